@@ -1,0 +1,89 @@
+/**
+ * The words of Tocsin, as types. Every other file uses these names and no synonyms.
+ *
+ *   service      the monitoring API behind one key
+ *   protocol     a named group of contracts there
+ *   item         an inspection or a stored notification, as read
+ *   alert        an item that somebody should hear of
+ *   destination  one address of a channel kind: a mailbox, a chat, a Slack channel, a URL
+ *   delivery     one alert on its way to one destination; ends delivered, muted or dead
+ *   parcel       the deliveries that one read found for one destination; one job of the queue
+ */
+import { createHash } from 'node:crypto';
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+export type JsonObject = { [key: string]: JsonValue };
+
+export const CHANNEL_KINDS = ['email', 'telegram', 'slack', 'webhook'] as const;
+export type ChannelKind = (typeof CHANNEL_KINDS)[number];
+
+/** Kinds a person reads; a webhook is read by a program. */
+export const HUMAN_KINDS: readonly ChannelKind[] = ['email', 'telegram', 'slack'];
+
+export const SOURCES = ['inspections', 'notifications'] as const;
+export type Source = (typeof SOURCES)[number];
+
+/** A channel as the service and the config spell it; `name` is a channel kind, or a word we do not know. */
+export interface ChannelEntry {
+  name: string;
+  contacts?: string[];
+  url?: string;
+}
+
+export interface Alert {
+  /** Stable identity of the item, see `alertId`. */
+  id: string;
+  source: Source;
+  /** Name of the `services` entry it was read from. */
+  service: string;
+  protocol: string;
+  /** `inspection.ASSESSMENT`, `notification.created` or `test.sample`; the webhook's `type`. */
+  type: string;
+  /** The service's own id of the item; for items without one, derived from their content. */
+  itemId: string;
+  /** ISO 8601: when the service wrote the item. */
+  at: string;
+  /** ISO 8601: when this daemon first read it. */
+  readAt: string;
+  /** Lower-cased transaction hash, where the item names one. */
+  txHash?: string;
+  /** The item exactly as the service gave it. */
+  item: JsonObject;
+  /** True when history is forwarded again on purpose. */
+  replay: boolean;
+}
+
+export interface Destination {
+  /** `KIND-HASH`; safe in logs, metrics and keys. */
+  id: string;
+  kind: ChannelKind;
+  /** What the channel sends to. May hold a secret (a webhook's path): never log it, log `label`. */
+  address: string;
+  /** Readable and free of secrets. */
+  label: string;
+}
+
+export interface Parcel {
+  destination: Destination;
+  alerts: Alert[];
+}
+
+const digest = (length: number, parts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, length);
+
+/** Identity of an item: 32 hex digits. Two keys of one service never share items, so the service's name is part of it. */
+export const alertId = (service: string, source: Source, itemId: string): string =>
+  digest(32, [service, source, itemId]);
+
+/** Identity for items that carry no id of their own: 32 hex digits over everything that tells them apart. */
+export const contentId = (...parts: string[]): string => digest(32, parts);
+
+/** Identity of an address of one kind: `KIND-` and 12 hex digits. */
+export const destinationId = (kind: ChannelKind, address: string): string => `${kind}-${digest(12, [kind, address])}`;
+
+/** Identity of one alert at one destination, the same on every retry and replay; used as `webhook-id` and Message-ID. */
+export const deliveryId = (alert: string, destination: string): string => `msg_${digest(32, [alert, destination])}`;
+
+/** Identity of a parcel: the same alerts for the same destination are the same job, however often they are read. */
+export const parcelId = (destination: string, alerts: readonly string[]): string =>
+  `parcel_${digest(32, [destination, ...alerts.toSorted()])}`;

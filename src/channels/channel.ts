@@ -1,0 +1,65 @@
+/** The contract every channel kind fulfils. A channel composes and sends; it never retries, waits, queues or logs. */
+import type { Alert, ChannelEntry, ChannelKind, Destination, Parcel } from '../alert.ts';
+import type { Chains } from './chains.ts';
+import type { GuardedPost } from './http.ts';
+
+/** How much a message risks: after `bad-message` the same alerts are composed one step plainer. */
+export const FORMATS = ['rich', 'plain', 'minimal'] as const;
+export type Format = (typeof FORMATS)[number];
+
+export interface ComposeContext {
+  /** ISO 8601: shown to people as the time of sending. */
+  sentAt: string;
+  format: Format;
+  chains: Chains;
+}
+
+/** One thing to send. `body` is whatever the kind's transport takes; it is composed purely, so it can be compared in tests. */
+export interface Message<Body = unknown> {
+  destination: Destination;
+  /** The alerts that this message tells; all of them are delivered when it is. Never empty. */
+  alerts: readonly Alert[];
+  /** Same on every retry of the same alerts to the same destination. */
+  id: string;
+  body: Body;
+}
+
+export interface Receipt {
+  /** The provider's id of the message, where it gives one: Slack `ts`, Telegram `message_id`, SMTP Message-ID. */
+  providerId?: string;
+}
+
+export interface Channel<Body = unknown> {
+  kind: ChannelKind;
+  /** Turns a parcel into messages, most urgent first. Pure. */
+  compose(parcel: Parcel, context: ComposeContext): Message<Body>[];
+  /** Sends once. Resolves when the provider accepted it; throws a `DeliveryError` otherwise, also when `signal` aborts. */
+  send(message: Message<Body>, signal: AbortSignal): Promise<Receipt>;
+  /** Asks the provider whether we may send at all (token valid, server reachable). Throws a `DeliveryError`. */
+  verify(signal: AbortSignal): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** What a channel entry names: addresses to send to, and what is wrong with the rest. */
+export interface Addresses {
+  addresses: string[];
+  /** One sentence each, without secrets. */
+  problems: string[];
+}
+
+export interface ChannelDependencies {
+  /** POST to an address that came from outside, through the guard. */
+  post: GuardedPost;
+  now(): number;
+}
+
+/** One kind of channel, as the registry lists it. */
+export interface ChannelModule<Config> {
+  kind: ChannelKind;
+  /** Which addresses an entry of this kind names. Pure and strict: what is not surely an address is a problem. */
+  addressesOf(entry: ChannelEntry): Addresses;
+  /** The address as it may be shown. */
+  labelOf(address: string): string;
+  /** Opens what sending needs (pools, clients); no request is made yet. */
+  create(config: Config, dependencies: ChannelDependencies): Channel;
+}

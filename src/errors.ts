@@ -1,0 +1,127 @@
+/** The three errors that cross folder borders. Each says what happened without repeating a secret. */
+
+/** One thing wrong in the configuration. `line` and `column` count from 1; absent where no place can be named. */
+export interface ConfigProblem {
+  file: string;
+  line?: number;
+  column?: number;
+  /** Dotted path of the key, e.g. `services.0.timeout`. */
+  path: string;
+  rule: string;
+  got?: string;
+}
+
+const place = ({ file, line, column }: ConfigProblem): string =>
+  line === undefined ? file : `${file}:${line}:${column ?? 1}`;
+
+/** `file:line:col: path: rule (got ...)`. */
+export const formatProblem = (problem: ConfigProblem): string =>
+  `${place(problem)}: ${problem.path}: ${problem.rule}${problem.got === undefined ? '' : ` (got ${problem.got})`}`;
+
+/** The configuration cannot be used; carries every problem found, not only the first. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly ConfigProblem[];
+  constructor(problems: readonly ConfigProblem[]) {
+    super(problems.map(formatProblem).join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** The operator asked for something that cannot be done as asked (a bad argument, an unknown protocol). */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** A dependency is not reachable now; trying again later may help. */
+export class UnavailableError extends Error {
+  override readonly name = 'UnavailableError';
+}
+
+/**
+ * Why the monitoring service did not give a usable answer.
+ * `unauthorized`: 401 or 403. `missing`: 404 or 410. `rejected`: another 4xx or a redirect. `limited`: 429.
+ * `failed`: 5xx. `unreachable`: no connection, reset, or timeout. `unreadable`: an answer that is not what was asked for.
+ */
+export type ServiceReason =
+  | 'unauthorized'
+  | 'missing'
+  | 'rejected'
+  | 'limited'
+  | 'failed'
+  | 'unreachable'
+  | 'unreadable'
+  | 'aborted';
+
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly reason: ServiceReason;
+  readonly status: number | undefined;
+  /** What the service asked us to wait, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+  constructor(
+    reason: ServiceReason,
+    message: string,
+    details: { status?: number; retryAfterMs?: number; cause?: unknown } = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.reason = reason;
+    this.status = details.status;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/**
+ * What a channel's failure means for the delivery; also the label of the metric.
+ *
+ *   retry                 a passing fault: try again later
+ *   rate-limited          the provider named a wait: obey it
+ *   re-address            the destination moved: send again, at once, to `newAddress`
+ *   bad-message           this body was refused: send a plainer one, never the same again
+ *   destination-dead      this address will not take anything: dead
+ *   sender-misconfigured  our token, key or server is wrong: every destination of it waits
+ *   unknown               an answer nobody documented: retried, with care
+ */
+export const DELIVERY_REASONS = [
+  'retry',
+  'rate-limited',
+  're-address',
+  'bad-message',
+  'destination-dead',
+  'sender-misconfigured',
+  'unknown',
+] as const;
+export type DeliveryReason = (typeof DELIVERY_REASONS)[number];
+
+export interface DeliveryFailure {
+  /** The provider's own word for it: a Slack code, an SMTP reply, an HTTP status, an errno. Free of secrets. */
+  code: string;
+  /** The wait the provider asked for, in milliseconds. */
+  retryAfterMs?: number;
+  /** True where the message may have arrived although no receipt did. Default false. */
+  maybeDelivered?: boolean;
+  /** Where the destination moved to; only with `re-address`. */
+  newAddress?: string;
+  cause?: unknown;
+}
+
+/** A message was not accepted. The message text is built by us and holds no token, URL path or payload. */
+export class DeliveryError extends Error {
+  override readonly name = 'DeliveryError';
+  readonly reason: DeliveryReason;
+  readonly code: string;
+  readonly retryAfterMs: number | undefined;
+  readonly maybeDelivered: boolean;
+  readonly newAddress: string | undefined;
+  constructor(reason: DeliveryReason, message: string, failure: DeliveryFailure) {
+    super(message, failure.cause === undefined ? undefined : { cause: failure.cause });
+    this.reason = reason;
+    this.code = failure.code;
+    this.retryAfterMs = failure.retryAfterMs;
+    this.maybeDelivered = failure.maybeDelivered ?? false;
+    this.newAddress = failure.newAddress;
+  }
+}
+
+/** The text of anything that was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
