@@ -1,0 +1,96 @@
+/**
+ * Field schemas that every slice of the configuration shares. Each reports one sentence however it fails, and each is
+ * visible in the JSON Schema (`z.toJSONSchema(schema, { io: 'input' })`) with its pattern and description.
+ * Give defaults as the operator would write them, with `.prefault('15s')`, so that the JSON Schema shows them.
+ */
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { createSecret } from '../secret.ts';
+
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+type Unit = keyof typeof UNIT_MS;
+
+const DURATION = /^(\d{1,12})(ms|s|m|h|d)$/;
+const DURATION_RULE = 'must be a whole number and a unit: 500ms, 15s, 10m, 24h or 7d';
+
+/** Node's timers fire at once when asked to wait longer than 2^31 - 1 ms, so no timer may be set beyond 24 days. */
+export const LONGEST_TIMER_MS = 24 * UNIT_MS.d;
+
+/** `15s` -> 15000; undefined where the text is no duration. */
+export const parseDuration = (text: string): number | undefined => {
+  const [, amount, unit] = DURATION.exec(text) ?? [];
+  return amount === undefined ? undefined : Number(amount) * UNIT_MS[unit as Unit];
+};
+
+/** 15000 -> `15s`: the largest unit that loses nothing. */
+export const formatDuration = (durationMs: number): string => {
+  const unit = (['d', 'h', 'm', 's'] as const).find((name) => durationMs > 0 && durationMs % UNIT_MS[name] === 0);
+  return unit === undefined ? `${durationMs}ms` : `${durationMs / UNIT_MS[unit]}${unit}`;
+};
+
+/** A length of time: the operator writes `500ms|15s|10m|24h|7d`, the program gets milliseconds. Bounds are inclusive; 1 ms to 24 days by default. */
+export const duration = ({ minMs = 1, maxMs = LONGEST_TIMER_MS }: { minMs?: number; maxMs?: number } = {}) =>
+  z
+    .string({ error: DURATION_RULE })
+    .regex(DURATION, { error: DURATION_RULE, abort: true })
+    .refine(
+      (text) => {
+        const durationMs = parseDuration(text) ?? Number.NaN;
+        return durationMs >= minMs && durationMs <= maxMs;
+      },
+      { error: `must be from ${formatDuration(minMs)} to ${formatDuration(maxMs)}` },
+    )
+    .meta({ description: `A duration from ${formatDuration(minMs)} to ${formatDuration(maxMs)}.` })
+    .transform((text) => parseDuration(text) ?? Number.NaN);
+
+/** JSON Schema keyword that marks a value nobody may print; the loader reads it. */
+export const SECRET_MARK = { writeOnly: true } as const;
+
+/** A text that must never be printed; the program gets a `Secret`. */
+export const secret = () =>
+  z
+    .string({ error: 'must be a text (put quotes around digits)' })
+    .min(1, { error: 'must not be empty' })
+    .meta({ ...SECRET_MARK, description: 'A secret; never printed. Best kept in a variable or a file.' })
+    .transform(createSecret);
+
+const URL_RULE = 'must be an absolute http or https URL, without user and password';
+
+const isHttpUrl = (text: string): boolean => {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+};
+
+/** An absolute http or https URL without credentials; kept as it was written. */
+export const httpUrl = () =>
+  z
+    .string({ error: URL_RULE })
+    .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/@]+(\/\S*|[?#]\S*)?$/, { error: URL_RULE, abort: true })
+    .refine(isHttpUrl, { error: URL_RULE });
+
+const PORT_RULE = 'must be a port: a whole number from 1 to 65535';
+
+/** A TCP port, 1 to 65535. */
+export const port = () =>
+  z.int({ error: PORT_RULE }).min(1, { error: PORT_RULE, abort: true }).max(65_535, { error: PORT_RULE });
+
+const HOST =
+  /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*$/;
+
+/** True for a host name or an IP address; false for what only resembles an address (`10.0.0`, `256.1.1.1`). */
+export const isHost = (text: string): boolean => isIP(text) !== 0 || (HOST.test(text) && !/(^|\.)\d+$/.test(text));
+
+const isCidr = (text: string): boolean => {
+  const [address = '', bits = '', ...rest] = text.split('/');
+  const family = isIP(address);
+  return rest.length === 0 && family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+};
+
+const NETWORK_RULE = 'must be a network like 10.0.0.0/8 or fd00::/8, an IP address, or a host name';
+
+/** A network in CIDR notation, an IP address, or a host name; kept as it was written. */
+export const cidrOrHost = () =>
+  z
+    .string({ error: NETWORK_RULE })
+    .refine((text) => isCidr(text) || isHost(text), { error: NETWORK_RULE })
+    .meta({ description: 'A network (CIDR), an IP address, or a host name.' });
