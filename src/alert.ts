@@ -30,6 +30,41 @@ export interface ChannelEntry {
   url?: string;
 }
 
+/** An item's dates in epoch milliseconds; each absent where the service gave none that can be read. */
+export interface ItemDates {
+  createdAt?: number;
+  updatedAt?: number;
+  /** Of the transaction; inspections only. */
+  txTimestamp?: number;
+}
+
+/** An inspection or a stored notification, as far as polling has to understand it. */
+export interface Item {
+  source: Source;
+  protocol: string;
+  /** The service's own id of the item; for items without one, derived from their content. */
+  itemId: string;
+  /** Inspections only: `ok`, `suspecious`, `critical`, or a word nobody documented. */
+  assessment?: string;
+  /** Lower-cased. */
+  txHash?: string;
+  dates: ItemDates;
+  /** Exactly as the service gave it. */
+  raw: JsonObject;
+}
+
+/** An item that cannot be understood: counted and shown, never a reason to stop. */
+export interface MalformedItem {
+  problem: string;
+  raw: JsonValue;
+}
+
+/** One answer of the service to one poll. */
+export interface ItemPage {
+  items: Item[];
+  malformed: MalformedItem[];
+}
+
 export interface Alert {
   /** Stable identity of the item, see `alertId`. */
   id: string;

@@ -1,0 +1,76 @@
+/** How far each protocol's source is durably queued. Kept in Redis; a cursor only ever moves forwards. */
+import type { Cluster, Redis } from 'ioredis';
+import type { Source } from '../alert.ts';
+
+/** One protocol's source behind one key: what a cursor belongs to. */
+export interface Track {
+  service: string;
+  source: Source;
+  protocol: string;
+}
+
+/** All in epoch milliseconds by the service's clock, but `polledAt`, which is by ours. */
+export interface Cursor {
+  /** Nothing written before this is forwarded: where the very first poll began. */
+  start: number;
+  /** Everything up to here is durably queued. */
+  position: number;
+  /** The last sweep was begun at this time; the next reads `lookback` before it. */
+  sweptTo: number;
+  /** When a read was last completed, also one that found nothing. Absent before the first. */
+  polledAt?: number;
+}
+
+export interface Cursors {
+  get(tracks: readonly Track[]): Promise<(Cursor | undefined)[]>;
+  /** Sets a cursor that does not exist yet; an existing one is left as it is. */
+  begin(track: Track, start: number): Promise<void>;
+  /** Moves `position` (and, given, the rest) forwards; a smaller value changes nothing. */
+  advance(track: Track, to: { position?: number; sweptTo?: number; polledAt?: number }): Promise<void>;
+  /** The operator's own word: moves in any direction. */
+  set(track: Track, position: number): Promise<void>;
+}
+
+export const trackKey = ({ service, source, protocol }: Track): string => JSON.stringify([service, source, protocol]);
+
+/** KEYS[1] a track's hash; ARGV: field, value, field, value ... Each field is set only where it grows. */
+const ADVANCE = `
+for i = 1, #ARGV, 2 do
+  local old = tonumber(redis.call('HGET', KEYS[1], ARGV[i]))
+  if old == nil or tonumber(ARGV[i + 1]) > old then redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+end
+return 1`;
+
+const FIELDS = ['start', 'position', 'sweptTo', 'polledAt'] as const;
+
+const toCursor = (values: readonly (string | null)[]): Cursor | undefined => {
+  const [start, position, sweptTo, polledAt] = values;
+  if (!start || !position || !sweptTo) return undefined;
+  return {
+    start: Number(start),
+    position: Number(position),
+    sweptTo: Number(sweptTo),
+    ...(polledAt ? { polledAt: Number(polledAt) } : {}),
+  };
+};
+
+export const createCursors = (redis: Redis | Cluster, prefix: string): Cursors => {
+  const keyOf = (track: Track): string => `${prefix}:cursor:${trackKey(track)}`;
+  return {
+    get: (tracks) => Promise.all(tracks.map(async (track) => toCursor(await redis.hmget(keyOf(track), ...FIELDS)))),
+    begin: async (track, start) => {
+      const key = keyOf(track);
+      await Promise.all(
+        (['start', 'position', 'sweptTo'] as const).map((field) => redis.hsetnx(key, field, String(start))),
+      );
+    },
+    advance: async (track, to) => {
+      const pairs = Object.entries(to).flatMap(([field, value]) => [field, Math.floor(value)]);
+      await redis.eval(ADVANCE, 1, keyOf(track), ...pairs);
+    },
+    set: async (track, position) => {
+      const at = Math.floor(position);
+      await redis.hset(keyOf(track), { start: at, position: at, sweptTo: at });
+    },
+  };
+};

@@ -1,0 +1,49 @@
+/** Identities of the items that are queued already, by track, so that overlap, sweep and crash repeats queue nothing twice. */
+import type { Cluster, Redis } from 'ioredis';
+import { type Track, trackKey } from './cursor.ts';
+
+export interface Identity {
+  /** The alert's id. */
+  id: string;
+  /** The item's latest date in epoch milliseconds: as long as a read can bring the item again, it is remembered. */
+  latest: number;
+}
+
+export interface Seen {
+  /** Those of `identities` that were never remembered, in their order. */
+  unknown(track: Track, identities: readonly Identity[]): Promise<Identity[]>;
+  /** Remembers; an item whose date grew is kept for longer. */
+  remember(track: Track, identities: readonly Identity[]): Promise<void>;
+  /** Forgets what no read can bring any more: everything dated before `before`. */
+  forget(track: Track, before: number): Promise<void>;
+}
+
+const CHUNK = 500;
+
+export const createSeen = (redis: Redis | Cluster, prefix: string): Seen => {
+  const keyOf = (track: Track): string => `${prefix}:seen:${trackKey(track)}`;
+
+  const unknownOf = async (key: string, chunk: readonly Identity[]): Promise<Identity[]> => {
+    const scores = await redis.zmscore(key, ...chunk.map(({ id }) => id));
+    return chunk.filter((_, index) => scores[index] === null);
+  };
+
+  return {
+    unknown: async (track, identities) => {
+      const unknown: Identity[] = [];
+      for (let start = 0; start < identities.length; start += CHUNK) {
+        unknown.push(...(await unknownOf(keyOf(track), identities.slice(start, start + CHUNK))));
+      }
+      return unknown;
+    },
+    remember: async (track, identities) => {
+      for (let start = 0; start < identities.length; start += CHUNK) {
+        const pairs = identities.slice(start, start + CHUNK).flatMap(({ id, latest }) => [latest, id]);
+        await redis.zadd(keyOf(track), 'GT', ...pairs);
+      }
+    },
+    forget: async (track, before) => {
+      await redis.zremrangebyscore(keyOf(track), '-inf', `(${before}`);
+    },
+  };
+};

@@ -1,0 +1,33 @@
+/** What a parcel looks like while it waits in Redis. The version lets a newer daemon read what an older one wrote. */
+import { type Parcel, parcelId } from '../alert.ts';
+import type { Format } from '../channels/channel.ts';
+
+const VERSION = 1;
+
+/** The data of one BullMQ job. */
+export interface ParcelJob extends Parcel {
+  v: typeof VERSION;
+  /** How often sending was tried and charged to the destination; waiting for a slot and our own outages are not. */
+  attempt: number;
+  /** Epoch milliseconds of the first try: retries go on by age. */
+  firstTriedAt?: number;
+  /** How plain the next message has to be, after `bad-message`. */
+  format: Format;
+  /** Epoch milliseconds of a slot that is reserved for this job and not used yet. */
+  slotAt?: number;
+}
+
+export const parcelJob = (parcel: Parcel): ParcelJob => ({ v: VERSION, ...parcel, attempt: 0, format: 'rich' });
+
+/** The same alerts for the same destination are the same job; a `nonce` makes a deliberate repeat another one. */
+export const parcelJobId = ({ destination, alerts }: Parcel, nonce?: string): string => {
+  const ids = alerts.map(({ id }) => id);
+  return parcelId(destination.id, nonce === undefined ? ids : [...ids, nonce]);
+};
+
+/** Reads a job's data. Throws where it was written by a version this one does not know. */
+export const readParcelJob = (data: unknown): ParcelJob => {
+  const version = (data as Partial<ParcelJob> | null)?.v;
+  if (version !== VERSION) throw new Error(`a parcel of version ${String(version)}: this daemon reads ${VERSION}`);
+  return data as ParcelJob;
+};

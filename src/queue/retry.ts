@@ -1,0 +1,57 @@
+/** When a failed delivery is tried again: one pure policy for every channel. */
+import type { DeliveryError, DeliveryReason } from '../errors.ts';
+
+export interface RetryInput {
+  error: DeliveryError;
+  /** Tries charged so far, this one included: 1 after the first failure. */
+  attempt: number;
+  /** Since the first try. */
+  ageMs: number;
+  /** `retry.maxAge`: past it a delivery is dead. */
+  maxAgeMs: number;
+  /** 0 up to, not including, 1. */
+  random: number;
+}
+
+/**
+ * `again` after `delayMs`; `plainer` at once with less markup; `readdress` at once to the error's new address; or `dead`.
+ */
+export type Fate = { kind: 'again'; delayMs: number } | { kind: 'plainer' } | { kind: 'readdress' } | { kind: 'dead' };
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+interface Curve {
+  firstMs: number;
+  capMs: number;
+  /** Overrides `maxAgeMs` where waiting for a day would be pointless. */
+  maxAgeMs?: number;
+}
+
+const CURVES: Record<Exclude<DeliveryReason, 'bad-message' | 'destination-dead' | 're-address'>, Curve> = {
+  retry: { firstMs: SECOND, capMs: 5 * MINUTE },
+  'rate-limited': { firstMs: 5 * SECOND, capMs: 5 * MINUTE },
+  // Somebody has to mend our token or key; asking often would only lock us out.
+  'sender-misconfigured': { firstMs: 15 * SECOND, capMs: 5 * MINUTE },
+  unknown: { firstMs: 5 * SECOND, capMs: 10 * MINUTE, maxAgeMs: 60 * MINUTE },
+};
+
+/** Full jitter: anywhere between nothing and the doubled step, so that a herd spreads out. Never under a tenth of it. */
+const backoff = ({ firstMs, capMs }: Curve, attempt: number, random: number): number => {
+  const step = Math.min(capMs, firstMs * 2 ** Math.min(attempt - 1, 20));
+  return Math.round(step * (0.1 + 0.9 * random));
+};
+
+/** What to do with a delivery that failed. A stated wait always wins over our own curve, with a little jitter on top. */
+export const fateOf = ({ error, attempt, ageMs, maxAgeMs, random }: RetryInput): Fate => {
+  if (error.reason === 'destination-dead') return { kind: 'dead' };
+  if (error.reason === 'bad-message') return { kind: 'plainer' };
+  if (error.reason === 're-address') return { kind: 'readdress' };
+  const curve = CURVES[error.reason];
+  const own = backoff(curve, attempt, random);
+  const delayMs =
+    error.retryAfterMs === undefined ? own : error.retryAfterMs + Math.round(random * Math.min(own, SECOND));
+  return ageMs + delayMs > Math.min(maxAgeMs, curve.maxAgeMs ?? maxAgeMs)
+    ? { kind: 'dead' }
+    : { kind: 'again', delayMs };
+};

@@ -1,0 +1,71 @@
+/** What has to happen again and again, as BullMQ job schedulers: one daemon of many takes each turn. */
+import { type Job, type JobSchedulerJson, Queue, Worker } from 'bullmq';
+import { type QueueSettings, stopWorker, WORKER_LOCKS } from './queues.ts';
+
+/** One thing to do every so often. `data` is all the processor gets, so it must name the work completely. */
+export interface Turn<Data = unknown> {
+  /** Unique among the turns; free of `:`. */
+  id: string;
+  everyMs: number;
+  data: Data;
+}
+
+export interface Schedule<Data> {
+  /** Makes the schedulers in Redis equal to `turns`: adds, changes and removes. Cheap when nothing changed. */
+  sync(turns: readonly Turn<Data>[]): Promise<void>;
+  /** Schedulers that Redis holds now; fewer than expected after its data was lost. */
+  count(): Promise<number>;
+  work(
+    concurrency: number,
+    run: (data: Data, signal: AbortSignal) => Promise<void>,
+  ): { stop(graceMs: number): Promise<void> };
+  close(): Promise<void>;
+}
+
+const QUEUE = 'poll';
+/** A turn is worth nothing after it was taken, done or not: the next one comes. */
+const TURN_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true, stackTraceLimit: 1 } as const;
+const CHUNK = 200;
+
+const inChunks = async <T>(all: readonly T[], each: (one: T) => Promise<unknown>): Promise<void> => {
+  for (let start = 0; start < all.length; start += CHUNK) await Promise.all(all.slice(start, start + CHUNK).map(each));
+};
+
+const isSame = (turn: Turn, scheduler: JobSchedulerJson | undefined): boolean =>
+  scheduler !== undefined &&
+  Number(scheduler.every) === turn.everyMs &&
+  JSON.stringify(scheduler.template?.data) === JSON.stringify(turn.data);
+
+export const createSchedule = <Data>({ redis, prefix, onError }: QueueSettings): Schedule<Data> => {
+  const queue = new Queue(QUEUE, { connection: redis, prefix, defaultJobOptions: TURN_OPTIONS });
+  queue.on('error', (error) => onError(QUEUE, error));
+
+  const upsert = ({ id, everyMs, data }: Turn<Data>) =>
+    queue.upsertJobScheduler(id, { every: everyMs }, { name: 'turn', data, opts: TURN_OPTIONS });
+
+  return {
+    sync: async (turns) => {
+      const existing = new Map((await queue.getJobSchedulers(0, -1)).map((scheduler) => [scheduler.key, scheduler]));
+      const wanted = new Set(turns.map(({ id }) => id));
+      await inChunks(
+        turns.filter((turn) => !isSame(turn, existing.get(turn.id))),
+        upsert,
+      );
+      await inChunks(
+        [...existing.keys()].filter((id) => !wanted.has(id)),
+        (id) => queue.removeJobScheduler(id),
+      );
+    },
+    count: () => queue.getJobSchedulersCount(),
+    work: (concurrency, run) => {
+      const worker = new Worker(
+        QUEUE,
+        (job: Job<Data>, _token, signal) => run(job.data, signal ?? new AbortController().signal),
+        { connection: redis, prefix, concurrency, ...WORKER_LOCKS },
+      );
+      worker.on('error', (error) => onError(QUEUE, error));
+      return { stop: (graceMs) => stopWorker(worker, graceMs) };
+    },
+    close: () => queue.close(),
+  };
+};
