@@ -1,0 +1,45 @@
+/** Config keys that every channel kind takes, besides its own. */
+import { z } from 'zod';
+import { duration } from '../config/fields.ts';
+
+const RATE_RULE = 'must be a number greater than 0';
+const COUNT_RULE = 'must be a whole number from 1 to 1000';
+
+const rate = (description: string) =>
+  z.number({ error: RATE_RULE }).positive({ error: RATE_RULE }).exactOptional().describe(description);
+
+const count = () =>
+  z.int({ error: COUNT_RULE }).min(1, { error: COUNT_RULE, abort: true }).max(1000, { error: COUNT_RULE });
+
+const rateLimit = z.strictObject({
+  perSecond: rate('Messages a second to one destination; fractions are allowed.'),
+  perMinute: rate('Messages a minute to one destination; holds besides perSecond.'),
+  burst: count().exactOptional().describe('Messages that may follow each other at once before the rates hold.'),
+});
+
+/** How often one destination is written to. No rate: no limit. `burst` left out: 1. */
+export type RateLimit = z.infer<typeof rateLimit>;
+
+export interface OptionDefaults {
+  rateLimit: RateLimit;
+  /** Messages of this kind in flight at once, in one process. */
+  concurrency: number;
+}
+
+/**
+ * Schema pieces to spread into a kind's strict object: `rateLimit`, `concurrency`,
+ * `timeout` (one attempt, whole; milliseconds; default 15 s) and `retry.maxAge` (milliseconds; default 24 h).
+ */
+export const channelOptions = (defaults: OptionDefaults) => ({
+  rateLimit: rateLimit
+    .prefault(defaults.rateLimit)
+    .describe('The pace that one destination bears; what waits longer is gathered into a digest.'),
+  concurrency: count().default(defaults.concurrency).describe('Messages in flight at once.'),
+  timeout: duration({ minMs: 100, maxMs: 600_000 }).prefault('15s').describe('One attempt, whole.'),
+  retry: z
+    .strictObject({
+      maxAge: duration().prefault('24h').describe('How long a delivery is tried again before it is dead.'),
+    })
+    .prefault({})
+    .describe('When to give up.'),
+});

@@ -1,0 +1,21 @@
+/** The `channels.slack` slice of the configuration. */
+import { z } from 'zod';
+import { httpUrl, secret } from '../../config/fields.ts';
+import { channelOptions } from '../options.ts';
+
+/**
+ * Slack takes about one message a second for each channel and lets short bursts pass.
+ * Source: https://docs.slack.dev/apis/web-api/rate-limits
+ */
+const PACE = { perSecond: 1, burst: 3 };
+
+/** Slack by bot token, by incoming webhook, or both. */
+export const slackConfig = z.strictObject({
+  botToken: secret()
+    .exactOptional()
+    .describe('Bot token (xoxb-...) with chat:write; needed for channels, not for incoming webhooks.'),
+  apiUrl: httpUrl().prefault('https://slack.com/api/').describe('Base URL of the Web API.'),
+  ...channelOptions({ rateLimit: PACE, concurrency: 10 }),
+});
+
+export type SlackConfig = z.infer<typeof slackConfig>;
