@@ -1,0 +1,31 @@
+/** The `channels.telegram` slice of the configuration. */
+import { z } from 'zod';
+import { httpUrl } from '../../config/fields.ts';
+import { createSecret } from '../../secret.ts';
+import { channelOptions } from '../options.ts';
+
+/**
+ * Telegram asks for at most one message a second in a chat and 20 a minute in a group; short bursts pass.
+ * Source: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
+ */
+const PACE = { perSecond: 1, perMinute: 20, burst: 3 };
+
+const TOKEN_RULE = 'must be a bot token as BotFather gives it: digits, a colon, and letters';
+
+const botToken = () =>
+  z
+    .string({ error: TOKEN_RULE })
+    .regex(/^\d+:[A-Za-z0-9_-]+$/, { error: TOKEN_RULE })
+    .meta({ writeOnly: true, description: 'Token of the bot that posts. A secret.' })
+    .transform(createSecret);
+
+/** Telegram through a bot. */
+export const telegramConfig = z.strictObject({
+  botToken: botToken(),
+  apiRoot: httpUrl()
+    .prefault('https://api.telegram.org')
+    .describe('Base URL of the Bot API; another one for a Bot API server of your own.'),
+  ...channelOptions({ rateLimit: PACE, concurrency: 10 }),
+});
+
+export type TelegramConfig = z.infer<typeof telegramConfig>;
