@@ -14,9 +14,14 @@ export interface RetryInput {
 }
 
 /**
- * `again` after `delayMs`; `plainer` at once with less markup; `readdress` at once to the error's new address; or `dead`.
+ * `again` after `delayMs`, with the whole destination held for `holdMs`; `plainer` at once with less markup;
+ * `readdress` at once to `address`; or `dead`.
  */
-export type Fate = { kind: 'again'; delayMs: number } | { kind: 'plainer' } | { kind: 'readdress' } | { kind: 'dead' };
+export type Fate =
+  | { kind: 'again'; delayMs: number; holdMs: number }
+  | { kind: 'plainer' }
+  | { kind: 'readdress'; address: string }
+  | { kind: 'dead' };
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -46,12 +51,13 @@ const backoff = ({ firstMs, capMs }: Curve, attempt: number, random: number): nu
 export const fateOf = ({ error, attempt, ageMs, maxAgeMs, random }: RetryInput): Fate => {
   if (error.reason === 'destination-dead') return { kind: 'dead' };
   if (error.reason === 'bad-message') return { kind: 'plainer' };
-  if (error.reason === 're-address') return { kind: 'readdress' };
+  if (error.reason === 're-address') {
+    return error.newAddress === undefined ? { kind: 'dead' } : { kind: 'readdress', address: error.newAddress };
+  }
   const curve = CURVES[error.reason];
   const own = backoff(curve, attempt, random);
-  const delayMs =
-    error.retryAfterMs === undefined ? own : error.retryAfterMs + Math.round(random * Math.min(own, SECOND));
-  return ageMs + delayMs > Math.min(maxAgeMs, curve.maxAgeMs ?? maxAgeMs)
-    ? { kind: 'dead' }
-    : { kind: 'again', delayMs };
+  const stated = error.retryAfterMs;
+  const delayMs = stated === undefined ? own : stated + Math.round(random * Math.min(own, SECOND));
+  if (ageMs + delayMs > Math.min(maxAgeMs, curve.maxAgeMs ?? maxAgeMs)) return { kind: 'dead' };
+  return { kind: 'again', delayMs, holdMs: error.reason === 'rate-limited' ? (stated ?? own) : 0 };
 };

@@ -1,0 +1,131 @@
+/** One try of one message, and what is written down of it: the ledger, the standing, one log line, the metrics. */
+import type { Alert, ChannelKind, Destination } from '../alert.ts';
+import type { Channel, Message, Receipt } from '../channels/channel.ts';
+import { DeliveryError, messageOf } from '../errors.ts';
+import { type Fate, fateOf } from '../queue/retry.ts';
+import type { DeadLetters } from './dead.ts';
+import type { Attempt, Ledger } from './ledger.ts';
+import type { Standings } from './standing.ts';
+
+/** The canonical line of an attempt: everything an operator asks about it. */
+export interface AttemptEvent {
+  kind: ChannelKind;
+  destination: Destination;
+  alerts: readonly Alert[];
+  attempt: number;
+  outcome: 'delivered' | 'retrying' | 'dead';
+  durationMs: number;
+  reason?: string;
+  code?: string;
+  message?: string;
+  retryInMs?: number;
+  maybeDelivered?: boolean;
+  providerId?: string;
+}
+
+export interface AttemptDependencies {
+  channel: Channel;
+  ledger: Ledger;
+  dead: DeadLetters;
+  standings: Standings;
+  /** Milliseconds one send may take. */
+  timeoutMs: number;
+  /** Milliseconds after the first try at which a delivery is given up. */
+  maxAgeMs: number;
+  /** Takes known secrets out of what a provider said. */
+  scrub(text: string): string;
+  onAttempt(event: AttemptEvent): void;
+  now(): number;
+  random(): number;
+}
+
+export interface AttemptInput {
+  message: Message;
+  /** Tries charged so far, this one included. */
+  attempt: number;
+  /** Epoch milliseconds. */
+  firstTriedAt: number;
+  /** A plainer format is left to try. */
+  canBePlainer: boolean;
+  signal: AbortSignal;
+}
+
+/** `stopping`: the daemon is going down; nothing is charged. */
+export type AttemptResult = { kind: 'delivered' } | { kind: 'stopping' } | Fate;
+
+const toDeliveryError = (error: unknown): DeliveryError =>
+  error instanceof DeliveryError
+    ? error
+    : new DeliveryError('unknown', `sending failed: ${messageOf(error)}`, { code: 'exception', maybeDelivered: true });
+
+export const createAttempt = (dependencies: AttemptDependencies) => {
+  const { channel, ledger, dead, standings, scrub, onAttempt, now } = dependencies;
+
+  const iso = (): string => new Date(now()).toISOString();
+
+  const succeed = async ({ message, attempt }: AttemptInput, receipt: Receipt, durationMs: number) => {
+    const { destination, alerts } = message;
+    const entry: Attempt = { at: iso(), outcome: 'delivered', durationMs };
+    await ledger.book(destination, alerts, { state: 'delivered', attempt: entry, ...receipt });
+    await standings.succeeded(destination, alerts.length, entry.at);
+    onAttempt({ kind: channel.kind, destination, alerts, attempt, outcome: 'delivered', durationMs, ...receipt });
+  };
+
+  const decide = (error: DeliveryError, { attempt, firstTriedAt, canBePlainer }: AttemptInput): Fate => {
+    const fate = fateOf({
+      error,
+      attempt,
+      ageMs: now() - firstTriedAt,
+      maxAgeMs: dependencies.maxAgeMs,
+      random: dependencies.random(),
+    });
+    return fate.kind === 'plainer' && !canBePlainer ? { kind: 'dead' } : fate;
+  };
+
+  const fail = async (input: AttemptInput, error: DeliveryError, durationMs: number): Promise<Fate> => {
+    const { destination, alerts } = input.message;
+    const fate = decide(error, input);
+    const outcome = fate.kind === 'dead' ? 'dead' : 'retrying';
+    const entry: Attempt = {
+      at: iso(),
+      outcome,
+      durationMs,
+      reason: error.reason,
+      code: scrub(error.code),
+      message: scrub(error.message),
+      ...(error.maybeDelivered ? { maybeDelivered: true } : {}),
+    };
+    const { at: _at, ...told } = entry;
+    if (outcome === 'dead') await buryAll(alerts, destination, entry, input.attempt);
+    await ledger.book(destination, alerts, { state: outcome === 'dead' ? 'dead' : 'waiting', attempt: entry });
+    await standings.failed(destination, outcome === 'dead' ? alerts.length : 0, entry.at, entry.message ?? '');
+    onAttempt({
+      ...told,
+      kind: channel.kind,
+      destination,
+      alerts,
+      attempt: input.attempt,
+      ...(fate.kind === 'again' ? { retryInMs: fate.delayMs } : {}),
+    });
+    return fate;
+  };
+
+  const buryAll = async (alerts: readonly Alert[], destination: Destination, entry: Attempt, attempts: number) => {
+    const { at, reason = 'unknown', message = '' } = entry;
+    for (const alert of alerts) await dead.bury({ alert, destination, reason, message, attempts, at });
+  };
+
+  /** Sends once and books the outcome. */
+  return async (input: AttemptInput): Promise<AttemptResult> => {
+    const begun = now();
+    const signal = AbortSignal.any([input.signal, AbortSignal.timeout(dependencies.timeoutMs)]);
+    try {
+      const receipt = await channel.send(input.message, signal);
+      await succeed(input, receipt, now() - begun);
+      return { kind: 'delivered' };
+    } catch (error) {
+      if (input.signal.aborted) return { kind: 'stopping' };
+      return fail(input, toDeliveryError(error), now() - begun);
+    }
+  };
+};

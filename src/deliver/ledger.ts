@@ -1,0 +1,147 @@
+/**
+ * The books: what became of each alert at each destination. One hash an alert, kept for weeks and independent of the
+ * queue's own retention; asked before every send, so that no repeat of a job sends a delivered alert again.
+ */
+import type { ChainableCommander, Cluster, Redis } from 'ioredis';
+import type { Alert, Destination, Parcel } from '../alert.ts';
+
+/** `waiting` is on its way; the other three are final, but `dead` may be retried by hand. */
+export type DeliveryState = 'waiting' | 'delivered' | 'muted' | 'dead';
+
+export interface Attempt {
+  /** ISO 8601. */
+  at: string;
+  outcome: 'delivered' | 'retrying' | 'dead';
+  durationMs: number;
+  reason?: string;
+  code?: string;
+  /** What went wrong, in a sentence without secrets. */
+  message?: string;
+  maybeDelivered?: boolean;
+}
+
+export interface DeliveryRecord {
+  state: DeliveryState;
+  destination: { id: string; kind: string; label: string };
+  /** ISO 8601 of the last change. */
+  at: string;
+  /** The provider's id of the message. */
+  providerId?: string;
+  /** The last few, oldest first. */
+  attempts: Attempt[];
+}
+
+export interface AlertRecord {
+  alert: Pick<Alert, 'id' | 'service' | 'protocol' | 'source' | 'type' | 'itemId' | 'at' | 'readAt' | 'txHash'>;
+  deliveries: DeliveryRecord[];
+}
+
+export interface Ledger {
+  /** Notes that parcels are on their way. Final states stay. */
+  expect(parcels: readonly Parcel[]): Promise<void>;
+  /** Those of a parcel's alerts that still have to be sent. */
+  pending(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
+  /** Books one attempt for every alert it carried. */
+  book(
+    destination: Destination,
+    alerts: readonly Alert[],
+    entry: { state: DeliveryState; attempt: Attempt; providerId?: string },
+  ): Promise<void>;
+  read(alertId: string): Promise<AlertRecord | undefined>;
+  /** Alert ids that name a transaction. */
+  byTransaction(txHash: string): Promise<string[]>;
+}
+
+const RETENTION_SECONDS = 35 * 24 * 3600;
+const ATTEMPTS_KEPT = 10;
+const ALERT_FIELD = 'alert';
+
+const isFinal = (state: DeliveryState): boolean => state !== 'waiting';
+
+const parseRecord = (json: string | null | undefined): DeliveryRecord | undefined =>
+  json ? (JSON.parse(json) as DeliveryRecord) : undefined;
+
+const summary = ({ id, service, protocol, source, type, itemId, at, readAt, txHash }: Alert): AlertRecord['alert'] => ({
+  id,
+  service,
+  protocol,
+  source,
+  type,
+  itemId,
+  at,
+  readAt,
+  ...(txHash === undefined ? {} : { txHash }),
+});
+
+export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => number): Ledger => {
+  const alertKey = (id: string): string => `${prefix}:alert:${id}`;
+  const transactionKey = (hash: string): string => `${prefix}:tx:${hash.toLowerCase()}`;
+  const nowIso = (): string => new Date(now()).toISOString();
+
+  const records = (destination: Destination, alerts: readonly Alert[]): Promise<(DeliveryRecord | undefined)[]> =>
+    Promise.all(alerts.map(async ({ id }) => parseRecord(await redis.hget(alertKey(id), destination.id))));
+
+  const noteAlert = (batch: ChainableCommander, alert: Alert): void => {
+    batch.hsetnx(alertKey(alert.id), ALERT_FIELD, JSON.stringify(summary(alert)));
+    batch.expire(alertKey(alert.id), RETENTION_SECONDS);
+    if (alert.txHash === undefined) return;
+    batch.sadd(transactionKey(alert.txHash), alert.id);
+    batch.expire(transactionKey(alert.txHash), RETENTION_SECONDS);
+  };
+
+  const target = ({ id, kind, label }: Destination) => ({ id, kind, label });
+
+  return {
+    expect: async (parcels) => {
+      if (parcels.length === 0) return;
+      const batch = redis.pipeline();
+      for (const alert of new Map(parcels.flatMap(({ alerts }) => alerts).map((one) => [one.id, one])).values()) {
+        noteAlert(batch, alert);
+      }
+      for (const { destination, alerts } of parcels) {
+        const record: DeliveryRecord = {
+          state: 'waiting',
+          destination: target(destination),
+          at: nowIso(),
+          attempts: [],
+        };
+        for (const { id } of alerts) batch.hsetnx(alertKey(id), destination.id, JSON.stringify(record));
+      }
+      await execute(batch);
+    },
+    pending: async (destination, alerts) => {
+      const known = await records(destination, alerts);
+      return alerts.filter((_, index) => !isFinal(known[index]?.state ?? 'waiting'));
+    },
+    book: async (destination, alerts, { state, attempt, providerId }) => {
+      const known = await records(destination, alerts);
+      const batch = redis.pipeline();
+      alerts.forEach((alert, index) => {
+        const record: DeliveryRecord = {
+          state,
+          destination: target(destination),
+          at: attempt.at,
+          ...(providerId === undefined ? {} : { providerId }),
+          attempts: [...(known[index]?.attempts ?? []), attempt].slice(-ATTEMPTS_KEPT),
+        };
+        noteAlert(batch, alert);
+        batch.hset(alertKey(alert.id), destination.id, JSON.stringify(record));
+      });
+      await execute(batch);
+    },
+    read: async (id) => {
+      const { [ALERT_FIELD]: alert, ...deliveries } = await redis.hgetall(alertKey(id));
+      if (alert === undefined) return undefined;
+      return {
+        alert: JSON.parse(alert) as AlertRecord['alert'],
+        deliveries: Object.values(deliveries).flatMap((json) => parseRecord(json) ?? []),
+      };
+    },
+    byTransaction: (txHash) => redis.smembers(transactionKey(txHash)),
+  };
+};
+
+/** A pipeline resolves even where commands failed; a book that was not written must be an error. */
+const execute = async (batch: ChainableCommander): Promise<void> => {
+  for (const [error] of (await batch.exec()) ?? []) if (error) throw error;
+};

@@ -1,0 +1,65 @@
+/** How each destination is doing, over all daemons: for `status`, the page and people who ask "does it still work?". */
+import type { Cluster, Redis } from 'ioredis';
+import type { ChannelKind, Destination } from '../alert.ts';
+
+export interface Standing {
+  id: string;
+  kind: ChannelKind;
+  label: string;
+  /** Alerts. */
+  delivered: number;
+  dead: number;
+  /** ISO 8601. */
+  lastSuccess?: string;
+  lastFailure?: string;
+  /** A sentence without secrets; cleared by the next success. */
+  lastError?: string;
+}
+
+export interface Standings {
+  succeeded(destination: Destination, alerts: number, at: string): Promise<void>;
+  failed(destination: Destination, dead: number, at: string, error: string): Promise<void>;
+  list(): Promise<Standing[]>;
+}
+
+export const createStandings = (redis: Redis | Cluster, prefix: string): Standings => {
+  const index = `${prefix}:destinations`;
+  const keyOf = (id: string): string => `${prefix}:destination:${id}`;
+
+  const write = async (
+    { id, kind, label }: Destination,
+    count: 'delivered' | 'dead',
+    by: number,
+    fields: Record<string, string>,
+  ) => {
+    await redis
+      .pipeline()
+      .sadd(index, id)
+      .hset(keyOf(id), { id, kind, label, ...fields })
+      .hincrby(keyOf(id), count, by)
+      .exec();
+  };
+
+  const read = async (id: string): Promise<Standing> => {
+    const { delivered, dead, lastError, lastSuccess, lastFailure, kind, label } = await redis.hgetall(keyOf(id));
+    return {
+      id,
+      kind: kind as ChannelKind,
+      label: label ?? id,
+      delivered: Number(delivered ?? 0),
+      dead: Number(dead ?? 0),
+      ...(lastSuccess ? { lastSuccess } : {}),
+      ...(lastFailure ? { lastFailure } : {}),
+      ...(lastError ? { lastError } : {}),
+    };
+  };
+
+  return {
+    succeeded: (destination, alerts, at) => write(destination, 'delivered', alerts, { lastSuccess: at, lastError: '' }),
+    failed: (destination, dead, at, error) => write(destination, 'dead', dead, { lastFailure: at, lastError: error }),
+    list: async () => {
+      const all = await Promise.all((await redis.smembers(index)).map(read));
+      return all.sort((a, b) => a.kind.localeCompare(b.kind) || a.label.localeCompare(b.label));
+    },
+  };
+};

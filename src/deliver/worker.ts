@@ -1,0 +1,87 @@
+/** Parcel -> channel -> outcome. Each message of a parcel ends in exactly one way; what is left waits in the queue. */
+import type { Alert, Parcel } from '../alert.ts';
+import { type Channel, type ComposeContext, FORMATS, type Format, type Message } from '../channels/channel.ts';
+import type { ParcelJob } from '../queue/job.ts';
+import type { ProcessParcel, Verdict } from '../queue/queues.ts';
+import type { createAttempt } from './attempt.ts';
+import type { Ledger } from './ledger.ts';
+import type { Rate, Slots } from './slots.ts';
+
+export interface DeliverDependencies {
+  channel: Channel;
+  attempt: ReturnType<typeof createAttempt>;
+  ledger: Ledger;
+  slots: Slots;
+  rate: Rate;
+  chains: ComposeContext['chains'];
+  now(): number;
+}
+
+/** Waiting less than this is not worth a trip through the queue. */
+const NEAR_MS = 20;
+
+/** Alerts still to be told, in one format. */
+interface Unit {
+  alerts: readonly Alert[];
+  format: Format;
+}
+
+const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.indexOf(format) + 1];
+
+const rerun = (runAt: number, data: ParcelJob): Verdict => ({ done: false, runAt, data });
+
+export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel => {
+  const { channel, attempt, ledger, slots, rate, chains, now } = dependencies;
+
+  const compose = (parcel: Parcel, format: Format): Message[] =>
+    channel.compose(parcel, { sentAt: new Date(now()).toISOString(), format, chains });
+
+  /** The slot this job holds already, or the next one. */
+  const slotOf = async ({ slotAt, destination }: ParcelJob): Promise<number> =>
+    slotAt ?? slots.reserve(destination, rate);
+
+  /** Sends one message; gives a verdict where the job has to stop, and notes in `todo` what must be told more plainly. */
+  const sendOne = async (job: ParcelJob, message: Message, format: Format, todo: Unit[], signal: AbortSignal) => {
+    const slotAt = await slotOf(job);
+    if (slotAt > now() + NEAR_MS) return rerun(slotAt, { ...job, format, slotAt });
+    delete job.slotAt;
+    job.firstTriedAt ??= now();
+    const canBePlainer = plainer(format) !== undefined;
+    const result = await attempt({
+      message,
+      attempt: job.attempt + 1,
+      firstTriedAt: job.firstTriedAt,
+      canBePlainer,
+      signal,
+    });
+    switch (result.kind) {
+      case 'delivered':
+      case 'dead':
+        return undefined;
+      case 'stopping':
+        return rerun(now(), job);
+      case 'plainer':
+        todo.push({ alerts: message.alerts, format: plainer(format) ?? format });
+        return undefined;
+      case 'readdress':
+        return rerun(now(), { ...job, destination: { ...job.destination, address: result.address } });
+      case 'again':
+        await slots.hold(job.destination, now() + result.holdMs);
+        return rerun(now() + result.delayMs, { ...job, format, attempt: job.attempt + 1 });
+    }
+  };
+
+  return async (queued, signal) => {
+    const job = { ...queued };
+    const todo: Unit[] = [{ alerts: await ledger.pending(job.destination, job.alerts), format: job.format }];
+    for (let unit = todo.shift(); unit; unit = todo.shift()) {
+      const { alerts, format } = unit;
+      if (alerts.length === 0) continue;
+      for (const message of compose({ destination: job.destination, alerts: [...alerts] }, format)) {
+        const verdict = await sendOne(job, message, format, todo, signal);
+        if (verdict) return verdict;
+      }
+    }
+    return { done: true };
+  };
+};

@@ -1,0 +1,53 @@
+/** The alerts of one read -> parcels -> jobs. When it resolves, every alert is durably queued or accounted for. */
+import type { Alert, Destination, Parcel } from '../alert.ts';
+import type { Routes } from './routes.ts';
+
+export interface DispatchDependencies {
+  routesOf(alert: Alert): Promise<Routes>;
+  /** Notes in the ledger that these are on their way; what is delivered already stays so. */
+  expect(parcels: readonly Parcel[]): Promise<void>;
+  enqueue(parcels: readonly Parcel[], nonce?: string): Promise<void>;
+  /** An alert that has no destination at all is dead at once: kept, counted and announced, never dropped. */
+  stranded(alert: Alert, problems: readonly string[]): Promise<void>;
+  onRouted?(alert: Alert, routes: Routes): void;
+}
+
+export interface Dispatch {
+  /** `nonce` makes a deliberate repeat of the same alerts another job. */
+  dispatch(alerts: readonly Alert[], nonce?: string): Promise<void>;
+}
+
+/** A parcel is one job: large enough to be cheap, small enough to be repeated. */
+const PARCEL_ALERTS = 20;
+
+export const toParcels = (routed: readonly { alert: Alert; destinations: readonly Destination[] }[]): Parcel[] => {
+  const byDestination = new Map<string, Parcel>();
+  for (const { alert, destinations } of routed) {
+    for (const destination of destinations) {
+      const parcel = byDestination.get(destination.id) ?? { destination, alerts: [] };
+      parcel.alerts.push(alert);
+      byDestination.set(destination.id, parcel);
+    }
+  }
+  return [...byDestination.values()].flatMap(({ destination, alerts }) =>
+    Array.from({ length: Math.ceil(alerts.length / PARCEL_ALERTS) }, (_, index) => ({
+      destination,
+      alerts: alerts.slice(index * PARCEL_ALERTS, (index + 1) * PARCEL_ALERTS),
+    })),
+  );
+};
+
+export const createDispatch = ({ routesOf, expect, enqueue, stranded, onRouted }: DispatchDependencies): Dispatch => ({
+  dispatch: async (alerts, nonce) => {
+    const routed: { alert: Alert; destinations: Destination[] }[] = [];
+    for (const alert of alerts) {
+      const routes = await routesOf(alert);
+      onRouted?.(alert, routes);
+      if (routes.destinations.length > 0) routed.push({ alert, destinations: routes.destinations });
+      else if (!routes.skipped) await stranded(alert, routes.problems);
+    }
+    const parcels = toParcels(routed);
+    await expect(parcels);
+    await enqueue(parcels, nonce);
+  },
+});

@@ -1,0 +1,86 @@
+/** Where an alert goes, and why: pure, so that `backtest` and `trace` can ask the same question. */
+import {
+  type Alert,
+  CHANNEL_KINDS,
+  type ChannelEntry,
+  type ChannelKind,
+  type Destination,
+  destinationId,
+} from '../alert.ts';
+
+/** What is known of a protocol when one of its alerts is routed. */
+export interface ProtocolRoutes {
+  /** From the service. */
+  channels: readonly ChannelEntry[];
+  /** Assessments whose trigger asks for a notification. */
+  notifyOn: readonly string[];
+}
+
+export interface RouteSettings {
+  /** `honour`: an inspection goes out only where the protocol's trigger asks for it. */
+  triggers: 'ignore' | 'honour';
+  /** By protocol name: `channels` instead of the service's, `extraChannels` besides them. */
+  overrides: Readonly<Record<string, { channels?: readonly ChannelEntry[]; extraChannels?: readonly ChannelEntry[] }>>;
+  /** Kinds that the config says how to reach. */
+  configured: ReadonlySet<ChannelKind>;
+  addressesOf(kind: ChannelKind, entry: ChannelEntry): { addresses: string[]; problems: string[] };
+  labelOf(kind: ChannelKind, address: string): string;
+}
+
+export interface Routes {
+  destinations: Destination[];
+  /** Channel entries that lead nowhere, one sentence each. */
+  problems: string[];
+  /** Set where nothing is sent on purpose. */
+  skipped?: 'trigger';
+}
+
+const isKind = (name: string): name is ChannelKind => CHANNEL_KINDS.some((kind) => kind === name);
+
+export const toDestination = (kind: ChannelKind, address: string, labelOf: RouteSettings['labelOf']): Destination => ({
+  id: destinationId(kind, address),
+  kind,
+  address,
+  label: labelOf(kind, address),
+});
+
+const routeEntry = (entry: ChannelEntry, settings: RouteSettings): Routes => {
+  const { name } = entry;
+  if (!isKind(name)) return { destinations: [], problems: [`a channel of unknown kind '${name}'`] };
+  if (!settings.configured.has(name)) {
+    return { destinations: [], problems: [`a channel of kind '${name}', which the config does not set up`] };
+  }
+  const { addresses, problems } = settings.addressesOf(name, entry);
+  return {
+    destinations: addresses.map((address) => toDestination(name, address, settings.labelOf)),
+    problems: problems.map((problem) => `${name}: ${problem}`),
+  };
+};
+
+/** The destinations of a list of channel entries, each once, in their order. */
+export const routeEntries = (entries: readonly ChannelEntry[], settings: RouteSettings): Routes => {
+  const routes = entries.map((entry) => routeEntry(entry, settings));
+  const unique = new Map(routes.flatMap(({ destinations }) => destinations).map((one) => [one.id, one]));
+  return { destinations: [...unique.values()], problems: routes.flatMap(({ problems }) => problems) };
+};
+
+/** Own channels by override or from the service, then the extra ones. */
+export const channelsOf = (
+  protocol: string,
+  { channels }: Pick<ProtocolRoutes, 'channels'>,
+  overrides: RouteSettings['overrides'],
+): readonly ChannelEntry[] => {
+  const override = Object.hasOwn(overrides, protocol) ? overrides[protocol] : undefined;
+  return [...(override?.channels ?? channels), ...(override?.extraChannels ?? [])];
+};
+
+const assessmentOf = (alert: Alert): string => alert.type.replace(/^inspection\./, '');
+
+export const routeAlert = (alert: Alert, protocol: ProtocolRoutes, settings: RouteSettings): Routes => {
+  const wanted =
+    settings.triggers === 'ignore' ||
+    alert.source === 'notifications' ||
+    protocol.notifyOn.includes(assessmentOf(alert));
+  if (!wanted) return { destinations: [], problems: [], skipped: 'trigger' };
+  return routeEntries(channelsOf(alert.protocol, protocol, settings.overrides), settings);
+};

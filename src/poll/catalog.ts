@@ -1,0 +1,99 @@
+/**
+ * Which protocols there are and where each one's alerts go. The last good listing of each key is kept in Redis:
+ * a start while the service is down polls with it, and every daemon reads the same one.
+ */
+import type { Cluster, Redis } from 'ioredis';
+import type { ChannelEntry } from '../alert.ts';
+
+/** A protocol as the service lists it, as far as forwarding needs it. */
+export interface ListedProtocol {
+  name: string;
+  protocolId?: string;
+  channels: ChannelEntry[];
+  /** Assessments whose trigger asks for a notification. */
+  notifyOn: string[];
+}
+
+export interface CatalogEntry extends ListedProtocol {
+  /** Listings in a row that did not have it. A page that shifted must not end a protocol's polling. */
+  missed: number;
+}
+
+export interface CatalogDependencies {
+  redis: Redis | Cluster;
+  prefix: string;
+  /** Every page of one key's listing, at once or not at all. Throws `ServiceError`. */
+  list(service: string, signal: AbortSignal): Promise<ListedProtocol[]>;
+  /** By include and exclude. */
+  isIncluded(protocol: string): boolean;
+}
+
+export interface CatalogChange {
+  added: string[];
+  removed: string[];
+  /** In the catalog but not in this listing; still polled. */
+  missing: string[];
+}
+
+export interface Catalog {
+  /** Lists again and keeps the result. */
+  refresh(service: string, signal: AbortSignal): Promise<CatalogChange>;
+  /** The included protocols of a service by name, from the last good listing. Empty before the first. */
+  protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
+}
+
+/** So many listings in a row must lack a protocol before it is polled no more. */
+const MISSED_LIMIT = 3;
+
+interface Cached {
+  version: string;
+  entries: ReadonlyMap<string, CatalogEntry>;
+}
+
+const byName = (entries: readonly CatalogEntry[]): ReadonlyMap<string, CatalogEntry> =>
+  new Map(entries.map((entry) => [entry.name, entry]));
+
+/** The new listing, with those that it lacks kept for a while. */
+const merge = (known: ReadonlyMap<string, CatalogEntry>, listed: readonly CatalogEntry[]): CatalogEntry[] => {
+  const names = new Set(listed.map(({ name }) => name));
+  const absent = [...known.values()]
+    .filter(({ name }) => !names.has(name))
+    .map((entry) => ({ ...entry, missed: entry.missed + 1 }));
+  return [...listed, ...absent.filter(({ missed }) => missed < MISSED_LIMIT)];
+};
+
+export const createCatalog = ({ redis, prefix, list, isIncluded }: CatalogDependencies): Catalog => {
+  const cache = new Map<string, Cached>();
+  const keyOf = (service: string): string => `${prefix}:catalog:${service}`;
+
+  const load = async (service: string): Promise<Cached> => {
+    const version = (await redis.hget(keyOf(service), 'version')) ?? '';
+    const cached = cache.get(service);
+    if (cached?.version === version) return cached;
+    const json = await redis.hget(keyOf(service), 'entries');
+    const loaded = { version, entries: byName(json === null ? [] : (JSON.parse(json) as CatalogEntry[])) };
+    cache.set(service, loaded);
+    return loaded;
+  };
+
+  const included = ({ entries }: Cached): ReadonlyMap<string, CatalogEntry> =>
+    new Map([...entries].filter(([name]) => isIncluded(name)));
+
+  return {
+    refresh: async (service, signal) => {
+      const listed = (await list(service, signal)).map((entry) => ({ ...entry, missed: 0 }));
+      const { entries: known } = await load(service);
+      const merged = merge(known, listed);
+      const next = byName(merged);
+      const entries = JSON.stringify([...next.values()]);
+      const version = String(Date.now());
+      if (entries !== JSON.stringify([...known.values()])) await redis.hset(keyOf(service), { entries, version });
+      return {
+        added: [...next.keys()].filter((name) => !known.has(name) && isIncluded(name)),
+        removed: [...known.keys()].filter((name) => !next.has(name) && isIncluded(name)),
+        missing: merged.filter(({ missed, name }) => missed > 0 && isIncluded(name)).map(({ name }) => name),
+      };
+    },
+    protocols: async (service) => included(await load(service)),
+  };
+};
