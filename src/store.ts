@@ -1,0 +1,40 @@
+/** Everything that is kept in Redis, by owner: what the daemon works with and the commands look at. */
+import { createDeadLetters } from './deliver/dead.ts';
+import { createLedger } from './deliver/ledger.ts';
+import { createSlots } from './deliver/slots.ts';
+import { createStandings } from './deliver/standing.ts';
+import { createCursors } from './poll/cursor.ts';
+import type { TurnData } from './poll/intake.ts';
+import { createSeen } from './poll/seen.ts';
+import { createParcelQueues, type RedisClient } from './queue/queues.ts';
+import { createSchedule } from './queue/schedule.ts';
+
+export interface StoreSettings {
+  redis: RedisClient;
+  /** With its hash tag, see `keyPrefix`. */
+  prefix: string;
+  onError(queue: string, error: Error): void;
+  now(): number;
+}
+
+export type Store = ReturnType<typeof createStore>;
+
+export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
+  const queues = createParcelQueues({ redis, prefix, onError });
+  const schedule = createSchedule<TurnData>({ redis, prefix, onError });
+  return {
+    redis,
+    prefix,
+    queues,
+    schedule,
+    cursors: createCursors(redis, prefix),
+    seen: createSeen(redis, prefix),
+    ledger: createLedger(redis, prefix, now),
+    dead: createDeadLetters(redis, prefix),
+    standings: createStandings(redis, prefix),
+    slots: createSlots(redis, prefix, now),
+    close: async () => {
+      await Promise.all([queues.close(), schedule.close()]);
+    },
+  };
+};
