@@ -1,0 +1,141 @@
+/** Every metric of the daemon, by Prometheus' conventions: base units, counters end in `_total`. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Every name begins with it, those of the process and of Node included. */
+export const METRIC_PREFIX = 'tocsin_';
+
+/** A delivery's outcome: `retrying` is tried again, `dead` is kept and never tried again by itself. */
+export type DeliveryOutcome = 'delivered' | 'retrying' | 'dead';
+
+/** A scrape waits this long for what it has to ask elsewhere; afterwards it shows the values of the last one. */
+const REFRESH_TIMEOUT_MS = 2000;
+
+/** From a provider that answers at once to a timeout, in seconds. */
+const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** From the next poll to a night of retries, in seconds. */
+const LATENCY_BUCKETS = [0.5, 1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 900, 3600, 14_400, 86_400];
+
+/** Deprecated by prom-client and wrongly named: gauges that end in `_total`. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
+const KNOWN_ASSESSMENTS: readonly string[] = ['ok', 'suspecious', 'critical'];
+
+/** The label of an item's assessment: a word nobody documented must not become a time series of its own. */
+export const assessmentLabel = (assessment: string | undefined): string => {
+  if (assessment === undefined) return 'none';
+  return KNOWN_ASSESSMENTS.includes(assessment) ? assessment : 'other';
+};
+
+/** Makes metrics that belong to one registry, under the common prefix. */
+const metricsOf = (registry: Registry) => {
+  const describe = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => ({
+    name: `${METRIC_PREFIX}${name}`,
+    help,
+    labelNames,
+    registers: [registry],
+  });
+  return {
+    counter: <Label extends string>(name: string, help: string, labels: readonly Label[]) =>
+      new Counter(describe(name, help, labels)),
+    gauge: <Label extends string>(name: string, help: string, labels: readonly Label[]) =>
+      new Gauge(describe(name, help, labels)),
+    histogram: <Label extends string>(name: string, help: string, labels: readonly Label[], buckets: number[]) =>
+      new Histogram({ ...describe(name, help, labels), buckets }),
+  };
+};
+
+type Maker = ReturnType<typeof metricsOf>;
+
+const readingMetrics = ({ counter, gauge, histogram }: Maker) => ({
+  polls: counter('polls_total', 'Reads of one protocol and source, by how they ended.', [
+    'service',
+    'source',
+    'outcome',
+  ]),
+  pollDuration: histogram(
+    'poll_duration_seconds',
+    'How long one read took, all of its pages.',
+    ['service', 'source'],
+    REQUEST_BUCKETS,
+  ),
+  items: counter('items_total', 'Items read for the first time, forwarded or not.', [
+    'service',
+    'source',
+    'assessment',
+  ]),
+  itemsMalformed: counter('items_malformed_total', 'Items that could not be understood.', ['service', 'source']),
+  alerts: counter('alerts_total', 'Items that became alerts.', ['service', 'protocol', 'source']),
+  cursorLag: gauge('cursor_lag_seconds', 'Age of the oldest cursor: how far behind the slowest protocol is.', [
+    'service',
+    'source',
+  ]),
+  serviceUp: gauge('service_up', 'Whether the last request to the service was answered: 1 or 0.', ['service']),
+  catalogProtocols: gauge('catalog_protocols', 'Protocols that are watched.', ['service']),
+  unroutableEntries: gauge(
+    'unroutable_entries',
+    'Channel entries that reach nobody: nothing to send to, or a kind that is not configured.',
+    [],
+  ),
+});
+
+const deliveryMetrics = ({ counter, gauge, histogram }: Maker) => ({
+  deliveries: counter('deliveries_total', 'Deliveries by what an attempt made of them: delivered, retrying or dead.', [
+    'kind',
+    'destination',
+    'outcome',
+  ]),
+  deliveryFailures: counter('delivery_failures_total', 'Messages that were not accepted, by reason.', [
+    'kind',
+    'destination',
+    'reason',
+  ]),
+  deliveryDuration: histogram('delivery_duration_seconds', 'How long one attempt took.', ['kind'], REQUEST_BUCKETS),
+  alertLatency: histogram(
+    'alert_latency_seconds',
+    'From the time the service wrote an item to its delivery.',
+    ['kind'],
+    LATENCY_BUCKETS,
+  ),
+  queueJobs: gauge('queue_jobs', 'Jobs in a queue now, by state.', ['queue', 'state']),
+  deadDeliveries: gauge('dead_deliveries', 'Deliveries that failed for good and are kept.', ['kind']),
+  redisUp: gauge('redis_up', 'Whether Redis answers: 1 or 0.', []),
+});
+
+const bounded = (work: Promise<void>, timeoutMs: number): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, timeoutMs);
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+};
+
+/**
+ * A registry of its own with every metric in it. `onScrape` names what sets gauges that have to be asked for (queue
+ * lengths, lags); it runs before every `text()`, and a failure or a slow answer never fails the scrape.
+ */
+export const createMetrics = ({ version }: { version: string }) => {
+  const registry = new Registry();
+  const make = metricsOf(registry);
+  collectDefaultMetrics({ register: registry, prefix: METRIC_PREFIX });
+  for (const name of MISNAMED) registry.removeSingleMetric(`${METRIC_PREFIX}${name}`);
+  make
+    .gauge('build_info', 'Always 1; the labels tell the version.', ['version', 'node'])
+    .set({ version, node: process.version }, 1);
+  const refreshes: (() => Promise<void>)[] = [];
+  return {
+    registry,
+    ...readingMetrics(make),
+    ...deliveryMetrics(make),
+    onScrape: (refresh: () => Promise<void>): void => {
+      refreshes.push(refresh);
+    },
+    /** The Prometheus text format, `registry.contentType`. */
+    text: async (): Promise<string> => {
+      await bounded(
+        Promise.allSettled(refreshes.map((refresh) => refresh())).then(() => {}),
+        REFRESH_TIMEOUT_MS,
+      );
+      return registry.metrics();
+    },
+  };
+};
+
+export type Metrics = ReturnType<typeof createMetrics>;
