@@ -4,7 +4,7 @@
  * Items are read leniently: a field of another shape is shown as `unknown`, never a reason to fail.
  */
 import type { Alert, JsonObject, JsonValue } from '../alert.ts';
-import { addressLink, type Chains, transactionLink } from './chains.ts';
+import { addressLink, type Chain, type Chains, transactionLink } from './chains.ts';
 import { cleanLine, cleanText } from './text.ts';
 
 export interface Detection {
@@ -21,8 +21,10 @@ export interface Fact {
 }
 
 export interface Content {
-  /** One line: what, where. The subject of an e-mail, the first line elsewhere. */
+  /** One line that stands alone: what, where. The subject of an e-mail, the text of a push message. */
   headline: string;
+  /** The headline for a place where `message` follows anyway. */
+  title: string;
   /** `CRITICAL`, `NOTIFICATION`, `TEST` ... */
   severity: string;
   protocol: string;
@@ -32,11 +34,11 @@ export interface Content {
   detections: Detection[];
   /** The whole text of a stored notification. */
   message?: string;
-  /** The transaction first; labels are unique. */
+  /** The transaction first, the item's own id last; labels are unique. */
   facts: Fact[];
 }
 
-const UNKNOWN = 'unknown';
+export const UNKNOWN = 'unknown';
 
 const text = (value: JsonValue | undefined): string => {
   if (value === undefined || value === null || value === '') return UNKNOWN;
@@ -46,10 +48,38 @@ const text = (value: JsonValue | undefined): string => {
 const objectOf = (value: JsonValue | undefined): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
+
+/** Milliseconds since 1970 of an ISO 8601 date-time, or NaN. */
+const timeOf = (value: JsonValue | undefined): number =>
+  typeof value === 'string' && DATE_TIME.test(value) ? Date.parse(value) : Number.NaN;
+
+/** `2026-11-20 10:07:31 UTC`; what is no ISO 8601 date-time is shown as it came. */
+const timeText = (value: JsonValue | undefined): string => {
+  const time = timeOf(value);
+  return Number.isNaN(time) ? text(value) : `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+};
+
+const UNITS = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+] as const;
+
+/** `sentAt`, and how old the event was by then: at night that tells news from history. */
+const sentText = (sentAt: string, event: string, happenedAt: JsonValue | undefined): string => {
+  const ageSeconds = Math.floor((timeOf(sentAt) - timeOf(happenedAt)) / 1000);
+  const [size, unit] = UNITS.find(([seconds]) => ageSeconds >= seconds) ?? [1, 's'];
+  return ageSeconds >= 0
+    ? `${timeText(sentAt)} (${Math.floor(ageSeconds / size)} ${unit} after the ${event})`
+    : timeText(sentAt);
+};
+
 /** The detectors that fired: any status but `notDetected` counts, also one that nobody documented. */
 export const firedDetections = (item: JsonObject): Detection[] =>
   Object.entries(objectOf(item.detections))
-    .map(([name, value]) => ({ name: cleanLine(name), detection: objectOf(value) }))
+    .map(([name, value]) => ({ name: cleanLine(name) || 'unnamed detector', detection: objectOf(value) }))
     .filter(({ detection }) => detection.status !== 'notDetected')
     .map(({ name, detection }) => ({
       name,
@@ -69,9 +99,12 @@ const fact = (label: string, value: string, url?: string): Fact =>
   url === undefined ? { label, value } : { label, value, url };
 
 /** Chain ids arrive as number or string. */
-const chainOf = (item: JsonObject, chains: Chains) => chains[String(item.chainId)];
+const chainOf = (item: JsonObject, chains: Chains): Chain | undefined => {
+  const id = text(item.chainId);
+  return Object.hasOwn(chains, id) ? chains[id] : undefined;
+};
 
-const inspectionFacts = ({ item, readAt }: Alert, chains: Chains, sentAt: string): Fact[] => {
+const inspectionFacts = ({ item }: Alert, chains: Chains, sentAt: string): Fact[] => {
   const chain = chainOf(item, chains);
   const hash = text(item.txHash);
   const origin = text(item.txOrigin);
@@ -81,51 +114,65 @@ const inspectionFacts = ({ item, readAt }: Alert, chains: Chains, sentAt: string
     fact('Origin', origin, addressLink(chain, origin)),
     fact('Method', text(item.invokedMethodName)),
     fact('Assets', assetsText(item.assets)),
-    fact('Transaction time', text(item.txTimestamp)),
-    fact('Inspected', text(item.createdAt)),
-    fact('Read', readAt),
-    fact('Sent', sentAt),
+    fact('Transaction time', timeText(item.txTimestamp)),
+    fact('Inspected', timeText(item.createdAt)),
+    fact('Sent', sentText(sentAt, 'transaction', item.txTimestamp)),
     fact('Inspection', text(item._id)),
   ];
 };
 
-const notificationFacts = ({ item, itemId, readAt }: Alert, sentAt: string): Fact[] => [
-  fact('Stored', text(item.createdAt)),
-  fact('Read', readAt),
-  fact('Sent', sentAt),
-  fact('Notification', itemId),
+const notificationFacts = ({ item, itemId, txHash }: Alert, sentAt: string): Fact[] => [
+  ...(txHash === undefined ? [] : [fact('Transaction', text(txHash))]),
+  fact('Stored', timeText(item.createdAt)),
+  fact('Sent', sentText(sentAt, 'notification', item.createdAt)),
+  fact('Notification', text(itemId)),
 ];
 
+const isSample = ({ type }: Alert): boolean => type === 'test.sample';
+
 const noticeOf = (alert: Alert): { notice?: string } => {
-  if (alert.type === 'test.sample') return { notice: 'This is a test. Nothing happened.' };
+  if (isSample(alert)) return { notice: 'This is a test. Nothing happened.' };
   return alert.replay ? { notice: 'Replay: this was found earlier and is forwarded again.' } : {};
 };
 
+/** A replay must not wake anybody as news, so the first line says it too. */
+const marked = (word: string, alert: Alert): string => (alert.replay && !isSample(alert) ? `${word} (replay)` : word);
+
 const describeNotification = (alert: Alert, sentAt: string): Content => {
   const message = typeof alert.item.message === 'string' ? cleanText(alert.item.message) : text(alert.item.message);
-  const protocol = cleanLine(alert.protocol);
+  const protocol = text(alert.protocol);
+  const title = `${marked(isSample(alert) ? 'TEST' : 'Notification', alert)}: ${protocol}`;
+  const firstLine = cleanLine(message.split('\n', 1)[0] ?? '');
   return {
-    severity: 'NOTIFICATION',
-    headline: `Notification: ${protocol}: ${cleanLine(message.split('\n', 1)[0] ?? '')}`,
+    severity: isSample(alert) ? 'TEST' : 'NOTIFICATION',
+    headline: firstLine === '' ? title : `${title}: ${firstLine}`,
+    title,
     protocol,
     ...noticeOf(alert),
     detections: [],
-    message,
+    message: message || UNKNOWN,
     facts: notificationFacts(alert, sentAt),
   };
 };
 
-const severityOf = ({ type, item }: Alert): string =>
-  type === 'test.sample' ? 'TEST' : text(item.assessment).toUpperCase();
+/** The service spells the middle assessment `suspecious`; people are shown the word they know. */
+const severityOf = (alert: Alert): string =>
+  isSample(alert)
+    ? 'TEST'
+    : text(alert.item.assessment)
+        .replace(/^suspecious$/i, 'suspicious')
+        .toUpperCase();
 
 const describeInspection = (alert: Alert, chains: Chains, sentAt: string): Content => {
   const detections = firedDetections(alert.item);
   const severity = severityOf(alert);
-  const protocol = cleanLine(alert.protocol);
+  const protocol = text(alert.protocol);
   const names = detections.map(({ name }) => name).join(', ') || 'no detector named';
+  const headline = `${marked(severity, alert)}: ${protocol}: ${names}`;
   return {
     severity,
-    headline: `${severity}: ${protocol}: ${names}`,
+    headline,
+    title: headline,
     protocol,
     ...noticeOf(alert),
     detections,

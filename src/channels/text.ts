@@ -1,16 +1,23 @@
 /** Text from outside, made safe to show: no control, direction or invisible characters, and cut where the reader can see it. */
 
-/** Control characters except line feed and tab; bidirectional controls; zero-width and other invisible format characters; lone surrogates. */
-const INVISIBLE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the purpose
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|[\u{e0000}-\u{e007f}]/gu;
+/** Everything that ends a line somewhere becomes a line feed: a field must not fake a line of ours. */
+const LINE_ENDS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
+
+/**
+ * Control characters except line feed and tab, characters that are drawn as nothing (zero-width, direction and tag
+ * characters, variation selectors, fillers), interlinear annotation, lone surrogates and noncharacters.
+ */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Cs}\ufff9-\ufffb]|(?![\n\t])\p{Cc}/gu;
+
+/** Marks pile up on one letter without end and cover the lines around it; no script needs more than four. */
+const PILED_MARKS = /(\p{M}{4})\p{M}+/gu;
+
+/** A text of blank lines would push what follows out of sight. */
+const BLANK_LINES = /\n(?:[^\S\n]*\n){2,}/g;
 
 /** Several lines of text, made safe to show. */
 export const cleanText = (text: string): string =>
-  text
-    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
-    .replace(INVISIBLE, '')
-    .trim();
+  text.replace(LINE_ENDS, '\n').replace(INVISIBLE, '').replace(PILED_MARKS, '$1').replace(BLANK_LINES, '\n\n').trim();
 
 /** The same for a place that has one line only. */
 export const cleanLine = (text: string): string => cleanText(text).replace(/\s+/g, ' ');
@@ -18,6 +25,7 @@ export const cleanLine = (text: string): string => cleanText(text).replace(/\s+/
 /** Keeps at most `limit` UTF-16 units, never half a character, and says so with an ellipsis. */
 export const shorten = (text: string, limit: number): string => {
   if (text.length <= limit) return text;
-  const cut = text.slice(0, Math.max(0, limit - 1)).replace(/[\ud800-\udbff]$/, '');
+  if (limit < 1) return '';
+  const cut = text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '');
   return `${cut.trimEnd()}…`;
 };

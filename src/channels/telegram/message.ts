@@ -1,0 +1,109 @@
+/** One alert as one Telegram message. Source: https://core.telegram.org/bots/api#sendmessage */
+import { type Alert, deliveryId, type Parcel } from '../../alert.ts';
+import type { ComposeContext, Format, Message } from '../channel.ts';
+import { type Content, type Detection, describe, type Fact, UNKNOWN } from '../content.ts';
+import { shorten } from '../text.ts';
+import { fitLines, type Line, lengthOf, type Piece, toHtml, toPlain } from './lines.ts';
+
+/** What `sendMessage` takes, less the address. */
+export interface TelegramText {
+  text: string;
+  /** Absent: `text` is plain. */
+  parse_mode?: 'HTML';
+}
+
+/** UTF-16 units after entity parsing. */
+export const TEXT_LIMIT = 4096;
+/** Telegram keeps a hundred entities of a message and drops the rest. */
+const MARKED_DETECTIONS_MAX = 40;
+const TITLE_LIMIT = 300;
+const VALUE_LIMIT = 160;
+const ASSETS_LIMIT = 700;
+
+const BLANK: Line = [];
+
+/** Code is copied by a tap and never becomes a link or a mention: right for ids, and for names from the chain. */
+const CODE = new Set(['Transaction', 'Origin', 'Method', 'Inspection', 'Notification']);
+
+const valuePiece = ({ label, value, url }: Fact): Piece => {
+  const text = shorten(value, label === 'Assets' ? ASSETS_LIMIT : VALUE_LIMIT);
+  if (url !== undefined) return { text, href: url };
+  return CODE.has(label) && value !== UNKNOWN ? { text, mark: 'code' } : { text };
+};
+
+const factLine = (fact: Fact): Line => [{ text: `${fact.label}: ` }, valuePiece(fact)];
+
+const titleOf = ({ title }: Content): string => shorten(title, TITLE_LIMIT);
+
+/** A chain that our table does not know has only its number. */
+const chainText = ({ value }: Fact): string =>
+  /^\d+$/.test(value) || value === UNKNOWN ? `Chain ${shorten(value, VALUE_LIMIT)}` : shorten(value, VALUE_LIMIT);
+
+/** What, where, how sure, which transaction: the lines that a locked phone shows. */
+const headOf = (content: Content, format: Format): Line[] => {
+  const transaction = content.facts.find(({ label }) => label === 'Transaction');
+  const chain = content.facts.find(({ label }) => label === 'Chain');
+  const where = chain ? `${chainText(chain)}, transaction ` : 'Transaction ';
+  return [
+    [{ text: titleOf(content), mark: 'b' }],
+    ...(transaction ? [[{ text: where }, valuePiece(transaction)]] : []),
+    // Plain text has no other way to link.
+    ...(transaction?.url && format === 'plain' ? [[{ text: transaction.url }]] : []),
+    ...(content.notice ? [[{ text: content.notice }]] : []),
+  ];
+};
+
+const detectionLines = ({ name, message }: Detection, index: number): Line[] => {
+  const [first = '', ...rest] = (message || 'fired, without a message').split('\n');
+  const label = shorten(name, VALUE_LIMIT);
+  const marked: Piece = index < MARKED_DETECTIONS_MAX ? { text: label, mark: 'b' } : { text: label };
+  return [[marked, { text: `: ${first}` }], ...rest.map((text) => [{ text }])];
+};
+
+const bodyOf = ({ detections, message }: Content): Line[] => [
+  ...detections.flatMap(detectionLines),
+  ...(message === undefined ? [] : message.split('\n').map((text) => [{ text }])),
+];
+
+const tailOf = ({ facts }: Content): Line[] =>
+  facts.filter(({ label }) => label !== 'Transaction' && label !== 'Chain').map(factLine);
+
+/** Only the middle is cut: who reads at night needs the transaction and the ids more than the end of a long text. */
+const layOut = (content: Content, format: Format): Line[] => {
+  const head = headOf(content, format);
+  const tail = tailOf(content);
+  const body = bodyOf(content);
+  const room = TEXT_LIMIT - lengthOf([...head, BLANK, BLANK, ...tail]);
+  return [...head, ...(body.length > 0 ? [BLANK, ...fitLines(body, room)] : []), BLANK, ...tail];
+};
+
+const MINIMAL = new Set(['Transaction', 'Sent', 'Inspection', 'Notification']);
+
+const minimal = (content: Content): Line[] => [
+  [{ text: titleOf(content) }],
+  ...(content.notice ? [[{ text: content.notice }]] : []),
+  ...content.facts.filter(({ label }) => MINIMAL.has(label)).map(factLine),
+];
+
+const textOf = (content: Content, format: Format): TelegramText => {
+  switch (format) {
+    case 'rich':
+      return { text: toHtml(layOut(content, format)), parse_mode: 'HTML' };
+    case 'plain':
+      return { text: toPlain(layOut(content, format)) };
+    case 'minimal':
+      return { text: toPlain(minimal(content)) };
+  }
+};
+
+/** One message for each alert, in the parcel's order. */
+export const composeTelegram = (
+  { destination, alerts }: Parcel,
+  { chains, sentAt, format }: ComposeContext,
+): Message<TelegramText>[] =>
+  alerts.map((alert: Alert) => ({
+    destination,
+    alerts: [alert],
+    id: deliveryId(alert.id, destination.id),
+    body: textOf(describe(alert, chains, sentAt), format),
+  }));
