@@ -1,0 +1,118 @@
+/** A plain HTTP server: bodies read whole, every socket gone after `stop`, the same port after a restart. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+
+export interface Exchange {
+  method: string;
+  /** As it came, still percent-encoded. */
+  path: string;
+  /** Without the question mark, as it came. */
+  query: string;
+  headers: IncomingMessage['headers'];
+  body: Buffer;
+  response: ServerResponse;
+}
+
+export interface ListenOptions {
+  /** Default 127.0.0.1. */
+  host?: string;
+  /** Default 0: a free one, kept over restarts. */
+  port?: number;
+}
+
+export interface HttpListener {
+  /** Resolves with the port; does nothing but that while running. */
+  start(): Promise<number>;
+  /** Ends every connection at once; legal at any time. */
+  stop(): Promise<void>;
+}
+
+const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
+
+const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > BODY_LIMIT_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};
+
+const listen = (server: Server, port: number, host: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const address = server.address();
+      resolve(typeof address === 'object' && address ? address.port : port);
+    });
+  });
+
+const close = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+
+/** A bound host as a URL on this machine names it. */
+export const urlHost = (host: string): string => {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+};
+
+/** Ends a connection as a crashed peer would, with a TCP reset. */
+export const resetConnection = (response: ServerResponse): void => {
+  response.socket?.resetAndDestroy();
+};
+
+const handleWith =
+  (handle: (exchange: Exchange) => void | Promise<void>) =>
+  async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    try {
+      const body = await readBody(request);
+      if (!body) {
+        response.writeHead(413, { connection: 'close' }).end();
+        return;
+      }
+      const [path = '/', ...query] = (request.url ?? '/').split('?');
+      const { method = 'GET', headers } = request;
+      await handle({ method, path, query: query.join('?'), headers, body, response });
+    } catch (error) {
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500, { 'content-type': 'text/plain' }).end(`sandbox: ${String(error)}`);
+    }
+  };
+
+/** Errors of `start`: whatever `listen` gives, such as EADDRINUSE. */
+export const createHttpListener = (
+  { host = '127.0.0.1', port = 0 }: ListenOptions,
+  handle: (exchange: Exchange) => void | Promise<void>,
+): HttpListener => {
+  const onRequest = handleWith(handle);
+  let keptPort = port;
+  let running: { server: Server; port: Promise<number> } | undefined;
+  return {
+    start: async () => {
+      if (!running) {
+        const server = createServer((request, response) => void onRequest(request, response));
+        running = { server, port: listen(server, keptPort, host) };
+      }
+      const attempt = running;
+      try {
+        keptPort = await attempt.port;
+        return keptPort;
+      } catch (error) {
+        if (running === attempt) running = undefined;
+        throw error;
+      }
+    },
+    stop: async () => {
+      const stopping = running;
+      running = undefined;
+      if (!stopping) return;
+      await stopping.port.catch(() => undefined);
+      await close(stopping.server);
+    },
+  };
+};

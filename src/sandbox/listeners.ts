@@ -1,0 +1,21 @@
+/** Those who want to be told. */
+export interface Listeners<Event> {
+  /** Gives a function that ends it. */
+  add(listener: (event: Event) => void): () => void;
+  tell(event: Event): void;
+}
+
+export const createListeners = <Event>(): Listeners<Event> => {
+  const listeners = new Set<(event: Event) => void>();
+  return {
+    add: (listener) => {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+    tell: (event) => {
+      for (const listener of listeners) listener(event);
+    },
+  };
+};

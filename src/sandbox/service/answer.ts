@@ -1,0 +1,120 @@
+/** Puts an answer on the wire, whole or spoiled by a fault. */
+
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isObject, type JsonValue } from '../json.ts';
+import { resetConnection } from '../listener.ts';
+import type { Fault } from './faults.ts';
+import type { Quirks } from './quirks.ts';
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
+export const jsonAnswer = (status: number, value: JsonValue): Answer => ({
+  status,
+  headers: JSON_TYPE,
+  body: JSON.stringify(value),
+});
+
+/** An error as the service words it. */
+export const errorAnswer = (status: number, message: string, { errorBody }: Quirks): Answer => {
+  switch (errorBody) {
+    case 'json':
+      return jsonAnswer(status, { statusCode: status, message });
+    case 'nested':
+      return jsonAnswer(status, { error: { errors: [{ code: `E${status}`, detail: message }] } });
+    case 'array':
+      return jsonAnswer(status, [message]);
+    case 'text':
+      return { status, headers: { 'content-type': 'text/plain' }, body: message };
+    case 'html':
+      return {
+        status,
+        headers: { 'content-type': 'text/html' },
+        body: `<!doctype html><title>${status}</title><h1>${message}</h1>`,
+      };
+    case 'empty':
+      return { status, headers: {}, body: '' };
+  }
+};
+
+const MALFORMED: JsonValue = { _id: 42, assessment: ['critical'], detections: 'x', createdAt: 'not a date' };
+
+const withMalformed = (answer: JsonValue, item: JsonValue): JsonValue => {
+  if (Array.isArray(answer)) return answer.map((element) => withMalformed(element, item));
+  if (!isObject(answer) || !Array.isArray(answer.page)) return answer;
+  const middle = Math.floor(answer.page.length / 2);
+  return { ...answer, page: answer.page.toSpliced(middle, 0, item) };
+};
+
+/** Faults that leave a readable answer. */
+export const spoilJson = (answer: JsonValue, fault: Fault | undefined): JsonValue => {
+  if (fault?.kind === 'wrong-shape') return fault.body;
+  return fault?.kind === 'malformed-item' ? withMalformed(answer, fault.item ?? MALFORMED) : answer;
+};
+
+const half = (text: string): string => text.slice(0, Math.max(1, Math.floor(text.length / 2)));
+
+/** Faults that leave a complete HTTP answer. */
+export const spoilAnswer = (answer: Answer, fault: Fault | undefined): Answer => {
+  switch (fault?.kind) {
+    case 'status':
+      return {
+        status: fault.status,
+        headers: {
+          'content-type': fault.contentType ?? 'application/json',
+          ...(fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) }),
+        },
+        body: fault.body ?? JSON.stringify({ statusCode: fault.status }),
+      };
+    case 'redirect':
+      return { status: fault.status ?? 302, headers: { location: fault.location }, body: '' };
+    case 'truncated':
+      return { ...answer, body: half(answer.body) };
+    case 'invalid-json':
+      return { ...answer, body: '{"page": [}' };
+    case 'wrong-type':
+      return { ...answer, headers: { ...answer.headers, 'content-type': fault.contentType } };
+    case 'huge':
+      return { ...answer, body: `${' '.repeat(fault.bytes)}${answer.body}` };
+    case 'empty':
+      return { status: 200, headers: {}, body: '' };
+    default:
+      return answer;
+  }
+};
+
+const SLOW_PIECES = 50;
+
+const trickle = async (response: ServerResponse, body: Buffer, durationMs: number): Promise<void> => {
+  const size = Math.max(1, Math.ceil(body.length / SLOW_PIECES));
+  for (let at = 0; at < body.length && !response.destroyed; at += size) {
+    response.write(body.subarray(at, at + size));
+    await delay(durationMs / SLOW_PIECES, undefined, { ref: false });
+  }
+  response.end();
+};
+
+/** Sends, with those faults that break the connection itself. A hanging answer ends when the server stops. */
+export const sendAnswer = async (
+  response: ServerResponse,
+  { status, headers, body }: Answer,
+  fault: Fault | undefined,
+): Promise<void> => {
+  if (fault?.kind === 'hang') return;
+  if (fault?.kind === 'reset') return resetConnection(response);
+  const bytes = Buffer.from(body);
+  response.writeHead(status, { ...headers, 'content-length': bytes.length });
+  if (fault?.kind === 'slow') return trickle(response, bytes, fault.durationMs);
+  if (fault?.kind === 'cut') {
+    response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => resetConnection(response));
+    return undefined;
+  }
+  response.end(bytes);
+  return undefined;
+};

@@ -1,0 +1,108 @@
+/** What goes wrong with a service's answers: which fault, for which requests, how often. Playing them is `answer.ts`. */
+import type { JsonValue } from '../json.ts';
+import type { Random } from '../random.ts';
+import type { Endpoint } from './routes.ts';
+
+export type Fault =
+  /** Answers with this status instead. `retryAfter` is sent as it is: seconds or an HTTP date. */
+  | { kind: 'status'; status: number; retryAfter?: number | string; body?: string; contentType?: string }
+  /** The connection is reset before any answer. */
+  | { kind: 'reset' }
+  /** Never answers. */
+  | { kind: 'hang' }
+  /** The right answer, a byte at a time with pauses, `durationMs` in all. */
+  | { kind: 'slow'; durationMs: number }
+  /** Headers and half the answer, then the connection is reset. */
+  | { kind: 'cut' }
+  /** A complete HTTP answer that holds half of the JSON. */
+  | { kind: 'truncated' }
+  | { kind: 'invalid-json' }
+  /** The right JSON under another content type. */
+  | { kind: 'wrong-type'; contentType: string }
+  /** The right JSON after so many bytes of white space. */
+  | { kind: 'huge'; bytes: number }
+  /** 200 without a body. */
+  | { kind: 'empty' }
+  | { kind: 'redirect'; location: string; status?: 301 | 302 | 303 | 307 | 308 }
+  /** One more item in the page that cannot be understood; its neighbours are whole. */
+  | { kind: 'malformed-item'; item?: JsonValue }
+  /** Valid JSON of the wrong shape. */
+  | { kind: 'wrong-shape'; body: JsonValue };
+
+/** Which requests a fault is for; what is left out matches all. */
+export interface FaultTarget {
+  endpoint?: Endpoint;
+  /** A protocol that the path or the query names. */
+  protocol?: string;
+  apiKey?: string;
+}
+
+export interface FaultRule extends FaultTarget {
+  fault: Fault;
+  /** How often it strikes before it is gone. Default 1; `Infinity` until cleared. */
+  times?: number;
+  /** Chance that it strikes a request it matches. Default 1. */
+  probability?: number;
+  /** Requests let through before it begins. Default 0. */
+  after?: number;
+}
+
+/** A request as far as faults look at it. */
+export interface FaultSubject {
+  endpoint: Endpoint | undefined;
+  protocols: readonly string[];
+  apiKey: string | undefined;
+}
+
+export interface Faults {
+  /** Queues a fault; the first rule that matches a request strikes it. Gives a function that takes the rule back. */
+  add(rule: FaultRule): () => void;
+  clear(): void;
+  /** Rules that have strikes left. */
+  pending(): number;
+  /** The fault for this request, counted as a strike. */
+  take(subject: FaultSubject): Fault | undefined;
+}
+
+interface LiveRule {
+  rule: FaultRule;
+  left: number;
+  skip: number;
+}
+
+const matches = ({ endpoint, protocol, apiKey }: FaultTarget, subject: FaultSubject): boolean =>
+  (endpoint === undefined || endpoint === subject.endpoint) &&
+  (protocol === undefined || subject.protocols.includes(protocol)) &&
+  (apiKey === undefined || apiKey === subject.apiKey);
+
+export const createFaults = (random: Random): Faults => {
+  let rules: LiveRule[] = [];
+  const strikes = (live: LiveRule, subject: FaultSubject): boolean => {
+    if (!matches(live.rule, subject)) return false;
+    if (live.skip > 0) {
+      live.skip -= 1;
+      return false;
+    }
+    return random.chance(live.rule.probability ?? 1);
+  };
+  return {
+    add: (rule) => {
+      const live = { rule, left: rule.times ?? 1, skip: rule.after ?? 0 };
+      rules.push(live);
+      return () => {
+        rules = rules.filter((other) => other !== live);
+      };
+    },
+    clear: () => {
+      rules = [];
+    },
+    pending: () => rules.length,
+    take: (subject) => {
+      const struck = rules.find((live) => strikes(live, subject));
+      if (!struck) return undefined;
+      struck.left -= 1;
+      if (struck.left <= 0) rules = rules.filter((live) => live !== struck);
+      return struck.rule.fault;
+    },
+  };
+};
