@@ -1,4 +1,11 @@
 /** POST to addresses that came from outside: resolves, checks every address, dials what it checked, follows no redirect. */
+import type { LookupAddress } from 'node:dns';
+import { lookup as systemLookup } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { DeliveryError } from '../errors.ts';
+import { createGuard, type Guard, type GuardOptions, hostKey } from './guard.ts';
+import { networkFailure, stoppedWaiting } from './network.ts';
 
 export interface PostRequest {
   url: string;
@@ -17,3 +24,168 @@ export interface PostResponse {
 
 /** Resolves for every HTTP status; throws a `DeliveryError` where there was no answer or the guard refused. */
 export type GuardedPost = (request: PostRequest) => Promise<PostResponse>;
+
+/** Every address of a host name. */
+export type Resolve = (host: string) => Promise<LookupAddress[]>;
+
+export interface GuardedPostOptions extends GuardOptions {
+  /** Default: the operating system's resolver. */
+  resolve?: Resolve;
+  /** To one origin. Default 50. */
+  connections?: number;
+  /** Default 10 s. */
+  connectTimeoutMs?: number;
+}
+
+const TEXT_LIMIT_BYTES = 16 * 1024;
+/** Ends an answer that arrives faster than we can refuse the rest of it. */
+const ANSWER_LIMIT_BYTES = 4 * TEXT_LIMIT_BYTES;
+/** Callers set their own deadline by signal; this only frees a socket that nobody waits for. */
+const IDLE_LIMIT_MS = 120_000;
+
+const systemResolve: Resolve = (host) => systemLookup(host, { all: true });
+
+const blocked = (host: string, refusal: string): DeliveryError =>
+  new DeliveryError('destination-dead', `${host} is not written to: it ${refusal}`, { code: 'blocked' });
+
+/** A name is used only when each of its addresses may be, so that a mixed answer cannot slip one through. */
+const guardedLookup =
+  (guard: Guard, resolve: Resolve): LookupFunction =>
+  (host, options, callback) => {
+    const found = (addresses: LookupAddress[]): void => {
+      const refusal = addresses.map(({ address }) => guard.refuseAddress(address, host)).find(Boolean);
+      const [first] = addresses;
+      if (refusal !== undefined) callback(blocked(host, refusal), '');
+      else if (first === undefined) callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '');
+      else if (options.all) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    };
+    resolve(host).then(found, (error: NodeJS.ErrnoException) => callback(error, ''));
+  };
+
+/**
+ * Checks three times, since no single place sees every way in: an address written into the URL is never looked up,
+ * a name's addresses are known only to the lookup, and the open socket alone tells who was dialled.
+ */
+const guardedConnector = (
+  guard: Guard,
+  { resolve, connectTimeoutMs }: GuardedPostOptions,
+): buildConnector.connector => {
+  const connect = buildConnector({
+    lookup: guardedLookup(guard, resolve ?? systemResolve),
+    allowH2: false,
+    timeout: connectTimeoutMs ?? 10_000,
+  });
+  return (options, callback) => {
+    const host = hostKey(options.hostname);
+    const literalRefusal = isIP(host) === 0 ? undefined : guard.refuseAddress(host, host);
+    if (literalRefusal !== undefined) return callback(blocked(host, literalRefusal), null);
+    connect(options, (error, socket) => {
+      if (error !== null) return callback(error, null);
+      const refusal = guard.refuseAddress(socket.remoteAddress ?? '', host);
+      if (refusal === undefined) return callback(null, socket);
+      socket.destroy();
+      callback(blocked(host, refusal), null);
+    });
+  };
+};
+
+const targetOf = (text: string, guard: Guard): URL => {
+  const url = URL.parse(text);
+  if (url === null) throw blocked('An address', 'is not a URL');
+  const refusal = guard.refuseUrl(url);
+  if (refusal !== undefined) throw blocked(url.hostname, refusal);
+  return url;
+};
+
+const flatten = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name.toLowerCase(),
+      Array.isArray(value) ? value.join(', ') : `${value}`,
+    ]),
+  );
+
+/**
+ * One request and its answer. Once a status has arrived the outcome is known, so a body that then breaks off,
+ * stalls or never ends costs the answer's text, never the outcome.
+ */
+const exchange = (agent: Agent, url: URL, { headers, body, signal }: PostRequest): Promise<PostResponse> =>
+  new Promise((resolve, reject) => {
+    let request: Dispatcher.DispatchController | undefined;
+    let answer: Omit<PostResponse, 'text'> | undefined;
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+
+    const finish = (failure: () => DeliveryError): void => {
+      signal.removeEventListener('abort', stop);
+      const text = () => Buffer.concat(chunks).subarray(0, TEXT_LIMIT_BYTES).toString('utf8');
+      if (answer) resolve({ ...answer, text: text() });
+      else reject(failure());
+    };
+    const stop = (): void => {
+      finish(() => stoppedWaiting(signal, url.hostname, request !== undefined));
+      request?.abort(new Error('stopped'));
+    };
+    const fail = (error: unknown): void =>
+      finish(() =>
+        error instanceof DeliveryError ? error : networkFailure(error, url.hostname, request !== undefined),
+      );
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(controller) {
+        // Given up while it waited for a connection: it must not go out any more.
+        if (signal.aborted) return controller.abort(new Error('stopped'));
+        request = controller;
+      },
+      onResponseStart(_controller, status, responseHeaders) {
+        if (status >= 200) answer = { status, headers: flatten(responseHeaders) };
+      },
+      onResponseData(controller, chunk) {
+        chunks.push(chunk);
+        sizeBytes += chunk.length;
+        if (sizeBytes >= TEXT_LIMIT_BYTES) controller.abort(new Error('enough'));
+      },
+      onResponseEnd: () => fail(undefined),
+      onResponseError: (_controller, error) => fail(error),
+    };
+
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      const path = `${url.pathname}${url.search}`;
+      agent.dispatch({ origin: url.origin, path, method: 'POST', headers, body }, handler);
+    } catch (error) {
+      fail(error);
+    }
+  });
+
+const LONGEST_WAIT_MS = 3_600_000;
+
+/** RFC 9110 section 5.6.7: the current form and the two old ones, of which asctime's names no zone and means GMT. */
+const httpDate = (text: string): number =>
+  /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text.endsWith('GMT') ? text : `${text} GMT`) : Number.NaN;
+
+/** `Retry-After` as milliseconds from `nowMs`: seconds or an HTTP date, from 0 to one hour; undefined where it says neither. */
+export const retryAfterMs = (header: string | undefined, nowMs: number): number | undefined => {
+  const text = (header ?? '').trim();
+  const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : httpDate(text) - nowMs;
+  return Number.isNaN(waitMs) ? undefined : Math.ceil(Math.min(Math.max(waitMs, 0), LONGEST_WAIT_MS));
+};
+
+/** A POST that reaches public addresses only, over kept connections. Throws where `allowNetworks` is malformed. */
+export const createGuardedPost = (options: GuardedPostOptions): { post: GuardedPost; close(): Promise<void> } => {
+  const guard = createGuard(options);
+  const agent = new Agent({
+    connect: guardedConnector(guard, options),
+    connections: options.connections ?? 50,
+    allowH2: false,
+    maxResponseSize: ANSWER_LIMIT_BYTES,
+    headersTimeout: IDLE_LIMIT_MS,
+    bodyTimeout: IDLE_LIMIT_MS,
+  });
+  return {
+    post: async (request) => exchange(agent, targetOf(request.url, guard), request),
+    close: () => agent.destroy(),
+  };
+};

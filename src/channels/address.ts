@@ -1,0 +1,22 @@
+/** Web addresses in channel entries: what is one, and how it may be shown. The path is often the only secret there is. */
+import { createHash } from 'node:crypto';
+import { createScrubber } from '../secret.ts';
+import { cleanLine, shorten } from './text.ts';
+
+/** An http or https URL in its normal form, without fragment; undefined for anything else. The guard judges it further. */
+export const webAddress = (text: string): string | undefined => {
+  const url = URL.parse(text.trim());
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  url.hash = '';
+  return url.href;
+};
+
+/** `hooks.example.com/…3f1c`: the host, and enough of a digest to tell two addresses of one host apart. */
+export const webLabel = (address: string): string =>
+  `${URL.parse(address)?.host ?? 'no host'}/…${createHash('sha256').update(address).digest('hex').slice(0, 4)}`;
+
+const scrub = createScrubber([]);
+
+/** A contact that cannot be used, as a problem may quote it: in one line, short, and without anything that looks secret. */
+export const quoteContact = (text: string): string =>
+  webAddress(text) === undefined ? `"${shorten(scrub(cleanLine(text)), 60)}"` : webLabel(text.trim());

@@ -1,0 +1,76 @@
+/**
+ * Which addresses from outside may be written to. Pure: it resolves nothing and opens nothing.
+ * An address is public only where ipaddr.js finds it in no special-purpose range (IANA's registries, RFC 6890).
+ */
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+export interface GuardOptions {
+  /** Let plain http through. */
+  allowHttp: boolean;
+  /** CIDRs, IP addresses and host names that are let through besides public addresses. */
+  allowNetworks: readonly string[];
+}
+
+export interface Guard {
+  /** What is wrong with a URL as it is written, as the end of a sentence; undefined where nothing is. */
+  refuseUrl(url: URL): string | undefined;
+  /** What is wrong with an address that a host's name leads to. */
+  refuseAddress(address: string, host: string): string | undefined;
+}
+
+type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+/** Azure answers there with credentials of the machine, from an address of the public range. */
+const METADATA_IN_PUBLIC_RANGE = '168.63.129.16';
+
+const parse = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined =>
+  // The parser knows more spellings than the network stack does, so only what Node takes for an address gets there.
+  isIP(address) === 0 ? undefined : ipaddr.process(address);
+
+const networkOf = (entry: string): Network | undefined => {
+  if (entry.includes('/')) return ipaddr.parseCIDR(entry);
+  const address = parse(entry);
+  return address && [address, address.kind() === 'ipv4' ? 32 : 128];
+};
+
+const contains = ([base, bits]: Network, address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
+  base.kind() === address.kind() && address.match(base, bits);
+
+/** `EXAMPLE.com.` and `example.com` are one host; brackets belong to the URL, not to the address. */
+export const hostKey = (host: string): string =>
+  host
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+    .toLowerCase();
+
+/** Throws where an entry of `allowNetworks` is neither a network nor a host name. */
+export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions): Guard => {
+  const networks: Network[] = [];
+  const hosts = new Set<string>();
+  for (const entry of allowNetworks) {
+    const network = networkOf(entry);
+    if (network) networks.push(network);
+    else hosts.add(hostKey(entry));
+  }
+
+  const refuseAddress = (text: string, host: string): string | undefined => {
+    if (hosts.has(hostKey(host))) return undefined;
+    const address = parse(text);
+    if (address === undefined) return 'leads to something that is no address';
+    if (networks.some((network) => contains(network, address))) return undefined;
+    const isPublic = address.range() === 'unicast' && address.toString() !== METADATA_IN_PUBLIC_RANGE;
+    return isPublic ? undefined : 'leads to an address that is not public';
+  };
+
+  const refuseUrl = (url: URL): string | undefined => {
+    if (url.protocol === 'http:') {
+      if (!allowHttp) return 'is plain http, which is not allowed';
+    } else if (url.protocol !== 'https:') return 'is neither https nor http';
+    if (url.username !== '' || url.password !== '') return 'carries a user or password in its URL';
+    const host = hostKey(url.hostname);
+    return isIP(host) === 0 ? undefined : refuseAddress(host, host);
+  };
+
+  return { refuseUrl, refuseAddress };
+};

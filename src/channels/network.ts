@@ -1,0 +1,132 @@
+/** What it means for a delivery that no answer came: one table of network errors for every kind. */
+import { DeliveryError, type DeliveryReason } from '../errors.ts';
+
+interface Meaning {
+  reason: DeliveryReason;
+  /** Whether the message may have arrived, where the caller cannot tell if it was sent. */
+  maybeDelivered: boolean;
+  says: string;
+}
+
+const meaning = (reason: DeliveryReason, maybeDelivered: boolean, says: string): Meaning => ({
+  reason,
+  maybeDelivered,
+  says,
+});
+
+const REFUSED = meaning('retry', false, 'refuses connections');
+const UNREACHABLE = meaning('retry', false, 'cannot be reached');
+// A name that does not resolve is as often our resolver's fault as a wrong name.
+const UNRESOLVED = meaning('retry', false, 'cannot be found by name');
+const SLOW_CONNECT = meaning('retry', false, 'took too long to connect');
+const DROPPED = meaning('retry', true, 'dropped the connection before it answered');
+const SLOW = meaning('retry', true, 'took too long to answer');
+const ABORTED = meaning('retry', true, 'was not waited for any longer');
+const CLOSED = meaning('retry', false, 'was not asked: we are closing');
+const GARBLED = meaning('unknown', true, 'gave an answer that is not HTTP');
+// Renewing a certificate takes people hours, so the delivery waits as long as for any other passing fault.
+const UNTRUSTED = meaning('retry', false, 'has no certificate that we can trust');
+const NOT_TLS = meaning('retry', false, 'does not speak TLS as expected');
+const UNSENDABLE = meaning('destination-dead', false, 'cannot be written to: the address or a header is malformed');
+
+/**
+ * By error code, or by name where there is none.
+ * Sources: Node's errors and `tls` documentation, OpenSSL's verification codes, undici 8 `lib/core/errors.js`.
+ */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  ECONNREFUSED: REFUSED,
+  EHOSTUNREACH: UNREACHABLE,
+  EHOSTDOWN: UNREACHABLE,
+  ENETUNREACH: UNREACHABLE,
+  ENETDOWN: UNREACHABLE,
+  EADDRNOTAVAIL: UNREACHABLE,
+  ENOTFOUND: UNRESOLVED,
+  EAI_AGAIN: UNRESOLVED,
+  UND_ERR_CONNECT_TIMEOUT: SLOW_CONNECT,
+  ECONNRESET: DROPPED,
+  ECONNABORTED: DROPPED,
+  EPIPE: DROPPED,
+  UND_ERR_SOCKET: DROPPED,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: DROPPED,
+  ETIMEDOUT: SLOW,
+  UND_ERR_HEADERS_TIMEOUT: SLOW,
+  UND_ERR_BODY_TIMEOUT: SLOW,
+  TimeoutError: SLOW,
+  AbortError: ABORTED,
+  UND_ERR_ABORTED: ABORTED,
+  UND_ERR_DESTROYED: CLOSED,
+  UND_ERR_CLOSED: CLOSED,
+  HTTPParserError: GARBLED,
+  UND_ERR_HEADERS_OVERFLOW: GARBLED,
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: GARBLED,
+  CERT_HAS_EXPIRED: UNTRUSTED,
+  CERT_NOT_YET_VALID: UNTRUSTED,
+  CERT_REVOKED: UNTRUSTED,
+  CERT_UNTRUSTED: UNTRUSTED,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  ERR_TLS_CERT_ALTNAME_INVALID: UNTRUSTED,
+  ERR_TLS_HANDSHAKE_TIMEOUT: SLOW_CONNECT,
+  ERR_SSL_WRONG_VERSION_NUMBER: NOT_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: NOT_TLS,
+  EPROTO: NOT_TLS,
+  UND_ERR_INVALID_ARG: UNSENDABLE,
+  ERR_INVALID_URL: UNSENDABLE,
+  ERR_INVALID_CHAR: UNSENDABLE,
+};
+
+const UNDOCUMENTED = meaning('unknown', true, 'could not be asked, for a reason that is not in our table');
+
+/** Libraries wrap: fetch in `cause`, Slack's client in `original`, happy eyeballs in `errors`. Outermost first. */
+const wrappedIn = (error: object): unknown[] => {
+  const { cause, original, errors } = error as { cause?: unknown; original?: unknown; errors?: unknown };
+  return [cause, original, ...(Array.isArray(errors) ? errors : [])];
+};
+
+/** The errno, library code or name that says most about a network error; undefined where none is known. */
+export const networkCodeOf = (error: unknown, depth = 0): string | undefined => {
+  if (typeof error !== 'object' || error === null || depth > 4) return undefined;
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  // A DOMException's code is a number, and the name is what tells an abort from a timeout.
+  for (const word of [code, name]) if (typeof word === 'string' && Object.hasOwn(MEANINGS, word)) return word;
+  for (const inner of wrappedIn(error)) {
+    const found = networkCodeOf(inner, depth + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+/** Where an undocumented error was thrown: its name and stack frames, but not its text, which may quote an address. */
+const traceOf = (error: unknown): Error => {
+  const trace = new Error('undocumented');
+  if (error instanceof Error) {
+    const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+    trace.name = error.name;
+    trace.stack = [error.name, ...frames].join('\n');
+  }
+  return trace;
+};
+
+/**
+ * The failure of a request that got no answer. `peer` is whom we asked, without secrets (a host's name).
+ * `sent`: whether the message left us, where the caller knows. The original error is not kept: it may quote the address.
+ */
+export const networkFailure = (error: unknown, peer: string, sent?: boolean): DeliveryError => {
+  const code = networkCodeOf(error);
+  const { reason, maybeDelivered, says } = (code === undefined ? undefined : MEANINGS[code]) ?? UNDOCUMENTED;
+  return new DeliveryError(reason, `${peer} ${says} (${code ?? 'no code'})`, {
+    code: code ?? 'unknown',
+    maybeDelivered: sent ?? maybeDelivered,
+    ...(code === undefined ? { cause: traceOf(error) } : {}),
+  });
+};
+
+/** The failure of a request whose signal ended it, by our own deadline or because we are stopping. */
+export const stoppedWaiting = (signal: AbortSignal, peer: string, sent: boolean): DeliveryError => {
+  const timedOut = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
+  const code = timedOut ? 'TimeoutError' : 'AbortError';
+  return networkFailure({ name: code }, peer, sent);
+};
