@@ -1,0 +1,21 @@
+/** Text as anybody can write it onto a chain or into a contract's name: markup of every channel, and worse. */
+export const HOSTILE_TEXTS: readonly string[] = [
+  '<b>bold</b> & <script>alert(1)</script>',
+  '<!channel> <@U024BE7LH> <https://evil.example|click here>',
+  '@channel @here @everyone #general',
+  '[click here](https://evil.example) **bold** __under__',
+  'https://evil.example/login',
+  '*star* _under_ ~tilde~ `tick` ```fence```',
+  '> quoted\n> lines',
+  '_opened and never closed',
+  '</pre></code></blockquote></body></html>',
+  '&amp; &lt;b&gt; &#60; &quot;',
+  '"quoted" \'single\' \\backslash\\ \\n',
+  'a\r\nBcc: other@evil.example\r\n\r\nbody',
+  'nul\u0000bell\u0007escape\u001b[31m',
+  'right\u202eto left\u2066 isolate \u200b zero\u200dwidth \ufeff mark',
+  'lone \ud800 high and \udc00 low',
+  'emoji 🧨👩‍👩‍👧 and :fire: codes',
+  'naïve Ünïcödé 漢字 العربية ไทย',
+  '$HOME \u007b{constructor}} %s %n `id`',
+];
