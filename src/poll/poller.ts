@@ -170,7 +170,7 @@ export const createPoller = (dependencies: PollerDependencies) => {
       alerts += await takePage(windows, page);
       items += page.items.length;
       const safe = walk.after(page.items);
-      if (safe !== undefined) await advanceAll(windows, { position: safe });
+      if (safe !== undefined) await advanceAll(windows, sweep ? { position: safe, sweptTo: safe } : { position: safe });
     }
     await finish(windows, walk.end(), sweep ? begun : undefined);
     return { outcome: 'read', items, alerts, sweep };

@@ -1,13 +1,13 @@
 /** Everything that is kept in Redis, by owner: what the daemon works with and the commands look at. */
-import { createDeadLetters } from './deliver/dead.ts';
-import { createLedger } from './deliver/ledger.ts';
-import { createSlots } from './deliver/slots.ts';
-import { createStandings } from './deliver/standing.ts';
-import { createCursors } from './poll/cursor.ts';
-import type { TurnData } from './poll/intake.ts';
-import { createSeen } from './poll/seen.ts';
-import { createParcelQueues, type RedisClient } from './queue/queues.ts';
-import { createSchedule } from './queue/schedule.ts';
+import { createDeadLetters } from '../deliver/dead.ts';
+import { createLedger } from '../deliver/ledger.ts';
+import { createSlots } from '../deliver/slots.ts';
+import { createStandings } from '../deliver/standing.ts';
+import { createCursors } from '../poll/cursor.ts';
+import type { TurnData } from '../poll/intake.ts';
+import { createSeen } from '../poll/seen.ts';
+import { createParcelQueues, type RedisClient } from '../queue/queues.ts';
+import { createSchedule } from '../queue/schedule.ts';
 
 export interface StoreSettings {
   redis: RedisClient;

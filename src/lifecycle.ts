@@ -1,0 +1,50 @@
+/** Starting in order and stopping in reverse: each step named, each failure said and survived, the whole bounded. */
+import type { Logger } from 'pino';
+import { messageOf } from './errors.ts';
+
+export interface Lifecycle {
+  /** Notes how to undo what was just started. */
+  onStop(name: string, stop: () => Promise<void> | void): void;
+  /** Undoes everything, last first; the same promise however often it is called. True when all went well in time. */
+  stop(): Promise<boolean>;
+}
+
+const within = async (work: Promise<void>, ms: number): Promise<'done' | 'late'> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(resolve, ms, 'late');
+  });
+  return Promise.race([work.then(() => 'done' as const), late]).finally(() => clearTimeout(timer));
+};
+
+/** `stepMs` bounds each step: closing waits for Redis and receivers, and neither may be there any more. */
+export const createLifecycle = (log: Pick<Logger, 'warn'>, stepMs: number): Lifecycle => {
+  const steps: { name: string; stop: () => Promise<void> | void }[] = [];
+  let stopping: Promise<boolean> | undefined;
+
+  const undo = async (name: string, stop: () => Promise<void> | void): Promise<boolean> => {
+    try {
+      if ((await within(Promise.resolve(stop()), stepMs)) === 'done') return true;
+      log.warn({ step: name, boundMs: stepMs }, 'stopping took too long; going on');
+    } catch (error) {
+      log.warn({ step: name, err: error, message: messageOf(error) }, 'stopping failed; going on');
+    }
+    return false;
+  };
+
+  const stopAll = async (): Promise<boolean> => {
+    let clean = true;
+    for (const { name, stop } of steps.toReversed()) clean = (await undo(name, stop)) && clean;
+    return clean;
+  };
+
+  return {
+    onStop: (name, stop) => {
+      steps.push({ name, stop });
+    },
+    stop: () => {
+      stopping ??= stopAll();
+      return stopping;
+    },
+  };
+};

@@ -1,0 +1,150 @@
+/** Hands `dispatch` and `deliver` what they need: from an alert to the queues, and from the queues to the channels. */
+import type { Logger } from 'pino';
+import type { Alert } from '../alert.ts';
+import { type Chains, WELL_KNOWN_CHAINS } from '../channels/chains.ts';
+import type { Channel } from '../channels/channel.ts';
+import { createGuardedPost } from '../channels/http.ts';
+import { addressesOf, labelOf, openChannels } from '../channels/registry.ts';
+import type { Config } from '../config/schema.ts';
+import { type AttemptEvent, createAttempt } from '../deliver/attempt.ts';
+import { createDeliver } from '../deliver/worker.ts';
+import { createDispatch } from '../dispatch/dispatch.ts';
+import { type RouteSettings, type Routes, routeAlert } from '../dispatch/routes.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { CatalogEntry } from '../poll/catalog.ts';
+import type { Store } from './store.ts';
+
+export interface DeliveringDependencies {
+  config: Config;
+  store: Store;
+  metrics: Metrics;
+  log: Logger;
+  scrub(text: string): string;
+  /** What the catalog knows of an alert's protocol. */
+  protocolOf(alert: Alert): Promise<CatalogEntry | undefined>;
+  now(): number;
+}
+
+export const routeSettings = (config: Config): RouteSettings => ({
+  triggers: config.alerts.triggers,
+  overrides: config.protocols.overrides,
+  configured: new Set(
+    (Object.keys(config.channels) as (keyof Config['channels'])[]).filter(
+      (kind) => config.channels[kind] !== undefined,
+    ),
+  ),
+  addressesOf,
+  labelOf,
+});
+
+export const chainsOf = (config: Config): Chains => ({ ...WELL_KNOWN_CHAINS, ...config.chains });
+
+/** Sends to addresses from outside only what the guard lets through; its rules stand with the webhooks'. */
+export const openConfiguredChannels = (config: Config, now: () => number) => {
+  const { allowHttp = false, allowNetworks = [] } = config.channels.webhook ?? {};
+  const guard = createGuardedPost({ allowHttp, allowNetworks });
+  const channels = openChannels(config.channels, { post: guard.post, now });
+  return {
+    channels,
+    close: async () => {
+      await Promise.all(channels.map((channel) => channel.close()));
+      await guard.close();
+    },
+  };
+};
+
+const NO_ROUTE = 'no destination';
+
+const seconds = (ms: number): number => ms / 1000;
+
+/** The canonical line of an attempt, and its counts. */
+const reportAttempt = (log: Logger, metrics: Metrics, now: () => number) => (event: AttemptEvent) => {
+  const { kind, destination, alerts, outcome, durationMs, reason } = event;
+  metrics.deliveries.inc({ kind, destination: destination.id, outcome }, alerts.length);
+  metrics.deliveryDuration.observe({ kind }, seconds(durationMs));
+  if (reason !== undefined) metrics.deliveryFailures.inc({ kind, destination: destination.id, reason });
+  if (outcome === 'delivered') {
+    for (const { at } of alerts) metrics.alertLatency.observe({ kind }, Math.max(0, seconds(now() - Date.parse(at))));
+  }
+  const { destination: _destination, alerts: _alerts, ...told } = event;
+  const line = {
+    ...told,
+    destination: destination.id,
+    to: destination.label,
+    protocol: alerts[0]?.protocol,
+    alerts: alerts.length,
+    items: alerts.slice(0, 5).map(({ itemId }) => itemId),
+  };
+  if (outcome === 'delivered') log.info(line, 'delivered');
+  else if (outcome === 'dead') log.error(line, 'delivery is dead');
+  else log.warn(line, 'delivery will be tried again');
+};
+
+export const createDelivering = (dependencies: DeliveringDependencies) => {
+  const { config, store, metrics, log, scrub, protocolOf, now } = dependencies;
+  const settings = routeSettings(config);
+  const { channels, close } = openConfiguredChannels(config, now);
+  const chains = chainsOf(config);
+
+  const routesOf = async (alert: Alert): Promise<Routes> => {
+    const { channels: entries = [], notifyOn = [] } = (await protocolOf(alert)) ?? {};
+    return routeAlert(alert, { channels: entries, notifyOn }, settings);
+  };
+
+  const stranded = async (alert: Alert, problems: readonly string[]): Promise<void> => {
+    const message = problems.length > 0 ? `${NO_ROUTE}: ${problems.join('; ')}` : `${NO_ROUTE}: it has no channels`;
+    await store.dead.bury({ alert, reason: 'no-destination', message, attempts: 0, at: new Date(now()).toISOString() });
+    log.error(
+      { service: alert.service, protocol: alert.protocol, item: alert.itemId, reason: message },
+      'alert is dead',
+    );
+  };
+
+  const { dispatch } = createDispatch({
+    routesOf,
+    expect: store.ledger.expect,
+    enqueue: store.queues.enqueue,
+    stranded,
+    onRouted: ({ service, protocol, source }) => metrics.alerts.inc({ service, protocol, source }),
+  });
+
+  const work = (channel: Channel) => {
+    const options = config.channels[channel.kind];
+    if (!options) throw new Error(`the channel kind '${channel.kind}' is open but not configured`);
+    const attempt = createAttempt({
+      channel,
+      ledger: store.ledger,
+      dead: store.dead,
+      standings: store.standings,
+      timeoutMs: options.timeout,
+      maxAgeMs: options.retry.maxAge,
+      scrub,
+      onAttempt: reportAttempt(log, metrics, now),
+      now,
+      random: Math.random,
+    });
+    const deliver = createDeliver({
+      channel,
+      attempt,
+      ledger: store.ledger,
+      slots: store.slots,
+      rate: options.rateLimit,
+      chains,
+      now,
+    });
+    return store.queues.work(channel.kind, options.concurrency, deliver);
+  };
+
+  return {
+    channels,
+    dispatch,
+    /** Begins to take parcels; gives what ends it. */
+    start: (): ((graceMs: number) => Promise<void>) => {
+      const workers = channels.map(work);
+      return async (graceMs) => {
+        await Promise.all(workers.map((worker) => worker.stop(graceMs)));
+      };
+    },
+    close,
+  };
+};

@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import type { Alert } from '../../src/alert.ts';
+import type { Channel, Format } from '../../src/channels/channel.ts';
+import { type AttemptEvent, createAttempt } from '../../src/deliver/attempt.ts';
+import { createDeadLetters } from '../../src/deliver/dead.ts';
+import { createLedger } from '../../src/deliver/ledger.ts';
+import { createSlots, type Rate } from '../../src/deliver/slots.ts';
+import { createStandings } from '../../src/deliver/standing.ts';
+import { createDeliver } from '../../src/deliver/worker.ts';
+import { DeliveryError, type DeliveryReason } from '../../src/errors.ts';
+import { parcelJob } from '../../src/queue/job.ts';
+import { destinationOf as makeDestination } from '../support/alerts.ts';
+import { makeAlert } from '../support/numbered.ts';
+import { openTestRedis } from '../support/redis.ts';
+
+const DESTINATION = makeDestination('slack', 'C1');
+type Answer = DeliveryError | Error | undefined;
+
+const setUp = ({ answers = [], rate = {} }: { answers?: Answer[]; rate?: Rate } = {}) => {
+  const { redis, prefix } = openTestRedis();
+  const time = { now: Date.parse('2026-11-20T12:00:00Z') };
+  const now = () => time.now;
+  const sent: { item: string; format: Format; to: string }[] = [];
+  const events: AttemptEvent[] = [];
+  const channel: Channel<Format> = {
+    kind: 'slack',
+    compose: ({ destination, alerts }, { format }) =>
+      alerts.map((alert) => ({ destination, alerts: [alert], id: alert.id, body: format })),
+    send: async ({ alerts: [alert], body, destination }, signal) => {
+      signal.throwIfAborted();
+      const answer = answers.shift();
+      if (answer) throw answer;
+      sent.push({ item: alert?.itemId ?? '', format: body, to: destination.address });
+      return { providerId: `ts-${sent.length}` };
+    },
+    verify: async () => 'fine',
+    close: async () => {},
+  };
+  const ledger = createLedger(redis, prefix, now);
+  const dead = createDeadLetters(redis, prefix);
+  const standings = createStandings(redis, prefix);
+  const attempt = createAttempt({
+    channel,
+    ledger,
+    dead,
+    standings,
+    timeoutMs: 5000,
+    maxAgeMs: 3_600_000,
+    scrub: (text) => text.replaceAll('hunter2', '[secret]'),
+    onAttempt: (event) => events.push(event),
+    now,
+    random: () => 0.5,
+  });
+  const process = createDeliver({
+    channel,
+    attempt,
+    ledger,
+    slots: createSlots(redis, prefix, now),
+    rate,
+    chains: {},
+    now,
+  });
+  const run = (alerts: Alert[], changes: object = {}, signal = new AbortController().signal) =>
+    process({ ...parcelJob({ destination: DESTINATION, alerts }), ...changes }, signal);
+  return { run, sent, events, ledger, dead, standings, time };
+};
+
+const failure = (reason: DeliveryReason, details: object = {}) =>
+  new DeliveryError(reason, `refused with hunter2`, { code: reason, ...details });
+
+describe('delivering a parcel', () => {
+  test('sends each alert once, books it, and sends nothing on a repeat', async () => {
+    const { run, sent, ledger, standings } = setUp();
+    const alerts = [makeAlert(1), makeAlert(2)];
+    expect(await run(alerts)).toEqual({ done: true });
+    expect(await run(alerts)).toEqual({ done: true });
+    expect(sent.map(({ item }) => item)).toEqual(['item-1', 'item-2']);
+    const record = await ledger.read(makeAlert(2).id);
+    expect(record?.deliveries).toMatchObject([
+      { state: 'delivered', providerId: 'ts-2', attempts: [{ outcome: 'delivered' }] },
+    ]);
+    expect(await ledger.byTransaction(makeAlert(2).txHash?.toUpperCase() ?? '')).toEqual([makeAlert(2).id]);
+    expect(await standings.list()).toMatchObject([{ id: DESTINATION.id, delivered: 2, dead: 0 }]);
+  });
+
+  test('after a passing fault only the rest is sent again', async () => {
+    const { run, sent, events, time } = setUp({ answers: [undefined, failure('retry')] });
+    const alerts = [makeAlert(1), makeAlert(2), makeAlert(3)];
+    const verdict = await run(alerts);
+    if (verdict.done) throw new Error('expected another run');
+    expect(verdict.runAt).toBeGreaterThan(time.now);
+    expect(verdict.data).toMatchObject({ attempt: 1, firstTriedAt: time.now });
+    expect(await run(alerts, verdict.data)).toEqual({ done: true });
+    expect(sent.map(({ item }) => item)).toEqual(['item-1', 'item-2', 'item-3']);
+    expect(events.map(({ outcome }) => outcome)).toEqual(['delivered', 'retrying', 'delivered', 'delivered']);
+  });
+
+  test('a stated wait holds the destination for other parcels too', async () => {
+    const { run, sent, time } = setUp({ answers: [failure('rate-limited', { retryAfterMs: 9000 })] });
+    await run([makeAlert(1)]);
+    const other = await run([makeAlert(2)]);
+    if (other.done) throw new Error('expected it to wait');
+    expect(other.runAt).toBeGreaterThanOrEqual(time.now + 9000);
+    expect(other.data.attempt).toBe(0);
+    time.now = other.runAt;
+    expect(await run([makeAlert(2)], other.data)).toEqual({ done: true });
+    expect(sent).toHaveLength(1);
+  });
+
+  test('a dead destination buries its alerts without secrets, and the books say dead', async () => {
+    const { run, dead, ledger } = setUp({ answers: [failure('destination-dead')] });
+    expect(await run([makeAlert(1)])).toEqual({ done: true });
+    const [letter] = await dead.list();
+    expect(letter).toMatchObject({
+      alert: makeAlert(1),
+      destination: DESTINATION,
+      reason: 'destination-dead',
+      attempts: 1,
+    });
+    expect(letter?.message).toBe('refused with [secret]');
+    expect((await ledger.read(makeAlert(1).id))?.deliveries).toMatchObject([{ state: 'dead' }]);
+  });
+
+  test('a refused body is never sent again as it was: plainer twice, then dead; neighbours flow', async () => {
+    const bad = () => failure('bad-message');
+    const { run, sent, dead } = setUp({ answers: [bad(), undefined, bad(), bad()] });
+    expect(await run([makeAlert(1), makeAlert(2)])).toEqual({ done: true });
+    expect(sent).toEqual([{ item: 'item-2', format: 'rich', to: 'C1' }]);
+    expect((await dead.list()).map(({ alert }) => alert.itemId)).toEqual(['item-1']);
+
+    const mended = setUp({ answers: [bad()] });
+    await mended.run([makeAlert(1)]);
+    expect(mended.sent).toEqual([{ item: 'item-1', format: 'plain', to: 'C1' }]);
+  });
+
+  test('a destination that moved is followed at once, under the same identity', async () => {
+    const { run, sent } = setUp({ answers: [failure('re-address', { newAddress: 'C2' })] });
+    const verdict = await run([makeAlert(1)]);
+    if (verdict.done) throw new Error('expected another run');
+    expect(await run([makeAlert(1)], verdict.data)).toEqual({ done: true });
+    expect(sent).toEqual([{ item: 'item-1', format: 'rich', to: 'C2' }]);
+  });
+
+  test('past its largest age a delivery is dead, and an error that is none of ours is retried', async () => {
+    const { run, dead, time } = setUp({ answers: [new Error('boom'), failure('retry')] });
+    const first = await run([makeAlert(1)]);
+    if (first.done) throw new Error('expected another run');
+    time.now += 3_700_000;
+    expect(await run([makeAlert(1)], first.data)).toEqual({ done: true });
+    expect(await dead.count()).toBe(1);
+  });
+
+  test('our own shutdown charges nothing', async () => {
+    const { run, events } = setUp();
+    const verdict = await run([makeAlert(1)], {}, AbortSignal.abort());
+    expect(verdict).toMatchObject({ done: false, data: { attempt: 0 } });
+    expect(events).toEqual([]);
+  });
+
+  test('slots keep the pace of a destination without spending tries, and each message takes one', async () => {
+    const { run, sent, time } = setUp({ rate: { perSecond: 1, burst: 2 } });
+    const alerts = [1, 2, 3, 4].map((n) => makeAlert(n));
+    const begun = time.now;
+    let job: object = {};
+    for (let runs = 0; runs < 10; runs += 1) {
+      const verdict = await run(alerts, job);
+      if (verdict.done) break;
+      expect(verdict.data.attempt).toBe(0);
+      time.now = verdict.runAt;
+      job = verdict.data;
+    }
+    expect(sent).toHaveLength(4);
+    expect(time.now - begun).toBe(2000);
+  });
+});

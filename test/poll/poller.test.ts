@@ -1,0 +1,260 @@
+import { describe, expect, test } from 'vitest';
+import type { Alert } from '../../src/alert.ts';
+import { createCursors, type Track } from '../../src/poll/cursor.ts';
+import { createPollLock } from '../../src/poll/lock.ts';
+import { createPoller, type PollerDependencies, type Stream } from '../../src/poll/poller.ts';
+import { createSeen } from '../../src/poll/seen.ts';
+import { createHistory, makeItem, T0 } from '../support/items.ts';
+import { openTestRedis } from '../support/redis.ts';
+
+const TRACK: Track = { service: 'main', source: 'inspections', protocol: 'Vault' };
+const STREAM: Stream = { service: 'main', source: 'inspections', protocols: ['Vault'] };
+const MINUTE = 60_000;
+
+const setUp = (changes: Partial<PollerDependencies> = {}, pageSize = 3) => {
+  const { redis, prefix } = openTestRedis();
+  const history = createHistory(pageSize);
+  const dispatched: Alert[] = [];
+  const time = { now: T0 };
+  const cursors = createCursors(redis, prefix);
+  const { poll } = createPoller({
+    pages: history.pages,
+    clock: () => time.now,
+    startOf: () => T0,
+    cursors,
+    seen: createSeen(redis, prefix),
+    lock: createPollLock(redis, prefix, 30_000),
+    dispatch: async (alerts) => {
+      dispatched.push(...alerts);
+    },
+    now: () => time.now,
+    settings: { overlap: 5000, lookback: 15 * MINUTE, sweepEvery: MINUTE, assessments: ['critical'] },
+    ...changes,
+  });
+  const signal = new AbortController().signal;
+  return {
+    history,
+    dispatched,
+    time,
+    cursors,
+    poll: (stream = STREAM) => poll(stream, signal),
+    position: async (track = TRACK) => (await cursors.get([track]))[0]?.position,
+    ids: () => dispatched.map(({ itemId }) => itemId),
+  };
+};
+
+describe('a poll', () => {
+  test('queues each wanted item once, however often it is read, and leaves the others', async () => {
+    const { history, poll, ids, time } = setUp();
+    history.items.push(makeItem(1), makeItem(2, { assessment: 'ok' }), makeItem(3));
+    time.now = T0 + 10_000;
+    await poll();
+    history.items.push(makeItem(4));
+    await poll();
+    await poll();
+    expect(ids()).toEqual(['i-1', 'i-3', 'i-4']);
+  });
+
+  test('starts where it is told to: what is older is not forwarded, also by no sweep', async () => {
+    const { history, poll, ids, time } = setUp();
+    history.items.push(makeItem(-600), makeItem(-1), makeItem(1));
+    time.now = T0 + 5 * MINUTE;
+    await poll();
+    expect(ids()).toEqual(['i-1']);
+  });
+
+  test('items of one and the same moment are all taken, across pages and polls', async () => {
+    const { history, poll, ids, time } = setUp();
+    const same = { dates: { createdAt: T0 + 5000 } };
+    time.now = T0 + 10_000;
+    history.items.push(...[1, 2, 3, 4, 5].map((n) => makeItem(n, same)));
+    await poll();
+    history.items.push(makeItem(6, same));
+    await poll();
+    expect(ids().sort()).toEqual(['i-1', 'i-2', 'i-3', 'i-4', 'i-5', 'i-6']);
+  });
+
+  test('the sweep finds what arrives late and what turns critical, and queues nothing twice', async () => {
+    const { history, poll, ids, time } = setUp();
+    time.now = T0 + 20 * MINUTE;
+    const turning = makeItem(900, { assessment: 'suspecious' });
+    history.items.push(makeItem(600), turning, makeItem(1190));
+    await poll();
+    expect(ids()).toEqual(['i-600', 'i-1190']);
+    turning.assessment = 'critical';
+    history.items.push(makeItem(800));
+    time.now += 30_000;
+    await poll();
+    expect(ids()).toEqual(['i-600', 'i-1190']);
+    time.now += MINUTE;
+    const { sweep } = await poll();
+    expect(sweep).toBe(true);
+    expect(ids()).toEqual(['i-600', 'i-1190', 'i-800', 'i-900']);
+  });
+
+  test('what arrived late while the daemon was down is found: the sweep goes back from where it last was', async () => {
+    const { history, poll, ids, time } = setUp();
+    time.now = T0 + MINUTE;
+    history.items.push(makeItem(58));
+    await poll();
+    history.items.push(makeItem(40));
+    time.now = T0 + 600 * MINUTE;
+    await poll();
+    expect(ids()).toEqual(['i-58', 'i-40']);
+  });
+
+  test('a failure in the middle moves no cursor past what was read, and the next poll takes the rest', async () => {
+    const failing = { at: 3 };
+    let page = 0;
+    const context = setUp({
+      async *pages(stream, since) {
+        for await (const each of context.history.pages(stream, since)) {
+          page += 1;
+          if (page === failing.at) throw new Error('reset');
+          yield each;
+        }
+      },
+    });
+    const { history, poll, ids, time, position } = context;
+    time.now = T0 + 100_000;
+    history.items.push(...Array.from({ length: 10 }, (_, n) => makeItem(n + 1)));
+    await expect(poll()).rejects.toThrow('reset');
+    expect(ids()).toHaveLength(6);
+    expect((await position()) ?? 0).toBeLessThanOrEqual(T0 + 4000);
+    await poll();
+    expect(ids()).toEqual(Array.from({ length: 10 }, (_, n) => `i-${n + 1}`));
+  });
+
+  test('nothing is remembered when queueing fails', async () => {
+    let broken = true;
+    const got: string[] = [];
+    const { history, poll, time, position } = setUp({
+      dispatch: async (alerts) => {
+        if (broken) throw new Error('no queue');
+        got.push(...alerts.map(({ itemId }) => itemId));
+      },
+    });
+    time.now = T0 + 10_000;
+    history.items.push(makeItem(1));
+    await expect(poll()).rejects.toThrow('no queue');
+    expect(await position()).toBe(T0);
+    broken = false;
+    await poll();
+    expect(got).toEqual(['i-1']);
+  });
+
+  test('a long backlog is committed on the way, and goes on from there', async () => {
+    let stopAt: number | undefined = 5;
+    const asked: number[] = [];
+    const context = setUp(
+      {
+        async *pages(stream, since) {
+          asked.push(since);
+          let page = 0;
+          for await (const each of context.history.pages(stream, since)) {
+            page += 1;
+            if (page === stopAt) throw new Error('killed');
+            yield each;
+          }
+        },
+      },
+      60,
+    );
+    const { history, poll, ids, time } = context;
+    time.now = T0 + 1000 * MINUTE;
+    history.items.push(...Array.from({ length: 600 }, (_, n) => makeItem(n * 60)));
+    await expect(poll()).rejects.toThrow('killed');
+    stopAt = undefined;
+    await poll();
+    expect(asked[1]).toBeGreaterThan(T0 + 90 * MINUTE);
+    expect(ids()).toHaveLength(599);
+    expect(new Set(ids()).size).toBe(599);
+  });
+
+  test('a service that sorts downwards loses nothing when the walk breaks off', async () => {
+    let broken = true;
+    const context = setUp({
+      async *pages(stream, since) {
+        const pages = [];
+        for await (const each of context.history.pages(stream, since)) pages.unshift(each);
+        for (const [index, page] of pages.entries()) {
+          if (broken && index === 2) throw new Error('killed');
+          yield { ...page, items: page.items.toReversed() };
+        }
+      },
+    });
+    const { history, poll, ids, time, position } = context;
+    time.now = T0 + 1000 * MINUTE;
+    history.items.push(...Array.from({ length: 30 }, (_, n) => makeItem((n + 1) * 600)));
+    await expect(poll()).rejects.toThrow('killed');
+    expect(await position()).toBe(T0);
+    broken = false;
+    await poll();
+    expect(new Set(ids()).size).toBe(30);
+    expect(ids()).toHaveLength(30);
+  });
+
+  test('one item from the future does not hide the ones that come before it', async () => {
+    const { history, poll, ids, time } = setUp();
+    time.now = T0 + 10_000;
+    history.items.push(makeItem(5), makeItem(9_000_000));
+    await poll();
+    time.now = T0 + 30_000;
+    history.items.push(makeItem(20));
+    await poll();
+    expect(ids()).toEqual(['i-5', 'i-9000000', 'i-20']);
+  });
+
+  test('an empty answer moves no cursor', async () => {
+    const { poll, position, time } = setUp();
+    time.now = T0 + 100 * MINUTE;
+    await poll();
+    expect(await position()).toBe(T0);
+  });
+
+  test('several protocols share one request and keep cursors of their own', async () => {
+    const { history, poll, ids, time, position } = setUp();
+    const stream: Stream = { ...STREAM, source: 'notifications', protocols: ['Vault', 'Bridge'] };
+    const notification = (n: number, protocol: string) => makeItem(n, { source: 'notifications', protocol });
+    time.now = T0 + 100_000;
+    history.items.push(notification(1, 'Vault'), notification(2, 'Bridge'), notification(3, 'Elsewhere'));
+    await poll(stream);
+    await poll(stream);
+    expect(ids()).toEqual(['i-1', 'i-2']);
+    const at = (protocol: string) => position({ ...TRACK, source: 'notifications', protocol });
+    expect(await at('Bridge')).toBe(await at('Vault'));
+  });
+
+  test('never two polls of one cursor at once', async () => {
+    const gate = Promise.withResolvers<void>();
+    let running = 0;
+    const { poll } = setUp({
+      async *pages() {
+        running += 1;
+        await gate.promise;
+        yield { items: [], malformed: [] };
+      },
+    });
+    const first = poll();
+    const others = await Promise.all([poll(), poll(), poll()]);
+    gate.resolve();
+    const all = [await first, ...others];
+    expect(all.filter(({ outcome }) => outcome === 'read')).toHaveLength(1);
+    expect(running).toBe(1);
+    expect((await poll()).outcome).toBe('read');
+  });
+});
+
+describe('a cursor', () => {
+  test('only moves forwards, but for the operator', async () => {
+    const { redis, prefix } = openTestRedis();
+    const cursors = createCursors(redis, prefix);
+    await cursors.begin(TRACK, 1000);
+    await cursors.begin(TRACK, 1);
+    await cursors.advance(TRACK, { position: 5000, polledAt: 7 });
+    await cursors.advance(TRACK, { position: 4000.7 });
+    expect(await cursors.get([TRACK])).toEqual([{ start: 1000, position: 5000, sweptTo: 1000, polledAt: 7 }]);
+    await cursors.set(TRACK, 10);
+    expect((await cursors.get([TRACK]))[0]?.position).toBe(10);
+  });
+});
