@@ -46,11 +46,17 @@ export const duration = ({ minMs = 1, maxMs = LONGEST_TIMER_MS }: { minMs?: numb
 /** JSON Schema keyword that marks a value nobody may print; the loader reads it. */
 export const SECRET_MARK = { writeOnly: true } as const;
 
-/** A text that must never be printed; the program gets a `Secret`. */
-export const secret = () =>
+interface SecretShape {
+  pattern: RegExp;
+  /** What the pattern means, as a sentence that goes on from the key: `must be ...`. */
+  rule: string;
+}
+
+/** A text that must never be printed, of a given shape where one is known; the program gets a `Secret`. */
+export const secret = ({ pattern, rule }: SecretShape = { pattern: /./s, rule: 'must not be empty' }) =>
   z
     .string({ error: 'must be a text (put quotes around digits)' })
-    .min(1, { error: 'must not be empty' })
+    .regex(pattern, { error: rule })
     .meta({ ...SECRET_MARK, description: 'A secret; never printed. Best kept in a variable or a file.' })
     .transform(createSecret);
 
@@ -68,11 +74,16 @@ export const httpUrl = () =>
     .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/@]+(\/\S*|[?#]\S*)?$/, { error: URL_RULE, abort: true })
     .refine(isHttpUrl, { error: URL_RULE });
 
-const PORT_RULE = 'must be a port: a whole number from 1 to 65535';
+/** A whole number; both bounds are inclusive. */
+export const count = ({ min = 1, max }: { min?: number; max: number }) => {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.int({ error }).min(min, { error, abort: true }).max(max, { error });
+};
+
+const LAST_PORT = 65_535;
 
 /** A TCP port, 1 to 65535. */
-export const port = () =>
-  z.int({ error: PORT_RULE }).min(1, { error: PORT_RULE, abort: true }).max(65_535, { error: PORT_RULE });
+export const port = () => count({ max: LAST_PORT });
 
 const HOST =
   /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*$/;
@@ -94,3 +105,23 @@ export const cidrOrHost = () =>
     .string({ error: NETWORK_RULE })
     .refine((text) => isCidr(text) || isHost(text), { error: NETWORK_RULE })
     .meta({ description: 'A network (CIDR), an IP address, or a host name.' });
+
+/** `host:port`, with an IPv6 address in brackets; undefined where the text is neither. */
+export const parseHostPort = (text: string): { host: string; port: number } | undefined => {
+  const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
+  const valid = bracketed === undefined ? plain !== undefined && isHost(plain) : isIP(bracketed) === 6;
+  if (!valid || Number(digits) > LAST_PORT) return undefined;
+  return { host: bracketed ?? plain ?? '', port: Number(digits) };
+};
+
+/** An address and a port, `127.0.0.1:9464` or `[::1]:9464`; kept as it was written. Port 0 only where `anyPort` allows it. */
+export const hostPort = ({ anyPort = false }: { anyPort?: boolean } = {}) => {
+  const error = 'must be host:port, like 127.0.0.1:9464 or [::1]:9464';
+  return z.string({ error }).refine(
+    (text) => {
+      const parsed = parseHostPort(text);
+      return parsed !== undefined && (anyPort || parsed.port > 0);
+    },
+    { error },
+  );
+};

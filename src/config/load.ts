@@ -1,0 +1,96 @@
+/** The configuration file and the environment, read into a `Config`, or every problem at once. */
+import { dirname } from 'node:path';
+import { ConfigError, type ConfigProblem } from '../errors.ts';
+import { type Path, showKind, showValue } from './display.ts';
+import { type Explanation, explain, ruleOf } from './explain.ts';
+import { type Finding, toProblems } from './findings.ts';
+import { createInterpolate, type Environment } from './interpolate.ts';
+import { readText } from './read.ts';
+import { breachesOf } from './rules.ts';
+import { type Config, configSchema, inputJsonSchema } from './schema.ts';
+import { createShape } from './shape.ts';
+import { parseYaml } from './syntax.ts';
+import { readTree, type Tree } from './tree.ts';
+
+const LARGEST_FILE_BYTES = 1_048_576;
+
+const shape = createShape(inputJsonSchema());
+
+const fail = (problems: readonly ConfigProblem[]): never => {
+  throw new ConfigError(problems);
+};
+
+const valueAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>(
+    (at, key) =>
+      typeof at === 'object' && at !== null && Object.hasOwn(at, key)
+        ? (at as Record<string | number, unknown>)[key]
+        : undefined,
+    value,
+  );
+
+const quoted = (names: readonly string[]): string => `the value of ${[...new Set(names)].join(' and ')}`;
+
+const SCALARS = ['string', 'number', 'integer', 'boolean'];
+
+/** Shows a value only where a scalar is due that is neither a secret nor put in from outside. */
+const gotAt = (tree: Tree, path: Path): string | undefined => {
+  const value = valueAt(tree.value, path);
+  const sources = tree.sourcesAt(path);
+  if (value === undefined || value === null) return undefined;
+  if (sources.length > 0) return quoted(sources);
+  const types = shape.typesAt(path);
+  const scalarIsDue = types.length > 0 && types.every((type) => SCALARS.includes(type));
+  if (!scalarIsDue) return typeof value === 'object' ? undefined : showKind(value);
+  return shape.isSecret(path) ? showKind(value) : showValue(value);
+};
+
+const place = (tree: Tree, path: Path, rule: string, at: 'key' | 'value' = 'value'): Finding => {
+  const got = at === 'key' ? undefined : gotAt(tree, path);
+  const offset = at === 'key' ? tree.positions.ofKey(path) : tree.positions.ofValue(path);
+  return { path, offset, rule, ...(got === undefined ? {} : { got }) };
+};
+
+const explained = (tree: Tree, { path, rule, at }: Explanation): Finding => {
+  const value = valueAt(tree.value, path);
+  if (at === 'value' && value === undefined) return { path, offset: tree.positions.ofValue(path), rule: 'is required' };
+  const empty = at === 'value' && value === null;
+  return place(tree, path, empty ? 'is empty: give it a value or leave it out' : rule, at);
+};
+
+const check = (tree: Tree): { config?: Config; findings: Finding[] } => {
+  const result = configSchema.safeParse(tree.value, { error: ruleOf });
+  const explanations = (result.error?.issues ?? []).flatMap((issue) => {
+    const path = issue.path.filter((key) => typeof key !== 'symbol');
+    return explain(issue, { value: valueAt(tree.value, path), knownKeys: shape.keysAt(path) });
+  });
+  const findings = [
+    ...explanations.map((explanation) => explained(tree, explanation)),
+    ...breachesOf(tree.value).map(({ path, rule }) => place(tree, path, rule)),
+  ].filter(({ path }) => !tree.isBroken(path));
+  return result.success ? { config: result.data, findings } : { findings };
+};
+
+const readFile = (file: string): string => {
+  const read = readText(file, LARGEST_FILE_BYTES);
+  if (read.ok) return read.text;
+  return fail([{ file, path: 'config', rule: `cannot be read: ${read.why}` }]);
+};
+
+/** The same for a text that is already there; `file` is its name in problems, and where relative secret files start. */
+export const parseConfig = (text: string, file: string, environment: Environment): Config => {
+  const syntax = parseYaml(text);
+  const { findings, placeOf } = syntax;
+  if (!syntax.whole) return fail(toProblems(file, findings, placeOf));
+  if (syntax.document.contents === null) {
+    return fail([{ file, path: 'config', rule: 'is empty: at least services and channels are needed' }]);
+  }
+  const tree = readTree({ syntax, shape, interpolate: createInterpolate(environment, dirname(file)) });
+  const checked = check(tree);
+  const all = [...findings, ...tree.findings, ...checked.findings];
+  return all.length === 0 && checked.config !== undefined ? checked.config : fail(toProblems(file, all, placeOf));
+};
+
+/** Reads `file` (YAML 1.2, UTF-8, at most 1 MiB) with the variables of `environment`. Throws a `ConfigError` with every problem found. */
+export const loadConfig = async (file: string, environment: Environment): Promise<Config> =>
+  parseConfig(readFile(file), file, environment);

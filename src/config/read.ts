@@ -1,0 +1,39 @@
+/** Reads a small UTF-8 text, or says in words why it cannot be read. */
+import { readFileSync, statSync } from 'node:fs';
+
+export type ReadResult = { ok: true; text: string } | { ok: false; why: string };
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EACCES: 'this user may not read it',
+  EPERM: 'this user may not read it',
+  EISDIR: 'it is a directory',
+};
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+
+const decode = (bytes: Buffer): ReadResult => {
+  try {
+    return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch {
+    return { ok: false, why: 'it is not UTF-8 text' };
+  }
+};
+
+/** Pipes are read too, so that a file may come from a decrypting program; a byte order mark is dropped. */
+export const readText = (file: string, limitBytes: number): ReadResult => {
+  try {
+    const stat = statSync(file);
+    if (stat.isCharacterDevice() || stat.isBlockDevice()) return { ok: false, why: 'it is a device' };
+    const bytes = stat.size > limitBytes ? undefined : readFileSync(file);
+    if (bytes === undefined || bytes.length > limitBytes) {
+      return { ok: false, why: `it is larger than ${limitBytes / 1024} KiB` };
+    }
+    return decode(bytes);
+  } catch (error) {
+    const code = codeOf(error);
+    return { ok: false, why: REASONS[code] ?? code };
+  }
+};

@@ -1,0 +1,130 @@
+/**
+ * Rules that span several keys. They look at the values as read, leniently, so that they also speak while other keys
+ * are wrong: the operator gets everything in one run.
+ */
+import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
+import { webAddress } from '../channels/address.ts';
+import { parseAddress } from '../channels/email/address.ts';
+import type { Path } from './display.ts';
+import { parseDuration } from './fields.ts';
+import { POLL_DEFAULTS } from './sections.ts';
+
+export interface Breach {
+  path: Path;
+  rule: string;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+const mapOf = (value: unknown): Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Values) : {};
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const serviceNames = (config: Values): Breach[] => {
+  const names = listOf(config.services).map((service) => mapOf(service).name);
+  return names.flatMap((name, index) => {
+    const first = names.indexOf(name);
+    return typeof name !== 'string' || first === index
+      ? []
+      : [{ path: ['services', index, 'name'], rule: `must be unique; services.${first} has it already` }];
+  });
+};
+
+const oneRedis = (config: Values): Breach[] => {
+  const redis = mapOf(config.redis);
+  const [first, ...others] = ['url', 'sentinel', 'cluster'].filter((key) => redis[key] !== undefined);
+  const spare = others.map((key) => ({ path: ['redis', key], rule: `may not stand beside redis.${first}` }));
+  const owned = ['username', 'password'].filter((key) => redis[key] !== undefined);
+  if (first === 'sentinel' || first === 'cluster') return spare;
+  const rule = first === 'url' ? 'belongs into redis.url' : 'is only for redis.sentinel or redis.cluster';
+  return [...spare, ...owned.map((key) => ({ path: ['redis', key], rule }))];
+};
+
+const lookbackCoversOverlap = (config: Values): Breach[] => {
+  const poll = mapOf(config.poll);
+  const durationMs = (key: 'overlap' | 'lookback') => parseDuration(String(poll[key] ?? POLL_DEFAULTS[key]));
+  const [overlapMs, lookbackMs] = [durationMs('overlap'), durationMs('lookback')];
+  if (overlapMs === undefined || lookbackMs === undefined || lookbackMs >= overlapMs) return [];
+  const key = poll.lookback === undefined ? 'overlap' : 'lookback';
+  const rule = 'must be such that poll.lookback is at least poll.overlap';
+  return [{ path: ['poll', key], rule }];
+};
+
+/** Every channel entry of the file with its path. */
+const entriesIn = (config: Values): { path: Path; entry: Values }[] => {
+  const listAt = (path: Path, list: unknown) =>
+    listOf(list).map((entry, index) => ({ path: [...path, index], entry: mapOf(entry) }));
+  const overrides = Object.entries(mapOf(mapOf(config.protocols).overrides)).flatMap(([name, override]) =>
+    ['channels', 'extraChannels'].flatMap((key) => listAt(['protocols', 'overrides', name, key], mapOf(override)[key])),
+  );
+  return [...overrides, ...listAt(['fallback', 'channels'], mapOf(config.fallback).channels)];
+};
+
+const isKind = (name: unknown): name is ChannelKind => (CHANNEL_KINDS as readonly unknown[]).includes(name);
+
+const NEEDS: Record<ChannelKind, { keys: readonly string[]; rule: string }> = {
+  email: { keys: ['contacts'], rule: 'has nothing to send to: list mailboxes in contacts' },
+  telegram: { keys: ['contacts'], rule: 'has nothing to send to: list chats in contacts' },
+  slack: { keys: ['contacts', 'url'], rule: 'has nothing to send to: list channels in contacts, or give a url' },
+  webhook: { keys: ['contacts', 'url'], rule: 'has nothing to send to: give a url' },
+};
+
+const isGiven = (value: unknown): boolean => value !== undefined && (!Array.isArray(value) || value.length > 0);
+
+const entryBreaches = (path: Path, entry: Values, channels: Values): Breach[] => {
+  const { name, contacts } = entry;
+  if (!isKind(name)) return [];
+  const { keys, rule } = NEEDS[name];
+  const breaches = keys.some((key) => isGiven(entry[key])) ? [] : [{ path, rule }];
+  if (channels[name] === undefined) {
+    return [...breaches, { path: [...path, 'name'], rule: `must be a kind that is set up under channels` }];
+  }
+  const tokenless = name === 'slack' && isGiven(contacts) && mapOf(channels.slack).botToken === undefined;
+  return tokenless
+    ? [...breaches, { path: [...path, 'contacts'], rule: 'needs channels.slack.botToken; without it only url works' }]
+    : breaches;
+};
+
+/** Kinds whose addresses have a form that is known for sure, without asking the provider. */
+const CONTACT_FORMS: Partial<Record<ChannelKind, { isValid(contact: string): boolean; rule: string }>> = {
+  email: {
+    isValid: (contact) => parseAddress(contact) !== undefined,
+    rule: 'must be one plain address: name@example.com',
+  },
+  webhook: { isValid: (contact) => webAddress(contact) !== undefined, rule: 'must be an http or https URL' },
+};
+
+const contactBreaches = (path: Path, { name, contacts }: Values): Breach[] => {
+  const form = isKind(name) ? CONTACT_FORMS[name] : undefined;
+  return listOf(contacts).flatMap((contact, index) =>
+    form === undefined || typeof contact !== 'string' || form.isValid(contact)
+      ? []
+      : [{ path: [...path, 'contacts', index], rule: form.rule }],
+  );
+};
+
+const reachableEntries = (config: Values): Breach[] =>
+  entriesIn(config).flatMap(({ path, entry }) => [
+    ...entryBreaches(path, entry, mapOf(config.channels)),
+    ...contactBreaches(path, entry),
+  ]);
+
+/** A config that looks healthy and forwards nothing is the worst kind. */
+const somethingToDo = (config: Values): Breach[] => {
+  const exclude = listOf(mapOf(config.protocols).exclude);
+  const everything = exclude.findIndex((glob) => glob === '*' || glob === '**');
+  return [
+    ...(Object.keys(mapOf(config.channels)).length > 0
+      ? []
+      : [{ path: ['channels'], rule: 'must set up at least one kind of channel, else nothing is forwarded' }]),
+    ...(everything < 0
+      ? []
+      : [{ path: ['protocols', 'exclude', everything], rule: 'leaves out every protocol, so nothing is forwarded' }]),
+  ];
+};
+
+const RULES = [serviceNames, oneRedis, lookbackCoversOverlap, reachableEntries, somethingToDo];
+
+/** Everything that is wrong between keys; takes the values as read, before defaults. */
+export const breachesOf = (value: unknown): Breach[] => RULES.flatMap((rule) => rule(mapOf(value)));

@@ -1,0 +1,43 @@
+/** Every text of the configuration that must not be seen in a log, for the scrubber. */
+import type { Secret } from '../secret.ts';
+import type { Config } from './schema.ts';
+
+const isSecret = (value: object): value is Secret => 'reveal' in value && typeof value.reveal === 'function';
+
+const revealed = (value: unknown): string[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  return isSecret(value) ? [value.reveal()] : Object.values(value).flatMap(revealed);
+};
+
+/** The parts of a URL that libraries show on their own: user and password, and the path by which a webhook is known. */
+const partsOf = (text: string): string[] => {
+  const url = text.includes('://') ? URL.parse(text) : null;
+  if (url === null) return [];
+  const secretPath = /^https?:$/.test(url.protocol) ? [url.pathname + url.search] : [];
+  return [url.password, ...secretPath].filter((part) => part.length > 1);
+};
+
+const decoded = (text: string): string[] => {
+  try {
+    return [text, decodeURIComponent(text), encodeURIComponent(text)];
+  } catch {
+    return [text];
+  }
+};
+
+const addressesIn = (config: Config): string[] => {
+  const overrides = Object.values(config.protocols.overrides).flatMap(({ channels = [], extraChannels }) => [
+    ...channels,
+    ...extraChannels,
+  ]);
+  return [...overrides, ...(config.fallback?.channels ?? [])]
+    .flatMap(({ url, contacts = [] }) => [...(url === undefined ? [] : [url]), ...contacts])
+    .filter((address) => address.includes('://'));
+};
+
+/** Secrets as they were given, and the forms of them that other programs print; each once, none empty. */
+export const collectSecrets = (config: Config): string[] => {
+  const whole = [...revealed(config), ...addressesIn(config), ...Object.keys(config.channels.webhook?.secrets ?? {})];
+  const all = whole.flatMap((text) => [text, ...partsOf(text)]).flatMap(decoded);
+  return [...new Set(all)].filter((text) => text !== '');
+};

@@ -1,0 +1,187 @@
+/** The sections of the configuration that belong to no channel kind. Each key's description is its help in an editor. */
+import { z } from 'zod';
+import { CHANNEL_KINDS, SOURCES } from '../alert.ts';
+import { count, duration, hostPort, httpUrl, parseDuration, SECRET_MARK, secret } from './fields.ts';
+
+/** How the service spells them; `suspecious` is no mistake of ours. */
+export const ASSESSMENTS = ['ok', 'suspecious', 'critical'] as const;
+
+/** Beyond ten years a duration is a slip of the pen. */
+const LONGEST_AGE_MS = 3650 * 86_400_000;
+
+const NAME_RULE = 'must be a short id: letters, digits, - and _, at most 32';
+const BASE_RULE = 'must be a base URL: no ? and no #';
+const KEY_RULE = 'must be printable ASCII without spaces, as it goes into an HTTP header';
+
+/** One key of a monitoring service. */
+export const serviceSection = z.strictObject({
+  name: z
+    .string({ error: NAME_RULE })
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/, { error: NAME_RULE })
+    .describe('Short id of this service, in logs, metrics and stored keys. Renaming it starts the service afresh.'),
+  baseUrl: httpUrl()
+    .refine((url) => !/[?#]/.test(url), { error: BASE_RULE })
+    .describe('Address of the API, up to the part that its paths follow.'),
+  apiKey: secret({ pattern: /^[\x21-\x7e]+$/, rule: KEY_RULE }).describe('The API key; sent as a bearer token.'),
+  timeout: duration({ minMs: 100, maxMs: 600_000 }).prefault('10s').describe('One request, whole.'),
+  pageSize: count({ max: 10_000 }).default(100).describe('Items a page asked for; the service may give fewer.'),
+  arrayParams: z
+    .enum(['repeat', 'brackets', 'comma'])
+    .default('repeat')
+    .describe('How a list is put into a query: repeat (k=a&k=b), brackets (k[]=a&k[]=b) or comma (k=a,b).'),
+});
+
+const nodes = () => z.array(hostPort()).min(1).describe('host:port of those to ask first; one that answers is enough.');
+
+const REDIS_URL = {
+  pattern: /^(rediss?:\/\/|\/)\S+$/,
+  rule: 'must be a redis:// or rediss:// URL, or the path of a unix socket',
+};
+
+/** Where the queue lives. None of `url`, `sentinel`, `cluster`: a private redis-server under `dataDir`. */
+export const redisSection = z.strictObject({
+  url: secret(REDIS_URL)
+    .exactOptional()
+    .describe('One Redis: redis:// or rediss:// (TLS) with user and password, or the path of a unix socket.'),
+  sentinel: z
+    .strictObject({ name: z.string().min(1).describe('Name of the master that the Sentinels watch.'), nodes: nodes() })
+    .exactOptional()
+    .describe('Redis behind Sentinel.'),
+  cluster: z.strictObject({ nodes: nodes() }).exactOptional().describe('Redis Cluster.'),
+  username: z.string().min(1).exactOptional().describe('User of Redis behind Sentinel or of a Cluster.'),
+  password: secret().exactOptional().describe('Password of Redis behind Sentinel or of a Cluster.'),
+  prefix: z
+    .string()
+    .regex(/^[\w.:{}-]{1,64}$/, { error: 'must be 1 to 64 letters, digits or any of _ - . : { }' })
+    .default('tocsin')
+    .describe('First part of every key; two daemons with one prefix share their work.'),
+});
+
+const START_RULE = 'must be now, a duration back like 24h, or a date-time like 2026-01-31T08:00:00Z';
+
+/** `now`, so many milliseconds back, or a moment as ISO 8601 in UTC. */
+export type StartFrom = 'now' | { agoMs: number } | { at: string };
+
+const DATE_TIME = z.iso.datetime({ offset: true });
+
+const readStart = (text: string): StartFrom | undefined => {
+  if (text === 'now') return text;
+  const agoMs = parseDuration(text);
+  if (agoMs !== undefined) return agoMs <= LONGEST_AGE_MS ? { agoMs } : undefined;
+  return DATE_TIME.safeParse(text).success && Number.isFinite(Date.parse(text))
+    ? { at: new Date(text).toISOString() }
+    : undefined;
+};
+
+const startFrom = () =>
+  z
+    .string({ error: START_RULE })
+    .refine((text) => readStart(text) !== undefined, { error: START_RULE })
+    .meta({ description: 'Where reading begins at the very first start: now, a duration back, or a date-time.' })
+    .transform((text): StartFrom => readStart(text) ?? 'now');
+
+/** Also what the rules compare with where the operator gives only one of two durations. */
+export const POLL_DEFAULTS = { overlap: '5s', lookback: '15m' };
+
+export const pollSection = z.strictObject({
+  interval: duration({ minMs: 100 }).prefault('15s').describe('Between two reads of one protocol and source.'),
+  overlap: duration({ minMs: 0 }).prefault(POLL_DEFAULTS.overlap).describe('Read again on every poll.'),
+  lookback: duration({ minMs: 0 })
+    .prefault(POLL_DEFAULTS.lookback)
+    .describe('How far back the sweep reads again, for items that arrive late or change.'),
+  sweepEvery: duration({ minMs: 100 }).prefault('1m').describe('Between two sweeps.'),
+  startFrom: startFrom().prefault('now'),
+  concurrency: count({ max: 1000 }).default(20).describe('Requests in flight at once, in this process.'),
+  catalogEvery: duration({ minMs: 100 }).prefault('5m').describe('Between two listings of protocols and channels.'),
+});
+
+const choices = <const T extends readonly [string, ...string[]]>(values: T) => {
+  const list = z.array(z.enum(values)).min(1, { error: 'must name at least one' });
+  return list.refine((given) => new Set(given).size === given.length, { error: 'must not name one twice' });
+};
+
+export const alertsSection = z.strictObject({
+  assessments: choices(ASSESSMENTS).prefault(['critical']).describe('Which inspections are forwarded.'),
+  sources: choices(SOURCES)
+    .prefault([...SOURCES])
+    .describe('What is read.'),
+  triggers: z
+    .enum(['ignore', 'honour'])
+    .default('ignore')
+    .describe('honour: forward only where a trigger of the protocol asks for a notification.'),
+  correlate: z
+    .boolean()
+    .default(true)
+    .describe('Do not send a stored notification that names the transaction of a forwarded inspection.'),
+});
+
+/** Digits of a chat id go beyond 2^53; the reader gives whole numbers as they were written. */
+const contact = () =>
+  z
+    .string()
+    .regex(/^\S(.*\S)?$/, { error: 'must not be empty or have spaces around it' })
+    .meta({ type: ['string', 'integer'] });
+
+/** The service's own shape of a channel. */
+export const channelEntry = z.strictObject({
+  name: z.enum(CHANNEL_KINDS).describe('Kind of the channel.'),
+  contacts: z
+    .array(contact())
+    .exactOptional()
+    .describe('Addresses of the kind: mailboxes, chats, Slack channels, URLs.'),
+  // Whoever knows an incoming webhook's URL may post to it.
+  url: httpUrl()
+    .meta(SECRET_MARK)
+    .exactOptional()
+    .describe('Address of a webhook, or of an incoming webhook of Slack.'),
+});
+
+const override = z.strictObject({
+  channels: z
+    .array(channelEntry)
+    .min(1, { error: 'must name at least one; leave it out for the channels of the service' })
+    .exactOptional()
+    .describe('Channels instead of those that the service lists.'),
+  extraChannels: z.array(channelEntry).prefault([]).describe('Channels besides those.'),
+});
+
+const glob = () => z.string().min(1, { error: 'must not be empty' });
+
+export const protocolsSection = z.strictObject({
+  include: z
+    .array(glob())
+    .min(1, { error: 'must name at least one, else nothing is forwarded' })
+    .prefault(['*'])
+    .describe('Globs on the name; a protocol is read when one of them fits.'),
+  exclude: z.array(glob()).prefault([]).describe('Globs on the name; a protocol is left out when one of them fits.'),
+  overrides: z
+    .record(z.string().min(1), override)
+    .prefault({})
+    .describe('Other channels, by the exact name of a protocol.'),
+});
+
+export const fallbackSection = z.strictObject({
+  after: duration().prefault('60s').describe('How long a human channel has to accept an item.'),
+  channels: z
+    .array(channelEntry)
+    .min(1, { error: 'must name at least one' })
+    .describe('Where an item goes that no human channel accepted in time, or that is dead.'),
+});
+
+export const opsSection = z.strictObject({
+  listen: hostPort({ anyPort: true })
+    .prefault('127.0.0.1:9464')
+    .describe('Where health, metrics and the status page are served; port 0 takes a free one.'),
+});
+
+export const logSection = z.strictObject({
+  level: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
+    .default('info')
+    .describe('The least that is logged.'),
+});
+
+export const chainSection = z.strictObject({
+  name: z.string().min(1).describe('Name that people know the chain by.'),
+  explorer: httpUrl().exactOptional().describe('Base URL of an explorer with /tx/HASH and /address/ADDRESS.'),
+});

@@ -1,0 +1,61 @@
+/** Text to a YAML 1.2 document. The parser's own messages quote the file, which may hold secrets, so each is put into words of ours. */
+import { type Document, LineCounter, parseDocument } from 'yaml';
+import type { Finding, PlaceOf } from './findings.ts';
+
+const NOT_YAML = 'is not YAML here';
+
+const RULES: Readonly<Record<string, string>> = {
+  BAD_ALIAS: 'has an anchor or alias without a clear name',
+  BAD_DIRECTIVE: 'has a directive (%) that is not known',
+  BAD_DQ_ESCAPE: 'has an unknown \\ escape in double quotes; single quotes take it as it stands',
+  BAD_INDENT: 'is not indented like its neighbours, or a { or [ is not closed',
+  BAD_SCALAR_START: 'begins with a sign that YAML reserves; put the value in quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'has a second ": " on one line; put such a value in quotes, or mend the indentation',
+  BLOCK_IN_FLOW: 'has a block inside { } or [ ]',
+  MISSING_CHAR: 'lacks a quote, a comma, a colon or a space',
+  MULTILINE_IMPLICIT_KEY: 'has a key that goes over several lines, or lacks a colon',
+  MULTIPLE_DOCS: 'begins a second document; there must be one',
+  RESOURCE_EXHAUSTION: 'is nested too deep',
+  TAB_AS_INDENT: 'is indented by a tab; YAML takes spaces',
+  TAG_RESOLVE_FAILED: 'has a tag (!) that is not known or does not fit',
+  UNEXPECTED_TOKEN: 'has a sign that is not expected; put a value with any of { } [ ] , in quotes',
+};
+
+/** After these the document is whole all the same, so its content is worth checking too. */
+const HARMLESS = new Set(['BAD_DIRECTIVE', 'TAG_RESOLVE_FAILED']);
+
+export interface Syntax {
+  document: Document.Parsed;
+  findings: Finding[];
+  /** False where the text is torn so that its content would only give follow-up problems. */
+  whole: boolean;
+  placeOf: PlaceOf;
+}
+
+/** Only the first of a line: the others are mostly its consequences. */
+const firstOfLine = (findings: readonly Finding[], placeOf: PlaceOf): Finding[] => [
+  ...new Map(findings.toReversed().map((finding) => [placeOf(finding.offset).line, finding])).values(),
+];
+
+export const parseYaml = (text: string): Syntax => {
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    version: '1.2',
+    schema: 'core',
+    lineCounter: lines,
+    prettyErrors: false,
+    // The reader reports doubles itself, with the key and the place of the first.
+    uniqueKeys: false,
+  });
+  const placeOf: PlaceOf = (offset) => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const told = [...document.errors, ...document.warnings];
+  const findings = told.map(({ code, pos }) => ({ path: ['yaml'], offset: pos[0], rule: RULES[code] ?? NOT_YAML }));
+  if (document.directives.yaml.version !== '1.2') {
+    findings.push({ path: ['yaml'], offset: 0, rule: 'must be YAML 1.2' });
+  }
+  const whole = document.errors.every(({ code }) => HARMLESS.has(code));
+  return { document, findings: firstOfLine(findings, placeOf), whole, placeOf };
+};
