@@ -1,0 +1,152 @@
+/** The monitoring service behind one key: eight endpoints, one typed function each, one HTTP request a call. */
+import type { ChannelEntry, Item } from '../alert.ts';
+import type { Secret } from '../secret.ts';
+import { type ArrayParams, type Params, queryString } from './address.ts';
+import type { RequestLabel } from './failure.ts';
+import {
+  type Confirmation,
+  decodeConfirmation,
+  decodeProtocolPage,
+  decodeSettings,
+  decodeStats,
+  type InspectionStats,
+  type Protocol,
+  type ProtocolSettings,
+} from './protocols.ts';
+import {
+  type InspectionQuery,
+  inspectionParams,
+  type NotificationQuery,
+  notificationParams,
+  type ProtocolQuery,
+  protocolPath,
+} from './queries.ts';
+import { createTransport, type Decode } from './request.ts';
+import { decodeInspection, decodeNotification, decodePage, type Page } from './wire.ts';
+
+export interface ServiceOptions {
+  service: {
+    /** Short id of the entry, in error messages. */
+    name: string;
+    /** Absolute; a path is kept, a trailing slash makes no difference. */
+    baseUrl: string;
+    apiKey: Secret;
+    /** Milliseconds for one request as a whole. */
+    timeout: number;
+    /** Asked for in every list; the service may give less. */
+    pageSize: number;
+    arrayParams: ArrayParams;
+  };
+  /** Epoch milliseconds. Default `Date.now`. */
+  now?: () => number;
+  /** Connections at most; further requests wait, within their own timeout. Default 20. */
+  connections?: number;
+  /** Largest answer that is read, in bytes. Default 20 MB. */
+  maxBodyBytes?: number;
+}
+
+/** A contract as it is given to the service. */
+export interface AssetInput {
+  chainId: number;
+  abi: string;
+  address: string;
+  admins: readonly string[];
+  /** The asset's name. */
+  descriptor: string;
+}
+
+export interface CreateProtocolBody {
+  protocolName: string;
+  assets?: readonly AssetInput[];
+  notificationChannels?: readonly ChannelEntry[];
+}
+
+export interface AddAssetsBody {
+  protocolId: string;
+  assets: readonly AssetInput[];
+}
+
+export interface ReplaceChannelsBody {
+  protocolId: string;
+  /** All of the protocol's channels from now on. */
+  notificationChannels: readonly ChannelEntry[];
+}
+
+/** Every function throws a `ServiceError`, or a `UsageError` for a request that cannot be written as asked. */
+export interface ServiceClient {
+  readonly name: string;
+  listProtocols(query: ProtocolQuery, signal: AbortSignal): Promise<Page<Protocol>>;
+  createProtocol(body: CreateProtocolBody, signal: AbortSignal): Promise<Confirmation>;
+  addAssets(body: AddAssetsBody, signal: AbortSignal): Promise<Confirmation>;
+  replaceChannels(body: ReplaceChannelsBody, signal: AbortSignal): Promise<Confirmation>;
+  listInspections(query: InspectionQuery, signal: AbortSignal): Promise<Page<Item>>;
+  /** Counts for the same query; page number and size are sent only where they are given. */
+  inspectionStats(query: InspectionQuery, signal: AbortSignal): Promise<InspectionStats>;
+  settings(protocol: string, signal: AbortSignal): Promise<ProtocolSettings>;
+  listNotifications(query: NotificationQuery, signal: AbortSignal): Promise<Page<Item>>;
+  /** Takes no new request and waits for those in flight. Idempotent. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_CONNECTIONS = 20;
+const DEFAULT_MAX_BODY_BYTES = 20_000_000;
+
+/** Opens no connection yet. Throws a `UsageError` for a key that no header can carry. */
+export const createServiceClient = (options: ServiceOptions): ServiceClient => {
+  const { service, now = Date.now } = options;
+  const { name, pageSize, arrayParams } = service;
+  const transport = createTransport({
+    name,
+    baseUrl: service.baseUrl,
+    apiKey: service.apiKey,
+    timeoutMs: service.timeout,
+    connections: options.connections ?? DEFAULT_CONNECTIONS,
+    maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+    now,
+  });
+  const query = (params: Params) => queryString(params, arrayParams);
+  const sized = (params: Params): Params => ({ ...params, pageSize: params.pageSize ?? pageSize });
+
+  const get = <T>(
+    label: Pick<RequestLabel, 'endpoint' | 'protocol'>,
+    path: string,
+    decode: Decode<T>,
+    signal: AbortSignal,
+  ) => transport.ask({ method: 'GET', ...label, path }, decode, signal);
+
+  const change = (label: RequestLabel, body: object, signal: AbortSignal) =>
+    transport.ask({ ...label, path: `/${label.endpoint}`, body }, decodeConfirmation, signal);
+
+  return {
+    name,
+    listProtocols: async ({ pageNumber, pageSize: size, hideAssets }, signal) => {
+      const path = `/protocols${query(sized({ pageNumber, pageSize: size, hideAssets }))}`;
+      return get({ endpoint: 'protocols' }, path, decodeProtocolPage, signal);
+    },
+    createProtocol: (body, signal) =>
+      change({ method: 'POST', endpoint: 'protocols/create', protocol: body.protocolName }, body, signal),
+    addAssets: (body, signal) =>
+      change({ method: 'PUT', endpoint: 'protocols/assets/add', protocol: body.protocolId }, body, signal),
+    replaceChannels: (body, signal) => {
+      const endpoint = 'protocols/notification-channels/replace';
+      return change({ method: 'PATCH', endpoint, protocol: body.protocolId }, body, signal);
+    },
+    listInspections: async (asked, signal) => {
+      const path = `${protocolPath(asked)}/inspections${query(sized(inspectionParams(asked)))}`;
+      const decode = decodePage((raw) => decodeInspection(raw, asked.protocol));
+      return get({ endpoint: 'inspections', protocol: asked.protocol }, path, decode, signal);
+    },
+    inspectionStats: async (asked, signal) => {
+      const path = `${protocolPath(asked)}/inspections/stats${query(inspectionParams(asked))}`;
+      return get({ endpoint: 'inspections/stats', protocol: asked.protocol }, path, decodeStats, signal);
+    },
+    settings: async (protocol, signal) =>
+      get({ endpoint: 'settings', protocol }, `${protocolPath({ protocol })}/settings`, decodeSettings, signal),
+    listNotifications: async (asked, signal) => {
+      const path = `/notifications${query(sized(notificationParams(asked)))}`;
+      const decode = decodePage((raw) => decodeNotification(raw, asked.protocols));
+      return get({ endpoint: 'notifications', protocol: asked.protocols.join(', ') }, path, decode, signal);
+    },
+    close: () => transport.close(),
+  };
+};

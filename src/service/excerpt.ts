@@ -1,0 +1,43 @@
+/** A short, printable piece of an answer that others wrote. */
+
+const MESSAGE_KEYS = ['message', 'error', 'detail', 'errors', 'title', 'reason', 'description'] as const;
+const MAX_DEPTH = 4;
+
+/** One line without control, direction, format or other invisible characters. */
+export const printable = (text: string): string => text.replace(/[\p{C}\p{Z}\s]+/gu, ' ').trim();
+
+/** At most `limit` UTF-16 units, never half a character, cut with an ellipsis. */
+export const cutTo = (text: string, limit: number): string =>
+  text.length <= limit ? text : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+
+/** The first text that reads like a message, wherever the service put it: error bodies have no documented shape. */
+const findMessage = (value: unknown, depth = 0): string | undefined => {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined;
+  const inner: unknown[] = Array.isArray(value)
+    ? value
+    : MESSAGE_KEYS.map((key) => (Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined));
+  for (const part of inner) {
+    const found = findMessage(part, depth + 1);
+    if (found !== undefined && found.trim() !== '') return found;
+  }
+  return undefined;
+};
+
+const htmlText = (html: string): string =>
+  /<(title|h1)\b[^>]*>([^<]*\S[^<]*)</i.exec(html)?.[2] ?? html.replace(/<[^>]*>/g, ' ');
+
+const jsonOf = (body: string): unknown => {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+};
+
+/** What a body says, in one line: a JSON message, an HTML title, or its text. May be empty; not shortened. */
+export const excerptOf = (body: string): string => {
+  const json = jsonOf(body);
+  if (json !== undefined) return printable(findMessage(json) ?? body);
+  return printable(/^\s*</.test(body) ? htmlText(body) : body);
+};

@@ -1,0 +1,69 @@
+/**
+ * The errors of one service: what was asked, what came back, and never the key. The HTTP client's own error is not kept
+ * as a cause, because it may quote the answer; its code is in the message.
+ */
+import { errors } from 'undici';
+import { ServiceError, type ServiceReason } from '../errors.ts';
+import { createScrubber, type Secret } from '../secret.ts';
+import type { Deadline } from './deadline.ts';
+import { cutTo, printable } from './excerpt.ts';
+
+/** Longest message, in UTF-16 units. */
+const MESSAGE_LIMIT = 200;
+const PROTOCOL_LIMIT = 60;
+
+/** What an error says of the request it belongs to. */
+export interface RequestLabel {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  /** What is asked for, e.g. `inspections/stats`. */
+  endpoint: string;
+  /** Name or id of the protocol it is asked of. */
+  protocol?: string;
+}
+
+export type Fail = (
+  reason: ServiceReason,
+  text: string,
+  details?: { status?: number; retryAfterMs?: number },
+) => ServiceError;
+
+/** Ways in which a key comes back inside a body that is quoted. */
+const spellings = (key: string): string[] => [
+  key,
+  encodeURIComponent(key),
+  JSON.stringify(key).slice(1, -1),
+  key.replaceAll('/', '\\/'),
+];
+
+const describeRequest = (service: string, { method, endpoint, protocol }: RequestLabel): string => {
+  const of = protocol === undefined ? '' : ` of "${cutTo(printable(protocol), PROTOCOL_LIMIT)}"`;
+  return `${service}: ${method} ${endpoint}${of}`;
+};
+
+/** Makes the errors of one service; `service` is the name of its entry in the config. */
+export const createFailer = (service: string, apiKey: Secret): ((label: RequestLabel) => Fail) => {
+  const scrub = createScrubber(spellings(apiKey.reveal()));
+  return (label) => (reason, text, details) => {
+    const message = scrub(`${describeRequest(service, label)}: ${printable(text)}`);
+    return new ServiceError(reason, cutTo(message, MESSAGE_LIMIT), details);
+  };
+};
+
+/** undici's code, an errno, a TLS code, or the error's class. */
+const codeOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unknown';
+  const code: unknown = Reflect.get(error, 'code');
+  return typeof code === 'string' ? code : error.name;
+};
+
+/** What went wrong below HTTP. Source: the error classes in undici's documentation. */
+export const classify = (error: unknown, deadline: Deadline, timeoutMs: number): [ServiceReason, string] => {
+  if (deadline.ended() === 'aborted') return ['aborted', 'stopped by the caller'];
+  if (deadline.ended() === 'expired') return ['unreachable', `no complete answer within ${timeoutMs} ms`];
+  if (error instanceof errors.ClientClosedError || error instanceof errors.ClientDestroyedError)
+    return ['aborted', 'the client is closed'];
+  if (error instanceof errors.ResponseExceededMaxSizeError) return ['unreadable', 'the answer is too large'];
+  if (error instanceof errors.HeadersOverflowError) return ['unreadable', "the answer's headers are too large"];
+  if (error instanceof errors.HTTPParserError) return ['unreadable', `the answer is not HTTP (${codeOf(error)})`];
+  return ['unreachable', `no answer (${codeOf(error)})`];
+};

@@ -1,0 +1,63 @@
+/** Single fields of the service's answers, read leniently: what cannot be read is `undefined`, never an exception. */
+import type { JsonObject, JsonValue } from '../alert.ts';
+
+export const objectOf = (value: JsonValue | undefined): JsonObject | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+
+/** Null or absent is an empty list; a single value may come without its list. */
+export const listOf = (value: JsonValue | undefined): JsonValue[] => {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+};
+
+/** Text with something in it, as it stands; a number becomes its digits. */
+export const textOf = (value: JsonValue | undefined): string | undefined => {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+};
+
+/** A count or a page number, given as a number or as its digits; never negative. */
+export const countOf = (value: JsonValue | undefined): number | undefined => {
+  const number = typeof value === 'string' && /^\s*\d+\s*$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
+};
+
+/** Numbers below this are seconds: as milliseconds it is March 1973, as seconds the year 5138. */
+const SECONDS_BELOW = 1e11;
+/** Numbers from here on are no milliseconds of any year that matters. */
+const MS_BELOW = 1e14;
+
+const numberMs = (value: number): number | undefined => {
+  const ms = Math.round(value < SECONDS_BELOW ? value * 1000 : value);
+  return ms > 0 && ms < MS_BELOW ? ms : undefined;
+};
+
+const DATE_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?) ?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
+
+/** `Z` or `+hh:mm`. Without a zone a time is UTC: the runtime would take this machine's zone. */
+const zoneOf = (zone = 'Z'): string => {
+  if (zone.toUpperCase() === 'Z') return 'Z';
+  const digits = zone.slice(1).replace(':', '').padEnd(4, '0');
+  return `${zone[0]}${digits.slice(0, 2)}:${digits.slice(2)}`;
+};
+
+const textMs = (text: string): number | undefined => {
+  if (/^\d+(\.\d+)?$/.test(text)) return numberMs(Number(text));
+  const [, day, time, zone] = DATE_TIME.exec(text) ?? [];
+  if (day === undefined) return undefined;
+  const ms = Date.parse(time === undefined ? day : `${day}T${time.replace(',', '.')}${zoneOf(zone)}`);
+  return ms > 0 ? ms : undefined;
+};
+
+/** Epoch milliseconds of an ISO 8601 date-time, or of seconds or milliseconds as a number or its digits. */
+export const dateMs = (value: JsonValue | undefined): number | undefined => {
+  if (typeof value === 'number') return numberMs(value);
+  return typeof value === 'string' ? textMs(value.trim()) : undefined;
+};
+
+/** `{ name: value }`, or nothing where there is no value. */
+export const optional = <K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } => {
+  const fields: { [P in K]?: V } = {};
+  if (value !== undefined) fields[name] = value;
+  return fields;
+};

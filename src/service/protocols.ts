@@ -1,0 +1,158 @@
+/** Protocols, their channels and settings, and the answers to changes, decoded as leniently as items are. */
+import { CHANNEL_KINDS, type ChannelEntry, type JsonObject, type JsonValue } from '../alert.ts';
+import { countOf, listOf, objectOf, optional, textOf } from './fields.ts';
+import type { Decode } from './request.ts';
+import { collect, type Decoded, type Page, pageElements, pageFacts } from './wire.ts';
+
+export interface Trigger {
+  /** Each inner list is a group of detector names. */
+  detectionsGroup: string[][];
+  actions: string[];
+}
+
+export interface Protocol {
+  /** The service's `protocolId`, which changes ask for. */
+  id?: string;
+  /** The service's `descriptor`, which lists ask for. */
+  name: string;
+  /** Kinds that nobody documented are kept by name; contacts and URL are not checked. */
+  channels: ChannelEntry[];
+  /** By severity, lower-case. */
+  triggers: Record<string, Trigger>;
+  tracking?: boolean;
+  raw: JsonObject;
+}
+
+export interface ProtocolSettings {
+  /** Names of the detectors that exist. */
+  detectors: string[];
+  channels: ChannelEntry[];
+  /** Holds the assets as well. */
+  raw: JsonObject;
+}
+
+/** What each number counts is as the service says; a number that is missing or unreadable is absent. */
+export interface InspectionStats {
+  page?: number;
+  critical?: number;
+  suspicious?: number;
+  total?: number;
+  raw: JsonObject;
+}
+
+/** The answer to a change. */
+export interface Confirmation {
+  message: string;
+  /** Of a protocol that was created. */
+  protocolId?: string;
+  /** How many assets were added and modified. */
+  changes?: { added?: number; modified?: number };
+  raw: JsonObject;
+}
+
+/** What is no text is kept as its JSON, so that it is reported and not lost. */
+const strings = (value: JsonValue | undefined): string[] =>
+  listOf(value).flatMap((element) => textOf(element) ?? (element === null ? [] : JSON.stringify(element)));
+
+const channelName = (name: string): string => {
+  const plain = name.trim().toLowerCase();
+  return CHANNEL_KINDS.find((kind) => kind === plain) ?? name;
+};
+
+const contactsOf = (value: JsonValue | undefined): string[] | undefined =>
+  value === undefined || value === null ? undefined : strings(value);
+
+/** An entry without a name keeps the empty name: it is reported as unknown rather than dropped. */
+const decodeChannel = (raw: JsonValue): ChannelEntry => {
+  const entry = objectOf(raw) ?? { name: raw };
+  return {
+    name: channelName(textOf(entry.name) ?? ''),
+    ...optional('contacts', contactsOf(entry.contacts)),
+    ...optional('url', textOf(entry.url)),
+  };
+};
+
+/** Null or absent channels are no channels. */
+const channelsOf = (value: JsonValue | undefined): ChannelEntry[] => listOf(value).map(decodeChannel);
+
+const decodeTrigger = (raw: JsonValue): Trigger => {
+  const trigger = objectOf(raw);
+  return { detectionsGroup: listOf(trigger?.detectionsGroup).map(strings), actions: strings(trigger?.actions) };
+};
+
+const triggersOf = (value: JsonValue | undefined): Record<string, Trigger> =>
+  Object.fromEntries(
+    Object.entries(objectOf(value) ?? {}).map(([severity, raw]) => [severity.trim().toLowerCase(), decodeTrigger(raw)]),
+  );
+
+/** An element of the listing: `{ protocols: Protocol }`, or the protocol itself. */
+export const decodeProtocol = (raw: JsonValue): Decoded<Protocol> => {
+  const element = objectOf(raw);
+  const protocol = objectOf(element?.protocols) ?? element;
+  if (protocol === undefined) return { ok: false, problem: 'not an object', raw };
+  const name = textOf(protocol.descriptor);
+  if (name === undefined) return { ok: false, problem: 'no descriptor', raw };
+  // The service documents the key with three t's; the plain spelling is taken as well, should it be mended.
+  const settings = objectOf(protocol.setttings) ?? objectOf(protocol.settings) ?? {};
+  const decoded = {
+    name,
+    channels: channelsOf(settings.notificationChannels),
+    triggers: triggersOf(settings.triggers),
+    raw: protocol,
+  };
+  const tracking = typeof settings.tracking === 'boolean' ? settings.tracking : undefined;
+  return {
+    ok: true,
+    item: { ...decoded, ...optional('id', textOf(protocol.protocolId)), ...optional('tracking', tracking) },
+  };
+};
+
+/** The listing: a list of `{ page, pageNumber, total }`, or one of them. Page number and total are the first one's. */
+export const decodeProtocolPage: Decode<Page<Protocol>> = (json, serverTime) => {
+  const elements: JsonValue[] = [];
+  const wrappers = Array.isArray(json) ? json : [json];
+  for (const raw of wrappers) {
+    const wrapper = objectOf(raw);
+    if (wrapper === undefined) return { ok: false, problem: 'it is not a list of objects with a page' };
+    const inner = pageElements(wrapper);
+    if (!inner.ok) return inner;
+    elements.push(...inner.value);
+  }
+  const facts = pageFacts(objectOf(wrappers[0]) ?? {}, serverTime);
+  return { ok: true, value: { ...collect(elements, decodeProtocol), ...facts } };
+};
+
+const decodeObject =
+  <T>(decode: (raw: JsonObject) => T): Decode<T> =>
+  (json) => {
+    const raw = objectOf(json);
+    return raw === undefined ? { ok: false, problem: 'it is not an object' } : { ok: true, value: decode(raw) };
+  };
+
+export const decodeSettings = decodeObject<ProtocolSettings>((raw) => ({
+  detectors: strings(raw.detectors),
+  channels: channelsOf(raw.notificationChannels),
+  raw,
+}));
+
+/** `suspicious` is documented; the assessment's own spelling is taken as well. */
+export const decodeStats = decodeObject<InspectionStats>((raw) => ({
+  ...optional('page', countOf(raw.page)),
+  ...optional('critical', countOf(raw.critical)),
+  ...optional('suspicious', countOf(raw.suspicious) ?? countOf(raw.suspecious)),
+  ...optional('total', countOf(raw.total)),
+  raw,
+}));
+
+const changesOf = (value: JsonValue | undefined): Confirmation['changes'] => {
+  const changes = objectOf(value);
+  if (changes === undefined) return undefined;
+  return { ...optional('added', countOf(changes.added)), ...optional('modified', countOf(changes.modified)) };
+};
+
+export const decodeConfirmation = decodeObject<Confirmation>((raw) => ({
+  message: textOf(raw.message) ?? '',
+  ...optional('protocolId', textOf(raw.protocolId)),
+  ...optional('changes', changesOf(raw.changes)),
+  raw,
+}));

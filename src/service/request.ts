@@ -1,0 +1,131 @@
+/** The transport to the monitoring service: one HTTP request a call, bounded in time and size, never repeated or redirected. */
+import { type Dispatcher, Pool } from 'undici';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { JsonValue } from '../alert.ts';
+import { ServiceError, UsageError } from '../errors.ts';
+import type { Secret } from '../secret.ts';
+import { startDeadline } from './deadline.ts';
+import { excerptOf } from './excerpt.ts';
+import { classify, createFailer, type Fail, type RequestLabel } from './failure.ts';
+import { headerOf, httpDateMs, refusal } from './refusal.ts';
+
+export interface TransportSettings {
+  /** Name of the `services` entry, for error messages. */
+  name: string;
+  baseUrl: string;
+  apiKey: Secret;
+  /** Milliseconds for one request, from waiting for a connection to the last byte of the answer. */
+  timeoutMs: number;
+  connections: number;
+  maxBodyBytes: number;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+export interface ServiceRequest extends RequestLabel {
+  /** Below the base URL, encoded, with its query. */
+  path: string;
+  /** Sent as JSON. */
+  body?: object;
+}
+
+/** What a decoder makes of an answer, or why it cannot. */
+export type Reading<T> = { ok: true; value: T } | { ok: false; problem: string };
+
+/** `serverTime`: the answer's `Date` header in epoch milliseconds, where there is one. */
+export type Decode<T> = (json: JsonValue, serverTime: number | undefined) => Reading<T>;
+
+export interface Transport {
+  /** Throws a `ServiceError` for every answer that cannot be used. */
+  ask<T>(request: ServiceRequest, decode: Decode<T>, signal: AbortSignal): Promise<T>;
+  /** Takes no new request and lets those in flight end, each within its own deadline. */
+  close(): Promise<void>;
+}
+
+const parse = (text: string): JsonValue | undefined => {
+  try {
+    const json: JsonValue = JSON.parse(text);
+    return typeof json === 'object' && json !== null ? json : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The content decides, whatever the content type says. */
+const readJson = (text: string, status: number, fail: Fail): JsonValue => {
+  const json = parse(text);
+  if (json !== undefined) return json;
+  const what = text.trim() === '' ? 'an empty body' : `no JSON object or array: ${excerptOf(text)}`;
+  throw fail('unreadable', `${status} with ${what}`, { status });
+};
+
+const requestHeaders = (name: string, apiKey: Secret): Record<string, string> => {
+  const key = apiKey.reveal();
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new UsageError(`the API key of service "${name}" is empty or holds characters that no header can carry`);
+  return {
+    authorization: `Bearer ${key}`,
+    accept: 'application/json',
+    'user-agent': `tocsin/${packageJson.version}`,
+  };
+};
+
+const createPool = (origin: string, { connections, maxBodyBytes, timeoutMs }: TransportSettings): Pool =>
+  new Pool(origin, {
+    connections,
+    allowH2: false,
+    maxResponseSize: maxBodyBytes,
+    // The deadline bounds a request; a connection attempt goes on without its request and needs a bound of its own.
+    connect: { timeout: timeoutMs },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+/** Opens no connection yet. Throws a `UsageError` where the key cannot be sent. */
+export const createTransport = (settings: TransportSettings): Transport => {
+  const { name, apiKey, timeoutMs, now } = settings;
+  const base = new URL(settings.baseUrl);
+  const prefix = base.pathname.replace(/\/+$/, '');
+  const headers = requestHeaders(name, apiKey);
+  const failer = createFailer(name, apiKey);
+  const pool = createPool(base.origin, settings);
+  let closing: Promise<void> | undefined;
+
+  const send = ({ method, path, body }: ServiceRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> => {
+    const request = { method, path: `${prefix}${path}`, signal };
+    if (body === undefined) return pool.request({ ...request, headers });
+    const withType = { ...headers, 'content-type': 'application/json' };
+    return pool.request({ ...request, headers: withType, body: JSON.stringify(body) });
+  };
+
+  const read = async <T>(response: Dispatcher.ResponseData, decode: Decode<T>, fail: Fail): Promise<T> => {
+    const { statusCode: status } = response;
+    if (status < 200 || status > 299) throw await refusal(response, now(), base.href, fail);
+    const json = readJson(await response.body.text(), status, fail);
+    const reading = decode(json, httpDateMs(headerOf(response, 'date')));
+    if (reading.ok) return reading.value;
+    throw fail('unreadable', `${status}, but ${reading.problem}`, { status });
+  };
+
+  const ask: Transport['ask'] = async (request, decode, signal) => {
+    const fail = failer(request);
+    if (signal.aborted) throw fail('aborted', 'stopped by the caller');
+    const deadline = startDeadline(signal, timeoutMs);
+    try {
+      return await read(await send(request, deadline.signal), decode, fail);
+    } catch (error) {
+      if (error instanceof ServiceError && deadline.ended() !== 'aborted') throw error;
+      throw fail(...classify(error, deadline, timeoutMs));
+    } finally {
+      deadline.end();
+    }
+  };
+
+  return {
+    ask,
+    close: () => {
+      closing ??= pool.close();
+      return closing;
+    },
+  };
+};
