@@ -1,5 +1,5 @@
 /** The monitoring service behind one key: eight endpoints, one typed function each, one HTTP request a call. */
-import type { ChannelEntry, Item } from '../alert.ts';
+import type { ChannelEntry } from '../alert.ts';
 import type { Secret } from '../secret.ts';
 import { type ArrayParams, type Params, queryString } from './address.ts';
 import type { RequestLabel } from './failure.ts';
@@ -22,7 +22,14 @@ import {
   protocolPath,
 } from './queries.ts';
 import { createTransport, type Decode } from './request.ts';
-import { decodeInspection, decodeNotification, decodePage, type Page } from './wire.ts';
+import {
+  decodeInspection,
+  decodeNotification,
+  decodePage,
+  type Inspection,
+  type Notification,
+  type Page,
+} from './wire.ts';
 
 export interface ServiceOptions {
   service: {
@@ -79,11 +86,11 @@ export interface ServiceClient {
   createProtocol(body: CreateProtocolBody, signal: AbortSignal): Promise<Confirmation>;
   addAssets(body: AddAssetsBody, signal: AbortSignal): Promise<Confirmation>;
   replaceChannels(body: ReplaceChannelsBody, signal: AbortSignal): Promise<Confirmation>;
-  listInspections(query: InspectionQuery, signal: AbortSignal): Promise<Page<Item>>;
+  listInspections(query: InspectionQuery, signal: AbortSignal): Promise<Page<Inspection>>;
   /** Counts for the same query; page number and size are sent only where they are given. */
   inspectionStats(query: InspectionQuery, signal: AbortSignal): Promise<InspectionStats>;
   settings(protocol: string, signal: AbortSignal): Promise<ProtocolSettings>;
-  listNotifications(query: NotificationQuery, signal: AbortSignal): Promise<Page<Item>>;
+  listNotifications(query: NotificationQuery, signal: AbortSignal): Promise<Page<Notification>>;
   /** Takes no new request and waits for those in flight. Idempotent. */
   close(): Promise<void>;
 }

@@ -2,21 +2,35 @@
  * Inspections and notifications as the service gives them, decoded leniently: a field of another shape is left out, and
  * an item that cannot be told apart or judged is set aside as malformed, so that it never takes its neighbours with it.
  */
-import {
-  contentId,
-  type Item,
-  type ItemDates,
-  type JsonObject,
-  type JsonValue,
-  type MalformedItem,
-  type Source,
-} from '../alert.ts';
+import { contentId, type ItemDates, type JsonObject, type JsonValue, type MalformedItem } from '../alert.ts';
 import { countOf, dateMs, listOf, objectOf, optional, textOf } from './fields.ts';
 import type { Decode, Reading } from './request.ts';
 
 /** The service's own spelling. */
 export const ASSESSMENTS = ['ok', 'suspecious', 'critical'] as const;
 export type Assessment = (typeof ASSESSMENTS)[number];
+
+export interface Inspection {
+  /** The service's `_id`, or derived from the content where there is none, see `inspectionContentId`. */
+  id: string;
+  /** The protocol's name, as the item says it; the one that was asked for where it says none. */
+  protocol: string;
+  /** One of `ASSESSMENTS`, or a word nobody documented, as it stands. */
+  assessment: string;
+  /** Lower-case. */
+  txHash?: string;
+  dates: ItemDates;
+  raw: JsonObject;
+}
+
+export interface Notification {
+  /** The service's own id, in case it gives one: none is documented. */
+  id?: string;
+  message: string;
+  protocol: string;
+  dates: ItemDates;
+  raw: JsonObject;
+}
 
 export type Decoded<T> = { ok: true; item: T } | ({ ok: false } & MalformedItem);
 
@@ -65,44 +79,37 @@ const ownId = (raw: JsonObject): string | undefined => textOf(raw._id) ?? textOf
 const inspectionContentId = (raw: JsonObject, protocol: string, txHash: string): string =>
   contentId(protocol, textOf(raw.chainId) ?? '', txHash, createdKey(raw), ...assetAddresses(raw));
 
-const itemBase = (source: Source, raw: JsonObject, protocol: string, itemId: string): Item => ({
-  source,
-  protocol,
-  itemId,
-  dates: datesOf(raw),
-  raw,
-});
-
 /** `askedProtocol`: the name that was asked for, taken where the item names none. */
-export const decodeInspection = (raw: JsonValue, askedProtocol: string): Decoded<Item> => {
+export const decodeInspection = (raw: JsonValue, askedProtocol: string): Decoded<Inspection> => {
   const object = objectOf(raw);
   if (object === undefined) return malformed('not an object', raw);
   const protocol = textOf(object.protocol) ?? askedProtocol;
   const txHash = textOf(object.txHash)?.trim().toLowerCase();
-  const itemId = ownId(object) ?? (txHash && inspectionContentId(object, protocol, txHash));
-  if (itemId === undefined) return malformed('neither _id nor txHash', raw);
+  const id = ownId(object) ?? (txHash && inspectionContentId(object, protocol, txHash));
+  if (id === undefined) return malformed('neither _id nor txHash', raw);
   const word = textOf(object.assessment);
   if (word === undefined) return malformed('no assessment', raw);
-  const item = { ...itemBase('inspections', object, protocol, itemId), assessment: readAssessment(word) };
-  return { ok: true, item: { ...item, ...optional('txHash', txHash) } };
+  const inspection = { id, protocol, assessment: readAssessment(word), dates: datesOf(object), raw: object };
+  return { ok: true, item: { ...inspection, ...optional('txHash', txHash) } };
 };
 
-/**
- * `askedProtocols`: a notification that names no protocol belongs to the one that was asked for, if it was only one.
- * Without an id of its own it is told apart by protocol, creation time and message.
- */
-export const decodeNotification = (raw: JsonValue, askedProtocols: readonly string[]): Decoded<Item> => {
+/** `askedProtocols`: a notification that names no protocol belongs to the one that was asked for, if it was only one. */
+export const decodeNotification = (raw: JsonValue, askedProtocols: readonly string[]): Decoded<Notification> => {
   const object = objectOf(raw);
   if (object === undefined) return malformed('not an object', raw);
   const only = askedProtocols.length === 1 ? askedProtocols[0] : undefined;
   const protocol = textOf(object.protocol) ?? only;
   if (protocol === undefined) return malformed('no protocol', raw);
-  const { message } = object;
-  if (message === undefined || message === null) return malformed('no message', raw);
-  const text = typeof message === 'string' ? message : JSON.stringify(message);
-  const itemId = ownId(object) ?? contentId(protocol, createdKey(object), text);
-  return { ok: true, item: itemBase('notifications', object, protocol, itemId) };
+  const { message: value } = object;
+  if (value === undefined || value === null) return malformed('no message', raw);
+  const message = typeof value === 'string' ? value : JSON.stringify(value);
+  const notification = { message, protocol, dates: datesOf(object), raw: object };
+  return { ok: true, item: { ...notification, ...optional('id', ownId(object)) } };
 };
+
+/** Identity of a notification: its own id, else derived from protocol, creation time and message. */
+export const notificationId = ({ id, protocol, message, raw }: Notification): string =>
+  id ?? contentId(protocol, createdKey(raw), message);
 
 /** Sorts the elements of a page into items and malformed ones. */
 export const collect = <T>(
