@@ -37,7 +37,8 @@ export interface PollerDependencies {
   lock: PollLock;
   /** Resolves when every alert is durably queued. */
   dispatch(alerts: Alert[]): Promise<void>;
-  onPage?(stream: Stream, page: ItemPage): void;
+  /** Told of every page before it is taken, for counts and for what is malformed. */
+  onPage(stream: Stream, page: ItemPage): Promise<void>;
   now(): number;
   settings: PollSettings;
 }
@@ -166,7 +167,7 @@ export const createPoller = (dependencies: PollerDependencies) => {
     let alerts = 0;
     for await (const page of pages(stream, Math.min(...windows.map(({ since }) => since)), signal)) {
       if (!(await held.renew())) throw new Error('the lock of this poll was lost: another daemon goes on from here');
-      dependencies.onPage?.(stream, page);
+      await dependencies.onPage(stream, page);
       alerts += await takePage(windows, page);
       items += page.items.length;
       const safe = walk.after(page.items);

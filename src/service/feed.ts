@@ -1,6 +1,7 @@
 /** The two item lists as one: pages of items to poll, with an identity for those that carry none. */
 import { contentId, type Item, type ItemPage } from '../alert.ts';
 import type { ServiceClient } from './client.ts';
+import type { ServiceClock } from './clock.ts';
 import { type PageNumbering, walkPages } from './paginate.ts';
 import { type Assessment, type Inspection, type Notification, notificationId, type Page } from './wire.ts';
 
@@ -14,12 +15,7 @@ export interface Feed {
   inspections(protocol: string, since: number, signal: AbortSignal): AsyncGenerator<ItemPage>;
   /** Notifications of several protocols, likewise. */
   notifications(protocols: readonly string[], since: number, signal: AbortSignal): AsyncGenerator<ItemPage>;
-  /** The service's time now in epoch milliseconds, learnt from its answers; ours until the first. */
-  clock(): number;
 }
-
-/** A `Date` header has whole seconds, and the answer travelled: less than this is no skew. */
-const SKEW_TOLERANCE_MS = 2000;
 
 const fromInspection = ({ id, protocol, assessment, txHash, dates, raw }: Inspection): Item => ({
   source: 'inspections',
@@ -50,18 +46,10 @@ const fromNotifications = (notifications: readonly Notification[]): Item[] => {
   });
 };
 
-export const createFeed = (client: ServiceClient, { assessment }: FeedSettings, now: () => number): Feed => {
+export const createFeed = (client: ServiceClient, clock: ServiceClock, { assessment }: FeedSettings): Feed => {
   const numbering = { inspections: {} as PageNumbering, notifications: {} as PageNumbering };
-  let skewMs = 0;
-
-  const learn = ({ serverTime }: Page<unknown>): void => {
-    if (serverTime === undefined) return;
-    const skew = serverTime - now();
-    skewMs = Math.abs(skew) < SKEW_TOLERANCE_MS ? 0 : skew;
-  };
-
   const toItems = <T>(page: Page<T>, convert: (items: T[]) => Item[]): Page<Item> => {
-    learn(page);
+    clock.observe(page.serverTime);
     return { ...page, items: convert(page.items) };
   };
 
@@ -86,6 +74,5 @@ export const createFeed = (client: ServiceClient, { assessment }: FeedSettings, 
         { numbering: numbering.notifications },
       );
     },
-    clock: () => now() + skewMs,
   };
 };

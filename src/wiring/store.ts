@@ -5,6 +5,7 @@ import { createSlots } from '../deliver/slots.ts';
 import { createStandings } from '../deliver/standing.ts';
 import { createCursors } from '../poll/cursor.ts';
 import type { TurnData } from '../poll/intake.ts';
+import { createQuarantine } from '../poll/quarantine.ts';
 import { createSeen } from '../poll/seen.ts';
 import { createParcelQueues, type RedisClient } from '../queue/queues.ts';
 import { createSchedule } from '../queue/schedule.ts';
@@ -29,6 +30,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     schedule,
     cursors: createCursors(redis, prefix),
     seen: createSeen(redis, prefix),
+    quarantine: createQuarantine(redis, prefix, now),
     ledger: createLedger(redis, prefix, now),
     dead: createDeadLetters(redis, prefix),
     standings: createStandings(redis, prefix),

@@ -27,6 +27,7 @@ const setUp = (changes: Partial<PollerDependencies> = {}, pageSize = 3) => {
     dispatch: async (alerts) => {
       dispatched.push(...alerts);
     },
+    onPage: async () => {},
     now: () => time.now,
     settings: { overlap: 5000, lookback: 15 * MINUTE, sweepEvery: MINUTE, assessments: ['critical'] },
     ...changes,

@@ -1,0 +1,48 @@
+/** Items that could not be understood: kept for people to look at, told once, never in the way of their neighbours. */
+import type { Cluster, Redis } from 'ioredis';
+import { contentId, type MalformedItem, type Source } from '../alert.ts';
+
+export interface Quarantined extends MalformedItem {
+  service: string;
+  source: Source;
+  /** ISO 8601: when it was first read. */
+  at: string;
+}
+
+export interface Quarantine {
+  /** Keeps what is not kept yet; gives those. */
+  admit(service: string, source: Source, malformed: readonly MalformedItem[]): Promise<MalformedItem[]>;
+  list(): Promise<Quarantined[]>;
+  count(): Promise<number>;
+}
+
+/** Beyond it new ones are told but not kept: a service that gives nothing else must not fill Redis. */
+const KEPT = 1000;
+const RAW_CHARACTERS = 4000;
+
+const bounded = ({ problem, raw }: MalformedItem): MalformedItem => {
+  const json = JSON.stringify(raw);
+  return json.length <= RAW_CHARACTERS ? { problem, raw } : { problem, raw: json.slice(0, RAW_CHARACTERS) };
+};
+
+export const createQuarantine = (redis: Redis | Cluster, prefix: string, now: () => number): Quarantine => {
+  const key = `${prefix}:quarantine`;
+  return {
+    admit: async (service, source, malformed) => {
+      const fresh: MalformedItem[] = [];
+      for (const item of malformed) {
+        const id = contentId(service, source, JSON.stringify(item.raw));
+        const entry: Quarantined = { service, source, at: new Date(now()).toISOString(), ...bounded(item) };
+        if ((await redis.hsetnx(key, id, JSON.stringify(entry))) === 0) continue;
+        fresh.push(item);
+        if ((await redis.hlen(key)) > KEPT) await redis.hdel(key, id);
+      }
+      return fresh;
+    },
+    list: async () =>
+      Object.values(await redis.hgetall(key))
+        .map((json) => JSON.parse(json) as Quarantined)
+        .sort((a, b) => a.at.localeCompare(b.at)),
+    count: () => redis.hlen(key),
+  };
+};

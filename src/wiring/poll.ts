@@ -1,0 +1,194 @@
+/** Hands `poll` what it needs: from the services to `dispatch`, on the queue's schedule. */
+import type { Logger } from 'pino';
+import type { Alert } from '../alert.ts';
+import type { Config } from '../config/schema.ts';
+import type { Health } from '../ops/health.ts';
+import { assessmentLabel, type Metrics } from '../ops/metrics.ts';
+import type { Outages } from '../ops/outages.ts';
+import { type CatalogEntry, createCatalog, type ListedProtocol } from '../poll/catalog.ts';
+import type { Track } from '../poll/cursor.ts';
+import { createNameFilter } from '../poll/include.ts';
+import { createIntake } from '../poll/intake.ts';
+import { createPollLock } from '../poll/lock.ts';
+import { createPoller, type Stream } from '../poll/poller.ts';
+import { createServiceClient, type ServiceClient } from '../service/client.ts';
+import { createServiceClock, type ServiceClock } from '../service/clock.ts';
+import { createFeed, type Feed } from '../service/feed.ts';
+import { walkPages } from '../service/paginate.ts';
+import type { Protocol } from '../service/protocols.ts';
+import type { Store } from './store.ts';
+
+export interface ReadingDependencies {
+  config: Config;
+  store: Store;
+  metrics: Metrics;
+  health: Health;
+  outages: Outages;
+  log: Logger;
+  dispatch(alerts: Alert[]): Promise<void>;
+  now(): number;
+}
+
+interface Service {
+  client: ServiceClient;
+  clock: ServiceClock;
+  feed: Feed;
+}
+
+export const openServices = (config: Config, now: () => number): ReadonlyMap<string, Service> =>
+  new Map(
+    config.services.map((service) => {
+      const client = createServiceClient({ service, now, connections: config.poll.concurrency });
+      const clock = createServiceClock(now);
+      const [only, ...others] = config.alerts.assessments;
+      const asked = only !== undefined && others.length === 0 ? { assessment: only } : {};
+      return [service.name, { client, clock, feed: createFeed(client, clock, asked) }] as const;
+    }),
+  );
+
+const NOTIFICATION = 'notification';
+
+const toListed = ({ id, name, channels, triggers }: Protocol): ListedProtocol => ({
+  name,
+  ...(id === undefined ? {} : { protocolId: id }),
+  channels,
+  notifyOn: Object.entries(triggers)
+    .filter(([, { actions }]) => actions.includes(NOTIFICATION))
+    .map(([severity]) => severity),
+});
+
+/** All pages of one key's listing. */
+const listProtocols = async ({ client, clock }: Service, signal: AbortSignal): Promise<ListedProtocol[]> => {
+  const listed: ListedProtocol[] = [];
+  const pages = walkPages(
+    async (pageNumber) => {
+      const page = await client.listProtocols({ pageNumber, hideAssets: true }, signal);
+      clock.observe(page.serverTime);
+      return page;
+    },
+    ({ id, name }) => id ?? name,
+  );
+  for await (const { items } of pages) listed.push(...items.map(toListed));
+  return listed;
+};
+
+export const createReading = (dependencies: ReadingDependencies) => {
+  const { config, store, metrics, health, outages, log, dispatch, now } = dependencies;
+  const services = openServices(config, now);
+  const isIncluded = createNameFilter(config.protocols.include, config.protocols.exclude);
+
+  const serviceOf = (name: string): Service => {
+    const service = services.get(name);
+    if (!service) throw new Error(`no service '${name}' in the config: an older daemon's turn`);
+    return service;
+  };
+
+  const startOf = ({ service }: Track): number => {
+    const { startFrom } = config.poll;
+    const serviceNow = serviceOf(service).clock.now();
+    if (startFrom === 'now') return serviceNow;
+    return 'at' in startFrom ? Date.parse(startFrom.at) : serviceNow - startFrom.agoMs;
+  };
+
+  const pages = ({ service, source, protocols }: Stream, since: number, signal: AbortSignal) => {
+    const { feed } = serviceOf(service);
+    const [only = ''] = protocols;
+    return source === 'inspections'
+      ? feed.inspections(only, since, signal)
+      : feed.notifications(protocols, since, signal);
+  };
+
+  const catalog = createCatalog({
+    redis: store.redis,
+    prefix: store.prefix,
+    list: (service, signal) => listProtocols(serviceOf(service), signal),
+    isIncluded,
+  });
+
+  const { poll } = createPoller({
+    pages,
+    clock: (service) => serviceOf(service).clock.now(),
+    startOf,
+    cursors: store.cursors,
+    seen: store.seen,
+    lock: createPollLock(store.redis, store.prefix, lockMs(config)),
+    dispatch,
+    onPage: async ({ service, source }, { items, malformed }) => {
+      for (const { assessment } of items) {
+        metrics.items.inc({ service, source, assessment: assessmentLabel(assessment) });
+      }
+      for (const { problem, raw } of await store.quarantine.admit(service, source, malformed)) {
+        metrics.itemsMalformed.inc({ service, source });
+        log.error({ service, source, problem, item: JSON.stringify(raw).slice(0, 300) }, 'malformed item');
+      }
+    },
+    now,
+    settings: {
+      overlap: config.poll.overlap,
+      lookback: config.poll.lookback,
+      sweepEvery: config.poll.sweepEvery,
+      assessments: config.alerts.assessments,
+    },
+  });
+
+  const subjectOf = ({ source, protocols: [first = '', ...others] }: Stream): string =>
+    `${source} of ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+
+  const intake = createIntake({
+    settings: {
+      services: [...services.keys()],
+      sources: config.alerts.sources,
+      interval: config.poll.interval,
+      catalogEvery: config.poll.catalogEvery,
+    },
+    catalog,
+    poll,
+    sync: store.schedule.sync,
+    onPolled: (stream, { outcome, items, alerts, sweep }, durationMs) => {
+      const { service, source } = stream;
+      metrics.polls.inc({ service, source, outcome });
+      health.beat('poll');
+      if (outcome === 'busy') return;
+      metrics.pollDuration.observe({ service, source }, durationMs / 1000);
+      metrics.serviceUp.set({ service }, 1);
+      health.prove(`service:${service}`);
+      outages.worked(service, subjectOf(stream));
+      const line = { service, subject: subjectOf(stream), items, alerts, sweep, durationMs };
+      if (alerts > 0) log.info(line, 'found');
+      else log.debug(line, 'polled');
+    },
+    onPollFailed: (stream, error) => {
+      const { service, source } = stream;
+      metrics.polls.inc({ service, source, outcome: 'failed' });
+      metrics.serviceUp.set({ service }, 0);
+      health.beat('poll');
+      outages.failed(service, subjectOf(stream), error);
+    },
+    onListed: (service, { added, removed, missing }) => {
+      health.prove(`service:${service}`);
+      outages.worked(service, 'protocols');
+      if (added.length + removed.length + missing.length > 0) {
+        log.info({ service, added, removed, missing }, 'protocols changed');
+      }
+    },
+    onListFailed: (service, error) => {
+      health.fail(`service:${service}`, error instanceof Error ? error.message : String(error));
+      outages.failed(service, 'protocols', error);
+    },
+    now,
+  });
+
+  return {
+    catalog,
+    services,
+    protocolOf: async ({ service, protocol }: Alert): Promise<CatalogEntry | undefined> =>
+      (await catalog.protocols(service)).get(protocol),
+    intake,
+    close: async () => {
+      await Promise.all([...services.values()].map(({ client }) => client.close()));
+    },
+  };
+};
+
+/** Longer than the longest single request, so that a lock held between two pages never runs out by itself. */
+const lockMs = ({ services }: Config): number => Math.max(...services.map(({ timeout }) => timeout)) + 30_000;

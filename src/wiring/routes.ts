@@ -1,0 +1,43 @@
+/** Looks at every protocol's channels whenever they are listed, so that a channel that leads nowhere is said by name, once. */
+import type { Logger } from 'pino';
+import type { Destination } from '../alert.ts';
+import { channelsOf, type RouteSettings, routeEntries } from '../dispatch/routes.ts';
+import type { CatalogEntry } from '../poll/catalog.ts';
+
+export interface RouteReview {
+  /** Takes a service's protocols in; says what is new. */
+  review(service: string, protocols: ReadonlyMap<string, CatalogEntry>): void;
+  /** Every entry that leads nowhere, one sentence each. */
+  problems(): string[];
+  /** Every destination of every protocol, once. */
+  destinations(): Destination[];
+}
+
+export const createRouteReview = (settings: RouteSettings, log: Pick<Logger, 'warn'>): RouteReview => {
+  const byService = new Map<string, { problems: string[]; destinations: Destination[] }>();
+  const said = new Set<string>();
+
+  const problemsOf = (protocol: CatalogEntry): { problems: string[]; destinations: Destination[] } => {
+    const entries = channelsOf(protocol.name, protocol, settings.overrides);
+    const { problems, destinations } = routeEntries(entries, settings);
+    const all = entries.length === 0 ? ['it has no channels, so its alerts reach nobody'] : problems;
+    return { problems: all.map((problem) => `${protocol.name}: ${problem}`), destinations };
+  };
+
+  return {
+    review: (service, protocols) => {
+      const found = [...protocols.values()].map(problemsOf);
+      const problems = found.flatMap((one) => one.problems);
+      byService.set(service, { problems, destinations: found.flatMap((one) => one.destinations) });
+      for (const problem of problems.filter((each) => !said.has(each))) {
+        said.add(problem);
+        log.warn({ service, problem }, 'a channel leads nowhere');
+      }
+    },
+    problems: () => [...byService.values()].flatMap(({ problems }) => problems),
+    destinations: () => {
+      const all = [...byService.values()].flatMap(({ destinations }) => destinations);
+      return [...new Map(all.map((one) => [one.id, one])).values()];
+    },
+  };
+};
