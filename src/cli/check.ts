@@ -1,0 +1,91 @@
+/** `tocsin check`, the part that asks nobody: the configuration file, and what it would make the daemon do. */
+import { formatDuration } from '../config/fields.ts';
+import type { Environment } from '../config/interpolate.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { ConfigError, formatProblem } from '../errors.ts';
+
+export interface CheckResult {
+  /** `file:line:col: path: rule (got ...)`, by their order in the file; empty where the file is right. */
+  problems: string[];
+  /** What the file says, a line a section; empty where there are problems. No secrets. */
+  summary: string[];
+}
+
+const hostOf = (url: string): string => URL.parse(url)?.host ?? url;
+
+const redisLine = ({ redis, dataDir }: Config): string => {
+  if (redis.url !== undefined) return 'one server, by redis.url';
+  if (redis.sentinel !== undefined) return `${redis.sentinel.name}, by ${redis.sentinel.nodes.length} Sentinels`;
+  return redis.cluster === undefined ? `embedded, under ${dataDir}` : 'Cluster';
+};
+
+const forwardsLine = ({ alerts }: Config): string =>
+  alerts.sources
+    .map((source) => (source === 'inspections' ? `inspections (${alerts.assessments.join(', ')})` : 'notifications'))
+    .join(' and ');
+
+const protocolsLine = ({ protocols: { include, exclude, overrides } }: Config): string => {
+  const own = Object.keys(overrides).length;
+  const except = exclude.length === 0 ? '' : `, without ${exclude.join(', ')}`;
+  return `${include.join(', ')}${except}${own === 0 ? '' : `; ${own} with channels of their own`}`;
+};
+
+const channelsLine = ({ channels: { email, telegram, slack, webhook } }: Config): string =>
+  [
+    email === undefined ? [] : [`email by ${email.smtp.host}:${email.smtp.port}`],
+    telegram === undefined ? [] : [`telegram by ${hostOf(telegram.apiRoot)}`],
+    slack === undefined ? [] : [`slack${slack.botToken === undefined ? ', incoming webhooks only' : ''}`],
+    webhook === undefined ? [] : ['webhook'],
+  ]
+    .flat()
+    .join('; ');
+
+const fallbackLine = ({ fallback }: Config): string =>
+  fallback === undefined
+    ? 'none'
+    : `${fallback.channels.map(({ name }) => name).join(', ')} after ${formatDuration(fallback.after)}`;
+
+const notes = ({ channels: { webhook } }: Config): string[] =>
+  webhook !== undefined && webhook.secret === undefined && Object.keys(webhook.secrets).length === 0
+    ? ['note: webhooks go out unsigned, as channels.webhook.secret is not set']
+    : [];
+
+/** The configuration in a few lines, for the person who has just written it. */
+export const summarise = (config: Config): string[] => [
+  `services: ${config.services.map(({ name, baseUrl }) => `${name} at ${hostOf(baseUrl)}`).join(', ')}`,
+  `redis: ${redisLine(config)}`,
+  `forwards: ${forwardsLine(config)}, every ${formatDuration(config.poll.interval)}`,
+  `protocols: ${protocolsLine(config)}`,
+  `channels: ${channelsLine(config)}`,
+  `fallback: ${fallbackLine(config)}`,
+  `ops: ${config.ops.listen}`,
+  ...notes(config),
+];
+
+/** Reads the file and reports every problem at once; only what is no mistake of the operator's is thrown. */
+export const checkConfig = async (file: string, environment: Environment): Promise<CheckResult> => {
+  try {
+    return { problems: [], summary: summarise(await loadConfig(file, environment)) };
+  } catch (error) {
+    if (error instanceof ConfigError) return { problems: error.problems.map(formatProblem), summary: [] };
+    throw error;
+  }
+};
+
+export interface CheckOptions {
+  file: string;
+  environment: Environment;
+  /** Print one JSON object instead of lines. */
+  json: boolean;
+  write(text: string): void;
+}
+
+/** Prints the result and gives the exit code: 0 where the file is right, 1 where it has problems. */
+export const runCheck = async ({ file, environment, json, write }: CheckOptions): Promise<number> => {
+  const result = await checkConfig(file, environment);
+  const { problems, summary } = result;
+  const lines = problems.length > 0 ? problems : [`${file}: no problems`, ...summary];
+  write(`${json ? JSON.stringify(result) : lines.join('\n')}\n`);
+  return problems.length > 0 ? 1 : 0;
+};

@@ -1,0 +1,41 @@
+/** `tocsin schema`: what editors need to help with the configuration file. */
+import { inputJsonSchema } from '../config/schema.ts';
+
+type Node = Record<string, unknown>;
+
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A variable in place of the value; what comes out of it is checked when the file is read. */
+const VARIABLE = { type: 'string', pattern: '\\$\\{' };
+
+const SCALARS: readonly unknown[] = ['string', 'number', 'integer', 'boolean'];
+
+/** Free text takes a variable as it is; every other scalar gets the variable as an alternative. */
+const takesOnlyValues = ({ type, pattern, enum: choices }: Node): boolean =>
+  SCALARS.includes(type) && (type !== 'string' || pattern !== undefined || choices !== undefined);
+
+const mapValues = (node: Node, change: (value: unknown) => unknown): Node =>
+  Object.fromEntries(Object.entries(node).map(([key, value]) => [key, change(value)]));
+
+const allowVariables = (value: unknown): unknown => {
+  if (!isNode(value)) return value;
+  if (takesOnlyValues(value)) {
+    const { description, default: fallback, writeOnly, ...rule } = value;
+    const about = Object.entries({ description, default: fallback, writeOnly }).filter(
+      ([, held]) => held !== undefined,
+    );
+    return { ...Object.fromEntries(about), anyOf: [rule, VARIABLE] };
+  }
+  return {
+    ...value,
+    ...(isNode(value.properties) ? { properties: mapValues(value.properties, allowVariables) } : {}),
+    ...(isNode(value.items) ? { items: allowVariables(value.items) } : {}),
+    ...(isNode(value.additionalProperties) ? { additionalProperties: allowVariables(value.additionalProperties) } : {}),
+  };
+};
+
+/** JSON Schema (draft 2020-12) of the configuration file as it is written, with its variables. */
+export const configJsonSchema = (): Record<string, unknown> => {
+  const schema = allowVariables(inputJsonSchema());
+  return { ...(isNode(schema) ? schema : {}), title: 'Tocsin configuration' };
+};
