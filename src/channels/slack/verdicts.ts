@@ -1,0 +1,205 @@
+/**
+ * What Slack's answers mean for a delivery. Sources: the errors of `chat.postMessage` at
+ * docs.slack.dev/reference/methods/chat.postMessage and in slack-ruby/slack-api-ref, the errors common to all methods;
+ * for incoming webhooks docs.slack.dev/messaging/sending-messages-using-incoming-webhooks and Slack's change log of May 2016.
+ */
+import { type WebAPICallResult, WebAPIHTTPError, WebAPIPlatformError } from '@slack/web-api';
+import { DeliveryError, type DeliveryReason } from '../../errors.ts';
+import type { PostResponse } from '../http.ts';
+import { networkFailure } from '../network.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Slack names no wait with these: a migration takes minutes, a workspace's quota hours. */
+const OWN_WAITS_MS: Readonly<Record<string, number>> = {
+  team_added_to_org: 5 * MINUTE_MS,
+  org_login_required: 15 * MINUTE_MS,
+  message_limit_exceeded: 60 * MINUTE_MS,
+};
+
+/** "It's possible some aspect of the operation succeeded before the error was raised." */
+const MAYBE_DELIVERED: readonly string[] = ['fatal_error', 'internal_error', 'request_timeout'];
+
+/** A code that is not here is `unknown`: only what Slack documents may end a delivery. */
+export const SLACK_CODES: Readonly<Record<string, DeliveryReason>> = {
+  // Slack's own trouble.
+  internal_error: 'retry',
+  fatal_error: 'retry',
+  service_unavailable: 'retry',
+  request_timeout: 'retry',
+  team_added_to_org: 'retry',
+  org_login_required: 'retry',
+  rollup_error: 'retry',
+
+  // Too much, for this channel or the workspace.
+  ratelimited: 'rate-limited',
+  rate_limited: 'rate-limited',
+  message_limit_exceeded: 'rate-limited',
+
+  // This channel, or the incoming webhook's address, takes nothing from us.
+  channel_not_found: 'destination-dead',
+  channel_is_archived: 'destination-dead',
+  is_archived: 'destination-dead',
+  not_in_channel: 'destination-dead',
+  restricted_action: 'destination-dead',
+  restricted_action_read_only_channel: 'destination-dead',
+  restricted_action_thread_only_channel: 'destination-dead',
+  messages_tab_disabled: 'destination-dead',
+  ekm_access_denied: 'destination-dead',
+  team_not_found: 'destination-dead',
+  slack_connect_canvas_sharing_blocked: 'bad-message',
+  slack_connect_file_link_sharing_blocked: 'bad-message',
+  slack_connect_lists_sharing_blocked: 'bad-message',
+  action_prohibited: 'destination-dead',
+  posting_to_general_channel_denied: 'destination-dead',
+  invalid_token: 'destination-dead',
+  no_service: 'destination-dead',
+  no_service_id: 'destination-dead',
+  no_active_hooks: 'destination-dead',
+  no_team: 'destination-dead',
+  team_disabled: 'destination-dead',
+
+  // Our token: every channel of it waits.
+  not_authed: 'sender-misconfigured',
+  invalid_auth: 'sender-misconfigured',
+  account_inactive: 'sender-misconfigured',
+  token_revoked: 'sender-misconfigured',
+  token_expired: 'sender-misconfigured',
+  missing_scope: 'sender-misconfigured',
+  not_allowed_token_type: 'sender-misconfigured',
+  no_permission: 'sender-misconfigured',
+  access_denied: 'sender-misconfigured',
+  accesslimited: 'sender-misconfigured',
+  app_access_restricted: 'sender-misconfigured',
+  two_factor_setup_required: 'sender-misconfigured',
+  enterprise_is_restricted: 'sender-misconfigured',
+  send_on_behalf_not_allowed: 'sender-misconfigured',
+  as_user_not_supported: 'sender-misconfigured',
+  is_bot: 'sender-misconfigured',
+  metadata_must_be_sent_from_app: 'sender-misconfigured',
+  method_deprecated: 'sender-misconfigured',
+  deprecated_endpoint: 'sender-misconfigured',
+  unknown_method: 'sender-misconfigured',
+
+  // This body: a plainer one may pass.
+  invalid_blocks: 'bad-message',
+  invalid_blocks_format: 'bad-message',
+  msg_blocks_too_long: 'bad-message',
+  msg_too_long: 'bad-message',
+  no_text: 'bad-message',
+  too_many_attachments: 'bad-message',
+  attachment_payload_limit_exceeded: 'bad-message',
+  too_many_contact_cards: 'bad-message',
+  metadata_too_large: 'bad-message',
+  invalid_metadata_format: 'bad-message',
+  invalid_metadata_schema: 'bad-message',
+  markdown_text_conflict: 'bad-message',
+  invalid_arguments: 'bad-message',
+  invalid_arg_name: 'bad-message',
+  invalid_array_arg: 'bad-message',
+  invalid_charset: 'bad-message',
+  invalid_form_data: 'bad-message',
+  invalid_post_type: 'bad-message',
+  missing_post_type: 'bad-message',
+  missing_file_data: 'bad-message',
+  invalid_payload: 'bad-message',
+  user_not_found: 'bad-message',
+  cannot_reply_to_message: 'bad-message',
+  restricted_action_thread_locked: 'bad-message',
+  restricted_action_non_threadable_channel: 'bad-message',
+};
+
+interface Refusal extends WebAPICallResult {
+  error: string;
+  /** With `missing_scope`: the scope. */
+  needed?: unknown;
+}
+
+/** Codes go into metrics and logs; what does not look like one may be a page that a proxy put in between. */
+const codeOf = (text: unknown): string | undefined =>
+  typeof text === 'string' && /^[a-z][a-z_]{1,60}$/.test(text.trim()) ? text.trim() : undefined;
+
+const meaningOf = (code: string | undefined): DeliveryReason | undefined =>
+  code !== undefined && Object.hasOwn(SLACK_CODES, code) ? SLACK_CODES[code] : undefined;
+
+const waitOf = (waitMs: number | undefined): { retryAfterMs?: number } =>
+  waitMs === undefined ? {} : { retryAfterMs: waitMs };
+
+const limited = (peer: string, waitMs: number | undefined): DeliveryError =>
+  new DeliveryError('rate-limited', `${peer} answered 429`, { code: '429', ...waitOf(waitMs) });
+
+/** The place in our blocks that Slack did not like, or the scope that the token lacks; both are plain names. */
+const detailOf = (data: Refusal): string => {
+  const pointer = /json-pointer:(\/[\w/]{1,100})/.exec(data.response_metadata?.messages?.join(' ') ?? '')?.[1];
+  const needed = typeof data.needed === 'string' && /^[\w:.,-]{1,100}$/.test(data.needed) ? data.needed : undefined;
+  return `${pointer === undefined ? '' : ` at ${pointer}`}${needed === undefined ? '' : `, needs ${needed}`}`;
+};
+
+const platformFailure = (
+  data: WebAPIPlatformError['data'],
+  peer: string,
+  waitMs: number | undefined,
+): DeliveryError => {
+  const code = codeOf(data.error);
+  // The client passes off a body that is no JSON as an error code: then the message may well have been taken.
+  if (code === undefined) {
+    return new DeliveryError('unknown', `${peer} gave an unreadable answer`, {
+      code: 'unreadable',
+      maybeDelivered: true,
+    });
+  }
+  return new DeliveryError(meaningOf(code) ?? 'unknown', `${peer} answered ${code}${detailOf(data)}`, {
+    code,
+    maybeDelivered: MAYBE_DELIVERED.includes(code),
+    ...waitOf(waitMs ?? (Object.hasOwn(OWN_WAITS_MS, code) ? OWN_WAITS_MS[code] : undefined)),
+  });
+};
+
+/** Slack's API itself answers 200 and 429; anything else comes from its front or from a wrong `apiUrl`. */
+const apiStatusReason = (status: number): DeliveryReason => {
+  if (status >= 500 || status === 408 || status === 425) return 'retry';
+  return status < 400 || [401, 403, 404, 405, 407, 410].includes(status) ? 'sender-misconfigured' : 'unknown';
+};
+
+/** What the HTTP answer said, as seen below the client, which reports it only in part. */
+export interface SeenAnswer {
+  status: number;
+  waitMs: number | undefined;
+}
+
+/** A failed call of the Web API. */
+export const apiFailure = (error: unknown, peer: string, seen: SeenAnswer | undefined): DeliveryError => {
+  if (seen?.status === 429) return limited(peer, seen.waitMs);
+  if (error instanceof WebAPIPlatformError) return platformFailure(error.data, peer, seen?.waitMs);
+  if (!(error instanceof WebAPIHTTPError)) return networkFailure(error, peer);
+  return new DeliveryError(apiStatusReason(error.statusCode), `${peer} answered ${error.statusCode}`, {
+    code: String(error.statusCode),
+    maybeDelivered: error.statusCode >= 500 && error.statusCode !== 503,
+    ...waitOf(seen?.waitMs),
+  });
+};
+
+/** Where the text names no documented code. An undocumented 403 or 404 may come from a proxy, so it is tried with care. */
+const hookStatusReason = (status: number): DeliveryReason => {
+  if (status >= 500 || status === 408 || status === 425) return 'retry';
+  if (status === 400 || status === 413) return 'bad-message';
+  return status === 410 || status < 400 ? 'destination-dead' : 'unknown';
+};
+
+/** An incoming webhook that did not answer 2xx: a status, and a code as plain text. */
+export const hookFailure = (
+  { status, text }: PostResponse,
+  peer: string,
+  waitMs: number | undefined,
+): DeliveryError => {
+  if (status === 429) return limited(peer, waitMs);
+  const code = codeOf(text);
+  const known = meaningOf(code);
+  // A hook carries its own key: what would condemn our token condemns only the hook.
+  const reason = known === 'sender-misconfigured' ? 'destination-dead' : known;
+  return new DeliveryError(reason ?? hookStatusReason(status), `${peer} answered ${status}${code ? ` ${code}` : ''}`, {
+    code: known === undefined ? String(status) : `${code}`,
+    maybeDelivered: status >= 500 && status !== 503,
+    ...waitOf(waitMs),
+  });
+};
