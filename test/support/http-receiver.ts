@@ -24,7 +24,7 @@ export interface HttpReceiver {
   origin: string;
   /** Every whole request, also the refused. */
   arrived: Arrived[];
-  /** Those that got a 2xx by the script or by `accept`. */
+  /** Those that `accept` answered with a 2xx; what the script answers is never accepted. */
   accepted: Arrived[];
   /** What the next requests meet, in this order; after that `accept` answers. */
   script(...steps: HttpStep[]): void;
@@ -48,11 +48,12 @@ export const startHttpReceiver = async (
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const message = await read(request);
     arrived.push(message);
-    const step = steps.shift() ?? accept(message);
+    const step = steps.shift();
     if (step === 'hang') return;
     if (step === 'reset') return void request.socket.resetAndDestroy();
-    if (step.status >= 200 && step.status < 300) accepted.push(message);
-    response.writeHead(step.status, step.headers).end(step.body);
+    const { status, headers, body } = step ?? accept(message);
+    if (step === undefined && status >= 200 && status < 300) accepted.push(message);
+    response.writeHead(status, headers).end(body);
   };
 
   // A sender that went away in the middle of its request is nothing to answer.
