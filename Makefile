@@ -1,0 +1,24 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Both install what is missing and say so.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format bench clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install npm packages, and redis-server where it is missing
+	@sh scripts/setup.sh
+
+demo: setup ## the whole system on this machine, live; Ctrl-C ends it
+	@exec node_modules/.bin/node src/main.ts demo $(ARGS)
+
+check: setup ## lint, format and types
+	@npm run --silent check
+
+test: check ## lint, types and every test
+	@npm test --silent -- $(ARGS)
+
+format: setup ## write the formatter's opinion
+	@npm run --silent format
+
+clean: ## remove installed packages and the demo's data
+	rm -rf node_modules data

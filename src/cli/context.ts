@@ -1,0 +1,26 @@
+/** What every command gets from the outside world, and how it says how it ended. */
+
+/** Contract, section 1. */
+export const EXIT = { done: 0, mistake: 1, finding: 2, temporary: 75 } as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+export interface CommandContext {
+  env: Readonly<Record<string, string | undefined>>;
+  /** Aborted by the first SIGINT or SIGTERM. */
+  signal: AbortSignal;
+  isTty: boolean;
+  /** To standard output. */
+  write(text: string): void;
+  /** To standard error. */
+  warn(text: string): void;
+}
+
+/** Options that every command takes. */
+export interface CommonOptions {
+  /** The config file. */
+  config: string;
+  json?: boolean;
+}
+
+export const writeJson = ({ write }: CommandContext, value: unknown): void =>
+  write(`${JSON.stringify(value, null, 2)}\n`);

@@ -1,0 +1,96 @@
+/** The commands and their options as people see them; what a command does stands in the file of its name. */
+import { Command, CommanderError, Option } from 'commander';
+import { ConfigError, messageOf, ServiceError, UnavailableError, UsageError } from '../errors.ts';
+import { version } from '../version.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+
+type Run<Options> = (options: Options & CommonOptions, context: CommandContext) => Promise<ExitCode>;
+
+const configOption = (context: CommandContext) =>
+  new Option('-c, --config <file>', 'the config file').default(
+    context.env.TOCSIN_CONFIG ?? 'config/tocsin.yaml',
+    '$TOCSIN_CONFIG, else config/tocsin.yaml',
+  );
+
+const jsonOption = () => new Option('--json', 'print JSON for scripts');
+
+/** Commands are imported when they run: `check` need not wait for the channels' libraries. */
+const commands = (context: CommandContext, end: (code: ExitCode) => void): Command[] => {
+  const command = <Options>(name: string, summary: string, load: () => Promise<Run<Options>>): Command =>
+    new Command(name)
+      .description(summary)
+      .addOption(configOption(context))
+      .allowExcessArguments(false)
+      .action(async (options: Options & CommonOptions) => {
+        end(await (await load())(options, context));
+      });
+
+  return [
+    command(
+      'run',
+      'the daemon, in the foreground; JSON log lines on stdout',
+      async () => (await import('./run.ts')).run,
+    ),
+    command('check', 'print every problem of the config', async () => (await import('./check.ts')).check)
+      .option('--online', 'also ask the services, Redis and the channels')
+      .addOption(jsonOption()),
+    command('demo', 'the whole system on a laptop, with nothing else', async () => (await import('./demo.ts')).demo)
+      .option('--for <duration>', 'stop after this long, like 30s')
+      .option('--seed <number>', 'seed of the traffic'),
+    command(
+      'sandbox',
+      'only the fake world: the service and the receivers',
+      async () => (await import('./sandbox.ts')).sandbox,
+    )
+      .option('--host <address>', 'where to listen', '127.0.0.1')
+      .option('--port <number>', 'of the monitoring service; the receivers take the following ones', '9900')
+      .option('--seed <number>', 'seed of the traffic')
+      .option('--quiet', 'produce no traffic')
+      .addOption(jsonOption()),
+    command('test', 'send a marked sample through the real queue', async () => (await import('./test.ts')).test)
+      .option('--protocol <name>', "to this protocol's channels")
+      .option('--channel <kind>', 'to one address of this kind')
+      .option('--to <address>', 'the address')
+      .option('--timeout <duration>', 'how long to wait for the receipt', '60s')
+      .addOption(jsonOption()),
+    command('status', 'what runs now', async () => (await import('./status.ts')).status).addOption(jsonOption()),
+    command('schema', "print the config's JSON Schema", async () => (await import('./schema.ts')).schema),
+  ];
+};
+
+/** Runs the command that `args` name, `run` where they name none. Throws what the command throws. */
+export const runProgram = async (args: readonly string[], context: CommandContext): Promise<ExitCode> => {
+  let code: ExitCode = EXIT.done;
+  const program = new Command('tocsin')
+    .description('Forwards critical findings of a protocol-monitoring service to email, Telegram, Slack and webhooks.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({ writeOut: context.write, writeErr: context.warn })
+    .showHelpAfterError('(tocsin COMMAND --help tells more)');
+  const end = (ended: ExitCode): void => {
+    code = ended;
+  };
+  for (const [index, command] of commands(context, end).entries()) {
+    program.addCommand(command.copyInheritedSettings(program), { isDefault: index === 0 });
+  }
+  await program.parseAsync([...args], { from: 'user' });
+  return code;
+};
+
+/** What an error means for whoever started us: the exit code, and the text that says why. */
+export const exitCodeOf = (error: unknown): { code: number; text: string } => {
+  // Commander has said why already; its help and version are no failures.
+  if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.done : EXIT.mistake, text: '' };
+  if (error instanceof ConfigError) return { code: EXIT.mistake, text: error.message };
+  if (error instanceof UsageError) return { code: EXIT.mistake, text: `tocsin: ${error.message}` };
+  const isPassing = error instanceof UnavailableError || (error instanceof ServiceError && isTemporary(error));
+  if (isPassing) return { code: EXIT.temporary, text: `tocsin: ${error.message}` };
+  if (error instanceof ServiceError) return { code: EXIT.mistake, text: `tocsin: ${error.message}` };
+  return {
+    code: EXIT.mistake,
+    text: `tocsin: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`,
+  };
+};
+
+const isTemporary = ({ reason }: ServiceError): boolean =>
+  ['limited', 'failed', 'unreachable', 'aborted'].includes(reason);

@@ -1,0 +1,41 @@
+#!/usr/bin/env node
+/** argv -> command; signals -> AbortSignal; error -> exit code. The only file with effects at its top level. */
+import { exitCodeOf, runProgram } from './cli/program.ts';
+
+const FORCED = { SIGINT: 130, SIGTERM: 143 } as const;
+const stop = new AbortController();
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    if (stop.signal.aborted) process.exit(FORCED[signal]);
+    stop.abort(new Error(`stopped by ${signal}`));
+  });
+}
+
+// A reader that went away (`tocsin status | head`) is no error of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+});
+
+const run = async (): Promise<number> => {
+  try {
+    return await runProgram(process.argv.slice(2), {
+      env: process.env,
+      signal: stop.signal,
+      isTty: process.stdout.isTTY === true,
+      write: (text) => {
+        process.stdout.write(text);
+      },
+      warn: (text) => {
+        process.stderr.write(text);
+      },
+    });
+  } catch (error) {
+    const { code, text } = exitCodeOf(error);
+    if (text !== '') process.stderr.write(`${text}\n`);
+    return code;
+  }
+};
+
+// Ends even where a library still holds a connection open: everything of ours was closed by the command.
+process.exit(await run());
