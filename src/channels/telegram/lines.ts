@@ -7,7 +7,7 @@ import { shorten } from '../text.ts';
 /** Plain text with at most one kind of markup; Telegram does not nest links and code. */
 export interface Piece {
   text: string;
-  mark?: 'b' | 'code';
+  mark?: 'b' | 'code' | 'pre';
   /** An http(s) URL of ours. */
   href?: string;
 }
@@ -22,7 +22,7 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (character)
 const pieceToHtml = ({ text, mark, href }: Piece): string => {
   const escaped = escapeHtml(text);
   if (href !== undefined) return `<a href="${escapeHtml(href)}">${escaped}</a>`;
-  return mark === undefined ? escaped : `<${mark}>${escaped}</${mark}>`;
+  return mark === undefined || text === '' ? escaped : `<${mark}>${escaped}</${mark}>`;
 };
 
 const lineToPlain = (line: Line): string => line.map(({ text }) => text).join('');
@@ -36,6 +36,38 @@ export const toHtml = (lines: readonly Line[]): string =>
 /** UTF-16 units, each line with its line feed. */
 export const lengthOf = (lines: readonly Line[]): number =>
   lines.reduce((length, line) => length + lineToPlain(line).length + 1, 0);
+
+/**
+ * Words that Telegram would make clickable by itself: links and e-mail addresses, mentions (they call people), hash
+ * tags and cash tags, bot commands, phone numbers. Inside code it leaves them alone.
+ * Source: https://core.telegram.org/bots/api#messageentity; tdlib/td `MessageEntity.cpp`, `find_entities`.
+ */
+const CLICKABLE = /[@#\uff03]|(?<![\p{L}\p{N}_])\/|\$\p{L}|\+\d|\.[^\d.]|\d\.\d+\.\d+\.\d/u;
+
+const disarmPiece = (piece: Piece): Piece[] => {
+  const { text, mark, href } = piece;
+  if (href !== undefined || mark === 'code' || mark === 'pre') return [piece];
+  const pieces: Piece[] = [];
+  let end = 0;
+  for (const { 0: word, index } of text.matchAll(/\S+/g)) {
+    if (!CLICKABLE.test(word)) continue;
+    pieces.push({ ...piece, text: text.slice(end, index) }, { text: word, mark: 'code' });
+    end = index + word.length;
+  }
+  pieces.push({ ...piece, text: text.slice(end) });
+  return pieces.filter((part) => part.text !== '');
+};
+
+const isMarked = ({ mark, href }: Piece): boolean => mark !== undefined || href !== undefined;
+
+/**
+ * The same text with nothing in it that Telegram would make clickable. Telegram drops all entities beyond the
+ * hundredth, so lines that would take more than `limit` of them become one block.
+ */
+export const disarm = (lines: readonly Line[], limit: number): Line[] => {
+  const disarmed = lines.map((line) => line.flatMap(disarmPiece));
+  return disarmed.flat().filter(isMarked).length <= limit ? disarmed : [[{ text: toPlain(lines), mark: 'pre' }]];
+};
 
 /** Kept free for the line that says what was left out. */
 const OMISSION_LIMIT = 80;

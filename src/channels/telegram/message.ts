@@ -3,7 +3,7 @@ import { type Alert, deliveryId, type Parcel } from '../../alert.ts';
 import type { ComposeContext, Format, Message } from '../channel.ts';
 import { type Content, type Detection, describe, type Fact, UNKNOWN } from '../content.ts';
 import { shorten } from '../text.ts';
-import { fitLines, type Line, lengthOf, type Piece, toHtml, toPlain } from './lines.ts';
+import { disarm, fitLines, type Line, lengthOf, type Piece, toHtml, toPlain } from './lines.ts';
 
 /** What `sendMessage` takes, less the address. */
 export interface TelegramText {
@@ -14,8 +14,9 @@ export interface TelegramText {
 
 /** UTF-16 units after entity parsing. */
 export const TEXT_LIMIT = 4096;
-/** Telegram keeps a hundred entities of a message and drops the rest. */
-const MARKED_DETECTIONS_MAX = 40;
+/** Together they stay under the hundred entities that Telegram keeps of a message: 4 lines, the middle, 8 lines. */
+const LINE_ENTITIES = 4;
+const BODY_ENTITIES = 50;
 const TITLE_LIMIT = 300;
 const VALUE_LIMIT = 160;
 const ASSETS_LIMIT = 700;
@@ -53,11 +54,9 @@ const headOf = (content: Content, format: Format): Line[] => {
   ];
 };
 
-const detectionLines = ({ name, message }: Detection, index: number): Line[] => {
+const detectionLines = ({ name, message }: Detection): Line[] => {
   const [first = '', ...rest] = (message || 'fired, without a message').split('\n');
-  const label = shorten(name, VALUE_LIMIT);
-  const marked: Piece = index < MARKED_DETECTIONS_MAX ? { text: label, mark: 'b' } : { text: label };
-  return [[marked, { text: `: ${first}` }], ...rest.map((text) => [{ text }])];
+  return [[{ text: shorten(name, VALUE_LIMIT), mark: 'b' }, { text: `: ${first}` }], ...rest.map((text) => [{ text }])];
 };
 
 const bodyOf = ({ detections, message }: Content): Line[] => [
@@ -68,13 +67,16 @@ const bodyOf = ({ detections, message }: Content): Line[] => [
 const tailOf = ({ facts }: Content): Line[] =>
   facts.filter(({ label }) => label !== 'Transaction' && label !== 'Chain').map(factLine);
 
+const disarmEach = (lines: readonly Line[]): Line[] => lines.flatMap((line) => disarm([line], LINE_ENTITIES));
+
 /** Only the middle is cut: who reads at night needs the transaction and the ids more than the end of a long text. */
 const layOut = (content: Content, format: Format): Line[] => {
   const head = headOf(content, format);
   const tail = tailOf(content);
   const body = bodyOf(content);
   const room = TEXT_LIMIT - lengthOf([...head, BLANK, BLANK, ...tail]);
-  return [...head, ...(body.length > 0 ? [BLANK, ...fitLines(body, room)] : []), BLANK, ...tail];
+  const shown = body.length > 0 ? [BLANK, ...disarm(fitLines(body, room), BODY_ENTITIES)] : [];
+  return [...disarmEach(head), ...shown, BLANK, ...disarmEach(tail)];
 };
 
 const MINIMAL = new Set(['Transaction', 'Sent', 'Inspection', 'Notification']);

@@ -1,0 +1,157 @@
+/** E-mail through a relay: one mail, one recipient, one attempt. The pool only keeps connections; it never retries a mail that was sent. */
+import type { Readable } from 'node:stream';
+import { createTransport, type SendMailOptions } from 'nodemailer';
+import type { ChannelEntry } from '../../alert.ts';
+import { DeliveryError } from '../../errors.ts';
+import { createScrubber } from '../../secret.ts';
+import { quoteContact } from '../address.ts';
+import type { Addresses, Channel, ChannelModule, Message, Receipt } from '../channel.ts';
+import { networkFailure } from '../network.ts';
+import { cleanLine, shorten } from '../text.ts';
+import { type Mailbox, parseAddress } from './address.ts';
+import type { EmailConfig } from './config.ts';
+import { composeEmail, type MailBody } from './message.ts';
+import { smtpFailure } from './verdicts.ts';
+
+/** Bounds of single steps; the attempt as a whole ends with the kind's `timeout`. Nodemailer's own are minutes. */
+const CONNECT_MS = 10_000;
+const SILENCE_MS = 60_000;
+const IDLE_MS = 30_000;
+const GOODBYE_MS = 1000;
+const RECEIPT_LIMIT = 300;
+
+const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
+  const named = contacts.filter((contact) => contact.trim() !== '');
+  // Spaces around an address are a slip of the hand; a line break is an attempt to write headers.
+  const parsed = named.map((contact) => ({ contact, address: parseAddress(contact.replace(/^ +| +$/g, '')) }));
+  const problems = parsed
+    .filter(({ address }) => address === undefined)
+    .map(({ contact }) => `the email contact ${quoteContact(contact)} is no plain address like oncall@example.com`);
+  if (url.trim() !== '') problems.push('the email entry has a url, which is not used: addresses go into contacts');
+  if (named.length === 0 && url.trim() === '') problems.push('the email entry has nothing to send to');
+  const addresses = parsed.flatMap(({ address }) => (address === undefined ? [] : [address]));
+  return { addresses: [...new Set(addresses)], problems };
+};
+
+const openPool = ({ smtp, concurrency, timeout }: EmailConfig) =>
+  createTransport({
+    pool: true,
+    host: smtp.host,
+    port: smtp.port,
+    secure: smtp.secure,
+    requireTLS: smtp.requireTLS && !smtp.secure,
+    ...(smtp.user === undefined || smtp.pass === undefined
+      ? {}
+      : { auth: { user: smtp.user, pass: smtp.pass.reveal() } }),
+    tls: { minVersion: 'TLSv1.2' },
+    maxConnections: concurrency,
+    // Once more over a fresh connection where the relay had closed the kept one; never after text was sent.
+    maxRequeues: 1,
+    connectionTimeout: Math.min(CONNECT_MS, timeout),
+    greetingTimeout: Math.min(CONNECT_MS, timeout),
+    dnsTimeout: Math.min(CONNECT_MS, timeout),
+    socketTimeout: SILENCE_MS,
+    idleTimeout: IDLE_MS,
+    socketCloseTimeout: GOODBYE_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+
+/** Addresses go in as objects and as an envelope of their own: as text they would be parsed as a list. */
+const mailOf = ({ id, body }: Message<MailBody>, from: Mailbox, to: string): SendMailOptions => {
+  const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
+  const thread = `<${body.threadId}@${domain}>`;
+  return {
+    from,
+    to: { name: '', address: to },
+    envelope: { from: from.address, to: [to] },
+    subject: body.subject,
+    text: body.text,
+    ...(body.html === undefined ? {} : { html: body.html }),
+    date: new Date(body.date),
+    messageId: `<${id}@${domain}>`,
+    inReplyTo: thread,
+    references: [thread],
+    list: { id: { url: `${body.list.label}.${domain}`, comment: body.list.name } },
+    headers: {
+      // RFC 3834, and the same for Exchange: no holiday notes back to us.
+      'Auto-Submitted': 'auto-generated',
+      'X-Auto-Response-Suppress': 'All',
+    },
+    xMailer: false,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+};
+
+interface SentInfo {
+  messageId: string;
+  serverMessageId?: string | undefined;
+  rejectedErrors?: readonly unknown[] | undefined;
+}
+
+const receiptOf = ({ messageId, serverMessageId }: SentInfo): Receipt => ({
+  providerId: shorten(
+    cleanLine(serverMessageId ? `${messageId} (relay: ${serverMessageId})` : messageId),
+    RECEIPT_LIMIT,
+  ),
+});
+
+const create = (config: EmailConfig): Channel<MailBody> => {
+  const { smtp, from, timeout } = config;
+  const peer = `${smtp.host}:${smtp.port}`;
+  const scrub = createScrubber(smtp.pass === undefined ? [] : [smtp.pass.reveal()]);
+  const pool = openPool(config);
+
+  /** The text of each mail under way, by the signal of its send: only it tells whether a lost answer was an answer to the mail. */
+  const texts = new WeakMap<AbortSignal, Readable>();
+  pool.use('stream', (mail, done) => {
+    const { signal } = mail.data;
+    mail.message.processFunc((text: Readable) => {
+      if (signal instanceof AbortSignal) texts.set(signal, text);
+      return text;
+    });
+    done();
+  });
+
+  const attempt = async <T>(signal: AbortSignal, run: (bounded: AbortSignal) => Promise<T>): Promise<T> => {
+    if (signal.aborted) throw networkFailure({ name: 'AbortError' }, peer, false);
+    const deadline = AbortSignal.timeout(timeout);
+    const bounded = AbortSignal.any([signal, deadline]);
+    try {
+      return await run(bounded);
+    } catch (error) {
+      const sent = texts.get(bounded)?.readableEnded ?? false;
+      if (signal.aborted) throw networkFailure({ name: 'AbortError' }, peer, sent);
+      if (deadline.aborted) throw networkFailure({ name: 'TimeoutError' }, peer, sent);
+      throw smtpFailure(error, { peer, sent, scrub });
+    }
+  };
+
+  return {
+    kind: 'email',
+    compose: composeEmail,
+    send: async (message, signal) => {
+      const to = parseAddress(message.destination.address);
+      if (to === undefined) throw new DeliveryError('destination-dead', 'this is no address', { code: 'address' });
+      return attempt(signal, async (bounded) => {
+        const info: SentInfo = await pool.sendMail({ ...mailOf(message, from, to), signal: bounded });
+        const [refusal] = info.rejectedErrors ?? [];
+        if (refusal !== undefined) throw refusal;
+        return receiptOf(info);
+      });
+    },
+    verify: (signal) =>
+      attempt(signal, async (bounded) => {
+        const aborted = new Promise<never>((_resolve, reject) => {
+          bounded.addEventListener('abort', () => reject(bounded.reason), { once: true });
+        });
+        await Promise.race([pool.verify(), aborted]);
+        return `${peer} lets us in`;
+      }),
+    close: async () => pool.close(),
+  };
+};
+
+/** E-mail, for the registry. */
+export const email: ChannelModule<EmailConfig> = { kind: 'email', addressesOf, labelOf: (address) => address, create };

@@ -1,0 +1,135 @@
+/**
+ * What a failed attempt at the relay means for a delivery: by the SMTP reply where there is one, else by nodemailer's
+ * error code. Sources: RFC 5321 (replies), RFC 3463, 5248, 7372, 7504 and the IANA registry (enhanced codes),
+ * nodemailer 10.6 `errors.d.ts`, https://docs.aws.amazon.com/ses (throttling), https://support.google.com/a/answer/3726730
+ */
+import { DeliveryError, type DeliveryReason } from '../../errors.ts';
+import { networkFailure } from '../network.ts';
+import { cleanLine, shorten } from '../text.ts';
+
+interface Verdict {
+  /** SMTP reply code. */
+  reply: RegExp;
+  /** Enhanced status code; a row that asks for one does not fit a reply without. */
+  enhanced?: RegExp;
+  /** The command that was answered, as nodemailer names it; `DATA` also stands for the text itself. */
+  command?: RegExp;
+  /** The reply's words. */
+  says?: RegExp;
+  reason: DeliveryReason;
+  /** SMTP names no wait; this one is ours, where asking at once would make it worse. */
+  waitMs?: number;
+}
+
+const MINUTE_MS = 60_000;
+
+/** The first row that fits decides. */
+const REPLIES: readonly Verdict[] = [
+  // A full mailbox talks of quotas as well as a throttled sender, so it comes first.
+  { reply: /^4/, enhanced: /^4\.2\.2$/, reason: 'retry', waitMs: 5 * MINUTE_MS },
+  // Amazon SES 454 "Throttling failure"; Gmail 421-4.7.28, 450-4.2.1 "at a rate that"; Exchange 4.7.x "too many"
+  {
+    reply: /^4/,
+    says: /throttl|at a rate|rate limit|rate exceeded|too (many|fast)|quota exceeded|unusual rate/i,
+    reason: 'rate-limited',
+    waitMs: MINUTE_MS,
+  },
+  // Greylisting: the same mail is welcome in a minute or five.
+  { reply: /^4/, enhanced: /^4\.7\.1$/, reason: 'retry', waitMs: MINUTE_MS },
+  { reply: /^4/, says: /gr[ae]y-?list/i, reason: 'retry', waitMs: MINUTE_MS },
+  { reply: /^4/, reason: 'retry' },
+  // Bad sequence: the session was confused, not the mail.
+  { reply: /^503$/, reason: 'retry' },
+
+  // RFC 4954: no or wrong credentials, a mechanism too weak, TLS needed first
+  { reply: /^(530|534|535|538)$/, reason: 'sender-misconfigured' },
+  { reply: /^5/, command: /^(CONN|EHLO|HELO|STARTTLS|AUTH)/, reason: 'sender-misconfigured' },
+  // Size, on MAIL FROM or after the text
+  { reply: /^5/, enhanced: /^5\.(3\.4|2\.3)$/, reason: 'bad-message' },
+  { reply: /^5/, command: /^MAIL/, reason: 'sender-misconfigured' },
+  // RFC 3463 bad sender address; RFC 7372 SPF, DKIM, DMARC, reverse DNS
+  { reply: /^5/, enhanced: /^5\.(1\.[78]|7\.2\d)$/, reason: 'sender-misconfigured' },
+  {
+    reply: /^5/,
+    says: /relay|authenticat|not verified|client host|blocked using|sender (address )?(rejected|denied)|\b(spf|dkim|dmarc)\b/i,
+    reason: 'sender-misconfigured',
+  },
+
+  { reply: /^5/, enhanced: /^5\.6\.\d+$/, reason: 'bad-message' },
+  // RFC 3463: .1 addresses, .2 mailboxes, .4 routes; RFC 7505 null MX (5.1.10)
+  { reply: /^5/, enhanced: /^5\.[124]\.\d+$/, reason: 'destination-dead' },
+  { reply: /^55[01346]$|^552$|^521$/, command: /^RCPT/, reason: 'destination-dead' },
+  // Refused after the text was read: content, spam policy
+  { reply: /^55[0-6]$/, command: /^DATA/, reason: 'bad-message' },
+  // The relay does not understand our commands.
+  { reply: /^(50[0124]|555)$/, reason: 'sender-misconfigured' },
+  { reply: /^/, reason: 'unknown' },
+];
+
+interface Meaning {
+  reason: DeliveryReason;
+  says: string;
+}
+
+/** Failures without a reply, by nodemailer's code. */
+const CODES: Readonly<Record<string, Meaning>> = {
+  EAUTH: { reason: 'sender-misconfigured', says: 'does not take our credentials' },
+  ENOAUTH: { reason: 'sender-misconfigured', says: 'needs credentials' },
+  EOAUTH2: { reason: 'sender-misconfigured', says: 'does not take our credentials' },
+  ECONFIG: { reason: 'sender-misconfigured', says: 'cannot be used as configured' },
+  ETLS: { reason: 'sender-misconfigured', says: 'does not offer the TLS that the config requires' },
+  EREQUIRETLS: { reason: 'sender-misconfigured', says: 'does not offer the TLS that the config requires' },
+  EMAXRECIPIENTS: { reason: 'sender-misconfigured', says: 'was not asked: more than one recipient' },
+  EENVELOPE: { reason: 'destination-dead', says: 'was not asked: the address is no address' },
+  EMESSAGE: { reason: 'bad-message', says: 'takes no mail of this size' },
+  EPROTOCOL: { reason: 'retry', says: 'gave an answer that is not SMTP' },
+  ECONNECTION: { reason: 'retry', says: 'closed the connection' },
+  ETIMEDOUT: { reason: 'retry', says: 'took too long to answer' },
+  ESTREAM: { reason: 'retry', says: 'did not take the whole mail' },
+  EPROXY: { reason: 'retry', says: 'cannot be reached' },
+};
+
+/** Whom was asked, how far it went, and what must not come back out. */
+export interface Asked {
+  /** Host and port of the relay. */
+  peer: string;
+  /** Whether the whole text had left us. */
+  sent: boolean;
+  /** Removes the password from a text. */
+  scrub(text: string): string;
+}
+
+const REPLY_LIMIT = 200;
+
+const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** A reply decides alone: with it the relay says that it has not taken the mail. */
+const refused = (reply: string, command: string, { peer, scrub }: Asked): DeliveryError => {
+  const words = shorten(scrub(cleanLine(reply.replace(/^(\d{3})-/gm, '$1 '))), REPLY_LIMIT);
+  const [, code = '', enhanced = ''] = /^(\d{3})(?: (\d\.\d{1,3}\.\d{1,3})(?!\S))?/.exec(words) ?? [];
+  const { reason, waitMs } = REPLIES.find(
+    (row) =>
+      row.reply.test(code) &&
+      (row.enhanced?.test(enhanced) ?? true) &&
+      (row.command?.test(command) ?? true) &&
+      (row.says?.test(words) ?? true),
+  ) ?? { reason: 'unknown' as const };
+  return new DeliveryError(reason, `${peer} refused ${command || 'us'}: ${words}`, {
+    code: enhanced === '' ? code || 'reply' : `${code}-${enhanced}`,
+    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
+  });
+};
+
+/** The failure of one attempt. Nodemailer's error is not kept: it holds the session's words, unbounded. */
+export const smtpFailure = (error: unknown, asked: Asked): DeliveryError => {
+  const { code, originalCode, response, command } = (error ?? {}) as Record<string, unknown>;
+  if (typeof response === 'string' && /^[45]\d\d/.test(response)) return refused(response, stringOf(command), asked);
+  const { peer, sent } = asked;
+  // Cut off in the middle of the handshake, as opposed to refused: that passes.
+  const known = code === 'ETLS' && command === 'CONN' ? CODES.ECONNECTION : CODES[stringOf(code)];
+  if (known === undefined) return networkFailure({ code: stringOf(originalCode) || stringOf(code) }, peer, sent);
+  return new DeliveryError(known.reason, `${peer} ${known.says} (${stringOf(code)})`, {
+    code: stringOf(code),
+    maybeDelivered: sent && known.reason === 'retry',
+  });
+};

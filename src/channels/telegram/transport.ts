@@ -1,0 +1,93 @@
+/** Telegram through a bot: one `sendMessage` an attempt. The library only speaks HTTP; it neither retries nor waits. */
+import { Agent } from 'node:https';
+import { Telegram } from 'telegraf';
+import type { ChannelEntry } from '../../alert.ts';
+import { createScrubber } from '../../secret.ts';
+import { quoteContact } from '../address.ts';
+import type { Addresses, Channel, ChannelModule, Message, Receipt } from '../channel.ts';
+import { networkFailure } from '../network.ts';
+import { formatChatAddress, parseChatAddress } from './address.ts';
+import type { TelegramConfig } from './config.ts';
+import { composeTelegram, type TelegramText } from './message.ts';
+import { telegramFailure } from './verdicts.ts';
+
+const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
+  const named = contacts.map((contact) => contact.trim()).filter((contact) => contact !== '');
+  const parsed = named.map((contact) => ({ contact, address: parseChatAddress(contact) }));
+  const problems = parsed
+    .filter(({ address }) => address === undefined)
+    .map(
+      ({ contact }) => `the telegram contact ${quoteContact(contact)} is no chat id or @name, with or without /TOPIC`,
+    );
+  if (url.trim() !== '') problems.push('the telegram entry has a url, which is not used: chats go into contacts');
+  if (named.length === 0 && url.trim() === '') problems.push('the telegram entry has nothing to send to');
+  const addresses = parsed.flatMap(({ address }) => (address === undefined ? [] : [formatChatAddress(address)]));
+  return { addresses: [...new Set(addresses)], problems };
+};
+
+type CallOptions = NonNullable<Parameters<Telegram['callApi']>[2]>;
+
+/** Telegram's client declares the signal of a polyfill, which has less than Node's; it only passes it on. */
+const callOptions = (signal: AbortSignal): CallOptions => ({ signal: signal as NonNullable<CallOptions['signal']> });
+
+/** `new URL('./bot…', root)` drops a path that does not end in a slash. */
+const asRoot = (url: string): string => url.replace(/\/*$/, '/');
+
+const payloadOf = ({ destination, body }: Message<TelegramText>) => {
+  const { chat = destination.address, topic } = parseChatAddress(destination.address) ?? {};
+  return {
+    chat_id: chat,
+    ...(topic === undefined ? {} : { message_thread_id: topic }),
+    link_preview_options: { is_disabled: true },
+    ...body,
+  };
+};
+
+const create = (config: TelegramConfig): Channel<TelegramText> => {
+  const token = config.botToken.reveal();
+  const scrub = createScrubber([token]);
+  const peer = new URL(config.apiRoot).host;
+  const agent = new Agent({ keepAlive: true });
+  const client = new Telegram(token, { apiRoot: asRoot(config.apiRoot), agent, webhookReply: false });
+
+  /** Runs one call under the caller's signal and our own deadline, and turns whatever goes wrong into a clean error. */
+  const call = async <T>(
+    address: string,
+    signal: AbortSignal,
+    run: (options: CallOptions) => Promise<T>,
+  ): Promise<T> => {
+    if (signal.aborted) throw networkFailure({ name: 'AbortError' }, peer, false);
+    const deadline = AbortSignal.timeout(config.timeout);
+    try {
+      return await run(callOptions(AbortSignal.any([signal, deadline])));
+    } catch (error) {
+      if (signal.aborted) throw networkFailure({ name: 'AbortError' }, peer);
+      if (deadline.aborted) throw networkFailure({ name: 'TimeoutError' }, peer);
+      throw telegramFailure(error, { peer, address, scrub });
+    }
+  };
+
+  return {
+    kind: 'telegram',
+    compose: composeTelegram,
+    send: async (message, signal): Promise<Receipt> => {
+      const sent = await call(message.destination.address, signal, (options) =>
+        client.callApi('sendMessage', payloadOf(message), options),
+      );
+      return typeof sent?.message_id === 'number' ? { providerId: String(sent.message_id) } : {};
+    },
+    verify: async (signal) => {
+      const bot = await call('', signal, (options) => client.callApi('getMe', {}, options));
+      return `sends as @${bot.username}`;
+    },
+    close: async () => agent.destroy(),
+  };
+};
+
+/** Telegram, for the registry. */
+export const telegram: ChannelModule<TelegramConfig> = {
+  kind: 'telegram',
+  addressesOf,
+  labelOf: (address) => address,
+  create,
+};
