@@ -1,5 +1,6 @@
-/** A plain HTTP server: bodies read whole, every socket gone after `stop`, the same port after a restart. */
+/** A plain HTTP server: bodies read whole, every socket gone after `stop`. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createLifecycle, type Lifecycle, type Opened } from './lifecycle.ts';
 
 export interface Exchange {
   method: string;
@@ -19,13 +20,6 @@ export interface ListenOptions {
   port?: number;
 }
 
-export interface HttpListener {
-  /** Resolves with the port; does nothing but that while running. */
-  start(): Promise<number>;
-  /** Ends every connection at once; legal at any time. */
-  stop(): Promise<void>;
-}
-
 const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
 
 const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
@@ -39,20 +33,19 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
   return Buffer.concat(chunks);
 };
 
-const listen = (server: Server, port: number, host: string): Promise<number> =>
+const open = (server: Server, port: number, host: string): Promise<Opened> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
       server.off('error', reject);
       const address = server.address();
-      resolve(typeof address === 'object' && address ? address.port : port);
+      const close = (): Promise<void> =>
+        new Promise((closed) => {
+          server.close(() => closed());
+          server.closeAllConnections();
+        });
+      resolve({ port: typeof address === 'object' && address ? address.port : port, close });
     });
-  });
-
-const close = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
   });
 
 /** A bound host as a URL on this machine names it. */
@@ -84,35 +77,17 @@ const handleWith =
     }
   };
 
-/** Errors of `start`: whatever `listen` gives, such as EADDRINUSE. */
+/** Errors of `start`: whatever `listen` gives, such as EADDRINUSE. `stop` ends every connection at once. */
 export const createHttpListener = (
   { host = '127.0.0.1', port = 0 }: ListenOptions,
   handle: (exchange: Exchange) => void | Promise<void>,
-): HttpListener => {
+): Lifecycle => {
   const onRequest = handleWith(handle);
-  let keptPort = port;
-  let running: { server: Server; port: Promise<number> } | undefined;
-  return {
-    start: async () => {
-      if (!running) {
-        const server = createServer((request, response) => void onRequest(request, response));
-        running = { server, port: listen(server, keptPort, host) };
-      }
-      const attempt = running;
-      try {
-        keptPort = await attempt.port;
-        return keptPort;
-      } catch (error) {
-        if (running === attempt) running = undefined;
-        throw error;
-      }
-    },
-    stop: async () => {
-      const stopping = running;
-      running = undefined;
-      if (!stopping) return;
-      await stopping.port.catch(() => undefined);
-      await close(stopping.server);
-    },
-  };
+  return createLifecycle(port, (keptPort) =>
+    open(
+      createServer((request, response) => void onRequest(request, response)),
+      keptPort,
+      host,
+    ),
+  );
 };

@@ -1,0 +1,123 @@
+/**
+ * Slack's Web API and incoming webhooks, as far as messages go, with Slack's own checks and errors.
+ * Sources: https://docs.slack.dev/reference/methods/chat.postMessage,
+ * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
+ */
+import type { JsonValue } from '../../json.ts';
+import { createHttpListener, type Exchange, type ListenOptions, urlHost } from '../../listener.ts';
+import { createDesk, type DeskOptions, type HttpAnswer, type HttpVerdict, sendHttp } from '../desk.ts';
+import { type Form, readForm } from '../form.ts';
+import type { ReceiverView } from '../received.ts';
+import type { Script } from '../script.ts';
+import { createSlackFiles } from './files.ts';
+import { createSlackJudge, type SlackRaw } from './judge.ts';
+
+export interface SlackReceiverOptions extends ListenOptions, DeskOptions {
+  /** The one token that is valid. Default `xoxb-sandbox`. */
+  botToken?: string;
+  /** Channel ids that exist. Default: every id or name of the right shape. */
+  channels?: readonly string[];
+  /** Paths of webhooks that exist. Default: every path of the right shape. */
+  webhooks?: readonly string[];
+  /** Refuse messages without top-level text although Slack would take blocks alone. Default true. */
+  requireText?: boolean;
+}
+
+export interface SlackReceiver extends ReceiverView<SlackRaw> {
+  /** `apiUrl` ends with a slash; `webhookUrl` exists unless the option `webhooks` says otherwise. */
+  start(): Promise<{ apiUrl: string; webhookUrl: string; port: number }>;
+  stop(): Promise<void>;
+  /** Verdicts on messages, by channel or webhook path. */
+  script: Script<HttpVerdict>;
+  /** Verdicts on other calls, by method: `auth.test`, `files.getUploadURLExternal`, `upload`. */
+  callScript: Script<HttpVerdict>;
+}
+
+export const SANDBOX_WEBHOOK_PATH = '/services/T0SANDBOX/B0SANDBOX/sandboxsandboxsandbox';
+
+/** `chat.postMessage`: one a second and channel; the workspace's own limit is not published. */
+export const SLACK_RATES = [{ limit: 1, windowMs: 1000, scope: 'destination' }] as const;
+
+const limited = (waitMs: number): HttpAnswer => ({
+  status: 429,
+  headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) },
+  body: { ok: false, error: 'ratelimited' },
+});
+
+const ok = (fields: { [key: string]: JsonValue } = {}): HttpAnswer => ({ status: 200, body: { ok: true, ...fields } });
+
+const notOk = (error: string): HttpAnswer => ({ status: 200, body: { ok: false, error } });
+
+/** A verdict as the Web API words an error: HTTP 200 with `ok: false`. */
+export const slackError = (error: string): HttpVerdict => ({ kind: 'answer', ...notOk(error) });
+
+const IDENTITY = {
+  url: 'https://sandbox.slack.example/',
+  team: 'Sandbox',
+  user: 'tocsin',
+  team_id: 'T0SANDBOX',
+  user_id: 'U0SANDBOX',
+  bot_id: 'B0SANDBOX',
+};
+
+export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackReceiver => {
+  const { botToken = 'xoxb-sandbox', requireText = true, now = Date.now, host = '127.0.0.1' } = options;
+  const { channels, webhooks } = options;
+  const files = createSlackFiles();
+  const judge = createSlackJudge({ botToken, channels, webhooks, requireText, now }, files);
+  const desk = createDesk<SlackRaw>('slack', limited, options);
+
+  const beginUpload = (exchange: Exchange, { fields }: Form): HttpAnswer => {
+    const begun = files.begin(fields);
+    if ('error' in begun) return notOk(begun.error);
+    return ok({ upload_url: `http://${exchange.headers.host}${begun.path}`, file_id: begun.fileId });
+  };
+
+  const answerCall = (method: string, exchange: Exchange, form: Form): HttpAnswer => {
+    const problem = judge.findTokenProblem(exchange, form.fields);
+    if (problem) return notOk(problem);
+    if (method === 'auth.test') return ok(IDENTITY);
+    return method === 'files.getUploadURLExternal' ? beginUpload(exchange, form) : notOk('unknown_method');
+  };
+
+  const handleApi = async (method: string, exchange: Exchange): Promise<void> => {
+    const { response } = exchange;
+    const form = await readForm(exchange);
+    if (!form) return sendHttp(response, notOk('invalid_form_data'));
+    const destination = String(form.fields.channel ?? form.fields.channel_id ?? '');
+    if (method === 'chat.postMessage') return desk.receive(response, destination, () => judge.post(exchange, form));
+    if (method === 'files.completeUploadExternal')
+      return desk.receive(response, destination, () => judge.upload(exchange, form));
+    return desk.answer(response, method, () => answerCall(method, exchange, form));
+  };
+
+  /** Raw bytes or multipart with one file, as clients choose. */
+  const handleUpload = async (exchange: Exchange): Promise<void> => {
+    const multipart = exchange.headers['content-type']?.startsWith('multipart/') ?? false;
+    const content = multipart ? (await readForm(exchange))?.files[0]?.content : exchange.body;
+    return desk.answer(exchange.response, 'upload', () => {
+      const taken = content !== undefined && files.take(exchange.path, content);
+      return taken ? { status: 200, body: `OK - ${content.length}` } : { status: 400, body: 'invalid upload' };
+    });
+  };
+
+  const listener = createHttpListener(options, async (exchange) => {
+    const { path, response } = exchange;
+    if (path.startsWith('/api/')) return handleApi(path.slice('/api/'.length), exchange);
+    if (path.startsWith('/upload/')) return handleUpload(exchange);
+    const form = await readForm(exchange);
+    return desk.receive(response, path, () => judge.webhook(exchange, form));
+  });
+
+  return {
+    ...desk.view,
+    start: async () => {
+      const port = await listener.start();
+      const origin = `http://${urlHost(host)}:${port}`;
+      return { port, apiUrl: `${origin}/api/`, webhookUrl: `${origin}${SANDBOX_WEBHOOK_PATH}` };
+    },
+    stop: listener.stop,
+    script: desk.script,
+    callScript: desk.callScript,
+  };
+};

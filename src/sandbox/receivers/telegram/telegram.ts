@@ -1,0 +1,96 @@
+/** Telegram's Bot API as far as sending goes. Source: https://core.telegram.org/bots/api */
+
+import type { JsonObject, JsonValue } from '../../json.ts';
+import { createHttpListener, type Exchange, type ListenOptions, urlHost } from '../../listener.ts';
+import { createDesk, type DeskOptions, type HttpAnswer, type HttpVerdict, sendHttp } from '../desk.ts';
+import { type Form, readForm } from '../form.ts';
+import type { ReceiverView } from '../received.ts';
+import type { Script } from '../script.ts';
+import { createTelegramJudge, destinationOf, type TelegramRaw, telegramError } from './judge.ts';
+
+export interface TelegramReceiverOptions extends ListenOptions, DeskOptions {
+  /** The one token that is valid. Default `123456789:sandbox`. */
+  botToken?: string;
+  /** Chat ids and `@names` that exist. Default: everything of the right shape. */
+  chats?: readonly string[];
+  /** Topics that exist, as `CHAT/TOPIC`. Default: all but topic 1. */
+  topics?: readonly string[];
+}
+
+export interface TelegramReceiver extends ReceiverView<TelegramRaw> {
+  /** `apiRoot` has no slash at its end. */
+  start(): Promise<{ apiRoot: string; port: number }>;
+  stop(): Promise<void>;
+  /** Verdicts on messages, by `CHAT` or `CHAT/TOPIC`. */
+  script: Script<HttpVerdict>;
+  /** Verdicts on other calls, by method: `getMe`, `getChat`. */
+  callScript: Script<HttpVerdict>;
+}
+
+/** One a second and chat, twenty a minute and group, thirty a second in all; the exact numbers are not published. */
+export const TELEGRAM_RATES = [
+  { limit: 1, windowMs: 1000, scope: 'destination' },
+  { limit: 20, windowMs: 60_000, scope: 'destination' },
+  { limit: 30, windowMs: 1000, scope: 'all' },
+] as const;
+
+const limited = (waitMs: number): HttpAnswer => {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const answer = telegramError(429, `Too Many Requests: retry after ${seconds}`, { retry_after: seconds });
+  return { ...answer, headers: { 'retry-after': String(seconds) } };
+};
+
+/** A verdict as the Bot API words an error, e.g. `(403, 'Forbidden: bot was blocked by the user')`. */
+export const telegramVerdict = (code: number, description: string, parameters?: JsonObject): HttpVerdict => ({
+  kind: 'answer',
+  ...telegramError(code, description, parameters),
+});
+
+const ok = (result: JsonValue): HttpAnswer => ({ status: 200, body: { ok: true, result } });
+
+const ME = { id: 123_456_789, is_bot: true, first_name: 'Sandbox', username: 'sandbox_bot' };
+
+const PATH = /^\/bot([^/]+)\/(\w+)$/;
+
+export const createTelegramReceiver = (options: TelegramReceiverOptions = {}): TelegramReceiver => {
+  const { botToken = '123456789:sandbox', now = Date.now, host = '127.0.0.1' } = options;
+  const desk = createDesk<TelegramRaw>('telegram', limited, options);
+  const { judge, isChat } = createTelegramJudge({ chats: options.chats, topics: options.topics, now });
+
+  const answerCall = (method: string, { fields }: Form): HttpAnswer => {
+    if (method === 'getMe') return ok(ME);
+    if (method !== 'getChat') return telegramError(404, 'Not Found');
+    const chatId = String(fields.chat_id ?? '');
+    if (!isChat(chatId)) return telegramError(400, 'Bad Request: chat not found');
+    return ok({ id: Number(chatId) || 0, type: 'supergroup', title: 'Sandbox' });
+  };
+
+  /** GET with a query is as good as POST with a body. */
+  const formOf = async (exchange: Exchange): Promise<Form | undefined> => {
+    if (exchange.method !== 'GET') return readForm(exchange);
+    return { fields: Object.fromEntries(new URLSearchParams(exchange.query)), files: [] };
+  };
+
+  const listener = createHttpListener(options, async (exchange) => {
+    const { response } = exchange;
+    const [, token = '', method = ''] = PATH.exec(exchange.path) ?? [];
+    if (token === '') return sendHttp(response, telegramError(404, 'Not Found'));
+    if (decodeURIComponent(token) !== botToken) return sendHttp(response, telegramError(401, 'Unauthorized'));
+    const form = await formOf(exchange);
+    if (!form) return sendHttp(response, telegramError(400, 'Bad Request: the request body cannot be read'));
+    if (method !== 'sendMessage' && method !== 'sendDocument')
+      return desk.answer(response, method, () => answerCall(method, form));
+    return desk.receive(response, destinationOf(form), () => judge(method, form));
+  });
+
+  return {
+    ...desk.view,
+    start: async () => {
+      const port = await listener.start();
+      return { port, apiRoot: `http://${urlHost(host)}:${port}` };
+    },
+    stop: listener.stop,
+    script: desk.script,
+    callScript: desk.callScript,
+  };
+};
