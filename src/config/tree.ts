@@ -20,7 +20,7 @@ export interface Tree {
 }
 
 /** More than any config has: only a bomb of aliases gets there. */
-const MOST_NODES = 200_000;
+const MOST_NODES = 100_000;
 
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { problemsOf, read, SERVICE, SMALL } from './samples.ts';
+
+const ALL_KINDS = `${SERVICE}
+channels: { email: { from: a@b.example, smtp: { host: h.example } }, telegram: { botToken: "1:a" }, slack: { botToken: t }, webhook: {} }
+`;
+
+describe('redis', () => {
+  it.each(['redis://127.0.0.1:6379/0', 'rediss://user:pa%24s@redis.example.com:6380', '/run/redis/redis.sock'])(
+    'takes %s',
+    (url) => expect(read(`${SMALL}redis: { url: "${url}" }`).redis.url?.reveal()).toBe(url),
+  );
+
+  it.each(['127.0.0.1:6379', 'http://redis.example.com', 'redis://a b', ''])(
+    'refuses "%s" without repeating it',
+    (url) => {
+      const [problem = ''] = problemsOf(`${SMALL}redis: { url: "${url}" }`);
+      expect(problem).toBe(
+        'c.yaml:3:15: redis.url: must be a redis:// or rediss:// URL, or the path of a unix socket (got a text)',
+      );
+    },
+  );
+
+  it('takes Sentinel and Cluster with user and password', () => {
+    const sentinel = '{ name: mymaster, nodes: ["10.0.0.1:26379"] }';
+    expect(read(`${SMALL}redis: { sentinel: ${sentinel}, username: u, password: p }`).redis).toMatchObject({
+      sentinel: { name: 'mymaster', nodes: ['10.0.0.1:26379'] },
+      username: 'u',
+    });
+    expect(read(`${SMALL}redis: { cluster: { nodes: ["[::1]:6379"] } }`).redis.cluster).toEqual({
+      nodes: ['[::1]:6379'],
+    });
+  });
+
+  it('is one of the three', () => {
+    const text = `${SMALL}redis:\n  url: redis://h\n  cluster: { nodes: ["h:1"] }\n  sentinel: { name: m, nodes: ["h:1"] }\n`;
+    expect(problemsOf(text)).toEqual([
+      'c.yaml:5:12: redis.cluster: may not stand beside redis.url',
+      'c.yaml:6:13: redis.sentinel: may not stand beside redis.url',
+    ]);
+  });
+
+  it('has its password in the url, or nowhere when it is embedded', () => {
+    expect(problemsOf(`${SMALL}redis: { url: "redis://h", password: p }`)).toEqual([
+      'c.yaml:3:38: redis.password: belongs into redis.url (got a text)',
+    ]);
+    expect(problemsOf(`${SMALL}redis: { username: u }`)).toEqual([
+      'c.yaml:3:20: redis.username: is only for redis.sentinel or redis.cluster (got "u")',
+    ]);
+  });
+});
+
+describe('poll', () => {
+  it.each([
+    ['{ lookback: 4s }', 'c.yaml:3:19: poll.lookback'],
+    ['{ overlap: 16m }', 'c.yaml:3:18: poll.overlap'],
+    ['{ overlap: 1h, lookback: 30m }', 'c.yaml:3:32: poll.lookback'],
+  ])('%s: the sweep has to cover the overlap', (poll, place) => {
+    expect(problemsOf(`${SMALL}poll: ${poll}`)).toEqual([
+      expect.stringContaining(`${place}: must be such that poll.lookback is at least poll.overlap`),
+    ]);
+  });
+
+  it('may have both of one length', () => {
+    expect(read(`${SMALL}poll: { overlap: 1m, lookback: 60s }`).poll).toMatchObject({
+      overlap: 60_000,
+      lookback: 60_000,
+    });
+  });
+});
+
+describe('channel entries', () => {
+  const fallback = (entry: string) => `${ALL_KINDS}fallback: { channels: [${entry}] }`;
+
+  it.each([
+    '{ name: email, contacts: ["a@b.example"] }',
+    '{ name: telegram, contacts: ["@name/7", -100123] }',
+    '{ name: slack, contacts: ["C024BE91L", "#alerts"] }',
+    '{ name: slack, url: "https://hooks.slack.com/services/T/B/x" }',
+    '{ name: webhook, url: "https://hooks.example.com/x" }',
+    '{ name: webhook, contacts: ["https://hooks.example.com/x"] }',
+  ])('%s is right', (entry) => expect(problemsOf(fallback(entry))).toEqual([]));
+
+  it.each([
+    ['{ name: email }', ': has nothing to send to: list mailboxes in contacts'],
+    ['{ name: email, url: "https://a.example" }', ': has nothing to send to: list mailboxes in contacts'],
+    ['{ name: telegram, contacts: [] }', ': has nothing to send to: list chats in contacts'],
+    ['{ name: slack }', ': has nothing to send to: list channels in contacts, or give a url'],
+    ['{ name: webhook }', ': has nothing to send to: give a url'],
+    ['{ name: pager, contacts: [a] }', '.name: must be one of email, telegram, slack, webhook (got "pager")'],
+    ['{ contacts: [a] }', '.name: is required'],
+    [
+      '{ name: email, contacts: ["Ops <a@b.example>"] }',
+      '.contacts.0: must be one plain address: name@example.com (got "Ops <a@b.example>")',
+    ],
+    ['{ name: webhook, contacts: ["hooks"] }', '.contacts.0: must be an http or https URL (got "hooks")'],
+    ['{ name: slack, contacts: [" "] }', '.contacts.0: must not be empty or have spaces around it (got "")'],
+  ])('%s is a problem', (entry, problem) => {
+    expect(problemsOf(fallback(entry))).toContainEqual(expect.stringContaining(`: fallback.channels.0${problem}`));
+  });
+
+  it('must be of a kind that is set up, in overrides and in the fallback', () => {
+    const text = `${SMALL}protocols:
+  overrides:
+    Lending Pool:
+      channels: [{ name: email, contacts: ["a@b.example"] }]
+      extraChannels: [{ name: webhook, url: "https://a.example" }, { name: slack, contacts: [C1] }]
+fallback:
+  channels: [{ name: telegram, contacts: [1] }]
+`;
+    const rule = 'must be a kind that is set up under channels';
+    expect(problemsOf(text)).toEqual([
+      `c.yaml:6:26: protocols.overrides.Lending Pool.channels.0.name: ${rule} (got "email")`,
+      `c.yaml:7:76: protocols.overrides.Lending Pool.extraChannels.1.name: ${rule} (got "slack")`,
+      `c.yaml:9:22: fallback.channels.0.name: ${rule} (got "telegram")`,
+    ]);
+  });
+
+  it('of slack need the bot token for channels', () => {
+    const text = `${SERVICE}\nchannels: { slack: {} }\nfallback: { channels: [{ name: slack, contacts: [C1] }] }`;
+    expect(problemsOf(text)).toEqual([
+      'c.yaml:3:49: fallback.channels.0.contacts: needs channels.slack.botToken; without it only url works',
+    ]);
+  });
+
+  it('of an override may not be an empty list', () => {
+    const text = `${SMALL}protocols: { overrides: { P: { channels: [] } } }`;
+    expect(problemsOf(text)).toEqual([
+      expect.stringContaining('protocols.overrides.P.channels: must name at least one'),
+    ]);
+  });
+});
+
+describe('protocols', () => {
+  it('may not all be left out', () => {
+    expect(problemsOf(`${SMALL}protocols: { exclude: [a, "*"] }`)).toEqual([
+      'c.yaml:3:27: protocols.exclude.1: leaves out every protocol, so nothing is forwarded (got "*")',
+    ]);
+    expect(problemsOf(`${SMALL}protocols: { include: [] }`)).toEqual([
+      'c.yaml:3:23: protocols.include: must name at least one, else nothing is forwarded',
+    ]);
+  });
+});
