@@ -1,5 +1,8 @@
 /** A short, printable piece of an answer that others wrote. */
 
+/** How much of a body is looked at, in UTF-16 units. */
+export const EXCERPT_SOURCE_LIMIT = 16_384;
+
 const MESSAGE_KEYS = ['message', 'error', 'detail', 'errors', 'title', 'reason', 'description'] as const;
 const MAX_DEPTH = 4;
 
@@ -24,8 +27,10 @@ const findMessage = (value: unknown, depth = 0): string | undefined => {
   return undefined;
 };
 
-const htmlText = (html: string): string =>
-  /<(title|h1)\b[^>]*>([^<]*\S[^<]*)</i.exec(html)?.[2] ?? html.replace(/<[^>]*>/g, ' ');
+const htmlText = (html: string): string => {
+  const title = /<(?:title|h1)\b[^<>]*>([^<]+)</i.exec(html)?.[1] ?? '';
+  return title.trim() === '' ? html.replace(/<[^<>]*>/g, ' ') : title;
+};
 
 const jsonOf = (body: string): unknown => {
   try {
@@ -35,9 +40,13 @@ const jsonOf = (body: string): unknown => {
   }
 };
 
-/** What a body says, in one line: a JSON message, an HTML title, or its text. May be empty; not shortened. */
+/**
+ * What a body says, in one line: a JSON message, an HTML title, or its text. May be empty. Not shortened, but only the
+ * beginning of a large body is looked at.
+ */
 export const excerptOf = (body: string): string => {
-  const json = jsonOf(body);
-  if (json !== undefined) return printable(findMessage(json) ?? body);
-  return printable(/^\s*</.test(body) ? htmlText(body) : body);
+  const start = body.slice(0, EXCERPT_SOURCE_LIMIT);
+  const json = jsonOf(start);
+  if (json !== undefined) return printable(findMessage(json) ?? start);
+  return printable(/^\s*</.test(start) ? htmlText(start) : start);
 };

@@ -27,12 +27,10 @@ export type Fail = (
   details?: { status?: number; retryAfterMs?: number },
 ) => ServiceError;
 
-/** Ways in which a key comes back inside a body that is quoted. */
+/** Ways in which a key comes back inside a body that is quoted: as it is, in JSON, with JSON's optional `\/`, in a URL. */
 const spellings = (key: string): string[] => [
-  key,
+  ...[key, JSON.stringify(key).slice(1, -1)].flatMap((text) => [text, text.replaceAll('/', '\\/')]),
   encodeURIComponent(key),
-  JSON.stringify(key).slice(1, -1),
-  key.replaceAll('/', '\\/'),
 ];
 
 const describeRequest = (service: string, { method, endpoint, protocol }: RequestLabel): string => {

@@ -1,11 +1,8 @@
 /** What an answer other than 2xx means, and how long it asks us to wait. */
 import type { Dispatcher } from 'undici';
 import type { ServiceError, ServiceReason } from '../errors.ts';
-import { excerptOf } from './excerpt.ts';
+import { EXCERPT_SOURCE_LIMIT, excerptOf } from './excerpt.ts';
 import type { Fail } from './failure.ts';
-
-/** How much of the body is read for the error's message, in UTF-16 units. */
-const READ_LIMIT = 16_384;
 
 type Response = Dispatcher.ResponseData;
 
@@ -54,7 +51,7 @@ const readStart = async (body: Response['body']): Promise<string> => {
   try {
     for await (const chunk of body.setEncoding('utf8')) {
       text += chunk;
-      if (text.length >= READ_LIMIT) break;
+      if (text.length >= EXCERPT_SOURCE_LIMIT) break;
     }
   } catch {
     return text;
