@@ -1,6 +1,6 @@
 /** Whether a Redis is fit to keep deliveries: what could be lost with it, and the setting that mends it. */
 import { Cluster, type Redis } from 'ioredis';
-import type { RedisClient } from './connect.ts';
+import type { RedisClient } from './queues.ts';
 
 export interface RedisFinding {
   name: 'unreachable' | 'unreadable' | 'version' | 'eviction' | 'append-only';

@@ -1,6 +1,7 @@
 /** Connections to Redis: the only place where they are made. */
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Secret } from '../secret.ts';
+import type { RedisClient } from './queues.ts';
 import { throttleErrors } from './throttle.ts';
 
 export interface RedisNode {
@@ -23,14 +24,15 @@ export interface RedisSettings {
   password?: Secret;
 }
 
+/** The settings of one Redis that is addressed directly. */
+export type SingleRedis = { url: Secret } | { socketPath: string };
+
 export interface RedisOwner {
   /** Shows in CLIENT LIST as `tocsin:ROLE`. */
   role: string;
   /** Equal errors come at most once in 10 s; `times` says how many they were. */
   onError(error: Error, times: number): void;
 }
-
-export type RedisClient = Redis | Cluster;
 
 const retryDelayMs = (times: number): number => Math.min(50 * 2 ** Math.min(times - 1, 10), 2000);
 
@@ -73,6 +75,9 @@ const nodeOf = (text: string, defaultPort: number): RedisNode => {
   return { host: bracketed ?? plain ?? text, port: port === undefined ? defaultPort : Number(port) };
 };
 
+const openSingle = (address: SingleRedis, options: Omit<RedisOptions, 'replyMapping'>): Redis =>
+  'url' in address ? new Redis(address.url.reveal(), options) : new Redis({ ...options, path: address.socketPath });
+
 const openSentinel = ({ name, nodes }: { name: string; nodes: readonly string[] }, options: ConnectionOptions): Redis =>
   new Redis({
     ...WHILE_AWAY,
@@ -103,10 +108,10 @@ const openCluster = (nodes: readonly string[], redisOptions: ConnectionOptions):
 const open = (settings: RedisSettings, role: string): RedisClient => {
   const { url, sentinel, cluster, socketPath } = settings;
   const options = connectionOptions(settings, role);
-  if (url !== undefined) return new Redis(url.reveal(), { ...WHILE_AWAY, ...options });
+  if (url !== undefined) return openSingle({ url }, { ...WHILE_AWAY, ...options });
   if (sentinel !== undefined) return openSentinel(sentinel, options);
   if (cluster !== undefined) return openCluster(cluster.nodes, options);
-  if (socketPath !== undefined) return new Redis({ ...WHILE_AWAY, ...options, path: socketPath });
+  if (socketPath !== undefined) return openSingle({ socketPath }, { ...WHILE_AWAY, ...options });
   throw new Error('no Redis is named: neither url, sentinel, cluster nor socketPath');
 };
 
@@ -117,6 +122,27 @@ export const connectRedis = (settings: RedisSettings, { role, onError }: RedisOw
   redis.on('error', report);
   if (redis instanceof Cluster) redis.on('node error', report);
   return redis;
+};
+
+/**
+ * Asks one question over a connection of its own: no retry, no waiting until data is loaded, done within `timeoutMs`.
+ * Rejects when there is no answer.
+ */
+export const askRedis = async <T>(
+  settings: SingleRedis,
+  timeoutMs: number,
+  ask: (redis: Redis) => Promise<T>,
+): Promise<T> => {
+  const options = { lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0, enableReadyCheck: false };
+  const bounds = { connectTimeout: timeoutMs, commandTimeout: timeoutMs };
+  const redis = openSingle(settings, { ...options, ...bounds });
+  redis.on('error', () => {});
+  try {
+    await redis.connect();
+    return await ask(redis);
+  } finally {
+    redis.disconnect();
+  }
 };
 
 /**
