@@ -1,0 +1,141 @@
+/** One redis-server process: started, waited for, ended. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { UnavailableError, UsageError } from '../errors.ts';
+import { askRedis } from './connect.ts';
+import { connectionTo, type EmbeddedAddress, type EmbeddedFiles, lastWords, openLog } from './embedded-files.ts';
+import { isAlive } from './pid.ts';
+
+export interface EmbeddedLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface ServerProcess {
+  pid: number;
+  /** `exit code 1` or `signal SIGKILL`. */
+  exited: Promise<string>;
+  /** Why it ended, in its own words. */
+  lastWords(): Promise<string>;
+  /** Keeps this program running until the server has ended. */
+  ref(): void;
+}
+
+const ANSWER_TIMEOUT_MS = 2000;
+/** A server that neither answers nor ends nor reads data back in for so long never will. */
+const SILENCE_LIMIT_MS = 30_000;
+const LOADING_NOTICE_MS = 5000;
+const KILL_TIMEOUT_MS = 2000;
+
+const notInstalled = (binary: string): UsageError =>
+  new UsageError(
+    `${binary} is not installed, and without redis.url the daemon runs a private one. Install it (Debian, Ubuntu: apt-get install redis-server; Alpine: apk add redis; macOS: brew install redis) or set redis.url in the config`,
+  );
+
+const spawned = async (child: ChildProcess, binary: string): Promise<number> => {
+  const started = Promise.withResolvers<void>();
+  child.once('spawn', started.resolve).once('error', started.reject);
+  await started.promise.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw notInstalled(binary);
+    throw new UsageError(`${binary} cannot be started (${error.code})`, { cause: error });
+  });
+  if (child.pid === undefined) throw new UsageError(`${binary} cannot be started`);
+  return child.pid;
+};
+
+/**
+ * Starts it in a process group of its own: Ctrl-C in a terminal reaches every process of the foreground group, and the
+ * queue has to outlive the daemon's last write.
+ */
+export const spawnServer = async (files: EmbeddedFiles, binary: string): Promise<ServerProcess> => {
+  const { handle, offset } = await openLog(files);
+  try {
+    const child = spawn(binary, [files.settings], { detached: true, stdio: ['ignore', handle.fd, handle.fd] });
+    const exited = new Promise<string>((resolve) => {
+      child.once('exit', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
+    });
+    const pid = await spawned(child, binary);
+    // Without this a command that forgets to stop would never end.
+    child.unref();
+    return { pid, exited, lastWords: () => lastWords(files, offset), ref: () => child.ref() };
+  } finally {
+    await handle.close();
+  }
+};
+
+export interface ServerState {
+  pid: number;
+  /** Undefined when all data is read in. */
+  loadedPercent: string | undefined;
+}
+
+/** Which server answers at an address, and whether it is ready; undefined when none does. */
+export const stateAt = async (address: EmbeddedAddress): Promise<ServerState | undefined> => {
+  const info = await askRedis(connectionTo(address), ANSWER_TIMEOUT_MS, (redis) => redis.info()).catch(() => '');
+  const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
+  const pid = Number(field('process_id'));
+  if (!(pid > 1)) return undefined;
+  return { pid, loadedPercent: field('loading') === '1' ? (field('loading_loaded_perc') ?? '0') : undefined };
+};
+
+/** Resolves when this very process answers and has read all data in, however long that takes; `signal` ends the wait. */
+export const waitUntilReady = async (
+  server: ServerProcess,
+  address: EmbeddedAddress,
+  log: EmbeddedLog,
+  signal: AbortSignal,
+): Promise<void> => {
+  let end: string | undefined;
+  const ended = server.exited.then((how) => {
+    end = how;
+  });
+  let heardAt = performance.now();
+  let noticedAt = Number.NEGATIVE_INFINITY;
+  for (;;) {
+    const state = await stateAt(address);
+    if (end !== undefined) throw new UnavailableError(`redis-server ended (${end}): ${await server.lastWords()}`);
+    signal.throwIfAborted();
+    const now = performance.now();
+    if (state?.pid === server.pid) {
+      if (state.loadedPercent === undefined) return;
+      heardAt = now;
+      if (now - noticedAt > LOADING_NOTICE_MS) {
+        noticedAt = now;
+        log.info({ loadedPercent: Number(state.loadedPercent) }, 'embedded Redis is reading its data back in');
+      }
+    }
+    if (now - heardAt > SILENCE_LIMIT_MS) throw new UnavailableError('redis-server runs, but does not answer');
+    await Promise.race([delay(20), ended]);
+  }
+};
+
+const isGone = async (pid: number, withinMs: number): Promise<boolean> => {
+  const deadline = performance.now() + withinMs;
+  while (performance.now() < deadline) {
+    if (!(await isAlive(pid))) return true;
+    await delay(10);
+  }
+  return !(await isAlive(pid));
+};
+
+const send = (pid: number, name: 'SIGTERM' | 'SIGCONT' | 'SIGKILL'): void => {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended meanwhile.
+  }
+};
+
+/**
+ * SIGTERM is Redis' SHUTDOWN: the append-only file is flushed to the disk. Whoever does not obey in time is killed, which
+ * loses nothing that was acknowledged. True when the process is gone.
+ */
+export const endServer = async (pid: number, timeoutMs: number): Promise<boolean> => {
+  send(pid, 'SIGTERM');
+  // One that was suspended obeys only when it runs.
+  send(pid, 'SIGCONT');
+  if (await isGone(pid, timeoutMs)) return true;
+  send(pid, 'SIGKILL');
+  return isGone(pid, KILL_TIMEOUT_MS);
+};

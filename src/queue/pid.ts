@@ -1,0 +1,24 @@
+/** What can be known of a process from outside. */
+import { readFile, readlink } from 'node:fs/promises';
+
+const accepts = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It exists, but belongs to somebody else.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};
+
+/** False also for a process that has ended and only waits to be collected, where the system tells (Linux). */
+export const isAlive = async (pid: number): Promise<boolean> => {
+  if (!accepts(pid)) return false;
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // `pid (name) state ...`; the name may hold parentheses itself.
+  return !/^\s[ZX]\s/.test(stat.slice(stat.lastIndexOf(')') + 1));
+};
+
+/** Undefined where the process is gone, belongs to somebody else, or the system does not tell (not Linux). */
+export const workingDirectoryOf = (pid: number): Promise<string | undefined> =>
+  readlink(`/proc/${pid}/cwd`).catch(() => undefined);
