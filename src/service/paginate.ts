@@ -12,7 +12,7 @@ export interface PageNumbering {
 export interface WalkOptions {
   /** Pages after which a walk is given up with a `ServiceError`. Default 10,000. */
   maxPages?: number;
-  /** Shared by the walks of one endpoint it saves each later one a request. Default: every walk learns anew. */
+  /** Shared by the walks of one endpoint, it saves each later one a request. Default: every walk learns anew. */
   numbering?: PageNumbering;
 }
 
@@ -36,13 +36,29 @@ const createSieve = <T>(identify: (item: T) => string): ((page: Page<T>) => Page
 };
 
 /**
+ * Finds out whether page 1 is the first one: it comes again when page 1 is asked for, both times under that name, and
+ * page 2 is another. The name alone is not believed: a service may say 1 and mean 0, or repeat its last page for ever.
+ */
+const createLesson = (numbering: PageNumbering, first: Page<unknown>) => {
+  const saysOne = first.pageNumber === 1;
+  let cameAgain = false;
+  return {
+    /** The page to ask for after the first. */
+    next: saysOne && numbering.firstIsOne === true ? 2 : 1,
+    observe: (pageNumber: number, page: Page<unknown>, hasNews: boolean): void => {
+      if (pageNumber === 1) cameAgain = saysOne && page.pageNumber === 1 && !hasNews;
+      else if (pageNumber === 2 && cameAgain && (hasNews || isEmpty(page))) numbering.firstIsOne = true;
+    },
+  };
+};
+
+/**
  * Yields every page before it asks for the next, each item once, the first page even when it is empty.
  *
  * It asks without a number first, then for page 1, 2, 3 and so on: where the first page is 0 that is the next one, where
- * it is 1 the first comes again, brings nothing new, and is learned as such if the pages name themselves so. The name
- * alone is not believed: a page passed over because of a wrong one would be lost without a sign. For the same reason
- * neither a short page nor `total` ends a walk: an empty page does, or two in a row that bring nothing new, which also
- * ends it at a service that ignores the number or answers with its last page for ever.
+ * it is 1 the first comes again and brings nothing new. A page passed over for a wrong number would be lost without a
+ * sign, so the number that an answer names is not believed before it is proved. For the same reason neither a short page
+ * nor `total` ends a walk: an empty page does, or two in a row that bring nothing new.
  *
  * Throws what `fetchPage` throws, and a `ServiceError` (`unreadable`) after `maxPages`.
  */
@@ -56,20 +72,16 @@ export async function* walkPages<T>(
   yield sieve(first);
   if (isEmpty(first)) return;
 
-  const saysOne = first.pageNumber === 1;
-  let pageNumber = saysOne && numbering.firstIsOne ? 2 : 1;
-  for (let pages = 1, stale = 0; stale < STALE_PAGES; pages += 1, pageNumber += 1) {
+  const lesson = createLesson(numbering, first);
+  let stale = 0;
+  for (let pages = 1, pageNumber = lesson.next; stale < STALE_PAGES; pages += 1, pageNumber += 1) {
     if (pages >= maxPages) throw new ServiceError('unreadable', `the list does not end after ${maxPages} pages`);
     const page = await fetchPage(pageNumber);
-    if (isEmpty(page)) return;
     const news = sieve(page);
-    if (!isEmpty(news)) {
-      stale = 0;
-      yield news;
-    } else if (pageNumber === 1) {
-      numbering.firstIsOne = saysOne && page.pageNumber === 1;
-    } else {
-      stale += 1;
-    }
+    const hasNews = !isEmpty(news);
+    lesson.observe(pageNumber, page, hasNews);
+    if (isEmpty(page)) return;
+    if (hasNews) yield news;
+    stale = hasNews || pageNumber === 1 ? 0 : stale + 1;
   }
 }

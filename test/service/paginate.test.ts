@@ -1,0 +1,271 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ServiceError } from '../../src/errors.ts';
+import { type PageNumbering, type WalkOptions, walkPages } from '../../src/service/paginate.ts';
+import { decodePage, type Page } from '../../src/service/wire.ts';
+
+interface Item {
+  id: string;
+}
+
+type Echo = 'right' | 'text' | 'missing' | 'zero' | 'one' | 'next' | 'one-at-first';
+
+interface FakeList {
+  ids: string[];
+  firstPage: 0 | 1;
+  /** What the service gives, whatever is asked for. */
+  pageSize: number;
+  echo: Echo;
+  total: 'items' | 'pages' | 'page' | 'missing';
+  /** What a page behind the last is. */
+  beyond: 'empty' | 'null' | 'last';
+  /** Every page number gives the first page. */
+  deaf?: boolean;
+}
+
+const ECHOES: readonly Echo[] = ['right', 'text', 'missing', 'zero', 'one', 'next', 'one-at-first'];
+
+const echoOf = (echo: Echo, shown: number, asked: number | undefined): object => {
+  switch (echo) {
+    case 'right':
+      return { pageNumber: shown };
+    case 'text':
+      return { pageNumber: String(shown) };
+    case 'missing':
+      return {};
+    case 'zero':
+      return { pageNumber: 0 };
+    case 'one':
+      return { pageNumber: 1 };
+    case 'next':
+      return { pageNumber: shown + 1 };
+    case 'one-at-first':
+      return { pageNumber: asked ?? 1 };
+  }
+};
+
+const totalOf = ({ total, ids, pageSize }: FakeList, shown: number): object => {
+  if (total === 'missing') return {};
+  const counts = { items: ids.length, pages: Math.ceil(ids.length / pageSize), page: shown };
+  return { total: counts[total] };
+};
+
+/** One answer as JSON text, as a service of that sort would write it. */
+const answer = (list: FakeList, asked: number | undefined): string => {
+  const { ids, firstPage, pageSize, beyond, deaf } = list;
+  const shown = deaf ? firstPage : (asked ?? firstPage);
+  const last = Math.max(0, Math.ceil(ids.length / pageSize) - 1);
+  const wanted = Math.max(0, shown - firstPage);
+  const index = beyond === 'last' ? Math.min(wanted, last) : wanted;
+  const slice = ids.slice(index * pageSize, (index + 1) * pageSize).map((id) => ({ id }));
+  const page = slice.length === 0 && beyond === 'null' ? null : slice;
+  return JSON.stringify({ page, ...echoOf(list.echo, shown, asked), ...totalOf(list, slice.length) });
+};
+
+const decode = decodePage<Item>((raw) => {
+  const id = (raw as { id?: unknown } | null)?.id;
+  return typeof id === 'string' ? { ok: true, item: { id } } : { ok: false, problem: 'no id', raw };
+});
+
+const read = (text: string): Page<Item> => {
+  const reading = decode(JSON.parse(text), undefined);
+  if (!reading.ok) throw new ServiceError('unreadable', reading.problem);
+  return reading.value;
+};
+
+const walk = async (fetchText: (asked: number | undefined) => string, options?: WalkOptions) => {
+  const asked: (number | undefined)[] = [];
+  const pages: Page<Item>[] = [];
+  const fetchPage = async (pageNumber: number | undefined) => {
+    asked.push(pageNumber);
+    return read(fetchText(pageNumber));
+  };
+  for await (const page of walkPages(fetchPage, ({ id }) => id, options)) pages.push(page);
+  return { asked, pages, ids: pages.flatMap(({ items }) => items.map(({ id }) => id)) };
+};
+
+const walkList = (list: FakeList, options?: WalkOptions) => walk((asked) => answer(list, asked), options);
+
+const idsUpTo = (count: number): string[] => Array.from({ length: count }, (_, n) => `i-${n}`);
+
+const plain = (changes: Partial<FakeList> = {}): FakeList => ({
+  ids: idsUpTo(5),
+  firstPage: 1,
+  pageSize: 2,
+  echo: 'right',
+  total: 'items',
+  beyond: 'empty',
+  ...changes,
+});
+
+const lists: fc.Arbitrary<FakeList> = fc.record({
+  ids: fc.integer({ min: 0, max: 300 }).map(idsUpTo),
+  firstPage: fc.constantFrom<0 | 1>(0, 1),
+  pageSize: fc.integer({ min: 1, max: 120 }),
+  echo: fc.constantFrom(...ECHOES),
+  total: fc.constantFrom('items', 'pages', 'page', 'missing'),
+  beyond: fc.constantFrom('empty', 'null', 'last'),
+});
+
+describe('whatever the service does where its description is silent', () => {
+  test('a walk gives every item once and in order, and ends soon after the last', async () => {
+    await fc.assert(
+      fc.asyncProperty(lists, async (list) => {
+        const { ids, asked } = await walkList(list);
+        expect(ids).toEqual(list.ids);
+        expect(asked[0]).toBeUndefined();
+        expect(asked.length).toBeLessThanOrEqual(Math.max(1, Math.ceil(list.ids.length / list.pageSize)) + 3);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test('and so does every later walk that shares what the first has learned', async () => {
+    await fc.assert(
+      fc.asyncProperty(lists, fc.array(fc.nat(300), { maxLength: 4 }), async (list, later) => {
+        const numbering: PageNumbering = {};
+        for (const ids of [list.ids, ...later.map(idsUpTo)]) {
+          expect((await walkList({ ...list, ids }, { numbering })).ids).toEqual(ids);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('items that come twice, on one page or on two, are yielded once', async () => {
+    const doubled = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 120 }).map((ns) => ns.map((n) => `i-${n}`));
+    await fc.assert(
+      fc.asyncProperty(lists, doubled, async (list, ids) => {
+        // Two whole pages without news end a walk; more repetition than that is not what is meant here.
+        fc.pre(list.pageSize > 41);
+        expect((await walkList({ ...list, ids })).ids).toEqual([...new Set(ids)]);
+      }),
+    );
+  });
+
+  test('a service that does not listen to the page number gives its one page and the walk ends', async () => {
+    await fc.assert(
+      fc.asyncProperty(lists, async (list) => {
+        const { ids, asked } = await walkList({ ...list, deaf: true });
+        expect(ids).toEqual(list.ids.slice(0, list.pageSize));
+        expect(asked.length).toBeLessThanOrEqual(4);
+      }),
+    );
+  });
+
+  test('items that slide while they are walked are not lost, as long as a page is not outrun twice', async () => {
+    await fc.assert(
+      fc.asyncProperty(lists, fc.array(fc.nat(1), { maxLength: 20 }), async (list, arrivals) => {
+        fc.pre(list.pageSize >= 2);
+        const ids = [...list.ids];
+        let request = 0;
+        const found = await walk((asked) => {
+          for (let n = 0; n < (arrivals[request - 1] ?? 0); n += 1) ids.unshift(`new-${request}`);
+          request += 1;
+          return answer({ ...list, ids }, asked);
+        });
+        expect(found.ids).toEqual(expect.arrayContaining(list.ids));
+      }),
+    );
+  });
+});
+
+describe('what is asked for', () => {
+  test('a first page 0 is followed by page 1', async () => {
+    expect((await walkList(plain({ firstPage: 0 }))).asked).toEqual([undefined, 1, 2, 3]);
+  });
+
+  test('a first page 1 is asked for once more, and then never again', async () => {
+    const numbering: PageNumbering = {};
+    expect((await walkList(plain(), { numbering })).asked).toEqual([undefined, 1, 2, 3, 4]);
+    expect((await walkList(plain(), { numbering })).asked).toEqual([undefined, 2, 3, 4]);
+    expect((await walkList(plain({ echo: 'text' }), { numbering })).asked).toEqual([undefined, 2, 3, 4]);
+    expect((await walkList(plain({ echo: 'missing' }), { numbering })).asked).toEqual([undefined, 1, 2, 3, 4]);
+  });
+
+  test('a first page 1 is not learned from a service that repeats its last page', async () => {
+    const numbering: PageNumbering = {};
+    const single = plain({ firstPage: 0, echo: 'one-at-first', beyond: 'last', ids: ['i-0'] });
+    await walkList(single, { numbering });
+    expect(numbering).toEqual({});
+    expect((await walkList({ ...single, ids: idsUpTo(6) }, { numbering })).ids).toEqual(idsUpTo(6));
+  });
+
+  test('a first page that is empty is the only one, and is yielded with what it says of itself', async () => {
+    for (const beyond of ['empty', 'null', 'last'] as const) {
+      const { asked, pages } = await walkList(plain({ ids: [], beyond }));
+      expect(asked).toEqual([undefined]);
+      expect(pages).toEqual([{ items: [], malformed: [], pageNumber: 1, total: 0 }]);
+    }
+  });
+
+  test('nothing, once the reader has enough', async () => {
+    const asked: (number | undefined)[] = [];
+    const fetchPage = async (pageNumber: number | undefined) => {
+      asked.push(pageNumber);
+      return read(answer(plain({ firstPage: 0 }), pageNumber));
+    };
+    for await (const page of walkPages(fetchPage, ({ id }) => id)) {
+      if (page.items.some(({ id }) => id === 'i-3')) break;
+    }
+    expect(asked).toEqual([undefined, 1]);
+  });
+
+  test('each page only when the one before has been taken', async () => {
+    const steps: string[] = [];
+    const fetchPage = async (pageNumber: number | undefined) => {
+      steps.push(`ask ${pageNumber}`);
+      return read(answer(plain({ firstPage: 0, ids: idsUpTo(3) }), pageNumber));
+    };
+    for await (const { items } of walkPages(fetchPage, ({ id }) => id)) steps.push(`take ${items.length}`);
+    expect(steps).toEqual(['ask undefined', 'take 2', 'ask 1', 'take 1', 'ask 2']);
+  });
+});
+
+describe('malformed items', () => {
+  const pages: Record<string, string> = {
+    undefined: '{"page":[{"id":"a"},{"bad":1}]}',
+    1: '{"page":[{"bad":2},{"bad":1}]}',
+    2: '{"page":[{"bad":2},{"id":"b"}]}',
+  };
+
+  test('are yielded once, and a page of nothing else does not end the walk', async () => {
+    const { ids, pages: yielded } = await walk((asked) => pages[String(asked)] ?? '{"page":[]}');
+    expect(ids).toEqual(['a', 'b']);
+    expect(yielded.flatMap(({ malformed }) => malformed.map(({ raw }) => raw))).toEqual([{ bad: 1 }, { bad: 2 }]);
+  });
+});
+
+describe('failures', () => {
+  test('go to the reader, after the pages before them', async () => {
+    const taken: string[] = [];
+    const fetchPage = async (pageNumber: number | undefined) => {
+      if (pageNumber === 2) throw new ServiceError('failed', 'page 2');
+      return read(answer(plain({ firstPage: 0 }), pageNumber));
+    };
+    const reading = (async () => {
+      for await (const { items } of walkPages(fetchPage, ({ id }) => id)) taken.push(...items.map(({ id }) => id));
+    })();
+    await expect(reading).rejects.toThrow('page 2');
+    expect(taken).toEqual(['i-0', 'i-1', 'i-2', 'i-3']);
+  });
+
+  test('a list without an end is given up with a clear error', async () => {
+    let n = 0;
+    const endless = walk(
+      () => {
+        n += 1;
+        return JSON.stringify({ page: [{ id: `i-${n}` }] });
+      },
+      { maxPages: 50 },
+    );
+    await expect(endless).rejects.toThrow('the list does not end after 50 pages');
+    await expect(endless).rejects.toMatchObject({ reason: 'unreadable' });
+    expect(n).toBe(50);
+  });
+
+  test('a list that ends just at the bound is read', async () => {
+    const list = plain({ firstPage: 0, ids: idsUpTo(4) });
+    expect((await walkList(list, { maxPages: 3 })).ids).toHaveLength(4);
+  });
+});
