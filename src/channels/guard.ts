@@ -21,6 +21,9 @@ export interface Guard {
 
 type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
+/** All of IPv6 that is assigned to the public so far; the rest holds old ways to write IPv4 addresses, among others. */
+const PUBLIC_IPV6: Network = ipaddr.parseCIDR('2000::/3');
+
 /** Azure answers there with credentials of the machine, from an address of the public range. */
 const METADATA_IN_PUBLIC_RANGE = '168.63.129.16';
 
@@ -29,13 +32,21 @@ const parse = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined =>
   isIP(address) === 0 ? undefined : ipaddr.process(address);
 
 const networkOf = (entry: string): Network | undefined => {
-  if (entry.includes('/')) return ipaddr.parseCIDR(entry);
+  if (entry.includes('/')) {
+    if (isIP(entry.split('/', 1)[0] ?? '') === 0) throw new Error(`${entry} is no network`);
+    return ipaddr.parseCIDR(entry);
+  }
   const address = parse(entry);
   return address && [address, address.kind() === 'ipv4' ? 32 : 128];
 };
 
 const contains = ([base, bits]: Network, address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
   base.kind() === address.kind() && address.match(base, bits);
+
+const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
+  address.range() === 'unicast' &&
+  (address.kind() === 'ipv4' || contains(PUBLIC_IPV6, address)) &&
+  address.toString() !== METADATA_IN_PUBLIC_RANGE;
 
 /** `EXAMPLE.com.` and `example.com` are one host; brackets belong to the URL, not to the address. */
 export const hostKey = (host: string): string =>
@@ -58,9 +69,8 @@ export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions): Guard =
     if (hosts.has(hostKey(host))) return undefined;
     const address = parse(text);
     if (address === undefined) return 'leads to something that is no address';
-    if (networks.some((network) => contains(network, address))) return undefined;
-    const isPublic = address.range() === 'unicast' && address.toString() !== METADATA_IN_PUBLIC_RANGE;
-    return isPublic ? undefined : 'leads to an address that is not public';
+    const allowed = isPublic(address) || networks.some((network) => contains(network, address));
+    return allowed ? undefined : 'leads to an address that is not public';
   };
 
   const refuseUrl = (url: URL): string | undefined => {
