@@ -6,7 +6,7 @@ import type { HeaderBlock, KnownBlock, MrkdwnElement, PlainTextElement, SectionB
 import { type Alert, deliveryId, type Parcel } from '../../alert.ts';
 import type { ComposeContext, Message } from '../channel.ts';
 import { type Content, type Detection, describe, type Fact } from '../content.ts';
-import { shorten } from '../text.ts';
+import { cleanLine, shorten } from '../text.ts';
 
 export interface SlackBody {
   /** What a phone shows before Slack is opened; the whole message where there are no blocks. */
@@ -57,15 +57,14 @@ const titleBlock = (title: string): HeaderBlock | SectionBlock => {
 
 const detectionBlock = ({ name, message }: Detection): SectionBlock => section(labelled(name, message));
 
-/** The first fact (the transaction) and long ones get the whole width, the others two columns. */
+/** Long facts (the transaction's hash is one) get the whole width, the others two columns. */
 const factBlocks = (facts: readonly Fact[]): SectionBlock[] => {
-  const isWide = ({ value }: Fact, index: number): boolean => index === 0 || value.length > COLUMN_LIMIT;
-  const wide = facts.filter(isWide).map((fact) => section(factText(fact)));
-  const narrow = facts.filter((fact, index) => !isWide(fact, index)).map(factText);
-  const groups = Array.from({ length: Math.ceil(narrow.length / LIMITS.fields) }, (_, group) =>
-    narrow.slice(group * LIMITS.fields, (group + 1) * LIMITS.fields),
-  );
-  return [...wide, ...groups.map((fields): SectionBlock => ({ type: 'section', fields }))];
+  const wide = facts.filter(({ value }) => value.length > COLUMN_LIMIT).map((fact) => section(factText(fact)));
+  const narrow = facts.filter(({ value }) => value.length <= COLUMN_LIMIT).map(factText);
+  const rows = Array.from({ length: Math.ceil(narrow.length / LIMITS.fields) }, (_, row): SectionBlock => {
+    return { type: 'section', fields: narrow.slice(row * LIMITS.fields, (row + 1) * LIMITS.fields) };
+  });
+  return [...wide, ...rows];
 };
 
 const blocksOf = ({ title, notice, detections, message, facts }: Content): KnownBlock[] => [
@@ -138,9 +137,15 @@ const minimalBody = ({ headline, facts }: Content): SlackBody => ({
   mrkdwn: false,
 });
 
+/** What a locked phone shows: the headline and what the first detector said. */
+const pushText = ({ headline, detections }: Content): string => {
+  const said = cleanLine(detections[0]?.message ?? '');
+  return escapeSlack(shorten(said === '' ? headline : `${headline}: ${said}`, PUSH_LIMIT));
+};
+
 const richBody = (content: Content): SlackBody => {
   const blocks = blocksOf(content);
-  return fits(blocks) ? { text: escapeSlack(shorten(content.headline, PUSH_LIMIT)), blocks } : plainBody(content);
+  return fits(blocks) ? { text: pushText(content), blocks } : plainBody(content);
 };
 
 const BODIES = { rich: richBody, plain: plainBody, minimal: minimalBody };
