@@ -1,0 +1,124 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkConfig, runCheck } from '../../src/cli/check.ts';
+import { configJsonSchema } from '../../src/cli/schema.ts';
+import { SMALL } from './samples.ts';
+
+let directory = '';
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'tocsin-check-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+const fileOf = async (text: string): Promise<string> => {
+  const file = join(directory, 'c.yaml');
+  await writeFile(file, text);
+  return file;
+};
+
+const run = async (text: string, json: boolean): Promise<{ code: number; output: string }> => {
+  const file = await fileOf(text);
+  const written: string[] = [];
+  const code = await runCheck({ file, environment: {}, json, write: (part) => written.push(part) });
+  return { code, output: written.join('').replaceAll(file, 'c.yaml') };
+};
+
+describe('check', () => {
+  it('says in a few lines what the config would do', async () => {
+    const { problems, summary } = await checkConfig(await fileOf(SMALL), {});
+    expect(problems).toEqual([]);
+    expect(summary).toEqual([
+      'services: main at monitor.example.com',
+      'redis: embedded, under ./data',
+      'forwards: inspections (critical) and notifications, every 15s',
+      'protocols: *',
+      'channels: webhook',
+      'fallback: none',
+      'ops: 127.0.0.1:9464',
+      'note: webhooks go out unsigned, as channels.webhook.secret is not set',
+    ]);
+  });
+
+  it('says it of a larger one, without its secrets', async () => {
+    const file = await fileOf(`${SMALL.replace('allowHttp: false', 'secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')}
+redis: { url: "redis://:password@h" }
+protocols: { include: ["a*", b], exclude: [ab], overrides: { b: { channels: [{ name: webhook, url: "https://a.example" }] } } }
+fallback: { after: 2m, channels: [{ name: webhook, url: "https://a.example/token" }] }
+`);
+    expect((await checkConfig(file, {})).summary.slice(1, 6)).toEqual([
+      'redis: one server, by redis.url',
+      'forwards: inspections (critical) and notifications, every 15s',
+      'protocols: a*, b, without ab; 1 with channels of their own',
+      'channels: webhook',
+      'fallback: webhook after 2m',
+    ]);
+  });
+
+  it('prints the problems, one a line, and gives exit code 1', async () => {
+    expect(await run(`${SMALL}pol: {}\nlog: { level: loud }\n`, false)).toEqual({
+      code: 1,
+      output:
+        'c.yaml:3:1: pol: is not a known key; did you mean poll?\n' +
+        'c.yaml:4:15: log.level: must be one of trace, debug, info, warn, error, fatal (got "loud")\n',
+    });
+  });
+
+  it('prints that there are none, and gives exit code 0', async () => {
+    const { code, output } = await run(SMALL, false);
+    expect(code).toBe(0);
+    expect(output).toMatch(/^c\.yaml: no problems\nservices: main at/);
+  });
+
+  it('prints JSON for scripts', async () => {
+    const { code, output } = await run('services: 5', true);
+    expect(code).toBe(1);
+    expect(JSON.parse(output)).toMatchObject({ problems: [expect.any(String), expect.any(String)], summary: [] });
+  });
+});
+
+describe('schema', () => {
+  const schema = configJsonSchema();
+
+  it('is a JSON Schema of what the operator writes', () => {
+    expect(schema).toMatchObject({
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      title: 'Tocsin configuration',
+      type: 'object',
+      required: ['services'],
+      additionalProperties: false,
+    });
+  });
+
+  it('takes a variable wherever a value has a form', () => {
+    expect(schema).toHaveProperty('properties.poll.properties.interval', {
+      description: 'Between two reads of one protocol and source.',
+      default: '15s',
+      anyOf: [
+        { type: 'string', pattern: '^(\\d{1,12})(ms|s|m|h|d)$' },
+        { type: 'string', pattern: '\\$\\{' },
+      ],
+    });
+    expect(schema).toHaveProperty(
+      'properties.channels.properties.email.properties.smtp.properties.port.anyOf.0.type',
+      'integer',
+    );
+  });
+
+  it('has a description for every key', () => {
+    const undescribed = (node: unknown, path: string): string[] => {
+      if (typeof node !== 'object' || node === null) return [];
+      const { properties = {}, items, additionalProperties } = node as Record<string, object>;
+      return [
+        ...Object.entries(properties).flatMap(([key, child]) => [
+          ...('description' in child ? [] : [`${path}.${key}`]),
+          ...undescribed(child, `${path}.${key}`),
+        ]),
+        ...undescribed(items, `${path}.*`),
+        ...undescribed(additionalProperties, `${path}.*`),
+      ];
+    };
+    expect(undescribed(schema, '')).toEqual([]);
+  });
+});

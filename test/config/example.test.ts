@@ -1,0 +1,174 @@
+/** config/tocsin.example.yaml is what operators start from: it has to load, to be complete, and to tell the truth. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parse, parseDocument } from 'yaml';
+import { parseConfig } from '../../src/config/load.ts';
+import { inputJsonSchema } from '../../src/config/schema.ts';
+import { ConfigError } from '../../src/errors.ts';
+
+const FILE = 'config/tocsin.example.yaml';
+const TEXT = readFileSync(new URL(`../../${FILE}`, import.meta.url), 'utf8');
+/** With the keys that are off switched on. */
+const FULL = TEXT.replace(/^( *)#(?=\S| {2})/gm, '$1');
+
+const environment = {
+  TOCSIN_API_KEY: 'key',
+  SMTP_PASSWORD: 'password',
+  TELEGRAM_TOKEN: '123456:token',
+  SLACK_TOKEN: 'xoxb-token',
+  WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+};
+
+interface Schema {
+  type?: string;
+  default?: unknown;
+  required?: string[];
+  properties?: Record<string, Schema>;
+  additionalProperties?: Schema | false;
+  items?: Schema;
+}
+
+interface Key {
+  /** Dotted; `*` for an element of a list and for a free key. */
+  path: string;
+  required: boolean;
+  /** Of the key itself, or by the default of the map that holds it. */
+  fallback: unknown;
+  isMap: boolean;
+}
+
+const propertyOf = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? Object.entries(value).find(([name]) => name === key)?.[1] : undefined;
+
+const keysOf = (schema: Schema, path: string[] = [], around: unknown = undefined): Key[] => {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([key, child]) => {
+    const fallback = child.default ?? propertyOf(around, key);
+    const at = [...path, key];
+    const required = schema.required?.includes(key) ?? false;
+    const isMap = child.properties !== undefined;
+    return [{ path: at.join('.'), required, fallback, isMap }, ...keysOf(child, at, fallback)];
+  });
+  const free = [schema.items, schema.additionalProperties].flatMap((child) =>
+    child ? keysOf(child, [...path, '*']) : [],
+  );
+  return [...own, ...free];
+};
+
+const schemaKeys = keysOf(inputJsonSchema() as Schema);
+
+interface Shown {
+  path: string;
+  comment: string;
+  value: unknown;
+}
+
+const lines = FULL.split('\n');
+
+/** The block of comments right above a line, as one text. */
+const commentAbove = (line: number): string => {
+  const above = lines.slice(0, line - 1);
+  const start = above.findLastIndex((text) => !/^ *#/.test(text)) + 1;
+  return above
+    .slice(start)
+    .map((text) => text.replace(/^ *# ?/, ''))
+    .join(' ');
+};
+
+/** Maps whose keys the operator chooses. */
+const FREE = new Set(['protocols.overrides', 'channels.webhook.secrets', 'chains']);
+
+const counter = new LineCounter();
+
+const shownIn = (node: unknown, path: string[] = []): Shown[] => {
+  if (isSeq(node)) return node.items.flatMap((item) => shownIn(item, [...path, '*']));
+  if (!isMap(node)) return [];
+  return node.items.flatMap(({ key, value }) => {
+    const at = [...path, FREE.has(path.join('.')) ? '*' : String(key)];
+    const offset = isScalar(key) ? (key.range?.[0] ?? 0) : 0;
+    const comment = commentAbove(counter.linePos(offset).line);
+    return [{ path: at.join('.'), comment, value: isNode(value) ? value.toJSON() : null }, ...shownIn(value, at)];
+  });
+};
+
+const shown = shownIn(parseDocument(FULL, { lineCounter: counter }).contents);
+
+const statementOf = ({ required, fallback, isMap }: Key): string => {
+  if (required) return 'Required.';
+  if (fallback === undefined) return 'No default';
+  return isMap ? '' : 'Default: ';
+};
+
+const problemsOf = (text: string, variables: Record<string, string>): string[] => {
+  try {
+    parseConfig(text, FILE, variables);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.map(({ path, rule }) => `${path}: ${rule}`);
+    throw error;
+  }
+};
+
+describe('the example config', () => {
+  it('loads with the variables that it names, and with no other', () => {
+    expect(problemsOf(TEXT, environment)).toEqual([]);
+    const named = [...TEXT.matchAll(/^# - ([A-Z_]+): /gm)].map(([, name]) => name);
+    expect(named.toSorted()).toEqual(Object.keys(environment).toSorted());
+  });
+
+  it('does not load without any of them', () => {
+    expect(problemsOf(TEXT, {})).toEqual(
+      [
+        'services.0.apiKey',
+        'channels.email.smtp.pass',
+        'channels.telegram.botToken',
+        'channels.slack.botToken',
+        'channels.webhook.secret',
+      ].map((path, index) => `${path}: names the variable ${Object.keys(environment)[index]}, which is not set`),
+    );
+  });
+
+  it('is right in what is switched off, too', () => {
+    expect(problemsOf(FULL, { ...environment, REDIS_PASSWORD: 'password' })).toEqual([
+      'redis.sentinel: may not stand beside redis.url',
+      'redis.cluster: may not stand beside redis.url',
+      'redis.username: belongs into redis.url',
+      'redis.password: belongs into redis.url',
+    ]);
+  });
+
+  it('has as many keys to show as the schema', () => {
+    expect(schemaKeys.length).toBeGreaterThan(90);
+    expect([...new Set(shown.map(({ path }) => path))].filter((path) => !path.endsWith('*')).toSorted()).toEqual(
+      schemaKeys.map(({ path }) => path).toSorted(),
+    );
+  });
+
+  it.each(schemaKeys)('explains $path', (key) => {
+    const comments = shown.filter(({ path }) => path === key.path).map(({ comment }) => comment);
+    const explaining = comments.filter((comment) => comment.length > 10 && comment.includes(statementOf(key)));
+    expect(explaining, `comments of ${key.path}: ${JSON.stringify(comments)}`).not.toEqual([]);
+  });
+
+  it.each(schemaKeys.filter((key) => statementOf(key) === 'Default: '))(
+    'states the real default of $path, and stands at it',
+    ({ path, fallback }) => {
+      const places = shown.filter((place) => place.path === path);
+      const stated = places
+        .map(({ comment }) => /Default: (\S.*?)\.( |$)/.exec(comment)?.[1])
+        .filter((text) => text !== undefined)
+        .map((text) => parse(text));
+      expect(stated).not.toEqual([]);
+      for (const value of stated) expect(value).toEqual(fallback);
+    },
+  );
+
+  it('stands at the default wherever a key that has one is switched on', () => {
+    const on = shownIn(parseDocument(TEXT, { lineCounter: new LineCounter() }).contents);
+    const withDefault = new Map(
+      schemaKeys.filter((key) => statementOf(key) === 'Default: ').map((key) => [key.path, key.fallback]),
+    );
+    const compared = on.filter(({ path }) => withDefault.has(path));
+    expect(compared.length).toBeGreaterThan(30);
+    for (const { path, value } of compared) expect({ path, value }).toEqual({ path, value: withDefault.get(path) });
+  });
+});

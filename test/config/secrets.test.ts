@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { collectSecrets } from '../../src/config/secrets.ts';
+import { createScrubber } from '../../src/secret.ts';
+import { problemsOf, read, SERVICE, SMALL } from './samples.ts';
+
+const HIDDEN = 'hunter2swordfish';
+
+describe('a problem', () => {
+  const email = (smtp: string) => `${SERVICE}\nchannels: { email: { from: a@b.example, smtp: ${smtp} } }`;
+
+  it.each([
+    ['a key with a line break', SMALL.replace('key-1', `"${HIDDEN}\\n"`)],
+    ['a list of keys', SMALL.replace('key-1', `[${HIDDEN}]`)],
+    ['a map for a key', SMALL.replace('key-1', `{ value: ${HIDDEN} }`)],
+    ['a misspelt key', SMALL.replace('apiKey: key-1', `apikey: ${HIDDEN}`)],
+    ['a key given twice', SMALL.replace('key-1', `${HIDDEN}, apiKey: ${HIDDEN}`)],
+    ['a key without its name', SMALL.replace('apiKey: key-1', `"apiKey ${HIDDEN}"`).replace(HIDDEN, `xoxb-${HIDDEN}`)],
+    ['digits for a password', email('{ host: h.example, user: u, pass: 4815162342 }')],
+    ['a token for a section', `${SERVICE}\nchannels: { slack: ${HIDDEN} }`],
+    ['a token of another shape', `${SERVICE}\nchannels: { telegram: { botToken: "${HIDDEN}" } }`],
+    ['a signing secret of another shape', `${SERVICE}\nchannels: { webhook: { secret: ${HIDDEN} } }`],
+    [
+      'a signing secret under a URL',
+      `${SERVICE}\nchannels: { webhook: { secrets: { "https://a.example/${HIDDEN}": ${HIDDEN} } } }`,
+    ],
+    ['a Redis URL of another scheme', `${SMALL}redis: { url: "http://:${HIDDEN}@h" }`],
+    ['a Redis URL for the section', `${SMALL}redis: "redis://:${HIDDEN}@h"`],
+    ['credentials in a base URL', SMALL.replace('//monitor', `//u:${HIDDEN}@monitor`)],
+    ['a user alone in a base URL', SMALL.replace('//monitor', `//${HIDDEN}@monitor`)],
+    ['a query in a base URL', SMALL.replace('/api', `/api?key=${HIDDEN}`)],
+    ['a webhook without a scheme', `${SMALL}fallback: { channels: [{ name: webhook, url: "a.example/${HIDDEN}" }] }`],
+    [
+      'a webhook of a wrong scheme',
+      `${SMALL}fallback: { channels: [{ name: webhook, url: "htps://a.example/${HIDDEN}" }] }`,
+    ],
+    [
+      'a webhook among contacts',
+      `${SMALL}fallback: { channels: [{ name: email, contacts: ["https://a.example/${HIDDEN}"] }] }`,
+    ],
+    ['a torn quote', `${SMALL.replace('key-1', `"${HIDDEN}`)}`],
+    ['a torn bracket', `${SMALL}redis: { url: "redis://:${HIDDEN}@h"`],
+    ['a bad escape', SMALL.replace('key-1', `"${HIDDEN}\\q"`)],
+    ['an unknown tag', SMALL.replace('key-1', `!${HIDDEN} x`)],
+    ['an unknown alias', SMALL.replace('key-1', `*${HIDDEN}`)],
+    ['a block scalar with a tail', `${SMALL}dataDir: |${HIDDEN}\n  x`],
+    ['an open variable', SMALL.replace('key-1', `"\${${HIDDEN}-x"`)],
+    ['a variable of no form', SMALL.replace('key-1', `"\${${HIDDEN}-x}"`)],
+  ])('does not show %s', (_, text) => {
+    const problems = problemsOf(text);
+    expect(problems.length).toBeGreaterThan(0);
+    expect(problems.join('\n')).not.toMatch(new RegExp(`${HIDDEN}|4815162342`));
+  });
+
+  it('does not show what a variable or a default brought in', () => {
+    const text = `${SMALL}poll: { interval: "\${WAIT}", concurrency: "\${MANY:-${HIDDEN}}", startFrom: "x\${WAIT}" }`;
+    expect(problemsOf(text, { WAIT: HIDDEN })).toEqual([
+      expect.stringMatching(/poll\.interval: .* \(got the value of WAIT\)$/),
+      expect.stringMatching(/poll\.concurrency: .* \(got the value of MANY\)$/),
+      expect.stringMatching(/poll\.startFrom: .* \(got the value of WAIT\)$/),
+    ]);
+  });
+
+  it('stays on one line and short, whatever it quotes', () => {
+    const [problem = ''] = problemsOf(`${SMALL}log: { level: "a\\nb\\u202ec\\u0007${'x'.repeat(500)}" }`);
+    expect(problem).toMatch(/\(got "a b c x+…"\)$/);
+    expect(problem.length).toBeLessThan(200);
+  });
+});
+
+describe('collectSecrets', () => {
+  const config = read(`services:
+  - { name: one, baseUrl: "https://a.example", apiKey: key-one }
+  - { name: two, baseUrl: "https://a.example", apiKey: "key/two+2" }
+redis: { url: "redis://user:pa%24sword@h:6379/0" }
+channels:
+  email: { from: a@b.example, smtp: { host: h.example, user: u, pass: smtp-pass } }
+  telegram: { botToken: "123456:abc" }
+  slack: { botToken: xoxb-1 }
+  webhook:
+    secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+    secrets: { "https://hooks.example.com/path-secret": whsec_AAAQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw }
+protocols: { overrides: { P: { channels: [{ name: slack, url: "https://hooks.slack.com/services/T/B/over" }] } } }
+fallback: { channels: [{ name: webhook, contacts: ["https://hooks.example.com/fall?key=back"] }] }
+`);
+
+  it('finds every secret of the config, also behind a URL', () => {
+    expect(collectSecrets(config)).toEqual(
+      expect.arrayContaining([
+        'key-one',
+        'key/two+2',
+        'key%2Ftwo%2B2',
+        'redis://user:pa%24sword@h:6379/0',
+        'pa%24sword',
+        'pa$sword',
+        'smtp-pass',
+        '123456:abc',
+        'xoxb-1',
+        'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+        'whsec_AAAQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+        '/path-secret',
+        'https://hooks.slack.com/services/T/B/over',
+        '/fall?key=back',
+      ]),
+    );
+  });
+
+  it('leaves nothing of them in a text that was scrubbed with it', () => {
+    const scrub = createScrubber(collectSecrets(config));
+    expect(scrub('connect redis://user:pa%24sword@h:6379/0 failed: WRONGPASS pa$sword, POST /fall?key=back')).toBe(
+      'connect [secret] failed: WRONGPASS [secret], POST [secret]',
+    );
+  });
+
+  it('gives no empty text, and none twice', () => {
+    const secrets = collectSecrets(config);
+    expect(secrets).not.toContain('');
+    expect(new Set(secrets).size).toBe(secrets.length);
+  });
+
+  it('has no secret in the config as it is printed', () => {
+    expect(JSON.stringify(config)).not.toMatch(/key-one|pa%24sword|smtp-pass|123456:abc|xoxb-1|whsec_/);
+  });
+});
