@@ -16,7 +16,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** Text of any origin as HTML, for an element or a quoted attribute. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
-const lines = (text: string): string => escapeHtml(text).replaceAll('\n', '<br>\n');
+/** `<br>` for every mail program; `pre-wrap` keeps the spaces of aligned text where it is understood. */
+const lines = (text: string): string => escapeHtml(text).replaceAll('\n', '<br>');
+const PRE = 'white-space:pre-wrap';
 
 /** Light and dark colour of the severity; both are readable as text on their background. */
 const ACCENTS: Readonly<Record<string, { name: string; light: string; dark: string }>> = {
@@ -74,8 +76,8 @@ const factHtml = (fact: Fact): string => {
 };
 
 const detectionHtml = ({ name, message }: Detection): string =>
-  `<p class="ink" style="margin:0 0 14px;font-size:16px;line-height:1.45;${INK};${WRAP}">` +
-  `<strong>${escapeHtml(name)}</strong><br>\n${lines(message || 'fired, without a message')}</p>`;
+  `<p class="ink" style="margin:0 0 14px;font-size:16px;line-height:1.45;${INK};${PRE};${WRAP}">` +
+  `<strong>${escapeHtml(name)}</strong><br>${lines(message || 'fired, without a message')}</p>`;
 
 const rule = (): string =>
   '<hr class="rule" style="margin:18px 0;border:0;border-top:1px solid #e3e6ea;height:0;background:none">';
@@ -102,7 +104,7 @@ const heading = ({ severity, protocol, detections, notice }: Content): string =>
 const findings = ({ detections, message }: Content): string =>
   message === undefined
     ? detections.map(detectionHtml).join('\n')
-    : `<p class="ink" style="margin:0;font-size:16px;line-height:1.5;${INK};${WRAP}">${lines(message)}</p>`;
+    : `<p class="ink" style="margin:0;font-size:16px;line-height:1.5;${INK};${PRE};${WRAP}">${lines(message)}</p>`;
 
 const LEADING = new Set(['Transaction', 'Chain']);
 
