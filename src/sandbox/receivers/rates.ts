@@ -1,8 +1,11 @@
-/** Rate limits as providers enforce them: so many accepted messages in any window, by destination or for the token. */
+/** Rate limits as providers enforce them: a steady rate with a burst, by destination or for the whole token. */
 
 export interface RateRule {
+  /** Messages in each `windowMs`, in the long run. */
   limit: number;
   windowMs: number;
+  /** Messages that may come at once after a pause. Default: `limit`. */
+  burst?: number;
   scope: 'destination' | 'all';
 }
 
@@ -11,21 +14,34 @@ export interface Rates {
   take(destination: string): number;
 }
 
+/** When the bucket would be full again, by destination. Older than now means full: those can be forgotten. */
+type FullAt = Map<string, number>;
+
+const FORGET_ABOVE = 10_000;
+
+const forget = (fullAt: FullAt, now: number): void => {
+  if (fullAt.size <= FORGET_ABOVE) return;
+  for (const [key, at] of fullAt) if (at <= now) fullAt.delete(key);
+};
+
 export const createRates = (rules: readonly RateRule[], now: () => number): Rates => {
-  const windows = rules.map((rule) => ({ rule, sent: new Map<string, number[]>() }));
+  const buckets = rules.map((rule) => ({ rule, fullAt: new Map<string, number>() }));
   return {
     take: (destination) => {
       const at = now();
-      const open = windows.map(({ rule, sent }) => {
-        const key = rule.scope === 'all' ? '' : destination;
-        const recent = (sent.get(key) ?? []).filter((time) => time > at - rule.windowMs);
-        const oldest = recent.at(-rule.limit);
-        const waitMs = oldest === undefined ? 0 : oldest + rule.windowMs - at;
-        return { sent, key, recent, waitMs };
+      const looked = buckets.map(({ rule: { limit, windowMs, burst = limit, scope }, fullAt }) => {
+        const key = scope === 'all' ? '' : destination;
+        const eachMs = windowMs / limit;
+        const nextFullAt = Math.max(at, fullAt.get(key) ?? at) + eachMs;
+        return { fullAt, key, nextFullAt, waitMs: nextFullAt - at - burst * eachMs };
       });
-      const waitMs = Math.max(0, ...open.map((window) => window.waitMs));
-      if (waitMs === 0) for (const { sent, key, recent } of open) sent.set(key, [...recent, at]);
-      return waitMs;
+      const waitMs = Math.max(0, ...looked.map((bucket) => bucket.waitMs));
+      if (waitMs > 0) return Math.ceil(waitMs);
+      for (const { fullAt, key, nextFullAt } of looked) {
+        fullAt.set(key, nextFullAt);
+        forget(fullAt, at);
+      }
+      return 0;
     },
   };
 };

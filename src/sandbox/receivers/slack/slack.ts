@@ -7,6 +7,7 @@ import type { JsonValue } from '../../json.ts';
 import { createHttpListener, type Exchange, type ListenOptions, urlHost } from '../../listener.ts';
 import { createDesk, type DeskOptions, type HttpAnswer, type HttpVerdict, sendHttp } from '../desk.ts';
 import { type Form, readForm } from '../form.ts';
+import type { RateRule } from '../rates.ts';
 import type { ReceiverView } from '../received.ts';
 import type { Script } from '../script.ts';
 import { createSlackFiles } from './files.ts';
@@ -35,8 +36,8 @@ export interface SlackReceiver extends ReceiverView<SlackRaw> {
 
 export const SANDBOX_WEBHOOK_PATH = '/services/T0SANDBOX/B0SANDBOX/sandboxsandboxsandbox';
 
-/** `chat.postMessage`: one a second and channel; the workspace's own limit is not published. */
-export const SLACK_RATES = [{ limit: 1, windowMs: 1000, scope: 'destination' }] as const;
+/** One a second and channel with short bursts; the workspace's own limit is not published. */
+export const SLACK_RATES: readonly RateRule[] = [{ limit: 1, windowMs: 1000, burst: 5, scope: 'destination' }];
 
 const limited = (waitMs: number): HttpAnswer => ({
   status: 429,

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../../json.ts';
 import { createHttpListener, type Exchange, type ListenOptions, urlHost } from '../../listener.ts';
 import { createDesk, type DeskOptions, type HttpAnswer, type HttpVerdict, sendHttp } from '../desk.ts';
 import { type Form, readForm } from '../form.ts';
+import type { RateRule } from '../rates.ts';
 import type { ReceiverView } from '../received.ts';
 import type { Script } from '../script.ts';
 import { createTelegramJudge, destinationOf, type TelegramRaw, telegramError } from './judge.ts';
@@ -27,12 +28,12 @@ export interface TelegramReceiver extends ReceiverView<TelegramRaw> {
   callScript: Script<HttpVerdict>;
 }
 
-/** One a second and chat, twenty a minute and group, thirty a second in all; the exact numbers are not published. */
-export const TELEGRAM_RATES = [
-  { limit: 1, windowMs: 1000, scope: 'destination' },
+/** One a second and chat with short bursts, twenty a minute and group, thirty a second in all; the true numbers are not published. */
+export const TELEGRAM_RATES: readonly RateRule[] = [
+  { limit: 1, windowMs: 1000, burst: 5, scope: 'destination' },
   { limit: 20, windowMs: 60_000, scope: 'destination' },
   { limit: 30, windowMs: 1000, scope: 'all' },
-] as const;
+];
 
 const limited = (waitMs: number): HttpAnswer => {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
