@@ -6,6 +6,7 @@ import { expect, onTestFinished } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
 import { createSecret } from '../../src/secret.ts';
 import { createServiceClient, type ServiceClient, type ServiceOptions } from '../../src/service/client.ts';
+import type { Decoded } from '../../src/service/wire.ts';
 
 /** Has what JSON, URLs and HTML would each write in another way. */
 export const KEY = 'key/4f+9"<&>Zq\\8';
@@ -72,4 +73,10 @@ export const failureOf = async (call: Promise<unknown>): Promise<ServiceError> =
   expect(error.message.length).toBeLessThanOrEqual(200);
   expect(error.cause).toBeUndefined();
   return error;
+};
+
+/** The item of a decoding that went well. */
+export const itemOf = <T>(decoded: Decoded<T>): T => {
+  if (!decoded.ok) throw new Error(`malformed: ${decoded.problem}`);
+  return decoded.item;
 };
