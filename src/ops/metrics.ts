@@ -97,7 +97,7 @@ const deliveryMetrics = ({ counter, gauge, histogram }: Maker) => ({
     LATENCY_BUCKETS,
   ),
   queueJobs: gauge('queue_jobs', 'Jobs in a queue now, by state.', ['queue', 'state']),
-  deadDeliveries: gauge('dead_deliveries', 'Deliveries that failed for good and are kept.', ['kind']),
+  deadDeliveries: gauge('dead_deliveries', 'Deliveries that failed for good and are kept.', []),
   redisUp: gauge('redis_up', 'Whether Redis answers: 1 or 0.', []),
 });
 

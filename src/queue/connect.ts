@@ -11,7 +11,7 @@ export interface RedisNode {
 
 /** How to reach Redis; exactly one of `url`, `sentinel`, `cluster` and `socketPath` is used, in that order. */
 export interface RedisSettings {
-  /** `redis://` or, for TLS, `rediss://`, with user, password and database. */
+  /** `redis://` or, for TLS, `rediss://`, with user, password and database; or the path of a unix socket. */
   url?: Secret;
   /** Sentinels as `host:port`, and the name of the master they watch. */
   sentinel?: { name: string; nodes: readonly string[] };

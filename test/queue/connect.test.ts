@@ -50,6 +50,10 @@ describe('connectRedis', () => {
     expect(await redis.call('CLIENT', 'GETNAME')).toBe('tocsin:poll');
   });
 
+  test('takes the path of a unix socket for a URL', async () => {
+    expect(await connect({ url: createSecret(inject('redisSocket')) }).ping()).toBe('PONG');
+  });
+
   test('signs in with the password and takes the database from the URL', async () => {
     const server = await serve('--requirepass', 'pa55 word');
     const redis = connect({ url: createSecret(`redis://:pa55%20word@127.0.0.1:${server.port}/3`) });

@@ -1,0 +1,134 @@
+/**
+ * Two questions, for two askers. Does it still turn (`live`)? If not, a supervisor should start it again: nothing but our
+ * own loops decides that. Can it do its work (`ready`)? If not, starting it again would not help: something it depends on
+ * is away, and a rollout or an operator should wait and look.
+ */
+
+export interface LoopReport {
+  name: string;
+  status: 'turning' | 'stuck';
+  /** ISO 8601. */
+  lastBeat: string;
+}
+
+export interface LiveReport {
+  status: 'ok' | 'stuck';
+  loops: LoopReport[];
+}
+
+export interface CheckReport {
+  name: string;
+  /** `unknown`: never proven yet, or not lately. */
+  status: 'ok' | 'unknown' | 'failing';
+  /** ISO 8601: since when it is so. */
+  since: string;
+  /** One sentence; why it fails, or what is known. */
+  detail?: string;
+}
+
+export interface ReadyReport {
+  status: 'ok' | 'not ready';
+  checks: CheckReport[];
+}
+
+export type HealthReport = LiveReport | ReadyReport;
+
+export interface CheckSettings {
+  /**
+   * Given: it has to be proven again within this time, and until then the daemon is not ready. For what is used all the
+   * time, the services and Redis. Left out: only a failure counts. For channels: a quiet night brings no proof and no
+   * harm either, but a token that is refused must hold up a rollout.
+   */
+  provenWithinMs?: number;
+}
+
+interface Loop {
+  boundMs: number;
+  beatAt: number;
+}
+
+interface Check extends CheckSettings {
+  result: 'none' | 'proven' | 'failed';
+  /** Of the result, not of its latest repetition. */
+  since: number;
+  /** Of its latest repetition. */
+  at: number;
+  detail?: string;
+}
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+const isStale = ({ result, provenWithinMs, at }: Check, now: number): boolean =>
+  result === 'proven' && provenWithinMs !== undefined && now - at > provenWithinMs;
+
+const reportCheck = (name: string, check: Check, now: number): CheckReport => {
+  const { result, since, at, detail } = check;
+  if (isStale(check, now)) return { name, status: 'unknown', since: iso(at), detail: 'not proven since' };
+  const status = ({ none: 'unknown', proven: 'ok', failed: 'failing' } as const)[result];
+  return { name, status, since: iso(since), ...(detail === undefined ? {} : { detail }) };
+};
+
+/** An unknown check blocks where a proof is due; a failing one always does. */
+const blocks = (report: CheckReport, check: Check): boolean =>
+  report.status === 'failing' || (report.status === 'unknown' && check.provenWithinMs !== undefined);
+
+/** `now` gives epoch milliseconds. Names are free; `service:NAME`, `redis` and `channel:KIND` are used. */
+export const createHealth = ({ now }: { now(): number }) => {
+  const loops = new Map<string, Loop>();
+  const checks = new Map<string, Check>();
+
+  const settle = (name: string, result: Check['result'], detail: string | undefined): void => {
+    const before: Check = checks.get(name) ?? { result: 'none', since: now(), at: now() };
+    const { provenWithinMs } = before;
+    checks.set(name, {
+      result,
+      since: before.result === result ? before.since : now(),
+      at: now(),
+      ...(provenWithinMs === undefined ? {} : { provenWithinMs }),
+      ...(detail === undefined ? {} : { detail }),
+    });
+  };
+
+  return {
+    /** A loop that has to beat at least every `boundMs`, beginning now. */
+    watchLoop: (name: string, boundMs: number): void => {
+      loops.set(name, { boundMs, beatAt: now() });
+    },
+    /** The loop has turned. One that is not watched is ignored. */
+    beat: (name: string): void => {
+      const loop = loops.get(name);
+      if (loop !== undefined) loop.beatAt = now();
+    },
+    /** Epoch milliseconds; undefined for a loop that is not watched. */
+    lastBeat: (name: string): number | undefined => loops.get(name)?.beatAt,
+    forgetLoop: (name: string): void => {
+      loops.delete(name);
+    },
+
+    /** Makes a check known before anything is known about it. */
+    expect: (name: string, settings: CheckSettings = {}): void => {
+      checks.set(name, { ...settings, result: 'none', since: now(), at: now() });
+    },
+    prove: (name: string, detail?: string): void => settle(name, 'proven', detail),
+    /** `why` is one sentence without secrets. */
+    fail: (name: string, why: string): void => settle(name, 'failed', why),
+    forget: (name: string): void => {
+      checks.delete(name);
+    },
+
+    live: (): LiveReport => {
+      const reports = [...loops].map(([name, { boundMs, beatAt }]): LoopReport => {
+        const status = now() - beatAt > boundMs ? 'stuck' : 'turning';
+        return { name, status, lastBeat: iso(beatAt) };
+      });
+      return { status: reports.some(({ status }) => status === 'stuck') ? 'stuck' : 'ok', loops: reports };
+    },
+    ready: (): ReadyReport => {
+      const reports = [...checks].map(([name, check]) => ({ check, report: reportCheck(name, check, now()) }));
+      const isReady = !reports.some(({ check, report }) => blocks(report, check));
+      return { status: isReady ? 'ok' : 'not ready', checks: reports.map(({ report }) => report) };
+    },
+  };
+};
+
+export type Health = ReturnType<typeof createHealth>;

@@ -1,0 +1,63 @@
+/** What runs now, as data: the daemon fills it in, the status page and the `status` command show it. */
+import type { ChannelKind, Source } from '../alert.ts';
+
+/** All times are ISO 8601. Nothing in it is secret. */
+export interface StatusReport {
+  version: string;
+  /** Absent where no daemon was asked, only its Redis. */
+  startedAt?: string;
+  now: string;
+  services: ServiceStatus[];
+  protocols: ProtocolStatus[];
+  destinations: DestinationStatus[];
+  queues: QueueStatus[];
+  /** Deliveries that failed for good and are kept. */
+  dead: number;
+  /** What somebody should look at, one sentence each, worst first. */
+  problems: string[];
+}
+
+export interface ServiceStatus {
+  name: string;
+  up: boolean;
+  lastError?: string;
+}
+
+export interface ProtocolStatus {
+  service: string;
+  name: string;
+  /** Where its alerts go, in words. */
+  channels: string[];
+  sources: SourceStatus[];
+}
+
+export interface SourceStatus {
+  source: Source;
+  /** Everything written before it is durably queued. */
+  cursor?: string;
+  lagSeconds?: number;
+  /** When a read was last completed. */
+  lastPoll?: string;
+}
+
+export interface DestinationStatus {
+  id: string;
+  kind: ChannelKind;
+  label: string;
+  /** Alerts that wait to be sent now; absent where nobody counted. */
+  waiting?: number;
+  /** Alerts that wait for a slot or a retry at a known time; absent where nobody counted. */
+  delayed?: number;
+  delivered: number;
+  dead: number;
+  lastSuccess?: string;
+  lastError?: string;
+}
+
+export interface QueueStatus {
+  name: string;
+  waiting: number;
+  delayed: number;
+  active: number;
+  failed: number;
+}
