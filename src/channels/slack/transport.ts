@@ -117,9 +117,12 @@ const create = (config: SlackConfig, { post, now }: ChannelDependencies): Channe
   };
 };
 
-/** Channels by id (public, private, direct), or by name with or without `#`. Source: docs.slack.dev, "Conversations API". */
+/**
+ * Channels by id (public, private, direct), or by name with or without `#`, but no token that was pasted by mistake.
+ * Source: docs.slack.dev, "Conversations API".
+ */
 const CHANNEL_ID = /^[CGD][A-Z0-9]{7,20}$/;
-const CHANNEL_NAME = /^#?([\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}_-]{1,80})$/u;
+const CHANNEL_NAME = /^#?((?!xox[a-z]-)[\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}_-]{1,80})$/u;
 
 const channelOf = (text: string): string | undefined => {
   const contact = text.trim();

@@ -1,0 +1,292 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Alert, JsonObject } from '../../src/alert.ts';
+import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
+import { FORMATS, type Format } from '../../src/channels/channel.ts';
+import { createGuardedPost } from '../../src/channels/http.ts';
+import { slackConfig } from '../../src/channels/slack/config.ts';
+import { composeSlack, escapeSlack, type SlackBody } from '../../src/channels/slack/message.ts';
+import { slack } from '../../src/channels/slack/transport.ts';
+import { SLACK_CODES } from '../../src/channels/slack/verdicts.ts';
+import { cleanLine, cleanText } from '../../src/channels/text.ts';
+import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../support/alerts.ts';
+import { startHttpReceiver } from '../support/http-receiver.ts';
+import { parseSlack, readSlack } from '../support/slack-reader.ts';
+
+const CHANNEL = destinationOf('slack', 'C024BE91L');
+
+const bodyOf = (alert: Alert, format: Format = 'rich'): SlackBody => {
+  const context = { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' };
+  const [message] = composeSlack({ destination: CHANNEL, alerts: [alert] }, context);
+  if (message === undefined) throw new Error('nothing composed');
+  return message.body;
+};
+
+/** As an incoming webhook would carry it. */
+const read = (body: SlackBody) =>
+  readSlack({ method: 'POST', path: '/', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+const openSlack = async (config: object = { botToken: 'xoxb-1-token' }) => {
+  const receiver = await startHttpReceiver(() => ({ status: 200, body: '{"ok":true,"ts":"1763633275.000400"}' }));
+  const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1'] });
+  const channel = slack.create(slackConfig.parse({ apiUrl: receiver.origin, ...config }), {
+    post: guard.post,
+    now: Date.now,
+  });
+  closers.push(receiver.close, guard.close, channel.close);
+  const send = (address = CHANNEL.address, alert = inspectionAlert()) => {
+    const [message] = channel.compose(
+      { destination: destinationOf('slack', address), alerts: [alert] },
+      { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+    );
+    if (message === undefined) throw new Error('nothing composed');
+    return channel.send(message, AbortSignal.timeout(20_000));
+  };
+  return { receiver, channel, send };
+};
+
+describe('message', () => {
+  test('begins with a header, tells each detector, links the whole hash, and reads well on a locked phone', () => {
+    const { text, blocks = [] } = bodyOf(inspectionAlert());
+    expect(text).toBe(
+      'CRITICAL: Lending Pool: flashLoan, drasticBalanceChange: Borrowed 12,400 ETH and repaid in the same transaction',
+    );
+    expect(blocks.map(({ type }) => type)).toEqual(['header', 'section', 'section', 'section', 'section']);
+    expect(blocks[0]).toMatchObject({ text: { type: 'plain_text', emoji: false } });
+    const link = `<https://basescan.org/tx/${TX_HASH}|${TX_HASH}>`;
+    expect(blocks[3]).toMatchObject({ text: { type: 'mrkdwn', text: `*Transaction*\n${link}`, verbatim: true } });
+  });
+
+  test('a replay says so in the header and below it', () => {
+    const { blocks = [] } = bodyOf(inspectionAlert({ replay: true }));
+    expect(blocks[0]).toMatchObject({ text: { text: expect.stringContaining('(replay)') } });
+    expect(blocks[1]).toMatchObject({ type: 'context' });
+  });
+
+  test('plain and minimal are text alone, shown as it stands', () => {
+    for (const format of ['plain', 'minimal'] as const) {
+      const body = bodyOf(inspectionAlert(), format);
+      expect(body.blocks).toBeUndefined();
+      expect(body.mrkdwn).toBe(false);
+      expect(body.text.split('\n')[0]).toBe('CRITICAL: Lending Pool: flashLoan, drasticBalanceChange');
+      expect(body.text).toContain(TX_HASH);
+    }
+    expect(bodyOf(inspectionAlert(), 'minimal').text.length).toBeLessThan(600);
+  });
+
+  test.each([
+    ['a message longer than a block holds', { note: { status: 'detected', message: 'm'.repeat(3500) } }],
+    [
+      'more detectors than blocks',
+      Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`d${i}`, { status: 'x', message: `said ${i}` }])),
+    ],
+    [
+      'more text than all blocks hold',
+      Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`d${i}`, { status: 'x', message: `${i}`.repeat(2900) }])),
+    ],
+    ['escapes that do not fit', { note: { status: 'detected', message: '&'.repeat(2999) } }],
+  ])('%s goes out whole, as text', (_name, detections) => {
+    const body = bodyOf(inspectionAlert({ item: { detections: detections as JsonObject } }));
+    expect(body.blocks).toBeUndefined();
+    const { text } = read(body);
+    for (const [name, { message }] of Object.entries(detections)) expect(text).toContain(`${name}: ${message}`);
+    expect(text).toContain(TX_HASH);
+  });
+
+  test('what no message holds is cut at the end, and says how much is missing', () => {
+    const { text } = read(bodyOf(notificationAlert(`first ${'&'.repeat(50_000)}`)));
+    expect(text).toContain('b7f2c0de11aa22bb33cc44dd55ee66ff');
+    expect(text).toMatch(/first &+…\n\(\d+ characters left out\)$/);
+  });
+
+  const hostile = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.string({ unit: fc.constantFrom(...'<>&|*_~`:@#!.!-\n\r\t aé漢🧨\u0000\u202e'), maxLength: 60 }),
+    fc.string({ maxLength: 4000 }),
+  );
+
+  test('any text stays text, within every limit, in every format', () => {
+    fc.assert(
+      fc.property(hostile, hostile, hostile, fc.constantFrom(...FORMATS), (protocol, name, message, format) => {
+        const item = {
+          invokedMethodName: name,
+          assets: [{ descriptor: message }],
+          detections: { [name]: { status: 'x', message } },
+        };
+        const { text, active } = read(bodyOf(inspectionAlert({ protocol, item }), format));
+        expect(active.filter((target) => !target.startsWith('https://basescan.org/'))).toEqual([]);
+        if (format === 'minimal') return;
+        for (const value of [cleanLine(protocol), cleanLine(name), cleanText(message)]) {
+          // A headline of text alone is shortened; everything else is told in full.
+          if (value.length < 500) expect(text).toContain(value);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('any notification is told whole', () => {
+    fc.assert(
+      fc.property(hostile, (message) => {
+        const { text, active } = read(bodyOf(notificationAlert(message)));
+        expect(text).toContain(cleanText(message));
+        expect(active).toEqual([]);
+      }),
+    );
+  });
+
+  test('the sum of all text stays below what Slack takes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ minLength: 500, maxLength: 3000 }), { maxLength: 12 }), (messages) => {
+        const detections = Object.fromEntries(
+          messages.map((message, index) => [`d${index}`, { status: 'x', message }]),
+        );
+        const { blocks } = bodyOf(inspectionAlert({ item: { detections } }));
+        const texts = JSON.stringify(blocks ?? []).matchAll(/"text":"((?:[^"\\]|\\.)*)"/g);
+        const sum = [...texts].reduce((length, [, text]) => length + String(JSON.parse(`"${text}"`)).length, 0);
+        expect(sum).toBeLessThanOrEqual(12_000);
+      }),
+    );
+  });
+
+  test('escapes the three characters that Slack reads, once', () => {
+    expect(escapeSlack('<a&b> &lt;')).toBe('&lt;a&amp;b&gt; &amp;lt;');
+  });
+});
+
+describe('transport', () => {
+  test('posts with the bot token, without previews and without reading names into the text', async () => {
+    const { receiver, send } = await openSlack();
+    expect(await send()).toEqual({ providerId: '1763633275.000400' });
+    const [request] = receiver.arrived;
+    expect(request).toMatchObject({ path: '/chat.postMessage', method: 'POST' });
+    expect(request?.headers.authorization).toBe('Bearer xoxb-1-token');
+    if (request === undefined) throw new Error('nothing arrived');
+    expect(parseSlack(request).options).toEqual({
+      channel: 'C024BE91L',
+      unfurl_links: 'false',
+      unfurl_media: 'false',
+      parse: 'none',
+      link_names: 'false',
+    });
+  });
+
+  test('an incoming webhook gets the same message as JSON, without the token', async () => {
+    const { receiver, send } = await openSlack();
+    expect(await send(`${receiver.origin}/services/T0/B0/key`)).toEqual({});
+    const [request] = receiver.arrived;
+    expect(request?.headers).not.toHaveProperty('authorization');
+    expect(JSON.parse(request?.body ?? '')).toMatchObject({ unfurl_links: false, blocks: expect.any(Array) });
+    expect(request?.body).not.toContain('xoxb');
+  });
+
+  test('a receipt without a timestamp is a receipt', async () => {
+    const { receiver, send } = await openSlack();
+    receiver.script({ status: 200, body: '{"ok":true}' });
+    expect(await send()).toEqual({});
+  });
+
+  test.each(Object.entries(SLACK_CODES))('%s is %s', async (code, reason) => {
+    const { receiver, send } = await openSlack();
+    receiver.script({ status: 200, body: JSON.stringify({ ok: false, error: code }) });
+    await expect(send()).rejects.toMatchObject({ reason, code });
+    expect(receiver.arrived).toHaveLength(1);
+  });
+
+  test.each([
+    [
+      'where a block is wrong',
+      { messages: ['[ERROR] too long [json-pointer:/blocks/2/text/text]'] },
+      {},
+      '/blocks/2/text/text',
+    ],
+    ['which scope is missing', {}, { needed: 'chat:write' }, 'chat:write'],
+  ])('the error says %s', async (_name, response_metadata, more, expected) => {
+    const { receiver, send } = await openSlack();
+    const body = { ok: false, error: 'invalid_blocks', response_metadata, ...more };
+    receiver.script({ status: 200, body: JSON.stringify(body) });
+    await expect(send()).rejects.toThrow(expected);
+  });
+
+  test('429 with an HTTP date, which the client cannot read', async () => {
+    const { receiver, send } = await openSlack();
+    const later = new Date(Date.now() + 600_000).toUTCString();
+    receiver.script({ status: 429, headers: { 'retry-after': later } });
+    const error: unknown = await send().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ reason: 'rate-limited', code: '429' });
+    const { retryAfterMs } = error as { retryAfterMs: number };
+    expect(retryAfterMs).toBeGreaterThan(500_000);
+    expect(retryAfterMs).toBeLessThanOrEqual(600_000);
+  });
+
+  test('a redirect is not followed, so that the token goes nowhere else', async () => {
+    const elsewhere = await startHttpReceiver();
+    closers.push(elsewhere.close);
+    const { receiver, send } = await openSlack();
+    receiver.script({ status: 307, headers: { location: `${elsewhere.origin}/` } });
+    await expect(send()).rejects.toMatchObject({ reason: 'sender-misconfigured', code: '307' });
+    expect(elsewhere.arrived).toHaveLength(0);
+  });
+
+  test('an answer without end is not read to the end', async () => {
+    const { receiver, send } = await openSlack();
+    receiver.script({ status: 200, body: 'x'.repeat(3_000_000) });
+    await expect(send()).rejects.toMatchObject({ reason: 'unknown', maybeDelivered: true });
+  });
+
+  test('without a token channels wait for one, incoming webhooks work, and verify says so', async () => {
+    const { receiver, channel, send } = await openSlack({});
+    await expect(send()).rejects.toMatchObject({
+      reason: 'sender-misconfigured',
+      code: 'no_token',
+      maybeDelivered: false,
+    });
+    expect(await send(`${receiver.origin}/services/T0/B0/key`)).toEqual({});
+    expect(await channel.verify(AbortSignal.timeout(5000))).toMatch(/no bot token/);
+    expect(receiver.arrived).toHaveLength(1);
+  });
+
+  test('verify asks who we are', async () => {
+    const { receiver, channel } = await openSlack();
+    receiver.script(
+      { status: 200, body: '{"ok":true,"user":"tocsin","team":"Example\\u0007"}' },
+      { status: 200, body: '{"ok":false,"error":"token_revoked"}' },
+    );
+    expect(await channel.verify(AbortSignal.timeout(5000))).toBe('posts as tocsin in Example');
+    await expect(channel.verify(AbortSignal.timeout(5000))).rejects.toMatchObject({ reason: 'sender-misconfigured' });
+    expect(receiver.arrived.map(({ path }) => path)).toEqual(['/auth.test', '/auth.test']);
+  });
+});
+
+describe('addresses', () => {
+  test.each([
+    [{ contacts: ['C024BE91L', 'G0123456789', 'D0123456789'] }, ['C024BE91L', 'G0123456789', 'D0123456789']],
+    [{ contacts: [' #general ', 'general', 'ops-alerts_2'] }, ['#general', '#ops-alerts_2']],
+    [{ contacts: ['#オペレーション'] }, ['#オペレーション']],
+    [{ url: 'https://hooks.slack.com/services/T0/B0/k#x' }, ['https://hooks.slack.com/services/T0/B0/k']],
+    [{ contacts: ['C024BE91L'], url: 'https://hooks.slack.com/x' }, ['C024BE91L', 'https://hooks.slack.com/x']],
+  ])('%j', (entry, addresses) => {
+    expect(slack.addressesOf({ name: 'slack', ...entry })).toEqual({ addresses, problems: [] });
+  });
+
+  test('problems show no token and no path', () => {
+    const { problems } = slack.addressesOf({
+      name: 'slack',
+      contacts: ['xoxb-1-s3cr3t', '#xoxp-1-s3cr3t', 'https://hooks.slack.com/services/T0/B0/s3cr3t'],
+      url: 'ftp://s3cr3t:s3cr3t@x.example/',
+    });
+    expect(problems).toHaveLength(4);
+    expect(problems.join('\n')).not.toContain('s3cr3t');
+  });
+
+  test('labels', () => {
+    expect(slack.labelOf('C024BE91L')).toBe('C024BE91L');
+    expect(slack.labelOf('#general')).toBe('#general');
+    expect(slack.labelOf('https://hooks.slack.com/services/T0/B0/s3cr3t')).toMatch(/^hooks\.slack\.com\/…[0-9a-f]{4}$/);
+  });
+});
