@@ -41,12 +41,18 @@ const zoneOf = (zone = 'Z'): string => {
   return `${zone[0]}${digits.slice(0, 2)}:${digits.slice(2)}`;
 };
 
+/** Dates before 1970 stand for none, and so does NaN. */
+const positive = (ms: number): number | undefined => (ms > 0 ? ms : undefined);
+
+/** Exactly what the runtime writes; three dates an item make the general pattern the dearest part of decoding. */
+const CANONICAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
 const textMs = (text: string): number | undefined => {
+  if (CANONICAL.test(text)) return positive(Date.parse(text));
   if (/^\d+(\.\d+)?$/.test(text)) return numberMs(Number(text));
   const [, day, time, zone] = DATE_TIME.exec(text) ?? [];
   if (day === undefined) return undefined;
-  const ms = Date.parse(time === undefined ? day : `${day}T${time.replace(',', '.')}${zoneOf(zone)}`);
-  return ms > 0 ? ms : undefined;
+  return positive(Date.parse(time === undefined ? day : `${day}T${time.replace(',', '.')}${zoneOf(zone)}`));
 };
 
 /** Epoch milliseconds of an ISO 8601 date-time, or of seconds or milliseconds as a number or its digits. */
