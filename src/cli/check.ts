@@ -3,7 +3,8 @@ import { formatDuration } from '../config/fields.ts';
 import type { Environment } from '../config/interpolate.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { ConfigError, formatProblem } from '../errors.ts';
+import { ConfigError, formatProblem, UsageError } from '../errors.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 
 export interface CheckResult {
   /** `file:line:col: path: rule (got ...)`, by their order in the file; empty where the file is right. */
@@ -73,19 +74,39 @@ export const checkConfig = async (file: string, environment: Environment): Promi
   }
 };
 
-export interface CheckOptions {
-  file: string;
-  environment: Environment;
-  /** Print one JSON object instead of lines. */
-  json: boolean;
-  write(text: string): void;
-}
-
-/** Prints the result and gives the exit code: 0 where the file is right, 1 where it has problems. */
-export const runCheck = async ({ file, environment, json, write }: CheckOptions): Promise<number> => {
-  const result = await checkConfig(file, environment);
+/** Prints the result; every problem is the operator's mistake. */
+export const runCheck = async (
+  { config: file, json = false }: CommonOptions,
+  { env, write }: Pick<CommandContext, 'env' | 'write'>,
+): Promise<ExitCode> => {
+  const result = await checkConfig(file, env);
   const { problems, summary } = result;
   const lines = problems.length > 0 ? problems : [`${file}: no problems`, ...summary];
   write(`${json ? JSON.stringify(result) : lines.join('\n')}\n`);
-  return problems.length > 0 ? 1 : 0;
+  return problems.length > 0 ? EXIT.mistake : EXIT.done;
+};
+
+/** The `check` command: the file first, and only where it is right everything that it names. */
+export const check = async (
+  options: CommonOptions & { online?: boolean },
+  context: CommandContext,
+): Promise<ExitCode> => {
+  if (options.online !== true) return runCheck(options, context);
+  const { env, write, signal } = context;
+  const config = await loadConfig(options.config, env);
+  const { askEverything } = await import('../wiring/online.ts');
+  const findings = await askEverything(config, signal);
+  if (options.json === true) writeJson(context, findings);
+  else write(findings.map(({ subject, ok, detail }) => `${ok ? 'ok  ' : 'FAIL'}  ${subject}: ${detail}\n`).join(''));
+  return findings.every(({ ok }) => ok) ? EXIT.done : EXIT.finding;
+};
+
+export interface CheckOptions extends CommonOptions {
+  online?: boolean;
+}
+
+/** The command. */
+export const check = async (options: CheckOptions, context: CommandContext): Promise<ExitCode> => {
+  if (options.online) throw new UsageError('check --online is not part of this version; leave --online out');
+  return runCheck(options, context);
 };

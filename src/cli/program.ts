@@ -43,6 +43,7 @@ const commands = (context: CommandContext, end: (code: ExitCode) => void): Comma
       async () => (await import('./sandbox.ts')).sandbox,
     )
       .option('--host <address>', 'where to listen', '127.0.0.1')
+      .option('--public-host <name>', 'host in the addresses it gives out')
       .option('--port <number>', 'of the monitoring service; the receivers take the following ones', '9900')
       .option('--seed <number>', 'seed of the traffic')
       .option('--quiet', 'produce no traffic')

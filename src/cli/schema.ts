@@ -1,5 +1,6 @@
 /** `tocsin schema`: what editors need to help with the configuration file. */
 import { inputJsonSchema } from '../config/schema.ts';
+import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
 
 type Node = Record<string, unknown>;
 
@@ -38,4 +39,10 @@ const allowVariables = (value: unknown): unknown => {
 export const configJsonSchema = (): Record<string, unknown> => {
   const schema = allowVariables(inputJsonSchema());
   return { ...(isNode(schema) ? schema : {}), title: 'Tocsin configuration' };
+};
+
+/** The command: prints the schema, to be saved where an editor looks for it. */
+export const schema = async (_options: unknown, context: CommandContext): Promise<ExitCode> => {
+  writeJson(context, configJsonSchema());
+  return EXIT.done;
 };

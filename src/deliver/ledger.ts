@@ -48,6 +48,8 @@ export interface Ledger {
     entry: { state: DeliveryState; attempt: Attempt; providerId?: string },
   ): Promise<void>;
   read(alertId: string): Promise<AlertRecord | undefined>;
+  /** Deliveries on their way now, by destination id; what has none is left out. */
+  waiting(): Promise<Record<string, number>>;
   /** Alert ids that name a transaction. */
   byTransaction(txHash: string): Promise<string[]>;
 }
@@ -55,6 +57,11 @@ export interface Ledger {
 const RETENTION_SECONDS = 35 * 24 * 3600;
 const ATTEMPTS_KEPT = 10;
 const ALERT_FIELD = 'alert';
+
+/** KEYS: the alert, the counts; ARGV: destination, record. Counts a delivery only when it is noted for the first time. */
+const EXPECT = `
+if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 1 then redis.call('HINCRBY', KEYS[2], ARGV[1], 1) end
+return 1`;
 
 const isFinal = (state: DeliveryState): boolean => state !== 'waiting';
 
@@ -76,6 +83,7 @@ const summary = ({ id, service, protocol, source, type, itemId, at, readAt, txHa
 export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => number): Ledger => {
   const alertKey = (id: string): string => `${prefix}:alert:${id}`;
   const transactionKey = (hash: string): string => `${prefix}:tx:${hash.toLowerCase()}`;
+  const waitingKey = `${prefix}:waiting`;
   const nowIso = (): string => new Date(now()).toISOString();
 
   const records = (destination: Destination, alerts: readonly Alert[]): Promise<(DeliveryRecord | undefined)[]> =>
@@ -105,7 +113,9 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
           at: nowIso(),
           attempts: [],
         };
-        for (const { id } of alerts) batch.hsetnx(alertKey(id), destination.id, JSON.stringify(record));
+        for (const { id } of alerts) {
+          batch.eval(EXPECT, 2, alertKey(id), waitingKey, destination.id, JSON.stringify(record));
+        }
       }
       await execute(batch);
     },
@@ -126,6 +136,7 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
         };
         noteAlert(batch, alert);
         batch.hset(alertKey(alert.id), destination.id, JSON.stringify(record));
+        if (isFinal(state) && known[index]?.state === 'waiting') batch.hincrby(waitingKey, destination.id, -1);
       });
       await execute(batch);
     },
@@ -136,6 +147,10 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
         alert: JSON.parse(alert) as AlertRecord['alert'],
         deliveries: Object.values(deliveries).flatMap((json) => parseRecord(json) ?? []),
       };
+    },
+    waiting: async () => {
+      const counts = Object.entries(await redis.hgetall(waitingKey)).map(([id, count]) => [id, Number(count)] as const);
+      return Object.fromEntries(counts.filter(([, count]) => count > 0));
     },
     byTransaction: (txHash) => redis.smembers(transactionKey(txHash)),
   };

@@ -58,7 +58,7 @@ const toListed = ({ id, name, channels, triggers }: Protocol): ListedProtocol =>
 });
 
 /** All pages of one key's listing. */
-const listProtocols = async ({ client, clock }: Service, signal: AbortSignal): Promise<ListedProtocol[]> => {
+export const listProtocols = async ({ client, clock }: Service, signal: AbortSignal): Promise<ListedProtocol[]> => {
   const listed: ListedProtocol[] = [];
   const pages = walkPages(
     async (pageNumber) => {
@@ -178,9 +178,24 @@ export const createReading = (dependencies: ReadingDependencies) => {
     now,
   });
 
+  let planned = Number.POSITIVE_INFINITY;
+
   return {
     catalog,
     services,
+    /** Sets the schedule up again where Redis lost it, without a restart. */
+    keepSchedule: async (): Promise<void> => {
+      if ((await store.schedule.count()) >= planned) return;
+      const turns = await intake.plan();
+      await store.schedule.sync(turns);
+      planned = turns.length;
+    },
+    /** How each service answers at present. */
+    states: () =>
+      config.services.map(({ name }) => {
+        const [first] = outages.current().filter(({ group }) => group === name);
+        return first === undefined ? { name, up: true } : { name, up: false, lastError: first.message };
+      }),
     protocolOf: async ({ service, protocol }: Alert): Promise<CatalogEntry | undefined> =>
       (await catalog.protocols(service)).get(protocol),
     intake,

@@ -17,11 +17,8 @@ export interface OpenRedis {
   close(): Promise<void>;
 }
 
-const namedRedis = ({ redis: { url, sentinel, cluster } }: Config): RedisSettings | undefined => {
-  if (url !== undefined) return { url };
-  if (sentinel !== undefined) return { sentinel };
-  return cluster === undefined ? undefined : { cluster };
-};
+const namedRedis = ({ redis: { prefix: _prefix, ...settings } }: Config): RedisSettings | undefined =>
+  (settings.url ?? settings.sentinel ?? settings.cluster) ? settings : undefined;
 
 const never = new Promise<never>(() => {});
 
@@ -35,14 +32,23 @@ const open = (
   return { redis, prefix: keyPrefix(config.redis.prefix) };
 };
 
+/** The Redis that the config names; nothing where it names none. */
+export const openNamedRedis = (
+  config: Config,
+  role: string,
+  onError: (error: Error, times: number) => void,
+): OpenRedis | undefined => {
+  const settings = namedRedis(config);
+  if (!settings) return undefined;
+  const opened = open(config, settings, role, onError);
+  return { ...opened, lost: never, close: async () => opened.redis.disconnect() };
+};
+
 /** For the daemon: starts the embedded server where no Redis is named. */
 export const openOwnRedis = async (config: Config, log: Logger, signal: AbortSignal): Promise<OpenRedis> => {
   const onError = (error: Error, times: number) => log.warn({ err: error, times }, 'Redis is in trouble');
-  const named = namedRedis(config);
-  if (named) {
-    const opened = open(config, named, 'daemon', onError);
-    return { ...opened, lost: never, close: async () => opened.redis.disconnect() };
-  }
+  const named = openNamedRedis(config, 'daemon', onError);
+  if (named) return named;
   const embedded = await startEmbeddedRedis({ dataDir: config.dataDir, log, signal });
   const opened = open(config, embedded.connection, 'daemon', onError);
   return {

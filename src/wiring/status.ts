@@ -52,16 +52,20 @@ export const createStatus = (dependencies: StatusDependencies) => {
 
   return async (): Promise<StatusReport> => {
     const protocols = (await Promise.all(config.services.map(({ name }) => protocolsOf(name)))).flat();
-    const quarantined = await store.quarantine.count();
+    const [quarantined, dead, waiting] = await Promise.all([
+      store.quarantine.count(),
+      store.dead.count(),
+      store.ledger.waiting(),
+    ]);
     return {
       version,
       ...(dependencies.startedAt === undefined ? {} : { startedAt: iso(dependencies.startedAt) }),
       now: iso(now()),
       services: dependencies.services(),
       protocols,
-      destinations: await store.standings.list(),
+      destinations: (await store.standings.list()).map((one) => ({ ...one, waiting: waiting[one.id] ?? 0 })),
       queues: await store.queues.counts(),
-      dead: await store.dead.count(),
+      dead,
       problems: [
         ...dependencies.problems(),
         ...(quarantined === 0 ? [] : [`${quarantined} items of the service could not be understood`]),

@@ -83,6 +83,19 @@ describe('delivering a parcel', () => {
     expect(await standings.list()).toMatchObject([{ id: DESTINATION.id, delivered: 2, dead: 0 }]);
   });
 
+  test('what is on its way is counted by destination, once however often it is expected', async () => {
+    const { run, ledger } = setUp({ answers: [undefined, failure('destination-dead')] });
+    const parcel = { destination: DESTINATION, alerts: [makeAlert(1), makeAlert(2), makeAlert(3)] };
+    await ledger.expect([parcel]);
+    await ledger.expect([parcel]);
+    expect(await ledger.waiting()).toEqual({ [DESTINATION.id]: 3 });
+    await run([makeAlert(1), makeAlert(2)]);
+    expect(await ledger.waiting()).toEqual({ [DESTINATION.id]: 1 });
+    await run([makeAlert(3)]);
+    await ledger.expect([parcel]);
+    expect(await ledger.waiting()).toEqual({});
+  });
+
   test('after a passing fault only the rest is sent again', async () => {
     const { run, sent, events, time } = setUp({ answers: [undefined, failure('retry')] });
     const alerts = [makeAlert(1), makeAlert(2), makeAlert(3)];

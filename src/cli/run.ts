@@ -1,0 +1,36 @@
+/** `tocsin run`: the daemon in the foreground, until a signal or until it cannot go on. */
+import { loadConfig } from '../config/load.ts';
+import { collectSecrets } from '../config/secrets.ts';
+import { createDaemon } from '../daemon.ts';
+import { createLogger } from '../ops/log.ts';
+import { createScrubber } from '../secret.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+export const run = async (options: CommonOptions, { env, signal }: CommandContext): Promise<ExitCode> => {
+  const config = await loadConfig(options.config, env);
+  const scrub = createScrubber(collectSecrets(config));
+  const log = createLogger({ level: config.log.level, scrub });
+  const daemon = createDaemon({ config, log, scrub });
+  const stop = async (): Promise<void> => {
+    log.info('stopping: what is being sent may end, the rest waits in the queue');
+    const clean = await daemon.stop();
+    log.info({ clean }, 'stopped');
+  };
+  try {
+    const ended = await Promise.race([daemon.start().then(() => daemon.failed), aborted(signal).then(() => undefined)]);
+    await stop();
+    if (ended === undefined) return EXIT.done;
+    log.fatal({ reason: ended }, 'the daemon cannot go on');
+    return EXIT.temporary;
+  } catch (error) {
+    log.fatal({ err: error }, 'the daemon cannot start');
+    await stop();
+    throw error;
+  }
+};

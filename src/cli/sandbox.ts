@@ -1,0 +1,58 @@
+/** `tocsin sandbox`: the fake world alone, for a daemon that is started by hand or in another container. */
+import { UsageError } from '../errors.ts';
+import { createSandbox } from '../sandbox/sandbox.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { sandboxEnvironment } from './sandbox-environment.ts';
+
+interface SandboxCommandOptions extends CommonOptions {
+  host: string;
+  publicHost?: string;
+  port: string;
+  seed?: string;
+  quiet?: boolean;
+}
+
+const TRAFFIC_EVERY_MS = 1000;
+const LAST_PORT = 65_535;
+const RECEIVERS = ['slack', 'telegram', 'smtp', 'webhook'] as const;
+
+const portsFrom = (text: string) => {
+  const first = Number(text);
+  if (!/^\d+$/.test(text) || first < 0 || first + RECEIVERS.length > LAST_PORT) {
+    throw new UsageError(`--port must be a whole number up to ${LAST_PORT - RECEIVERS.length} (got '${text}')`);
+  }
+  if (first === 0) return {};
+  return { service: first, ...Object.fromEntries(RECEIVERS.map((name, index) => [name, first + 1 + index])) };
+};
+
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+export const sandbox = async (options: SandboxCommandOptions, context: CommandContext): Promise<ExitCode> => {
+  const { host, publicHost, seed } = options;
+  const world = createSandbox({
+    host,
+    ports: portsFrom(options.port),
+    ...(publicHost === undefined ? {} : { publicHost }),
+    ...(seed === undefined ? {} : { seed }),
+  });
+  try {
+    const addresses = await world.start();
+    const environment = sandboxEnvironment(addresses);
+    if (options.json === true) writeJson(context, { addresses, environment });
+    else
+      context.write(
+        `${Object.entries(environment)
+          .map(([name, value]) => `${name}=${value}`)
+          .join('\n')}\n`,
+      );
+    if (options.quiet !== true) world.startTraffic({ everyMs: TRAFFIC_EVERY_MS });
+    await untilAborted(context.signal);
+    return EXIT.done;
+  } finally {
+    await world.stop();
+  }
+};

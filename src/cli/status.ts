@@ -1,0 +1,19 @@
+/** `tocsin status`: what runs now, read from the daemons' Redis. */
+import { loadConfig } from '../config/load.ts';
+import type { StatusReport } from '../ops/status.ts';
+import { renderStatusText } from '../ops/status-text.ts';
+import { openView } from '../wiring/view.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+
+export const status = async (options: CommonOptions, context: CommandContext): Promise<ExitCode> => {
+  const config = await loadConfig(options.config, context.env);
+  const view = await openView(config);
+  try {
+    const report: StatusReport = await view.status();
+    if (options.json === true) writeJson(context, report);
+    else context.write(renderStatusText(report));
+    return EXIT.done;
+  } finally {
+    await view.close();
+  }
+};

@@ -1,0 +1,116 @@
+/** What `tocsin test` sends with: the running daemon's queue, or workers of its own where no daemon runs. */
+import type { Alert, ChannelKind, Destination, Parcel } from '../alert.ts';
+import { addressesOf, labelOf } from '../channels/registry.ts';
+import type { Config } from '../config/schema.ts';
+import { collectSecrets } from '../config/secrets.ts';
+import type { AlertRecord } from '../deliver/ledger.ts';
+import { channelsOf, routeEntries, toDestination } from '../dispatch/routes.ts';
+import { UnavailableError, UsageError } from '../errors.ts';
+import { createLogger } from '../ops/log.ts';
+import { createMetrics } from '../ops/metrics.ts';
+import { createCatalog } from '../poll/catalog.ts';
+import { createNameFilter } from '../poll/include.ts';
+import { createScrubber } from '../secret.ts';
+import { version } from '../version.ts';
+import { createDelivering, routeSettings } from './deliver.ts';
+import { listProtocols, openServices } from './poll.ts';
+import { attachRedis, type OpenRedis, openOwnRedis } from './redis.ts';
+import { createStore } from './store.ts';
+
+export interface TestBench {
+  /** The destinations of an address given by hand. Throws a `UsageError` that says what is wrong with it. */
+  address(kind: ChannelKind, to: string): Destination[];
+  /** The destinations of a protocol, as the config and the service say. */
+  protocol(name: string): Promise<Destination[]>;
+  send(parcels: readonly Parcel[]): Promise<void>;
+  read(alert: Alert['id']): Promise<AlertRecord | undefined>;
+  close(): Promise<void>;
+}
+
+/** The daemon's Redis; where none runs on this data directory, a private one for the length of the test. */
+const openRedis = async (
+  config: Config,
+  log: ReturnType<typeof createLogger>,
+  signal: AbortSignal,
+): Promise<OpenRedis> => {
+  try {
+    return await attachRedis(config);
+  } catch (error) {
+    if (!(error instanceof UnavailableError) || config.redis.url || config.redis.sentinel || config.redis.cluster)
+      throw error;
+    return openOwnRedis(config, log, signal);
+  }
+};
+
+export const openBench = async (config: Config, signal: AbortSignal): Promise<TestBench> => {
+  const scrub = createScrubber(collectSecrets(config));
+  const log = createLogger({ level: 'fatal', scrub });
+  const { redis, prefix, close } = await openRedis(config, log, signal);
+  const now = Date.now;
+  const store = createStore({ redis, prefix, onError: () => {}, now });
+  const settings = routeSettings(config);
+  const isIncluded = createNameFilter(config.protocols.include, config.protocols.exclude);
+  const services = openServices(config, now);
+  const catalog = createCatalog({
+    redis,
+    prefix,
+    list: (service) => {
+      const found = services.get(service);
+      return found ? listProtocols(found, signal) : Promise.resolve([]);
+    },
+    isIncluded,
+  });
+  const delivering = createDelivering({
+    config,
+    store,
+    metrics: createMetrics({ version }),
+    log,
+    scrub,
+    protocolOf: async () => undefined,
+    now,
+  });
+  let stopWorkers = async (): Promise<void> => {};
+
+  const find = async (name: string) => {
+    for (const { name: service } of config.services) {
+      await catalog.refresh(service, signal);
+      const entry = (await catalog.protocols(service)).get(name);
+      if (entry) return entry;
+    }
+    throw new UsageError(`no service lists a protocol '${name}' that the config includes`);
+  };
+
+  return {
+    address: (kind, to) => {
+      if (!settings.configured.has(kind)) throw new UsageError(`the config does not set up the channel kind '${kind}'`);
+      const entry = /^https?:\/\//.test(to) ? { name: kind, url: to } : { name: kind, contacts: [to] };
+      const { addresses, problems } = addressesOf(kind, entry);
+      if (addresses.length === 0) throw new UsageError(`--to: ${problems.join('; ')}`);
+      return addresses.map((address) => toDestination(kind, address, labelOf));
+    },
+    protocol: async (name) => {
+      const entries = channelsOf(name, await find(name), settings.overrides);
+      const { destinations, problems } = routeEntries(entries, settings);
+      if (destinations.length === 0) throw new UsageError(`${name}: ${problems.join('; ') || 'it has no channels'}`);
+      return destinations;
+    },
+    send: async (parcels) => {
+      const kinds = [...new Set(parcels.map(({ destination }) => destination.kind))];
+      const workers = await Promise.all(kinds.map((kind) => store.queues.workers(kind)));
+      if (workers.includes(0)) {
+        const stop = delivering.start();
+        stopWorkers = () => stop(0);
+      }
+      await store.ledger.expect(parcels);
+      await store.queues.enqueue(parcels);
+    },
+    read: store.ledger.read,
+    close: async () => {
+      await stopWorkers();
+      await delivering.close();
+      await Promise.all([...services.values()].map(({ client }) => client.close()));
+      await store.close();
+      await close();
+    },
+  };
+};
