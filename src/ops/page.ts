@@ -1,129 +1,177 @@
 /** The status page: plain HTML that needs no script, reads on a phone and in the dark, and refreshes itself. */
-import { createHash } from 'node:crypto';
-import type { StatusReport } from './status.ts';
-
-const STYLE = `
-:root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 18%, transparent); --quiet: color-mix(in srgb, currentColor 62%, transparent); --bad: #c62828; --good: #2e7d32; }
-@media (prefers-color-scheme: dark) { :root { --bad: #ff8a80; --good: #81c784; } }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 0 auto; padding: 1rem; }
-h1 { font-size: 1.3rem; margin: 0 0 .2rem; } h2 { font-size: 1rem; margin: 1.6rem 0 .4rem; }
-p { margin: .2rem 0; } .quiet { color: var(--quiet); } .bad { color: var(--bad); } .good { color: var(--good); }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-th { font-weight: 600; color: var(--quiet); white-space: nowrap; } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
-td.wide { min-width: 12rem; overflow-wrap: anywhere; } ul { padding-left: 1.2rem; margin: .2rem 0; }
-`;
-
-/** Nothing but our own style is allowed on the page. */
-export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
+import { type Html, html } from './html.ts';
+import { STYLE } from './page-style.ts';
+import type { ProtocolStatus, StatusReport } from './status.ts';
+import { ago, clockText, isLate, printable, sortProtocols, totalsOf } from './wording.ts';
 
 const REFRESH_SECONDS = 10;
+/** A page of thousands of rows, made again every ten seconds, helps nobody; the `status` command shows them all. */
+const MOST_PROBLEMS = 30;
+const MOST_ROWS = 1000;
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
-
-interface Cell {
-  text: string;
-  /** CSS classes of the cell. */
-  as?: 'n' | 'bad' | 'good' | 'quiet' | 'wide';
+interface Column<Row> {
+  head: string;
+  as?: 'number' | 'time';
+  cell(row: Row): string | number | Html;
 }
 
-const cell = (text: string | number, as?: Cell['as']): Cell => ({
-  text: String(text),
-  ...(as === undefined ? {} : { as }),
-});
+const classOf = (as: 'number' | 'time' | undefined): Html => (as === undefined ? html`` : html` class="${as}"`);
 
-const table = (heads: readonly Cell[], rows: readonly (readonly Cell[])[]): string => {
-  const row = (cells: readonly Cell[], tag: 'th' | 'td') =>
-    `<tr>${cells.map(({ text, as }) => `<${tag}${as ? ` class="${as}"` : ''}>${escape(text)}</${tag}>`).join('')}</tr>`;
-  return `<div class="scroll"><table>${row(heads, 'th')}${rows.map((cells) => row(cells, 'td')).join('')}</table></div>`;
+const tableOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], nothing: string): Html => {
+  if (rows.length === 0) return html`<p class="quiet">${nothing}</p>`;
+  const rowOf = (row: Row): Html =>
+    html`<tr>${columns.map(({ head, as, cell }) => html`<td data-label="${head}"${classOf(as)}>${cell(row)}</td>`)}</tr>`;
+  const more =
+    rows.length > MOST_ROWS
+      ? html`<p class="quiet">and ${rows.length - MOST_ROWS} more: see the status command</p>`
+      : html``;
+  return html`<table><thead><tr>${columns.map(({ head, as }) => html`<th${classOf(as)}>${head}</th>`)}</tr></thead>
+<tbody>${rows.slice(0, MOST_ROWS).map(rowOf)}</tbody></table>${more}`;
 };
 
-/** `12 s`, `4 min`, `3 h`, `2 d`. */
-export const ageText = (seconds: number): string => {
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
+/** Text from outside: isolated, so that its writing direction stays its own. */
+const name = (text: string): Html => html`<bdi>${printable(text)}</bdi>`;
+const bad = (text: string): Html => html`<span class="bad">${printable(text)}</span>`;
+const quiet = (text: string): Html => html`<span class="quiet">${text}</span>`;
+const count = (value: number): Html | number => (value === 0 ? quiet('0') : value);
+
+const moment = (at: string | undefined, now: string): Html =>
+  at === undefined ? quiet('never') : html`<time datetime="${at}" title="${clockText(at)}">${ago(at, now)}</time>`;
+
+const problemsOf = ({ problems }: StatusReport): Html => {
+  if (problems.length === 0) return html``;
+  const more = problems.length - MOST_PROBLEMS;
+  return html`<section class="problems"><h2>Needs a look</h2><ul>${problems
+    .slice(0, MOST_PROBLEMS)
+    .map(
+      (problem) => html`<li>${printable(problem)}</li>`,
+    )}</ul>${more > 0 ? html`<p>and ${more} more</p>` : html``}</section>`;
 };
 
-const ago = (at: string | undefined, now: string): string =>
-  at === undefined ? 'never' : `${ageText(Math.max(0, (Date.parse(now) - Date.parse(at)) / 1000))} ago`;
+const summaryOf = (report: StatusReport): Html => {
+  const { services, protocols, destinations, dead } = report;
+  const { late, failing, waiting, delayed } = totalsOf(report);
+  const up = services.filter((service) => service.up).length;
+  const of = (wrong: number, total: number, word: string) =>
+    wrong === 0 ? total : html`${total} ${bad(`${wrong} ${word}`)}`;
+  const entries: [string, Html | number][] = [
+    ['Services', up === services.length ? up : html`${up} ${bad(`of ${services.length} answer`)}`],
+    ['Protocols', of(late, protocols.length, 'late')],
+    ['Destinations', of(failing, destinations.length, 'failing')],
+    ['Waiting', waiting],
+    ['Delayed', delayed],
+    ['Dead and kept', dead === 0 ? 0 : bad(String(dead))],
+  ];
+  return html`<dl>${entries.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`;
+};
 
-const problemsHtml = ({ problems }: StatusReport): string =>
-  problems.length === 0
-    ? '<p class="good">Nothing needs anybody.</p>'
-    : `<h2>Needs somebody</h2><ul>${problems.map((problem) => `<li class="bad">${escape(problem)}</li>`).join('')}</ul>`;
-
-const destinationsHtml = ({ destinations, now }: StatusReport): string =>
-  table(
+const servicesOf = ({ services }: StatusReport): Html =>
+  tableOf(
+    services,
     [
-      cell('Destination'),
-      cell('Kind'),
-      cell('Delivered', 'n'),
-      cell('Dead', 'n'),
-      cell('Last success'),
-      cell('Last error'),
+      { head: 'Service', cell: (service) => name(service.name) },
+      {
+        head: 'State',
+        cell: ({ up, lastError }) =>
+          up ? html`<span class="good">answers</span>` : bad(lastError ?? 'does not answer'),
+      },
     ],
-    destinations.map(({ label, kind, delivered, dead, lastSuccess, lastError }) => [
-      cell(label, 'wide'),
-      cell(kind),
-      cell(delivered, 'n'),
-      cell(dead, 'n'),
-      cell(ago(lastSuccess, now)),
-      cell(lastError ?? '', lastError === undefined ? undefined : 'bad'),
-    ]),
+    'None is set up.',
   );
 
-const protocolsHtml = ({ protocols, now }: StatusReport): string =>
-  table(
-    [cell('Protocol'), cell('Service'), cell('Channels'), cell('Last read'), cell('Read up to')],
-    protocols.map(({ name, service, channels, sources }) => [
-      cell(name, 'wide'),
-      cell(service),
-      cell(channels.join(', ') || 'none', channels.length === 0 ? 'bad' : undefined),
-      cell(sources.map(({ source, lastPoll }) => `${source} ${ago(lastPoll, now)}`).join('; ')),
-      cell(sources.map(({ cursor }) => cursor?.slice(0, 19).replace('T', ' ') ?? 'not yet').join('; '), 'quiet'),
-    ]),
+const destinationsOf = ({ destinations, now }: StatusReport): Html =>
+  tableOf(
+    destinations,
+    [
+      { head: 'Destination', cell: ({ label }) => name(label) },
+      { head: 'Kind', cell: ({ kind }) => kind },
+      { head: 'Waiting', as: 'number', cell: ({ waiting = 0, delayed = 0 }) => count(waiting + delayed) },
+      { head: 'Delivered', as: 'number', cell: ({ delivered }) => count(delivered) },
+      { head: 'Dead', as: 'number', cell: ({ dead }) => (dead === 0 ? quiet('0') : bad(String(dead))) },
+      { head: 'Last success', as: 'time', cell: ({ lastSuccess }) => moment(lastSuccess, now) },
+      { head: 'Last error', cell: ({ lastError }) => (lastError === undefined ? '' : bad(lastError)) },
+    ],
+    'Nothing has been sent yet.',
   );
 
-const queuesHtml = ({ queues }: StatusReport): string =>
-  table(
-    [cell('Queue'), cell('Waiting', 'n'), cell('Delayed', 'n'), cell('Sending', 'n'), cell('Failed', 'n')],
-    queues.map(({ name, waiting, delayed, active, failed }) => [
-      cell(name),
-      ...[waiting, delayed, active, failed].map((count) => cell(count, 'n')),
-    ]),
+const perSource = ({ sources }: ProtocolStatus, show: (source: ProtocolStatus['sources'][number]) => Html): Html =>
+  html`<span>${sources.map((source, index) => html`${index === 0 ? html`` : html`<br>`}${show(source)}`)}</span>`;
+
+const protocolsOf = ({ protocols, services, now }: StatusReport): Html => {
+  const columns: Column<ProtocolStatus>[] = [
+    { head: 'Protocol', cell: (protocol) => name(protocol.name) },
+    { head: 'Service', cell: ({ service }) => name(service) },
+    {
+      head: 'Channels',
+      cell: ({ channels }) => (channels.length === 0 ? bad('none') : printable(channels.join(', '))),
+    },
+    { head: 'Source', cell: (protocol) => perSource(protocol, ({ source }) => quiet(source)) },
+    {
+      head: 'Last read',
+      as: 'time',
+      cell: (protocol) =>
+        perSource(protocol, (source) =>
+          isLate(source) ? bad(ago(source.lastPoll, now)) : moment(source.lastPoll, now),
+        ),
+    },
+    {
+      head: 'Queued up to',
+      as: 'time',
+      cell: (protocol) =>
+        perSource(protocol, ({ cursor }) => quiet(cursor === undefined ? 'not yet' : clockText(cursor))),
+    },
+  ];
+  const shown = services.length > 1 ? columns : columns.filter(({ head }) => head !== 'Service');
+  return tableOf(
+    sortProtocols(protocols),
+    shown,
+    'None is watched: the service lists none, or the config lets none through.',
+  );
+};
+
+const queuesOf = ({ queues }: StatusReport): Html =>
+  tableOf(
+    queues,
+    [
+      { head: 'Queue', cell: (queue) => queue.name },
+      { head: 'Waiting', as: 'number', cell: ({ waiting }) => count(waiting) },
+      { head: 'Delayed', as: 'number', cell: ({ delayed }) => count(delayed) },
+      { head: 'Sending', as: 'number', cell: ({ active }) => count(active) },
+      { head: 'Failed', as: 'number', cell: ({ failed }) => (failed === 0 ? quiet('0') : bad(String(failed))) },
+    ],
+    'None.',
   );
 
-const servicesHtml = ({ services }: StatusReport): string =>
-  services
-    .map(({ name, up, lastError }) =>
-      up
-        ? `<p>Service ${escape(name)}: <span class="good">answers</span></p>`
-        : `<p>Service ${escape(name)}: <span class="bad">${escape(lastError ?? 'does not answer')}</span></p>`,
-    )
-    .join('');
+const headOf = ({ version, startedAt, now, problems }: StatusReport): Html => {
+  const [first] = problems;
+  const state =
+    first === undefined
+      ? html`<span class="good">all is well</span>`
+      : bad(problems.length === 1 ? 'one thing needs a look' : `${problems.length} things need a look`);
+  const started = startedAt === undefined ? '' : `, started ${ago(startedAt, now)}`;
+  return html`<h1>Tocsin: ${state}</h1>
+<p class="quiet">Version ${version}${started}. As of ${clockText(now)}, again every ${REFRESH_SECONDS} s.</p>`;
+};
 
+/** The whole page. Everything in the report is escaped. */
 export const renderPage = (report: StatusReport): string => {
-  const { version, startedAt, now, dead } = report;
-  const title = report.problems.length === 0 ? 'Tocsin' : `Tocsin (${report.problems.length})`;
-  const since = startedAt === undefined ? '' : `, started ${ago(startedAt, now)}`;
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title>
+  const { problems, protocols, destinations } = report;
+  const title = problems.length === 0 ? 'Tocsin' : `(${problems.length}) Tocsin`;
+  return html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta http-equiv="refresh" content="${REFRESH_SECONDS}">
-<style>${STYLE}</style></head><body>
-<h1>Tocsin</h1><p class="quiet">${escape(`version ${version}${since}, as of ${now.slice(0, 19).replace('T', ' ')} UTC`)}</p>
-${servicesHtml(report)}${dead === 0 ? '' : `<p class="bad">${dead} deliveries are dead and kept.</p>`}
-${problemsHtml(report)}
-<h2>Destinations</h2>${destinationsHtml(report)}
-<h2>Protocols</h2>${protocolsHtml(report)}
-<h2>Queues</h2>${queuesHtml(report)}
+<style>${{ html: STYLE }}</style></head><body>
+${headOf(report)}
+${problemsOf(report)}
+${summaryOf(report)}
+<h2>Services</h2>
+${servicesOf(report)}
+<h2>Destinations <small>${destinations.length}</small></h2>
+${destinationsOf(report)}
+<h2>Queues</h2>
+${queuesOf(report)}
+<h2>Protocols <small>${protocols.length}</small></h2>
+${protocolsOf(report)}
 </body></html>
-`;
+`.html;
 };

@@ -5,7 +5,8 @@ import type { Logger } from 'pino';
 import { UsageError } from '../errors.ts';
 import type { Health, HealthReport } from './health.ts';
 import type { Metrics } from './metrics.ts';
-import { PAGE_POLICY, renderPage } from './page.ts';
+import { renderPage } from './page.ts';
+import { PAGE_POLICY } from './page-style.ts';
 import type { StatusReport } from './status.ts';
 
 export interface OpsServerSettings {

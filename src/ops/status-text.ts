@@ -1,71 +1,103 @@
-/** The status report for a terminal: aligned columns, the problems first. */
-import { ageText } from './page.ts';
+/** The status report for a terminal or a file: aligned columns, what needs a look first, no colour. */
 import type { StatusReport } from './status.ts';
+import { ago, clockText, printable, sortProtocols } from './wording.ts';
 
-const columns = (rows: readonly (readonly string[])[]): string[] => {
-  const widths = rows.reduce<number[]>(
-    (widest, row) => row.map((text, index) => Math.max(widest[index] ?? 0, text.length)),
-    [],
-  );
-  return rows.map((row) =>
-    row
-      .map((text, index) => text.padEnd(widths[index] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+interface Column<Row> {
+  head: string;
+  /** Numbers stand at the right. */
+  isNumber?: boolean;
+  cell(row: Row): string | number;
+}
+
+const GAP = '  ';
+
+const tableOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string[] => {
+  const cells = [
+    columns.map(({ head }) => head.toUpperCase()),
+    ...rows.map((row) => columns.map(({ cell }) => printable(String(cell(row))))),
+  ];
+  const widths = columns.map((_, index) => Math.max(...cells.map((row) => row[index]?.length ?? 0)));
+  const align = (text: string, index: number): string =>
+    columns[index]?.isNumber ? text.padStart(widths[index] ?? 0) : text.padEnd(widths[index] ?? 0);
+  return cells.map((row) => `${GAP}${row.map(align).join(GAP)}`.trimEnd());
 };
 
-const section = (title: string, heads: readonly string[], rows: readonly (readonly string[])[]): string[] =>
-  rows.length === 0
-    ? [`${title}: none`, '']
-    : [`${title}:`, ...columns([heads, ...rows]).map((line) => `  ${line}`), ''];
+const section = (title: string, lines: readonly string[]): string => [title, ...lines].join('\n');
 
-const ago = (at: string | undefined, now: string): string =>
-  at === undefined ? 'never' : `${ageText(Math.max(0, (Date.parse(now) - Date.parse(at)) / 1000))} ago`;
+const servicesOf = ({ services }: StatusReport): string =>
+  section(
+    'Services',
+    tableOf(services, [
+      { head: 'service', cell: ({ name }) => name },
+      { head: 'state', cell: ({ up, lastError }) => (up ? 'answers' : (lastError ?? 'does not answer')) },
+    ]),
+  );
 
-export const renderStatusText = (report: StatusReport): string => {
-  const { version, now, services, protocols, destinations, queues, dead, problems } = report;
-  return `${[
-    `Tocsin ${version}, ${now}`,
-    ...services.map(
-      ({ name, up, lastError }) => `service ${name}: ${up ? 'answers' : (lastError ?? 'does not answer')}`,
-    ),
-    '',
-    ...(problems.length === 0 ? [] : ['Needs somebody:', ...problems.map((problem) => `  ${problem}`), '']),
-    ...section(
-      'Destinations',
-      ['KIND', 'TO', 'DELIVERED', 'DEAD', 'LAST SUCCESS', 'LAST ERROR'],
-      destinations.map(({ kind, label, delivered, dead: died, lastSuccess, lastError }) => [
-        kind,
-        label,
-        String(delivered),
-        String(died),
-        ago(lastSuccess, now),
-        lastError ?? '',
-      ]),
-    ),
-    ...section(
-      'Protocols',
-      ['PROTOCOL', 'SERVICE', 'CHANNELS', 'SOURCE', 'LAST READ', 'READ UP TO'],
-      protocols.flatMap(({ name, service, channels, sources }) =>
-        sources.map(({ source, cursor, lastPoll }) => [
-          name,
-          service,
-          channels.join(',') || 'none',
-          source,
-          ago(lastPoll, now),
-          cursor ?? 'not yet',
-        ]),
+const destinationsOf = ({ destinations, now }: StatusReport): string =>
+  section(
+    `Destinations (${destinations.length})`,
+    tableOf(destinations, [
+      { head: 'kind', cell: ({ kind }) => kind },
+      { head: 'destination', cell: ({ label }) => label },
+      { head: 'waiting', isNumber: true, cell: ({ waiting = 0, delayed = 0 }) => waiting + delayed },
+      { head: 'delivered', isNumber: true, cell: ({ delivered }) => delivered },
+      { head: 'dead', isNumber: true, cell: ({ dead }) => dead },
+      { head: 'last success', cell: ({ lastSuccess }) => ago(lastSuccess, now) },
+      { head: 'last error', cell: ({ lastError = '' }) => lastError },
+    ]),
+  );
+
+const queuesOf = ({ queues }: StatusReport): string =>
+  section(
+    'Queues',
+    tableOf(queues, [
+      { head: 'queue', cell: ({ name }) => name },
+      { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
+      { head: 'delayed', isNumber: true, cell: ({ delayed }) => delayed },
+      { head: 'sending', isNumber: true, cell: ({ active }) => active },
+      { head: 'failed', isNumber: true, cell: ({ failed }) => failed },
+    ]),
+  );
+
+const protocolsOf = ({ protocols, now }: StatusReport): string =>
+  section(
+    `Protocols (${protocols.length})`,
+    tableOf(
+      sortProtocols(protocols).flatMap(({ sources, ...protocol }) =>
+        sources.map((source) => ({ ...protocol, ...source })),
       ),
+      [
+        { head: 'protocol', cell: ({ name }) => name },
+        { head: 'service', cell: ({ service }) => service },
+        { head: 'source', cell: ({ source }) => source },
+        { head: 'last read', cell: ({ lastPoll }) => ago(lastPoll, now) },
+        { head: 'queued up to', cell: ({ cursor }) => (cursor === undefined ? 'not yet' : clockText(cursor)) },
+        { head: 'channels', cell: ({ channels }) => channels.join(', ') || 'none' },
+      ],
     ),
-    ...section(
-      'Queues',
-      ['QUEUE', 'WAITING', 'DELAYED', 'SENDING', 'FAILED'],
-      queues.map(({ name, waiting, delayed, active, failed }) => [
-        name,
-        ...[waiting, delayed, active, failed].map(String),
-      ]),
-    ),
-    `Dead deliveries: ${dead}`,
-  ].join('\n')}\n`;
+  );
+
+const problemsOf = ({ problems }: StatusReport): string[] =>
+  problems.length === 0
+    ? []
+    : [
+        section(
+          'Needs a look',
+          problems.map((problem) => `${GAP}${printable(problem)}`),
+        ),
+      ];
+
+/** Ends with a line feed. */
+export const renderStatusText = (report: StatusReport): string => {
+  const { version, startedAt, now, dead } = report;
+  const started = startedAt === undefined ? '' : `, started ${ago(startedAt, now)}`;
+  return `${[
+    `Tocsin ${version}${started}, as of ${clockText(now)}`,
+    ...problemsOf(report),
+    servicesOf(report),
+    destinationsOf(report),
+    queuesOf(report),
+    protocolsOf(report),
+    `Dead and kept: ${dead}`,
+  ].join('\n\n')}\n`;
 };

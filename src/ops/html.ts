@@ -1,0 +1,27 @@
+/** HTML that cannot be broken by what is put into it: every value is escaped, unless it was made here. */
+
+/** Finished HTML. */
+export interface Html {
+  html: string;
+}
+
+type Piece = string | number | Html | readonly Html[];
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const toHtml = (piece: Piece): string => {
+  if (typeof piece === 'number') return String(piece);
+  if (typeof piece === 'string') return piece.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  return 'html' in piece ? piece.html : piece.map(({ html }) => html).join('');
+};
+
+/** A template of HTML. Values stand between tags or inside quoted attributes. */
+export const html = ({ raw }: TemplateStringsArray, ...pieces: Piece[]): Html => ({
+  html: raw.map((text, index) => text + toHtml(pieces[index] ?? '')).join(''),
+});

@@ -1,0 +1,54 @@
+/** How the status is put into words, the same on the page and in a terminal. */
+import type { ProtocolStatus, SourceStatus, StatusReport } from './status.ts';
+
+/** Control, direction and invisible characters: names come from outside and must not steer a terminal or turn a line round. */
+const INVISIBLE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the purpose
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+/** One line that shows what it says. */
+export const printable = (text: string): string => text.replace(/[\t\n\r]+/g, ' ').replace(INVISIBLE, '');
+
+/** `12 s`, `4 min`, `3 h`, `2 d`: as exact as a person needs it. */
+export const ageText = (seconds: number): string => {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
+};
+
+/** `4 min ago`; `never` for what never was. Times are ISO 8601. */
+export const ago = (at: string | undefined, now: string): string =>
+  at === undefined ? 'never' : `${ageText(Math.max(0, (Date.parse(now) - Date.parse(at)) / 1000))} ago`;
+
+/** `2026-11-21 10:07:31 UTC`. */
+export const clockText = (at: string): string => `${at.slice(0, 19).replace('T', ' ')} UTC`;
+
+/** Polls come every some seconds; a source that nobody read for so long deserves a look. */
+const LATE_AFTER_SECONDS = 300;
+
+export const isLate = ({ lastPoll, lagSeconds = 0 }: SourceStatus): boolean =>
+  lastPoll === undefined || lagSeconds > LATE_AFTER_SECONDS;
+
+const needsLook = ({ channels, sources }: ProtocolStatus): boolean => channels.length === 0 || sources.some(isLate);
+
+/** Those that need a look first, otherwise as they came. */
+export const sortProtocols = (protocols: readonly ProtocolStatus[]): ProtocolStatus[] => [
+  ...protocols.filter(needsLook),
+  ...protocols.filter((protocol) => !needsLook(protocol)),
+];
+
+export interface Totals {
+  late: number;
+  failing: number;
+  waiting: number;
+  delayed: number;
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+
+export const totalsOf = ({ protocols, destinations, queues }: StatusReport): Totals => ({
+  late: protocols.filter(({ sources }) => sources.some(isLate)).length,
+  failing: destinations.filter(({ lastError }) => lastError !== undefined).length,
+  waiting: sum(queues.map(({ waiting }) => waiting)),
+  delayed: sum(queues.map(({ delayed }) => delayed)),
+});
