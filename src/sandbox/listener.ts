@@ -22,15 +22,15 @@ export interface ListenOptions {
 
 const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
 
+/** Undefined where it is too long; the rest is read all the same, or the client would never see our answer. */
 const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > BODY_LIMIT_BYTES) return undefined;
-    chunks.push(chunk);
+    if (bytes <= BODY_LIMIT_BYTES) chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return bytes > BODY_LIMIT_BYTES ? undefined : Buffer.concat(chunks);
 };
 
 const open = (server: Server, port: number, host: string): Promise<Opened> =>

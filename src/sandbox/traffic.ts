@@ -64,7 +64,7 @@ const FINDINGS: Readonly<Record<DetectorName, (random: Random) => string>> = {
   newContract: (random) => `Called through a contract that was created ${1 + random.below(40)} blocks ago.`,
   mixer: (random) => `Origin was funded by a mixer ${1 + random.below(12)} hours before.`,
   reentrancy: (random) => `Method entered ${2 + random.below(30)} times before the first call returned.`,
-  failedTransaction: (random) => `Reverted for the ${2 + random.below(8)}th time in a row from this origin.`,
+  failedTransaction: (random) => `Reverted, as ${2 + random.below(8)} transactions of this origin before.`,
 };
 
 const LIKELY: Readonly<Record<Exclude<Severity, 'ok'>, readonly [DetectorName, ...DetectorName[]]>> = {

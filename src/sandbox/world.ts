@@ -53,6 +53,8 @@ export const createWorld = (seed: number | string): ProtocolSeed[] => {
 /** `Sandbox Lending Pool` -> `sandbox-lending-pool`; never empty. */
 const slugOf = (name: string, index: number): string => {
   const slug = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '');

@@ -55,7 +55,8 @@ const withMalformed = (answer: JsonValue, item: JsonValue): JsonValue => {
 /** Faults that leave a readable answer. */
 export const spoilJson = (answer: JsonValue, fault: Fault | undefined): JsonValue => {
   if (fault?.kind === 'wrong-shape') return fault.body;
-  return fault?.kind === 'malformed-item' ? withMalformed(answer, fault.item ?? MALFORMED) : answer;
+  if (fault?.kind !== 'malformed-item') return answer;
+  return withMalformed(answer, fault.item === undefined ? MALFORMED : fault.item);
 };
 
 const half = (text: string): string => text.slice(0, Math.max(1, Math.floor(text.length / 2)));

@@ -76,7 +76,7 @@ export const createTelegramReceiver = (options: TelegramReceiverOptions = {}): T
     const { response } = exchange;
     const [, token = '', method = ''] = PATH.exec(exchange.path) ?? [];
     if (token === '') return sendHttp(response, telegramError(404, 'Not Found'));
-    if (decodeURIComponent(token) !== botToken) return sendHttp(response, telegramError(401, 'Unauthorized'));
+    if (token.replace(/%3a/i, ':') !== botToken) return sendHttp(response, telegramError(401, 'Unauthorized'));
     const form = await formOf(exchange);
     if (!form) return sendHttp(response, telegramError(400, 'Bad Request: the request body cannot be read'));
     if (method !== 'sendMessage' && method !== 'sendDocument')
