@@ -3,7 +3,7 @@ import { formatDuration } from '../config/fields.ts';
 import type { Environment } from '../config/interpolate.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { ConfigError, formatProblem, UsageError } from '../errors.ts';
+import { ConfigError, formatProblem } from '../errors.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 
 export interface CheckResult {
@@ -99,14 +99,4 @@ export const check = async (
   if (options.json === true) writeJson(context, findings);
   else write(findings.map(({ subject, ok, detail }) => `${ok ? 'ok  ' : 'FAIL'}  ${subject}: ${detail}\n`).join(''));
   return findings.every(({ ok }) => ok) ? EXIT.done : EXIT.finding;
-};
-
-export interface CheckOptions extends CommonOptions {
-  online?: boolean;
-}
-
-/** The command. */
-export const check = async (options: CheckOptions, context: CommandContext): Promise<ExitCode> => {
-  if (options.online) throw new UsageError('check --online is not part of this version; leave --online out');
-  return runCheck(options, context);
 };
