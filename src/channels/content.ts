@@ -16,6 +16,8 @@ export interface Detection {
 export interface Fact {
   label: string;
   value: string;
+  /** The parts of a `value` that is a list, for a kind that gives each a line. */
+  items?: string[];
   /** An http(s) URL of ours (an explorer), safe to link. */
   url?: string;
 }
@@ -92,11 +94,13 @@ const assetText = (value: JsonValue): string => {
   return name === UNKNOWN ? text(address) : `${name} (${text(address)})`;
 };
 
-const assetsText = (value: JsonValue | undefined): string =>
-  Array.isArray(value) && value.length > 0 ? value.map(assetText).join(', ') : UNKNOWN;
-
 const fact = (label: string, value: string, url?: string): Fact =>
   url === undefined ? { label, value } : { label, value, url };
+
+const assetsFact = (assets: JsonValue | undefined): Fact => {
+  const items = Array.isArray(assets) ? assets.map(assetText) : [];
+  return items.length > 1 ? { ...fact('Assets', items.join(', ')), items } : fact('Assets', items[0] ?? UNKNOWN);
+};
 
 /** Chain ids arrive as number or string. */
 const chainOf = (item: JsonObject, chains: Chains): Chain | undefined => {
@@ -113,7 +117,7 @@ const inspectionFacts = ({ item }: Alert, chains: Chains, sentAt: string): Fact[
     fact('Chain', chain ? `${chain.name} (${text(item.chainId)})` : text(item.chainId)),
     fact('Origin', origin, addressLink(chain, origin)),
     fact('Method', text(item.invokedMethodName)),
-    fact('Assets', assetsText(item.assets)),
+    assetsFact(item.assets),
     fact('Transaction time', timeText(item.txTimestamp)),
     fact('Inspected', timeText(item.createdAt)),
     fact('Sent', sentText(sentAt, 'transaction', item.txTimestamp)),

@@ -4,6 +4,7 @@
  * sheet; the sheet only turns the colours for those that follow a dark system.
  */
 import type { Content, Detection, Fact } from '../content.ts';
+import { shorten } from '../text.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -62,9 +63,9 @@ const HEAD = [
   `<style>:root{color-scheme:light dark}@media (prefers-color-scheme:dark){${DARK}}</style>`,
 ].join('\n');
 
-const valueHtml = ({ value, url }: Fact): string =>
+const valueHtml = ({ value, items, url }: Fact): string =>
   url === undefined
-    ? escapeHtml(value)
+    ? (items ?? [value]).map(escapeHtml).join('<br>')
     : `<a class="link" href="${escapeHtml(url)}" style="${LINK};text-decoration:underline">${escapeHtml(value)}</a>`;
 
 const CODE = new Set(['Transaction', 'Origin', 'Method', 'Inspection', 'Notification']);
@@ -86,9 +87,11 @@ const noticeHtml = (notice: string): string =>
   `<p class="note ink" style="margin:14px 0 0;padding:10px 12px;border-radius:6px;background:#eef1f5;` +
   `font-size:15px;line-height:1.4;${INK}">${escapeHtml(notice)}</p>`;
 
+const NAMES_LIMIT = 300;
+
 const heading = ({ severity, protocol, detections, notice }: Content): string => {
   const { name, light } = accentOf(severity);
-  const names = detections.map((detection) => detection.name).join(', ');
+  const names = shorten(detections.map((detection) => detection.name).join(', '), NAMES_LIMIT);
   return [
     `<p class="${name}" style="margin:0;font-size:13px;font-weight:700;letter-spacing:.05em;color:${light};${WRAP}">${escapeHtml(severity)}</p>`,
     `<h1 class="ink" style="margin:2px 0 0;font-size:22px;line-height:1.25;font-weight:700;${INK};${WRAP}">${escapeHtml(protocol)}</h1>`,

@@ -45,17 +45,25 @@ const boundDetections = (detections: readonly Detection[]): Detection[] => {
     : [...told, { name: `${rest.length} more detectors`, message: bound(rest.join(', '), VALUE_LIMIT) }];
 };
 
+/** A list that is too long is shown as one text, cut. */
+const boundFact = ({ items, ...fact }: Fact): Fact =>
+  fact.value.length <= VALUE_LIMIT && items !== undefined
+    ? { ...fact, items }
+    : { ...fact, value: bound(fact.value, VALUE_LIMIT) };
+
 const bounded = (content: Content): Content => ({
   ...content,
   protocol: bound(content.protocol, NAME_LIMIT),
   severity: bound(content.severity, NAME_LIMIT),
   ...(content.message === undefined ? {} : { message: bound(content.message, TEXT_LIMIT) }),
   detections: boundDetections(content.detections),
-  facts: content.facts.map((fact) => ({ ...fact, value: bound(fact.value, VALUE_LIMIT) })),
+  facts: content.facts.map(boundFact),
 });
 
-const factText = ({ label, value, url }: Fact): string =>
-  url === undefined ? `${label}: ${value}` : `${label}: ${value}\n${url}`;
+const factText = ({ label, value, items, url }: Fact): string => {
+  if (items !== undefined) return [`${label}:`, ...items.map((item) => `- ${item}`)].join('\n');
+  return url === undefined ? `${label}: ${value}` : `${label}: ${value}\n${url}`;
+};
 
 const paragraphs = (...parts: string[]): string => `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 

@@ -14,12 +14,13 @@ export interface TelegramText {
 
 /** UTF-16 units after entity parsing. */
 export const TEXT_LIMIT = 4096;
-/** Together they stay under the hundred entities that Telegram keeps of a message: 4 lines, the middle, 8 lines. */
-const LINE_ENTITIES = 4;
+/** Together they stay under the hundred entities that Telegram keeps of a message: 4 lines, the middle, 11 lines. */
+const LINE_ENTITIES = 3;
 const BODY_ENTITIES = 50;
 const TITLE_LIMIT = 300;
 const VALUE_LIMIT = 160;
 const ASSETS_LIMIT = 700;
+const LISTED_MAX = 4;
 
 const BLANK: Line = [];
 
@@ -64,8 +65,14 @@ const bodyOf = ({ detections, message }: Content): Line[] => [
   ...(message === undefined ? [] : message.split('\n').map((text) => [{ text }])),
 ];
 
+/** A short list has a line for each item. */
+const factLines = (fact: Fact): Line[] =>
+  fact.items !== undefined && fact.items.length <= LISTED_MAX
+    ? [[{ text: `${fact.label}:` }], ...fact.items.map((item) => [{ text: `- ${shorten(item, VALUE_LIMIT)}` }])]
+    : [factLine(fact)];
+
 const tailOf = ({ facts }: Content): Line[] =>
-  facts.filter(({ label }) => label !== 'Transaction' && label !== 'Chain').map(factLine);
+  facts.filter(({ label }) => label !== 'Transaction' && label !== 'Chain').flatMap(factLines);
 
 const disarmEach = (lines: readonly Line[]): Line[] => lines.flatMap((line) => disarm([line], LINE_ENTITIES));
 

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cleanLine, cleanText, shorten } from '../../src/channels/text.ts';
+import { anyText } from '../support/texts.ts';
+
+describe('cleanText', () => {
+  test.each([
+    ['controls and escapes', 'a\u0000b\u0007c\u001b[31md\u007f\u009b', 'abc[31md'],
+    ['direction', 'safe\u202egnp.exe\u2066x\u2069\u061c', 'safegnp.exex'],
+    ['zero width', 'pass\u200bword\u200d\u2060\ufeff', 'password'],
+    ['fillers and tags', 'a\u115f\u3164\uffa0\u{e0041}\u{e0100}\ufe0fb', 'ab'],
+    ['lone surrogates', 'a\ud800b\udc00c\ud83e\udde8', 'abc\u{1f9e8}'],
+    ['noncharacters and annotation', 'a\uffff\u{1fffe}\ufff9b', 'ab'],
+    ['line ends of all kinds', 'a\r\nb\rc\u2028d\u2029e\u0085f\vg\fh', 'a\nb\nc\nd\ne\nf\ng\nh'],
+    ['more than one blank line', 'a\n\n\nb\n \t\n  \n\nc', 'a\n\nb\n\nc'],
+    ['marks piled up', `z${'\u0301'.repeat(50)}a`, `z${'\u0301'.repeat(4)}a`],
+    ['space around', ' \n a \t b \n ', 'a \t b'],
+  ])('removes %s', (_what, text, clean) => expect(cleanText(text)).toBe(clean));
+
+  test.each(['naïve Ünïcödé', '漢字 かな', 'العربية', 'ภาษาไทย ที่นี่', 'हिन्दी', '🧨', 'tab\there', 'a\n\nb'])(
+    'leaves %j alone',
+    (text) => expect(cleanText(text)).toBe(text),
+  );
+
+  test('is done after once, for any text', () => {
+    fc.assert(fc.property(anyText(), (text) => cleanText(cleanText(text)) === cleanText(text)));
+  });
+
+  test('leaves nothing that is invisible or ends a line elsewhere', () => {
+    fc.assert(
+      fc.property(anyText(), (text) => {
+        const clean = cleanText(text);
+        expect(clean.replaceAll(/[\n\t]/g, '')).not.toMatch(/[\p{Cc}\u200b-\u200f\u2028-\u202e\ufeff]/u);
+        expect(clean.isWellFormed()).toBe(true);
+      }),
+    );
+  });
+
+  test.each(['\n ', '\u0301', ' ', '\ud800', '\r', '\n\t'])('cleans a megabyte of %j', (unit) => {
+    expect(cleanText(`x${unit.repeat(500_000)}x`)).toMatch(/^x(?:\s|\u0301)*x$/);
+  });
+});
+
+describe('cleanLine', () => {
+  test('has one line and single spaces, for any text', () => {
+    expect(cleanLine(' a\r\nBcc:  b\t c\u2028d ')).toBe('a Bcc: b c d');
+    fc.assert(
+      fc.property(anyText(), (text) => {
+        expect(cleanLine(text)).not.toMatch(/[\r\n\t\v\f]| {2}|^ | $/);
+      }),
+    );
+  });
+});
+
+describe('shorten', () => {
+  test.each([
+    ['abc', 3, 'abc'],
+    ['abcd', 3, 'ab…'],
+    ['ab cd', 4, 'ab…'],
+    ['a🧨b', 3, 'a…'],
+    ['abc', 1, '…'],
+    ['abc', 0, ''],
+    ['', 0, ''],
+  ])('%j to %i is %j', (text, limit, short) => expect(shorten(text, limit)).toBe(short));
+
+  test('keeps to the limit and to whole characters, for any text', () => {
+    fc.assert(
+      fc.property(anyText(), fc.nat(200), (text, limit) => {
+        const short = shorten(cleanText(text), limit);
+        expect(short.length).toBeLessThanOrEqual(limit);
+        expect(short.isWellFormed()).toBe(true);
+      }),
+    );
+  });
+});
