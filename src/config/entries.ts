@@ -1,7 +1,7 @@
 /** The keys of one YAML map, with those that `<<` merges into it. */
 import { type Document, isAlias, isCollection, isMap, isScalar, isSeq, type Pair, type YAMLMap } from 'yaml';
 import type { Path } from './display.ts';
-import type { PlaceOf } from './findings.ts';
+import type { PlaceOf } from './positions.ts';
 
 export interface Entry {
   key: string;

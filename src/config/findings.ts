@@ -1,6 +1,7 @@
 /** Findings of the reading stages, and how they become the problems of a `ConfigError`. */
 import type { ConfigProblem } from '../errors.ts';
 import { type Path, showPath } from './display.ts';
+import type { PlaceOf } from './positions.ts';
 
 /** Something wrong, at a place in the text. */
 export interface Finding {
@@ -12,8 +13,6 @@ export interface Finding {
   /** Already fit to be shown. */
   got?: string;
 }
-
-export type PlaceOf = (offset: number) => { line: number; column: number };
 
 /** One problem for each finding, by their order in the file; what is said twice of one place is said once. */
 export const toProblems = (file: string, findings: readonly Finding[], placeOf: PlaceOf): ConfigProblem[] => {

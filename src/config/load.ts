@@ -67,7 +67,7 @@ const check = (tree: Tree): { config?: Config; findings: Finding[] } => {
   const findings = [
     ...explanations.map((explanation) => explained(tree, explanation)),
     ...breachesOf(tree.value).map(({ path, rule }) => place(tree, path, rule)),
-  ].filter(({ path }) => !tree.isBroken(path));
+  ].filter(({ path }) => !tree.isLost(path));
   return result.success ? { config: result.data, findings } : { findings };
 };
 

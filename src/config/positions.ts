@@ -30,3 +30,15 @@ export const createPositions = (): Positions => {
     },
   };
 };
+
+/** Both count from 1. */
+export type PlaceOf = (offset: number) => { line: number; column: number };
+
+export const createPlaceOf = (text: string): PlaceOf => {
+  const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
+  return (offset) => {
+    const within = Math.min(Math.max(0, offset), text.length);
+    const line = starts.findLastIndex((start) => start <= within);
+    return { line: line + 1, column: within - (starts[line] ?? 0) + 1 };
+  };
+};

@@ -3,10 +3,8 @@
  * are wrong: the operator gets everything in one run.
  */
 import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
-import { webAddress } from '../channels/address.ts';
-import { parseAddress } from '../channels/email/address.ts';
 import type { Path } from './display.ts';
-import { parseDuration } from './fields.ts';
+import { httpUrl, parseDuration } from './fields.ts';
 import { POLL_DEFAULTS } from './sections.ts';
 
 export interface Breach {
@@ -21,6 +19,9 @@ const mapOf = (value: unknown): Values =>
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
+/** A key whose value could not be had, for want of a variable, is there all the same. */
+const has = (values: Values, key: string): boolean => Object.hasOwn(values, key);
+
 const serviceNames = (config: Values): Breach[] => {
   const names = listOf(config.services).map((service) => mapOf(service).name);
   return names.flatMap((name, index) => {
@@ -33,9 +34,9 @@ const serviceNames = (config: Values): Breach[] => {
 
 const oneRedis = (config: Values): Breach[] => {
   const redis = mapOf(config.redis);
-  const [first, ...others] = ['url', 'sentinel', 'cluster'].filter((key) => redis[key] !== undefined);
+  const [first, ...others] = ['url', 'sentinel', 'cluster'].filter((key) => has(redis, key));
   const spare = others.map((key) => ({ path: ['redis', key], rule: `may not stand beside redis.${first}` }));
-  const owned = ['username', 'password'].filter((key) => redis[key] !== undefined);
+  const owned = ['username', 'password'].filter((key) => has(redis, key));
   if (first === 'sentinel' || first === 'cluster') return spare;
   const rule = first === 'url' ? 'belongs into redis.url' : 'is only for redis.sentinel or redis.cluster';
   return [...spare, ...owned.map((key) => ({ path: ['redis', key], rule }))];
@@ -43,10 +44,11 @@ const oneRedis = (config: Values): Breach[] => {
 
 const lookbackCoversOverlap = (config: Values): Breach[] => {
   const poll = mapOf(config.poll);
-  const durationMs = (key: 'overlap' | 'lookback') => parseDuration(String(poll[key] ?? POLL_DEFAULTS[key]));
+  const durationMs = (key: 'overlap' | 'lookback') =>
+    parseDuration(String(has(poll, key) ? poll[key] : POLL_DEFAULTS[key]));
   const [overlapMs, lookbackMs] = [durationMs('overlap'), durationMs('lookback')];
   if (overlapMs === undefined || lookbackMs === undefined || lookbackMs >= overlapMs) return [];
-  const key = poll.lookback === undefined ? 'overlap' : 'lookback';
+  const key = has(poll, 'lookback') ? 'lookback' : 'overlap';
   const rule = 'must be such that poll.lookback is at least poll.overlap';
   return [{ path: ['poll', key], rule }];
 };
@@ -70,35 +72,41 @@ const NEEDS: Record<ChannelKind, { keys: readonly string[]; rule: string }> = {
   webhook: { keys: ['contacts', 'url'], rule: 'has nothing to send to: give a url' },
 };
 
-const isGiven = (value: unknown): boolean => value !== undefined && (!Array.isArray(value) || value.length > 0);
+const gives = (entry: Values, key: string): boolean => {
+  const value = entry[key];
+  return has(entry, key) && (!Array.isArray(value) || value.length > 0);
+};
 
 const entryBreaches = (path: Path, entry: Values, channels: Values): Breach[] => {
-  const { name, contacts } = entry;
+  const { name } = entry;
   if (!isKind(name)) return [];
   const { keys, rule } = NEEDS[name];
-  const breaches = keys.some((key) => isGiven(entry[key])) ? [] : [{ path, rule }];
-  if (channels[name] === undefined) {
+  const breaches = keys.some((key) => gives(entry, key)) ? [] : [{ path, rule }];
+  if (!has(channels, name)) {
     return [...breaches, { path: [...path, 'name'], rule: `must be a kind that is set up under channels` }];
   }
-  const tokenless = name === 'slack' && isGiven(contacts) && mapOf(channels.slack).botToken === undefined;
+  const tokenless = name === 'slack' && gives(entry, 'contacts') && !has(mapOf(channels.slack), 'botToken');
   return tokenless
     ? [...breaches, { path: [...path, 'contacts'], rule: 'needs channels.slack.botToken; without it only url works' }]
     : breaches;
 };
 
-/** Kinds whose addresses have a form that is known for sure, without asking the provider. */
-const CONTACT_FORMS: Partial<Record<ChannelKind, { isValid(contact: string): boolean; rule: string }>> = {
+/** What is surely no address of its kind; the kind itself judges the rest when it routes. */
+const CONTACT_FORMS: Partial<Record<ChannelKind, { isPossible(contact: string): boolean; rule: string }>> = {
   email: {
-    isValid: (contact) => parseAddress(contact) !== undefined,
+    isPossible: (contact) => /^[^\s@<>()[\],;:"]+@[^\s@<>()[\],;:"]+$/.test(contact),
     rule: 'must be one plain address: name@example.com',
   },
-  webhook: { isValid: (contact) => webAddress(contact) !== undefined, rule: 'must be an http or https URL' },
+  webhook: {
+    isPossible: (contact) => httpUrl().safeParse(contact).success,
+    rule: 'must be an http or https URL, without user and password',
+  },
 };
 
 const contactBreaches = (path: Path, { name, contacts }: Values): Breach[] => {
   const form = isKind(name) ? CONTACT_FORMS[name] : undefined;
   return listOf(contacts).flatMap((contact, index) =>
-    form === undefined || typeof contact !== 'string' || form.isValid(contact)
+    form === undefined || typeof contact !== 'string' || form.isPossible(contact)
       ? []
       : [{ path: [...path, 'contacts', index], rule: form.rule }],
   );

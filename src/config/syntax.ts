@@ -1,6 +1,7 @@
 /** Text to a YAML 1.2 document. The parser's own messages quote the file, which may hold secrets, so each is put into words of ours. */
-import { type Document, LineCounter, parseDocument } from 'yaml';
-import type { Finding, PlaceOf } from './findings.ts';
+import { type Document, parseDocument } from 'yaml';
+import type { Finding } from './findings.ts';
+import { createPlaceOf, type PlaceOf } from './positions.ts';
 
 const NOT_YAML = 'is not YAML here';
 
@@ -38,19 +39,14 @@ const firstOfLine = (findings: readonly Finding[], placeOf: PlaceOf): Finding[] 
 ];
 
 export const parseYaml = (text: string): Syntax => {
-  const lines = new LineCounter();
   const document = parseDocument(text, {
     version: '1.2',
     schema: 'core',
-    lineCounter: lines,
     prettyErrors: false,
     // The reader reports doubles itself, with the key and the place of the first.
     uniqueKeys: false,
   });
-  const placeOf: PlaceOf = (offset) => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(1, line), column: Math.max(1, col) };
-  };
+  const placeOf = createPlaceOf(text);
   const told = [...document.errors, ...document.warnings];
   const findings = told.map(({ code, pos }) => ({ path: ['yaml'], offset: pos[0], rule: RULES[code] ?? NOT_YAML }));
   if (document.directives.yaml.version !== '1.2') {

@@ -21,7 +21,7 @@ const fileOf = async (text: string): Promise<string> => {
 const run = async (text: string, json: boolean): Promise<{ code: number; output: string }> => {
   const file = await fileOf(text);
   const written: string[] = [];
-  const code = await runCheck({ file, environment: {}, json, write: (part) => written.push(part) });
+  const code = await runCheck({ config: file, json }, { env: {}, write: (part) => written.push(part) });
   return { code, output: written.join('').replaceAll(file, 'c.yaml') };
 };
 

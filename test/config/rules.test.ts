@@ -93,7 +93,10 @@ describe('channel entries', () => {
       '{ name: email, contacts: ["Ops <a@b.example>"] }',
       '.contacts.0: must be one plain address: name@example.com (got "Ops <a@b.example>")',
     ],
-    ['{ name: webhook, contacts: ["hooks"] }', '.contacts.0: must be an http or https URL (got "hooks")'],
+    [
+      '{ name: webhook, contacts: ["hooks"] }',
+      '.contacts.0: must be an http or https URL, without user and password (got "hooks")',
+    ],
     ['{ name: slack, contacts: [" "] }', '.contacts.0: must not be empty or have spaces around it (got "")'],
   ])('%s is a problem', (entry, problem) => {
     expect(problemsOf(fallback(entry))).toContainEqual(expect.stringContaining(`: fallback.channels.0${problem}`));
@@ -140,4 +143,23 @@ describe('protocols', () => {
       'c.yaml:3:23: protocols.include: must name at least one, else nothing is forwarded',
     ]);
   });
+});
+
+it('a value that a missing variable keeps back is one problem, not several', () => {
+  const text = `${SERVICE}
+redis: { sentinel: "\${A}", password: p }
+poll: { overlap: "\${A}", lookback: 1s }
+channels: { slack: { botToken: "\${A}" }, webhook: "\${A}" }
+fallback: { channels: [{ name: slack, contacts: "\${A}" }, { name: webhook, url: "\${A}" }] }
+`;
+  expect(problemsOf(text).map((problem) => problem.replace(/^c\.yaml:\d+:\d+: /, ''))).toEqual(
+    [
+      'redis.sentinel',
+      'poll.overlap',
+      'channels.slack.botToken',
+      'channels.webhook',
+      'fallback.channels.0.contacts',
+      'fallback.channels.1.url',
+    ].map((path) => `${path}: names the variable A, which is not set`),
+  );
 });

@@ -1,0 +1,40 @@
+/** What is noted beside the values while a document is read: places, findings, what came from outside. */
+import type { Path } from './display.ts';
+import type { Finding } from './findings.ts';
+import { createPositions, type Positions } from './positions.ts';
+
+export interface Notes {
+  positions: Positions;
+  findings: readonly Finding[];
+  /** Something is wrong beside the values. */
+  report(path: Path, offset: number, rule: string): void;
+  /** The value itself could not be had. */
+  lose(path: Path, rule: string): undefined;
+  /** Names of what interpolation put into the value. */
+  came(path: Path, sources: readonly string[]): void;
+  isLost(path: Path): boolean;
+  sourcesAt(path: Path): readonly string[];
+}
+
+export const createNotes = (): Notes => {
+  const positions = createPositions();
+  const findings: Finding[] = [];
+  const lost = new Set<string>();
+  const sources = new Map<string, readonly string[]>();
+  return {
+    positions,
+    findings,
+    report: (path, offset, rule) => {
+      findings.push({ path, offset, rule });
+    },
+    lose: (path, rule) => {
+      findings.push({ path, offset: positions.ofValue(path), rule });
+      lost.add(JSON.stringify(path));
+    },
+    came: (path, names) => {
+      sources.set(JSON.stringify(path), names);
+    },
+    isLost: (path) => lost.has(JSON.stringify(path)),
+    sourcesAt: (path) => sources.get(JSON.stringify(path)) ?? [],
+  };
+};
