@@ -1,7 +1,7 @@
 /** POST to addresses that came from outside: resolves, checks every address, dials what it checked, follows no redirect. */
 import type { LookupAddress } from 'node:dns';
 import { lookup as systemLookup } from 'node:dns/promises';
-import { isIP, type LookupFunction } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { DeliveryError } from '../errors.ts';
 import { createGuard, type Guard, type GuardOptions, hostKey } from './guard.ts';
@@ -64,8 +64,9 @@ const guardedLookup =
   };
 
 /**
- * Checks three times, since no single place sees every way in: an address written into the URL is never looked up,
- * a name's addresses are known only to the lookup, and the open socket alone tells who was dialled.
+ * The second and third of three checks, since no single place sees every way in: an address written into a URL is never
+ * looked up (`targetOf` judges it), a name's addresses are known only to the lookup, and the open socket alone tells who
+ * was dialled. A list of blocked networks given to `connect` would do for http, but is ignored for https.
  */
 const guardedConnector = (
   guard: Guard,
@@ -78,8 +79,6 @@ const guardedConnector = (
   });
   return (options, callback) => {
     const host = hostKey(options.hostname);
-    const literalRefusal = isIP(host) === 0 ? undefined : guard.refuseAddress(host, host);
-    if (literalRefusal !== undefined) return callback(blocked(host, literalRefusal), null);
     connect(options, (error, socket) => {
       if (error !== null) return callback(error, null);
       const refusal = guard.refuseAddress(socket.remoteAddress ?? '', host);

@@ -87,7 +87,7 @@ describe('message', () => {
     ],
     [
       'more text than all blocks hold',
-      Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`d${i}`, { status: 'x', message: `${i}`.repeat(2900) }])),
+      Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`d${i}`, { status: 'x', message: `${i}`.repeat(2900) }])),
     ],
     ['escapes that do not fit', { note: { status: 'detected', message: '&'.repeat(2999) } }],
   ])('%s goes out whole, as text', (_name, detections) => {
