@@ -1,5 +1,6 @@
 /** Every metric of the daemon, by Prometheus' conventions: base units, counters end in `_total`. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { oneAtATime, withinTime } from './asking.ts';
 
 /** Every name begins with it, those of the process and of Node included. */
 export const METRIC_PREFIX = 'tocsin_';
@@ -101,12 +102,6 @@ const deliveryMetrics = ({ counter, gauge, histogram }: Maker) => ({
   redisUp: gauge('redis_up', 'Whether Redis answers: 1 or 0.', []),
 });
 
-const bounded = (work: Promise<void>, timeoutMs: number): Promise<void> => {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, timeoutMs);
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
-};
-
 /**
  * A registry of its own with every metric in it. `onScrape` names what sets gauges that have to be asked for (queue
  * lengths, lags); it runs before every `text()`, and a failure or a slow answer never fails the scrape.
@@ -125,14 +120,11 @@ export const createMetrics = ({ version }: { version: string }) => {
     ...readingMetrics(make),
     ...deliveryMetrics(make),
     onScrape: (refresh: () => Promise<void>): void => {
-      refreshes.push(refresh);
+      refreshes.push(oneAtATime(refresh));
     },
     /** The Prometheus text format, `registry.contentType`. */
     text: async (): Promise<string> => {
-      await bounded(
-        Promise.allSettled(refreshes.map((refresh) => refresh())).then(() => {}),
-        REFRESH_TIMEOUT_MS,
-      );
+      await Promise.allSettled(refreshes.map((refresh) => withinTime(refresh(), REFRESH_TIMEOUT_MS)));
       return registry.metrics();
     },
   };

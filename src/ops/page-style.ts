@@ -17,17 +17,20 @@ p { margin: .25rem 0; }
 dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); gap: .5rem; margin: 1rem 0 0; }
 dl div { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; }
 dt { color: var(--quiet); font-size: .8125rem; } dd { margin: 0; font-size: 1.15rem; font-variant-numeric: tabular-nums; }
+dd .note { font-size: .875rem; white-space: nowrap; }
 .problems { background: var(--bad-card); border-left: 3px solid var(--bad); border-radius: 0 6px 6px 0; margin: 1rem 0 0; padding: .5rem 1rem; }
 .problems h2 { margin: 0; color: var(--bad); } .problems ul { margin: .25rem 0; padding-left: 1.1rem; }
 table { border-collapse: collapse; width: 100%; }
 th, td { border-bottom: 1px solid var(--line); padding: .4rem 1rem .4rem 0; text-align: left; vertical-align: top; }
 th { color: var(--quiet); font-size: .8125rem; font-weight: 500; white-space: nowrap; }
 th:last-child, td:last-child { padding-right: 0; }
-.number { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }
+.number { font-variant-numeric: tabular-nums; padding-right: 1.75rem; text-align: right; white-space: nowrap; }
 .time { font-variant-numeric: tabular-nums; white-space: nowrap; }
 @media (max-width: 44rem) {
-  thead { display: none; } tr { display: block; border-bottom: 1px solid var(--line); padding: .5rem 0; }
-  td { display: flex; gap: .75rem; justify-content: space-between; border: 0; padding: .05rem 0; text-align: right; white-space: normal; }
+  thead { display: none; }
+  tr { display: grid; grid-template-columns: 1fr 1fr; column-gap: 2rem; border-bottom: 1px solid var(--line); padding: .5rem 0; }
+  td { grid-column: 1 / -1; display: flex; gap: .75rem; justify-content: space-between; border: 0; padding: .05rem 0; text-align: right; white-space: normal; }
+  td.number { grid-column: auto; padding: .05rem 0; }
   td::before { content: attr(data-label); color: var(--quiet); flex: none; }
   td:first-child { display: block; font-weight: 600; text-align: left; } td:first-child::before, td:empty { display: none; }
 }

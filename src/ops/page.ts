@@ -50,17 +50,16 @@ const problemsOf = ({ problems }: StatusReport): Html => {
 
 const summaryOf = (report: StatusReport): Html => {
   const { services, protocols, destinations, dead } = report;
-  const { late, failing, waiting, delayed } = totalsOf(report);
-  const up = services.filter((service) => service.up).length;
-  const of = (wrong: number, total: number, word: string) =>
-    wrong === 0 ? total : html`${total} ${bad(`${wrong} ${word}`)}`;
-  const entries: [string, Html | number][] = [
-    ['Services', up === services.length ? up : html`${up} ${bad(`of ${services.length} answer`)}`],
-    ['Protocols', of(late, protocols.length, 'late')],
-    ['Destinations', of(failing, destinations.length, 'failing')],
-    ['Waiting', waiting],
-    ['Delayed', delayed],
-    ['Dead and kept', dead === 0 ? 0 : bad(String(dead))],
+  const { down, late, failing, waiting, delayed } = totalsOf(report);
+  const note = (wrong: number, word: string): Html =>
+    wrong === 0 ? html`` : html` <span class="note bad">${wrong} ${word}</span>`;
+  const entries: [string, Html][] = [
+    ['Services', html`${services.length}${note(down, 'down')}`],
+    ['Protocols', html`${protocols.length}${note(late, 'late')}`],
+    ['Destinations', html`${destinations.length}${note(failing, 'failing')}`],
+    ['Waiting', html`${waiting}`],
+    ['Delayed', html`${delayed}`],
+    ['Dead and kept', dead === 0 ? html`0` : bad(String(dead))],
   ];
   return html`<dl>${entries.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`;
 };
@@ -142,14 +141,22 @@ const queuesOf = ({ queues }: StatusReport): Html =>
     'None.',
   );
 
-const headOf = ({ version, startedAt, now, problems }: StatusReport): Html => {
-  const [first] = problems;
-  const state =
-    first === undefined
-      ? html`<span class="good">all is well</span>`
-      : bad(problems.length === 1 ? 'one thing needs a look' : `${problems.length} things need a look`);
+const stateOf = (report: StatusReport): Html => {
+  const { problems } = report;
+  if (problems.length > 0)
+    return bad(problems.length === 1 ? 'one thing needs a look' : `${problems.length} things need a look`);
+  // A daemon that watches nothing is well only by its looks.
+  if (report.protocols.length === 0) return bad('nothing is watched');
+  const { down, late, failing } = totalsOf(report);
+  return down + late + failing + report.dead === 0
+    ? html`<span class="good">all is well</span>`
+    : html`<span class="bad">needs a look</span>`;
+};
+
+const headOf = (report: StatusReport): Html => {
+  const { version, startedAt, now } = report;
   const started = startedAt === undefined ? '' : `, started ${ago(startedAt, now)}`;
-  return html`<h1>Tocsin: ${state}</h1>
+  return html`<h1>Tocsin: ${stateOf(report)}</h1>
 <p class="quiet">Version ${version}${started}. As of ${clockText(now)}, again every ${REFRESH_SECONDS} s.</p>`;
 };
 

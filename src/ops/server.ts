@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { isIPv6 } from 'node:net';
 import type { Logger } from 'pino';
 import { UsageError } from '../errors.ts';
+import { oneAtATime, withinTime } from './asking.ts';
 import type { Health, HealthReport } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { renderPage } from './page.ts';
@@ -53,13 +54,6 @@ const healthAnswer = (report: HealthReport): Answer => ({
   body: `${JSON.stringify(report, null, 2)}\n`,
 });
 
-const withinTime = <T>(work: Promise<T>): Promise<T> => {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const late = new Error(`no answer within ${STATUS_TIMEOUT_MS} ms`);
-  const timer = setTimeout(reject, STATUS_TIMEOUT_MS, late);
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
-};
-
 /** `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`, `:9464`. */
 const addressOf = (listen: string): { host?: string; port: number } => {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(listen) ?? [];
@@ -83,15 +77,15 @@ const cannotListen = (listen: string, error: NodeJS.ErrnoException): UsageError 
 
 type Pages = Readonly<Record<string, () => Promise<Answer> | Answer>>;
 
-const pagesOf = ({ health, metrics, status }: OpsServerSettings): Pages => ({
+const pagesOf = ({ health, metrics }: OpsServerSettings, ask: OpsServerSettings['status']): Pages => ({
   '/livez': () => healthAnswer(health.live()),
   '/readyz': () => healthAnswer(health.ready()),
   '/metrics': async () => ({ code: 200, type: metrics.registry.contentType, body: await metrics.text() }),
   '/status.json': async () => {
-    const report = await withinTime(status());
+    const report = await withinTime(ask(), STATUS_TIMEOUT_MS);
     return { code: 200, type: JSON_TYPE, body: `${JSON.stringify(report, null, 2)}\n` };
   },
-  '/': async () => ({ code: 200, type: HTML_TYPE, body: renderPage(await withinTime(status())) }),
+  '/': async () => ({ code: 200, type: HTML_TYPE, body: renderPage(await withinTime(ask(), STATUS_TIMEOUT_MS)) }),
 });
 
 const answerTo = async (pages: Pages, { method, url = '/' }: IncomingMessage): Promise<Answer> => {
@@ -105,7 +99,7 @@ const answerTo = async (pages: Pages, { method, url = '/' }: IncomingMessage): P
 /** Serves the pages; a page that cannot be made is a 503, said in the log and never a stack trace to the asker. */
 export const createOpsServer = (settings: OpsServerSettings): OpsServer => {
   const { listen, log } = settings;
-  const pages = pagesOf(settings);
+  const pages = pagesOf(settings, oneAtATime(settings.status));
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { code, type, body } = await answerTo(pages, request).catch((error: unknown): Answer => {

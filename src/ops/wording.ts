@@ -38,6 +38,7 @@ export const sortProtocols = (protocols: readonly ProtocolStatus[]): ProtocolSta
 ];
 
 export interface Totals {
+  down: number;
   late: number;
   failing: number;
   waiting: number;
@@ -46,7 +47,8 @@ export interface Totals {
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-export const totalsOf = ({ protocols, destinations, queues }: StatusReport): Totals => ({
+export const totalsOf = ({ services, protocols, destinations, queues }: StatusReport): Totals => ({
+  down: services.filter(({ up }) => !up).length,
   late: protocols.filter(({ sources }) => sources.some(isLate)).length,
   failing: destinations.filter(({ lastError }) => lastError !== undefined).length,
   waiting: sum(queues.map(({ waiting }) => waiting)),

@@ -1,0 +1,26 @@
+/** Asking for what may take long: with a bound, and never twice at once. */
+
+/** Rejects after `timeoutMs`; the work itself goes on. */
+export const withinTime = <T>(work: Promise<T>, timeoutMs: number): Promise<T> => {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
+};
+
+/**
+ * Whoever asks while the answer is awaited gets that same answer: a Redis that hangs must not gather the questions of
+ * every scrape and every open status page.
+ */
+export const oneAtATime = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
+  let asked: Promise<T> | undefined;
+  const forget = (): void => {
+    asked = undefined;
+  };
+  return () => {
+    if (asked === undefined) {
+      asked = (async () => ask())();
+      asked.then(forget, forget);
+    }
+    return asked;
+  };
+};

@@ -1,0 +1,110 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { DeliveryError } from '../../src/errors.ts';
+import { createLogger, type LogLevel } from '../../src/ops/log.ts';
+import { createScrubber, createSecret } from '../../src/secret.ts';
+
+const SECRETS = ['hunter-two', 'quote"and\\backslash', 'zeile\numbruch', '90210'];
+
+const open = (level: LogLevel = 'info') => {
+  const written: string[] = [];
+  const log = createLogger({
+    level,
+    scrub: createScrubber(SECRETS),
+    destination: { write: (line) => void written.push(line) },
+  });
+  return { log, written, lines: () => written.map((line) => JSON.parse(line)) };
+};
+
+describe('a line', () => {
+  test('is one JSON object with an ISO time and the level as a word', () => {
+    const { log, written, lines } = open();
+    log.info({ protocol: 'Lending Pool' }, 'polled');
+    expect(written[0]).toMatch(/^\{.*\}\n$/);
+    expect(lines()).toEqual([
+      expect.objectContaining({ name: 'tocsin', level: 'info', msg: 'polled', protocol: 'Lending Pool' }),
+    ]);
+    expect(new Date(lines()[0].time).toISOString()).toBe(lines()[0].time);
+  });
+
+  test('is written only from the level on that was asked for', () => {
+    const { log, lines } = open('warn');
+    log.info('quiet');
+    log.warn('heard');
+    expect(lines().map(({ msg }) => msg)).toEqual(['heard']);
+  });
+});
+
+describe('an error', () => {
+  test('shows type, message, code, reason and stack', () => {
+    const { log, lines } = open();
+    log.warn({ err: new DeliveryError('retry', 'the receiver answered 503', { code: '503' }) }, 'attempt failed');
+    expect(lines()[0].err).toEqual({
+      type: 'DeliveryError',
+      message: 'the receiver answered 503',
+      code: '503',
+      reason: 'retry',
+      stack: expect.stringMatching(/log\.test\.ts:\d+/),
+    });
+  });
+
+  test('shows neither its causes nor what a library hung onto it', () => {
+    const { log, written } = open();
+    const cause = new Error('POST https://api.telegram.org/bot123:abc-DEF/sendMessage');
+    const error = Object.assign(new Error('failed', { cause }), {
+      response: { body: 'the whole payload' },
+      on: { x: 1 },
+    });
+    log.error({ err: error }, 'attempt failed');
+    expect(written.join('')).not.toMatch(/telegram|payload/);
+  });
+
+  test('may be anything that was thrown', () => {
+    const { log, lines } = open();
+    for (const thrown of ['a text with hunter-two', undefined, { a: 1 }]) log.error({ err: thrown }, 'odd');
+    expect(lines().map(({ err }) => err)).toEqual([
+      { type: 'string', message: 'a text with [secret]' },
+      undefined,
+      { type: 'object', message: '[object Object]' },
+    ]);
+  });
+});
+
+describe('a secret', () => {
+  const everywhere = (secret: string) => {
+    const { log, written, lines } = open();
+    log.info({ [`key ${secret}`]: 1, nested: { list: [{ value: `x${secret}x` }] } }, `message ${secret}`);
+    log.child({ bound: secret }).info('child');
+    log.error({ err: Object.assign(new Error(secret), { code: secret, reason: secret }) });
+    log.error(new Error(`bare ${secret}`));
+    return { text: written.join(''), parsed: lines() };
+  };
+
+  test.each(SECRETS)('%j is in no line, wherever it was put', (secret) => {
+    const { text, parsed } = everywhere(secret);
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain(JSON.stringify(secret).slice(1, -1));
+    expect(parsed).toHaveLength(4);
+    expect(parsed[0].nested).toEqual({ list: [{ value: 'x[secret]x' }] });
+  });
+
+  test('is found by its shape, and the line stays JSON when it stood before a quote', () => {
+    const { log, lines, written } = open();
+    log.info({ body: 'url: "https://hooks.slack.com/services/T0/B0/abcdef"' }, 'said "xoxb-1-abc"');
+    expect(lines()[0]).toMatchObject({ body: 'url: "https://[secret]"', msg: 'said "[secret]"' });
+    expect(written[0]).toMatch(/\n$/);
+  });
+
+  test('that is a number in the log is hidden too', () => {
+    const { log, lines } = open();
+    log.info({ pin: 90210, port: 8080 });
+    expect(lines()[0]).toMatchObject({ pin: '[secret]', port: 8080 });
+  });
+
+  test('wrapped as one cannot be logged at all', () => {
+    const { log, lines } = open();
+    const wrapped = createSecret('never seen by the scrubber');
+    log.info({ wrapped }, inspect(wrapped));
+    expect(lines()[0]).toMatchObject({ wrapped: '[secret]', msg: '[secret]' });
+  });
+});

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { assessmentLabel, createMetrics, type Metrics } from '../../src/ops/metrics.ts';
+import { until } from '../support/until.ts';
+
+interface Exported {
+  type: string;
+  help: string;
+  /** Lines of values. */
+  samples: number;
+}
+
+/** What a scraper reads. */
+const parse = (text: string): Map<string, Exported> => {
+  const found = new Map<string, Exported>();
+  for (const line of text.split('\n')) {
+    const [, word, name = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
+    if (word === 'HELP') found.set(name, { type: '', help: rest, samples: 0 });
+    const described = found.get(name);
+    if (word === 'TYPE' && described) described.type = rest;
+    const sample = /^[a-z_]+/.exec(line)?.[0] ?? '';
+    const family = found.get(sample) ?? found.get(sample.replace(/_(bucket|sum|count)$/, ''));
+    if (family) family.samples += 1;
+  }
+  return found;
+};
+
+/** Every metric once, as the daemon uses it; a new one that is not added here fails the test below. */
+const useAll = (metrics: Metrics): void => {
+  const { service, source, kind, destination } = {
+    service: 'main',
+    source: 'inspections',
+    kind: 'slack',
+    destination: 'x',
+  };
+  metrics.polls.inc({ service, source, outcome: 'ok' });
+  metrics.pollDuration.observe({ service, source }, 0.1);
+  metrics.items.inc({ service, source, assessment: 'critical' });
+  metrics.itemsMalformed.inc({ service, source });
+  metrics.alerts.inc({ service, source, protocol: 'Lending Pool' });
+  metrics.cursorLag.set({ service, source }, 3);
+  metrics.serviceUp.set({ service }, 1);
+  metrics.catalogProtocols.set({ service }, 2);
+  metrics.unroutableEntries.set(1);
+  metrics.deliveries.inc({ kind, destination, outcome: 'delivered' });
+  metrics.deliveryFailures.inc({ kind, destination, reason: 'retry' });
+  metrics.deliveryDuration.observe({ kind }, 0.2);
+  metrics.alertLatency.observe({ kind }, 4);
+  metrics.queueJobs.set({ queue: 'deliver-slack', state: 'waiting' }, 5);
+  metrics.deadDeliveries.set(0);
+  metrics.redisUp.set(1);
+};
+
+const DECLARED = `
+  alert_latency_seconds alerts_total build_info catalog_protocols cursor_lag_seconds dead_deliveries deliveries_total
+  delivery_duration_seconds delivery_failures_total items_malformed_total items_total poll_duration_seconds polls_total
+  queue_jobs redis_up service_up unroutable_entries`
+  .trim()
+  .split(/\s+/)
+  .map((name) => `tocsin_${name}`);
+
+test('every declared metric is exported with a value', async () => {
+  const metrics = createMetrics({ version: '1.2.3' });
+  useAll(metrics);
+  const exported = parse(await metrics.text());
+  const own = [...exported.keys()].filter((name) => !/^tocsin_(process|nodejs)_/.test(name));
+  expect(own.sort()).toEqual(DECLARED);
+  for (const name of DECLARED) expect(exported.get(name)?.samples, name).toBeGreaterThan(0);
+});
+
+test('names follow the conventions, those of the process and of Node too', async () => {
+  const metrics = createMetrics({ version: '1.2.3' });
+  useAll(metrics);
+  const exported = [...parse(await metrics.text())];
+  expect(exported.length).toBeGreaterThan(DECLARED.length + 10);
+  for (const [name, { type, help }] of exported) {
+    expect(name).toMatch(/^tocsin_[a-z0-9_]*[a-z0-9]$/);
+    expect(help, name).not.toBe('');
+    expect(name.endsWith('_total'), name).toBe(type === 'counter');
+    expect(name, name).not.toMatch(/_(milliseconds|ms|minutes|kilobytes|count|sum|bucket|gauge|counter|histogram)$/);
+    expect(name, name).not.toMatch(new RegExp(`_${type}(_|$)`));
+  }
+});
+
+test('two daemons in one process do not share their numbers', async () => {
+  const [one, other] = [createMetrics({ version: '1' }), createMetrics({ version: '1' })];
+  one.polls.inc({ service: 'main', source: 'inspections', outcome: 'ok' }, 7);
+  expect(await one.text()).toContain('tocsin_polls_total{service="main",source="inspections",outcome="ok"} 7');
+  expect(await other.text()).not.toContain('tocsin_polls_total{');
+});
+
+test('what has to be asked for is asked at every scrape, and never fails one', async () => {
+  const metrics = createMetrics({ version: '1' });
+  let asked = 0;
+  metrics.onScrape(async () => {
+    asked += 1;
+    metrics.queueJobs.set({ queue: 'deliver-slack', state: 'waiting' }, asked);
+  });
+  metrics.onScrape(() => Promise.reject(new Error('Redis is away')));
+  metrics.onScrape(() => {
+    throw new Error('at once');
+  });
+  expect(await metrics.text()).toContain('tocsin_queue_jobs{queue="deliver-slack",state="waiting"} 1');
+  expect(await metrics.text()).toContain('tocsin_queue_jobs{queue="deliver-slack",state="waiting"} 2');
+});
+
+test('a refresh that hangs holds up no scrape', async () => {
+  const metrics = createMetrics({ version: '1' });
+  metrics.onScrape(() => new Promise(() => {}));
+  let text: string | undefined;
+  void metrics.text().then((answer) => {
+    text = answer;
+  });
+  expect(await until('the scrape is answered', () => text)).toContain('tocsin_build_info{version="1"');
+});
+
+test('assessments that nobody documented make no time series of their own', () => {
+  expect(['ok', 'suspecious', 'critical', 'x9', undefined].map(assessmentLabel)).toEqual([
+    'ok',
+    'suspecious',
+    'critical',
+    'other',
+    'none',
+  ]);
+});

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { html } from '../../src/ops/html.ts';
+import { renderPage } from '../../src/ops/page.ts';
+import type { StatusReport } from '../../src/ops/status.ts';
+import { renderStatusText } from '../../src/ops/status-text.ts';
+import { REPORT } from './report.ts';
+
+const HOSTILE = '"><script>alert(1)</script>\'&\u202e\u001b[31m\u0000';
+
+/** The report with one text wherever a text can come from outside. */
+const filledWith = (text: string): StatusReport => ({
+  ...REPORT,
+  services: [
+    { name: text, up: false, lastError: text },
+    { name: `${text}2`, up: true },
+  ],
+  protocols: REPORT.protocols.map((protocol) => ({ ...protocol, service: text, name: text, channels: [text] })),
+  destinations: REPORT.destinations.map((destination) => ({ ...destination, label: text, lastError: text })),
+  problems: [text],
+});
+
+const stateOf = (report: StatusReport): string =>
+  /<h1>Tocsin: <span class="(?:good|bad)">(.*?)<\/span>/.exec(renderPage(report))?.[1] ?? '';
+
+/** Tags that the page itself makes. */
+const tagsOf = (page: string): string[] =>
+  [...new Set(Array.from(page.matchAll(/<\/?([a-z!]+)/g), ([, tag = '']) => tag))].sort();
+
+describe('the page', () => {
+  test('says that all is well only when it is', () => {
+    expect(stateOf(REPORT)).toBe('all is well');
+    expect(stateOf({ ...REPORT, problems: ['x'] })).toBe('one thing needs a look');
+    expect(stateOf({ ...REPORT, problems: ['x', 'y'] })).toBe('2 things need a look');
+    expect(stateOf({ ...REPORT, dead: 1 })).toBe('needs a look');
+    expect(stateOf({ ...REPORT, services: [{ name: 'main', up: false }] })).toBe('needs a look');
+    expect(stateOf({ ...REPORT, protocols: [] })).toBe('nothing is watched');
+    const failing = REPORT.destinations.map((destination) => ({ ...destination, lastError: 'refused' }));
+    expect(stateOf({ ...REPORT, destinations: failing })).toBe('needs a look');
+    const late = REPORT.protocols.map((protocol) => ({ ...protocol, sources: [{ source: 'inspections' as const }] }));
+    expect(stateOf({ ...REPORT, protocols: late })).toBe('needs a look');
+  });
+
+  test('escapes everything that comes from outside', () => {
+    const page = renderPage(filledWith(HOSTILE));
+    expect(page).not.toContain('<script');
+    for (const character of ['\u202e', '\u001b', '\u0000']) expect(page).not.toContain(character);
+    expect(page).toContain('&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;');
+  });
+
+  test('has the same tags whatever the texts are', () => {
+    const tags = tagsOf(renderPage(filledWith('x')));
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
+        expect(tagsOf(renderPage(filledWith(text)))).toEqual(tags);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('holds thousands of protocols and problems at bay, and says so', () => {
+    const [protocol] = REPORT.protocols;
+    const protocols = Array.from({ length: 5000 }, () => protocol ?? expect.unreachable());
+    const page = renderPage({ ...REPORT, protocols, problems: Array.from({ length: 100 }, (_, index) => `p${index}`) });
+    expect(page).toContain('and 4000 more');
+    expect(page).toContain('and 70 more');
+    expect(page.length).toBeLessThan(1_000_000);
+  });
+
+  test('shows what needs a look first', () => {
+    const lost = { service: 'main', name: 'Nobody hears', channels: [], sources: [] };
+    const page = renderPage({ ...REPORT, protocols: [...REPORT.protocols, lost] });
+    expect(page.indexOf('Nobody hears')).toBeLessThan(page.indexOf('Lending Pool'));
+  });
+});
+
+describe('html', () => {
+  test('escapes texts and leaves what it made itself', () => {
+    const inner = html`<b>${'<i>'}</b>`;
+    expect(html`<p title="${'"'}">${inner}${[inner, inner]}${3}</p>`.html).toBe(
+      '<p title="&quot;"><b>&lt;i&gt;</b><b>&lt;i&gt;</b><b>&lt;i&gt;</b>3</p>',
+    );
+  });
+});
+
+describe('the text', () => {
+  test('aligns its columns', () => {
+    const text = renderStatusText(REPORT);
+    expect(text).toContain(
+      [
+        'Destinations (1)',
+        '  KIND   DESTINATION  WAITING  DELIVERED  DEAD  LAST SUCCESS  LAST ERROR',
+        '  slack  C024BE91L          0       1204     0  4 min ago',
+      ].join('\n'),
+    );
+    expect(text).toMatch(/^Tocsin 1\.2\.3, started 3 d ago, as of 2026-11-21 10:00:00 UTC\n/);
+    expect(text.endsWith('\n')).toBe(true);
+  });
+
+  test('lets nobody steer the terminal', () => {
+    const text = renderStatusText(filledWith('\u001b[2J\u202eevil\nline'));
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: their absence is the point
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+    expect(text).toContain('[2Jevil line');
+  });
+
+  test('says what needs a look before everything else', () => {
+    const text = renderStatusText({ ...REPORT, problems: ['the webhook is dead'] });
+    expect(text.split('\n').slice(2, 4)).toEqual(['Needs a look', '  the webhook is dead']);
+  });
+});

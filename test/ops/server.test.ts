@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/errors.ts';
+import { createHealth } from '../../src/ops/health.ts';
+import { createMetrics } from '../../src/ops/metrics.ts';
+import { createOpsServer, type OpsServer } from '../../src/ops/server.ts';
+import type { StatusReport } from '../../src/ops/status.ts';
+import { REPORT } from './report.ts';
+
+const servers: OpsServer[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop();
+});
+
+const open = async (status: () => Promise<StatusReport> = async () => REPORT, listen = '127.0.0.1:0') => {
+  const health = createHealth({ now: Date.now });
+  const metrics = createMetrics({ version: '1.2.3' });
+  const warnings: object[] = [];
+  const log = { warn: (fields: object) => void warnings.push(fields) };
+  const server = createOpsServer({ listen, health, metrics, status, log });
+  servers.push(server);
+  const { url } = await server.start();
+  return {
+    url,
+    health,
+    metrics,
+    warnings,
+    server,
+    get: (path: string, init?: RequestInit) => fetch(`${url}${path}`, init),
+  };
+};
+
+describe('/livez and /readyz', () => {
+  test('answer with the named checks, 200 or 503', async () => {
+    const { get, health } = await open();
+    health.watchLoop('poll', 60_000);
+    health.expect('redis', { provenWithinMs: 60_000 });
+    const live = await get('/livez');
+    expect([live.status, await live.json()]).toMatchObject([200, { status: 'ok', loops: [{ name: 'poll' }] }]);
+    const unready = await get('/readyz');
+    expect([unready.status, await unready.json()]).toMatchObject([
+      503,
+      { status: 'not ready', checks: [{ name: 'redis', status: 'unknown' }] },
+    ]);
+    health.prove('redis');
+    expect((await get('/readyz')).status).toBe(200);
+    health.watchLoop('poll', -1);
+    expect((await get('/livez')).status).toBe(503);
+  });
+});
+
+describe('/metrics', () => {
+  test('is the Prometheus text of this daemon', async () => {
+    const { get, metrics } = await open();
+    metrics.redisUp.set(1);
+    const response = await get('/metrics');
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(await response.text()).toMatch(/^tocsin_redis_up 1$/m);
+  });
+});
+
+describe('the status', () => {
+  test('is a page, and the same as JSON', async () => {
+    const { get } = await open();
+    const page = await get('/?from=a-bookmark');
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(await page.text()).toContain('Lending Pool');
+    expect(await (await get('/status.json')).json()).toEqual(REPORT);
+  });
+
+  test('is 503 while it cannot be had, and the reason is in the log, not in the answer', async () => {
+    const { get, warnings } = await open(() => Promise.reject(new Error('redis at 10.0.0.7 refused')));
+    const response = await get('/');
+    expect(response.status).toBe(503);
+    expect(await response.text()).toBe('not available now: see /readyz and the log\n');
+    expect(warnings).toEqual([{ err: new Error('redis at 10.0.0.7 refused'), path: '/' }]);
+  });
+
+  test('is not waited for without end, asked for once, and the rest answers meanwhile', async () => {
+    let asked = 0;
+    const { get } = await open(() => {
+      asked += 1;
+      return new Promise(() => {});
+    });
+    const pages = [get('/'), get('/'), get('/status.json')];
+    expect((await get('/livez')).status).toBe(200);
+    for (const page of pages) expect((await page).status).toBe(503);
+    expect(asked).toBe(1);
+  });
+
+  test('is asked for anew by everybody who comes after', async () => {
+    let asked = 0;
+    const { get } = await open(async () => {
+      asked += 1;
+      return { ...REPORT, version: `1.0.${asked}` };
+    });
+    await get('/');
+    expect(await (await get('/status.json')).json()).toMatchObject({ version: '1.0.2' });
+  });
+});
+
+describe('every answer', () => {
+  test.each(['/', '/livez', '/metrics', '/nowhere'])('of %s may not be kept, framed or guessed at', async (path) => {
+    const { get } = await open();
+    const { headers } = await get(path);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-.*frame-ancestors 'none'$/,
+    );
+  });
+
+  test('allows exactly the style of the page', async () => {
+    const { get } = await open();
+    const page = await get('/');
+    const [, style = ''] = /<style>(.*?)<\/style>/s.exec(await page.text()) ?? [];
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(page.headers.get('content-security-policy')).toContain(`'sha256-${hash}'`);
+  });
+
+  test.each(['/', '/livez', '/metrics'])('of %s to HEAD is the same without its body', async (path) => {
+    const { get } = await open();
+    const response = await get(path, { method: 'HEAD' });
+    expect(response.status).toBe(200);
+    expect(Number(response.headers.get('content-length'))).toBeGreaterThan(10);
+    expect(await response.text()).toBe('');
+  });
+
+  test('is 404 for what is not there, 405 for what may not be done', async () => {
+    const { get } = await open();
+    for (const path of ['/nowhere', '/livez/', '/constructor', '/%2e%2e/etc/passwd']) {
+      expect((await get(path)).status, path).toBe(404);
+    }
+    const refused = await get('/metrics', { method: 'DELETE' });
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+});
+
+describe('the address', () => {
+  test('that is taken is named with its setting', async () => {
+    const { url } = await open();
+    const failed = await open(undefined, new URL(url).host).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(UsageError);
+    expect(String(failed)).toMatch(
+      /ops\.listen: cannot listen on 127\.0\.0\.1:\d+: the port is in use by another program/,
+    );
+  });
+
+  test.each(['9464', '127.0.0.1', '127.0.0.1:99999', '::1:9464'])('%s is none', async (listen) => {
+    await expect(open(undefined, listen)).rejects.toThrow(/ops\.listen must be HOST:PORT/);
+  });
+
+  test('may be IPv6', async () => {
+    const { url, get } = await open(undefined, '[::1]:0');
+    expect(url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect((await get('/livez')).status).toBe(200);
+  });
+});
+
+describe('stopping', () => {
+  test('waits for nobody who keeps a connection open', async () => {
+    const { url, server } = await open();
+    const idle = connect(Number(new URL(url).port), '127.0.0.1');
+    const closed = new Promise((resolve) => idle.once('close', resolve));
+    await new Promise((resolve) => idle.once('connect', resolve));
+    await server.stop();
+    await server.stop();
+    await closed;
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  test('is legal before the start', async () => {
+    const { server } = await open();
+    await server.stop();
+    const health = createHealth({ now: Date.now });
+    const metrics = createMetrics({ version: '1' });
+    const never = createOpsServer({
+      listen: '127.0.0.1:0',
+      health,
+      metrics,
+      status: async () => REPORT,
+      log: { warn: () => {} },
+    });
+    await never.stop();
+  });
+});
