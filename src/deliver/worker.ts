@@ -36,24 +36,21 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
   const compose = (parcel: Parcel, format: Format): Message[] =>
     channel.compose(parcel, { sentAt: new Date(now()).toISOString(), format, chains });
 
-  /** The slot this job holds already, or the next one. */
-  const slotOf = async ({ slotAt, destination }: ParcelJob): Promise<number> =>
-    slotAt ?? slots.reserve(destination, rate);
-
   /** Sends one message; gives a verdict where the job has to stop, and notes in `todo` what must be told more plainly. */
-  const sendOne = async (job: ParcelJob, message: Message, format: Format, todo: Unit[], signal: AbortSignal) => {
-    const slotAt = await slotOf(job);
-    if (slotAt > now() + NEAR_MS) return rerun(slotAt, { ...job, format, slotAt });
-    delete job.slotAt;
+  const sendOne = async (
+    job: ParcelJob,
+    message: Message,
+    format: Format,
+    todo: Unit[],
+    signal: AbortSignal,
+  ): Promise<Verdict | undefined> => {
+    const slot = await slots.reserve(job.destination, rate, job.slot);
+    if (slot.at > now() + NEAR_MS) return rerun(slot.at, { ...job, format, slot });
+    delete job.slot;
     job.firstTriedAt ??= now();
     const canBePlainer = plainer(format) !== undefined;
-    const result = await attempt({
-      message,
-      attempt: job.attempt + 1,
-      firstTriedAt: job.firstTriedAt,
-      canBePlainer,
-      signal,
-    });
+    const tried = { message, attempt: job.attempt + 1, firstTriedAt: job.firstTriedAt, canBePlainer, signal };
+    const result = await attempt(tried);
     switch (result.kind) {
       case 'delivered':
       case 'dead':
@@ -66,9 +63,15 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
       case 'readdress':
         return rerun(now(), { ...job, destination: { ...job.destination, address: result.address } });
       case 'again':
-        await slots.hold(job.destination, now() + result.holdMs);
-        return rerun(now() + result.delayMs, { ...job, format, attempt: job.attempt + 1 });
+        return again({ ...job, format, attempt: job.attempt + 1 }, result);
     }
+  };
+
+  /** A wait that the provider named holds the whole destination, and this job goes first when it is over. */
+  const again = async (job: ParcelJob, { delayMs, holdMs }: { delayMs: number; holdMs: number }): Promise<Verdict> => {
+    if (holdMs === 0) return rerun(now() + delayMs, job);
+    const slot = await slots.hold(job.destination, now() + delayMs);
+    return rerun(slot.at, { ...job, slot });
   };
 
   return async (queued, signal) => {

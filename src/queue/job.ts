@@ -13,8 +13,8 @@ export interface ParcelJob extends Parcel {
   firstTriedAt?: number;
   /** How plain the next message has to be, after `bad-message`. */
   format: Format;
-  /** Epoch milliseconds of a slot that is reserved for this job and not used yet. */
-  slotAt?: number;
+  /** Reserved for this job and not used yet: `at` in epoch milliseconds, see `deliver/slots.ts`. */
+  slot?: { at: number; shift: number };
 }
 
 export const parcelJob = (parcel: Parcel): ParcelJob => ({ v: VERSION, ...parcel, attempt: 0, format: 'rich' });

@@ -108,16 +108,35 @@ describe('delivering a parcel', () => {
     expect(events.map(({ outcome }) => outcome)).toEqual(['delivered', 'retrying', 'delivered', 'delivered']);
   });
 
-  test('a stated wait holds the destination for other parcels too', async () => {
-    const { run, sent, time } = setUp({ answers: [failure('rate-limited', { retryAfterMs: 9000 })] });
+  test('a stated wait moves every slot of the destination, also those that wait already, and keeps their order', async () => {
+    const { run, sent, time } = setUp({
+      answers: [undefined, failure('rate-limited', { retryAfterMs: 9000 })],
+      rate: { perSecond: 1 },
+    });
+    const begun = time.now;
     await run([makeAlert(1)]);
-    const other = await run([makeAlert(2)]);
-    if (other.done) throw new Error('expected it to wait');
-    expect(other.runAt).toBeGreaterThanOrEqual(time.now + 9000);
-    expect(other.data.attempt).toBe(0);
-    time.now = other.runAt;
-    expect(await run([makeAlert(2)], other.data)).toEqual({ done: true });
-    expect(sent).toHaveLength(1);
+    const jobs = await Promise.all([2, 3, 4].map(async (n) => ({ n, verdict: await run([makeAlert(n)]) })));
+    const order: string[] = [];
+    while (jobs.length > 0) {
+      jobs.sort((a, b) => (a.verdict.done ? 0 : a.verdict.runAt) - (b.verdict.done ? 0 : b.verdict.runAt));
+      const [next] = jobs;
+      if (!next || next.verdict.done) throw new Error('expected a job that waits');
+      time.now = next.verdict.runAt;
+      const before = sent.length;
+      next.verdict = await run([makeAlert(next.n)], next.verdict.data);
+      if (sent.length > before) order.push(`${next.n} at ${time.now - begun}`);
+      if (next.verdict.done) jobs.shift();
+    }
+    expect(order).toEqual(['2 at 10500', '3 at 11500', '4 at 12500']);
+  });
+
+  test('answers of messages that were in flight together add up to one wait', async () => {
+    const { redis, prefix } = openTestRedis();
+    const slots = createSlots(redis, prefix, () => 1000);
+    await slots.hold(DESTINATION, 6000);
+    await slots.hold(DESTINATION, 6000);
+    expect((await slots.reserve(DESTINATION, {})).at).toBe(6000);
+    expect((await slots.reserve(DESTINATION, {}, { at: 2000, shift: 0 })).at).toBe(7000);
   });
 
   test('a dead destination buries its alerts without secrets, and the books say dead', async () => {
