@@ -158,10 +158,13 @@ test.each([
   expect(only().path).toBe(`/notifications?${written}&pageSize=100`);
 });
 
-test('an empty list in a query is left out', async () => {
-  await clientOf(server.origin).inspectionStats({ protocol: 'V', id: [], detected: [] }, never);
-  expect(only().path).toBe('/V/inspections/stats');
-});
+test.each(['repeat', 'brackets', 'comma'] as const)(
+  'an empty list in a query is left out (%s)',
+  async (arrayParams) => {
+    await clientOf(server.origin, { arrayParams }).inspectionStats({ protocol: 'V', id: [], detected: [] }, never);
+    expect(only().path).toBe('/V/inspections/stats');
+  },
+);
 
 test.each([
   ['A/B', '/A%2FB/settings'],

@@ -25,6 +25,7 @@ describe('dates', () => {
     [AT / 1000, AT],
     [(AT - 2) / 1000, AT - 2],
     [String(AT / 1000), AT],
+    [AT / 1000 + 0.0004, AT],
     [1, 1000],
   ])('%j', (value, ms) => {
     expect(dateMs(value)).toBe(ms);

@@ -170,6 +170,18 @@ describe('whatever the service does where its description is silent', () => {
   });
 });
 
+test.each([0, 1] as const)(
+  'one page without news is not the end: it may have slid (first page %i)',
+  async (firstPage) => {
+    const ids = idsUpTo(4);
+    const found = await walk((asked) => {
+      if (asked === 2) ids.unshift('new');
+      return answer(plain({ ids, firstPage, pageSize: 1 }), asked);
+    });
+    expect(found.ids).toEqual(idsUpTo(4));
+  },
+);
+
 describe('what is asked for', () => {
   test('a first page 0 is followed by page 1', async () => {
     expect((await walkList(plain({ firstPage: 0 }))).asked).toEqual([undefined, 1, 2, 3]);
@@ -189,6 +201,12 @@ describe('what is asked for', () => {
     await walkList(single, { numbering });
     expect(numbering).toEqual({});
     expect((await walkList({ ...single, ids: idsUpTo(6) }, { numbering })).ids).toEqual(idsUpTo(6));
+  });
+
+  test.each(['missing', 'zero', 'next'] as const)('nothing is learned from the echo %s', async (echo) => {
+    const numbering: PageNumbering = {};
+    await walkList(plain({ echo }), { numbering });
+    expect(numbering).toEqual({});
   });
 
   test('a first page that is empty is the only one, and is yielded with what it says of itself', async () => {

@@ -80,6 +80,10 @@ describe('inspections', () => {
       expect(idOf({ assets: [{ address: '0xa' }, { address: '0xb' }] })).toBe(id);
     });
 
+    test('are told apart by dates that cannot be read', () => {
+      expect(idOf({ createdAt: 'one day' })).not.toBe(idOf({ createdAt: 'another day' }));
+    });
+
     test.each([
       { protocol: 'Other' },
       { chainId: 10 },
