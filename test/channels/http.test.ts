@@ -293,6 +293,12 @@ describe('answers', () => {
     expect({ status, length: text.length }).toEqual({ status: 200, length: 16 * 1024 });
   });
 
+  test('once enough was read nobody waits for the rest', async () => {
+    const url = await rawServer(`HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n${'x'.repeat(16 * 1024)}`);
+    const { text } = await openPost().post(url, new AbortController().signal);
+    expect(text).toHaveLength(16 * 1024);
+  });
+
   test.each([
     ['breaks off', (socket: Socket) => socket.destroy()],
     ['stalls', () => {}],
