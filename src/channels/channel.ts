@@ -2,6 +2,7 @@
 import type { Alert, ChannelEntry, ChannelKind, Destination, Parcel } from '../alert.ts';
 import type { Chains } from './chains.ts';
 import type { GuardedPost } from './http.ts';
+import type { RateLimit } from './options.ts';
 
 /** How much a message risks: after `bad-message` the same alerts are composed one step plainer. */
 export const FORMATS = ['rich', 'plain', 'minimal'] as const;
@@ -60,6 +61,8 @@ export interface ChannelModule<Config> {
   addressesOf(entry: ChannelEntry): Addresses;
   /** The address as it may be shown. */
   labelOf(address: string): string;
+  /** The pace of one address, where its platform tells addresses apart. Default: what the config says. */
+  rateOf?(address: string, configured: RateLimit): RateLimit;
   /** Opens what sending needs (pools, clients); no request is made yet. */
   create(config: Config, dependencies: ChannelDependencies): Channel;
 }

@@ -3,6 +3,7 @@ import type { ChannelEntry, ChannelKind } from '../alert.ts';
 import type { Addresses, Channel, ChannelDependencies, ChannelModule } from './channel.ts';
 import type { EmailConfig } from './email/config.ts';
 import { email } from './email/transport.ts';
+import type { RateLimit } from './options.ts';
 import type { SlackConfig } from './slack/config.ts';
 import { slack } from './slack/transport.ts';
 import type { TelegramConfig } from './telegram/config.ts';
@@ -25,6 +26,12 @@ const modules = { email, telegram, slack, webhook } satisfies {
 export const addressesOf = (kind: ChannelKind, entry: ChannelEntry): Addresses => modules[kind].addressesOf(entry);
 
 export const labelOf = (kind: ChannelKind, address: string): string => modules[kind].labelOf(address);
+
+/** The pace of one address of a kind. */
+export const rateOf = (kind: ChannelKind, address: string, configured: RateLimit): RateLimit => {
+  const module: Pick<ChannelModule<never>, 'rateOf'> = modules[kind];
+  return module.rateOf?.(address, configured) ?? configured;
+};
 
 /** Opens every kind that the config sets up. */
 export const openChannels = (configs: ChannelConfigs, dependencies: ChannelDependencies): Channel[] => {

@@ -66,12 +66,24 @@ end
 redis.call('PEXPIRE', KEYS[1], math.ceil(held + more - now) + 86400000)
 return {tostring(held + more), tostring(shift)}`;
 
+/** Messages of a minute that may go at once; the others are spread so that no minute, wherever it begins, has more. */
+const MINUTE_BURST_SHARE = 0.25;
+
+const minuteLimit = (perMinute: number): number[] => {
+  const burst = Math.max(1, Math.floor(perMinute * MINUTE_BURST_SHARE));
+  const interval = 60_000 / Math.max(perMinute - burst, perMinute / 2);
+  return [interval, (burst - 1) * interval];
+};
+
+const secondLimit = (perSecond: number, burst: number): number[] => [
+  1000 / perSecond,
+  ((burst - 1) * 1000) / perSecond,
+];
+
 /** Interval and tolerance in milliseconds of each limit that is set. */
 const limitsOf = ({ perSecond, perMinute, burst = 1 }: Rate): number[] => [
-  ...(perSecond === undefined ? [] : [1000 / perSecond, ((burst - 1) * 1000) / perSecond]),
-  ...(perMinute === undefined
-    ? []
-    : [60_000 / perMinute, ((Math.max(burst, Math.ceil(perMinute / 4)) - 1) * 60_000) / perMinute]),
+  ...(perSecond === undefined ? [] : secondLimit(perSecond, burst)),
+  ...(perMinute === undefined ? [] : minuteLimit(perMinute)),
 ];
 
 const toSlot = (answer: unknown): Slot => {

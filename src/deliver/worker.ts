@@ -1,5 +1,5 @@
 /** Parcel -> channel -> outcome. Each message of a parcel ends in exactly one way; what is left waits in the queue. */
-import type { Alert, Parcel } from '../alert.ts';
+import type { Alert, Destination, Parcel } from '../alert.ts';
 import { type Channel, type ComposeContext, FORMATS, type Format, type Message } from '../channels/channel.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { ProcessParcel, Verdict } from '../queue/queues.ts';
@@ -12,7 +12,7 @@ export interface DeliverDependencies {
   attempt: ReturnType<typeof createAttempt>;
   ledger: Ledger;
   slots: Slots;
-  rate: Rate;
+  rateOf(destination: Destination): Rate;
   chains: ComposeContext['chains'];
   now(): number;
 }
@@ -31,7 +31,7 @@ const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.indexOf(
 const rerun = (runAt: number, data: ParcelJob): Verdict => ({ done: false, runAt, data });
 
 export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel => {
-  const { channel, attempt, ledger, slots, rate, chains, now } = dependencies;
+  const { channel, attempt, ledger, slots, rateOf, chains, now } = dependencies;
 
   const compose = (parcel: Parcel, format: Format): Message[] =>
     channel.compose(parcel, { sentAt: new Date(now()).toISOString(), format, chains });
@@ -44,7 +44,7 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     todo: Unit[],
     signal: AbortSignal,
   ): Promise<Verdict | undefined> => {
-    const slot = await slots.reserve(job.destination, rate, job.slot);
+    const slot = await slots.reserve(job.destination, rateOf(job.destination), job.slot);
     if (slot.at > now() + NEAR_MS) return rerun(slot.at, { ...job, format, slot });
     delete job.slot;
     job.firstTriedAt ??= now();

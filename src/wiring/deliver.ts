@@ -4,7 +4,7 @@ import type { Alert } from '../alert.ts';
 import { type Chains, WELL_KNOWN_CHAINS } from '../channels/chains.ts';
 import type { Channel } from '../channels/channel.ts';
 import { createGuardedPost } from '../channels/http.ts';
-import { addressesOf, labelOf, openChannels } from '../channels/registry.ts';
+import { addressesOf, labelOf, openChannels, rateOf } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import { type AttemptEvent, createAttempt } from '../deliver/attempt.ts';
 import { createDeliver } from '../deliver/worker.ts';
@@ -128,7 +128,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
       attempt,
       ledger: store.ledger,
       slots: store.slots,
-      rate: options.rateLimit,
+      rateOf: ({ address }) => rateOf(channel.kind, address, options.rateLimit),
       chains,
       now,
     });

@@ -65,9 +65,9 @@ export const createStatus = (dependencies: StatusDependencies) => {
       protocols,
       destinations: (await store.standings.list()).map((one) => ({ ...one, waiting: waiting[one.id] ?? 0 })),
       queues: await store.queues.counts(),
+      dead,
       problems: [
         ...dependencies.problems(),
-        ...(dead === 0 ? [] : [`${dead} deliveries failed for good and are kept`]),
         ...(quarantined === 0 ? [] : [`${quarantined} items of the service could not be understood`]),
       ],
     };

@@ -56,7 +56,7 @@ const setUp = ({ answers = [], rate = {} }: { answers?: Answer[]; rate?: Rate } 
     attempt,
     ledger,
     slots: createSlots(redis, prefix, now),
-    rate,
+    rateOf: () => rate,
     chains: {},
     now,
   });
@@ -187,6 +187,19 @@ describe('delivering a parcel', () => {
     const verdict = await run([makeAlert(1)], {}, AbortSignal.abort());
     expect(verdict).toMatchObject({ done: false, data: { attempt: 0 } });
     expect(events).toEqual([]);
+  });
+
+  test('no minute, wherever it begins, has more messages than the rate says', async () => {
+    const { redis, prefix } = openTestRedis();
+    const slots = createSlots(redis, prefix, () => 0);
+    const at: number[] = [];
+    for (let n = 0; n < 80; n += 1)
+      at.push((await slots.reserve(DESTINATION, { perSecond: 1, perMinute: 20, burst: 3 })).at);
+    const inMinuteFrom = (begin: number) => at.filter((each) => each >= begin && each < begin + 60_000).length;
+    const most = Math.max(...at.map(inMinuteFrom));
+    expect(most).toBeLessThanOrEqual(20);
+    expect(most).toBeGreaterThan(17);
+    expect(at.filter((each) => each < 5000)).toHaveLength(5);
   });
 
   test('slots keep the pace of a destination without spending tries, and each message takes one', async () => {

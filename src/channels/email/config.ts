@@ -4,9 +4,6 @@ import { isHost, port, secret } from '../../config/fields.ts';
 import { channelOptions } from '../options.ts';
 import { parseMailbox } from './address.ts';
 
-/** A mailbox that gets more than this is read by nobody; providers start to defer at about 60 a minute. */
-const PACE = { perMinute: 20, burst: 5 };
-
 const FROM_RULE = 'must be one address, or a name and an address: Tocsin <tocsin@example.com>';
 
 const sender = () =>
@@ -48,7 +45,7 @@ const smtp = z
 export const emailConfig = z.strictObject({
   from: sender(),
   smtp: smtp.describe('How to reach the relay.'),
-  ...channelOptions({ rateLimit: PACE, concurrency: 5 }),
+  ...channelOptions({ rateLimit: {}, concurrency: 5 }),
 });
 
 export type EmailConfig = z.infer<typeof emailConfig>;

@@ -84,10 +84,15 @@ const create = (config: TelegramConfig): Channel<TelegramText> => {
   };
 };
 
+/** People have positive ids; groups and channels negative ones or a name. */
+const isPrivateChat = (address: string): boolean => /^\d/.test(address);
+
 /** Telegram, for the registry. */
 export const telegram: ChannelModule<TelegramConfig> = {
   kind: 'telegram',
   addressesOf,
   labelOf: (address) => address,
+  rateOf: (address, { perMinute, ...rate }) =>
+    perMinute === undefined || isPrivateChat(address) ? rate : { ...rate, perMinute },
   create,
 };
