@@ -1,4 +1,4 @@
-/** A daemon of its own for the tests of the embedded Redis: DATADIR [exit|stop]; says READY and the server's process id. */
+/** A daemon of its own for the tests of the embedded Redis: DATADIR [exit]; says READY and the server's process id. */
 import { startEmbeddedRedis } from '../../src/queue/embedded.ts';
 
 const [, , dataDir = '', then] = process.argv;

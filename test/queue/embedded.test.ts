@@ -45,27 +45,35 @@ const connect = (connection: SingleRedis): RedisClient => {
   return redis;
 };
 
-/** Another daemon in a process of its own; what it said first. */
-const otherDaemon = async (...args: string[]): Promise<{ said: string; process: ChildProcess }> => {
+interface OtherDaemon {
+  process: ChildProcess;
+  /** Of its redis-server. */
+  server: number;
+}
+
+/** Another daemon in a process of its own. */
+const otherDaemon = async (...args: string[]): Promise<OtherDaemon> => {
   const script = join(import.meta.dirname, 'embedded-daemon.ts');
   const daemon = spawn('node', [script, dataDir, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   undo.push(() => daemon.kill('SIGKILL'));
   const [said] = await once(createInterface(daemon.stdout), 'line');
-  return { said, process: daemon };
+  expect(said).toMatch(/^READY \d+$/);
+  const server = Number(said.replace('READY ', ''));
+  // Killed, a daemon leaves its server behind.
+  undo.push(async () => (await isAlive(server)) && process.kill(server, 'SIGKILL'));
+  return { process: daemon, server };
 };
 
 /** A daemon that was killed with 100 values in its queue; gives the process id of the server that it left behind. */
 const orphan = async (): Promise<number> => {
-  const { said, process: daemon } = await otherDaemon();
-  const pid = Number(said.replace('READY ', ''));
-  undo.push(() => isAlive(pid).then((alive) => alive && process.kill(pid, 'SIGKILL')));
+  const { process: daemon, server } = await otherDaemon();
   const redis = connect({ socketPath: join(dataDir, 'redis', 'redis.sock') });
   await redis.rpush('queued', ...Array.from({ length: 100 }, (_, index) => index));
   const exited = once(daemon, 'exit');
   daemon.kill('SIGKILL');
   await exited;
-  expect(await isAlive(pid)).toBe(true);
-  return pid;
+  expect(await isAlive(server)).toBe(true);
+  return server;
 };
 
 /** A redis-server that takes its time to read its data back in; it answers after every 1024 entries. */
@@ -160,9 +168,8 @@ describe('a server that dies', () => {
   });
 
   test('ends when the program exits without stopping it', async () => {
-    const { said } = await otherDaemon('exit');
-    const pid = Number(said.replace('READY ', ''));
-    await until('the server is gone', async () => !(await isAlive(pid)));
+    const { server } = await otherDaemon('exit');
+    await until('the server is gone', async () => !(await isAlive(server)));
   });
 });
 
@@ -213,8 +220,7 @@ describe('a second daemon', () => {
 
   test('is welcome after the first has stopped', async () => {
     await (await start()).stop();
-    const { said } = await otherDaemon('exit');
-    expect(said).toMatch(/^READY/);
+    await otherDaemon('exit');
   });
 });
 
