@@ -1,4 +1,5 @@
 /** The composition root: opens everything in order, hands each verb what it needs, and closes in reverse. */
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from './config/schema.ts';
@@ -7,6 +8,7 @@ import { createHealth, type Health } from './ops/health.ts';
 import { createMetrics } from './ops/metrics.ts';
 import { createOutages } from './ops/outages.ts';
 import { createOpsServer } from './ops/server.ts';
+import { createMirror } from './poll/mirror.ts';
 import { checkRedis } from './queue/check.ts';
 import { version } from './version.ts';
 import { createChannelProof } from './wiring/channels.ts';
@@ -85,8 +87,12 @@ export const createDaemon = ({ config, log, scrub, now = Date.now }: DaemonDepen
       now,
     });
     lifecycle.onStop('channels', delivering.close);
+    const mirror = createMirror(join(config.dataDir, 'state.json'));
+    const unusable = await mirror.load();
+    if (unusable !== undefined) log.error({ reason: unusable }, 'the state file cannot be used; going on without it');
     const reading = createReading({
       config,
+      mirror,
       store,
       metrics,
       health,
@@ -113,7 +119,7 @@ export const createDaemon = ({ config, log, scrub, now = Date.now }: DaemonDepen
 
     const stopDelivering = delivering.start();
     lifecycle.onStop('deliver', () => stopDelivering(GRACE_MS));
-    await store.schedule.sync(await reading.intake.plan());
+    await reading.keepSchedule();
     const polling = store.schedule.work(config.poll.concurrency, reading.intake.run);
     lifecycle.onStop('poll', () => polling.stop(0));
 
@@ -125,6 +131,7 @@ export const createDaemon = ({ config, log, scrub, now = Date.now }: DaemonDepen
         await reading.keepSchedule();
         health.beat('tend');
         health.prove('redis');
+        await mirror.flush();
         for (const { name } of config.services) review.review(name, await reading.catalog.protocols(name));
         await proveChannels();
       }, stopping.signal),
@@ -132,6 +139,7 @@ export const createDaemon = ({ config, log, scrub, now = Date.now }: DaemonDepen
     lifecycle.onStop('background', async () => {
       stopping.abort();
       await background;
+      await mirror.flush();
     });
     log.info({ version, ops: opsUrl, services: config.services.map(({ name }) => name) }, 'started');
     return { opsUrl };

@@ -50,6 +50,8 @@ export interface Ledger {
   read(alertId: string): Promise<AlertRecord | undefined>;
   /** Deliveries on their way now, by destination id; what has none is left out. */
   waiting(): Promise<Record<string, number>>;
+  /** The date of the oldest alert of a protocol's source that is still on its way, in epoch milliseconds. */
+  oldestOpen(track: Pick<Alert, 'service' | 'source' | 'protocol'>): Promise<number | undefined>;
   /** Alert ids that name a transaction. */
   byTransaction(txHash: string): Promise<string[]>;
 }
@@ -57,10 +59,27 @@ export interface Ledger {
 const RETENTION_SECONDS = 35 * 24 * 3600;
 const ATTEMPTS_KEPT = 10;
 const ALERT_FIELD = 'alert';
+/** How many deliveries are on their way. */
+const OPEN_FIELD = 'open';
 
-/** KEYS: the alert, the counts; ARGV: destination, record. Counts a delivery only when it is noted for the first time. */
+/**
+ * KEYS: the alert, the counts, the open ones of its track; ARGV: destination, record, date, alert's id.
+ * Counts a delivery only when it is noted for the first time.
+ */
 const EXPECT = `
-if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 1 then redis.call('HINCRBY', KEYS[2], ARGV[1], 1) end
+if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
+redis.call('HINCRBY', KEYS[2], ARGV[1], 1)
+redis.call('HINCRBY', KEYS[1], 'open', 1)
+redis.call('ZADD', KEYS[3], ARGV[3], ARGV[4])
+return 1`;
+
+/** The same KEYS; ARGV: destination, record, whether it is final, alert's id. An alert is open until its last delivery ended. */
+const BOOK = `
+local old = redis.call('HGET', KEYS[1], ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+if ARGV[3] == '0' or not old or cjson.decode(old).state ~= 'waiting' then return 0 end
+redis.call('HINCRBY', KEYS[2], ARGV[1], -1)
+if redis.call('HINCRBY', KEYS[1], 'open', -1) <= 0 then redis.call('ZREM', KEYS[3], ARGV[4]) end
 return 1`;
 
 const isFinal = (state: DeliveryState): boolean => state !== 'waiting';
@@ -84,6 +103,9 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
   const alertKey = (id: string): string => `${prefix}:alert:${id}`;
   const transactionKey = (hash: string): string => `${prefix}:tx:${hash.toLowerCase()}`;
   const waitingKey = `${prefix}:waiting`;
+  const openKey = ({ service, source, protocol }: Pick<Alert, 'service' | 'source' | 'protocol'>): string =>
+    `${prefix}:open:${JSON.stringify([service, source, protocol])}`;
+  const keysOf = (alert: Alert): [string, string, string] => [alertKey(alert.id), waitingKey, openKey(alert)];
   const nowIso = (): string => new Date(now()).toISOString();
 
   const records = (destination: Destination, alerts: readonly Alert[]): Promise<(DeliveryRecord | undefined)[]> =>
@@ -113,8 +135,16 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
           at: nowIso(),
           attempts: [],
         };
-        for (const { id } of alerts) {
-          batch.eval(EXPECT, 2, alertKey(id), waitingKey, destination.id, JSON.stringify(record));
+        for (const alert of alerts) {
+          batch.eval(
+            EXPECT,
+            3,
+            ...keysOf(alert),
+            destination.id,
+            JSON.stringify(record),
+            String(Date.parse(alert.at)),
+            alert.id,
+          );
         }
       }
       await execute(batch);
@@ -135,13 +165,13 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
           attempts: [...(known[index]?.attempts ?? []), attempt].slice(-ATTEMPTS_KEPT),
         };
         noteAlert(batch, alert);
-        batch.hset(alertKey(alert.id), destination.id, JSON.stringify(record));
-        if (isFinal(state) && known[index]?.state === 'waiting') batch.hincrby(waitingKey, destination.id, -1);
+        const final = isFinal(state) ? '1' : '0';
+        batch.eval(BOOK, 3, ...keysOf(alert), destination.id, JSON.stringify(record), final, alert.id);
       });
       await execute(batch);
     },
     read: async (id) => {
-      const { [ALERT_FIELD]: alert, ...deliveries } = await redis.hgetall(alertKey(id));
+      const { [ALERT_FIELD]: alert, [OPEN_FIELD]: _open, ...deliveries } = await redis.hgetall(alertKey(id));
       if (alert === undefined) return undefined;
       return {
         alert: JSON.parse(alert) as AlertRecord['alert'],
@@ -151,6 +181,10 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
     waiting: async () => {
       const counts = Object.entries(await redis.hgetall(waitingKey)).map(([id, count]) => [id, Number(count)] as const);
       return Object.fromEntries(counts.filter(([, count]) => count > 0));
+    },
+    oldestOpen: async (track) => {
+      const [, at] = await redis.zrange(openKey(track), 0, 0, 'WITHSCORES');
+      return at === undefined ? undefined : Number(at);
     },
     byTransaction: (txHash) => redis.smembers(transactionKey(txHash)),
   };

@@ -2,6 +2,7 @@
  * Which protocols there are and where each one's alerts go. The last good listing of each key is kept in Redis:
  * a start while the service is down polls with it, and every daemon reads the same one.
  */
+import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import type { ChannelEntry } from '../alert.ts';
 
@@ -66,10 +67,19 @@ export const createCatalog = ({ redis, prefix, list, isIncluded }: CatalogDepend
   const cache = new Map<string, Cached>();
   const keyOf = (service: string): string => `${prefix}:catalog:${service}`;
 
+  const save = async (service: string, catalog: Cached): Promise<Cached> => {
+    const { version, entries } = catalog;
+    await redis.hset(keyOf(service), { version, entries: JSON.stringify([...entries.values()]) });
+    cache.set(service, catalog);
+    return catalog;
+  };
+
   const load = async (service: string): Promise<Cached> => {
     const version = (await redis.hget(keyOf(service), 'version')) ?? '';
     const cached = cache.get(service);
     if (cached?.version === version) return cached;
+    // Redis lost its data: what we know is better than nothing, and is put back.
+    if (cached && version === '') return save(service, cached);
     const json = await redis.hget(keyOf(service), 'entries');
     const loaded = { version, entries: byName(json === null ? [] : (JSON.parse(json) as CatalogEntry[])) };
     cache.set(service, loaded);
@@ -85,9 +95,8 @@ export const createCatalog = ({ redis, prefix, list, isIncluded }: CatalogDepend
       const { entries: known } = await load(service);
       const merged = merge(known, listed);
       const next = byName(merged);
-      const entries = JSON.stringify([...next.values()]);
-      const version = String(Date.now());
-      if (entries !== JSON.stringify([...known.values()])) await redis.hset(keyOf(service), { entries, version });
+      const isSame = JSON.stringify([...next.values()]) === JSON.stringify([...known.values()]);
+      if (!isSame) await save(service, { version: randomUUID(), entries: next });
       return {
         added: [...next.keys()].filter((name) => !known.has(name) && isIncluded(name)),
         removed: [...known.keys()].filter((name) => !next.has(name) && isIncluded(name)),

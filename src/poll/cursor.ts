@@ -24,7 +24,7 @@ export interface Cursor {
 export interface Cursors {
   get(tracks: readonly Track[]): Promise<(Cursor | undefined)[]>;
   /** Sets a cursor that does not exist yet; an existing one is left as it is. */
-  begin(track: Track, start: number): Promise<void>;
+  begin(track: Track, beginning: Pick<Cursor, 'start' | 'position' | 'sweptTo'>): Promise<void>;
   /** Moves `position` (and, given, the rest) forwards; a smaller value changes nothing. */
   advance(track: Track, to: { position?: number; sweptTo?: number; polledAt?: number }): Promise<void>;
   /** The operator's own word: moves in any direction. */
@@ -58,10 +58,10 @@ export const createCursors = (redis: Redis | Cluster, prefix: string): Cursors =
   const keyOf = (track: Track): string => `${prefix}:cursor:${trackKey(track)}`;
   return {
     get: (tracks) => Promise.all(tracks.map(async (track) => toCursor(await redis.hmget(keyOf(track), ...FIELDS)))),
-    begin: async (track, start) => {
+    begin: async (track, beginning) => {
       const key = keyOf(track);
       await Promise.all(
-        (['start', 'position', 'sweptTo'] as const).map((field) => redis.hsetnx(key, field, String(start))),
+        (['start', 'position', 'sweptTo'] as const).map((field) => redis.hsetnx(key, field, String(beginning[field]))),
       );
     },
     advance: async (track, to) => {

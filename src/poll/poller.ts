@@ -6,6 +6,7 @@
 import { type Alert, alertId, type Item, type ItemPage, type Source } from '../alert.ts';
 import type { Cursor, Cursors, Track } from './cursor.ts';
 import type { HeldLock, PollLock } from './lock.ts';
+import type { MirroredCursor } from './mirror.ts';
 import type { Identity, Seen } from './seen.ts';
 import { createWalk } from './walk.ts';
 
@@ -30,8 +31,12 @@ export interface PollerDependencies {
   pages(stream: Stream, since: number, signal: AbortSignal): AsyncIterable<ItemPage>;
   /** The service's own time in epoch milliseconds. */
   clock(service: string): number;
-  /** Where a track that was never polled begins, by the service's clock. */
-  startOf(track: Track): number;
+  /** Where a track begins that Redis knows nothing of: never polled, or lost. */
+  beginningOf(track: Track): MirroredCursor;
+  /** Told of each cursor after a read; not past an alert that is still on its way. */
+  onCursor(track: Track, cursor: MirroredCursor): void;
+  /** The date of a track's oldest alert that is still on its way, in epoch milliseconds. */
+  oldestOpen(track: Track): Promise<number | undefined>;
   cursors: Cursors;
   seen: Seen;
   lock: PollLock;
@@ -86,7 +91,7 @@ export const isWanted = (item: Item, assessments: readonly string[]): boolean =>
   item.source === 'notifications' || assessments.includes(item.assessment ?? '');
 
 export const createPoller = (dependencies: PollerDependencies) => {
-  const { pages, clock, startOf, cursors, seen, lock, dispatch, now, settings } = dependencies;
+  const { pages, clock, cursors, seen, lock, dispatch, now, settings } = dependencies;
 
   const loadCursors = async (tracks: readonly Track[]): Promise<Cursor[]> => {
     const found = await cursors.get(tracks);
@@ -94,9 +99,9 @@ export const createPoller = (dependencies: PollerDependencies) => {
       tracks.map(async (track, index): Promise<Cursor> => {
         const cursor = found[index];
         if (cursor) return cursor;
-        const start = startOf(track);
-        await cursors.begin(track, start);
-        return { start, position: start, sweptTo: start };
+        const beginning = dependencies.beginningOf(track);
+        await cursors.begin(track, beginning);
+        return beginning;
       }),
     );
   };
@@ -142,12 +147,23 @@ export const createPoller = (dependencies: PollerDependencies) => {
     return alerts;
   };
 
+  /** The copy outside Redis stays behind what is not delivered: with Redis its job would be lost, too. */
+  const mirror = async ({ track, cursor }: Window, position: number | undefined, sweptTo: number | undefined) => {
+    const oldest = (await dependencies.oldestOpen(track)) ?? Number.POSITIVE_INFINITY;
+    dependencies.onCursor(track, {
+      start: cursor.start,
+      position: Math.min(Math.max(cursor.position, position ?? 0), oldest),
+      sweptTo: Math.min(Math.max(cursor.sweptTo, sweptTo ?? 0), oldest),
+    });
+  };
+
   const finish = async (windows: readonly Window[], position: number | undefined, sweptTo: number | undefined) => {
     await advanceAll(windows, {
       ...(position === undefined ? {} : { position }),
       ...(sweptTo === undefined ? {} : { sweptTo }),
       polledAt: now(),
     });
+    await Promise.all(windows.map((window) => mirror(window, position, sweptTo)));
     const floor = settings.overlap + 2 * settings.lookback;
     await Promise.all(
       windows.map(({ track, cursor }) => seen.forget(track, Math.min(cursor.position, cursor.sweptTo) - floor)),

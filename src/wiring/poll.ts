@@ -8,8 +8,9 @@ import type { Outages } from '../ops/outages.ts';
 import { type CatalogEntry, createCatalog, type ListedProtocol } from '../poll/catalog.ts';
 import type { Track } from '../poll/cursor.ts';
 import { createNameFilter } from '../poll/include.ts';
-import { createIntake } from '../poll/intake.ts';
+import { createIntake, type IntakeTurn } from '../poll/intake.ts';
 import { createPollLock } from '../poll/lock.ts';
+import type { Mirror, MirroredCursor } from '../poll/mirror.ts';
 import { createPoller, type Stream } from '../poll/poller.ts';
 import { createServiceClient, type ServiceClient } from '../service/client.ts';
 import { createServiceClock, type ServiceClock } from '../service/clock.ts';
@@ -26,6 +27,7 @@ export interface ReadingDependencies {
   outages: Outages;
   log: Logger;
   dispatch(alerts: Alert[]): Promise<void>;
+  mirror: Mirror;
   now(): number;
 }
 
@@ -73,7 +75,7 @@ export const listProtocols = async ({ client, clock }: Service, signal: AbortSig
 };
 
 export const createReading = (dependencies: ReadingDependencies) => {
-  const { config, store, metrics, health, outages, log, dispatch, now } = dependencies;
+  const { config, store, metrics, health, outages, log, dispatch, mirror, now } = dependencies;
   const services = openServices(config, now);
   const isIncluded = createNameFilter(config.protocols.include, config.protocols.exclude);
 
@@ -83,11 +85,24 @@ export const createReading = (dependencies: ReadingDependencies) => {
     return service;
   };
 
-  const startOf = ({ service }: Track): number => {
+  const firstStart = (service: string): number => {
     const { startFrom } = config.poll;
     const serviceNow = serviceOf(service).clock.now();
     if (startFrom === 'now') return serviceNow;
     return 'at' in startFrom ? Date.parse(startFrom.at) : serviceNow - startFrom.agoMs;
+  };
+
+  const beginningOf = (track: Track): MirroredCursor => {
+    const mirrored = mirror.recall(track);
+    if (mirrored) {
+      log.warn(
+        { ...track, position: new Date(mirrored.position).toISOString() },
+        'Redis lost a cursor; reading goes on from the state file',
+      );
+      return mirrored;
+    }
+    const start = firstStart(track.service);
+    return { start, position: start, sweptTo: start };
   };
 
   const pages = ({ service, source, protocols }: Stream, since: number, signal: AbortSignal) => {
@@ -108,7 +123,9 @@ export const createReading = (dependencies: ReadingDependencies) => {
   const { poll } = createPoller({
     pages,
     clock: (service) => serviceOf(service).clock.now(),
-    startOf,
+    beginningOf,
+    onCursor: mirror.note,
+    oldestOpen: store.ledger.oldestOpen,
     cursors: store.cursors,
     seen: store.seen,
     lock: createPollLock(store.redis, store.prefix, lockMs(config)),
@@ -134,6 +151,12 @@ export const createReading = (dependencies: ReadingDependencies) => {
   const subjectOf = ({ source, protocols: [first = '', ...others] }: Stream): string =>
     `${source} of ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
 
+  let planned = Number.POSITIVE_INFINITY;
+  const sync = async (turns: readonly IntakeTurn[]): Promise<void> => {
+    await store.schedule.sync(turns);
+    planned = turns.length;
+  };
+
   const intake = createIntake({
     settings: {
       services: [...services.keys()],
@@ -143,7 +166,7 @@ export const createReading = (dependencies: ReadingDependencies) => {
     },
     catalog,
     poll,
-    sync: store.schedule.sync,
+    sync,
     onPolled: (stream, { outcome, items, alerts, sweep }, durationMs) => {
       const { service, source } = stream;
       metrics.polls.inc({ service, source, outcome });
@@ -178,17 +201,13 @@ export const createReading = (dependencies: ReadingDependencies) => {
     now,
   });
 
-  let planned = Number.POSITIVE_INFINITY;
-
   return {
     catalog,
     services,
     /** Sets the schedule up again where Redis lost it, without a restart. */
     keepSchedule: async (): Promise<void> => {
       if ((await store.schedule.count()) >= planned) return;
-      const turns = await intake.plan();
-      await store.schedule.sync(turns);
-      planned = turns.length;
+      await sync(await intake.plan());
     },
     /** How each service answers at present. */
     states: () =>

@@ -1,7 +1,11 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
 import { createCursors, type Track } from '../../src/poll/cursor.ts';
 import { createPollLock } from '../../src/poll/lock.ts';
+import { createMirror } from '../../src/poll/mirror.ts';
 import { createPoller, type PollerDependencies, type Stream } from '../../src/poll/poller.ts';
 import { createSeen } from '../../src/poll/seen.ts';
 import { createHistory, makeItem, T0 } from '../support/items.ts';
@@ -20,7 +24,9 @@ const setUp = (changes: Partial<PollerDependencies> = {}, pageSize = 3) => {
   const { poll } = createPoller({
     pages: history.pages,
     clock: () => time.now,
-    startOf: () => T0,
+    beginningOf: () => ({ start: T0, position: T0, sweptTo: T0 }),
+    onCursor: () => {},
+    oldestOpen: async () => undefined,
     cursors,
     seen: createSeen(redis, prefix),
     lock: createPollLock(redis, prefix, 30_000),
@@ -246,12 +252,38 @@ describe('a poll', () => {
   });
 });
 
+describe('the copy outside Redis', () => {
+  test('stays behind what is not delivered, and gives back what was written', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'tocsin-mirror-')), 'state', 'cursors.json');
+    const mirror = createMirror(file);
+    expect(await mirror.load()).toBeUndefined();
+    const { history, poll, time } = setUp({ onCursor: mirror.note, oldestOpen: async () => T0 + 3000 });
+    time.now = T0 + 10_000;
+    history.items.push(makeItem(2), makeItem(5));
+    await poll();
+    await mirror.flush();
+    const later = createMirror(file);
+    expect(await later.load()).toBeUndefined();
+    expect(later.recall(TRACK)).toMatchObject({ start: T0, position: T0 + 3000 });
+    expect(later.recall({ ...TRACK, protocol: 'Bridge' })).toBeUndefined();
+  });
+
+  test('says why a damaged file is not used, and goes on', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'tocsin-mirror-')), 'cursors.json');
+    await writeFile(file, '{"v":1,"cursors":{"a"');
+    const mirror = createMirror(file);
+    expect(await mirror.load()).toContain(file);
+    expect(mirror.recall(TRACK)).toBeUndefined();
+  });
+});
+
 describe('a cursor', () => {
   test('only moves forwards, but for the operator', async () => {
     const { redis, prefix } = openTestRedis();
     const cursors = createCursors(redis, prefix);
-    await cursors.begin(TRACK, 1000);
-    await cursors.begin(TRACK, 1);
+    const at = (time: number) => ({ start: time, position: time, sweptTo: time });
+    await cursors.begin(TRACK, at(1000));
+    await cursors.begin(TRACK, at(1));
     await cursors.advance(TRACK, { position: 5000, polledAt: 7 });
     await cursors.advance(TRACK, { position: 4000.7 });
     expect(await cursors.get([TRACK])).toEqual([{ start: 1000, position: 5000, sweptTo: 1000, polledAt: 7 }]);

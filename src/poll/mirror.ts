@@ -1,0 +1,71 @@
+/**
+ * A copy of the cursors outside Redis: Redis is the work, not the only truth. When its data is lost, reading goes on
+ * from here instead of from the start.
+ */
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Cursor, Track } from './cursor.ts';
+import { trackKey } from './cursor.ts';
+
+export type MirroredCursor = Pick<Cursor, 'start' | 'position' | 'sweptTo'>;
+
+export interface Mirror {
+  /** Reads the file; a missing one is an empty mirror. Gives why a file that is there could not be used. */
+  load(): Promise<string | undefined>;
+  recall(track: Track): MirroredCursor | undefined;
+  /** Takes a cursor in; written by the next `flush`. */
+  note(track: Track, cursor: MirroredCursor): void;
+  /** Writes the file anew where something changed; never half a file. */
+  flush(): Promise<void>;
+}
+
+const VERSION = 1;
+
+interface MirrorFile {
+  v: typeof VERSION;
+  cursors: Record<string, MirroredCursor>;
+}
+
+const isMirroredCursor = (value: unknown): value is MirroredCursor => {
+  const { start, position, sweptTo } = (value ?? {}) as Partial<MirroredCursor>;
+  return [start, position, sweptTo].every(Number.isFinite);
+};
+
+const parse = (text: string): Map<string, MirroredCursor> => {
+  const { v, cursors } = JSON.parse(text) as Partial<MirrorFile>;
+  if (v !== VERSION || typeof cursors !== 'object') throw new Error(`it is not of version ${VERSION}`);
+  return new Map(Object.entries(cursors).filter(([, cursor]) => isMirroredCursor(cursor)));
+};
+
+export const createMirror = (file: string): Mirror => {
+  let cursors = new Map<string, MirroredCursor>();
+  let changed = false;
+
+  return {
+    load: async () => {
+      try {
+        cursors = parse(await readFile(file, 'utf8'));
+        return undefined;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        return `${file}: ${error instanceof Error ? error.message : String(error)}`;
+      }
+    },
+    recall: (track) => cursors.get(trackKey(track)),
+    note: (track, { start, position, sweptTo }) => {
+      const known = cursors.get(trackKey(track));
+      if (known && known.start === start && known.position === position && known.sweptTo === sweptTo) return;
+      cursors.set(trackKey(track), { start, position, sweptTo });
+      changed = true;
+    },
+    flush: async () => {
+      if (!changed) return;
+      changed = false;
+      const content: MirrorFile = { v: VERSION, cursors: Object.fromEntries(cursors) };
+      const fresh = `${file}.new`;
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(fresh, JSON.stringify(content), { mode: 0o600, flush: true });
+      await rename(fresh, file);
+    },
+  };
+};
