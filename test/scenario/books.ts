@@ -1,0 +1,81 @@
+/** Both ends of the sandbox as books: what had to arrive where, and what did. */
+import type { ProducedEvent, ReceivedEvent } from '../../src/sandbox/events.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+
+/** One line is one item at one destination: `KIND DESTINATION ITEM`. */
+export interface Balance {
+  /** Had to arrive and did not, yet. */
+  missing: string[];
+  /** Arrived more than once. */
+  doubled: string[];
+  /** Arrived and should not have, there or at all. */
+  unexpected: string[];
+}
+
+export interface Books {
+  balance(): Balance;
+  /** What arrived of an item (a transaction hash, or a notification's message), as `KIND DESTINATION`. */
+  arrivalsOf(item: string): string[];
+  /** Arrivals of all items everywhere, doubles counted. */
+  count(): number;
+  /** From now on nothing is expected at these destinations: every line that begins with one of the texts. */
+  excuse(...beginnings: string[]): void;
+}
+
+/** Inspections by transaction hash, notifications by their message. */
+const itemOf = ({ source, txHash, message, id }: ProducedEvent): string =>
+  (source === 'inspections' ? txHash : message) ?? id;
+
+export const createBooks = (sandbox: Sandbox): Books => {
+  const expected = new Set<string>();
+  const arrived = new Map<string, number>();
+  const messages = new Set<string>();
+  const excused: string[] = [];
+  let count = 0;
+
+  const destinationsOf = (protocol: string): string[] => {
+    const { channels = [] } = sandbox.service.protocols().find(({ name }) => name === protocol) ?? {};
+    return channels.flatMap(({ name, contacts = [], url }) => [
+      ...contacts.map((contact) => `${name} ${contact}`),
+      ...(url === undefined ? [] : [`${name} ${new URL(url).pathname}`]),
+    ]);
+  };
+
+  const note = (event: ProducedEvent): void => {
+    if (event.message !== undefined) messages.add(event.message);
+    if (event.source === 'inspections' && event.assessment !== 'critical') return;
+    for (const destination of destinationsOf(event.protocol)) expected.add(`${destination} ${itemOf(event)}`);
+  };
+
+  /** A message that holds a stored notification (in JSON, with its escapes) is about that one, whatever it names. */
+  const itemsIn = ({ text, txHashes }: ReceivedEvent): string[] => {
+    const holds = (message: string): boolean =>
+      text.includes(message) || text.includes(JSON.stringify(message).slice(1, -1));
+    const told = [...messages].filter(holds);
+    if (told.length > 0) return told;
+    return txHashes.length > 0 ? txHashes : [`unknown: ${text.slice(0, 80)}`];
+  };
+
+  sandbox.onEvent((event) => {
+    if (event.type === 'produced') return note(event);
+    for (const item of itemsIn(event)) {
+      const line = `${event.kind} ${event.destination} ${item}`;
+      arrived.set(line, (arrived.get(line) ?? 0) + 1);
+      count += 1;
+    }
+  });
+
+  const isExcused = (line: string): boolean => excused.some((beginning) => line.startsWith(beginning));
+
+  return {
+    balance: () => ({
+      missing: [...expected].filter((line) => !arrived.has(line) && !isExcused(line)),
+      doubled: [...arrived].filter(([, times]) => times > 1).map(([line]) => line),
+      unexpected: [...arrived.keys()].filter((line) => !expected.has(line)),
+    }),
+    arrivalsOf: (item) =>
+      [...arrived.keys()].filter((line) => line.endsWith(` ${item}`)).map((line) => line.slice(0, -item.length - 1)),
+    count: () => count,
+    excuse: (...beginnings) => void excused.push(...beginnings),
+  };
+};

@@ -1,0 +1,94 @@
+/** Daemons of a scenario: started in this process, asked over their ops endpoints, and surely stopped. */
+import { get } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Config } from '../../src/config/schema.ts';
+import { collectSecrets } from '../../src/config/secrets.ts';
+import { createDaemon } from '../../src/daemon.ts';
+import { createLogger } from '../../src/ops/log.ts';
+import type { StatusReport } from '../../src/ops/status.ts';
+import { createScrubber } from '../../src/secret.ts';
+import { until } from '../support/until.ts';
+
+export interface LogLine {
+  level: string;
+  msg: string;
+  [field: string]: unknown;
+}
+
+export interface RunningDaemon {
+  /** `http://127.0.0.1:PORT` of its ops endpoints. */
+  url: string;
+  /** The log up to now, all levels; `msg` narrows it. */
+  log(msg?: string): LogLine[];
+  /** The log as it was written. */
+  logText(): string;
+  ask(path: string): Promise<{ status: number; text: string }>;
+  status(): Promise<StatusReport>;
+  /** A metric's value, or the sum of those that carry these labels; 0 where there is none. */
+  metric(name: string, labels?: Record<string, string>): Promise<number>;
+  /** Resolves when every source of every protocol has been read once. */
+  watching(): Promise<void>;
+  /** Resolves when no queue holds anything. */
+  idle(): Promise<void>;
+  /** Throws where something had to be left. May be called again. */
+  stop(): Promise<void>;
+}
+
+/** Over a connection of its own, so that nothing of the question stays open. */
+export const ask = (url: string): Promise<{ status: number; text: string }> =>
+  new Promise((resolve, reject) => {
+    get(url, { agent: false }, (response) => {
+      text(response).then((body) => resolve({ status: response.statusCode ?? 0, text: body }), reject);
+    }).on('error', reject);
+  });
+
+const SAMPLE = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/;
+
+const sumOf = (metrics: string, name: string, labels: Record<string, string>): number =>
+  metrics
+    .split('\n')
+    .map((line) => SAMPLE.exec(line) ?? [])
+    .filter(([, sample]) => sample === name)
+    .filter(([, , given = '']) => Object.entries(labels).every(([key, value]) => given.includes(`${key}="${value}"`)))
+    .reduce((sum, [, , , value]) => sum + Number(value), 0);
+
+/** Starts a daemon on `config`; its log is kept, not shown. */
+export const startDaemon = async (config: Config): Promise<RunningDaemon> => {
+  const lines: string[] = [];
+  const scrub = createScrubber(collectSecrets(config));
+  const log = createLogger({ level: 'trace', scrub, destination: { write: (line) => void lines.push(line) } });
+  const daemon = createDaemon({ config, log, scrub });
+  const { opsUrl: url } = await daemon.start().catch(async (error: unknown) => {
+    await daemon.stop();
+    throw error;
+  });
+
+  const asked = (path: string) => ask(`${url}${path}`);
+  const status = async (): Promise<StatusReport> => JSON.parse((await asked('/status.json')).text) as StatusReport;
+
+  return {
+    url,
+    log: (msg) =>
+      lines.map((line) => JSON.parse(line) as LogLine).filter((line) => msg === undefined || line.msg === msg),
+    logText: () => lines.join(''),
+    ask: asked,
+    status,
+    metric: async (name, labels = {}) => sumOf((await asked('/metrics')).text, name, labels),
+    watching: async () => {
+      await until('every protocol is read', async () => {
+        const { protocols } = await status();
+        const sources = protocols.flatMap((protocol) => protocol.sources);
+        return sources.length > 0 && sources.every(({ lastPoll }) => lastPoll !== undefined);
+      });
+    },
+    idle: async () => {
+      await until('nothing is queued', async () => {
+        const { queues } = await status();
+        return queues.every(({ waiting, delayed, active }) => waiting + delayed + active === 0);
+      });
+    },
+    stop: async () => {
+      if (!(await daemon.stop())) throw new Error(`the daemon did not stop cleanly: ${lines.slice(-5).join('')}`);
+    },
+  };
+};

@@ -1,0 +1,26 @@
+/** What a test left open in this process: sockets and servers that were not there before. */
+import { until } from '../support/until.ts';
+
+const WATCHED = ['TCPSocketWrap', 'TCPServerWrap', 'PipeWrap', 'PipeServerWrap', 'ProcessWrap'];
+
+const countOpen = (): Map<string, number> => {
+  const open = new Map<string, number>();
+  for (const name of process.getActiveResourcesInfo()) {
+    if (WATCHED.includes(name)) open.set(name, (open.get(name) ?? 0) + 1);
+  }
+  return open;
+};
+
+/** Gives a check that everything opened since is closed, or soon will be; it throws with what is not. */
+export const watchLeaks = (): (() => Promise<void>) => {
+  const before = countOpen();
+  return async () => {
+    const leaked = (): string[] =>
+      [...countOpen()]
+        .filter(([name, count]) => count > (before.get(name) ?? 0))
+        .map(([name, count]) => `${count - (before.get(name) ?? 0)} ${name}`);
+    await until('closed sockets', () => leaked().length === 0, 5000).catch(() => {
+      throw new Error(`left open: ${leaked().join(', ')}`);
+    });
+  };
+};

@@ -1,0 +1,96 @@
+/** The main job: what is critical is told on every channel of its protocol, once; what is not stays quiet. */
+import { Webhook } from 'standardwebhooks';
+import { expect, test } from 'vitest';
+import { PROTOCOLS, startWorld, variable, type World } from './world.ts';
+
+interface Payload {
+  type: string;
+  data: { service: string; protocol: string; inspection?: { _id: string }; notification?: { message: string } };
+}
+
+/** Every webhook that arrived, as a receiver reads it that trusts nothing but the signature. */
+const verified = ({ sandbox, addresses }: World): { id: string; payload: Payload }[] => {
+  const verifier = new Webhook(addresses.webhook.secret);
+  return sandbox.receivers.webhook.received().map(({ raw: { id, bodyText, headers } }) => {
+    const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+    return { id, payload: verifier.verify(bodyText, given) as Payload };
+  });
+};
+
+test('criticals among the harmless reach all four kinds, each once', async () => {
+  const world = await startWorld();
+  await world.start();
+  for (const protocol of PROTOCOLS) {
+    world.calm(protocol, 10);
+    world.critical(protocol, 3);
+    world.calm(protocol, 10);
+  }
+  await world.delivered();
+  world.critical('Vault');
+  await world.balanced();
+  expect(new Set(world.sandbox.received().map(({ kind }) => kind)).size).toBe(4);
+});
+
+test('stored notifications arrive with their whole message', async () => {
+  const world = await startWorld();
+  const daemon = await world.start();
+  for (const protocol of PROTOCOLS)
+    world.notification(protocol, `Monitoring of ${protocol.length} was extended.\nBy two.`);
+  world.critical('Bridge');
+  await world.balanced();
+  expect(await daemon.metric('tocsin_alerts_total', { source: 'notifications' })).toBe(PROTOCOLS.length);
+});
+
+test('every webhook verifies, says what it is, and has an id of its own', async () => {
+  const world = await startWorld();
+  await world.start();
+  const [inspection] = world.critical('Vault');
+  world.notification('Bridge', 'The weekly report is ready.');
+  await world.balanced();
+  const webhooks = verified(world);
+  expect(new Set(webhooks.map(({ id }) => id)).size).toBe(webhooks.length);
+  const payloads = webhooks.map(({ payload }) => payload);
+  expect(payloads.find(({ data }) => data.inspection?._id === inspection?._id)).toMatchObject({
+    type: 'inspection.critical',
+    data: { service: 'sandbox', protocol: 'Vault', inspection: { txHash: inspection?.txHash } },
+  });
+  expect(payloads.find(({ type }) => type === 'notification.created')).toMatchObject({
+    data: { protocol: 'Bridge', notification: { message: 'The weekly report is ready.' } },
+  });
+});
+
+test('what comes late, and what turns critical after it was written, is told once', async () => {
+  const world = await startWorld();
+  await world.start();
+  world.critical('Vault');
+  await world.delivered();
+  const { service } = world.sandbox;
+  const createdAt = service.now() - 10 * 60_000;
+  service.insertInspection({ protocol: 'Vault', assessment: 'critical', createdAt });
+  const inspection = service.insertInspection({ protocol: 'Vault', assessment: 'ok', createdAt });
+  await world.balanced();
+  service.changeInspection(inspection._id, { assessment: 'critical' });
+  await world.balanced();
+  expect(world.books.arrivalsOf(inspection.txHash)).toHaveLength(4);
+});
+
+test('one daemon serves two keys of the service', async () => {
+  const baseUrl = variable('TOCSIN_SANDBOX_SERVICE');
+  const world = await startWorld({
+    names: ['Vault'],
+    moreKeys: [{ apiKey: 'second-key', protocols: [{ name: 'Harbour' }] }],
+    config: {
+      services: [
+        { name: 'first', baseUrl, apiKey: variable('TOCSIN_SANDBOX_KEY') },
+        { name: 'second', baseUrl, apiKey: 'second-key' },
+      ],
+    },
+  });
+  await world.start();
+  world.critical('Vault', 2);
+  world.critical('Harbour', 2);
+  await world.balanced();
+  expect(new Set(verified(world).map(({ payload: { data } }) => `${data.service} ${data.protocol}`))).toEqual(
+    new Set(['first Vault', 'second Harbour']),
+  );
+});

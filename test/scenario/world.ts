@@ -1,0 +1,134 @@
+/** A world for one scenario: the sandbox, a Redis prefix, daemons between, and the books of both ends. */
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { expect, inject, onTestFinished } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { sandboxEnvironment } from '../../src/cli/sandbox-environment.ts';
+import { parseConfig } from '../../src/config/load.ts';
+import type { Config } from '../../src/config/schema.ts';
+import { createSandbox, type Sandbox, type SandboxAddresses, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { SandboxInspection, SandboxNotification } from '../../src/sandbox/service/model.ts';
+import { until } from '../support/until.ts';
+import { type Books, createBooks } from './books.ts';
+import { type RunningDaemon, startDaemon } from './daemons.ts';
+import { watchLeaks } from './leaks.ts';
+
+/** A part of the configuration, as it would stand in the file. */
+export type Tree = { [key: string]: Tree | unknown };
+
+/** Where a value comes from the environment. */
+export const variable = (name: string): string => `\${${name}}`;
+
+export interface WorldOptions extends SandboxOptions {
+  /** Names; each protocol gets a channel of every kind. Default: `PROTOCOLS`. */
+  names?: readonly string[];
+  /** Merged into config/demo.yaml and the pace of tests. */
+  config?: Tree;
+  /** Default: the test run's. */
+  redisUrl?: string;
+}
+
+export interface World {
+  sandbox: Sandbox;
+  addresses: SandboxAddresses;
+  books: Books;
+  /** The configuration's text and the environment it is read with; for programs of their own. */
+  configText: string;
+  environment: Record<string, string>;
+  config: Config;
+  /** Of every key in Redis. */
+  prefix: string;
+  redisUrl: string;
+  /** Stopped with the test at the latest. */
+  start(): Promise<RunningDaemon>;
+  critical(protocol: string, count?: number): SandboxInspection[];
+  /** Inspections that nobody should hear of. */
+  calm(protocol: string, count?: number): void;
+  notification(protocol: string, message: string): SandboxNotification;
+  /** Resolves when everything that has to arrive has arrived everywhere. */
+  delivered(timeoutMs?: number): Promise<void>;
+  /** The same, and nothing came twice or should not have come: proved by a last critical of every protocol. */
+  balanced(timeoutMs?: number): Promise<void>;
+}
+
+/** Two plain names and one that has every markup in it. */
+export const PROTOCOLS = ['Vault', 'Bridge', 'A/B <b>&_* Markets?#%'] as const;
+
+/** Faster than anybody would set it, so that a test need not wait; and no rates, but where a scenario is about them. */
+const RATE = { perSecond: 1000, burst: 1000 };
+const PACE: Tree = {
+  poll: { interval: '200ms', sweepEvery: '1s', startFrom: '1h', catalogEvery: '1s' },
+  channels: { email: { rateLimit: RATE }, telegram: { rateLimit: RATE }, slack: { rateLimit: RATE } },
+};
+
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const merge = (base: Tree, changes: Tree): Tree =>
+  Object.fromEntries(
+    [...new Set([...Object.keys(base), ...Object.keys(changes)])].map((key) => {
+      const [before, change] = [base[key], changes[key]];
+      return [key, isTree(before) && isTree(change) ? merge(before, change) : (change ?? before)];
+    }),
+  );
+
+const readDemo = async (): Promise<Tree> =>
+  parse(await readFile(new URL('../../config/demo.yaml', import.meta.url), 'utf8')) as Tree;
+
+export const startWorld = async (options: WorldOptions = {}): Promise<World> => {
+  const { names = PROTOCOLS, config: changes = {}, redisUrl = inject('redisSocket'), ...sandboxOptions } = options;
+  const prefix = `{scenario-${randomUUID()}}`;
+  const checkLeaks = watchLeaks();
+  const sandbox = createSandbox({ protocols: names.map((name) => ({ name })), ...sandboxOptions });
+  const daemons: RunningDaemon[] = [];
+  onTestFinished(async () => {
+    const ends = await Promise.allSettled(daemons.map((daemon) => daemon.stop()));
+    await sandbox.stop();
+    await checkLeaks();
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  });
+
+  const addresses = await sandbox.start();
+  const own: Tree = { redis: { url: redisUrl, prefix }, dataDir: '/nowhere' };
+  const configText = stringify(merge(merge(merge(await readDemo(), PACE), own), changes));
+  const environment = { ...sandboxEnvironment(addresses), TOCSIN_OPS_LISTEN: '127.0.0.1:0', TOCSIN_DATA_DIR: '.' };
+  const config = parseConfig(configText, 'scenario.yaml', environment);
+  const books = createBooks(sandbox);
+
+  const critical = (protocol: string, count = 1): SandboxInspection[] =>
+    Array.from({ length: count }, () => sandbox.service.insertInspection({ protocol, assessment: 'critical' }));
+  const delivered = async (timeoutMs = 20_000): Promise<void> => {
+    await until('everything has arrived', () => books.balance().missing.length === 0, timeoutMs).catch(() => {
+      throw new Error(`never arrived: ${books.balance().missing.slice(0, 10).join('; ')}`);
+    });
+  };
+
+  return {
+    sandbox,
+    addresses,
+    books,
+    configText,
+    environment,
+    config,
+    prefix,
+    redisUrl,
+    start: async () => {
+      const daemon = await startDaemon(config);
+      daemons.push(daemon);
+      return daemon;
+    },
+    critical,
+    calm: (protocol, count = 1) => {
+      for (let index = 0; index < count; index += 1) {
+        sandbox.service.insertInspection({ protocol, assessment: index % 2 === 0 ? 'ok' : 'suspecious' });
+      }
+    },
+    notification: (protocol, message) => sandbox.service.insertNotification({ protocol, message }),
+    delivered,
+    balanced: async (timeoutMs) => {
+      await delivered(timeoutMs);
+      for (const { name } of sandbox.service.protocols()) critical(name);
+      await delivered(timeoutMs);
+      expect(books.balance()).toEqual({ missing: [], doubled: [], unexpected: [] });
+    },
+  };
+};
