@@ -81,7 +81,8 @@ const layOut = (content: Content, format: Format): Line[] => {
   const head = headOf(content, format);
   const tail = tailOf(content);
   const body = bodyOf(content);
-  const room = TEXT_LIMIT - lengthOf([...head, BLANK, BLANK, ...tail]);
+  // The last line has no line feed.
+  const room = TEXT_LIMIT + 1 - lengthOf([...head, BLANK, BLANK, ...tail]);
   const shown = body.length > 0 ? [BLANK, ...disarm(fitLines(body, room), BODY_ENTITIES)] : [];
   return [...disarmEach(head), ...shown, BLANK, ...disarmEach(tail)];
 };
