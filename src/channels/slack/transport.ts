@@ -151,5 +151,5 @@ const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
 
 const labelOf = (address: string): string => (webAddress(address) === undefined ? address : webLabel(address));
 
-/** Slack, one Block Kit message an alert. */
+/** Slack, one Block Kit message for each alert. */
 export const slack: ChannelModule<SlackConfig> = { kind: 'slack', addressesOf, labelOf, create };

@@ -110,5 +110,5 @@ const addressesOf = ({ contacts = [], url }: ChannelEntry): Addresses => {
   return { addresses: [...new Set(named.map(webAddress).filter((address) => address !== undefined))], problems };
 };
 
-/** Webhooks, one signed JSON a alert. */
+/** Webhooks, one signed JSON for each alert. */
 export const webhook: ChannelModule<WebhookConfig> = { kind: 'webhook', addressesOf, labelOf: webLabel, create };
