@@ -183,7 +183,7 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
       return Object.fromEntries(counts.filter(([, count]) => count > 0));
     },
     oldestOpen: async (track) => {
-      const [, at] = await redis.zrange(openKey(track), 0, 0, 'WITHSCORES');
+      const [, at] = await redis.zrange(openKey(track), '0', '0', 'WITHSCORES');
       return at === undefined ? undefined : Number(at);
     },
     byTransaction: (txHash) => redis.smembers(transactionKey(txHash)),
