@@ -19,6 +19,7 @@ import { openOwnRedis } from './wiring/redis.ts';
 import { createRouteReview } from './wiring/routes.ts';
 import { createStatus } from './wiring/status.ts';
 import { createStore } from './wiring/store.ts';
+import { createWatch } from './wiring/watch.ts';
 
 export interface DaemonDependencies {
   config: Config;
@@ -50,7 +51,6 @@ const LONGEST_LIST_RETRY_MS = 10_000;
 /** What readiness and liveness need before anything is known. */
 const expectHealth = (health: Health, { poll, services, channels }: Config): void => {
   const provenWithinMs = 4 * poll.interval + LONGEST_LIST_RETRY_MS + 30_000;
-  health.watchLoop('tend', 8 * TEND_EVERY_MS);
   health.expect('redis', { provenWithinMs: 4 * TEND_EVERY_MS });
   for (const { name } of services) health.expect(`service:${name}`, { provenWithinMs });
   for (const kind of Object.keys(channels)) health.expect(`channel:${kind}`);
@@ -125,11 +125,20 @@ export const createDaemon = ({ config, log, scrub, now = Date.now }: DaemonDepen
 
     const { channels } = delivering;
     const proveChannels = createChannelProof({ channels, health, outages, signal: stopping.signal, now });
+    const watch = createWatch({
+      kinds: channels.map(({ kind }) => kind),
+      store,
+      health,
+      log,
+      onStuck: failed.resolve,
+      now,
+    });
+    lifecycle.onStop('watchdog', watch.stop);
     const background = Promise.all([
       ...config.services.map(({ name }) => listUntilKnown(name, reading, stopping.signal)),
       tend(async () => {
         await reading.keepSchedule();
-        health.beat('tend');
+        await watch.sendCanaries();
         health.prove('redis');
         await mirror.flush();
         for (const { name } of config.services) review.review(name, await reading.catalog.protocols(name));

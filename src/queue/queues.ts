@@ -30,6 +30,11 @@ export interface ParcelQueues {
   enqueue(parcels: readonly Parcel[], nonce?: string): Promise<void>;
   work(kind: ChannelKind, concurrency: number, process: ProcessParcel): ParcelWorker;
   counts(): Promise<QueueCounts[]>;
+  /**
+   * Sends a canary through this kind's queue, ahead of what waits, and gives when one last came through, in any daemon:
+   * epoch milliseconds, 0 for never. At most one is on its way.
+   */
+  sendCanary(kind: ChannelKind): Promise<number>;
   /** How many workers, in all daemons, take from this kind's queue. */
   workers(kind: ChannelKind): Promise<number>;
   close(): Promise<void>;
@@ -64,6 +69,8 @@ const BULK = 500;
 
 export const queueName = (kind: ChannelKind): string => `deliver-${kind}`;
 
+const CANARY = 'canary';
+
 const runJob = async (job: Job<unknown>, token: string | undefined, signal: AbortSignal, process: ProcessParcel) => {
   const verdict = await process(readParcelJob(job.data), signal);
   if (verdict.done) return;
@@ -87,6 +94,8 @@ export const createParcelQueues = ({ redis, prefix, onError }: QueueSettings): P
     queue.on('error', (error) => onError(queue.name, error));
     return queue;
   });
+
+  const canaryKey = (kind: ChannelKind): string => `${prefix}:canary:${kind}`;
 
   const enqueueKind = async (kind: ChannelKind, parcels: readonly Parcel[], nonce?: string): Promise<void> => {
     for (let start = 0; start < parcels.length; start += BULK) {
@@ -113,7 +122,10 @@ export const createParcelQueues = ({ redis, prefix, onError }: QueueSettings): P
       const worker = new Worker(
         queueName(kind),
         // Three parameters declared: only then does BullMQ pass the signal.
-        (job, token, signal) => runJob(job, token, signal ?? new AbortController().signal, process),
+        async (job, token, signal) => {
+          if (job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
+          else await runJob(job, token, signal ?? new AbortController().signal, process);
+        },
         { connection: redis, prefix, concurrency, ...WORKER_LOCKS },
       );
       worker.on('error', (error) => onError(worker.name, error));
@@ -128,6 +140,10 @@ export const createParcelQueues = ({ redis, prefix, onError }: QueueSettings): P
           return { name: queueName(kind), waiting: waiting + prioritized, delayed, active, failed };
         }),
       ),
+    sendCanary: async (kind) => {
+      await queues[kind].add(CANARY, {}, { jobId: CANARY, lifo: true });
+      return Number(await redis.get(canaryKey(kind)));
+    },
     workers: (kind) => queues[kind].getWorkersCount(),
     close: async () => {
       await Promise.all(CHANNEL_KINDS.map((kind) => queues[kind].close()));

@@ -170,7 +170,6 @@ export const createReading = (dependencies: ReadingDependencies) => {
     onPolled: (stream, { outcome, items, alerts, sweep }, durationMs) => {
       const { service, source } = stream;
       metrics.polls.inc({ service, source, outcome });
-      health.beat('poll');
       if (outcome === 'busy') return;
       metrics.pollDuration.observe({ service, source }, durationMs / 1000);
       metrics.serviceUp.set({ service }, 1);
@@ -184,7 +183,6 @@ export const createReading = (dependencies: ReadingDependencies) => {
       const { service, source } = stream;
       metrics.polls.inc({ service, source, outcome: 'failed' });
       metrics.serviceUp.set({ service }, 0);
-      health.beat('poll');
       outages.failed(service, subjectOf(stream), error);
     },
     onListed: (service, { added, removed, missing }) => {
