@@ -1,6 +1,6 @@
 /** What happens at both ends of the sandbox, in one shape each. */
 import type { Received, ReceiverKind } from './receivers/received.ts';
-import type { ProducedItem } from './service/service.ts';
+import type { ProducedItem } from './service/state.ts';
 
 /** The service has something new, or an inspection changed. */
 export interface ProducedEvent {
@@ -15,7 +15,7 @@ export interface ProducedEvent {
   assessment?: string;
   /** Notifications only. */
   message?: string;
-  /** Epoch milliseconds: when the service wrote it. */
+  /** Epoch milliseconds: when the service wrote it as it is now. */
   at: number;
 }
 
@@ -49,7 +49,7 @@ export const findItemIds = (text: string): string[] => unique(text.match(ITEM_ID
 
 export const producedEvent = (produced: ProducedItem): ProducedEvent => {
   const { source, item } = produced;
-  const shared = { type: 'produced', source, protocol: item.protocol, at: item.createdAt } as const;
+  const shared = { type: 'produced', source, protocol: item.protocol, at: item.updatedAt } as const;
   if (produced.source === 'notifications') {
     const { id, message } = produced.item;
     const [txHash] = findTxHashes(message);

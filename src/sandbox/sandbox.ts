@@ -13,7 +13,7 @@ import {
 import type { ProtocolSeed } from './service/model.ts';
 import type { Quirks } from './service/quirks.ts';
 import { createSandboxService, type SandboxService } from './service/service.ts';
-import { createTraffic, type TrafficItem, type TrafficMix } from './traffic.ts';
+import { createTraffic, type Traffic, type TrafficMix } from './traffic.ts';
 import { createChannels, createWorld } from './world.ts';
 
 export interface SandboxOptions extends ReceiversOptions {
@@ -58,6 +58,23 @@ export interface Sandbox {
   onEvent(listener: (event: SandboxEvent) => void): () => void;
 }
 
+/** Lets traffic flow into the service, by the step or by the clock. */
+const createTrafficRunner = (traffic: Traffic, service: SandboxService) => {
+  let timer: NodeJS.Timeout | undefined;
+  const produce = (mix?: Partial<TrafficMix>): void => {
+    for (const item of traffic.next(mix)) {
+      if (item.source === 'inspections') service.insertInspection(item.seed);
+      else service.insertNotification(item.seed);
+    }
+  };
+  const stop = (): void => clearInterval(timer);
+  const start = ({ everyMs, ...mix }: StartTrafficOptions): void => {
+    stop();
+    timer = setInterval(() => produce(mix), everyMs);
+  };
+  return { produce, start, stop };
+};
+
 /** Until its protocols know where the receivers are, they have no channels. */
 const withoutChannels = (protocol: ProtocolSeed): boolean => protocol.channels === undefined;
 
@@ -74,21 +91,12 @@ export const createSandbox = (options: SandboxOptions = {}): Sandbox => {
     ...(now && { now }),
   });
   const receivers = createReceivers(options);
-  const traffic = createTraffic({ seed, protocols: owned, ...(now && { now }) });
+  const traffic = createTrafficRunner(createTraffic({ seed, protocols: owned, ...(now && { now }) }), service);
   const listeners = createListeners<SandboxEvent>();
-  let timer: NodeJS.Timeout | undefined;
   let unlinked = owned.filter(withoutChannels);
 
   service.onProduced((produced) => listeners.tell(producedEvent(produced)));
   receivers.onReceived((message) => listeners.tell(receivedEvent(message)));
-
-  const insert = (item: TrafficItem): void => {
-    if (item.source === 'inspections') service.insertInspection(item.seed);
-    else service.insertNotification(item.seed);
-  };
-  const produce = (mix?: Partial<TrafficMix>): void => traffic.next(mix).forEach(insert);
-
-  const stopTraffic = (): void => clearInterval(timer);
 
   const linkChannels = (webhookUrl: string): void => {
     for (const [index, { name, apiKey: key }] of unlinked.entries())
@@ -97,7 +105,7 @@ export const createSandbox = (options: SandboxOptions = {}): Sandbox => {
   };
 
   const stop = async (): Promise<void> => {
-    stopTraffic();
+    traffic.stop();
     await Promise.all([service.stop(), receivers.stop()]);
   };
 
@@ -121,12 +129,9 @@ export const createSandbox = (options: SandboxOptions = {}): Sandbox => {
     service,
     receivers: receivers.byKind,
     received: receivers.received,
-    produce,
-    startTraffic: ({ everyMs, ...mix }) => {
-      stopTraffic();
-      timer = setInterval(() => produce(mix), everyMs);
-    },
-    stopTraffic,
+    produce: traffic.produce,
+    startTraffic: traffic.start,
+    stopTraffic: traffic.stop,
     onEvent: listeners.add,
   };
 };

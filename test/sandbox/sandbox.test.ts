@@ -211,6 +211,10 @@ describe('addresses', () => {
     expect(byName('sandbox-key', 'Silent')).toEqual([]);
     expect(byName('sandbox-key', 'Linked')).toHaveLength(4);
     expect(byName('second', 'Linked')).toHaveLength(4);
+    sandbox.service.replaceChannels({ protocol: 'Linked', apiKey: 'second' }, channels);
+    await sandbox.stop();
+    await sandbox.start();
+    expect(byName('second', 'Linked')).toEqual(channels);
   });
 
   test('ports given are taken, and the same after a restart', async () => {

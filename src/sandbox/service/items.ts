@@ -18,15 +18,15 @@ export interface ItemBook {
   insertNotification(protocol: SandboxProtocol, seed: NotificationSeed): SandboxNotification;
   removeNotification(id: string): void;
   /** In order of insertion; of every protocol where none is given. */
-  inspections(protocol?: SandboxProtocol): SandboxInspection[];
-  notifications(protocol?: SandboxProtocol): SandboxNotification[];
+  inspections(protocol?: SandboxProtocol): readonly SandboxInspection[];
+  notifications(protocol?: SandboxProtocol): readonly SandboxNotification[];
 }
 
 interface Shelf<Item> {
   add(owner: string, item: Item): void;
   find(id: string): Item | undefined;
   remove(id: string): void;
-  list(owner?: string): Item[];
+  list(owner?: string): readonly Item[];
 }
 
 /** Keeps the newest `keep` items an owner. */
@@ -52,7 +52,7 @@ const createShelf = <Item>(keep: number, idOf: (item: Item) => string): Shelf<It
         (lists.get(owner) ?? []).filter((item) => idOf(item) !== id),
       );
     },
-    list: (owner) => (owner === undefined ? [...lists.values()].flat() : [...(lists.get(owner) ?? [])]),
+    list: (owner) => (owner === undefined ? [...lists.values()].flat() : (lists.get(owner) ?? [])),
   };
 };
 

@@ -80,6 +80,8 @@ describe('paging', () => {
       ['1', '2', '3'],
       ['3', '4', newest],
     ]);
+    const [oldest] = await client.names('/P/inspections?pageSize=1&sort=asc');
+    expect(oldest).toBe(service.inspections().at(-1)?._id);
   });
 
   test('equal dates come in another order at each request, with no item lost', async () => {

@@ -8,9 +8,17 @@ export interface OpenedSmtp extends Opened {
   reset(session: SMTPServerSession): void;
 }
 
+/** How long clients may still talk after `close`. */
+const CLOSE_TIMEOUT_MS = 1;
+
 export const openSmtpServer = (options: SMTPServerOptions, port: number, host: string): Promise<OpenedSmtp> =>
   new Promise((resolve, reject) => {
-    const server = new SMTPServer({ ...options, logger: false, disableReverseLookup: true, closeTimeout: 1 });
+    const server = new SMTPServer({
+      ...options,
+      logger: false,
+      disableReverseLookup: true,
+      closeTimeout: CLOSE_TIMEOUT_MS,
+    });
     const sockets = new Set<Socket>();
     server.server.on('connection', (socket: Socket) => {
       sockets.add(socket);
@@ -22,7 +30,6 @@ export const openSmtpServer = (options: SMTPServerOptions, port: number, host: s
     const close = (): Promise<void> =>
       new Promise((closed) => {
         server.close(() => closed());
-        for (const socket of sockets) socket.destroy();
       });
     server.once('error', reject);
     server.listen(port, host, () => {
