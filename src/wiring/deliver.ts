@@ -108,6 +108,8 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     onRouted: ({ service, protocol, source }) => metrics.alerts.inc({ service, protocol, source }),
   });
 
+  let stopping = false;
+
   const work = (channel: Channel) => {
     const options = config.channels[channel.kind];
     if (!options) throw new Error(`the channel kind '${channel.kind}' is open but not configured`);
@@ -130,6 +132,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
       slots: store.slots,
       rateOf: ({ address }) => rateOf(channel.kind, address, options.rateLimit),
       chains,
+      isStopping: () => stopping,
       now,
     });
     return store.queues.work(channel.kind, options.concurrency, deliver);
@@ -142,6 +145,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     start: (): ((graceMs: number) => Promise<void>) => {
       const workers = channels.map(work);
       return async (graceMs) => {
+        stopping = true;
         await Promise.all(workers.map((worker) => worker.stop(graceMs)));
       };
     },

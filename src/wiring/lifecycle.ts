@@ -1,6 +1,6 @@
 /** Starting in order and stopping in reverse: each step named, each failure said and survived, the whole bounded. */
 import type { Logger } from 'pino';
-import { messageOf } from './errors.ts';
+import { messageOf } from '../errors.ts';
 
 export interface Lifecycle {
   /** Notes how to undo what was just started. */
