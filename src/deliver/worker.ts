@@ -14,6 +14,8 @@ export interface DeliverDependencies {
   slots: Slots;
   rateOf(destination: Destination): Rate;
   chains: ComposeContext['chains'];
+  /** The daemon is going down: no further message is begun, and what is left waits in the queue. Default: never. */
+  isStopping?(): boolean;
   now(): number;
 }
 
@@ -31,7 +33,7 @@ const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.indexOf(
 const rerun = (runAt: number, data: ParcelJob): Verdict => ({ done: false, runAt, data });
 
 export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel => {
-  const { channel, attempt, ledger, slots, rateOf, chains, now } = dependencies;
+  const { channel, attempt, ledger, slots, rateOf, chains, isStopping = () => false, now } = dependencies;
 
   const compose = (parcel: Parcel, format: Format): Message[] =>
     channel.compose(parcel, { sentAt: new Date(now()).toISOString(), format, chains });
@@ -44,6 +46,7 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     todo: Unit[],
     signal: AbortSignal,
   ): Promise<Verdict | undefined> => {
+    if (isStopping()) return rerun(now(), { ...job, format });
     const slot = await slots.reserve(job.destination, rateOf(job.destination), job.slot);
     if (slot.at > now() + NEAR_MS) return rerun(slot.at, { ...job, format, slot });
     delete job.slot;
