@@ -1,6 +1,8 @@
 /** A world for one scenario: the sandbox, a Redis prefix, daemons between, and the books of both ends. */
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, inject, onTestFinished } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { sandboxEnvironment } from '../../src/cli/sandbox-environment.ts';
@@ -45,6 +47,8 @@ export interface World {
   /** Inspections that nobody should hear of. */
   calm(protocol: string, count?: number): void;
   notification(protocol: string, message: string): SandboxNotification;
+  /** Resolves when so much has arrived. */
+  arrivals(count: number): Promise<void>;
   /** Resolves when everything that has to arrive has arrived everywhere. */
   delivered(timeoutMs?: number): Promise<void>;
   /** The same, and nothing came twice or should not have come: proved by a last critical of every protocol. */
@@ -77,20 +81,22 @@ const readDemo = async (): Promise<Tree> =>
 export const startWorld = async (options: WorldOptions = {}): Promise<World> => {
   const { names = PROTOCOLS, config: changes = {}, redisUrl = inject('redisSocket'), ...sandboxOptions } = options;
   const prefix = `{scenario-${randomUUID()}}`;
+  const dataDir = await mkdtemp(join(tmpdir(), 'tocsin-scenario-'));
   const checkLeaks = watchLeaks();
   const sandbox = createSandbox({ protocols: names.map((name) => ({ name })), ...sandboxOptions });
   const daemons: RunningDaemon[] = [];
   onTestFinished(async () => {
     const ends = await Promise.allSettled(daemons.map((daemon) => daemon.stop()));
     await sandbox.stop();
+    await rm(dataDir, { recursive: true, force: true });
     await checkLeaks();
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   });
 
   const addresses = await sandbox.start();
-  const own: Tree = { redis: { url: redisUrl, prefix }, dataDir: '/nowhere' };
+  const own: Tree = { redis: { url: redisUrl, prefix } };
   const configText = stringify(merge(merge(merge(await readDemo(), PACE), own), changes));
-  const environment = { ...sandboxEnvironment(addresses), TOCSIN_OPS_LISTEN: '127.0.0.1:0', TOCSIN_DATA_DIR: '.' };
+  const environment = { ...sandboxEnvironment(addresses), TOCSIN_OPS_LISTEN: '127.0.0.1:0', TOCSIN_DATA_DIR: dataDir };
   const config = parseConfig(configText, 'scenario.yaml', environment);
   const books = createBooks(sandbox);
 
@@ -123,6 +129,9 @@ export const startWorld = async (options: WorldOptions = {}): Promise<World> => 
       }
     },
     notification: (protocol, message) => sandbox.service.insertNotification({ protocol, message }),
+    arrivals: async (count) => {
+      await until(`${count} arrivals`, () => books.count() >= count);
+    },
     delivered,
     balanced: async (timeoutMs) => {
       await delivered(timeoutMs);

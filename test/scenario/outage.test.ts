@@ -1,0 +1,77 @@
+/** Dependencies that go away: the daemon waits, says so, and goes on where it was. */
+import { expect, onTestFinished, test } from 'vitest';
+import { ownRedis } from '../queue/redis-server.ts';
+import { until } from '../support/until.ts';
+import { startWorld } from './world.ts';
+
+const startRedis = async () => {
+  const redis = await ownRedis('--appendonly', 'yes');
+  onTestFinished(() => redis.remove());
+  return { redis, redisUrl: `redis://127.0.0.1:${redis.port}` };
+};
+
+test('a service that is down at the start is waited for', async () => {
+  const world = await startWorld();
+  await world.sandbox.service.stop();
+  const daemon = await world.start();
+  await until('the outage is said', () => daemon.log('failing').length > 0);
+  world.critical('Vault', 2);
+  await world.sandbox.service.start();
+  await world.balanced();
+});
+
+test('a service that goes away and comes back has lost nothing', async () => {
+  const world = await startWorld();
+  const daemon = await world.start();
+  world.critical('Vault', 2);
+  await world.delivered();
+  await world.sandbox.service.stop();
+  await until('the outage is said', () => daemon.log('failing').length > 0);
+  world.critical('Vault', 2);
+  world.critical('Bridge', 2);
+  await world.sandbox.service.start();
+  await world.balanced();
+  await until('the recovery is said', () => daemon.log('works again').length > 0);
+});
+
+test('Redis is killed and comes back: nothing is lost and the workers go on', async () => {
+  const { redis, redisUrl } = await startRedis();
+  const world = await startWorld({ redisUrl });
+  const daemon = await world.start();
+  world.critical('Vault', 5);
+  await world.delivered();
+  for (let times = 0; times < 2; times += 1) {
+    await redis.kill('SIGKILL');
+    world.critical('Vault', 5);
+    world.critical('Bridge', 5);
+    await until('the outage is said', () => daemon.log('Redis is in trouble').length > times);
+    await redis.start();
+    await world.balanced(30_000);
+  }
+});
+
+test('Redis is killed in the middle of a backlog', async () => {
+  const { redis, redisUrl } = await startRedis();
+  const world = await startWorld({ redisUrl, names: ['Vault', 'Bridge'] });
+  await world.start();
+  for (const kind of ['slack', 'telegram', 'webhook'] as const) {
+    world.sandbox.receivers[kind].script.always({ kind: 'slow', durationMs: 20 });
+  }
+  world.critical('Vault', 60);
+  world.critical('Bridge', 60);
+  await world.arrivals(100);
+  await redis.kill('SIGKILL');
+  await redis.start();
+  await world.delivered(40_000);
+}, 60_000);
+
+test('a daemon stops although Redis is away', async () => {
+  const { redis, redisUrl } = await startRedis();
+  const world = await startWorld({ redisUrl });
+  const daemon = await world.start();
+  world.critical('Vault');
+  await world.delivered();
+  await redis.kill('SIGKILL');
+  await until('the outage is said', () => daemon.log('Redis is in trouble').length > 0);
+  await expect(daemon.stop()).rejects.toThrow('did not stop cleanly');
+}, 60_000);
