@@ -34,6 +34,7 @@ const GROUND = ['alert.ts', 'errors.ts', 'secret.ts'];
 const CHANNEL_GROUND = ['address', 'chains', 'channel', 'content', 'http', 'network', 'options', 'text'].map(
   (name) => `channels/${name}.ts`,
 );
+const KINDS = ['email', 'telegram', 'slack', 'webhook'];
 const kind = (name: string) => ({
   folder: `channels/${name}/`,
   may: [...GROUND, ...CHANNEL_GROUND, `channels/${name}/`, 'config/fields.ts'],
@@ -48,16 +49,14 @@ const RULES: { folder: string; may: string[]; packages?: string[] }[] = [
   { folder: 'queue/', may: [...GROUND, 'queue/'], packages: ['bullmq', 'ioredis'] },
   { folder: 'deliver/', may: [...GROUND, 'deliver/', 'queue/', 'channels/channel.ts'], packages: [] },
   { folder: 'channels/', may: [...GROUND, 'channels/', 'config/fields.ts'], packages: ['undici', 'ipaddr.js', 'zod'] },
-  kind('email'),
-  kind('telegram'),
-  kind('slack'),
-  kind('webhook'),
+  ...KINDS.map(kind),
   {
     folder: 'config/',
     may: [
       ...GROUND,
       'config/',
-      ...['email', 'telegram', 'slack', 'webhook'].map((name) => `channels/${name}/config.ts`),
+      'channels/address.ts',
+      ...KINDS.flatMap((name) => [`channels/${name}/config.ts`, `channels/${name}/address.ts`]),
     ],
     packages: ['zod', 'yaml'],
   },

@@ -1,9 +1,9 @@
 /** The transport to the monitoring service: one HTTP request a call, bounded in time and size, never repeated or redirected. */
 import { type Dispatcher, Pool } from 'undici';
-import packageJson from '../../package.json' with { type: 'json' };
 import type { JsonValue } from '../alert.ts';
 import { ServiceError, UsageError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
+import { version } from '../version.ts';
 import { startDeadline } from './deadline.ts';
 import { excerptOf } from './excerpt.ts';
 import { classify, createFailer, type Fail, type RequestLabel } from './failure.ts';
@@ -66,7 +66,7 @@ const requestHeaders = (name: string, apiKey: Secret): Record<string, string> =>
   return {
     authorization: `Bearer ${key}`,
     accept: 'application/json',
-    'user-agent': `tocsin/${packageJson.version}`,
+    'user-agent': `tocsin/${version}`,
   };
 };
 
