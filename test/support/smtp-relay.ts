@@ -28,6 +28,11 @@ export interface SmtpRelay {
   accepted: ArrivedMail[];
   /** How many connections were opened so far. */
   connections(): number;
+  /** How many mails came over TLS, and how many logins were tried. */
+  secured(): number;
+  logins(): number;
+  /** Closes what clients hold open, as a relay does after a while. */
+  dropConnections(): void;
   /** What the next mails meet, in this order; after that all are accepted. */
   script(...steps: SmtpStep[]): void;
   close(): Promise<void>;
@@ -51,6 +56,8 @@ export const startSmtpRelay = async ({ user, pass, read, server: more }: RelayOp
   const arrived: ArrivedMail[] = [];
   const accepted: ArrivedMail[] = [];
   let connections = 0;
+  let secured = 0;
+  let logins = 0;
 
   /** The next step's refusal, if it is for this point of the session. */
   const refusalAt = (at: Reply['at']): Error | null => {
@@ -70,6 +77,7 @@ export const startSmtpRelay = async ({ user, pass, read, server: more }: RelayOp
     const raw = (await buffer(stream)).toString('utf8');
     const mail = { from: addressOf(mailFrom), to: rcptTo.map(addressOf), raw };
     arrived.push(mail);
+    if (session.secure) secured += 1;
     const [step] = steps;
     if (step === 'hang' || step === 'reset') {
       steps.shift();
@@ -95,6 +103,7 @@ export const startSmtpRelay = async ({ user, pass, read, server: more }: RelayOp
       done(refusalAt('connect'));
     },
     onAuth: (auth, _session, done) => {
+      logins += 1;
       const refusal = refusalAt('auth');
       if (refusal !== null) return done(refusal);
       if (auth.username === user && auth.password === pass) return done(null, { user });
@@ -117,6 +126,11 @@ export const startSmtpRelay = async ({ user, pass, read, server: more }: RelayOp
     arrived,
     accepted,
     connections: () => connections,
+    secured: () => secured,
+    logins: () => logins,
+    dropConnections: () => {
+      for (const { _socket } of server.connections) _socket.destroy();
+    },
     script: (...next) => void steps.push(...next),
     close: () => {
       closed ??= new Promise((resolve) => server.close(() => resolve()));

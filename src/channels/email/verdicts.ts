@@ -4,7 +4,7 @@
  * nodemailer 10.6 `errors.d.ts`, https://docs.aws.amazon.com/ses (throttling), https://support.google.com/a/answer/3726730
  */
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
-import { networkFailure } from '../network.ts';
+import { networkCodeOf, networkFailure } from '../network.ts';
 import { cleanLine, shorten } from '../text.ts';
 
 interface Verdict {
@@ -87,6 +87,9 @@ const CODES: Readonly<Record<string, Meaning>> = {
   ETIMEDOUT: { reason: 'retry', says: 'took too long to answer' },
   ESTREAM: { reason: 'retry', says: 'did not take the whole mail' },
   EPROXY: { reason: 'retry', says: 'cannot be reached' },
+  // Only where Node's own code is none that we know.
+  ESOCKET: { reason: 'retry', says: 'lost the connection' },
+  EDNS: { reason: 'retry', says: 'cannot be found by name' },
 };
 
 /** Whom was asked, how far it went, and what must not come back out. */
@@ -120,16 +123,26 @@ const refused = (reply: string, command: string, { peer, scrub }: Asked): Delive
   });
 };
 
+/** What a failure without a refusal in it means; undefined where the network's own code says more, or nobody knows. */
+const meaningOf = ({ code, originalCode, response, command }: Record<string, unknown>): Meaning | undefined => {
+  // Words that are neither yes nor no, whatever step they were said to.
+  if (stringOf(response) !== '') return CODES.EPROTOCOL;
+  // Cut off in the middle of the handshake, as opposed to refused: that passes.
+  if (code === 'ETLS' && command === 'CONN') return CODES.ECONNECTION;
+  if (networkCodeOf({ code: originalCode }) !== undefined) return undefined;
+  return CODES[stringOf(code)];
+};
+
 /** The failure of one attempt. Nodemailer's error is not kept: it holds the session's words, unbounded. */
 export const smtpFailure = (error: unknown, asked: Asked): DeliveryError => {
-  const { code, originalCode, response, command } = (error ?? {}) as Record<string, unknown>;
-  if (typeof response === 'string' && /^[45]\d\d/.test(response)) return refused(response, stringOf(command), asked);
+  const details = (error ?? {}) as Record<string, unknown>;
+  const [code, response] = [stringOf(details.code), stringOf(details.response)];
+  if (/^[45]\d\d(?!\d)/.test(response)) return refused(response, stringOf(details.command), asked);
   const { peer, sent } = asked;
-  // Cut off in the middle of the handshake, as opposed to refused: that passes.
-  const known = code === 'ETLS' && command === 'CONN' ? CODES.ECONNECTION : CODES[stringOf(code)];
-  if (known === undefined) return networkFailure({ code: stringOf(originalCode) || stringOf(code) }, peer, sent);
-  return new DeliveryError(known.reason, `${peer} ${known.says} (${stringOf(code)})`, {
-    code: stringOf(code),
-    maybeDelivered: sent && known.reason === 'retry',
+  const meaning = meaningOf(details);
+  if (meaning === undefined) return networkFailure({ code: stringOf(details.originalCode) || code }, peer, sent);
+  return new DeliveryError(meaning.reason, `${peer} ${meaning.says} (${code})`, {
+    code,
+    maybeDelivered: sent && meaning.reason === 'retry',
   });
 };

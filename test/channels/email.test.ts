@@ -1,0 +1,242 @@
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Alert, deliveryId } from '../../src/alert.ts';
+import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
+import { parseAddress, parseMailbox } from '../../src/channels/email/address.ts';
+import { emailConfig } from '../../src/channels/email/config.ts';
+import { email } from '../../src/channels/email/transport.ts';
+import { cleanText } from '../../src/channels/text.ts';
+import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
+import { readMail } from '../support/mail-reader.ts';
+import { startSmtpRelay } from '../support/smtp-relay.ts';
+import { anyText } from '../support/texts.ts';
+
+const DEPENDENCIES = { post: () => Promise.reject(new Error('not by this way')), now: Date.now };
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+const openEmail = async (from = 'Tocsin <tocsin@example.com>') => {
+  const relay = await startSmtpRelay();
+  const smtp = { host: '127.0.0.1', port: relay.port, requireTLS: false };
+  const channel = email.create(emailConfig.parse({ from, smtp }), DEPENDENCIES);
+  closers.push(relay.close, channel.close);
+  const compose = (alert: Alert, address: string) => {
+    const [message] = channel.compose(
+      { destination: destinationOf('email', address), alerts: [alert] },
+      { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+    );
+    if (message === undefined) throw new Error('nothing composed');
+    return message;
+  };
+  const send = (alert = inspectionAlert(), address = 'oncall@example.com') =>
+    channel.send(compose(alert, address), new AbortController().signal);
+  return { relay, channel, send };
+};
+
+const HEADERS = [
+  'auto-submitted',
+  'content-type',
+  'date',
+  'from',
+  'in-reply-to',
+  'list-id',
+  'message-id',
+  'mime-version',
+  'references',
+  'subject',
+  'to',
+  'x-auto-response-suppress',
+];
+
+describe('a mail on the wire', () => {
+  test('has one recipient, and headers that keep machines quiet and threads together', async () => {
+    const { relay, send } = await openEmail();
+    await send();
+    const [mail] = relay.accepted;
+    expect(mail).toMatchObject({ from: 'tocsin@example.com', to: ['oncall@example.com'] });
+    const { headers } = await readMail(mail?.raw ?? '');
+    const id = deliveryId(inspectionAlert().id, destinationOf('email', 'oncall@example.com').id);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      from: ['Tocsin <tocsin@example.com>'],
+      to: ['oncall@example.com'],
+      subject: ['CRITICAL: Lending Pool: flashLoan, drasticBalanceChange'],
+      date: ['Fri, 20 Nov 2026 10:07:55 +0000'],
+      'message-id': [`<${id}@example.com>`],
+      'auto-submitted': ['auto-generated'],
+      'x-auto-response-suppress': ['All'],
+      'list-id': ['"Lending Pool" <lending-pool.example.com>'],
+      'in-reply-to': [expect.stringMatching(/^<thread_[0-9a-f]{32}@example\.com>$/)],
+    });
+    expect(headers.get('references')).toEqual(headers.get('in-reply-to'));
+    expect([...headers.keys()].toSorted()).toEqual(HEADERS);
+  });
+
+  test('carries the same Message-ID when it is sent again, and the receipt names it and the queue of the relay', async () => {
+    const { relay, send } = await openEmail();
+    const receipts = [await send(), await send()];
+    const ids = await Promise.all(
+      relay.accepted.map(async ({ raw }) => (await readMail(raw)).headers.get('message-id')),
+    );
+    expect(ids[0]).toEqual(ids[1]);
+    expect(receipts.map(({ providerId }) => providerId)).toEqual(ids.flat());
+  });
+
+  test('goes over kept connections', async () => {
+    const { relay, send } = await openEmail();
+    for (let n = 0; n < 5; n += 1) await send();
+    expect(relay.accepted).toHaveLength(5);
+    expect(relay.connections()).toBe(1);
+  });
+
+  test('goes over a new connection where the relay had closed the kept one, once', async () => {
+    const { relay, send } = await openEmail();
+    await send();
+    relay.dropConnections();
+    await send();
+    expect(relay.arrived).toHaveLength(2);
+    expect(relay.connections()).toBe(2);
+  });
+
+  test('is not built for what is no address', async () => {
+    const { relay, send } = await openEmail();
+    for (const address of ['ok@a.example\r\nBcc: evil@b.example', 'a@x.example, b@x.example', '']) {
+      await expect(send(inspectionAlert(), address)).rejects.toMatchObject({
+        reason: 'destination-dead',
+        code: 'address',
+      });
+    }
+    expect(relay.connections()).toBe(0);
+  });
+
+  test('verify logs in and sends nothing', async () => {
+    const { relay, channel } = await openEmail();
+    expect(await channel.verify(new AbortController().signal)).toBe(`127.0.0.1:${relay.port} lets us in`);
+    expect(relay.arrived).toHaveLength(0);
+  });
+});
+
+describe('any text', () => {
+  test('adds no header, no recipient and no part, and arrives as it was', async () => {
+    const { relay, send } = await openEmail('Tocsin ünd Söhne <tocsin@example.com>');
+    await fc.assert(
+      fc.asyncProperty(anyText(), anyText(), async (protocol, message) => {
+        relay.accepted.length = 0;
+        await send(notificationAlert(message, { protocol }));
+        const [mail] = relay.accepted;
+        expect(mail?.to).toEqual(['oncall@example.com']);
+        const { headers, plain, html, mail: parsed } = await readMail(mail?.raw ?? '');
+        expect([...headers.keys()].toSorted()).toEqual(HEADERS);
+        for (const values of headers.values()) expect(values).toHaveLength(1);
+        expect(parsed.attachments).toEqual([]);
+        expect(plain).toContain(cleanText(message));
+        expect(html?.text).toContain(cleanText(message));
+      }),
+      { numRuns: 100, interruptAfterTimeLimit: 20_000 },
+    );
+    expect(relay.connections()).toBe(1);
+  });
+});
+
+describe('addresses', () => {
+  test.each([
+    'oncall@example.com',
+    "o'neill+pager@mail.example.org",
+    'a.b-c_d@sub.example.co',
+    'x@localhost',
+    '!#$%&*/=?^`{|}~@example.com',
+    'ops@xn--bcher-kva.example',
+  ])('%s is one', (text) => expect(parseAddress(text)).toBe(text));
+
+  test.each([
+    '',
+    '@',
+    'a@',
+    '@b.example',
+    'a b@c.example',
+    'a@b@c.example',
+    '.a@b.example',
+    'a.@b.example',
+    'a..b@c.example',
+    'a@b..example',
+    'a@-b.example',
+    'a@b-.example',
+    'a@b.example.',
+    'a@b_c.example',
+    'a@[127.0.0.1]',
+    'a@127.0.0.1',
+    'a@b.123',
+    '"a b"@c.example',
+    'a(x)@b.example',
+    'a@b.example(x)',
+    'A <a@b.example>',
+    'a@b.example,c@d.example',
+    'g:a@b.example;',
+    'a@b.example\r\nBcc: c@d.example',
+    'a@b.example\n',
+    ' a@b.example',
+    'ä@b.example',
+    'a@bücher.example',
+    'a@b.example\u0000',
+    `${'a'.repeat(65)}@b.example`,
+    `a@${'b'.repeat(64)}.example`,
+    `a@${'b.'.repeat(130)}example`,
+    'mailto:a@b.example',
+    'a\u200b@b.example',
+  ])('%j is none', (text) => expect(parseAddress(text)).toBeUndefined());
+
+  test('of one mailbox has one spelling', () => {
+    const entry = { name: 'email', contacts: ['A@Example.COM', ' A@example.com ', 'b@example.com'] };
+    expect(email.addressesOf(entry)).toEqual({ addresses: ['A@example.com', 'b@example.com'], problems: [] });
+  });
+
+  test('what parses is never more than one plain address, for any text', () => {
+    fc.assert(
+      fc.property(fc.oneof(anyText(), fc.emailAddress()), (text) => {
+        expect(parseAddress(text) ?? 'a@b').toMatch(/^[\x21-\x7e]+@[a-z0-9.-]+$/);
+        expect(parseAddress(text) ?? '').not.toMatch(/[\s,;:<>()[\]\\"]/);
+      }),
+    );
+  });
+
+  test.each([
+    ['Tocsin <tocsin@example.com>', { name: 'Tocsin', address: 'tocsin@example.com' }],
+    ['"Tocsin, on call" <tocsin@example.com>', { name: 'Tocsin, on call', address: 'tocsin@example.com' }],
+    ['<tocsin@example.com>', { name: '', address: 'tocsin@example.com' }],
+    ['tocsin@example.com', { name: '', address: 'tocsin@example.com' }],
+    ['Tocsin\r\nBcc: x <tocsin@example.com>', undefined],
+    ['A <a@b.example> <c@d.example>', undefined],
+    ['Tocsin <>', undefined],
+    ['Tocsin', undefined],
+  ])('the sender %j is %j', (text, mailbox) => expect(parseMailbox(text)).toEqual(mailbox));
+});
+
+describe('config', () => {
+  const FROM = 'Tocsin <tocsin@example.com>';
+  const smtp = { host: 'smtp.example.com' };
+
+  test.each([
+    [{ smtp }, /^from must be one address/],
+    [{ from: 'Tocsin', smtp }, /^from must be one address/],
+    [{ from: FROM }, /^smtp/],
+    [{ from: FROM, smtp: { host: 'smtp://x' } }, /^smtp.host must be a host name/],
+    [{ from: FROM, smtp: { ...smtp, port: 0 } }, /^smtp.port /],
+    [{ from: FROM, smtp: { ...smtp, user: 'u' } }, /^smtp user and pass go together/],
+    [{ from: FROM, smtp: { ...smtp, pass: 'p' } }, /^smtp user and pass go together/],
+    [{ from: FROM, smtp: { ...smtp, port: 465 } }, /^smtp.secure port 465 speaks TLS/],
+    [{ from: FROM, smtp: { ...smtp, secure: 'no' } }, /^smtp.secure must be true or false/],
+    [{ from: FROM, smtp: { ...smtp, ignoreTLS: true } }, /^smtp .*ignoreTLS/],
+  ])('%j is refused', (config, why) => {
+    const { error } = emailConfig.safeParse(config);
+    expect(error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('\n')).toMatch(why);
+  });
+
+  test('asks for TLS unless told otherwise, and keeps the password to itself', () => {
+    const config = emailConfig.parse({ from: FROM, smtp: { ...smtp, user: 'u', pass: 'pa55word' } });
+    expect(config.smtp).toMatchObject({ port: 587, secure: false, requireTLS: true });
+    expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toContain('pa55word');
+  });
+});
