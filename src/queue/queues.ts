@@ -79,10 +79,13 @@ const runJob = async (job: Job<unknown>, token: string | undefined, signal: Abor
   throw new DelayedError();
 };
 
-/** Ends a worker in two gears; the caller bounds the whole, because closing waits for Redis. */
-export const stopWorker = async (worker: Worker, graceMs: number): Promise<void> => {
+/**
+ * Ends a worker in two gears. Without Redis its jobs cannot end, and a first call that waits for them would wait for
+ * ever: they are left, and start again when their locks have run out. The caller bounds the whole.
+ */
+export const stopWorker = async (worker: Worker, redis: RedisClient, graceMs: number): Promise<void> => {
   const timer = setTimeout(() => worker.cancelAllJobs('the daemon is stopping'), graceMs);
-  await worker.close().finally(() => clearTimeout(timer));
+  await worker.close(redis.status !== 'ready').finally(() => clearTimeout(timer));
 };
 
 const byKind = <T>(make: (kind: ChannelKind) => T): Record<ChannelKind, T> =>
@@ -130,7 +133,7 @@ export const createParcelQueues = ({ redis, prefix, onError }: QueueSettings): P
       );
       worker.on('error', (error) => onError(worker.name, error));
       worker.on('failed', (_job, error) => onError(worker.name, error));
-      return { stop: (graceMs) => stopWorker(worker, graceMs) };
+      return { stop: (graceMs) => stopWorker(worker, redis, graceMs) };
     },
     counts: () =>
       Promise.all(

@@ -64,7 +64,7 @@ export const createSchedule = <Data>({ redis, prefix, onError }: QueueSettings):
         { connection: redis, prefix, concurrency, ...WORKER_LOCKS },
       );
       worker.on('error', (error) => onError(QUEUE, error));
-      return { stop: (graceMs) => stopWorker(worker, graceMs) };
+      return { stop: (graceMs) => stopWorker(worker, redis, graceMs) };
     },
     close: () => queue.close(),
   };
