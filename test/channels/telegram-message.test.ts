@@ -114,27 +114,44 @@ Inspection: 673d2f0a1b2c3d4e5f607182`,
 describe('what is too long', () => {
   const long = Array.from({ length: 400 }, (_, n) => `line ${n} says something`).join('\n');
 
+  const finding = (message: string) =>
+    inspectionAlert({ item: { detections: { flashLoan: { status: 'detected', message } } } });
+
   test('is cut between lines, and says how much is missing; what follows stays', () => {
-    const { text } = read(notificationAlert(long));
+    const { text } = read(finding(long));
     const [, shown = '', omitted = ''] =
-      /\n\n(line 0(?:.|\n)*?)\n\[([\d,]+) characters left out\]\n\nStored: /.exec(text) ?? [];
+      /\n\nflashLoan: (line 0(?:.|\n)*?)\n\[([\d,]+) characters left out\]\n\n/.exec(text) ?? [];
     expect(long.startsWith(`${shown}\n`)).toBe(true);
     expect(shown.length + 1 + Number(omitted.replace(',', ''))).toBe(long.length + 1);
-    expect(text).toContain('Notification: b7f2c0de11aa22bb33cc44dd55ee66ff');
+    expect(text).toContain('Inspection: 673d2f0a1b2c3d4e5f607182');
     expect(text.length).toBeGreaterThan(3900);
   });
 
   test('is not cut as long as it fits, to the last of 4096', () => {
-    const around = Array.from({ length: 300 }, (_, n) => read(notificationAlert('x'.repeat(3800 + n))).text);
+    const around = Array.from({ length: 900 }, (_, n) => read(finding('x'.repeat(3000 + n))).text);
     const whole = around.filter((text) => !text.includes('left out'));
     expect(Math.max(...whole.map(({ length }) => length))).toBe(4096);
     expect(whole.length).toBeLessThan(around.length);
   });
 
   test('is cut inside a line where the line alone is too long', () => {
-    const { text } = read(notificationAlert(`First.\n${'words and '.repeat(2000)}`));
-    expect(text).toMatch(/First\.\nwords and .*…\n\[1[\d,]+ characters left out\]\n\nStored: /);
+    const { text } = read(finding(`First.\n${'words and '.repeat(2000)}`));
+    expect(text).toMatch(/First\.\nwords and .*…\n\[1[\d,]+ characters left out\]\n\n/);
     expect(text.length).toBeGreaterThan(3900);
+  });
+
+  test('of a stored notification goes on in further messages, with nothing left out', () => {
+    for (const message of [long, 'words and '.repeat(2000).trim(), `${'y'.repeat(9000)}\nend`]) {
+      const { text, continuations = [] } = bodyOf(notificationAlert(message), 'plain');
+      const texts = [text, ...continuations];
+      expect(texts.length).toBeGreaterThan(2);
+      for (const each of texts) expect(limitBroken(each, { text: each, entities: [] })).toBeUndefined();
+      const joined = texts
+        .join('\n')
+        .replace(/\n\[continues: part 1 of \d+\]\n\n(?:.+\n)*?(?=\[part 2)/, '\n')
+        .replace(/\[part \d+ of \d+\]\n/g, '');
+      expect(joined.replace(/\s/g, '')).toContain(message.replace(/\s/g, ''));
+    }
   });
 
   test('leaves transaction, ids and times, whatever else is long', () => {

@@ -9,7 +9,7 @@ import { telegramConfig } from '../../src/channels/telegram/config.ts';
 import { telegram } from '../../src/channels/telegram/transport.ts';
 import { telegramFailure } from '../../src/channels/telegram/verdicts.ts';
 import { DeliveryError, type DeliveryReason } from '../../src/errors.ts';
-import { destinationOf, inspectionAlert } from '../support/alerts.ts';
+import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
 import { startHttpReceiver } from '../support/http-receiver.ts';
 
 const TOKEN = '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
@@ -21,12 +21,12 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-const openChannel = (apiRoot: string, timeout = '20s') => {
+const openChannel = (apiRoot: string, timeout = '20s', alert = inspectionAlert()) => {
   const channel = telegram.create(telegramConfig.parse({ botToken: TOKEN, apiRoot, timeout }), DEPENDENCIES);
   closers.push(channel.close);
   const send = (address = '-1001234567890') => {
     const [message] = channel.compose(
-      { destination: destinationOf('telegram', address), alerts: [inspectionAlert()] },
+      { destination: destinationOf('telegram', address), alerts: [alert] },
       { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
     );
     if (message === undefined) throw new Error('nothing composed');
@@ -249,4 +249,23 @@ describe('config', () => {
     expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toContain(TOKEN);
     expect(config.botToken.reveal()).toBe(TOKEN);
   });
+});
+
+test('a long notification is sent in parts that reply to the first, and a part that was taken is not sent again', async () => {
+  const answers = [200, 429, 200, 200];
+  const receiver = await startHttpReceiver(() => {
+    const status = answers.shift() ?? 200;
+    if (status === 200) return ACCEPTED;
+    const refusal = { ok: false, error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 3 } };
+    return { status, body: JSON.stringify(refusal) };
+  });
+  closers.push(receiver.close);
+  const long = notificationAlert(Array.from({ length: 400 }, (_, n) => `line ${n} of the report`).join('\n'));
+  const { send } = openChannel(receiver.origin, '20s', long);
+  expect(await failureOf(send())).toMatchObject({ reason: 'rate-limited', retryAfterMs: 3000 });
+  expect(await send()).toEqual({ providerId: '4711' });
+  const bodies = receiver.arrived.map(({ body }) => JSON.parse(body) as { text: string; reply_parameters?: object });
+  const parts = bodies.map(({ text }) => /part (\d) of 3/.exec(text)?.[1]);
+  expect(parts).toEqual(['1', '2', '2', '3']);
+  expect(bodies[3]?.reply_parameters).toMatchObject({ message_id: 4711 });
 });

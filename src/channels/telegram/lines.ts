@@ -105,3 +105,32 @@ export const fitLines = (lines: readonly Line[], limit: number): Line[] => {
   const shown = head(lines, limit - OMISSION_LIMIT);
   return [...shown, [{ text: `[${(length - lengthOf(shown)).toLocaleString('en')} characters left out]` }]];
 };
+
+/** The text in parts of at most `limit` UTF-16 units each, nothing left out: cut between lines, in a line only where it is longer than a part. */
+export const splitLines = (lines: readonly Line[], limit: number): Line[][] => {
+  const parts: Line[][] = [];
+  let room = 0;
+  for (const line of lines.flatMap((each) => foldLine(each, limit))) {
+    const length = lengthOf([line]);
+    if (length > room) {
+      parts.push([]);
+      room = limit;
+    }
+    parts.at(-1)?.push(line);
+    room -= length;
+  }
+  return parts;
+};
+
+/** A line that no part can hold becomes several without markup. */
+const foldLine = (line: Line, limit: number): Line[] => {
+  const text = lineToPlain(line);
+  if (text.length < limit) return [line];
+  const folded: Line[] = [];
+  for (let rest = text; rest !== ''; ) {
+    const piece = rest.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '');
+    folded.push([{ text: piece }]);
+    rest = rest.slice(piece.length);
+  }
+  return folded;
+};

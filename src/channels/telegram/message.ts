@@ -3,13 +3,15 @@ import { type Alert, deliveryId, type Parcel } from '../../alert.ts';
 import type { ComposeContext, Format, Message } from '../channel.ts';
 import { type Content, type Detection, describe, type Fact, UNKNOWN } from '../content.ts';
 import { shorten } from '../text.ts';
-import { disarm, fitLines, type Line, lengthOf, type Piece, toHtml, toPlain } from './lines.ts';
+import { disarm, fitLines, type Line, lengthOf, type Piece, splitLines, toHtml, toPlain } from './lines.ts';
 
 /** What `sendMessage` takes, less the address. */
 export interface TelegramText {
   text: string;
   /** Absent: `text` is plain. */
   parse_mode?: 'HTML';
+  /** What did not fit, to be sent behind it: a stored notification is delivered whole. */
+  continuations?: string[];
 }
 
 /** UTF-16 units after entity parsing. */
@@ -21,6 +23,9 @@ const TITLE_LIMIT = 300;
 const VALUE_LIMIT = 160;
 const ASSETS_LIMIT = 700;
 const LISTED_MAX = 4;
+/** Kept free for the line that says which part of a long text this is. */
+const CONTINUED_ROOM = 60;
+const SHORTEST_PART = 300;
 
 const BLANK: Line = [];
 
@@ -76,15 +81,39 @@ const tailOf = ({ facts }: Content): Line[] =>
 
 const disarmEach = (lines: readonly Line[]): Line[] => lines.flatMap((line) => disarm([line], LINE_ENTITIES));
 
+interface Layout {
+  lines: Line[];
+  continuations: Line[][];
+}
+
+const roomFor = (lines: readonly Line[]): number => TEXT_LIMIT + 1 - lengthOf([...lines, BLANK, BLANK]);
+
 /** Only the middle is cut: who reads at night needs the transaction and the ids more than the end of a long text. */
-const layOut = (content: Content, format: Format): Line[] => {
+const layOut = (content: Content, format: Format): Layout => {
   const head = headOf(content, format);
   const tail = tailOf(content);
   const body = bodyOf(content);
   // The last line has no line feed.
-  const room = TEXT_LIMIT + 1 - lengthOf([...head, BLANK, BLANK, ...tail]);
-  const shown = body.length > 0 ? [BLANK, ...disarm(fitLines(body, room), BODY_ENTITIES)] : [];
-  return [...disarmEach(head), ...shown, BLANK, ...disarmEach(tail)];
+  const room = roomFor([...head, ...tail]);
+  const around = (shown: readonly Line[]): Line[] => [
+    ...disarmEach(head),
+    ...(shown.length > 0 ? [BLANK, ...disarm(shown, BODY_ENTITIES)] : []),
+    BLANK,
+    ...disarmEach(tail),
+  ];
+  if (content.message === undefined || lengthOf(body) <= room) {
+    return { lines: around(fitLines(body, room)), continuations: [] };
+  }
+  const [first = [], ...rest] = splitLines(body, Math.max(room - CONTINUED_ROOM, SHORTEST_PART));
+  const others = splitLines(rest.flat(), TEXT_LIMIT - CONTINUED_ROOM);
+  const total = others.length + 1;
+  return {
+    lines: around([...first, [{ text: `[continues: part 1 of ${total}]` }]]),
+    continuations: others.map((part, index) => [
+      [{ text: `[part ${index + 2} of ${total}]` }],
+      ...disarm(part, BODY_ENTITIES),
+    ]),
+  };
 };
 
 const MINIMAL = new Set(['Transaction', 'Sent', 'Inspection', 'Notification']);
@@ -95,12 +124,17 @@ const minimal = (content: Content): Line[] => [
   ...content.facts.filter(({ label }) => MINIMAL.has(label)).map(factLine),
 ];
 
+const render = ({ lines, continuations }: Layout, write: (lines: readonly Line[]) => string): TelegramText => ({
+  text: write(lines),
+  ...(continuations.length > 0 ? { continuations: continuations.map(write) } : {}),
+});
+
 const textOf = (content: Content, format: Format): TelegramText => {
   switch (format) {
     case 'rich':
-      return { text: toHtml(layOut(content, format)), parse_mode: 'HTML' };
+      return { ...render(layOut(content, format), toHtml), parse_mode: 'HTML' };
     case 'plain':
-      return { text: toPlain(layOut(content, format)) };
+      return render(layOut(content, format), toPlain);
     case 'minimal':
       return { text: toPlain(minimal(content)) };
   }

@@ -33,15 +33,32 @@ const callOptions = (signal: AbortSignal): CallOptions => ({ signal: signal as N
 /** `new URL('./bot…', root)` drops a path that does not end in a slash. */
 const asRoot = (url: string): string => url.replace(/\/*$/, '/');
 
-const payloadOf = ({ destination, body }: Message<TelegramText>) => {
+interface Sent {
+  /** Of the first part. */
+  messageId: number;
+  /** Parts that Telegram took. */
+  parts: number;
+}
+
+/** Part 0 is the message itself; the others reply to it. */
+const payloadOf = ({ destination, body }: Message<TelegramText>, sent: Sent | undefined) => {
   const { chat = destination.address, topic } = parseChatAddress(destination.address) ?? {};
+  const { continuations = [], text: first, ...markup } = body;
+  const text = sent === undefined ? first : (continuations[sent.parts - 1] ?? '');
   return {
     chat_id: chat,
     ...(topic === undefined ? {} : { message_thread_id: topic }),
+    ...(sent === undefined
+      ? {}
+      : { reply_parameters: { message_id: sent.messageId, allow_sending_without_reply: true } }),
     link_preview_options: { is_disabled: true },
-    ...body,
+    ...markup,
+    text,
   };
 };
+
+/** Messages whose parts are remembered between two tries; beyond it the oldest start again from their first part. */
+const REMEMBERED_MESSAGES = 500;
 
 const create = (config: TelegramConfig): Channel<TelegramText> => {
   const token = config.botToken.reveal();
@@ -67,14 +84,29 @@ const create = (config: TelegramConfig): Channel<TelegramText> => {
     }
   };
 
+  /** A part that was taken is not sent again when a later one fails. */
+  const unfinished = new Map<string, Sent>();
+  const remember = (id: string, sent: Sent, parts: number): void => {
+    unfinished.delete(id);
+    if (sent.parts < parts) unfinished.set(id, sent);
+    for (const oldest of unfinished.keys()) if (unfinished.size > REMEMBERED_MESSAGES) unfinished.delete(oldest);
+  };
+
   return {
     kind: 'telegram',
     compose: composeTelegram,
     send: async (message, signal): Promise<Receipt> => {
-      const sent = await call(message.destination.address, signal, (options) =>
-        client.callApi('sendMessage', payloadOf(message), options),
-      );
-      return typeof sent?.message_id === 'number' ? { providerId: String(sent.message_id) } : {};
+      const parts = 1 + (message.body.continuations?.length ?? 0);
+      let sent = unfinished.get(message.id);
+      while (sent === undefined || sent.parts < parts) {
+        const payload = payloadOf(message, sent);
+        const answer = await call(message.destination.address, signal, (options) =>
+          client.callApi('sendMessage', payload, options),
+        );
+        sent = { messageId: sent?.messageId ?? answer.message_id, parts: (sent?.parts ?? 0) + 1 };
+        remember(message.id, sent, parts);
+      }
+      return typeof sent.messageId === 'number' ? { providerId: String(sent.messageId) } : {};
     },
     verify: async (signal) => {
       const bot = await call('', signal, (options) => client.callApi('getMe', {}, options));
