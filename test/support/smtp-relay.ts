@@ -59,6 +59,10 @@ export const startSmtpRelay = async ({ user, pass, read, server: more }: RelayOp
   let secured = 0;
   let logins = 0;
 
+  const dropConnections = (): void => {
+    for (const { _socket } of server.connections) _socket.destroy();
+  };
+
   /** The next step's refusal, if it is for this point of the session. */
   const refusalAt = (at: Reply['at']): Error | null => {
     const [step] = steps;
@@ -128,12 +132,11 @@ export const startSmtpRelay = async ({ user, pass, read, server: more }: RelayOp
     connections: () => connections,
     secured: () => secured,
     logins: () => logins,
-    dropConnections: () => {
-      for (const { _socket } of server.connections) _socket.destroy();
-    },
+    dropConnections,
     script: (...next) => void steps.push(...next),
     close: () => {
       closed ??= new Promise((resolve) => server.close(() => resolve()));
+      dropConnections();
       return closed;
     },
   };
