@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config/schema.ts';
+import { unheeded } from './config/unheeded.ts';
 import { createHealth } from './ops/health.ts';
 import { createMetrics } from './ops/metrics.ts';
 import { createOutages } from './ops/outages.ts';
@@ -117,6 +118,7 @@ export const createDaemon = ({ config, log, scrub, now = Date.now }: DaemonDepen
 
   return {
     start: async () => {
+      for (const note of unheeded(config)) log.warn({ note }, 'a key of the config is not acted on');
       const verbs = openVerbs(context, await openStore(context));
       expectHealth(verbs.health, config);
       const { review, url } = await startOps(context, verbs);

@@ -1,0 +1,9 @@
+import type { Config } from './schema.ts';
+
+/** What the config asks for and this version does not do yet: said at the start and by `check`, never kept silent. */
+export const unheeded = ({ fallback, alerts }: Config): string[] => [
+  ...(fallback === undefined ? [] : ['fallback: is not acted on yet; what dies is kept, counted and shown']),
+  ...(alerts.correlate && alerts.sources.includes('notifications')
+    ? ['alerts.correlate: is not acted on yet; a stored notification is sent besides its inspection']
+    : []),
+];
