@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** argv -> command; signals -> AbortSignal; error -> exit code. The only file with effects at its top level. */
+import { createInterface } from 'node:readline/promises';
 import { exitCodeOf, runProgram } from './cli/program.ts';
 
 const FORCED = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -17,6 +18,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
 });
 
+const ask = async (question: string): Promise<string> => {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+  const answer = terminal.question(question, { signal: stop.signal }).catch(() => '');
+  return Promise.race([answer, ended]).finally(() => terminal.close());
+};
+
 const run = async (): Promise<number> => {
   try {
     return await runProgram(process.argv.slice(2), {
@@ -29,6 +37,7 @@ const run = async (): Promise<number> => {
       warn: (text) => {
         process.stderr.write(text);
       },
+      ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
     });
   } catch (error) {
     const { code, text } = exitCodeOf(error);

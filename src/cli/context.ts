@@ -13,6 +13,8 @@ export interface CommandContext {
   write(text: string): void;
   /** To standard error. */
   warn(text: string): void;
+  /** Puts a question to the person at the terminal; absent where nobody sits there. An end of input is an empty answer. */
+  ask?(question: string): Promise<string>;
 }
 
 /** Options that every command takes. */

@@ -1,30 +1,13 @@
 /** The commands and their options as people see them; what a command does stands in the file of its name. */
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { ConfigError, messageOf, ServiceError, UnavailableError, UsageError } from '../errors.ts';
 import { version } from '../version.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
-
-type Run<Options> = (options: Options & CommonOptions, context: CommandContext) => Promise<ExitCode>;
-
-const configOption = (context: CommandContext) =>
-  new Option('-c, --config <file>', 'the config file').default(
-    context.env.TOCSIN_CONFIG ?? 'config/tocsin.yaml',
-    '$TOCSIN_CONFIG, else config/tocsin.yaml',
-  );
-
-const jsonOption = () => new Option('--json', 'print JSON for scripts');
+import { adopt, type CommandMaker, createCommandMaker, jsonOption } from './command.ts';
+import { type CommandContext, EXIT, type ExitCode } from './context.ts';
 
 /** Commands are imported when they run: `check` need not wait for the channels' libraries. */
-const commands = (context: CommandContext, end: (code: ExitCode) => void): Command[] => {
-  const command = <Options>(name: string, summary: string, load: () => Promise<Run<Options>>): Command =>
-    new Command(name)
-      .description(summary)
-      .addOption(configOption(context))
-      .allowExcessArguments(false)
-      .action(async (options: Options & CommonOptions) => {
-        end(await (await load())(options, context));
-      });
-
+const commands = (make: CommandMaker): Command[] => {
+  const { command } = make;
   return [
     command(
       'run',
@@ -71,8 +54,8 @@ export const runProgram = async (args: readonly string[], context: CommandContex
   const end = (ended: ExitCode): void => {
     code = ended;
   };
-  for (const [index, command] of commands(context, end).entries()) {
-    program.addCommand(command.copyInheritedSettings(program), { isDefault: index === 0 });
+  for (const [index, command] of commands(createCommandMaker(context, end)).entries()) {
+    adopt(program, command, { isDefault: index === 0 });
   }
   await program.parseAsync([...args], { from: 'user' });
   return code;

@@ -1,0 +1,52 @@
+/** How a command is declared: its options and arguments for people, and the file that does it, loaded when it runs. */
+import { Command, Option } from 'commander';
+import type { CommandContext, CommonOptions, ExitCode } from './context.ts';
+
+/** What a command does. Its arguments stand among its options, under the names they were declared with. */
+export type Run<Options> = (options: Options & CommonOptions, context: CommandContext) => Promise<ExitCode>;
+
+export interface CommandMaker {
+  /** `name` may go on with arguments: `trace <id>`, `retry [ids...]`. */
+  command<Options>(name: string, summary: string, load: () => Promise<Run<Options>>): Command;
+  /** A word with commands of its own: `dead list`, `dead retry`. */
+  group(name: string, summary: string, commands: readonly Command[]): Command;
+}
+
+export const jsonOption = () => new Option('--json', 'print JSON for scripts');
+
+const configOption = (context: CommandContext) =>
+  new Option('-c, --config <file>', 'the config file').default(
+    context.env.TOCSIN_CONFIG ?? 'config/tocsin.yaml',
+    '$TOCSIN_CONFIG, else config/tocsin.yaml',
+  );
+
+const argumentsOf = (command: Command): Record<string, unknown> =>
+  Object.fromEntries(command.registeredArguments.map((each, index) => [each.name(), command.processedArgs[index]]));
+
+/** `end` is told how a command ended. */
+export const createCommandMaker = (context: CommandContext, end: (code: ExitCode) => void): CommandMaker => ({
+  command: (name, summary, load) => {
+    const command = new Command(name).description(summary).addOption(configOption(context)).allowExcessArguments(false);
+    return command.action(async () => {
+      const run = await load();
+      // Commander knows the options by name only; that they are those declared for `run` is up to the declaration.
+      type Options = Parameters<typeof run>[0];
+      end(await run({ ...command.opts(), ...argumentsOf(command) } as Options, context));
+    });
+  },
+  group: (name, summary, commands) => {
+    const group = new Command(name).description(summary);
+    for (const command of commands) group.addCommand(command);
+    return group;
+  },
+});
+
+/** Adds a command with all that belongs to it; the program's ways of writing and ending hold for each of them. */
+export const adopt = (parent: Command, command: Command, options: { isDefault?: boolean } = {}): void => {
+  parent.addCommand(command, options);
+  const inherit = (each: Command, from: Command): void => {
+    each.copyInheritedSettings(from);
+    for (const child of each.commands) inherit(child, each);
+  };
+  inherit(command, parent);
+};

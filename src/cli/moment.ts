@@ -1,0 +1,27 @@
+/** Moments as operators write them: a date-time, or a duration back from now. */
+import { parseDuration } from '../config/fields.ts';
+import { UsageError } from '../errors.ts';
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Date.parse takes the 31st of February for the 3rd of March. */
+const isRealDay = (text: string): boolean => {
+  const day = text.slice(0, 10);
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  return Number.isFinite(midnight) && new Date(midnight).toISOString().startsWith(day);
+};
+
+/**
+ * `2026-01-31T08:00:00Z`, `2026-01-31` (midnight UTC), or `24h` back from `now`, as epoch milliseconds. A date-time has
+ * to name its zone. Throws a `UsageError` that names `option`.
+ */
+export const parseMoment = (text: string, option: string, now: number): number => {
+  const backMs = parseDuration(text);
+  if (backMs !== undefined && backMs <= now) return now - backMs;
+  const at = DATE.test(text) || DATE_TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isFinite(at) && isRealDay(text)) return at;
+  throw new UsageError(
+    `${option} must be a date-time like 2026-01-31T08:00:00Z, a date, or a duration back like 24h (got '${text}')`,
+  );
+};
