@@ -4,7 +4,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { type Track, trackKey } from './cursor.ts';
 
 export interface HeldLock {
-  /** Prolongs it; false when it was lost, and the holder must stop. */
+  /** Prolongs it, as happens by itself; false when it was lost, and the holder must stop. */
   renew(): Promise<boolean>;
   release(): Promise<void>;
 }
@@ -27,16 +27,31 @@ const RELEASE = `
 for _, key in ipairs(KEYS) do if redis.call('GET', key) == ARGV[1] then redis.call('DEL', key) end end
 return 1`;
 
-/** `ttlMs` must be longer than one request may take: the lock is renewed between pages. */
-export const createPollLock = (redis: Redis | Cluster, prefix: string, ttlMs: number): PollLock => ({
+/**
+ * `ttlMs`: how long a killed holder keeps the others out; a live one renews it by itself, however long a page takes.
+ * Where that fails (Redis was away for longer), `renew` tells.
+ */
+export const createPollLock = (redis: Redis | Cluster, prefix: string, ttlMs = 10_000): PollLock => ({
   take: async (tracks) => {
     const token = randomUUID();
     const keys = tracks.map((track) => `${prefix}:lock:${trackKey(track)}`);
     const run = (script: string) => redis.eval(script, keys.length, ...keys, token, ttlMs);
     if ((await run(TAKE)) !== 1) return undefined;
+    let asking: Promise<boolean> | undefined;
+    const renew = (): Promise<boolean> => {
+      // One question at a time: without Redis they would pile up.
+      asking ??= run(RENEW)
+        .then((answer) => answer === 1)
+        .finally(() => {
+          asking = undefined;
+        });
+      return asking;
+    };
+    const timer = setInterval(() => void renew().catch(() => {}), ttlMs / 3);
     return {
-      renew: async () => (await run(RENEW)) === 1,
+      renew,
       release: async () => {
+        clearInterval(timer);
         await run(RELEASE);
       },
     };

@@ -128,7 +128,7 @@ export const createReading = (dependencies: ReadingDependencies) => {
     oldestOpen: store.ledger.oldestOpen,
     cursors: store.cursors,
     seen: store.seen,
-    lock: createPollLock(store.redis, store.prefix, lockMs(config)),
+    lock: createPollLock(store.redis, store.prefix),
     dispatch,
     onPage: async ({ service, source }, { items, malformed }) => {
       for (const { assessment } of items) {
@@ -221,6 +221,3 @@ export const createReading = (dependencies: ReadingDependencies) => {
     },
   };
 };
-
-/** Longer than the longest single request, so that a lock held between two pages never runs out by itself. */
-const lockMs = ({ services }: Config): number => Math.max(...services.map(({ timeout }) => timeout)) + 30_000;
