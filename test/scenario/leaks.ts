@@ -11,10 +11,19 @@ const countOpen = (): Map<string, number> => {
   return open;
 };
 
-/** Gives a check that everything opened since is closed, or soon will be; it throws with what is not. */
+let worlds = 0;
+let before = new Map<string, number>();
+
+/**
+ * Gives a check that everything opened since is closed, or soon will be; it throws with what is not. Of several worlds
+ * at a time, the last to be closed answers for all.
+ */
 export const watchLeaks = (): (() => Promise<void>) => {
-  const before = countOpen();
+  if (worlds === 0) before = countOpen();
+  worlds += 1;
   return async () => {
+    worlds -= 1;
+    if (worlds > 0) return;
     const leaked = (): string[] =>
       [...countOpen()]
         .filter(([name, count]) => count > (before.get(name) ?? 0))

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { CHANNEL_KINDS, type ChannelKind } from '../../src/alert.ts';
 import { sandboxEnvironment } from '../../src/cli/sandbox-environment.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
@@ -24,6 +25,8 @@ export const variable = (name: string): string => `\${${name}}`;
 export interface WorldOptions extends SandboxOptions {
   /** Names; each protocol gets a channel of every kind. Default: `PROTOCOLS`. */
   names?: readonly string[];
+  /** Channel kinds that the config keeps and the protocols have. Default: all. */
+  kinds?: readonly ChannelKind[];
   /** Merged into config/demo.yaml and the pace of tests. */
   config?: Tree;
   /** Default: the test run's. */
@@ -38,6 +41,8 @@ export interface World {
   configText: string;
   environment: Record<string, string>;
   config: Config;
+  /** Of the daemons; removed with the world. */
+  dataDir: string;
   /** Of every key in Redis. */
   prefix: string;
   redisUrl: string;
@@ -78,12 +83,24 @@ const merge = (base: Tree, changes: Tree): Tree =>
 const readDemo = async (): Promise<Tree> =>
   parse(await readFile(new URL('../../config/demo.yaml', import.meta.url), 'utf8')) as Tree;
 
+const pick = (tree: unknown, keys: readonly string[]): Tree =>
+  Object.fromEntries(Object.entries(isTree(tree) ? tree : {}).filter(([key]) => keys.includes(key)));
+
+const keepChannels = ({ service }: Sandbox, kinds: readonly string[]): void => {
+  for (const { name, apiKey, channels } of service.protocols()) {
+    service.replaceChannels(
+      { protocol: name, apiKey },
+      channels.filter((channel) => kinds.includes(channel.name)),
+    );
+  }
+};
+
 export const startWorld = async (options: WorldOptions = {}): Promise<World> => {
-  const { names = PROTOCOLS, config: changes = {}, redisUrl = inject('redisSocket'), ...sandboxOptions } = options;
+  const { names = PROTOCOLS, kinds = CHANNEL_KINDS, config: changes = {}, redisUrl = inject('redisSocket') } = options;
   const prefix = `{scenario-${randomUUID()}}`;
   const dataDir = await mkdtemp(join(tmpdir(), 'tocsin-scenario-'));
   const checkLeaks = watchLeaks();
-  const sandbox = createSandbox({ protocols: names.map((name) => ({ name })), ...sandboxOptions });
+  const sandbox = createSandbox({ protocols: names.map((name) => ({ name })), ...options });
   const daemons: RunningDaemon[] = [];
   onTestFinished(async () => {
     const ends = await Promise.allSettled(daemons.map((daemon) => daemon.stop()));
@@ -94,8 +111,10 @@ export const startWorld = async (options: WorldOptions = {}): Promise<World> => 
   });
 
   const addresses = await sandbox.start();
+  keepChannels(sandbox, kinds);
   const own: Tree = { redis: { url: redisUrl, prefix } };
-  const configText = stringify(merge(merge(merge(await readDemo(), PACE), own), changes));
+  const whole = merge(merge(merge(await readDemo(), PACE), own), changes);
+  const configText = stringify({ ...whole, channels: pick(whole.channels, kinds) });
   const environment = { ...sandboxEnvironment(addresses), TOCSIN_OPS_LISTEN: '127.0.0.1:0', TOCSIN_DATA_DIR: dataDir };
   const config = parseConfig(configText, 'scenario.yaml', environment);
   const books = createBooks(sandbox);
@@ -115,6 +134,7 @@ export const startWorld = async (options: WorldOptions = {}): Promise<World> => 
     configText,
     environment,
     config,
+    dataDir,
     prefix,
     redisUrl,
     start: async () => {

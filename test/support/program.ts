@@ -1,0 +1,77 @@
+/** The program as people start it: `node src/main.ts`, in a process of its own with an environment of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { until } from './until.ts';
+
+export interface Program {
+  process: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  /** Log lines with this message, read as JSON. */
+  log(msg: string): { [field: string]: unknown }[];
+  /** Sends a signal. */
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void;
+  /** Resolves with the exit code; null where a signal ended it. */
+  ended: Promise<number | null>;
+}
+
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Only what Node needs; nothing of the test run's own environment. */
+const BASE = { PATH: process.env.PATH ?? '', NODE_NO_WARNINGS: '1' };
+
+/** Runs `tocsin ARGS`; killed with the test at the latest. */
+export const startProgram = (args: readonly string[], environment: Record<string, string> = {}): Program => {
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd: ROOT, env: { ...BASE, ...environment } });
+  const out: string[] = [];
+  const err: string[] = [];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => out.push(text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => err.push(text));
+  const ended = once(child, 'close').then(([code]: (number | null)[]) => code ?? null);
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const lines = (): string[] => out.join('').split('\n').filter(Boolean);
+  return {
+    process: child,
+    stdout: () => out.join(''),
+    stderr: () => err.join(''),
+    log: (msg) =>
+      lines()
+        .filter((line) => line.includes(`"msg":"${msg}"`) && line.endsWith('}'))
+        .map((line) => JSON.parse(line) as { [field: string]: unknown }),
+    signal: (name) => void child.kill(name),
+    ended,
+  };
+};
+
+/** Runs `tocsin ARGS` to its end. */
+export const runProgram = async (args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> => {
+  const program = startProgram(args, environment);
+  const code = await program.ended;
+  return { code, stdout: program.stdout(), stderr: program.stderr() };
+};
+
+/** Starts `tocsin run` and waits until it works; gives the URL of its ops endpoints. */
+export const startDaemonProgram = async (
+  configFile: string,
+  environment: Record<string, string>,
+): Promise<Program & { url: string }> => {
+  const program = startProgram(['run', '--config', configFile], environment);
+  const [started] = await until('the daemon has started', () => {
+    if (program.process.exitCode !== null) throw new Error(`it ended: ${program.stdout()}${program.stderr()}`);
+    const lines = program.log('started');
+    return lines.length > 0 ? lines : undefined;
+  });
+  return { ...program, url: String(started?.ops) };
+};
