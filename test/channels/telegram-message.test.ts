@@ -191,6 +191,27 @@ describe('any text', () => {
     );
   });
 
+  test('holds in every part of a long notification', () => {
+    const partsOf = (alert: Alert, format: Format): string[] => {
+      const { text, continuations = [] } = bodyOf(alert, format);
+      return [text, ...continuations];
+    };
+    fc.assert(
+      fc.property(texts, (values) => {
+        const alert = notificationAlert(values.join(' ').repeat(3));
+        const rich = partsOf(alert, 'rich').map((html) => {
+          const parsed = parseTelegramHtml(html);
+          expect(limitBroken(html, parsed)).toBeUndefined();
+          expect(parsed.entities.length).toBeLessThanOrEqual(100);
+          expect(activeIn(parsed)).toEqual([]);
+          return parsed.text;
+        });
+        expect(rich).toEqual(partsOf(alert, 'plain'));
+      }),
+      BOUNDED,
+    );
+  });
+
   test('is all there where it is short', () => {
     const short = anyText().filter((text) => text.length < 60 && cleanLine(text) !== '');
     fc.assert(

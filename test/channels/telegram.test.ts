@@ -1,14 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
-import { TelegramError } from 'telegraf';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
-import { formatChatAddress, parseChatAddress } from '../../src/channels/telegram/address.ts';
 import { telegramConfig } from '../../src/channels/telegram/config.ts';
 import { telegram } from '../../src/channels/telegram/transport.ts';
-import { telegramFailure } from '../../src/channels/telegram/verdicts.ts';
-import { DeliveryError, type DeliveryReason } from '../../src/errors.ts';
+import { DeliveryError } from '../../src/errors.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
 import { startHttpReceiver } from '../support/http-receiver.ts';
 
@@ -114,140 +111,6 @@ describe('an answer that never becomes whole', () => {
   ])('%s, is a retry that may have arrived', async (_how, headers, drops) => {
     const error = await failureOf(openChannel(await startHalfAnswer(headers, drops), '500ms').send());
     expect(error).toMatchObject({ reason: 'retry', maybeDelivered: true });
-  });
-});
-
-describe('verdicts', () => {
-  const judge = (code: number, description: string, parameters = {}, address = '-1/5') =>
-    telegramFailure(
-      new TelegramError({ error_code: code, description, parameters }, { payload: { text: 'secret text' } }),
-      {
-        peer: 'api.telegram.org',
-        address,
-        scrub: (text) => text,
-      },
-    );
-
-  test.each<[DeliveryReason, number, string]>([
-    ['bad-message', 400, 'Bad Request: can\'t parse entities: Can\'t find end tag corresponding to start tag "b"'],
-    ['bad-message', 400, 'Bad Request: text is too long'],
-    ['bad-message', 400, 'Bad Request: MESSAGE_TOO_LONG'],
-    ['bad-message', 400, 'Bad Request: message text is empty'],
-    ['bad-message', 400, 'Bad Request: strings must be encoded in UTF-8'],
-    ['destination-dead', 400, 'Bad Request: private chat not found'],
-    ['destination-dead', 400, 'Bad Request: chat_id is empty'],
-    ['destination-dead', 400, 'Bad Request: PEER_ID_INVALID'],
-    ['destination-dead', 400, 'Bad Request: TOPIC_CLOSED'],
-    ['destination-dead', 400, 'Bad Request: TOPIC_DELETED'],
-    ['destination-dead', 400, 'Bad Request: message thread not found'],
-    ['destination-dead', 400, 'Bad Request: need administrator rights in the channel chat'],
-    ['destination-dead', 400, "Bad Request: can't access the chat"],
-    ['destination-dead', 400, 'Bad Request: CHAT_SEND_PLAIN_FORBIDDEN'],
-    ['destination-dead', 403, 'Forbidden: user is deactivated'],
-    ['destination-dead', 403, 'Forbidden: the group chat was deleted'],
-    ['destination-dead', 403, 'Forbidden: bot was kicked from the channel chat'],
-    ['destination-dead', 403, 'Forbidden: bot is not a member of the supergroup chat'],
-    ['destination-dead', 403, "Forbidden: bot can't initiate conversation with a user"],
-    ['destination-dead', 403, "Forbidden: bot can't send messages to bots"],
-    ['sender-misconfigured', 401, 'Unauthorized: invalid token specified'],
-    ['sender-misconfigured', 400, 'Bad Request: the bot has already been closed'],
-    ['sender-misconfigured', 400, 'Logged out'],
-    ['retry', 500, 'Internal Server Error: restart'],
-    ['retry', 504, 'Gateway Timeout'],
-    ['unknown', 409, 'Conflict: terminated by other getUpdates request'],
-    ['unknown', 400, 'Bad Request: something new'],
-  ])('%s: %i %s', (reason, code, description) => {
-    const error = judge(code, description);
-    expect(error).toMatchObject({ reason, code: String(code) });
-    expect(error.cause).toBeUndefined();
-    expect(error.message).toBe(`api.telegram.org refused: ${code} ${description}`);
-  });
-
-  test('a wait counts where Telegram names one, and no longer than an hour', () => {
-    expect(judge(429, 'Too Many Requests', { retry_after: 3 }).retryAfterMs).toBe(3000);
-    expect(judge(429, 'Too Many Requests', { retry_after: 90_000 }).retryAfterMs).toBe(3_600_000);
-    expect(judge(429, 'Too Many Requests', { retry_after: 'soon' }).retryAfterMs).toBeUndefined();
-  });
-
-  test('a group that moved keeps its topic, and an id that is none moves nothing', () => {
-    const moved = 'Bad Request: group chat was upgraded to a supergroup chat';
-    expect(judge(400, moved, { migrate_to_chat_id: -100987 })).toMatchObject({
-      reason: 're-address',
-      newAddress: '-100987/5',
-    });
-    expect(judge(400, moved, { migrate_to_chat_id: '../x' }).reason).toBe('unknown');
-  });
-
-  test('the words of an answer are one short line', () => {
-    const { message } = judge(400, `a\r\nb\u202e${'x'.repeat(5000)}`);
-    expect(message).toMatch(/^api\.telegram\.org refused: 400 a bx+…$/);
-    expect(message.length).toBeLessThan(260);
-  });
-});
-
-describe('addresses', () => {
-  test.each([
-    ['-1001234567890', { chat: '-1001234567890' }],
-    ['42', { chat: '42' }],
-    ['9223372036854775807', { chat: '9223372036854775807' }],
-    ['@lending_alerts', { chat: '@lending_alerts' }],
-    ['-100123/77', { chat: '-100123', topic: 77 }],
-    ['-100123/1', { chat: '-100123' }],
-  ])('%s is one', (text, address) => expect(parseChatAddress(text)).toEqual(address));
-
-  test.each([
-    '',
-    '0',
-    '-0',
-    '007',
-    '1.5',
-    '1e9',
-    '+5',
-    '--5',
-    '99999999999999999999',
-    '@a',
-    '@1abc',
-    '@a-bcd',
-    'lending_alerts',
-    '5/',
-    '5/0',
-    '5/x',
-    '5/99999999999',
-    '5/6/7',
-    ' 5',
-    '5\n',
-    '٥',
-  ])('%j is none', (text) => expect(parseChatAddress(text)).toBeUndefined());
-
-  test('the General topic and its chat are one destination', () => {
-    const entry = { name: 'telegram', contacts: ['-100123/1', ' -100123 ', '-100123/2'] };
-    expect(telegram.addressesOf(entry)).toEqual({ addresses: ['-100123', '-100123/2'], problems: [] });
-    expect(formatChatAddress({ chat: '@abcd', topic: 3 })).toBe('@abcd/3');
-  });
-
-  test('a token among the contacts is not repeated in the problem', () => {
-    const { problems } = telegram.addressesOf({ name: 'telegram', contacts: [`bot${TOKEN}`] });
-    expect(problems).toHaveLength(1);
-    expect(problems.join()).not.toContain(TOKEN);
-  });
-});
-
-describe('config', () => {
-  test.each([
-    [{}, /botToken/],
-    [{ botToken: 'abc' }, /bot token as BotFather gives it/],
-    [{ botToken: `${TOKEN}/x` }, /bot token/],
-    [{ botToken: TOKEN, apiRoot: 'api.telegram.org' }, /http or https URL/],
-    [{ botToken: TOKEN, token: 'x' }, /token/],
-  ])('%j is refused', (config, why) => {
-    const { error } = telegramConfig.safeParse(config);
-    expect(error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join()).toMatch(why);
-  });
-
-  test('keeps the token to itself', () => {
-    const config = telegramConfig.parse({ botToken: TOKEN });
-    expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toContain(TOKEN);
-    expect(config.botToken.reveal()).toBe(TOKEN);
   });
 });
 

@@ -1,0 +1,107 @@
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseAddress, parseMailbox } from '../../src/channels/email/address.ts';
+import { emailConfig } from '../../src/channels/email/config.ts';
+import { email } from '../../src/channels/email/transport.ts';
+import { anyText } from '../support/texts.ts';
+
+describe('addresses', () => {
+  test.each([
+    'oncall@example.com',
+    "o'neill+pager@mail.example.org",
+    'a.b-c_d@sub.example.co',
+    'x@localhost',
+    '!#$%&*/=?^`{|}~@example.com',
+    'ops@xn--bcher-kva.example',
+  ])('%s is one', (text) => expect(parseAddress(text)).toBe(text));
+
+  test.each([
+    '',
+    '@',
+    'a@',
+    '@b.example',
+    'a b@c.example',
+    'a@b@c.example',
+    '.a@b.example',
+    'a.@b.example',
+    'a..b@c.example',
+    'a@b..example',
+    'a@-b.example',
+    'a@b-.example',
+    'a@b.example.',
+    'a@b_c.example',
+    'a@[127.0.0.1]',
+    'a@127.0.0.1',
+    'a@b.123',
+    '"a b"@c.example',
+    'a(x)@b.example',
+    'a@b.example(x)',
+    'A <a@b.example>',
+    'a@b.example,c@d.example',
+    'g:a@b.example;',
+    'a@b.example\r\nBcc: c@d.example',
+    'a@b.example\n',
+    ' a@b.example',
+    'ä@b.example',
+    'a@bücher.example',
+    'a@b.example\u0000',
+    `${'a'.repeat(65)}@b.example`,
+    `a@${'b'.repeat(64)}.example`,
+    `a@${'b.'.repeat(130)}example`,
+    'mailto:a@b.example',
+    'a\u200b@b.example',
+  ])('%j is none', (text) => expect(parseAddress(text)).toBeUndefined());
+
+  test('of one mailbox has one spelling', () => {
+    const entry = { name: 'email', contacts: ['A@Example.COM', ' A@example.com ', 'b@example.com'] };
+    expect(email.addressesOf(entry)).toEqual({ addresses: ['A@example.com', 'b@example.com'], problems: [] });
+  });
+
+  test('what parses is never more than one plain address, for any text', () => {
+    fc.assert(
+      fc.property(fc.oneof(anyText(), fc.emailAddress()), (text) => {
+        expect(parseAddress(text) ?? 'a@b').toMatch(/^[\x21-\x7e]+@[a-z0-9.-]+$/);
+        expect(parseAddress(text) ?? '').not.toMatch(/[\s,;:<>()[\]\\"]/);
+      }),
+    );
+  });
+
+  test.each([
+    ['Tocsin <tocsin@example.com>', { name: 'Tocsin', address: 'tocsin@example.com' }],
+    ['"Tocsin, on call" <tocsin@example.com>', { name: 'Tocsin, on call', address: 'tocsin@example.com' }],
+    ['<tocsin@example.com>', { name: '', address: 'tocsin@example.com' }],
+    ['tocsin@example.com', { name: '', address: 'tocsin@example.com' }],
+    ['Tocsin\r\nBcc: x <tocsin@example.com>', undefined],
+    ['A <a@b.example> <c@d.example>', undefined],
+    ['Tocsin <>', undefined],
+    ['Tocsin', undefined],
+  ])('the sender %j is %j', (text, mailbox) => expect(parseMailbox(text)).toEqual(mailbox));
+});
+
+describe('config', () => {
+  const FROM = 'Tocsin <tocsin@example.com>';
+  const smtp = { host: 'smtp.example.com' };
+
+  test.each([
+    [{ smtp }, /^from must be one address/],
+    [{ from: 'Tocsin', smtp }, /^from must be one address/],
+    [{ from: FROM }, /^smtp/],
+    [{ from: FROM, smtp: { host: 'smtp://x' } }, /^smtp.host must be a host name/],
+    [{ from: FROM, smtp: { ...smtp, port: 0 } }, /^smtp.port /],
+    [{ from: FROM, smtp: { ...smtp, user: 'u' } }, /^smtp user and pass go together/],
+    [{ from: FROM, smtp: { ...smtp, pass: 'p' } }, /^smtp user and pass go together/],
+    [{ from: FROM, smtp: { ...smtp, port: 465 } }, /^smtp.secure port 465 speaks TLS/],
+    [{ from: FROM, smtp: { ...smtp, secure: 'no' } }, /^smtp.secure must be true or false/],
+    [{ from: FROM, smtp: { ...smtp, ignoreTLS: true } }, /^smtp .*ignoreTLS/],
+  ])('%j is refused', (config, why) => {
+    const { error } = emailConfig.safeParse(config);
+    expect(error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('\n')).toMatch(why);
+  });
+
+  test('asks for TLS unless told otherwise, and keeps the password to itself', () => {
+    const config = emailConfig.parse({ from: FROM, smtp: { ...smtp, user: 'u', pass: 'pa55word' } });
+    expect(config.smtp).toMatchObject({ port: 587, secure: false, requireTLS: true });
+    expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toContain('pa55word');
+  });
+});
