@@ -58,6 +58,10 @@ const toDeliveryError = (error: unknown): DeliveryError =>
     ? error
     : new DeliveryError('unknown', `sending failed: ${messageOf(error)}`, { code: 'exception', maybeDelivered: true });
 
+/** History that is forwarded again shows as such in the books. */
+const mark = (alerts: readonly Alert[]): { replay?: true } =>
+  alerts.some(({ replay }) => replay) ? { replay: true } : {};
+
 export const createAttempt = (dependencies: AttemptDependencies) => {
   const { channel, ledger, dead, standings, scrub, onAttempt, now } = dependencies;
 
@@ -65,7 +69,7 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
 
   const succeed = async ({ message, attempt }: AttemptInput, receipt: Receipt, durationMs: number) => {
     const { destination, alerts } = message;
-    const entry: Attempt = { at: iso(), outcome: 'delivered', durationMs };
+    const entry: Attempt = { at: iso(), outcome: 'delivered', durationMs, ...receipt, ...mark(alerts) };
     await ledger.book(destination, alerts, { state: 'delivered', attempt: entry, ...receipt });
     await standings.succeeded(destination, alerts.length, entry.at);
     onAttempt({ kind: channel.kind, destination, alerts, attempt, outcome: 'delivered', durationMs, ...receipt });
@@ -94,8 +98,9 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
       code: scrub(error.code),
       message: scrub(error.message),
       ...(error.maybeDelivered ? { maybeDelivered: true } : {}),
+      ...mark(alerts),
     };
-    const { at: _at, ...told } = entry;
+    const { at: _at, replay: _replay, ...told } = entry;
     if (outcome === 'dead') await buryAll(alerts, destination, entry, input.attempt);
     await ledger.book(destination, alerts, { state: outcome === 'dead' ? 'dead' : 'waiting', attempt: entry });
     await standings.failed(destination, outcome === 'dead' ? alerts.length : 0, entry.at, entry.message ?? '');

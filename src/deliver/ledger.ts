@@ -2,39 +2,25 @@
  * The books: what became of each alert at each destination. One hash an alert, kept for weeks and independent of the
  * queue's own retention; asked before every send, so that no repeat of a job sends a delivered alert again.
  */
-import type { ChainableCommander, Cluster, Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Parcel } from '../alert.ts';
+import {
+  ALERT_FIELD,
+  type AlertRecord,
+  type Attempt,
+  type DeliveryRecord,
+  type DeliveryState,
+  execute,
+  lastFew,
+  ledgerKeys,
+  noteAlert,
+  OPEN_FIELD,
+  parseRecord,
+  type Target,
+  targetOf,
+} from './record.ts';
 
-/** `waiting` is on its way; the other three are final, but `dead` may be retried by hand. */
-export type DeliveryState = 'waiting' | 'delivered' | 'muted' | 'dead';
-
-export interface Attempt {
-  /** ISO 8601. */
-  at: string;
-  outcome: 'delivered' | 'retrying' | 'dead';
-  durationMs: number;
-  reason?: string;
-  code?: string;
-  /** What went wrong, in a sentence without secrets. */
-  message?: string;
-  maybeDelivered?: boolean;
-}
-
-export interface DeliveryRecord {
-  state: DeliveryState;
-  destination: { id: string; kind: string; label: string };
-  /** ISO 8601 of the last change. */
-  at: string;
-  /** The provider's id of the message. */
-  providerId?: string;
-  /** The last few, oldest first. */
-  attempts: Attempt[];
-}
-
-export interface AlertRecord {
-  alert: Pick<Alert, 'id' | 'service' | 'protocol' | 'source' | 'type' | 'itemId' | 'at' | 'readAt' | 'txHash'>;
-  deliveries: DeliveryRecord[];
-}
+export type { Act, AlertRecord, Attempt, DeliveryRecord, DeliveryState, Target } from './record.ts';
 
 export interface Ledger {
   /** Notes that parcels are on their way. Final states stay. */
@@ -43,7 +29,7 @@ export interface Ledger {
   pending(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
   /** Books one attempt for every alert it carried. */
   book(
-    destination: Destination,
+    destination: Target,
     alerts: readonly Alert[],
     entry: { state: DeliveryState; attempt: Attempt; providerId?: string },
   ): Promise<void>;
@@ -55,12 +41,6 @@ export interface Ledger {
   /** Alert ids that name a transaction. */
   byTransaction(txHash: string): Promise<string[]>;
 }
-
-const RETENTION_SECONDS = 35 * 24 * 3600;
-const ATTEMPTS_KEPT = 10;
-const ALERT_FIELD = 'alert';
-/** How many deliveries are on their way. */
-const OPEN_FIELD = 'open';
 
 /**
  * KEYS: the alert, the counts, the open ones of its track; ARGV: destination, record, date, alert's id.
@@ -84,54 +64,25 @@ return 1`;
 
 const isFinal = (state: DeliveryState): boolean => state !== 'waiting';
 
-const parseRecord = (json: string | null | undefined): DeliveryRecord | undefined =>
-  json ? (JSON.parse(json) as DeliveryRecord) : undefined;
-
-const summary = ({ id, service, protocol, source, type, itemId, at, readAt, txHash }: Alert): AlertRecord['alert'] => ({
-  id,
-  service,
-  protocol,
-  source,
-  type,
-  itemId,
-  at,
-  readAt,
-  ...(txHash === undefined ? {} : { txHash }),
-});
-
 export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => number): Ledger => {
-  const alertKey = (id: string): string => `${prefix}:alert:${id}`;
-  const transactionKey = (hash: string): string => `${prefix}:tx:${hash.toLowerCase()}`;
-  const waitingKey = `${prefix}:waiting`;
-  const openKey = ({ service, source, protocol }: Pick<Alert, 'service' | 'source' | 'protocol'>): string =>
-    `${prefix}:open:${JSON.stringify([service, source, protocol])}`;
-  const keysOf = (alert: Alert): [string, string, string] => [alertKey(alert.id), waitingKey, openKey(alert)];
+  const keys = ledgerKeys(prefix);
+  const keysOf = (alert: Alert): [string, string, string] => [keys.alert(alert.id), keys.waiting, keys.open(alert)];
   const nowIso = (): string => new Date(now()).toISOString();
 
-  const records = (destination: Destination, alerts: readonly Alert[]): Promise<(DeliveryRecord | undefined)[]> =>
-    Promise.all(alerts.map(async ({ id }) => parseRecord(await redis.hget(alertKey(id), destination.id))));
-
-  const noteAlert = (batch: ChainableCommander, alert: Alert): void => {
-    batch.hsetnx(alertKey(alert.id), ALERT_FIELD, JSON.stringify(summary(alert)));
-    batch.expire(alertKey(alert.id), RETENTION_SECONDS);
-    if (alert.txHash === undefined) return;
-    batch.sadd(transactionKey(alert.txHash), alert.id);
-    batch.expire(transactionKey(alert.txHash), RETENTION_SECONDS);
-  };
-
-  const target = ({ id, kind, label }: Destination) => ({ id, kind, label });
+  const records = (destination: Target, alerts: readonly Alert[]): Promise<(DeliveryRecord | undefined)[]> =>
+    Promise.all(alerts.map(async ({ id }) => parseRecord(await redis.hget(keys.alert(id), destination.id))));
 
   return {
     expect: async (parcels) => {
       if (parcels.length === 0) return;
       const batch = redis.pipeline();
       for (const alert of new Map(parcels.flatMap(({ alerts }) => alerts).map((one) => [one.id, one])).values()) {
-        noteAlert(batch, alert);
+        noteAlert(batch, keys, alert);
       }
       for (const { destination, alerts } of parcels) {
         const record: DeliveryRecord = {
           state: 'waiting',
-          destination: target(destination),
+          destination: targetOf(destination),
           at: nowIso(),
           attempts: [],
         };
@@ -157,21 +108,24 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
       const known = await records(destination, alerts);
       const batch = redis.pipeline();
       alerts.forEach((alert, index) => {
+        const before = known[index];
         const record: DeliveryRecord = {
-          state,
-          destination: target(destination),
+          // Another job of the same delivery that has still to be tried again does not undo its end.
+          state: before && isFinal(before.state) && !isFinal(state) ? before.state : state,
+          destination: targetOf(destination),
           at: attempt.at,
           ...(providerId === undefined ? {} : { providerId }),
-          attempts: [...(known[index]?.attempts ?? []), attempt].slice(-ATTEMPTS_KEPT),
+          attempts: lastFew([...(before?.attempts ?? []), attempt]),
+          ...(before?.acts === undefined ? {} : { acts: before.acts }),
         };
-        noteAlert(batch, alert);
-        const final = isFinal(state) ? '1' : '0';
+        noteAlert(batch, keys, alert);
+        const final = isFinal(record.state) ? '1' : '0';
         batch.eval(BOOK, 3, ...keysOf(alert), destination.id, JSON.stringify(record), final, alert.id);
       });
       await execute(batch);
     },
     read: async (id) => {
-      const { [ALERT_FIELD]: alert, [OPEN_FIELD]: _open, ...deliveries } = await redis.hgetall(alertKey(id));
+      const { [ALERT_FIELD]: alert, [OPEN_FIELD]: _open, ...deliveries } = await redis.hgetall(keys.alert(id));
       if (alert === undefined) return undefined;
       return {
         alert: JSON.parse(alert) as AlertRecord['alert'],
@@ -179,18 +133,15 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
       };
     },
     waiting: async () => {
-      const counts = Object.entries(await redis.hgetall(waitingKey)).map(([id, count]) => [id, Number(count)] as const);
+      const counts = Object.entries(await redis.hgetall(keys.waiting)).map(
+        ([id, count]) => [id, Number(count)] as const,
+      );
       return Object.fromEntries(counts.filter(([, count]) => count > 0));
     },
     oldestOpen: async (track) => {
-      const [, at] = await redis.zrange(openKey(track), '0', '0', 'WITHSCORES');
+      const [, at] = await redis.zrange(keys.open(track), '0', '0', 'WITHSCORES');
       return at === undefined ? undefined : Number(at);
     },
-    byTransaction: (txHash) => redis.smembers(transactionKey(txHash)),
+    byTransaction: (txHash) => redis.smembers(keys.transaction(txHash)),
   };
-};
-
-/** A pipeline resolves even where commands failed; a book that was not written must be an error. */
-const execute = async (batch: ChainableCommander): Promise<void> => {
-  for (const [error] of (await batch.exec()) ?? []) if (error) throw error;
 };

@@ -1,0 +1,108 @@
+/** What the books say of one alert: one hash an alert, a field a destination. */
+import type { ChainableCommander } from 'ioredis';
+import type { Alert, Destination } from '../alert.ts';
+
+/** `waiting` is on its way; the other three are final, but `dead` may be retried by hand. */
+export type DeliveryState = 'waiting' | 'delivered' | 'muted' | 'dead';
+
+export interface Attempt {
+  /** ISO 8601. */
+  at: string;
+  outcome: 'delivered' | 'retrying' | 'dead';
+  durationMs: number;
+  reason?: string;
+  code?: string;
+  /** What went wrong, in a sentence without secrets. */
+  message?: string;
+  maybeDelivered?: boolean;
+  /** The provider's id of the message, where it gave one. */
+  providerId?: string;
+  /** True where history was forwarded again on purpose. */
+  replay?: boolean;
+}
+
+/** What an operator did with a delivery. */
+export interface Act {
+  /** ISO 8601. */
+  at: string;
+  /** A delivery that was `dropped` stays dead. */
+  act: 'retried' | 'replayed' | 'dropped';
+}
+
+/** A destination as it is written down: without its address, which may hold a secret. */
+export type Target = Pick<Destination, 'id' | 'label'> & { kind: string };
+
+export interface DeliveryRecord {
+  state: DeliveryState;
+  destination: Target;
+  /** ISO 8601 of the last change. */
+  at: string;
+  /** The provider's id of the last message. */
+  providerId?: string;
+  /** The last few, oldest first. */
+  attempts: Attempt[];
+  /** The last few, oldest first; absent where nobody did anything. */
+  acts?: Act[];
+}
+
+export interface AlertRecord {
+  alert: Pick<Alert, 'id' | 'service' | 'protocol' | 'source' | 'type' | 'itemId' | 'at' | 'readAt' | 'txHash'>;
+  deliveries: DeliveryRecord[];
+}
+
+/** Stands in the books where an alert had no destination at all. */
+export const NOWHERE: Target = { id: 'none', kind: 'none', label: 'no destination' };
+
+export const RETENTION_SECONDS = 35 * 24 * 3600;
+const KEPT = 10;
+
+/** The last few entries of a list that only grows. */
+export const lastFew = <T>(entries: readonly T[]): T[] => entries.slice(-KEPT);
+
+export const ALERT_FIELD = 'alert';
+/** How many of the alert's deliveries are on their way. */
+export const OPEN_FIELD = 'open';
+
+export const ledgerKeys = (prefix: string) => ({
+  alert: (id: string): string => `${prefix}:alert:${id}`,
+  transaction: (hash: string): string => `${prefix}:tx:${hash.toLowerCase()}`,
+  /** Deliveries on their way, by destination. */
+  waiting: `${prefix}:waiting`,
+  /** Alerts of a track that are on their way, by date. */
+  open: ({ service, source, protocol }: Pick<Alert, 'service' | 'source' | 'protocol'>): string =>
+    `${prefix}:open:${JSON.stringify([service, source, protocol])}`,
+});
+export type LedgerKeys = ReturnType<typeof ledgerKeys>;
+
+export const targetOf = ({ id, kind, label }: Target): Target => ({ id, kind, label });
+
+export const parseRecord = (json: string | null | undefined): DeliveryRecord | undefined =>
+  json ? (JSON.parse(json) as DeliveryRecord) : undefined;
+
+const summary = ({ id, service, protocol, source, type, itemId, at, readAt, txHash }: Alert): AlertRecord['alert'] => ({
+  id,
+  service,
+  protocol,
+  source,
+  type,
+  itemId,
+  at,
+  readAt,
+  ...(txHash === undefined ? {} : { txHash }),
+});
+
+/** Writes down what the alert is about, and keeps the page for as long again. */
+export const noteAlert = (batch: ChainableCommander, keys: LedgerKeys, alert: Alert): void => {
+  batch.hsetnx(keys.alert(alert.id), ALERT_FIELD, JSON.stringify(summary(alert)));
+  batch.expire(keys.alert(alert.id), RETENTION_SECONDS);
+  if (alert.txHash === undefined) return;
+  batch.sadd(keys.transaction(alert.txHash), alert.id);
+  batch.expire(keys.transaction(alert.txHash), RETENTION_SECONDS);
+};
+
+/** A pipeline resolves even where commands failed; a book that was not written must be an error. */
+export const execute = async (batch: ChainableCommander): Promise<unknown[]> =>
+  ((await batch.exec()) ?? []).map(([error, answer]) => {
+    if (error) throw error;
+    return answer;
+  });
