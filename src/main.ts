@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 /** argv -> command; signals -> AbortSignal; error -> exit code. The only file with effects at its top level. */
 import { createInterface } from 'node:readline/promises';
+import { addAbortSignal } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { exitCodeOf, runProgram } from './cli/program.ts';
 
 const FORCED = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -31,6 +33,7 @@ const run = async (): Promise<number> => {
       env: process.env,
       signal: stop.signal,
       isTty: process.stdout.isTTY === true,
+      isErrorTty: process.stderr.isTTY === true,
       write: (text) => {
         process.stdout.write(text);
       },
@@ -38,6 +41,7 @@ const run = async (): Promise<number> => {
         process.stderr.write(text);
       },
       ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
+      readStdin: () => buffer(addAbortSignal(stop.signal, process.stdin)),
     });
   } catch (error) {
     const { code, text } = exitCodeOf(error);

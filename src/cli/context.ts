@@ -8,13 +8,18 @@ export interface CommandContext {
   env: Readonly<Record<string, string | undefined>>;
   /** Aborted by the first SIGINT or SIGTERM. */
   signal: AbortSignal;
+  /** Standard output is a terminal. */
   isTty: boolean;
+  /** Standard error is a terminal, so that progress may be drawn there. */
+  isErrorTty: boolean;
   /** To standard output. */
   write(text: string): void;
   /** To standard error. */
   warn(text: string): void;
   /** Puts a question to the person at the terminal; absent where nobody sits there. An end of input is an empty answer. */
   ask?(question: string): Promise<string>;
+  /** Everything on standard input, up to its end. */
+  readStdin(): Promise<Uint8Array>;
 }
 
 /** Options that every command takes. */
