@@ -1,6 +1,7 @@
 /** Deliveries that failed for good: kept whole until somebody retries or drops them. */
 import type { Cluster, Redis } from 'ioredis';
 import { type Alert, type Destination, deliveryId } from '../alert.ts';
+import { execute, NOWHERE } from './record.ts';
 
 export interface DeadDelivery {
   /** The delivery's id. */
@@ -19,20 +20,47 @@ export interface DeadDelivery {
 export interface DeadLetters {
   bury(dead: Omit<DeadDelivery, 'id'>): Promise<void>;
   list(): Promise<DeadDelivery[]>;
+  /** Of all letters, in no order; cheap however many there are. */
+  ids(): Promise<string[]>;
+  /** Those of `ids` that are kept, in their order. */
+  get(ids: readonly string[]): Promise<DeadDelivery[]>;
+  /** Takes letters away, each only as it was read: one that died again meanwhile stays. */
+  remove(letters: readonly DeadDelivery[]): Promise<void>;
   count(): Promise<number>;
 }
+
+/** Under which id a dead delivery is kept. */
+export const deadId = (alert: Pick<Alert, 'id'>, destination: Pick<Destination, 'id'> | undefined): string =>
+  deliveryId(alert.id, (destination ?? NOWHERE).id);
+
+/** KEYS: the letters; ARGV: id, the letter as it was read. */
+const REMOVE = `
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+return redis.call('HDEL', KEYS[1], ARGV[1])`;
+
+const parse = (json: string): DeadDelivery => JSON.parse(json) as DeadDelivery;
 
 export const createDeadLetters = (redis: Redis | Cluster, prefix: string): DeadLetters => {
   const key = `${prefix}:dead`;
   return {
     bury: async (dead) => {
-      const id = deliveryId(dead.alert.id, dead.destination?.id ?? 'none');
+      const id = deadId(dead.alert, dead.destination);
       await redis.hset(key, id, JSON.stringify({ id, ...dead }));
     },
     list: async () =>
       Object.values(await redis.hgetall(key))
-        .map((json) => JSON.parse(json) as DeadDelivery)
+        .map(parse)
         .sort((a, b) => a.at.localeCompare(b.at)),
+    ids: () => redis.hkeys(key),
+    get: async (ids) => {
+      if (ids.length === 0) return [];
+      return (await redis.hmget(key, ...ids)).flatMap((json) => (json === null ? [] : parse(json)));
+    },
+    remove: async (letters) => {
+      const batch = redis.pipeline();
+      for (const letter of letters) batch.eval(REMOVE, 1, key, letter.id, JSON.stringify(letter));
+      await execute(batch);
+    },
     count: () => redis.hlen(key),
   };
 };

@@ -1,4 +1,5 @@
 /** Everything that is kept in Redis, by owner: what the daemon works with and the commands look at. */
+import { createAmendments } from '../deliver/amend.ts';
 import { createDeadLetters } from '../deliver/dead.ts';
 import { createLedger } from '../deliver/ledger.ts';
 import { createSlots } from '../deliver/slots.ts';
@@ -32,6 +33,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     seen: createSeen(redis, prefix),
     quarantine: createQuarantine(redis, prefix, now),
     ledger: createLedger(redis, prefix, now),
+    amendments: createAmendments(redis, prefix, now),
     dead: createDeadLetters(redis, prefix),
     standings: createStandings(redis, prefix),
     slots: createSlots(redis, prefix, now),

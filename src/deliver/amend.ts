@@ -1,0 +1,84 @@
+/** What operators change in the books. An ordinary delivery never comes here. */
+import type { Cluster, Redis } from 'ioredis';
+import type { Alert } from '../alert.ts';
+import {
+  type Act,
+  type DeliveryRecord,
+  type DeliveryState,
+  execute,
+  lastFew,
+  ledgerKeys,
+  NOWHERE,
+  noteAlert,
+  parseRecord,
+  type Target,
+  targetOf,
+} from './record.ts';
+
+export interface Amendments {
+  /**
+   * Puts ended deliveries back on their way: dead ones for `retried`, all for `replayed`. Gives, in the order of
+   * `alerts`, the state that each was found in; undefined where the books knew nothing of it, which opens it as well.
+   */
+  reopen(target: Target, alerts: readonly Alert[], act: 'retried' | 'replayed'): Promise<(DeliveryState | undefined)[]>;
+  /** Notes that somebody gave up dead deliveries; they stay dead. Gives the states they were found in. */
+  drop(target: Target, alerts: readonly Alert[]): Promise<(DeliveryState | undefined)[]>;
+  /** Takes back that an alert had no destination, once it has one. */
+  unstrand(alerts: readonly Alert[]): Promise<void>;
+}
+
+/**
+ * KEYS: the alert, the counts; ARGV: destination, record, states it may be in, whether it is opened. Not counted among
+ * the track's open alerts: what is sent again by hand must not hold back the copy of the cursors, or after a loss of
+ * Redis everything since that alert would be sent again.
+ */
+const AMEND = `
+local old = redis.call('HGET', KEYS[1], ARGV[1])
+local state = old and cjson.decode(old).state or ''
+if old and not string.find(ARGV[3], state, 1, true) then return state end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+if ARGV[4] == '1' then
+  redis.call('HINCRBY', KEYS[2], ARGV[1], 1)
+  redis.call('HINCRBY', KEYS[1], 'open', 1)
+end
+return state`;
+
+const FROM = { retried: 'dead', replayed: 'dead delivered muted', dropped: 'dead' } as const;
+
+export const createAmendments = (redis: Redis | Cluster, prefix: string, now: () => number): Amendments => {
+  const keys = ledgerKeys(prefix);
+
+  const amended = (before: DeliveryRecord | undefined, target: Target, act: Act): DeliveryRecord => ({
+    attempts: [],
+    ...before,
+    state: act.act === 'dropped' ? 'dead' : 'waiting',
+    destination: targetOf(target),
+    at: act.at,
+    acts: lastFew([...(before?.acts ?? []), act]),
+  });
+
+  const amend = async (target: Target, alerts: readonly Alert[], act: Act['act']) => {
+    const known = await Promise.all(alerts.map(({ id }) => redis.hget(keys.alert(id), target.id)));
+    const done: Act = { at: new Date(now()).toISOString(), act };
+    const opens = act === 'dropped' ? '0' : '1';
+    const noted = redis.pipeline();
+    const batch = redis.pipeline();
+    alerts.forEach((alert, index) => {
+      noteAlert(noted, keys, alert);
+      const record = JSON.stringify(amended(parseRecord(known[index]), target, done));
+      batch.eval(AMEND, 2, keys.alert(alert.id), keys.waiting, target.id, record, FROM[act], opens);
+    });
+    await execute(noted);
+    return (await execute(batch)).map((state) => (state === '' ? undefined : (state as DeliveryState)));
+  };
+
+  return {
+    reopen: amend,
+    drop: (target, alerts) => amend(target, alerts, 'dropped'),
+    unstrand: async (alerts) => {
+      const batch = redis.pipeline();
+      for (const { id } of alerts) batch.hdel(keys.alert(id), NOWHERE.id);
+      await execute(batch);
+    },
+  };
+};
