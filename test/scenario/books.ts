@@ -1,6 +1,7 @@
 /** Both ends of the sandbox as books: what had to arrive where, and what did. */
 import type { ProducedEvent, ReceivedEvent } from '../../src/sandbox/events.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { wordsOf } from '../support/words.ts';
 
 /** One line is one item at one destination: `KIND DESTINATION ITEM`. */
 export interface Balance {
@@ -26,10 +27,21 @@ export interface Books {
 const itemOf = ({ source, txHash, message, id }: ProducedEvent): string =>
   (source === 'inspections' ? txHash : message) ?? id;
 
+/** A long message goes on in further ones; the first of them is booked. */
+const CONTINUATION = /^\[part (?!1 )\d+ of \d+\]/;
+
+/** A webhook's notification is read out of its JSON. */
+const readable = ({ kind, text }: ReceivedEvent): string => {
+  if (kind !== 'webhook') return text;
+  const { data } = JSON.parse(text) as { data?: { notification?: { message?: string } } };
+  return data?.notification?.message ?? text;
+};
+
 export const createBooks = (sandbox: Sandbox): Books => {
   const expected = new Set<string>();
   const arrived = new Map<string, number>();
-  const messages = new Set<string>();
+  /** Each with its words: the message itself is cleaned before it is shown. */
+  const messages = new Map<string, string[]>();
   const excused: string[] = [];
   let count = 0;
 
@@ -42,16 +54,17 @@ export const createBooks = (sandbox: Sandbox): Books => {
   };
 
   const note = (event: ProducedEvent): void => {
-    if (event.message !== undefined) messages.add(event.message);
+    if (event.message !== undefined) messages.set(event.message, wordsOf(event.message));
     if (event.source === 'inspections' && event.assessment !== 'critical') return;
     for (const destination of destinationsOf(event.protocol)) expected.add(`${destination} ${itemOf(event)}`);
   };
 
-  /** A message that holds a stored notification (in JSON, with its escapes) is about that one, whatever it names. */
-  const itemsIn = ({ text, txHashes }: ReceivedEvent): string[] => {
-    const holds = (message: string): boolean =>
-      text.includes(message) || text.includes(JSON.stringify(message).slice(1, -1));
-    const told = [...messages].filter(holds);
+  /** A message that holds a stored notification is about that one, whatever transaction it names. */
+  const itemsIn = (event: ReceivedEvent): string[] => {
+    const { text, txHashes } = event;
+    if (CONTINUATION.test(text)) return [];
+    const shown = readable(event);
+    const told = [...messages].filter(([, words]) => words.every((word) => shown.includes(word))).map(([each]) => each);
     if (told.length > 0) return told;
     return txHashes.length > 0 ? txHashes : [`unknown: ${text.slice(0, 80)}`];
   };
