@@ -124,6 +124,15 @@ describe('a replay', () => {
     expect(await ledger.oldestOpen(makeAlert(1))).toBeUndefined();
   });
 
+  test('that arrives does not close an alert whose other deliveries are still on their way', async () => {
+    const { ledger, resend, end } = setUp();
+    await ledger.expect([parcel(1), { ...parcel(1), destination: EMAIL }]);
+    await end(makeAlert(1), 'delivered');
+    await resend([parcel(1)], 'replayed', 'n');
+    await end(makeAlert(1), 'delivered');
+    expect(await ledger.oldestOpen(makeAlert(1))).toBe(Date.parse(makeAlert(1).at));
+  });
+
   test('takes the letter of what had died', async () => {
     const { dead, resend, die } = setUp();
     await die(makeAlert(1));
