@@ -7,6 +7,7 @@ import { createGuardedPost } from '../channels/http.ts';
 import { addressesOf, labelOf, openChannels, rateOf } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import { type AttemptEvent, createAttempt } from '../deliver/attempt.ts';
+import { NOWHERE } from '../deliver/record.ts';
 import { createDeliver } from '../deliver/worker.ts';
 import { createDispatch } from '../dispatch/dispatch.ts';
 import { type RouteSettings, type Routes, routeAlert } from '../dispatch/routes.ts';
@@ -63,8 +64,9 @@ const reportAttempt = (log: Logger, metrics: Metrics, now: () => number) => (eve
   metrics.deliveries.inc({ kind, destination: destination.id, outcome }, alerts.length);
   metrics.deliveryDuration.observe({ kind }, seconds(durationMs));
   if (reason !== undefined) metrics.deliveryFailures.inc({ kind, destination: destination.id, reason });
-  if (outcome === 'delivered') {
-    for (const { at } of alerts) metrics.alertLatency.observe({ kind }, Math.max(0, seconds(now() - Date.parse(at))));
+  // How old history is when it is replayed says nothing of how fast alerts travel.
+  for (const { at } of outcome === 'delivered' ? alerts.filter(({ replay }) => !replay) : []) {
+    metrics.alertLatency.observe({ kind }, Math.max(0, seconds(now() - Date.parse(at))));
   }
   const { destination: _destination, alerts: _alerts, ...told } = event;
   const line = {
@@ -73,6 +75,7 @@ const reportAttempt = (log: Logger, metrics: Metrics, now: () => number) => (eve
     to: destination.label,
     protocol: alerts[0]?.protocol,
     alerts: alerts.length,
+    ...(alerts.some(({ replay }) => replay) ? { replay: true } : {}),
     items: alerts.slice(0, 5).map(({ itemId }) => itemId),
   };
   if (outcome === 'delivered') log.info(line, 'delivered');
@@ -93,7 +96,9 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
 
   const stranded = async (alert: Alert, problems: readonly string[]): Promise<void> => {
     const message = problems.length > 0 ? `${NO_ROUTE}: ${problems.join('; ')}` : `${NO_ROUTE}: it has no channels`;
-    await store.dead.bury({ alert, reason: 'no-destination', message, attempts: 0, at: new Date(now()).toISOString() });
+    const end = { reason: 'no-destination', message, at: new Date(now()).toISOString() };
+    await store.dead.bury({ alert, attempts: 0, ...end });
+    await store.ledger.book(NOWHERE, [alert], { state: 'dead', attempt: { outcome: 'dead', durationMs: 0, ...end } });
     log.error(
       { service: alert.service, protocol: alert.protocol, item: alert.itemId, reason: message },
       'alert is dead',
