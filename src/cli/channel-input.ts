@@ -1,0 +1,35 @@
+/** Channels as the operator hands them in: the service's own shape, with addresses that each kind can send to. */
+import { z } from 'zod';
+import { CHANNEL_KINDS, type ChannelEntry, type ChannelKind } from '../alert.ts';
+import { addressesOf } from '../channels/registry.ts';
+import type { Breach } from '../config/rules.ts';
+import { channelEntry } from '../config/sections.ts';
+import type { ListKind } from './input.ts';
+
+const isKind = (name: unknown): name is ChannelKind => CHANNEL_KINDS.some((kind) => kind === name);
+
+const problemsAt = (path: Breach['path'], kind: ChannelKind, entry: Omit<ChannelEntry, 'name'>): Breach[] =>
+  addressesOf(kind, { name: kind, ...entry }).problems.map((rule) => ({ path, rule }));
+
+/** Each address is put to its kind alone, so that its problem has a place. */
+const entryBreaches = (element: unknown, index: number): Breach[] => {
+  const { name, contacts, url } = Object(element) as { name?: unknown; contacts?: unknown; url?: unknown };
+  if (!isKind(name)) return [];
+  const named: unknown[] = Array.isArray(contacts) ? contacts : [];
+  if (named.length === 0 && url === undefined) return problemsAt([index], name, {});
+  return [
+    ...named.flatMap((contact, at) =>
+      typeof contact === 'string' && contact.trim() !== ''
+        ? problemsAt([index, 'contacts', at], name, { contacts: [contact] })
+        : [],
+    ),
+    ...(typeof url === 'string' && url.trim() !== '' ? problemsAt([index, 'url'], name, { url }) : []),
+  ];
+};
+
+/** An empty list is one: a protocol without channels. */
+export const CHANNELS: ListKind<ChannelEntry> = {
+  what: 'channels',
+  schema: z.array(channelEntry, { error: 'must be a list of channels' }),
+  breachesOf: (elements) => elements.flatMap(entryBreaches),
+};
