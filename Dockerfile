@@ -20,7 +20,8 @@ COPY --from=packages /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY config ./config
 COPY src ./src
-RUN ln -s /app/src/main.ts /usr/local/bin/tocsin \
+RUN chmod 755 src/main.ts \
+ && ln -s /app/src/main.ts /usr/local/bin/tocsin \
  && mkdir -p /data /etc/tocsin \
  && chown node:node /data
 USER node
