@@ -65,14 +65,28 @@ export interface ItemPage {
   malformed: MalformedItem[];
 }
 
+/** How an assessment changed after people were told of it. */
+export const CHANGES = ['downgraded', 'upgraded', 'vanished'] as const;
+export type Change = (typeof CHANGES)[number];
+
+/** What makes an alert a follow-up: people had one of the same item before. */
+export interface FollowUp {
+  /** The first alert's id. */
+  of: string;
+  /** The assessment that people were told last. */
+  was: string;
+  /** What it is now; absent where the service lists the item no more. */
+  is?: string;
+}
+
 export interface Alert {
-  /** Stable identity of the item, see `alertId`. */
+  /** Stable identity of the item, see `alertId`; of a follow-up, see `followUpId`. */
   id: string;
   source: Source;
   /** Name of the `services` entry it was read from. */
   service: string;
   protocol: string;
-  /** `inspection.ASSESSMENT`, `notification.created` or `test.sample`; the webhook's `type`. */
+  /** `inspection.ASSESSMENT`, `inspection.CHANGE`, `notification.created` or `test.sample`; the webhook's `type`. */
   type: string;
   /** The service's own id of the item; for items without one, derived from their content. */
   itemId: string;
@@ -86,6 +100,8 @@ export interface Alert {
   item: JsonObject;
   /** True when history is forwarded again on purpose. */
   replay: boolean;
+  /** Present where it follows an alert of the same item. */
+  followUp?: FollowUp;
 }
 
 export interface Destination {
@@ -109,6 +125,10 @@ const digest = (length: number, parts: readonly string[]): string =>
 /** Identity of an item: 32 hex digits. Two keys of one service never share items, so the service's name is part of it. */
 export const alertId = (service: string, source: Source, itemId: string): string =>
   digest(32, [service, source, itemId]);
+
+/** Identity of the `count`th follow-up of an alert: the same however often the same change is noticed. */
+export const followUpId = (first: string, change: Change, count: number): string =>
+  digest(32, ['follow-up', first, change, String(count)]);
 
 /** Identity for items that carry no id of their own: 32 hex digits over everything that tells them apart. */
 export const contentId = (...parts: string[]): string => digest(32, parts);

@@ -46,7 +46,10 @@ export interface DeliveryRecord {
 }
 
 export interface AlertRecord {
-  alert: Pick<Alert, 'id' | 'service' | 'protocol' | 'source' | 'type' | 'itemId' | 'at' | 'readAt' | 'txHash'>;
+  alert: Pick<
+    Alert,
+    'id' | 'service' | 'protocol' | 'source' | 'type' | 'itemId' | 'at' | 'readAt' | 'txHash' | 'followUp'
+  >;
   deliveries: DeliveryRecord[];
 }
 
@@ -66,6 +69,8 @@ export const OPEN_FIELD = 'open';
 export const ledgerKeys = (prefix: string) => ({
   alert: (id: string): string => `${prefix}:alert:${id}`,
   transaction: (hash: string): string => `${prefix}:tx:${hash.toLowerCase()}`,
+  /** Every alert in the books, by date. */
+  index: `${prefix}:books`,
   /** Deliveries on their way, by destination. */
   waiting: `${prefix}:waiting`,
   /** Alerts of a track that are on their way, by date. */
@@ -79,22 +84,16 @@ export const targetOf = ({ id, kind, label }: Target): Target => ({ id, kind, la
 export const parseRecord = (json: string | null | undefined): DeliveryRecord | undefined =>
   json ? (JSON.parse(json) as DeliveryRecord) : undefined;
 
-const summary = ({ id, service, protocol, source, type, itemId, at, readAt, txHash }: Alert): AlertRecord['alert'] => ({
-  id,
-  service,
-  protocol,
-  source,
-  type,
-  itemId,
-  at,
-  readAt,
-  ...(txHash === undefined ? {} : { txHash }),
-});
+const summary = (alert: Alert): AlertRecord['alert'] => {
+  const { item: _item, replay: _replay, ...told } = alert;
+  return told;
+};
 
 /** Writes down what the alert is about, and keeps the page for as long again. */
 export const noteAlert = (batch: ChainableCommander, keys: LedgerKeys, alert: Alert): void => {
   batch.hsetnx(keys.alert(alert.id), ALERT_FIELD, JSON.stringify(summary(alert)));
   batch.expire(keys.alert(alert.id), RETENTION_SECONDS);
+  batch.zadd(keys.index, Date.parse(alert.at), alert.id);
   if (alert.txHash === undefined) return;
   batch.sadd(keys.transaction(alert.txHash), alert.id);
   batch.expire(keys.transaction(alert.txHash), RETENTION_SECONDS);
