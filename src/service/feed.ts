@@ -17,7 +17,8 @@ export interface Feed {
   notifications(protocols: readonly string[], since: number, signal: AbortSignal): AsyncGenerator<ItemPage>;
 }
 
-const fromInspection = ({ id, protocol, assessment, txHash, dates, raw }: Inspection): Item => ({
+/** An inspection as an item to poll. */
+export const fromInspection = ({ id, protocol, assessment, txHash, dates, raw }: Inspection): Item => ({
   source: 'inspections',
   protocol,
   itemId: id,
