@@ -1,7 +1,7 @@
 /** The main job: what is critical is told on every channel of its protocol, once; what is not stays quiet. */
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { PROTOCOLS, startWorld, variable, type World } from './world.ts';
+import { PROTOCOLS, SANDBOX, startWorld, type World } from './world.ts';
 
 interface Payload {
   type: string;
@@ -75,14 +75,13 @@ test('what comes late, and what turns critical after it was written, is told onc
 });
 
 test('one daemon serves two keys of the service', async () => {
-  const baseUrl = variable('TOCSIN_SANDBOX_SERVICE');
   const world = await startWorld({
     names: ['Vault'],
     moreKeys: [{ apiKey: 'second-key', protocols: [{ name: 'Harbour' }] }],
     config: {
       services: [
-        { name: 'first', baseUrl, apiKey: variable('TOCSIN_SANDBOX_KEY') },
-        { name: 'second', baseUrl, apiKey: 'second-key' },
+        { ...SANDBOX, name: 'first' },
+        { ...SANDBOX, name: 'second', apiKey: 'second-key' },
       ],
     },
   });

@@ -22,6 +22,13 @@ export type Tree = { [key: string]: Tree | unknown };
 /** Where a value comes from the environment. */
 export const variable = (name: string): string => `\${${name}}`;
 
+/** The sandbox's service as config/demo.yaml names it. */
+export const SANDBOX = {
+  name: 'sandbox',
+  baseUrl: variable('TOCSIN_SANDBOX_SERVICE'),
+  apiKey: variable('TOCSIN_SANDBOX_KEY'),
+};
+
 export interface WorldOptions extends SandboxOptions {
   /** Names; each protocol gets a channel of every kind. Default: `PROTOCOLS`. */
   names?: readonly string[];

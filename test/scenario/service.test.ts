@@ -1,0 +1,128 @@
+/** A service that is half broken: what it breaks for one protocol does not touch the others. */
+import { expect, test } from 'vitest';
+import { until } from '../support/until.ts';
+import { PROTOCOLS, SANDBOX, startWorld } from './world.ts';
+
+const [VAULT, BRIDGE, HOSTILE] = PROTOCOLS;
+
+test('one protocol answers 404 and one 500: the third flows, and the two catch up when they are mended', async () => {
+  const world = await startWorld();
+  const { service } = world.sandbox;
+  service.addFault({
+    protocol: VAULT,
+    endpoint: 'listInspections',
+    times: Infinity,
+    fault: { kind: 'status', status: 404 },
+  });
+  service.addFault({
+    protocol: BRIDGE,
+    endpoint: 'listInspections',
+    times: Infinity,
+    fault: { kind: 'status', status: 500 },
+  });
+  const daemon = await world.start();
+  world.critical(VAULT, 2);
+  world.critical(BRIDGE, 2);
+  const told = world.critical(HOSTILE, 2);
+  await until('the third is told', () => told.every(({ txHash }) => world.books.arrivalsOf(txHash).length === 4));
+  await until('both outages are said', () => daemon.log('failing').length >= 2);
+  expect(world.books.count()).toBe(4 * told.length);
+  service.clearFaults();
+  await world.balanced();
+});
+
+test('one name that the service refuses does not silence the notifications of the others', async () => {
+  const world = await startWorld();
+  const { service } = world.sandbox;
+  service.addFault({
+    protocol: VAULT,
+    endpoint: 'listNotifications',
+    times: Infinity,
+    fault: { kind: 'status', status: 404 },
+  });
+  await world.start();
+  world.notification(VAULT, 'Of the refused one.');
+  world.notification(BRIDGE, 'Of the second.');
+  world.notification(HOSTILE, 'Of the third.');
+  const arrivals = (message: string) => world.books.arrivalsOf(message).length;
+  await until('the others are told', () => arrivals('Of the second.') === 4 && arrivals('Of the third.') === 4);
+  expect(arrivals('Of the refused one.')).toBe(0);
+  service.clearFaults();
+  await world.balanced();
+});
+
+test('a malformed item is quarantined and counted once, however often it is read; its neighbours flow', async () => {
+  const world = await startWorld();
+  const { service } = world.sandbox;
+  service.addFault({
+    protocol: VAULT,
+    endpoint: 'listInspections',
+    times: Infinity,
+    fault: { kind: 'malformed-item' },
+  });
+  const daemon = await world.start();
+  world.critical(VAULT, 3);
+  await world.balanced();
+  service.clearRequests();
+  await until(
+    'it is read again',
+    () => service.requests().filter(({ protocols }) => protocols.includes(VAULT)).length > 3,
+  );
+  await world.balanced();
+  expect(await daemon.metric('tocsin_items_malformed_total')).toBe(1);
+  expect(daemon.log('malformed item')).toHaveLength(1);
+  const { problems } = await daemon.status();
+  expect(problems.filter((problem) => problem.includes('could not be understood'))).toEqual([
+    expect.stringMatching(/^1 /),
+  ]);
+});
+
+test.each([
+  ['reset', { kind: 'reset' }],
+  ['cut', { kind: 'cut' }],
+  ['truncated', { kind: 'truncated' }],
+  ['empty', { kind: 'empty' }],
+  ['of another shape', { kind: 'wrong-shape', body: { page: 7 } }],
+  ['an HTML page', { kind: 'status', status: 200, body: '<html>', contentType: 'text/html' }],
+  ['limited', { kind: 'status', status: 429, retryAfter: 1 }],
+] as const)('answers that are %s move no cursor', async (_name, fault) => {
+  // Nothing is read twice here: a cursor that moved too far would show.
+  const poll = { startFrom: 'now', overlap: '0s', lookback: '0s' };
+  const world = await startWorld({ names: [VAULT], config: { poll } });
+  const { service } = world.sandbox;
+  const daemon = await world.start();
+  await daemon.watching();
+  service.addFault({ endpoint: 'listInspections', times: Infinity, fault });
+  world.critical(VAULT, 3);
+  await until('it was struck', () => service.requests().filter((request) => request.fault).length > 1);
+  service.clearFaults();
+  await world.balanced();
+});
+
+test('a service with habits of its own is read all the same', async () => {
+  const world = await startWorld({
+    config: { services: [{ ...SANDBOX, pageSize: 7, arrayParams: 'comma' }] },
+    quirks: {
+      firstPage: 0,
+      pageNumberEcho: 'missing',
+      maxPageSize: 3,
+      totalCounts: 'page',
+      arrayParams: 'comma',
+      dateFormat: 'offset',
+      clockSkewMs: 90_000,
+      extraFields: true,
+      nullArrays: true,
+      listing: 'split',
+      unstableTies: true,
+      pageOverlap: 1,
+      shiftPages: 3,
+    },
+  });
+  await world.start();
+  for (const protocol of PROTOCOLS) {
+    world.calm(protocol, 4);
+    world.critical(protocol, 8);
+    world.notification(protocol, `Odd news number${protocol.length}.`);
+  }
+  await world.balanced();
+});
