@@ -26,7 +26,9 @@ const argumentsOf = (command: Command): Record<string, unknown> =>
 /** `end` is told how a command ended. */
 export const createCommandMaker = (context: CommandContext, end: (code: ExitCode) => void): CommandMaker => ({
   command: (name, summary, load) => {
-    const command = new Command(name).description(summary).addOption(configOption(context)).allowExcessArguments(false);
+    const [word, ...given] = name.split(' ');
+    const command = new Command(word).description(summary).addOption(configOption(context)).allowExcessArguments(false);
+    for (const argument of given) command.argument(argument);
     return command.action(async () => {
       const run = await load();
       // Commander knows the options by name only; that they are those declared for `run` is up to the declaration.
