@@ -1,0 +1,87 @@
+/**
+ * Reads single inspections again. An inspection that an answer lacks is not therefore gone: the service may understand
+ * lists in a query otherwise, ignore the filter, or give fewer than were asked for. So what a list of ids does not bring
+ * is asked for by its transaction, and only an answer that surely looked there makes it gone.
+ */
+import type { Item } from '../alert.ts';
+import type { ServiceClient } from './client.ts';
+import type { ServiceClock } from './clock.ts';
+import { fromInspection } from './feed.ts';
+import { type PageNumbering, walkPages } from './paginate.ts';
+import type { InspectionQuery } from './queries.ts';
+import type { Inspection, Page } from './wire.ts';
+
+export interface Wanted {
+  itemId: string;
+  /** Lower-case. */
+  txHash?: string;
+}
+
+/** `unsure`: the answers do not tell; ask again later. */
+export type Sighting = { kind: 'found'; item: Item } | { kind: 'gone' } | { kind: 'unsure' };
+
+/** By item id, one for each that is wanted. Throws a `ServiceError`. */
+export type Lookup = (
+  protocol: string,
+  wanted: readonly Wanted[],
+  signal: AbortSignal,
+) => Promise<Map<string, Sighting>>;
+
+/** Ids travel in the URL. */
+const IDS_PER_REQUEST = 20;
+/** Inspections of one transaction; a list that goes on beyond is no answer to the question. */
+const MAX_PAGES = 20;
+
+const UNSURE: Sighting = { kind: 'unsure' };
+
+export const createLookup = (client: ServiceClient, clock: ServiceClock): Lookup => {
+  const numbering: PageNumbering = {};
+
+  const ask = async (query: InspectionQuery, signal: AbortSignal): Promise<Page<Inspection>> => {
+    const page = await client.listInspections(query, signal);
+    clock.observe(page.serverTime);
+    return page;
+  };
+
+  const byIds = async (protocol: string, ids: readonly string[], signal: AbortSignal): Promise<Item[]> => {
+    const { items } = await ask({ protocol, id: ids }, signal);
+    return items.map(fromInspection).filter(({ itemId }) => ids.includes(itemId));
+  };
+
+  const byHash = async (protocol: string, itemId: string, hash: string, signal: AbortSignal): Promise<Sighting> => {
+    const fetchPage = (pageNumber: number | undefined) => ask({ protocol, hash, pageNumber }, signal);
+    let pages = 0;
+    for await (const { items, malformed } of walkPages(fetchPage, ({ id }) => id, { numbering })) {
+      const own = items.find(({ id }) => id === itemId);
+      if (own) return { kind: 'found', item: fromInspection(own) };
+      // A malformed one may be the one; one of another transaction says that the filter was not looked at.
+      if (malformed.length > 0 || items.some(({ txHash }) => txHash !== hash)) return UNSURE;
+      pages += 1;
+      if (pages >= MAX_PAGES) return UNSURE;
+    }
+    return { kind: 'gone' };
+  };
+
+  /** One id is written alike in most styles of lists; an answer with nothing at all has looked for it. */
+  const alone = async (protocol: string, itemId: string, signal: AbortSignal): Promise<Sighting> => {
+    const { items, malformed } = await ask({ protocol, id: [itemId] }, signal);
+    const own = items.find(({ id }) => id === itemId);
+    if (own) return { kind: 'found', item: fromInspection(own) };
+    return items.length + malformed.length === 0 ? { kind: 'gone' } : UNSURE;
+  };
+
+  return async (protocol, wanted, signal) => {
+    const sightings = new Map<string, Sighting>();
+    for (let start = 0; start < wanted.length; start += IDS_PER_REQUEST) {
+      const ids = wanted.slice(start, start + IDS_PER_REQUEST).map(({ itemId }) => itemId);
+      for (const item of await byIds(protocol, ids, signal)) sightings.set(item.itemId, { kind: 'found', item });
+    }
+    for (const { itemId, txHash } of wanted) {
+      if (sightings.has(itemId)) continue;
+      const sighting =
+        txHash === undefined ? await alone(protocol, itemId, signal) : await byHash(protocol, itemId, txHash, signal);
+      sightings.set(itemId, sighting);
+    }
+    return sightings;
+  };
+};
