@@ -4,6 +4,8 @@ import { ConfigError, messageOf, ServiceError, UnavailableError, UsageError } fr
 import { version } from '../version.ts';
 import { adopt, type CommandMaker, createCommandMaker, jsonOption } from './command.ts';
 import { type CommandContext, EXIT, type ExitCode } from './context.ts';
+import { operatorCommands } from './operator-commands.ts';
+import { serviceCommands } from './service-commands.ts';
 
 /** Commands are imported when they run: `check` need not wait for the channels' libraries. */
 const commands = (make: CommandMaker): Command[] => {
@@ -38,6 +40,8 @@ const commands = (make: CommandMaker): Command[] => {
       .option('--timeout <duration>', 'how long to wait for the receipt', '60s')
       .addOption(jsonOption()),
     command('status', 'what runs now', async () => (await import('./status.ts')).status).addOption(jsonOption()),
+    ...operatorCommands(make),
+    ...serviceCommands(make),
     command('schema', "print the config's JSON Schema", async () => (await import('./schema.ts')).schema),
   ];
 };

@@ -1,0 +1,89 @@
+/** `tocsin dead retry` and `dead drop`: what becomes of deliveries that failed for good. */
+import type { ChannelKind } from '../alert.ts';
+import type { DeadDelivery } from '../deliver/dead.ts';
+import { NOWHERE } from '../deliver/record.ts';
+import type { Resent } from '../deliver/resend.ts';
+import { UsageError } from '../errors.ts';
+import { createAgain, type Retried } from '../wiring/again.ts';
+import { confirm } from './confirm.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { countText, findLetters, lettersOf } from './dead.ts';
+import { checkSelection, type DeadSelection } from './dead-selection.ts';
+import { createProgress } from './progress.ts';
+import { type View, withView } from './with-view.ts';
+
+type SelectionOptions = CommonOptions & DeadSelection;
+
+const findSome = async (view: View, options: SelectionOptions): Promise<string[]> => {
+  checkSelection(options);
+  const ids = await findLetters(view, options);
+  if (ids.length === 0) throw new UsageError('no dead delivery fits');
+  return ids;
+};
+
+/** What became of deliveries that were to be sent again, in a sentence. */
+export const resentText = ({ sent, waiting, delivered }: Resent): string =>
+  [
+    `${sent} sent again`,
+    ...(waiting === 0 ? [] : [`${waiting} on the way already`]),
+    ...(delivered === 0 ? [] : [`${delivered} delivered meanwhile`]),
+  ].join(', ');
+
+/** Says which kinds nobody takes from: what was queued waits. */
+export const warnOfIdle = (kinds: readonly ChannelKind[], { warn }: CommandContext): void => {
+  if (kinds.length === 0) return;
+  warn(`tocsin: no daemon sends ${kinds.join(', ')} at present; what was queued waits for one\n`);
+};
+
+const addUp = (one: Retried, two: Retried): Retried => ({
+  sent: one.sent + two.sent,
+  waiting: one.waiting + two.waiting,
+  delivered: one.delivered + two.delivered,
+  refused: [...one.refused, ...two.refused],
+});
+
+export const retryDead = (options: SelectionOptions, context: CommandContext): Promise<ExitCode> =>
+  withView(options, context, async (view, config) => {
+    const ids = await findSome(view, options);
+    const again = createAgain({ config, ...view });
+    const progress = createProgress(context);
+    const kinds = new Set<ChannelKind>();
+    let total: Retried = { sent: 0, waiting: 0, delivered: 0, refused: [] };
+    try {
+      for await (const letters of lettersOf(view, ids)) {
+        total = addUp(total, await again.retry(letters));
+        for (const { destination } of letters) if (destination) kinds.add(destination.kind);
+        progress.tell(`${resentText(total)} of ${ids.length}`);
+      }
+    } finally {
+      progress.end();
+    }
+    if (options.json === true) writeJson(context, total);
+    else context.write(`${resentText(total)}\n`);
+    for (const { id, problem } of total.refused) context.warn(`tocsin: ${id} stays dead: ${problem}\n`);
+    warnOfIdle(await again.idleKinds(kinds), context);
+    return total.refused.length === 0 ? EXIT.done : EXIT.mistake;
+  });
+
+/** Gives how many were dropped; those that are on their way meanwhile stay. */
+const dropSome = async ({ store }: View, letters: readonly DeadDelivery[]): Promise<number> => {
+  const dropped: DeadDelivery[] = [];
+  for (const letter of letters) {
+    const [found] = await store.amendments.drop(letter.destination ?? NOWHERE, [letter.alert]);
+    if (found === undefined || found === 'dead') dropped.push(letter);
+  }
+  await store.dead.remove(dropped);
+  return dropped.length;
+};
+
+export const dropDead = (options: SelectionOptions & { yes?: boolean }, context: CommandContext): Promise<ExitCode> =>
+  withView(options, context, async (view) => {
+    const ids = await findSome(view, options);
+    await confirm(context, `drops ${countText(ids.length)}, which nobody will be told of again`, options.yes);
+    let dropped = 0;
+    for await (const letters of lettersOf(view, ids)) dropped += await dropSome(view, letters);
+    const waiting = ids.length - dropped;
+    if (options.json === true) writeJson(context, { dropped, waiting });
+    else context.write(`${dropped} dropped${waiting === 0 ? '' : `, ${waiting} on the way again and kept`}\n`);
+    return EXIT.done;
+  });

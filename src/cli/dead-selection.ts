@@ -1,0 +1,85 @@
+/** Which dead deliveries a command is about: those named, or those that fit. Pure. */
+import type { DeadDelivery } from '../deliver/dead.ts';
+import { UsageError } from '../errors.ts';
+import { isNamed } from '../wiring/trace.ts';
+
+export interface DeadFilters {
+  protocol?: string;
+  /** A destination's id, its label, or a channel kind. */
+  destination?: string;
+  reason?: string;
+}
+
+export interface DeadSelection extends DeadFilters {
+  ids: readonly string[];
+  all?: boolean;
+}
+
+/** What was found, oldest first, and which of the names named nothing. */
+export interface Selected {
+  ids: string[];
+  unknown: string[];
+}
+
+const PREFIX = /^msg_[0-9a-f]{4,31}$/;
+
+const fits = ({ alert, destination, reason }: DeadDelivery, filters: DeadFilters): boolean =>
+  (filters.protocol === undefined || filters.protocol === alert.protocol) &&
+  (filters.reason === undefined || filters.reason === reason) &&
+  (filters.destination === undefined ||
+    [destination?.id, destination?.label, destination?.kind].includes(filters.destination));
+
+/** Throws a `UsageError` where it is not said which ones are meant, so that nobody means all by saying nothing. */
+export const checkSelection = ({ ids, all = false, protocol, destination, reason }: DeadSelection): void => {
+  const isFiltered = [protocol, destination, reason].some((value) => value !== undefined);
+  if (ids.length > 0 && (all || isFiltered)) {
+    throw new UsageError('name deliveries, or take --all and filters, not both');
+  }
+  if (ids.length === 0 && !all && !isFiltered) {
+    throw new UsageError('name deliveries by id, or take --all or a filter: --protocol, --destination, --reason');
+  }
+};
+
+interface Found {
+  id: string;
+  at: string;
+}
+
+const foundOf = ({ id, at }: DeadDelivery): Found => ({ id, at });
+
+/** What one name names: letters it names exactly, else the one that begins so. */
+const createFinder = (name: string) => {
+  const exact: Found[] = [];
+  const begun: Found[] = [];
+  return {
+    name,
+    take: (letters: readonly DeadDelivery[]): void => {
+      exact.push(...letters.filter((letter) => isNamed(letter, name)).map(foundOf));
+      if (PREFIX.test(name)) begun.push(...letters.filter(({ id }) => id.startsWith(name)).map(foundOf));
+    },
+    found: (): Found[] => {
+      if (exact.length > 0) return exact;
+      if (begun.length < 2) return begun;
+      throw new UsageError(`'${name}' is the beginning of ${begun.length} deliveries: write more of it`);
+    },
+  };
+};
+
+/** Takes letters in, some at a time, and keeps no more of them than their ids. */
+export const createSelector = ({ ids, ...filters }: DeadSelection) => {
+  const finders = ids.map(createFinder);
+  const fitting: Found[] = [];
+  return {
+    take: (letters: readonly DeadDelivery[]): void => {
+      for (const finder of finders) finder.take(letters);
+      if (ids.length === 0) fitting.push(...letters.filter((letter) => fits(letter, filters)).map(foundOf));
+    },
+    /** Throws a `UsageError` where a name could mean several deliveries. */
+    result: (): Selected => {
+      const found = [...fitting, ...finders.flatMap((finder) => finder.found())];
+      const sorted = found.toSorted((a, b) => a.at.localeCompare(b.at)).map(({ id }) => id);
+      const unknown = finders.filter((finder) => finder.found().length === 0).map(({ name }) => name);
+      return { ids: [...new Set(sorted)], unknown };
+    },
+  };
+};

@@ -1,0 +1,113 @@
+/** `tocsin dead list` and `dead show`: deliveries that failed for good. */
+import { type Content, describe } from '../channels/content.ts';
+import { cleanLine } from '../channels/text.ts';
+import type { DeadDelivery } from '../deliver/dead.ts';
+import { NOWHERE, targetOf } from '../deliver/record.ts';
+import { UsageError } from '../errors.ts';
+import { chainsOf } from '../wiring/deliver.ts';
+import { createTracer, readLetters } from '../wiring/trace.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { createSelector, type DeadFilters, type DeadSelection, type Selected } from './dead-selection.ts';
+import { indented, renderTable } from './table.ts';
+import { exactTime, historyLines } from './trace-text.ts';
+import { type View, withView } from './with-view.ts';
+
+const READ_AT_ONCE = 500;
+/** So much of an id is enough to name it. */
+const SHORT_ID = 14;
+
+export const countText = (count: number): string => (count === 1 ? 'one dead delivery' : `${count} dead deliveries`);
+
+/** Throws a `UsageError` where a name names nothing. */
+export const findLetters = async ({ store }: View, selection: DeadSelection): Promise<Selected['ids']> => {
+  const selector = createSelector(selection);
+  for await (const letters of readLetters(store)) selector.take(letters);
+  const { ids, unknown } = selector.result();
+  if (unknown.length > 0)
+    throw new UsageError(`no dead delivery is named ${unknown.map((each) => `'${each}'`).join(', ')}`);
+  return ids;
+};
+
+/** The letters of `ids`, some at a time; those that are gone meanwhile are left out. */
+export async function* lettersOf({ store }: View, ids: readonly string[]): AsyncGenerator<DeadDelivery[]> {
+  for (let start = 0; start < ids.length; start += READ_AT_ONCE) {
+    yield await store.dead.get(ids.slice(start, start + READ_AT_ONCE));
+  }
+}
+
+/** As it may be shown: an address may hold a secret, so it stays where it is. */
+const shown = ({ destination, ...letter }: DeadDelivery) => ({
+  ...letter,
+  destination: targetOf(destination ?? NOWHERE),
+});
+type Shown = ReturnType<typeof shown>;
+
+/** A long list must not hold every item. */
+const withoutItem = ({ alert, ...letter }: Shown) => {
+  const { item: _item, ...summary } = alert;
+  return { ...letter, alert: summary };
+};
+type Listed = ReturnType<typeof withoutItem>;
+
+const placeText = ({ destination: { kind, label } }: Pick<Shown, 'destination'>): string =>
+  kind === NOWHERE.kind ? label : `${kind} ${label}`;
+
+const listText = (letters: readonly Listed[]): string =>
+  renderTable<Listed>(
+    letters,
+    [
+      { head: 'id', cell: ({ id }) => id.slice(0, SHORT_ID) },
+      { head: 'died (UTC)', cell: ({ at }) => at.slice(0, 19).replace('T', ' ') },
+      { head: 'protocol', cell: ({ alert }) => alert.protocol },
+      { head: 'to', shrinks: true, cell: placeText },
+      { head: 'reason', cell: ({ reason }) => reason },
+      { head: 'tries', isNumber: true, cell: ({ attempts }) => attempts },
+    ],
+    ({ message }) => (message === '' ? [] : [message]),
+  );
+
+export const listDead = (options: CommonOptions & DeadFilters, context: CommandContext): Promise<ExitCode> =>
+  withView(options, context, async (view) => {
+    const letters: Listed[] = [];
+    const ids = await findLetters(view, { ids: [], ...options });
+    for await (const some of lettersOf(view, ids)) letters.push(...some.map(shown).map(withoutItem));
+    if (options.json === true) writeJson(context, letters);
+    else context.write(`${letters.length === 0 ? '' : `${listText(letters)}\n`}${countText(letters.length)}\n`);
+    return EXIT.done;
+  });
+
+const contentLines = ({ headline, detections, message, facts }: Content): string[] => [
+  headline,
+  ...detections.map((each) => (each.message === '' ? each.name : `${each.name}: ${each.message}`)),
+  ...(message === undefined ? [] : [message]),
+  ...facts.filter(({ label }) => label !== 'Sent').map(({ label, value }) => `${label}: ${value}`),
+];
+
+const showText = (letter: Shown, content: Content, history: readonly string[]): string =>
+  [
+    `${letter.id}`,
+    `  to        ${cleanLine(placeText(letter))} (destination ${letter.destination.id})`,
+    `  died      ${exactTime(letter.at)}, after ${letter.attempts} ${letter.attempts === 1 ? 'try' : 'tries'}`,
+    `  because   ${letter.reason}: ${cleanLine(letter.message)}`,
+    '',
+    ...contentLines(content).flatMap(indented),
+    ...(history.length === 0 ? [] : ['', ...history.map((line) => `  ${line}`)]),
+    '',
+  ].join('\n');
+
+export const showDead = (options: CommonOptions & { id: string }, context: CommandContext): Promise<ExitCode> =>
+  withView(options, context, async (view, config) => {
+    const ids = await findLetters(view, { ids: [options.id] });
+    const letters = await view.store.dead.get(ids);
+    if (options.json === true) {
+      writeJson(context, letters.map(shown));
+      return EXIT.done;
+    }
+    const trace = createTracer(view.store, []);
+    for (const letter of letters) {
+      const deliveries = (await trace(letter.alert.id)).flatMap((each) => each.deliveries);
+      const history = deliveries.filter(({ id }) => id === letter.id).flatMap(historyLines);
+      context.write(showText(shown(letter), describe(letter.alert, chainsOf(config), letter.at), history));
+    }
+    return EXIT.done;
+  });

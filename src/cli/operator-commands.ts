@@ -1,0 +1,44 @@
+/** The commands of those who look after a daemon: where an item went, and what to do about it. */
+import type { Command } from 'commander';
+import { type CommandMaker, jsonOption } from './command.ts';
+
+const withFilters = (command: Command): Command =>
+  command
+    .option('--protocol <name>', 'only of this protocol')
+    .option('--destination <id>', 'only to this one: its id, its label, or a channel kind')
+    .option('--reason <word>', 'only those that died of it, like destination-dead');
+
+const deadCommands = ({ command, group }: CommandMaker): Command =>
+  group('dead', 'deliveries that failed for good', [
+    withFilters(command('list', 'list them', async () => (await import('./dead.ts')).listDead)).addOption(jsonOption()),
+    command(
+      'show <id>',
+      'everything about one, by its id, the beginning of it, its item or its transaction',
+      async () => (await import('./dead.ts')).showDead,
+    ).addOption(jsonOption()),
+    withFilters(
+      command('retry [ids...]', 'send them again', async () => (await import('./dead-change.ts')).retryDead).option(
+        '--all',
+        'all of them',
+      ),
+    ).addOption(jsonOption()),
+    withFilters(
+      command('drop [ids...]', 'give them up', async () => (await import('./dead-change.ts')).dropDead).option(
+        '--all',
+        'all of them',
+      ),
+    )
+      .option('--yes', 'without asking')
+      .addOption(jsonOption()),
+  ]);
+
+export const operatorCommands = (make: CommandMaker): Command[] => [
+  make
+    .command(
+      'trace <id>',
+      'where one item went: by the id of an inspection, notification or alert, or by transaction hash',
+      async () => (await import('./trace.ts')).trace,
+    )
+    .addOption(jsonOption()),
+  deadCommands(make),
+];

@@ -1,0 +1,81 @@
+/** One item's way, told to a person: the item, then each destination with everything that was tried. Pure. */
+import { cleanLine } from '../channels/text.ts';
+import type { Act, Attempt } from '../deliver/record.ts';
+import type { Trace, TracedDelivery } from '../wiring/trace.ts';
+
+/** `2026-11-20 10:07:31.002 UTC`. */
+export const exactTime = (at: string): string => at.replace('T', ' ').replace(/Z$/, ' UTC');
+
+const ACTS: Record<Act['act'], string> = {
+  retried: 'retried by hand',
+  replayed: 'replayed by hand',
+  dropped: 'dropped by hand',
+};
+
+const OUTCOMES: Record<Attempt['outcome'], string> = {
+  delivered: 'delivered',
+  retrying: 'failed, to be tried again',
+  dead: 'failed for good',
+};
+
+const because = ({ reason, code, message }: Attempt): string[] => {
+  if (reason === undefined) return [];
+  const sameWord = code === undefined || code === reason;
+  const word = sameWord ? reason : `${reason} (${code})`;
+  return [message === undefined ? word : `${word}: ${cleanLine(message)}`];
+};
+
+const attemptLine = (attempt: Attempt): string =>
+  [
+    `${OUTCOMES[attempt.outcome]}${attempt.replay ? ', as a replay' : ''}, ${attempt.durationMs} ms`,
+    ...(attempt.providerId === undefined ? [] : [`message id ${cleanLine(attempt.providerId)}`]),
+    ...because(attempt),
+    ...(attempt.maybeDelivered ? ['maybe delivered: it was sent, and no receipt came'] : []),
+  ].join('; ');
+
+/** Attempts and what was done by hand, in order of time. */
+export const historyLines = ({ attempts, acts = [] }: Pick<TracedDelivery, 'attempts' | 'acts'>): string[] =>
+  [
+    ...attempts.map((attempt) => ({ at: attempt.at, text: attemptLine(attempt) })),
+    ...acts.map(({ at, act }) => ({ at, text: ACTS[act] })),
+  ]
+    .toSorted((a, b) => a.at.localeCompare(b.at))
+    .map(({ at, text }) => `${exactTime(at)}  ${text}`);
+
+const stateText = ({ id, state, at, isKept, attempts }: TracedDelivery): string => {
+  switch (state) {
+    case 'waiting':
+      return attempts.length === 0 ? 'on its way, not tried yet' : 'on its way';
+    case 'delivered':
+      return `delivered ${exactTime(at)}`;
+    case 'muted':
+      return 'muted';
+    case 'dead':
+      return isKept ? `dead, kept: \`tocsin dead retry ${id}\` sends it again` : 'dead, no longer kept';
+  }
+};
+
+const deliveryLines = (delivery: TracedDelivery): string[] => {
+  const { id, destination } = delivery;
+  const to = destination.kind === 'none' ? destination.label : `${destination.kind} ${cleanLine(destination.label)}`;
+  return [
+    `  ${to}: ${stateText(delivery)}`,
+    `    delivery ${id}, destination ${destination.id}`,
+    ...historyLines(delivery).map((line) => `    ${line}`),
+  ];
+};
+
+const traceLines = ({ alert, deliveries }: Trace): string[] => [
+  `${alert.type} ${cleanLine(alert.itemId)}`,
+  `  protocol     ${cleanLine(alert.protocol)} (service ${alert.service})`,
+  ...(alert.txHash === undefined ? [] : [`  transaction  ${cleanLine(alert.txHash)}`]),
+  `  written      ${exactTime(alert.at)}`,
+  `  read         ${exactTime(alert.readAt)}`,
+  `  alert        ${alert.id}`,
+  '',
+  ...(deliveries.length === 0 ? ['  no destination is noted for it'] : deliveries.flatMap(deliveryLines)),
+];
+
+/** Ends with a line feed. */
+export const renderTraces = (traces: readonly Trace[]): string =>
+  `${traces.map((trace) => traceLines(trace).join('\n')).join('\n\n')}\n`;

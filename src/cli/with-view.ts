@@ -1,0 +1,22 @@
+/** For commands that look at what the daemons hold in Redis, or change it there. */
+import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { openView } from '../wiring/view.ts';
+import type { CommandContext, CommonOptions } from './context.ts';
+
+export type View = Awaited<ReturnType<typeof openView>>;
+
+/** Closes what it opened, however `work` ends. Throws an `UnavailableError` where there is nothing to look at. */
+export const withView = async <T>(
+  options: CommonOptions,
+  { env }: Pick<CommandContext, 'env'>,
+  work: (view: View, config: Config) => Promise<T>,
+): Promise<T> => {
+  const config = await loadConfig(options.config, env);
+  const view = await openView(config);
+  try {
+    return await work(view, config);
+  } finally {
+    await view.close();
+  }
+};

@@ -1,0 +1,80 @@
+/** Sending again by hand: dead deliveries to where they were going, and alerts that had no destination by today's routes. */
+import { type Alert, type ChannelKind, contentId, type Destination } from '../alert.ts';
+import type { Config } from '../config/schema.ts';
+import type { DeadDelivery } from '../deliver/dead.ts';
+import { createResend, type Resent } from '../deliver/resend.ts';
+import { toParcels } from '../dispatch/dispatch.ts';
+import { routeAlert } from '../dispatch/routes.ts';
+import type { Catalog } from '../poll/catalog.ts';
+import { routeSettings } from './deliver.ts';
+import type { Store } from './store.ts';
+
+export interface Retried extends Resent {
+  /** Letters that stay as they are, and why. */
+  refused: { id: string; problem: string }[];
+}
+
+export interface AgainDependencies {
+  config: Config;
+  store: Store;
+  catalog: Pick<Catalog, 'protocols'>;
+}
+
+interface Routed {
+  letter: DeadDelivery;
+  destinations: Destination[];
+  problems: string[];
+}
+
+export const createAgain = ({ config, store, catalog }: AgainDependencies) => {
+  const settings = routeSettings(config);
+  const { amendments, dead } = store;
+  const resend = createResend({ amendments, dead, enqueue: store.queues.enqueue });
+
+  const routesOf = async (alert: Alert): Promise<Pick<Routed, 'destinations' | 'problems'>> => {
+    const entry = (await catalog.protocols(alert.service)).get(alert.protocol);
+    const { destinations, problems } = routeAlert(
+      alert,
+      { channels: entry?.channels ?? [], notifyOn: entry?.notifyOn ?? [] },
+      settings,
+    );
+    return { destinations, problems: destinations.length > 0 ? [] : ['it has no destination now either', ...problems] };
+  };
+
+  const route = async (letter: DeadDelivery): Promise<Routed> => {
+    const { destination, alert } = letter;
+    if (destination === undefined) return { letter, ...(await routesOf(alert)) };
+    if (settings.configured.has(destination.kind)) return { letter, destinations: [destination], problems: [] };
+    const problem = `the config does not set up the channel kind '${destination.kind}'`;
+    return { letter, destinations: [], problems: [problem] };
+  };
+
+  return {
+    resend,
+    /**
+     * A letter that is retried twice before its job has ended makes one job: what tells the jobs apart is the death that
+     * each answers to.
+     */
+    retry: async (letters: readonly DeadDelivery[]): Promise<Retried> => {
+      const routed = await Promise.all(letters.map(route));
+      const fresh = routed.filter(({ destinations }) => destinations.length > 0);
+      const nonce = contentId(...fresh.flatMap(({ letter }) => [letter.id, letter.at]));
+      const bound = fresh.map(({ letter: { alert }, destinations }) => ({ alert, destinations }));
+      const resent = await resend(toParcels(bound), 'retried', nonce);
+      const stranded = fresh.map(({ letter }) => letter).filter(({ destination }) => destination === undefined);
+      await amendments.unstrand(stranded.map(({ alert }) => alert));
+      await dead.remove(stranded);
+      const refused = routed
+        .filter(({ destinations }) => destinations.length === 0)
+        .map(({ letter: { id }, problems }) => ({ id, problem: problems.join('; ') }));
+      return { ...resent, refused };
+    },
+    /** Kinds of those that no daemon takes from at present. */
+    idleKinds: async (kinds: Iterable<ChannelKind>): Promise<ChannelKind[]> => {
+      const workers = await Promise.all(
+        [...kinds].map(async (kind) => ({ kind, n: await store.queues.workers(kind) })),
+      );
+      return workers.filter(({ n }) => n === 0).map(({ kind }) => kind);
+    },
+  };
+};

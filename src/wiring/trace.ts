@@ -1,0 +1,91 @@
+/** Finds everything the books know of one item, however it is named. */
+import { type Alert, alertId, deliveryId, SOURCES } from '../alert.ts';
+import type { DeadDelivery } from '../deliver/dead.ts';
+import { type AlertRecord, type DeliveryRecord, NOWHERE, targetOf } from '../deliver/record.ts';
+import type { Store } from './store.ts';
+
+export interface TracedDelivery extends DeliveryRecord {
+  /** The delivery's id: what a webhook carries as `webhook-id`. */
+  id: string;
+  /** The dead letter is still there, to be retried or dropped. */
+  isKept: boolean;
+}
+
+export interface Trace {
+  alert: AlertRecord['alert'];
+  /** In the order they were noted. */
+  deliveries: TracedDelivery[];
+}
+
+const HASH = /^0x[0-9a-f]+$/i;
+
+const READ_AT_ONCE = 500;
+
+/** True where `id` names the letter, its alert, its item or its transaction. */
+export const isNamed = ({ id, alert }: DeadDelivery, name: string): boolean =>
+  [id, alert.id, alert.itemId].includes(name) || alert.txHash === name.toLowerCase();
+
+/** Every dead letter, some at a time. */
+export async function* readLetters({ dead }: Pick<Store, 'dead'>): AsyncGenerator<DeadDelivery[]> {
+  const ids = await dead.ids();
+  for (let start = 0; start < ids.length; start += READ_AT_ONCE) {
+    yield await dead.get(ids.slice(start, start + READ_AT_ONCE));
+  }
+}
+
+/** What a letter tells after the ledger has forgotten its alert. */
+const fromLetter = ({ id, alert, destination, at, reason, message }: DeadDelivery): Trace => {
+  const { item: _item, replay: _replay, ...summary } = alert;
+  const attempts = [{ at, outcome: 'dead' as const, durationMs: 0, reason, message }];
+  return {
+    alert: summary,
+    deliveries: [{ id, isKept: true, state: 'dead', destination: targetOf(destination ?? NOWHERE), at, attempts }],
+  };
+};
+
+/**
+ * `name` is an alert's id, an inspection's id, a stored notification's identity, a transaction hash, or the id of a
+ * dead delivery. Several items may share a transaction; nothing known gives an empty list.
+ */
+export const createTracer = (store: Store, services: readonly string[]) => {
+  const named = (name: string): Alert['id'][] => [
+    name,
+    ...services.flatMap((service) => SOURCES.map((source) => alertId(service, source, name))),
+  ];
+
+  const trace = async (id: Alert['id']): Promise<Trace[]> => {
+    const record = await store.ledger.read(id);
+    if (!record) return [];
+    const ids = record.deliveries.map(({ destination }) => deliveryId(id, destination.id));
+    const kept = new Set((await store.dead.get(ids)).map((letter) => letter.id));
+    const deliveries = record.deliveries.map((delivery, index) => {
+      const own = ids[index] ?? '';
+      return { id: own, isKept: kept.has(own), ...delivery };
+    });
+    return [{ alert: record.alert, deliveries }];
+  };
+
+  const traceLetters = async (name: string): Promise<Trace[]> => {
+    const found: DeadDelivery[] = [];
+    for await (const letters of readLetters(store)) found.push(...letters.filter((each) => isNamed(each, name)));
+    return found.map(fromLetter);
+  };
+
+  /** Follow-ups are alerts of their own; they share the item, and are found by its transaction. */
+  const followUps = async ({ alert }: Trace): Promise<Trace[]> => {
+    const ids = alert.txHash === undefined ? [] : await store.ledger.byTransaction(alert.txHash);
+    const others = await Promise.all(ids.filter((id) => id !== alert.id).map(trace));
+    return others.flat().filter((other) => other.alert.followUp?.of === alert.id);
+  };
+
+  return async (name: string): Promise<Trace[]> => {
+    const byHash = HASH.test(name) ? await store.ledger.byTransaction(name) : [];
+    const [letter] = await store.dead.get([name]);
+    const ids = new Set([...named(name), ...byHash, ...(letter ? [letter.alert.id] : [])]);
+    const traces = (await Promise.all([...ids].map(trace))).flat();
+    const followed = (await Promise.all(traces.map(followUps))).flat();
+    const unique = new Map([...traces, ...followed].map((each) => [each.alert.id, each]));
+    if (unique.size === 0) return traceLetters(name);
+    return [...unique.values()].sort((a, b) => a.alert.at.localeCompare(b.alert.at));
+  };
+};

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { renderTraces } from '../../src/cli/trace-text.ts';
+import type { Trace, TracedDelivery } from '../../src/wiring/trace.ts';
+
+const alert: Trace['alert'] = {
+  id: 'a'.repeat(32),
+  source: 'inspections',
+  service: 'main',
+  protocol: 'Lending \u202ePool\n',
+  type: 'inspection.critical',
+  itemId: '673d2f0a',
+  at: '2026-11-20T10:07:31.002Z',
+  readAt: '2026-11-20T10:07:40.500Z',
+  txHash: '0xab',
+};
+
+const delivery = (changes: Partial<TracedDelivery>): TracedDelivery => ({
+  id: 'msg_1',
+  isKept: false,
+  state: 'waiting',
+  destination: { id: 'slack-1', kind: 'slack', label: 'C1' },
+  at: '2026-11-20T10:08:00.000Z',
+  attempts: [],
+  ...changes,
+});
+
+const render = (...deliveries: TracedDelivery[]): string => renderTraces([{ alert, deliveries }]);
+
+test('the item first, each text on one line of its own', () => {
+  expect(render()).toBe(`inspection.critical 673d2f0a
+  protocol     Lending Pool (service main)
+  transaction  0xab
+  written      2026-11-20 10:07:31.002 UTC
+  read         2026-11-20 10:07:40.500 UTC
+  alert        ${'a'.repeat(32)}
+
+  no destination is noted for it
+`);
+});
+
+test('what is on its way says whether it was tried', () => {
+  expect(render(delivery({}))).toContain(
+    'slack C1: on its way, not tried yet\n    delivery msg_1, destination slack-1\n',
+  );
+  const attempt = { at: '2026-11-20T10:08:00.000Z', outcome: 'retrying', durationMs: 3 } as const;
+  expect(render(delivery({ attempts: [attempt] }))).toContain('slack C1: on its way\n');
+});
+
+test('attempts and what was done by hand stand in order of time, with all that is known of them', () => {
+  const text = render(
+    delivery({
+      state: 'delivered',
+      attempts: [
+        {
+          at: '2026-11-20T10:08:00.000Z',
+          outcome: 'retrying',
+          durationMs: 10_000,
+          reason: 'retry',
+          code: 'ETIMEDOUT',
+          message: 'no answer\nwithin 10 s',
+          maybeDelivered: true,
+        },
+        { at: '2026-11-20T10:08:05.000Z', outcome: 'dead', durationMs: 5, reason: 'unknown', code: 'unknown' },
+        { at: '2026-11-20T10:09:00.000Z', outcome: 'delivered', durationMs: 7, providerId: '17.5', replay: true },
+      ],
+      acts: [{ at: '2026-11-20T10:08:30.000Z', act: 'retried' }],
+    }),
+  );
+  expect(text.split('\n').slice(-5)).toEqual([
+    '    2026-11-20 10:08:00.000 UTC  failed, to be tried again, 10000 ms; retry (ETIMEDOUT): no answer within 10 s; maybe delivered: it was sent, and no receipt came',
+    '    2026-11-20 10:08:05.000 UTC  failed for good, 5 ms; unknown',
+    '    2026-11-20 10:08:30.000 UTC  retried by hand',
+    '    2026-11-20 10:09:00.000 UTC  delivered, as a replay, 7 ms; message id 17.5',
+    '',
+  ]);
+});
+
+test('a dead delivery says whether it can be retried', () => {
+  expect(render(delivery({ state: 'dead', isKept: true }))).toContain(
+    'dead, kept: `tocsin dead retry msg_1` sends it again',
+  );
+  expect(render(delivery({ state: 'dead' }))).toContain('slack C1: dead, no longer kept\n');
+  const nowhere = { id: 'none', kind: 'none', label: 'no destination' };
+  expect(render(delivery({ state: 'dead', destination: nowhere, isKept: true }))).toContain(
+    '  no destination: dead, kept',
+  );
+});
