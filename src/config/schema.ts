@@ -6,6 +6,7 @@ import { telegramConfig } from '../channels/telegram/config.ts';
 import { webhookConfig } from '../channels/webhook/config.ts';
 import {
   alertsSection,
+  auditSection,
   chainSection,
   fallbackSection,
   logSection,
@@ -41,6 +42,7 @@ export const configSchema = z.strictObject({
   protocols: protocolsSection.prefault({}).describe('For which protocols, and where to.'),
   channels: channelsSection.prefault({}).describe('How each kind of channel is reached; a kind left out is not sent.'),
   fallback: fallbackSection.exactOptional().describe('The last resort; left out: none.'),
+  audit: auditSection.prefault({}).describe('Balancing the books by itself.'),
   ops: opsSection.prefault({}).describe('Health, metrics and status page.'),
   log: logSection.prefault({}).describe('The log on stdout.'),
   chains: z.record(chainId, chainSection).prefault({}).describe('Chains besides the well-known ones, by decimal id.'),

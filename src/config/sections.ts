@@ -113,6 +113,20 @@ export const alertsSection = z.strictObject({
     .boolean()
     .default(true)
     .describe('Do not send a stored notification that names the transaction of a forwarded inspection.'),
+  secondLook: z
+    .array(duration({ minMs: 100 }))
+    .max(10, { error: 'must name at most ten' })
+    .prefault(['2m', '15m', '2h'])
+    .describe('How long after it was written a suspicious or forwarded inspection is read again; empty for never.'),
+});
+
+export const auditSection = z.strictObject({
+  every: duration({ minMs: 100 })
+    .prefault('5m')
+    .describe('Between two comparisons of what the service lists with what became of it.'),
+  lostAfter: duration({ minMs: 100 })
+    .prefault('10m')
+    .describe('How long a delivery may be on its way without a job in the queue before it is queued again.'),
 });
 
 /** Digits of a chat id go beyond 2^53; the reader gives whole numbers as they were written. */
