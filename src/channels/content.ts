@@ -3,8 +3,9 @@
  * Every string here is cleaned of invisible characters but not escaped; each kind escapes for its own markup.
  * Items are read leniently: a field of another shape is shown as `unknown`, never a reason to fail.
  */
-import type { Alert, JsonObject, JsonValue } from '../alert.ts';
+import type { Alert, FollowUp, JsonObject, JsonValue } from '../alert.ts';
 import { addressLink, type Chain, type Chains, transactionLink } from './chains.ts';
+import { assessmentWord, followUpWords } from './follow-up.ts';
 import { cleanLine, cleanText } from './text.ts';
 
 export interface Detection {
@@ -27,10 +28,10 @@ export interface Content {
   headline: string;
   /** The headline for a place where `message` follows anyway. */
   title: string;
-  /** `CRITICAL`, `NOTIFICATION`, `TEST` ... */
+  /** `CRITICAL`, `NOTIFICATION`, `FOLLOW-UP`, `TEST` ... */
   severity: string;
   protocol: string;
-  /** Why the reader gets this although it is not new, or absent. */
+  /** Why the reader gets this although it is nothing new, or absent. */
   notice?: string;
   /** Detectors that fired, as the service ordered them. */
   detections: Detection[];
@@ -159,13 +160,26 @@ const describeNotification = (alert: Alert, sentAt: string): Content => {
   };
 };
 
-/** The service spells the middle assessment `suspecious`; people are shown the word they know. */
 const severityOf = (alert: Alert): string =>
-  isSample(alert)
-    ? 'TEST'
-    : text(alert.item.assessment)
-        .replace(/^suspecious$/i, 'suspicious')
-        .toUpperCase();
+  isSample(alert) ? 'TEST' : assessmentWord(text(alert.item.assessment)).toUpperCase();
+
+/** Which inspection it is about; people have the rest already. */
+const FOLLOWED = new Set(['Transaction', 'Chain', 'Sent', 'Inspection']);
+
+const describeFollowUp = (alert: Alert, followUp: FollowUp, chains: Chains, sentAt: string): Content => {
+  const { news, notice } = followUpWords(followUp);
+  const protocol = text(alert.protocol);
+  const headline = `${marked('FOLLOW-UP', alert)}: ${protocol}: ${news}`;
+  return {
+    severity: 'FOLLOW-UP',
+    headline,
+    title: headline,
+    protocol,
+    notice,
+    detections: [],
+    facts: inspectionFacts(alert, chains, sentAt).filter(({ label }) => FOLLOWED.has(label)),
+  };
+};
 
 const describeInspection = (alert: Alert, chains: Chains, sentAt: string): Content => {
   const detections = firedDetections(alert.item);
@@ -185,8 +199,12 @@ const describeInspection = (alert: Alert, chains: Chains, sentAt: string): Conte
 };
 
 /** Everything a person is told of one alert. Pure. */
-export const describe = (alert: Alert, chains: Chains, sentAt: string): Content =>
-  alert.source === 'notifications' ? describeNotification(alert, sentAt) : describeInspection(alert, chains, sentAt);
+export const describe = (alert: Alert, chains: Chains, sentAt: string): Content => {
+  if (alert.followUp) return describeFollowUp(alert, alert.followUp, chains, sentAt);
+  return alert.source === 'notifications'
+    ? describeNotification(alert, sentAt)
+    : describeInspection(alert, chains, sentAt);
+};
 
 /** The link to the alert's transaction, where chain and hash allow one. */
 export const alertLink = ({ item }: Alert, chains: Chains): string | undefined =>

@@ -142,6 +142,33 @@ suite('what is no news', () => {
   });
 });
 
+suite('a follow-up', () => {
+  const followUp = { of: 'first', was: 'critical', is: 'suspecious' };
+
+  test('says in its first line what changed, in a sentence that it is one, and little else', () => {
+    const content = contentOf(inspectionAlert({ type: 'inspection.downgraded', followUp }));
+    expect(content).toMatchObject({
+      headline: 'FOLLOW-UP: Lending Pool: now SUSPICIOUS (was CRITICAL)',
+      severity: 'FOLLOW-UP',
+      notice: expect.stringMatching(/^Follow-up to an alert you had: .* as suspicious now. It was critical before.$/),
+      detections: [],
+    });
+    expect(content.facts.map(({ label }) => label)).toEqual(['Transaction', 'Chain', 'Sent', 'Inspection']);
+  });
+
+  test('says so as well where the inspection is gone', () => {
+    const item = { chainId: null, txTimestamp: null };
+    const content = contentOf(inspectionAlert({ item, followUp: { of: 'first', was: 'critical' } }));
+    expect(content.headline).toBe('FOLLOW-UP: Lending Pool: no longer listed (was CRITICAL)');
+    expect(content.notice).toContain('lists this inspection no more');
+  });
+
+  test('trusts no word of the service', () => {
+    const content = contentOf(inspectionAlert({ followUp: { of: 'first', was: 'x\u202ey\nz', is: '\u200b' } }));
+    expect(content.headline).toBe('FOLLOW-UP: Lending Pool: now UNKNOWN (was XY Z)');
+  });
+});
+
 suite('any item', () => {
   const strings = (value: unknown): string[] =>
     typeof value === 'string'

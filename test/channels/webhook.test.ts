@@ -69,6 +69,13 @@ describe('payload', () => {
     expect(payload(inspectionAlert({ type: 'test.sample' })).type).toBe('test.sample');
   });
 
+  test('of a follow-up names the webhook-id that the first came under', () => {
+    const first = inspectionAlert();
+    const change = { of: first.id, was: 'critical', is: 'ok' };
+    const { data } = payload(inspectionAlert({ id: 'other', type: 'inspection.downgraded', followUp: change }));
+    expect(data).toMatchObject({ followUp: { ...change, of: compose(first, { format: 'rich' }).id } });
+  });
+
   test('a refused one comes again with what tells the item apart, and says so', () => {
     const item = { note: 'n'.repeat(5000) };
     for (const format of ['plain', 'minimal'] as const) {

@@ -1,5 +1,5 @@
 /** An alert as a webhook's JSON. Pure. */
-import { type Alert, deliveryId, type JsonObject, type JsonValue, type Parcel } from '../../alert.ts';
+import { type Alert, type Destination, deliveryId, type JsonObject, type JsonValue, type Parcel } from '../../alert.ts';
 import type { Chains } from '../chains.ts';
 import type { ComposeContext, Format, Message } from '../channel.ts';
 import { alertLink } from '../content.ts';
@@ -17,7 +17,11 @@ const partialItem = (item: JsonObject): JsonObject =>
       .map(([key, value]) => [key, typeof value === 'string' ? shorten(value, PARTIAL_LIMIT) : value]),
   );
 
-const payloadOf = (alert: Alert, format: Format, chains: Chains): JsonObject => {
+/** `of` is the `webhook-id` that the first alert came under. */
+const followUpOf = ({ followUp }: Alert, destination: Destination): JsonObject =>
+  followUp === undefined ? {} : { followUp: { ...followUp, of: deliveryId(followUp.of, destination.id) } };
+
+const payloadOf = (alert: Alert, destination: Destination, format: Format, chains: Chains): JsonObject => {
   const whole = format === 'rich';
   const transaction = alertLink(alert, chains);
   return {
@@ -29,6 +33,7 @@ const payloadOf = (alert: Alert, format: Format, chains: Chains): JsonObject => 
       [alert.source === 'notifications' ? 'notification' : 'inspection']: whole ? alert.item : partialItem(alert.item),
       links: transaction === undefined ? {} : { transaction },
       replay: alert.replay,
+      ...followUpOf(alert, destination),
       ...(whole ? {} : { partial: true }),
     },
   };
@@ -43,5 +48,5 @@ export const composeWebhook = (
     destination,
     alerts: [alert],
     id: deliveryId(alert.id, destination.id),
-    body: JSON.stringify(payloadOf(alert, format, chains)),
+    body: JSON.stringify(payloadOf(alert, destination, format, chains)),
   }));
