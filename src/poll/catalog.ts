@@ -18,6 +18,11 @@ export interface ListedProtocol {
 export interface CatalogEntry extends ListedProtocol {
   /** Listings in a row that did not have it. A page that shifted must not end a protocol's polling. */
   missed: number;
+  /**
+   * Epoch milliseconds by our clock: the listing before the first that had it, for the very first one the first question.
+   * What happened since then is news to nobody yet. Absent while the config leaves the protocol out.
+   */
+  owedSince?: number;
 }
 
 export interface CatalogDependencies {
@@ -27,6 +32,8 @@ export interface CatalogDependencies {
   list(service: string, signal: AbortSignal): Promise<ListedProtocol[]>;
   /** By include and exclude. */
   isIncluded(protocol: string): boolean;
+  /** Default `Date.now`. */
+  now?(): number;
 }
 
 export interface CatalogChange {
@@ -63,7 +70,8 @@ const merge = (known: ReadonlyMap<string, CatalogEntry>, listed: readonly Catalo
   return [...listed, ...absent.filter(({ missed }) => missed < MISSED_LIMIT)];
 };
 
-export const createCatalog = ({ redis, prefix, list, isIncluded }: CatalogDependencies): Catalog => {
+export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
+  const { redis, prefix, list, isIncluded, now = Date.now } = dependencies;
   const cache = new Map<string, Cached>();
   const keyOf = (service: string): string => `${prefix}:catalog:${service}`;
 
@@ -89,14 +97,27 @@ export const createCatalog = ({ redis, prefix, list, isIncluded }: CatalogDepend
   const included = ({ entries }: Cached): ReadonlyMap<string, CatalogEntry> =>
     new Map([...entries].filter(([name]) => isIncluded(name)));
 
+  /** What the service lists now, and what was known of it before. */
+  const listAll = async (service: string, signal: AbortSignal) => {
+    const key = keyOf(service);
+    const askedAt = now();
+    await redis.hsetnx(key, 'listedAt', askedAt);
+    const listed = await list(service, signal);
+    const listedBefore = Number(await redis.hget(key, 'listedAt'));
+    const { entries: known } = await load(service);
+    const owedSince = (name: string) =>
+      isIncluded(name) ? { owedSince: known.get(name)?.owedSince ?? listedBefore } : {};
+    return { known, listed: listed.map((entry) => ({ ...entry, missed: 0, ...owedSince(entry.name) })), askedAt };
+  };
+
   return {
     refresh: async (service, signal) => {
-      const listed = (await list(service, signal)).map((entry) => ({ ...entry, missed: 0 }));
-      const { entries: known } = await load(service);
+      const { known, listed, askedAt } = await listAll(service, signal);
       const merged = merge(known, listed);
       const next = byName(merged);
       const isSame = JSON.stringify([...next.values()]) === JSON.stringify([...known.values()]);
       if (!isSame) await save(service, { version: randomUUID(), entries: next });
+      await redis.hset(keyOf(service), 'listedAt', askedAt);
       return {
         added: [...next.keys()].filter((name) => !known.has(name) && isIncluded(name)),
         removed: [...known.keys()].filter((name) => !next.has(name) && isIncluded(name)),
