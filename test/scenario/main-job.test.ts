@@ -34,8 +34,10 @@ test('criticals among the harmless reach all four kinds, each once', async () =>
 test('stored notifications arrive with their whole message', async () => {
   const world = await startWorld();
   const daemon = await world.start();
-  for (const protocol of PROTOCOLS)
-    world.notification(protocol, `Monitoring of ${protocol.length} was extended.\nBy two.`);
+  const [vault, bridge, hostile] = PROTOCOLS;
+  world.notification(vault, 'Monitoring was extended.\nBy two contracts.');
+  world.notification(bridge, 'Monitoring was reduced.\nBy three contracts.');
+  world.notification(hostile, 'The weekly report is ready.');
   world.critical('Bridge');
   await world.balanced();
   expect(await daemon.metric('tocsin_alerts_total', { source: 'notifications' })).toBe(PROTOCOLS.length);
