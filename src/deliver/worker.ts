@@ -22,10 +22,15 @@ export interface DeliverDependencies {
 /** Waiting less than this is not worth a trip through the queue. */
 const NEAR_MS = 20;
 
+/** Between two moves of one destination, after the first. */
+const MOVE_AGAIN_MS = 60_000;
+
 /** Alerts still to be told, in one format. */
 interface Unit {
   alerts: readonly Alert[];
   format: Format;
+  /** No format is left; it is tried once more after everything else. */
+  hopeless?: boolean;
 }
 
 const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.indexOf(format) + 1];
@@ -64,7 +69,7 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
         todo.push({ alerts: message.alerts, format: plainer(format) ?? format });
         return undefined;
       case 'readdress':
-        return rerun(now(), { ...job, destination: { ...job.destination, address: result.address } });
+        return moved(job, result.address);
       case 'again':
         return again({ ...job, format, attempt: job.attempt + 1 }, result);
     }
@@ -77,14 +82,33 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     return rerun(slot.at, { ...job, slot });
   };
 
+  /** Followed at once the first time; a provider that sends us round in circles is followed slowly. */
+  const moved = ({ moves = 0, ...job }: ParcelJob, address: string): Verdict =>
+    rerun(now() + moves * MOVE_AGAIN_MS, { ...job, moves: moves + 1, destination: { ...job.destination, address } });
+
+  /**
+   * The messages of a unit. An alert that cannot be composed is our own fault: it must not take its neighbours along, so
+   * the unit is split, then told more plainly; one that not even the plainest format can tell is thrown, last of all.
+   */
+  const messagesOf = (job: ParcelJob, { alerts, format, hopeless }: Unit, todo: Unit[]): Message[] => {
+    try {
+      return compose({ destination: job.destination, alerts: [...alerts] }, format);
+    } catch (error) {
+      if (hopeless) throw error;
+      const next = alerts.length > 1 ? format : plainer(format);
+      const rest = next === undefined ? { format, hopeless: true } : { format: next };
+      todo.push(...alerts.map((alert) => ({ alerts: [alert], ...rest })));
+      return [];
+    }
+  };
+
   return async (queued, signal) => {
     const job = { ...queued };
     const todo: Unit[] = [{ alerts: await ledger.pending(job.destination, job.alerts), format: job.format }];
     for (let unit = todo.shift(); unit; unit = todo.shift()) {
-      const { alerts, format } = unit;
-      if (alerts.length === 0) continue;
-      for (const message of compose({ destination: job.destination, alerts: [...alerts] }, format)) {
-        const verdict = await sendOne(job, message, format, todo, signal);
+      if (unit.alerts.length === 0) continue;
+      for (const message of messagesOf(job, unit, todo)) {
+        const verdict = await sendOne(job, message, unit.format, todo, signal);
         if (verdict) return verdict;
       }
     }

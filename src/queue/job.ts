@@ -13,6 +13,8 @@ export interface ParcelJob extends Parcel {
   firstTriedAt?: number;
   /** How plain the next message has to be, after `bad-message`. */
   format: Format;
+  /** How often the destination said that it moved. */
+  moves?: number;
   /** Reserved for this job and not used yet: `at` in epoch milliseconds, see `deliver/slots.ts`. */
   slot?: { at: number; shift: number };
 }

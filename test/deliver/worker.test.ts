@@ -16,7 +16,13 @@ import { openTestRedis } from '../support/redis.ts';
 const DESTINATION = makeDestination('slack', 'C1');
 type Answer = DeliveryError | Error | undefined;
 
-const setUp = ({ answers = [], rate = {} }: { answers?: Answer[]; rate?: Rate } = {}) => {
+interface SetUp {
+  answers?: Answer[];
+  rate?: Rate;
+  cannotCompose?: (alert: Alert, format: Format) => boolean;
+}
+
+const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp = {}) => {
   const { redis, prefix } = openTestRedis();
   const time = { now: Date.parse('2026-11-20T12:00:00Z') };
   const now = () => time.now;
@@ -25,7 +31,10 @@ const setUp = ({ answers = [], rate = {} }: { answers?: Answer[]; rate?: Rate } 
   const channel: Channel<Format> = {
     kind: 'slack',
     compose: ({ destination, alerts }, { format }) =>
-      alerts.map((alert) => ({ destination, alerts: [alert], id: alert.id, body: format })),
+      alerts.map((alert) => {
+        if (cannotCompose(alert, format)) throw new Error('not composable');
+        return { destination, alerts: [alert], id: alert.id, body: format };
+      }),
     send: async ({ alerts: [alert], body, destination }, signal) => {
       signal.throwIfAborted();
       const answer = answers.shift();
@@ -171,6 +180,30 @@ describe('delivering a parcel', () => {
     if (verdict.done) throw new Error('expected another run');
     expect(await run([makeAlert(1)], verdict.data)).toEqual({ done: true });
     expect(sent).toEqual([{ item: 'item-1', format: 'rich', to: 'C2' }]);
+  });
+
+  test('a provider that sends us round in circles is followed slowly', async () => {
+    const there = failure('re-address', { newAddress: 'C2' });
+    const back = failure('re-address', { newAddress: 'C1' });
+    const { run, time } = setUp({ answers: [there, back] });
+    const first = await run([makeAlert(1)]);
+    if (first.done) throw new Error('expected another run');
+    expect(first.runAt).toBe(time.now);
+    const second = await run([makeAlert(1)], first.data);
+    if (second.done) throw new Error('expected another run');
+    expect(second.runAt).toBe(time.now + 60_000);
+  });
+
+  test('an alert that cannot be composed takes no neighbour along and is told more plainly', async () => {
+    const { run, sent } = setUp({ cannotCompose: (alert, format) => alert.itemId === 'item-2' && format === 'rich' });
+    expect(await run([makeAlert(1), makeAlert(2), makeAlert(3)])).toEqual({ done: true });
+    expect(sent.map(({ item, format }) => `${item} ${format}`)).toEqual(['item-1 rich', 'item-3 rich', 'item-2 plain']);
+  });
+
+  test('one that no format can tell stays in the queue, behind its neighbours', async () => {
+    const { run, sent } = setUp({ cannotCompose: (alert) => alert.itemId !== 'item-2' });
+    await expect(run([makeAlert(1), makeAlert(2), makeAlert(3)])).rejects.toThrow('not composable');
+    expect(sent.map(({ item }) => item)).toEqual(['item-2']);
   });
 
   test('past its largest age a delivery is dead, and an error that is none of ours is retried', async () => {
