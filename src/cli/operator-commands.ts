@@ -32,6 +32,23 @@ const deadCommands = ({ command, group }: CommandMaker): Command =>
       .addOption(jsonOption()),
   ]);
 
+const withTracks = (command: Command): Command =>
+  command
+    .option('--source <source>', 'only inspections, or only notifications')
+    .option('--service <name>', 'of this service');
+
+const cursorCommands = ({ command, group }: CommandMaker): Command =>
+  group('cursor', 'how far each protocol is read', [
+    withTracks(command('show', 'show them', async () => (await import('./cursor.ts')).showCursors))
+      .option('--protocol <name>', 'only of this protocol')
+      .addOption(jsonOption()),
+    withTracks(command('set', 'read again from a moment on', async () => (await import('./cursor.ts')).setCursor))
+      .requiredOption('--protocol <name>', 'of this protocol')
+      .requiredOption('--to <moment>', 'a date-time, or a duration back like 24h')
+      .option('--yes', 'without asking, also where something is skipped or sent twice')
+      .addOption(jsonOption()),
+  ]);
+
 export const operatorCommands = (make: CommandMaker): Command[] => [
   make
     .command(
@@ -41,4 +58,5 @@ export const operatorCommands = (make: CommandMaker): Command[] => [
     )
     .addOption(jsonOption()),
   deadCommands(make),
+  cursorCommands(make),
 ];

@@ -1,0 +1,123 @@
+/** `tocsin cursor`: how far each protocol's sources are read, and to move that by hand. */
+import { SOURCES } from '../alert.ts';
+import { RETENTION_SECONDS } from '../deliver/record.ts';
+import { UsageError } from '../errors.ts';
+import { ageText } from '../ops/wording.ts';
+import { createCursorDesk, type TrackState } from '../wiring/cursors.ts';
+import { confirm } from './confirm.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { parseMoment } from './moment.ts';
+import { renderTable } from './table.ts';
+import { exactTime } from './trace-text.ts';
+import { withView } from './with-view.ts';
+
+interface ShowOptions extends CommonOptions {
+  protocol?: string;
+  source?: string;
+  service?: string;
+}
+
+interface SetOptions extends ShowOptions {
+  protocol: string;
+  to: string;
+  yes?: boolean;
+}
+
+const iso = (at: number): string => new Date(at).toISOString();
+const dateOf = (at: number | undefined): string | undefined => (at === undefined ? undefined : iso(at));
+const clock = (at: number | undefined): string | undefined => dateOf(at)?.slice(0, 19).replace('T', ' ');
+
+const selectionOf = ({ protocol, source, service }: ShowOptions) => {
+  const known = SOURCES.find((each) => each === source);
+  if (source !== undefined && known === undefined) {
+    throw new UsageError(`--source must be one of ${SOURCES.join(', ')} (got '${source}')`);
+  }
+  return { protocol, service, source: known };
+};
+
+/** As a script gets it. */
+const plain = ({ service, protocol, source, cursor, oldestOpen }: TrackState, now: number) => ({
+  service,
+  protocol,
+  source,
+  ...(cursor && { start: iso(cursor.start), position: iso(cursor.position), sweptTo: iso(cursor.sweptTo) }),
+  ...(cursor?.polledAt === undefined
+    ? {}
+    : { lastRead: iso(cursor.polledAt), lagSeconds: Math.max(0, Math.round((now - cursor.polledAt) / 1000)) }),
+  ...(oldestOpen === undefined ? {} : { oldestOnItsWay: iso(oldestOpen) }),
+});
+
+const ago = (at: number | undefined, now: number): string =>
+  at === undefined ? 'never' : `${ageText(Math.max(0, (now - at) / 1000))} ago`;
+
+const table = (states: readonly TrackState[], now: number): string => {
+  const single = new Set(states.map(({ service }) => service)).size < 2;
+  return renderTable<TrackState>(states, [
+    ...(single ? [] : [{ head: 'service', cell: ({ service }: TrackState) => service }]),
+    { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
+    { head: 'source', cell: ({ source }) => source },
+    { head: 'queued up to (UTC)', cell: ({ cursor }) => clock(cursor?.position) },
+    { head: 'swept to (UTC)', cell: ({ cursor }) => clock(cursor?.sweptTo) },
+    { head: 'last read', cell: ({ cursor }) => ago(cursor?.polledAt, now) },
+    { head: 'oldest on its way', cell: ({ oldestOpen }) => clock(oldestOpen) },
+  ]);
+};
+
+export const showCursors = (options: ShowOptions, context: CommandContext): Promise<ExitCode> =>
+  withView(options, context, async (view, config) => {
+    const desk = createCursorDesk({ config, ...view });
+    const states = await desk.states(await desk.tracks(selectionOf(options)));
+    const now = Date.now();
+    if (options.json === true)
+      writeJson(
+        context,
+        states.map((state) => plain(state, now)),
+      );
+    else context.write(states.length === 0 ? 'no protocol is known yet\n' : table(states, now));
+    return EXIT.done;
+  });
+
+/** What moving a cursor to `at` would cost, as it goes on from "this"; nothing where it costs nothing. */
+const costsOf = (states: readonly TrackState[], at: number, now: number): string[] => {
+  const skipped = states.flatMap(({ cursor }) => (cursor && cursor.position < at ? cursor.position : []));
+  const isForgotten = now - at > RETENTION_SECONDS * 1000;
+  return [
+    ...(skipped.length === 0
+      ? []
+      : [`skips what was written after ${exactTime(iso(Math.min(...skipped)))} and is not queued yet`]),
+    ...(isForgotten
+      ? [`sends again what was forwarded more than ${RETENTION_SECONDS / 86_400} days ago, as the books forget it then`]
+      : []),
+  ];
+};
+
+const movedText = ({ service, protocol, source, cursor }: TrackState, at: number): string => {
+  const before = cursor === undefined ? 'it was never read before' : `before: ${exactTime(iso(cursor.position))}`;
+  return `${source} of ${protocol} (service ${service}): ${exactTime(iso(at))}; ${before}`;
+};
+
+const EXPLANATION =
+  'What was written since then is read again at the next poll. What the books know as delivered, dead or on its way is not sent twice.';
+
+export const setCursor = (options: SetOptions, context: CommandContext): Promise<ExitCode> =>
+  withView(options, context, async (view, config) => {
+    const now = Date.now();
+    const at = parseMoment(options.to, '--to', now);
+    if (at > now) throw new UsageError(`--to lies in the future (got '${options.to}')`);
+    const desk = createCursorDesk({ config, ...view });
+    const states = await desk.states(await desk.tracks(selectionOf(options)));
+    const services = new Set(states.map(({ service }) => service));
+    if (services.size > 1) {
+      throw new UsageError(`several services have this protocol: take --service ${[...services].join(' or ')}`);
+    }
+    const costs = costsOf(states, at, now);
+    if (costs.length > 0) await confirm(context, costs.join(', and '), options.yes);
+    for (const state of states) await desk.move(state, at);
+    if (options.json === true)
+      writeJson(
+        context,
+        states.map((state) => ({ ...plain(state, now), movedTo: iso(at) })),
+      );
+    else context.write(`${[...states.map((state) => movedText(state, at)), EXPLANATION].join('\n')}\n`);
+    return EXIT.done;
+  });
