@@ -42,6 +42,7 @@ export class UnavailableError extends Error {
  * Why the monitoring service did not give a usable answer.
  * `unauthorized`: 401 or 403. `missing`: 404 or 410. `rejected`: another 4xx or a redirect. `limited`: 429.
  * `failed`: 5xx. `unreachable`: no connection, reset, or timeout. `unreadable`: an answer that is not what was asked for.
+ * `held`: not asked, because the service named a wait that is not over.
  */
 export type ServiceReason =
   | 'unauthorized'
@@ -51,6 +52,7 @@ export type ServiceReason =
   | 'failed'
   | 'unreachable'
   | 'unreadable'
+  | 'held'
   | 'aborted';
 
 export class ServiceError extends Error {

@@ -44,6 +44,8 @@ export interface ServiceOptions {
     pageSize: number;
     arrayParams: ArrayParams;
   };
+  /** How lists are written at present, where that is found out while it runs. Default: as `arrayParams` says. */
+  listStyle?: () => ArrayParams;
   /** Epoch milliseconds. Default `Date.now`. */
   now?: () => number;
   /** Connections at most; further requests wait, within their own timeout. Default 20. */
@@ -91,6 +93,8 @@ export interface ServiceClient {
   inspectionStats(query: InspectionQuery, signal: AbortSignal): Promise<InspectionStats>;
   settings(protocol: string, signal: AbortSignal): Promise<ProtocolSettings>;
   listNotifications(query: NotificationQuery, signal: AbortSignal): Promise<Page<Notification>>;
+  /** Milliseconds until the wait that the service named is over; 0 where there is none. Until then every call throws. */
+  heldForMs(): number;
   /** Takes no new request and waits for those in flight. Idempotent. */
   close(): Promise<void>;
 }
@@ -102,6 +106,7 @@ const DEFAULT_MAX_BODY_BYTES = 20_000_000;
 export const createServiceClient = (options: ServiceOptions): ServiceClient => {
   const { service, now = Date.now } = options;
   const { name, pageSize, arrayParams } = service;
+  const { listStyle = () => arrayParams } = options;
   const transport = createTransport({
     name,
     baseUrl: service.baseUrl,
@@ -111,7 +116,7 @@ export const createServiceClient = (options: ServiceOptions): ServiceClient => {
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
     now,
   });
-  const query = (params: Params) => queryString(params, arrayParams);
+  const query = (params: Params, style = listStyle()) => queryString(params, style);
   const sized = (params: Params): Params => ({ ...params, pageSize: params.pageSize ?? pageSize });
 
   const get = <T>(
@@ -150,10 +155,11 @@ export const createServiceClient = (options: ServiceOptions): ServiceClient => {
     settings: async (protocol, signal) =>
       get({ endpoint: 'settings', protocol }, `${protocolPath({ protocol })}/settings`, decodeSettings, signal),
     listNotifications: async (asked, signal) => {
-      const path = `/notifications${query(sized(notificationParams(asked)))}`;
+      const path = `/notifications${query(sized(notificationParams(asked)), asked.listStyle)}`;
       const decode = decodePage((raw) => decodeNotification(raw, asked.protocols));
       return get({ endpoint: 'notifications', protocol: asked.protocols.join(', ') }, path, decode, signal);
     },
+    heldForMs: transport.heldForMs,
     close: () => transport.close(),
   };
 };

@@ -1,9 +1,14 @@
 /** The two item lists as one: pages of items to poll, with an identity for those that carry none. */
-import { contentId, type Item, type ItemPage } from '../alert.ts';
+import { contentId, type Item } from '../alert.ts';
+import type { ArrayParams } from './address.ts';
 import type { ServiceClient } from './client.ts';
 import type { ServiceClock } from './clock.ts';
-import { type PageNumbering, walkPages } from './paginate.ts';
-import { type Assessment, type Inspection, type Notification, notificationId, type Page } from './wire.ts';
+import { type PageNumbering, type WalkedPage, walkPages } from './paginate.ts';
+import type { Stretch } from './split.ts';
+import { readStretches, type StretchPage } from './stretches.ts';
+import { readInStyles } from './style-reading.ts';
+import type { ListStyles } from './styles.ts';
+import { ASSESSMENTS, type Assessment, type Inspection, type Notification, notificationId, type Page } from './wire.ts';
 
 export interface FeedSettings {
   /** Asked of the service where it is a single one; the reader filters in any case. */
@@ -11,11 +16,31 @@ export interface FeedSettings {
 }
 
 export interface Feed {
-  /** Inspections of one protocol dated after `since` (epoch milliseconds), page by page, oldest first if the service sorts. */
-  inspections(protocol: string, since: number, signal: AbortSignal): AsyncGenerator<ItemPage>;
+  /**
+   * Inspections of one protocol dated after `since` (epoch milliseconds), page by page, oldest first if the service
+   * sorts. `thorough` reads so that nothing slips between two pages, and says how far all is read; otherwise one walk.
+   */
+  inspections(
+    protocol: string,
+    since: number,
+    signal: AbortSignal,
+    thorough?: boolean,
+  ): AsyncGenerator<StretchPage<Item>>;
   /** Notifications of several protocols, likewise. */
-  notifications(protocols: readonly string[], since: number, signal: AbortSignal): AsyncGenerator<ItemPage>;
+  notifications(
+    protocols: readonly string[],
+    since: number,
+    signal: AbortSignal,
+    thorough?: boolean,
+  ): AsyncGenerator<StretchPage<Item>>;
 }
+
+type Fetch<T> = (query: {
+  startDate: number;
+  endDate?: number | undefined;
+  pageNumber: number | undefined;
+  pageSize: number | undefined;
+}) => Promise<Page<T>>;
 
 /** An inspection as an item to poll. */
 export const fromInspection = ({ id, protocol, assessment, txHash, dates, raw }: Inspection): Item => ({
@@ -36,44 +61,87 @@ const fromNotification = (notification: Notification, itemId: string): Item => (
   raw: notification.raw,
 });
 
-/** Equal notifications on one page are different ones: the second of them is told apart by its number. */
+/**
+ * Equal notifications in one answer are different ones: the second of them is told apart by its number. Over several
+ * answers that would not do, as a page that slid repeats some; so only those of one answer are counted.
+ */
 const fromNotifications = (notifications: readonly Notification[]): Item[] => {
   const times = new Map<string, number>();
   return notifications.map((notification) => {
     const base = notificationId(notification);
     const time = (times.get(base) ?? 0) + 1;
     times.set(base, time);
-    return fromNotification(notification, time === 1 ? base : contentId(base, String(time)));
+    const isFirst = time === 1 || notification.id !== undefined;
+    return fromNotification(notification, isFirst ? base : contentId(base, String(time)));
   });
 };
 
-export const createFeed = (client: ServiceClient, clock: ServiceClock, { assessment }: FeedSettings): Feed => {
+const isKnown = ({ assessment }: Inspection): boolean => ASSESSMENTS.some((known) => known === assessment);
+
+/**
+ * Asked for one assessment, the service means that one also where it calls it by a word nobody documented; unless it has
+ * shown by others that it does not listen to the question.
+ */
+const createAssessmentReader = (asked: Assessment | undefined): ((page: readonly Inspection[]) => Inspection[]) => {
+  let listens = asked !== undefined;
+  return (page) => {
+    if (page.some((item) => isKnown(item) && item.assessment !== asked)) listens = false;
+    if (asked === undefined || !listens) return [...page];
+    return page.map((item) => (isKnown(item) ? item : { ...item, assessment: asked }));
+  };
+};
+
+const identify = ({ itemId }: Item): string => itemId;
+const datesOf = ({ dates }: Item): Item['dates'] => dates;
+
+export const createFeed = (
+  client: ServiceClient,
+  clock: ServiceClock,
+  { assessment }: FeedSettings,
+  styles: ListStyles,
+): Feed => {
+  const readAssessments = createAssessmentReader(assessment);
   const numbering = { inspections: {} as PageNumbering, notifications: {} as PageNumbering };
-  const toItems = <T>(page: Page<T>, convert: (items: T[]) => Item[]): Page<Item> => {
-    clock.observe(page.serverTime);
-    return { ...page, items: convert(page.items) };
+
+  const read = <T>(
+    fetch: Fetch<T>,
+    convert: (items: T[]) => Item[],
+    shared: PageNumbering,
+    since: number,
+    thorough: boolean,
+  ): AsyncGenerator<StretchPage<Item>> => {
+    const walk = ({ after, before }: Stretch, pageSize?: number): AsyncGenerator<WalkedPage<Item>> =>
+      walkPages(
+        async (pageNumber) => {
+          const page = await fetch({ startDate: after, endDate: before, pageNumber, pageSize });
+          clock.observe(page.serverTime);
+          return { ...page, items: convert(page.items) };
+        },
+        identify,
+        // Smaller pages than usual teach nothing about how large they can be.
+        { numbering: pageSize === undefined ? shared : { ...shared } },
+      );
+    return thorough ? readStretches({ walk, identify, datesOf }, since) : walk({ after: since });
   };
 
-  const identify = ({ itemId }: Item): string => itemId;
-
   return {
-    inspections: (protocol, since, signal) => {
-      const query = { protocol, status: assessment, startDate: since, sort: 'asc' } as const;
-      return walkPages(
-        async (pageNumber) =>
-          toItems(await client.listInspections({ ...query, pageNumber }, signal), (items) => items.map(fromInspection)),
-        identify,
-        { numbering: numbering.inspections },
-      );
-    },
-    notifications: (protocols, since, signal) => {
-      const query = { protocols, startDate: since, sort: 'asc' } as const;
-      return walkPages(
-        async (pageNumber) =>
-          toItems(await client.listNotifications({ ...query, pageNumber }, signal), fromNotifications),
-        identify,
-        { numbering: numbering.notifications },
-      );
-    },
+    inspections: (protocol, since, signal, thorough = false) =>
+      read(
+        (query) => client.listInspections({ protocol, status: assessment, sort: 'asc', ...query }, signal),
+        (items) => readAssessments(items).map(fromInspection),
+        numbering.inspections,
+        since,
+        thorough,
+      ),
+    notifications: (protocols, since, signal, thorough = false) =>
+      readInStyles(styles, protocols, thorough, (style: ArrayParams) =>
+        read(
+          (query) => client.listNotifications({ protocols, listStyle: style, sort: 'asc', ...query }, signal),
+          fromNotifications,
+          numbering.notifications,
+          since,
+          thorough,
+        ),
+      ),
   };
 };

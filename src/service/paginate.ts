@@ -3,10 +3,14 @@ import { contentId } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
 import type { Page } from './wire.ts';
 
-/** What walks of one endpoint learn about its numbering; starts as `{}`. */
+/** What walks of one endpoint learn about its pages; starts as `{}`. */
 export interface PageNumbering {
   /** True once a walk has seen that page 1 is the first page. */
   firstIsOne?: boolean;
+  /** What was seen behind the last page: an empty one, or a refusal with 4xx. An empty one outweighs. */
+  behindLast?: 'empty' | 'refused';
+  /** Items on the largest page so far: the service's page size is at least that. */
+  largest?: number;
 }
 
 export interface WalkOptions {
@@ -16,10 +20,18 @@ export interface WalkOptions {
   numbering?: PageNumbering;
 }
 
+export interface WalkedPage<T> extends Page<T> {
+  /** Fewer items than a page of this list may hold: there is probably no further page, but only a walk can tell. */
+  short: boolean;
+}
+
 /** Pages in a row that bring nothing new before a walk ends: one may be a page that slid while it was walked. */
 const STALE_PAGES = 2;
+/** The same where an empty page is known to mark the end, so that the stale ones can only have slid. */
+const STALE_PAGES_BEFORE_EMPTY = 20;
 
-const isEmpty = (page: Page<unknown>): boolean => page.items.length + page.malformed.length === 0;
+const sizeOf = (page: Page<unknown>): number => page.items.length + page.malformed.length;
+const isEmpty = (page: Page<unknown>): boolean => sizeOf(page) === 0;
 
 /** Keeps what was not seen in this walk. A malformed item has no identity but its content. */
 const createSieve = <T>(identify: (item: T) => string): ((page: Page<T>) => Page<T>) => {
@@ -52,13 +64,43 @@ const createLesson = (numbering: PageNumbering, first: Page<unknown>) => {
   };
 };
 
+/** A plain 4xx about the page that was asked for; neither the key, nor a rate, nor a redirect. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ServiceError &&
+  (error.reason === 'missing' || error.reason === 'rejected') &&
+  (error.status ?? 0) >= 400;
+
+/** A page after the first: `undefined` where the service refuses it twice and was never seen to end with an empty page. */
+const fetchLater = async <T>(
+  fetchPage: () => Promise<Page<T>>,
+  numbering: PageNumbering,
+): Promise<Page<T> | undefined> => {
+  for (let tries = numbering.behindLast === 'refused' ? 1 : 0; tries < 2; tries += 1) {
+    try {
+      return await fetchPage();
+    } catch (error) {
+      if (!isRefusal(error) || numbering.behindLast === 'empty') throw error;
+    }
+  }
+  numbering.behindLast = 'refused';
+  return undefined;
+};
+
+/** Takes note of a page's size; tells whether it is smaller than others were. */
+const measure = (page: Page<unknown>, numbering: PageNumbering): boolean => {
+  const short = sizeOf(page) < (numbering.largest ?? 0);
+  numbering.largest = Math.max(numbering.largest ?? 0, sizeOf(page));
+  return short;
+};
+
 /**
  * Yields every page before it asks for the next, each item once, the first page even when it is empty.
  *
  * It asks without a number first, then for page 1, 2, 3 and so on: where the first page is 0 that is the next one, where
  * it is 1 the first comes again and brings nothing new. A page passed over for a wrong number would be lost without a
  * sign, so the number that an answer names is not believed before it is proved. For the same reason neither a short page
- * nor `total` ends a walk: an empty page does, or two in a row that bring nothing new.
+ * nor `total` ends a walk: an empty page does, a page that is refused twice after a good one, or, as long as no empty
+ * page was ever seen there, two in a row that bring nothing new.
  *
  * Throws what `fetchPage` throws, and a `ServiceError` (`unreadable`) after `maxPages`.
  */
@@ -66,22 +108,29 @@ export async function* walkPages<T>(
   fetchPage: (pageNumber: number | undefined) => Promise<Page<T>>,
   identify: (item: T) => string,
   { maxPages = 10_000, numbering = {} }: WalkOptions = {},
-): AsyncGenerator<Page<T>, void, undefined> {
+): AsyncGenerator<WalkedPage<T>, void, undefined> {
   const sieve = createSieve(identify);
   const first = await fetchPage(undefined);
-  yield sieve(first);
+  yield { ...sieve(first), short: measure(first, numbering) };
   if (isEmpty(first)) return;
 
   const lesson = createLesson(numbering, first);
+  const isOver = (stale: number): boolean =>
+    stale >= (numbering.behindLast === 'empty' ? STALE_PAGES_BEFORE_EMPTY : STALE_PAGES);
   let stale = 0;
-  for (let pages = 1, pageNumber = lesson.next; stale < STALE_PAGES; pages += 1, pageNumber += 1) {
+  for (let pages = 1, pageNumber = lesson.next; !isOver(stale); pages += 1, pageNumber += 1) {
     if (pages >= maxPages) throw new ServiceError('unreadable', `the list does not end after ${maxPages} pages`);
-    const page = await fetchPage(pageNumber);
+    const page = await fetchLater(() => fetchPage(pageNumber), numbering);
+    if (page === undefined) return;
     const news = sieve(page);
     const hasNews = !isEmpty(news);
     lesson.observe(pageNumber, page, hasNews);
-    if (isEmpty(page)) return;
-    if (hasNews) yield news;
+    if (isEmpty(page)) {
+      numbering.behindLast = 'empty';
+      return;
+    }
+    const short = measure(page, numbering);
+    if (hasNews) yield { ...news, short };
     stale = hasNews || pageNumber === 1 ? 0 : stale + 1;
   }
 }

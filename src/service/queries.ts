@@ -1,6 +1,6 @@
 /** What can be asked of the lists, and how it is written in paths and queries. */
 import { UsageError } from '../errors.ts';
-import { type Params, segment } from './address.ts';
+import { type ArrayParams, type Params, segment } from './address.ts';
 import type { Assessment } from './wire.ts';
 
 export interface PageQuery {
@@ -39,6 +39,8 @@ export interface InspectionQuery extends DateQuery {
 export interface NotificationQuery extends DateQuery {
   /** Names; at least one. */
   protocols: readonly string[];
+  /** How the names are written. Default: as the client writes its lists. */
+  listStyle?: ArrayParams | undefined;
 }
 
 const dateParam = (date: number | string | undefined): string | undefined =>

@@ -59,14 +59,20 @@ const readStart = async (body: Response['body']): Promise<string> => {
   return text;
 };
 
-/** The error of an answer that refuses. `now` stands in where the service sends no `Date`; `base` resolves a redirect. */
+/** The wait that an answer names, in milliseconds; none for a redirect. `now` stands in where it has no `Date`. */
+export const statedWaitMs = (response: Response, now: number): number | undefined => {
+  if (response.statusCode < 400) return undefined;
+  return retryAfterMs(headerOf(response, 'retry-after'), httpDateMs(headerOf(response, 'date')) ?? now);
+};
+
+/** The error of an answer that refuses. `now` as for `statedWaitMs`; `base` resolves a redirect. */
 export const refusal = async (response: Response, now: number, base: string, fail: Fail): Promise<ServiceError> => {
   const { statusCode: status } = response;
+  const wait = statedWaitMs(response, now);
   const excerpt = excerptOf(await readStart(response.body));
   if (status < 400) {
     return fail('rejected', `${status}: ${describeRedirect(headerOf(response, 'location'), base)}`, { status });
   }
-  const wait = retryAfterMs(headerOf(response, 'retry-after'), httpDateMs(headerOf(response, 'date')) ?? now);
   const details = wait === undefined ? { status } : { status, retryAfterMs: wait };
   return fail(reasonOf(status), excerpt === '' ? `${status}` : `${status}: ${excerpt}`, details);
 };

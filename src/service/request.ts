@@ -7,7 +7,8 @@ import { version } from '../version.ts';
 import { startDeadline } from './deadline.ts';
 import { excerptOf } from './excerpt.ts';
 import { classify, createFailer, type Fail, type RequestLabel } from './failure.ts';
-import { headerOf, httpDateMs, refusal } from './refusal.ts';
+import { createHold } from './hold.ts';
+import { headerOf, httpDateMs, refusal, statedWaitMs } from './refusal.ts';
 
 export interface TransportSettings {
   /** Name of the `services` entry, for error messages. */
@@ -38,6 +39,8 @@ export type Decode<T> = (json: JsonValue, serverTime: number | undefined) => Rea
 export interface Transport {
   /** Throws a `ServiceError` for every answer that cannot be used. */
   ask<T>(request: ServiceRequest, decode: Decode<T>, signal: AbortSignal): Promise<T>;
+  /** Milliseconds until the wait that the service named is over; 0 where there is none. Until then nothing is asked. */
+  heldForMs(): number;
   /** Takes no new request and lets those in flight end, each within its own deadline. */
   close(): Promise<void>;
 }
@@ -89,6 +92,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
   const headers = requestHeaders(name, apiKey);
   const failer = createFailer(name, apiKey);
   const pool = createPool(base.origin, settings);
+  const hold = createHold(now);
   let closing: Promise<void> | undefined;
 
   const send = ({ method, path, body }: ServiceRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> => {
@@ -100,7 +104,11 @@ export const createTransport = (settings: TransportSettings): Transport => {
 
   const read = async <T>(response: Dispatcher.ResponseData, decode: Decode<T>, fail: Fail): Promise<T> => {
     const { statusCode: status } = response;
-    if (status < 200 || status > 299) throw await refusal(response, now(), base.href, fail);
+    if (status < 200 || status > 299) {
+      // Before the body, which may never end: until then the others would go on asking.
+      hold.observe(statedWaitMs(response, now()));
+      throw await refusal(response, now(), base.href, fail);
+    }
     const json = readJson(await response.body.text(), status, fail);
     const reading = decode(json, httpDateMs(headerOf(response, 'date')));
     if (reading.ok) return reading.value;
@@ -110,6 +118,9 @@ export const createTransport = (settings: TransportSettings): Transport => {
   const ask: Transport['ask'] = async (request, decode, signal) => {
     const fail = failer(request);
     if (signal.aborted) throw fail('aborted', 'stopped by the caller');
+    const retryAfterMs = hold.leftMs();
+    if (retryAfterMs > 0)
+      throw fail('held', `not asked: the service named a wait of ${retryAfterMs} ms more`, { retryAfterMs });
     const deadline = startDeadline(signal, timeoutMs);
     try {
       return await read(await send(request, deadline.signal), decode, fail);
@@ -123,6 +134,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
 
   return {
     ask,
+    heldForMs: hold.leftMs,
     close: () => {
       closing ??= pool.close();
       return closing;

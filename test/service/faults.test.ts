@@ -22,7 +22,7 @@ const ask = (client: ReturnType<typeof clientOf>, signal = never) => client.list
 const failOnce = async (origin: string, changes: Parameters<typeof clientOf>[1] = {}) => {
   const client = clientOf(origin, changes);
   const error = await failureOf(ask(client));
-  expect((await ask(client)).items).toMatchObject([{ name: 'Vault' }]);
+  if (client.heldForMs() === 0) expect((await ask(client)).items).toMatchObject([{ name: 'Vault' }]);
   return error;
 };
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
-import { type PageNumbering, type WalkOptions, walkPages } from '../../src/service/paginate.ts';
+import { type PageNumbering, type WalkedPage, type WalkOptions, walkPages } from '../../src/service/paginate.ts';
 import { decodePage, type Page } from '../../src/service/wire.ts';
 
 interface Item {
@@ -75,7 +75,7 @@ const read = (text: string): Page<Item> => {
 
 const walk = async (fetchText: (asked: number | undefined) => string, options?: WalkOptions) => {
   const asked: (number | undefined)[] = [];
-  const pages: Page<Item>[] = [];
+  const pages: WalkedPage<Item>[] = [];
   const fetchPage = async (pageNumber: number | undefined) => {
     asked.push(pageNumber);
     return read(fetchText(pageNumber));
@@ -199,21 +199,21 @@ describe('what is asked for', () => {
     const numbering: PageNumbering = {};
     const single = plain({ firstPage: 0, echo: 'one-at-first', beyond: 'last', ids: ['i-0'] });
     await walkList(single, { numbering });
-    expect(numbering).toEqual({});
+    expect(numbering.firstIsOne).toBeUndefined();
     expect((await walkList({ ...single, ids: idsUpTo(6) }, { numbering })).ids).toEqual(idsUpTo(6));
   });
 
   test.each(['missing', 'zero', 'next'] as const)('nothing is learned from the echo %s', async (echo) => {
     const numbering: PageNumbering = {};
     await walkList(plain({ echo }), { numbering });
-    expect(numbering).toEqual({});
+    expect(numbering.firstIsOne).toBeUndefined();
   });
 
   test('a first page that is empty is the only one, and is yielded with what it says of itself', async () => {
     for (const beyond of ['empty', 'null', 'last'] as const) {
       const { asked, pages } = await walkList(plain({ ids: [], beyond }));
       expect(asked).toEqual([undefined]);
-      expect(pages).toEqual([{ items: [], malformed: [], pageNumber: 1, total: 0 }]);
+      expect(pages).toEqual([{ items: [], malformed: [], pageNumber: 1, total: 0, short: false }]);
     }
   });
 
@@ -237,6 +237,95 @@ describe('what is asked for', () => {
     };
     for await (const { items } of walkPages(fetchPage, ({ id }) => id)) steps.push(`take ${items.length}`);
     expect(steps).toEqual(['ask undefined', 'take 2', 'ask 1', 'take 1', 'ask 2']);
+  });
+});
+
+describe('the end of a list', () => {
+  /** A list whose pages behind the last are refused; every request that is refused is noted. */
+  const refusing = (list: FakeList, status = 404) => {
+    const refused: (number | undefined)[] = [];
+    const fetchText = (asked: number | undefined): string => {
+      const text = answer(list, asked);
+      if (!text.startsWith('{"page":[]') || asked === undefined) return text;
+      refused.push(asked);
+      throw new ServiceError(status === 404 ? 'missing' : 'rejected', 'no such page', { status });
+    };
+    return { refused, fetchText };
+  };
+
+  test.each([400, 404, 422])(
+    'a page that is refused twice with %i is behind it; later once is enough',
+    async (status) => {
+      const numbering: PageNumbering = {};
+      for (const times of [2, 3]) {
+        const { refused, fetchText } = refusing(plain({ firstPage: 0 }), status);
+        expect((await walk(fetchText, { numbering })).ids).toEqual(idsUpTo(5));
+        expect(refused).toEqual(times === 2 ? [3, 3] : [3]);
+      }
+    },
+  );
+
+  test('a refusal that is gone at the second question ends nothing', async () => {
+    let failures = 1;
+    const { ids } = await walk((asked) => {
+      if (asked === 1 && failures > 0) {
+        failures -= 1;
+        throw new ServiceError('missing', 'for a moment', { status: 404 });
+      }
+      return answer(plain({ firstPage: 0 }), asked);
+    });
+    expect(ids).toEqual(idsUpTo(5));
+  });
+
+  test('a first page that is refused is no list', async () => {
+    const failing = walk(() => {
+      throw new ServiceError('missing', 'no such protocol', { status: 404 });
+    });
+    await expect(failing).rejects.toThrow('no such protocol');
+  });
+
+  test('where an empty page is the end, a refusal is a failure', async () => {
+    const numbering: PageNumbering = {};
+    await walkList(plain({ firstPage: 0 }), { numbering });
+    const failing = walk(refusing(plain({ firstPage: 0 })).fetchText, { numbering });
+    await expect(failing).rejects.toThrow('no such page');
+  });
+
+  test('a redirect, or a rate, is never the end', async () => {
+    for (const error of [
+      new ServiceError('rejected', 'a redirect', { status: 302 }),
+      new ServiceError('limited', 'too many', { status: 429 }),
+    ]) {
+      const failing = walk((asked) => {
+        if (asked !== undefined) throw error;
+        return answer(plain(), asked);
+      });
+      await expect(failing).rejects.toBe(error);
+    }
+  });
+
+  test('where an empty page is the end, pages without news have only slid', async () => {
+    const numbering: PageNumbering = {};
+    await walkList(plain({ firstPage: 0 }), { numbering });
+    const ids = idsUpTo(4);
+    const { ids: found } = await walk(
+      (asked) => {
+        if (asked !== undefined && asked < 6) ids.unshift(`new-${asked}`);
+        return answer(plain({ ids, firstPage: 0, pageSize: 1 }), asked);
+      },
+      { numbering },
+    );
+    expect(found).toEqual(idsUpTo(4));
+  });
+
+  test('a page with fewer items than others have had is said to be short', async () => {
+    const numbering: PageNumbering = {};
+    const shorts = async (count: number) =>
+      (await walkList(plain({ ids: idsUpTo(count) }), { numbering })).pages.map(({ short }) => short);
+    expect(await shorts(1)).toEqual([false]);
+    expect(await shorts(5)).toEqual([false, false, true]);
+    expect(await shorts(1)).toEqual([true]);
+    expect(await shorts(2)).toEqual([false]);
   });
 });
 

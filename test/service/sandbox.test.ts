@@ -236,10 +236,13 @@ describe('faults', () => {
     [{ kind: 'redirect', location: 'https://elsewhere.example/x' }, 'rejected'],
     [{ kind: 'wrong-shape', body: { items: [] } }, 'unreadable'],
   ])('%j', async (fault, reason) => {
-    const { client, sandbox } = await setUp({}, { timeout: 500, maxBodyBytes: 500_000 });
+    const time = { now: T0 };
+    const { client, sandbox } = await setUp({}, { timeout: 500, maxBodyBytes: 500_000, now: () => time.now });
     fill(sandbox, 2);
     sandbox.addFault({ fault });
-    expect((await failureOf(client.listInspections({ protocol: VAULT }, never))).reason).toBe(reason);
+    const error = await failureOf(client.listInspections({ protocol: VAULT }, never));
+    expect(error.reason).toBe(reason);
+    time.now += error.retryAfterMs ?? 0;
     expect((await client.listInspections({ protocol: VAULT }, never)).items).toHaveLength(2);
   });
 

@@ -1,0 +1,22 @@
+/** A wait that the service named counts for every request of its key, not only for the one that was refused. */
+
+export interface Hold {
+  /** Takes in the wait that an answer named, in milliseconds; absent: none. */
+  observe(waitMs: number | undefined): void;
+  /** Milliseconds until something may be asked again; 0: now. */
+  leftMs(): number;
+}
+
+/** A longer wait is a slip of the service's; it is asked again after this time. */
+const LONGEST_MS = 24 * 3_600_000;
+
+/** `now` gives epoch milliseconds. */
+export const createHold = (now: () => number): Hold => {
+  let until = Number.NEGATIVE_INFINITY;
+  return {
+    observe: (waitMs) => {
+      if (waitMs !== undefined) until = Math.max(until, now() + Math.min(waitMs, LONGEST_MS));
+    },
+    leftMs: () => Math.max(0, until - now()),
+  };
+};

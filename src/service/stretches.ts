@@ -1,0 +1,86 @@
+/**
+ * Reading all that is dated after a moment, however much it is. A list that is walked page by page can move under the
+ * walk: items slide over a page's edge, equal dates change places, an item that vanishes pulls the next one past us. One
+ * answer cannot. So a stretch of time that needs several pages is cut in two, until each part comes in one answer.
+ */
+import type { ItemDates } from '../alert.ts';
+import { ServiceError } from '../errors.ts';
+import type { WalkedPage } from './paginate.ts';
+import { cutOf, isIgnored, type Stretch } from './split.ts';
+import type { Page } from './wire.ts';
+
+export interface StretchPage<T> extends WalkedPage<T> {
+  /** Everything dated before this, by whichever date the service looks at, has been yielded. Epoch milliseconds. */
+  settledBefore?: number;
+}
+
+export interface StretchReader<T> {
+  /** One walk over the pages of a stretch; `pageSize` left out: the usual one. */
+  walk(stretch: Stretch, pageSize?: number): AsyncIterable<WalkedPage<T>>;
+  identify(item: T): string;
+  datesOf(item: T): ItemDates;
+}
+
+/** Stretches of one read; far more than any backlog needs. */
+const MAX_STRETCHES = 20_000;
+/** Walks in a row without news after which a list that cannot be cut is taken for complete, and walks at most. */
+const QUIET_WALKS = 2;
+const MAX_WALKS = 10;
+
+const settled = <T>(before: number | undefined): StretchPage<T>[] =>
+  before === undefined ? [] : [{ items: [], malformed: [], short: true, settledBefore: before }];
+
+/** Walks a stretch with ever smaller pages, so that other items lie at their edges, until nothing new comes. */
+async function* walkAgain<T>({ walk, identify }: StretchReader<T>, stretch: Stretch, firstPage: number) {
+  const known = new Set<string>();
+  let quiet = 0;
+  for (let walks = 0; walks < MAX_WALKS && quiet < QUIET_WALKS; walks += 1) {
+    const before = known.size;
+    for await (const page of walk(stretch, walks === 0 ? undefined : Math.max(1, firstPage - walks))) {
+      for (const item of page.items) known.add(identify(item));
+      yield page;
+    }
+    quiet = walks === 0 || known.size > before ? 0 : quiet + 1;
+  }
+}
+
+const countOf = (page: Page<unknown>): number => page.items.length + page.malformed.length;
+
+/** Yields a stretch until it is clear whether one page holds it all; gives the dates of the pages with something on them. */
+async function* readOnce<T>({ walk, datesOf }: StretchReader<T>, stretch: Stretch) {
+  const pages: ItemDates[][] = [];
+  for await (const page of walk(stretch)) {
+    yield page;
+    if (countOf(page) > 0) pages.push(page.items.map(datesOf));
+    if (pages.length > 1) break;
+  }
+  return pages;
+}
+
+/**
+ * Yields each page before it asks for the next; items may come several times. The earlier part of a stretch is read
+ * first, so that what is settled grows. Where the service does not look at the bounds, or more items than a page holds
+ * have one and the same date, the pages are walked several times instead.
+ */
+export async function* readStretches<T>(
+  reader: StretchReader<T>,
+  after: number,
+): AsyncGenerator<StretchPage<T>, void, undefined> {
+  const waiting: Stretch[] = [{ after }];
+  for (let read = 0; ; read += 1) {
+    const stretch = waiting.pop();
+    if (stretch === undefined) return;
+    if (read >= MAX_STRETCHES) throw new ServiceError('unreadable', `the list does not end after ${read} readings`);
+    const [first, second] = yield* readOnce(reader, stretch);
+    if (first === undefined || second === undefined) yield* settled<T>(stretch.before);
+    else if (isIgnored(stretch, [...first, ...second])) return yield* walkAgain(reader, { after }, first.length);
+    else {
+      const cut = cutOf(stretch, first);
+      if (cut !== undefined) waiting.push({ ...stretch, after: cut - 1 }, { after: stretch.after, before: cut });
+      else {
+        yield* walkAgain(reader, stretch, first.length);
+        yield* settled<T>(stretch.before);
+      }
+    }
+  }
+}

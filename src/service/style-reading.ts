@@ -1,0 +1,80 @@
+/** Reading for several values at once while it is not known how the service wants them written. */
+import type { Item } from '../alert.ts';
+import { ServiceError } from '../errors.ts';
+import type { ArrayParams } from './address.ts';
+import type { StretchPage } from './stretches.ts';
+import type { ListStyles, StyleResult } from './styles.ts';
+
+type Pages = AsyncIterable<StretchPage<Item>>;
+type Results = ReadonlyMap<ArrayParams, StyleResult>;
+
+/** A 4xx about what was asked: the style may be wrong, or one of the values. */
+const isRefusal = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError &&
+  (error.reason === 'rejected' || error.reason === 'missing') &&
+  (error.status ?? 0) >= 400;
+
+const isFailure = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && (error.reason === 'failed' || error.reason === 'unreadable');
+
+/** Names as they are compared: people and services write them in more than one way. */
+const plain = (name: string): string => name.normalize('NFC').trim().toLowerCase();
+
+/** Some services fail over a style they do not know. One that has failed so often in a row is taken for refused. */
+const FAILURES = 4;
+
+/**
+ * Yields what comes in one style; what was read to the end in it may be nothing of what another would show. `mayFail`
+ * tells whether a failure that is no refusal may count as one.
+ */
+async function* tryStyle(
+  pages: Pages,
+  values: readonly string[],
+  mayFail: () => boolean,
+): AsyncGenerator<StretchPage<Item>, StyleResult> {
+  const names = new Set(values.map(plain));
+  const shown = new Set<string>();
+  try {
+    for await (const page of pages) {
+      for (const { protocol } of page.items) if (names.has(plain(protocol))) shown.add(plain(protocol));
+      if (page.settledBefore === undefined) yield page;
+    }
+  } catch (error) {
+    if (shown.size === 0 && (isRefusal(error) || (isFailure(error) && mayFail()))) return { refusal: error };
+    throw error;
+  }
+  return { shown: shown.size };
+}
+
+/** For several values, one of them may be at fault: then the reader asks for fewer. A single one was shown by none. */
+const refusalOf = (values: readonly string[], results: Results): ServiceError | undefined => {
+  const refusals = [...results.values()].flatMap((result) => ('refusal' in result ? [result.refusal] : []));
+  const isShown = [...results.values()].some((result) => 'shown' in result && result.shown > 0);
+  return isShown || (values.length === 1 && refusals.length < results.size) ? undefined : refusals[0];
+};
+
+/**
+ * Yields what the service shows in the current style; as long as that is not proven, and either a thorough reading is
+ * wanted or the current style is refused, also what it shows in the others. Throws a refusal where no other style made
+ * up for it.
+ */
+export async function* readInStyles(
+  styles: ListStyles,
+  values: readonly string[],
+  thorough: boolean,
+  read: (style: ArrayParams) => Pages,
+): AsyncGenerator<StretchPage<Item>, void, undefined> {
+  const results = new Map<ArrayParams, StyleResult>();
+  if (styles.isProven(values)) {
+    yield* read(styles.current());
+    return;
+  }
+  for (const style of styles.candidates(values)) {
+    const mayFail = () => style !== styles.current() && styles.failed(style) >= FAILURES;
+    results.set(style, yield* tryStyle(read(style), values, mayFail));
+    if (!thorough && refusalOf(values, results) === undefined) break;
+  }
+  styles.learn(values, results);
+  const refusal = refusalOf(values, results);
+  if (refusal) throw refusal;
+}
