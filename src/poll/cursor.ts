@@ -15,19 +15,23 @@ export interface Cursor {
   start: number;
   /** Everything up to here is durably queued. */
   position: number;
-  /** The last sweep was begun at this time; the next reads `lookback` before it. */
+  /** The last sweep that found something was begun at this time; the next reads `lookback` before it. */
   sweptTo: number;
+  /** When the last sweep was completed, also one that found nothing. Absent before the first. */
+  sweptAt?: number;
   /** When a read was last completed, also one that found nothing. Absent before the first. */
   polledAt?: number;
 }
+
+type Moving = 'position' | 'sweptTo' | 'sweptAt' | 'polledAt';
 
 export interface Cursors {
   get(tracks: readonly Track[]): Promise<(Cursor | undefined)[]>;
   /** Sets a cursor that does not exist yet; an existing one is left as it is. */
   begin(track: Track, beginning: Pick<Cursor, 'start' | 'position' | 'sweptTo'>): Promise<void>;
   /** Moves `position` (and, given, the rest) forwards; a smaller value changes nothing. */
-  advance(track: Track, to: { position?: number; sweptTo?: number; polledAt?: number }): Promise<void>;
-  /** The operator's own word: moves in any direction. */
+  advance(track: Track, to: { [Field in Moving]?: number | undefined }): Promise<void>;
+  /** The operator's own word: moves in any direction, and begins anew there. */
   set(track: Track, position: number): Promise<void>;
 }
 
@@ -41,15 +45,16 @@ for i = 1, #ARGV, 2 do
 end
 return 1`;
 
-const FIELDS = ['start', 'position', 'sweptTo', 'polledAt'] as const;
+const FIELDS = ['start', 'position', 'sweptTo', 'sweptAt', 'polledAt'] as const;
 
 const toCursor = (values: readonly (string | null)[]): Cursor | undefined => {
-  const [start, position, sweptTo, polledAt] = values;
+  const [start, position, sweptTo, sweptAt, polledAt] = values;
   if (!start || !position || !sweptTo) return undefined;
   return {
     start: Number(start),
     position: Number(position),
     sweptTo: Number(sweptTo),
+    ...(sweptAt ? { sweptAt: Number(sweptAt) } : {}),
     ...(polledAt ? { polledAt: Number(polledAt) } : {}),
   };
 };
@@ -65,12 +70,14 @@ export const createCursors = (redis: Redis | Cluster, prefix: string): Cursors =
       );
     },
     advance: async (track, to) => {
-      const pairs = Object.entries(to).flatMap(([field, value]) => [field, Math.floor(value)]);
-      await redis.eval(ADVANCE, 1, keyOf(track), ...pairs);
+      const pairs = Object.entries(to).flatMap(([field, value]) =>
+        value === undefined ? [] : [field, Math.floor(value)],
+      );
+      if (pairs.length > 0) await redis.eval(ADVANCE, 1, keyOf(track), ...pairs);
     },
     set: async (track, position) => {
       const at = Math.floor(position);
-      await redis.hset(keyOf(track), { start: at, position: at, sweptTo: at });
+      await redis.multi().del(keyOf(track)).hset(keyOf(track), { start: at, position: at, sweptTo: at }).exec();
     },
   };
 };

@@ -3,18 +3,27 @@
  * queue first, remember the identities second, move the cursor last. A crash between any two costs a repeat,
  * which identities and ledger absorb, and never an item.
  */
-import { type Alert, alertId, type Item, type ItemPage, type Source } from '../alert.ts';
+import type { Alert, ItemPage, Source } from '../alert.ts';
 import type { Cursor, Cursors, Track } from './cursor.ts';
 import type { HeldLock, PollLock } from './lock.ts';
 import type { MirroredCursor } from './mirror.ts';
-import type { Identity, Seen } from './seen.ts';
-import { createWalk } from './walk.ts';
+import { createReach } from './reach.ts';
+import type { Seen } from './seen.ts';
+import { createTake, type Window } from './take.ts';
 
 /** What one request can read: one protocol's inspections, or the notifications of several protocols. */
 export interface Stream {
   service: string;
   source: Source;
   protocols: string[];
+}
+
+/** A page as it is read. */
+export interface ReadPage extends ItemPage {
+  /** There is probably no further page; only asking for it can tell. */
+  short?: boolean;
+  /** Everything dated before this has been read, by whichever date the service filters by. Epoch milliseconds. */
+  settledBefore?: number;
 }
 
 /** Durations in milliseconds. */
@@ -27,12 +36,15 @@ export interface PollSettings {
 }
 
 export interface PollerDependencies {
-  /** Every page of the stream dated after `since`, each yielded before the next is asked for. Throws `ServiceError`. */
-  pages(stream: Stream, since: number, signal: AbortSignal): AsyncIterable<ItemPage>;
-  /** The service's own time in epoch milliseconds. */
+  /**
+   * The stream's pages dated after `since`, each yielded before the next is asked for; `thorough` so that nothing can
+   * slip between two of them. Throws `ServiceError`.
+   */
+  pages(stream: Stream, since: number, signal: AbortSignal, thorough: boolean): AsyncIterable<ReadPage>;
+  /** The service's own time in epoch milliseconds, rather too early than too late. */
   clock(service: string): number;
   /** Where a track begins that Redis knows nothing of: never polled, or lost. */
-  beginningOf(track: Track): MirroredCursor;
+  beginningOf(track: Track): MirroredCursor | Promise<MirroredCursor>;
   /** Told of each cursor after a read; not past an alert that is still on its way. */
   onCursor(track: Track, cursor: MirroredCursor): void;
   /** The date of a track's oldest alert that is still on its way, in epoch milliseconds. */
@@ -56,42 +68,18 @@ export interface PollResult {
   sweep: boolean;
 }
 
-/** What one read wants of one track. */
-interface Window {
-  track: Track;
-  cursor: Cursor;
-  /** Items dated at or before this were not asked for, whatever the service gives. */
-  since: number;
+/** How far a read has come. */
+interface Progress {
+  position?: number | undefined;
+  sweptTo?: number | undefined;
 }
 
-const datesOf = ({ dates }: Item): number[] => Object.values(dates);
-
-const isoOf = (item: Item, fallback: number): string =>
-  new Date(item.dates.createdAt ?? item.dates.txTimestamp ?? item.dates.updatedAt ?? fallback).toISOString();
-
-const typeOf = ({ source, assessment }: Item): string =>
-  source === 'notifications' ? 'notification.created' : `inspection.${assessment ?? 'unknown'}`;
-
-export const toAlert = (item: Item, service: string, protocol: string, readAt: number): Alert => ({
-  id: alertId(service, item.source, item.itemId),
-  source: item.source,
-  service,
-  protocol,
-  type: typeOf(item),
-  itemId: item.itemId,
-  at: isoOf(item, readAt),
-  readAt: new Date(readAt).toISOString(),
-  ...(item.txHash === undefined ? {} : { txHash: item.txHash }),
-  item: item.raw,
-  replay: false,
-});
-
-/** Whether an item is something to tell people about. */
-export const isWanted = (item: Item, assessments: readonly string[]): boolean =>
-  item.source === 'notifications' || assessments.includes(item.assessment ?? '');
+/** Just before the second that holds `at`: items whose dates are whole seconds are never cut off from their equals. */
+const beforeSecond = (at: number): number => Math.floor(at / 1000) * 1000 - 1;
 
 export const createPoller = (dependencies: PollerDependencies) => {
-  const { pages, clock, cursors, seen, lock, dispatch, now, settings } = dependencies;
+  const { pages, clock, cursors, seen, lock, now, settings } = dependencies;
+  const take = createTake({ ...dependencies, assessments: settings.assessments, lookback: settings.lookback });
 
   const loadCursors = async (tracks: readonly Track[]): Promise<Cursor[]> => {
     const found = await cursors.get(tracks);
@@ -99,71 +87,39 @@ export const createPoller = (dependencies: PollerDependencies) => {
       tracks.map(async (track, index): Promise<Cursor> => {
         const cursor = found[index];
         if (cursor) return cursor;
-        const beginning = dependencies.beginningOf(track);
+        const beginning = await dependencies.beginningOf(track);
         await cursors.begin(track, beginning);
         return beginning;
       }),
     );
   };
 
+  /** The first read is one: it learns what was there before. */
+  const isSweepDue = ({ polledAt, sweptAt, sweptTo }: Cursor, begun: number): boolean =>
+    polledAt === undefined || begun - (sweptAt ?? sweptTo) >= settings.sweepEvery;
+
   const sinceOf = ({ start, position, sweptTo }: Cursor, sweep: boolean): number => {
     const hot = position - settings.overlap;
-    return Math.max(start - settings.lookback, sweep ? Math.min(hot, sweptTo - settings.lookback) : hot);
+    const since = sweep ? Math.min(hot, sweptTo - settings.lookback) : hot;
+    return beforeSecond(Math.max(start - settings.lookback, since));
   };
 
-  /** The latest date decides: it is the one no filter of the service can lie beyond. Undated items are always taken. */
-  const isInWindow = (item: Item, { since, cursor }: Window): boolean => {
-    const dates = datesOf(item);
-    return dates.length === 0 || Math.max(...dates) > Math.max(since, cursor.start);
-  };
-
-  const take = async (window: Window, page: readonly Item[]): Promise<number> => {
-    const readAt = now();
-    const found = new Map<string, { alert: Alert; identity: Identity }>();
-    for (const item of page) {
-      if (!isWanted(item, settings.assessments) || !isInWindow(item, window)) continue;
-      const alert = toAlert(item, window.track.service, window.track.protocol, readAt);
-      const latest = Math.max(...datesOf(item), Number.NEGATIVE_INFINITY);
-      found.set(alert.id, { alert, identity: { id: alert.id, latest: Number.isFinite(latest) ? latest : readAt } });
-    }
-    if (found.size === 0) return 0;
-    const identities = [...found.values()].map(({ identity }) => identity);
-    const fresh = await seen.unknown(window.track, identities);
-    if (fresh.length > 0) await dispatch(fresh.flatMap(({ id }) => found.get(id)?.alert ?? []));
-    await seen.remember(window.track, identities);
-    return fresh.length;
-  };
-
-  const advanceAll = (windows: readonly Window[], to: Parameters<Cursors['advance']>[1]) =>
+  const advanceAll = (windows: readonly Window[], to: Progress & { polledAt?: number; sweptAt?: number }) =>
     Promise.all(windows.map(({ track }) => cursors.advance(track, to)));
 
-  const takePage = async (windows: readonly Window[], { items }: ItemPage): Promise<number> => {
-    const single = windows.length === 1;
-    let alerts = 0;
-    for (const window of windows) {
-      const own = single ? items : items.filter(({ protocol }) => protocol === window.track.protocol);
-      alerts += await take(window, own);
-    }
-    return alerts;
-  };
-
   /** The copy outside Redis stays behind what is not delivered: with Redis its job would be lost, too. */
-  const mirror = async ({ track, cursor }: Window, position: number | undefined, sweptTo: number | undefined) => {
+  const mirror = async ({ track, cursor }: Window, { position = 0, sweptTo = 0 }: Progress) => {
     const oldest = (await dependencies.oldestOpen(track)) ?? Number.POSITIVE_INFINITY;
     dependencies.onCursor(track, {
       start: cursor.start,
-      position: Math.min(Math.max(cursor.position, position ?? 0), oldest),
-      sweptTo: Math.min(Math.max(cursor.sweptTo, sweptTo ?? 0), oldest),
+      position: Math.min(Math.max(cursor.position, position), oldest),
+      sweptTo: Math.min(Math.max(cursor.sweptTo, sweptTo), oldest),
     });
   };
 
-  const finish = async (windows: readonly Window[], position: number | undefined, sweptTo: number | undefined) => {
-    await advanceAll(windows, {
-      ...(position === undefined ? {} : { position }),
-      ...(sweptTo === undefined ? {} : { sweptTo }),
-      polledAt: now(),
-    });
-    await Promise.all(windows.map((window) => mirror(window, position, sweptTo)));
+  const finish = async (windows: readonly Window[], progress: Progress, sweptAt: number | undefined) => {
+    await advanceAll(windows, { ...progress, polledAt: now(), ...(sweptAt === undefined ? {} : { sweptAt }) });
+    await Promise.all(windows.map((window) => mirror(window, progress)));
     const floor = settings.overlap + 2 * settings.lookback;
     await Promise.all(
       windows.map(({ track, cursor }) => seen.forget(track, Math.min(cursor.position, cursor.sweptTo) - floor)),
@@ -171,26 +127,40 @@ export const createPoller = (dependencies: PollerDependencies) => {
   };
 
   const read = async (stream: Stream, tracks: Track[], held: HeldLock, signal: AbortSignal): Promise<PollResult> => {
-    const begun = clock(stream.service);
+    const ownBegun = now();
+    const guessed = clock(stream.service);
     const loaded = await loadCursors(tracks);
-    const sweep = loaded.some(({ sweptTo }) => begun - sweptTo >= settings.sweepEvery);
+    const sweep = loaded.some((cursor) => isSweepDue(cursor, guessed));
     const windows = tracks.flatMap((track, index): Window[] => {
       const cursor = loaded[index];
       return cursor ? [{ track, cursor, since: sinceOf(cursor, sweep) }] : [];
     });
-    const walk = createWalk(begun, settings.lookback);
-    let items = 0;
-    let alerts = 0;
-    for await (const page of pages(stream, Math.min(...windows.map(({ since }) => since)), signal)) {
+    const reach = createReach();
+    // The answers may have told that the service's clock is behind what we took it for.
+    const begun = (): number => Math.min(guessed, clock(stream.service) - (now() - ownBegun));
+    /** No date ahead of the service's own clock moves a cursor, or one item from the future would hide what comes before. */
+    const progress = (settledBefore?: number): Progress => {
+      const position = reach.upTo(Math.min(settledBefore ?? begun(), begun()));
+      if (position === undefined || !sweep) return { position };
+      return {
+        position,
+        sweptTo: settledBefore === undefined ? begun() : Math.min(position + settings.lookback, begun()),
+      };
+    };
+    const result: PollResult = { outcome: 'read', items: 0, alerts: 0, sweep };
+    for await (const page of pages(stream, Math.min(...windows.map(({ since }) => since)), signal, sweep)) {
       if (!(await held.renew())) throw new Error('the lock of this poll was lost: another daemon goes on from here');
       await dependencies.onPage(stream, page);
-      alerts += await takePage(windows, page);
-      items += page.items.length;
-      const safe = walk.after(page.items);
-      if (safe !== undefined) await advanceAll(windows, sweep ? { position: safe, sweptTo: safe } : { position: safe });
+      const fresh = await take(windows, page);
+      reach.take(page.items);
+      result.alerts += fresh;
+      result.items += page.items.length;
+      if (page.settledBefore !== undefined) await advanceAll(windows, progress(page.settledBefore));
+      // Nothing new where new things come: the sweep asks whether there is more.
+      if (page.short && fresh === 0 && !sweep) break;
     }
-    await finish(windows, walk.end(), sweep ? begun : undefined);
-    return { outcome: 'read', items, alerts, sweep };
+    await finish(windows, progress(), sweep ? begun() : undefined);
+    return result;
   };
 
   return {

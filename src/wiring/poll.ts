@@ -11,12 +11,14 @@ import { createNameFilter } from '../poll/include.ts';
 import { createIntake, type IntakeTurn } from '../poll/intake.ts';
 import { createPollLock } from '../poll/lock.ts';
 import type { Mirror, MirroredCursor } from '../poll/mirror.ts';
-import { createPoller, type Stream } from '../poll/poller.ts';
+import { createPoller, type PollerDependencies, type Stream } from '../poll/poller.ts';
+import type { ArrayParams } from '../service/address.ts';
 import { createServiceClient, type ServiceClient } from '../service/client.ts';
 import { createServiceClock, type ServiceClock } from '../service/clock.ts';
 import { createFeed, type Feed } from '../service/feed.ts';
 import { walkPages } from '../service/paginate.ts';
 import type { Protocol } from '../service/protocols.ts';
+import { createListStyles } from '../service/styles.ts';
 import type { Store } from './store.ts';
 
 export interface ReadingDependencies {
@@ -37,14 +39,21 @@ interface Service {
   feed: Feed;
 }
 
-export const openServices = (config: Config, now: () => number): ReadonlyMap<string, Service> =>
+/** `onListStyle` is told where a service turns out to want its lists in another style than the config says. */
+export const openServices = (
+  config: Config,
+  now: () => number,
+  onListStyle: (service: string, style: ArrayParams) => void = () => {},
+): ReadonlyMap<string, Service> =>
   new Map(
     config.services.map((service) => {
-      const client = createServiceClient({ service, now, connections: config.poll.concurrency });
+      const styles = createListStyles(service.arrayParams, (style) => onListStyle(service.name, style));
+      const { concurrency: connections } = config.poll;
+      const client = createServiceClient({ service, now, connections, listStyle: styles.current });
       const clock = createServiceClock(now);
       const [only, ...others] = config.alerts.assessments;
       const asked = only !== undefined && others.length === 0 ? { assessment: only } : {};
-      return [service.name, { client, clock, feed: createFeed(client, clock, asked) }] as const;
+      return [service.name, { client, clock, feed: createFeed(client, clock, asked, styles) }] as const;
     }),
   );
 
@@ -76,7 +85,9 @@ export const listProtocols = async ({ client, clock }: Service, signal: AbortSig
 
 export const createReading = (dependencies: ReadingDependencies) => {
   const { config, store, metrics, health, outages, log, dispatch, mirror, now } = dependencies;
-  const services = openServices(config, now);
+  const services = openServices(config, now, (service, arrayParams) =>
+    log.warn({ service, arrayParams }, 'the service wants its lists in another style than the config says; using it'),
+  );
   const isIncluded = createNameFilter(config.protocols.include, config.protocols.exclude);
 
   const serviceOf = (name: string): Service => {
@@ -92,7 +103,13 @@ export const createReading = (dependencies: ReadingDependencies) => {
     return 'at' in startFrom ? Date.parse(startFrom.at) : serviceNow - startFrom.agoMs;
   };
 
-  const beginningOf = (track: Track): MirroredCursor => {
+  /** What happened since a protocol was not listed yet is no history, whatever `startFrom` says. */
+  const owedSince = async ({ service, protocol }: Track): Promise<number> => {
+    const since = (await catalog.protocols(service)).get(protocol)?.owedSince;
+    return since === undefined ? Number.POSITIVE_INFINITY : since + serviceOf(service).clock.now() - now();
+  };
+
+  const beginningOf = async (track: Track): Promise<MirroredCursor> => {
     const mirrored = mirror.recall(track);
     if (mirrored) {
       log.warn(
@@ -101,16 +118,16 @@ export const createReading = (dependencies: ReadingDependencies) => {
       );
       return mirrored;
     }
-    const start = firstStart(track.service);
+    const start = Math.min(firstStart(track.service), await owedSince(track));
     return { start, position: start, sweptTo: start };
   };
 
-  const pages = ({ service, source, protocols }: Stream, since: number, signal: AbortSignal) => {
+  const pages: PollerDependencies['pages'] = ({ service, source, protocols }, since, signal, thorough) => {
     const { feed } = serviceOf(service);
     const [only = ''] = protocols;
     return source === 'inspections'
-      ? feed.inspections(only, since, signal)
-      : feed.notifications(protocols, since, signal);
+      ? feed.inspections(only, since, signal, thorough)
+      : feed.notifications(protocols, since, signal, thorough);
   };
 
   const catalog = createCatalog({
@@ -118,6 +135,7 @@ export const createReading = (dependencies: ReadingDependencies) => {
     prefix: store.prefix,
     list: (service, signal) => listProtocols(serviceOf(service), signal),
     isIncluded,
+    now,
   });
 
   const { poll } = createPoller({

@@ -24,7 +24,7 @@ const setUp = (changes: Partial<PollerDependencies> = {}, pageSize = 3) => {
   const { poll } = createPoller({
     pages: history.pages,
     clock: () => time.now,
-    beginningOf: () => ({ start: T0, position: T0, sweptTo: T0 }),
+    beginningOf: async () => ({ start: T0, position: T0, sweptTo: T0 }),
     onCursor: () => {},
     oldestOpen: async () => undefined,
     cursors,
@@ -162,6 +162,8 @@ describe('a poll', () => {
             page += 1;
             if (page === stopAt) throw new Error('killed');
             yield each;
+            const last = each.items.at(-1)?.dates.createdAt ?? 0;
+            yield { items: [], malformed: [], settledBefore: last };
           }
         },
       },
@@ -169,13 +171,13 @@ describe('a poll', () => {
     );
     const { history, poll, ids, time } = context;
     time.now = T0 + 1000 * MINUTE;
-    history.items.push(...Array.from({ length: 600 }, (_, n) => makeItem(n * 60)));
+    history.items.push(...Array.from({ length: 600 }, (_, n) => makeItem((n + 1) * 60)));
     await expect(poll()).rejects.toThrow('killed');
     stopAt = undefined;
     await poll();
     expect(asked[1]).toBeGreaterThan(T0 + 90 * MINUTE);
-    expect(ids()).toHaveLength(599);
-    expect(new Set(ids()).size).toBe(599);
+    expect(ids()).toHaveLength(600);
+    expect(new Set(ids()).size).toBe(600);
   });
 
   test('a service that sorts downwards loses nothing when the walk breaks off', async () => {

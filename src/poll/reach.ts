@@ -1,0 +1,27 @@
+/** How far the cursor may go during and after one read. Pure bookkeeping, no requests. */
+import type { Item } from '../alert.ts';
+
+export interface Reach {
+  /** Takes a page in. */
+  take(items: readonly Item[]): void;
+  /** How far everything is surely read once all before `settledBefore` was; nothing where no item was dated. */
+  upTo(settledBefore?: number): number | undefined;
+}
+
+/**
+ * Over the items' earliest dates: whichever date the service filters by, it is not before that one. An answer without
+ * items moves nothing, however far it was asked for: it may be a mistake of the service's.
+ */
+export const createReach = (): Reach => {
+  let highest: number | undefined;
+  return {
+    take: (items) => {
+      for (const { dates } of items) {
+        const earliest = Math.min(...Object.values(dates));
+        if (Number.isFinite(earliest)) highest = Math.max(highest ?? earliest, earliest);
+      }
+    },
+    upTo: (settledBefore = Number.POSITIVE_INFINITY) =>
+      highest === undefined ? undefined : Math.min(highest, settledBefore),
+  };
+};

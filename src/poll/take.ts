@@ -1,0 +1,113 @@
+/** From the items of one page to alerts that are queued: what is wanted, what is new, what is old. */
+import { type Alert, alertId, type Item, type ItemPage } from '../alert.ts';
+import type { Cursor, Track } from './cursor.ts';
+import type { Identity, Seen } from './seen.ts';
+
+/** What one read wants of one track. */
+export interface Window {
+  track: Track;
+  cursor: Cursor;
+  /** Items dated at or before this were not asked for, whatever the service gives. */
+  since: number;
+}
+
+export interface TakeDependencies {
+  seen: Seen;
+  /** Resolves when every alert is durably queued. */
+  dispatch(alerts: Alert[]): Promise<void>;
+  now(): number;
+  /** Assessments that make an inspection an alert. */
+  assessments: readonly string[];
+  /** Milliseconds that an item may be late. */
+  lookback: number;
+}
+
+const datesOf = ({ dates }: Item): number[] => Object.values(dates);
+
+const isoOf = (item: Item, fallback: number): string =>
+  new Date(item.dates.createdAt ?? item.dates.txTimestamp ?? item.dates.updatedAt ?? fallback).toISOString();
+
+const typeOf = ({ source, assessment }: Item): string =>
+  source === 'notifications' ? 'notification.created' : `inspection.${assessment ?? 'unknown'}`;
+
+export const toAlert = (item: Item, service: string, protocol: string, readAt: number): Alert => ({
+  id: alertId(service, item.source, item.itemId),
+  source: item.source,
+  service,
+  protocol,
+  type: typeOf(item),
+  itemId: item.itemId,
+  at: isoOf(item, readAt),
+  readAt: new Date(readAt).toISOString(),
+  ...(item.txHash === undefined ? {} : { txHash: item.txHash }),
+  item: item.raw,
+  replay: false,
+});
+
+/** Whether an item is something to tell people about. */
+export const isWanted = (item: Item, assessments: readonly string[]): boolean =>
+  item.source === 'notifications' || assessments.includes(item.assessment ?? '');
+
+/** Names as they are compared: the listing and the items may write one in more than one way. */
+const plain = (name: string): string => name.normalize('NFC').trim().toLowerCase();
+
+/**
+ * A track's own items. What was asked for under one name is taken under another spelling as well, unless the answer
+ * shows that the name was not looked at.
+ */
+const ownItems = (items: readonly Item[], { source, protocol }: Track, alone: boolean): readonly Item[] => {
+  if (source === 'inspections') return items;
+  const own = items.filter((item) => plain(item.protocol) === plain(protocol));
+  const isOtherSpelling = own.length === 0 && new Set(items.map((item) => item.protocol)).size === 1;
+  return alone && isOtherSpelling ? items : own;
+};
+
+/** The latest moment an item's dates can mean: one in whole seconds may have lost its milliseconds. */
+const latestOf = (item: Item): number | undefined => {
+  const dates = datesOf(item);
+  if (dates.length === 0) return undefined;
+  const latest = Math.max(...dates);
+  return latest % 1000 === 0 ? latest + 999 : latest;
+};
+
+export const createTake = ({ seen, dispatch, now, assessments, lookback }: TakeDependencies) => {
+  /** The latest date decides: it is the one no filter of the service can lie beyond. Undated items are always taken. */
+  const isInWindow = (item: Item, { since, cursor }: Window): boolean => {
+    const latest = latestOf(item);
+    return latest === undefined || latest > Math.max(since, cursor.start - lookback);
+  };
+
+  /**
+   * Dated before the start: what the first read finds is the past, which nobody asked for; what shows up afterwards was
+   * written since, late.
+   */
+  const isPast = (item: Item, { start, polledAt }: Cursor): boolean =>
+    polledAt === undefined && (latestOf(item) ?? Number.POSITIVE_INFINITY) <= start;
+
+  const takeItems = async (window: Window, items: readonly Item[]): Promise<number> => {
+    const readAt = now();
+    const found = new Map<string, { alert: Alert; identity: Identity; past: boolean }>();
+    for (const item of items) {
+      if (!isWanted(item, assessments) || !isInWindow(item, window)) continue;
+      const alert = toAlert(item, window.track.service, window.track.protocol, readAt);
+      const identity = { id: alert.id, latest: latestOf(item) ?? readAt };
+      found.set(alert.id, { alert, identity, past: isPast(item, window.cursor) });
+    }
+    if (found.size === 0) return 0;
+    const identities = [...found.values()].map(({ identity }) => identity);
+    const unknown = await seen.unknown(window.track, identities);
+    const fresh = unknown.flatMap(({ id }) => found.get(id) ?? []).filter(({ past }) => !past);
+    if (fresh.length > 0) await dispatch(fresh.map(({ alert }) => alert));
+    await seen.remember(window.track, identities);
+    return fresh.length;
+  };
+
+  /** Queues what is new on a page and remembers it, in that order. Gives how many that were. */
+  return async (windows: readonly Window[], { items }: ItemPage): Promise<number> => {
+    let alerts = 0;
+    for (const window of windows) {
+      alerts += await takeItems(window, ownItems(items, window.track, windows.length === 1));
+    }
+    return alerts;
+  };
+};
