@@ -55,7 +55,7 @@ const plain = (name: string): string => name.normalize('NFC').trim().toLowerCase
  * A track's own items. What was asked for under one name is taken under another spelling as well, unless the answer
  * shows that the name was not looked at.
  */
-const ownItems = (items: readonly Item[], { source, protocol }: Track, alone: boolean): readonly Item[] => {
+export const ownItems = (items: readonly Item[], { source, protocol }: Track, alone: boolean): readonly Item[] => {
   if (source === 'inspections') return items;
   const own = items.filter((item) => plain(item.protocol) === plain(protocol));
   const isOtherSpelling = own.length === 0 && new Set(items.map((item) => item.protocol)).size === 1;
