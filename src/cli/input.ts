@@ -28,7 +28,7 @@ const refusal = ({ what }: Pick<ListKind<unknown>, 'what'>, file: string, findin
   const named = findings.map((found) => (typeof found.path[0] === 'number' ? found : { ...found, path: [what] }));
   const problems = toProblems(file, named, placeOf);
   const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
-  return new UsageError([`the ${what} have ${count}, nothing was sent`, ...problems.map(formatProblem)].join('\n'));
+  return new UsageError([`the ${what} have ${count}; nothing was sent:`, ...problems.map(formatProblem)].join('\n'));
 };
 
 const asJsonText = (list: YAMLSeq, document: Document): Scalar => {

@@ -1,0 +1,99 @@
+/** A list of the service on its way to the operator: walked page by page, as a table or as one JSON array. */
+import type { JsonObject } from '../alert.ts';
+import { UsageError } from '../errors.ts';
+import { walkPages } from '../service/paginate.ts';
+import type { Page } from '../service/wire.ts';
+import type { CommandContext } from './context.ts';
+import { createProgress } from './progress.ts';
+
+export interface Listing<T> {
+  /** Plural, as people call its items: `inspections`. */
+  what: string;
+  fetchPage(pageNumber: number | undefined): Promise<Page<T>>;
+  identify(item: T): string;
+  /** As the service gave it. */
+  rawOf(item: T): JsonObject;
+  /** Ends with a line feed. */
+  render(items: readonly T[]): string;
+}
+
+export interface ListingOptions {
+  json?: boolean;
+  /** `Infinity` for all. */
+  limit: number;
+}
+
+export const DEFAULT_LIMIT = 50;
+
+/** From `--limit` and `--all`. Throws a `UsageError`. */
+export const limitOf = ({ limit, all }: { limit?: string; all?: boolean }): number => {
+  if (limit === undefined) return all === true ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT;
+  if (all === true) throw new UsageError('--limit and --all exclude each other');
+  if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError(`--limit must be a whole number from 1 (got '${limit}')`);
+  return Number(limit);
+};
+
+/** One more than is wanted tells whether there are more. */
+export const pageSizeFor = (limit: number, configured: number): number => Math.min(limit + 1, configured);
+
+interface Printer<T> {
+  add(items: readonly T[]): void;
+  end(): void;
+}
+
+/** Item by item, one a line, so that a long list needs no memory; an array all the same. */
+const createJsonPrinter = <T>({ rawOf }: Listing<T>, { write }: CommandContext): Printer<T> => {
+  let isFirst = true;
+  return {
+    add: (items) => {
+      for (const item of items) {
+        write(`${isFirst ? '[\n' : ',\n'}${JSON.stringify(rawOf(item))}`);
+        isFirst = false;
+      }
+    },
+    end: () => write(isFirst ? '[]\n' : '\n]\n'),
+  };
+};
+
+const createTextPrinter = <T>({ what, render }: Listing<T>, { write }: CommandContext): Printer<T> => {
+  const all: T[] = [];
+  return {
+    add: (items) => {
+      for (const item of items) all.push(item);
+    },
+    end: () => write(all.length === 0 ? `No ${what}.\n` : render(all)),
+  };
+};
+
+/** Prints up to `limit` items, and says on standard error what is not among them. Throws what asking throws. */
+export const printListing = async <T>(listing: Listing<T>, options: ListingOptions, context: CommandContext) => {
+  const { json = false, limit } = options;
+  const { what, fetchPage, identify } = listing;
+  const printer = json ? createJsonPrinter(listing, context) : createTextPrinter(listing, context);
+  // Items that appear on the same terminal are progress enough.
+  const progress = createProgress({ ...context, isErrorTty: context.isErrorTty && !(json && context.isTty) });
+  const problems: string[] = [];
+  let pages = 0;
+  let count = 0;
+  let hasMore = false;
+  try {
+    for await (const page of walkPages(fetchPage, identify)) {
+      const items = page.items.slice(0, limit - count);
+      printer.add(items);
+      problems.push(...page.malformed.map(({ problem }) => problem));
+      pages += 1;
+      count += items.length;
+      hasMore = items.length < page.items.length;
+      if (hasMore) break;
+      progress.tell(`${what}: ${count} on ${pages} ${pages === 1 ? 'page' : 'pages'} so far`);
+    }
+  } finally {
+    progress.end();
+  }
+  printer.end();
+  if (hasMore) context.warn(`tocsin: only ${count} ${what} are shown; --all shows all, --limit another number\n`);
+  if (problems.length > 0) {
+    const reasons = [...new Set(problems)].join('; ');
+    context.warn(`tocsin: ${problems.length} malformed ${what} are left out: ${reasons}\n`);
+  }
+};

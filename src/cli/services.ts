@@ -1,0 +1,156 @@
+/** Which of the config's services a command asks: the one it names, the only one, or the one that lists a protocol. */
+import { cleanLine } from '../channels/text.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { nearest } from '../config/suggest.ts';
+import { UsageError } from '../errors.ts';
+import type { ServiceClient } from '../service/client.ts';
+import { walkPages } from '../service/paginate.ts';
+import type { Protocol } from '../service/protocols.ts';
+import { openServices } from '../wiring/poll.ts';
+import type { CommandContext, CommonOptions } from './context.ts';
+
+export interface ServiceOptions extends CommonOptions {
+  /** Name of the `services` entry. */
+  service?: string;
+}
+
+export interface ChosenService {
+  client: ServiceClient;
+  /** Of the config. */
+  pageSize: number;
+  config: Config;
+}
+
+/** A protocol that can be changed. */
+export interface OwnedProtocol {
+  client: ServiceClient;
+  protocol: Protocol;
+  id: string;
+}
+
+export interface Services {
+  /** The one that `--service` names, or the only one. Throws a `UsageError`. */
+  chosen(): ChosenService;
+  /** The same; where there are several, the one that lists all these protocols. */
+  listing(protocols: readonly string[]): Promise<ChosenService>;
+  /** The one protocol of this id, else of this name. Throws a `UsageError`. */
+  owned(protocol: string): Promise<OwnedProtocol>;
+}
+
+const quoted = (names: readonly string[]): string => names.map((name) => `'${cleanLine(name)}'`).join(', ');
+
+/** All protocols of a key, without their assets. */
+export const allProtocols = async (client: ServiceClient, signal: AbortSignal): Promise<Protocol[]> => {
+  const protocols: Protocol[] = [];
+  const pages = walkPages(
+    (pageNumber) => client.listProtocols({ pageNumber, hideAssets: true }, signal),
+    ({ id, name }) => id ?? name,
+  );
+  for await (const { items } of pages) protocols.push(...items);
+  return protocols;
+};
+
+/** Says that nothing is called so, and what might have been meant. */
+const unknownProtocol = (services: readonly ChosenService[], wanted: string, known: readonly string[]): UsageError => {
+  const near = nearest(wanted, known);
+  const suggestion = near === undefined ? '' : `; did you mean ${quoted([near])}?`;
+  const names = services.map(({ client }) => client.name).join(', ');
+  return new UsageError(`${names}: no protocol ${quoted([wanted])} is listed${suggestion}`);
+};
+
+interface Listed {
+  service: ChosenService;
+  protocols: Protocol[];
+}
+
+const listAll = async (services: readonly ChosenService[], signal: AbortSignal): Promise<Listed[]> =>
+  await Promise.all(
+    services.map(async (service) => ({ service, protocols: await allProtocols(service.client, signal) })),
+  );
+
+const listingOf = (listed: readonly Listed[], wanted: readonly string[]): ChosenService => {
+  const services = listed.map(({ service }) => service);
+  const byService = listed.map(({ protocols }) => protocols.map(({ name }) => name));
+  const missing = wanted.find((name) => !byService.flat().includes(name));
+  if (missing !== undefined) throw unknownProtocol(services, missing, byService.flat());
+  const [first, ...others] = services.filter((_, index) => wanted.every((name) => byService[index]?.includes(name)));
+  if (first === undefined) throw new UsageError(`no service lists all of ${quoted(wanted)}: ask one after the other`);
+  if (others.length === 0) return first;
+  const names = [first, ...others].map(({ client }) => client.name).join(', ');
+  throw new UsageError(`several services list ${quoted(wanted)}: name one with --service (${names})`);
+};
+
+const ownedOf = (listed: readonly Listed[], wanted: string): OwnedProtocol => {
+  const all = listed.flatMap(({ service: { client }, protocols }) =>
+    protocols.map((protocol) => ({ client, protocol })),
+  );
+  const byId = all.filter(({ protocol }) => protocol.id === wanted);
+  const [first, ...others] = byId.length > 0 ? byId : all.filter(({ protocol }) => protocol.name === wanted);
+  if (first === undefined) {
+    const known = all.map(({ protocol }) => protocol.name);
+    throw unknownProtocol(
+      listed.map(({ service }) => service),
+      wanted,
+      known,
+    );
+  }
+  if (others.length > 0) {
+    const ids = [first, ...others].map(
+      ({ client, protocol }) => `${cleanLine(protocol.id ?? 'no id')} at ${client.name}`,
+    );
+    throw new UsageError(`several protocols are called ${quoted([wanted])}: name one by its id (${ids.join(', ')})`);
+  }
+  const { id } = first.protocol;
+  if (id !== undefined) return { ...first, id };
+  throw new UsageError(`${first.client.name}: ${quoted([wanted])} is listed without an id, so it cannot be changed`);
+};
+
+const required = (protocols: readonly string[]): readonly string[] => {
+  if (protocols.some((name) => name.trim() === '')) throw new UsageError('--protocol is empty');
+  return protocols;
+};
+
+const createServices = (
+  opened: readonly ChosenService[],
+  wanted: string | undefined,
+  signal: AbortSignal,
+): Services => {
+  const names = opened.map(({ client }) => client.name).join(', ');
+  const candidates = wanted === undefined ? opened : opened.filter(({ client }) => client.name === wanted);
+  const [first, ...others] = candidates;
+  if (first === undefined) throw new UsageError(`--service must be one of ${names} (got '${String(wanted)}')`);
+  return {
+    chosen: () => {
+      if (others.length === 0) return first;
+      throw new UsageError(`the config has several services: name one with --service (${names})`);
+    },
+    listing: async (protocols) => {
+      const asked = required(protocols);
+      return others.length === 0 ? first : listingOf(await listAll(candidates, signal), asked);
+    },
+    owned: async (protocol) => {
+      required([protocol]);
+      return ownedOf(await listAll(candidates, signal), protocol);
+    },
+  };
+};
+
+/** Opens the config's services for the length of `act`. */
+export const withServices = async <T>(
+  options: ServiceOptions,
+  { env, signal }: CommandContext,
+  act: (services: Services) => Promise<T>,
+): Promise<T> => {
+  const config = await loadConfig(options.config, env);
+  const clients = openServices(config, Date.now);
+  const opened = config.services.flatMap(({ name, pageSize }) => {
+    const service = clients.get(name);
+    return service ? [{ client: service.client, pageSize, config }] : [];
+  });
+  try {
+    return await act(createServices(opened, options.service, signal));
+  } finally {
+    await Promise.all(opened.map(({ client }) => client.close()));
+  }
+};

@@ -1,0 +1,63 @@
+/** `tocsin settings`: a protocol's detectors, assets and channels, as the service has them. */
+import type { JsonObject, JsonValue } from '../alert.ts';
+import type { ProtocolSettings } from '../service/protocols.ts';
+import { channelRows } from './channel-rows.ts';
+import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
+import { createChainText, fieldText } from './item-text.ts';
+import { type ServiceOptions, withServices } from './services.ts';
+import { indented, renderTable } from './table.ts';
+
+interface SettingsOptions extends ServiceOptions {
+  protocol: string;
+}
+
+const isObject = (value: JsonValue): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const listOf = (value: JsonValue | undefined): JsonValue[] => (Array.isArray(value) ? value : []);
+
+const section = (title: string, count: number, body: string): string =>
+  `${title} (${count})\n${count === 0 ? '' : body}`;
+
+const assetsText = (assets: readonly JsonObject[], chainText: (item: JsonObject) => string): string =>
+  renderTable(
+    assets,
+    [
+      { head: 'chain', cell: chainText },
+      { head: 'address', cell: ({ address }) => fieldText(address) },
+      { head: 'asset', shrinks: true, cell: ({ descriptor }) => fieldText(descriptor) },
+    ],
+    ({ admins }) => {
+      const named = listOf(admins).map(fieldText);
+      return named.length === 0 ? [] : [`admins ${named.join(' ')}`];
+    },
+  );
+
+const channelsText = (rows: ReturnType<typeof channelRows>): string =>
+  renderTable(rows, [
+    { head: 'kind', cell: ({ kind }) => kind },
+    { head: 'address', shrinks: true, cell: ({ address }) => address },
+  ]);
+
+const renderSettings = (
+  { detectors, channels, raw }: ProtocolSettings,
+  chainText: (item: JsonObject) => string,
+): string => {
+  const names = detectors.map(fieldText);
+  const assets = listOf(raw.assets).filter(isObject);
+  const rows = channelRows(channels);
+  return [
+    section('Detectors', names.length, `${indented(names.join(', ')).join('\n')}\n`),
+    section('Assets', assets.length, assetsText(assets, chainText)),
+    section('Channels', rows.length, channelsText(rows)),
+  ].join('\n');
+};
+
+export const settings = async (options: SettingsOptions, context: CommandContext): Promise<ExitCode> =>
+  await withServices(options, context, async (services) => {
+    const { client, config } = await services.listing([options.protocol]);
+    const found = await client.settings(options.protocol, context.signal);
+    if (options.json === true) writeJson(context, found.raw);
+    else context.write(renderSettings(found, createChainText(config)));
+    return EXIT.done;
+  });
