@@ -33,6 +33,8 @@ export interface Cursors {
   advance(track: Track, to: { [Field in Moving]?: number | undefined }): Promise<void>;
   /** The operator's own word: moves in any direction, and begins anew there. */
   set(track: Track, position: number): Promise<void>;
+  /** Where each track was begun or set: nothing before it is in the books of this Redis, but by chance. */
+  begun(tracks: readonly Track[]): Promise<(number | undefined)[]>;
 }
 
 export const trackKey = ({ service, source, protocol }: Track): string => JSON.stringify([service, source, protocol]);
@@ -63,11 +65,10 @@ export const createCursors = (redis: Redis | Cluster, prefix: string): Cursors =
   const keyOf = (track: Track): string => `${prefix}:cursor:${trackKey(track)}`;
   return {
     get: (tracks) => Promise.all(tracks.map(async (track) => toCursor(await redis.hmget(keyOf(track), ...FIELDS)))),
-    begin: async (track, beginning) => {
+    begin: async (track, { start, position, sweptTo }) => {
       const key = keyOf(track);
-      await Promise.all(
-        (['start', 'position', 'sweptTo'] as const).map((field) => redis.hsetnx(key, field, String(beginning[field]))),
-      );
+      const fields = Object.entries({ start, position, sweptTo, begun: position });
+      await Promise.all(fields.map(([field, value]) => redis.hsetnx(key, field, String(value))));
     },
     advance: async (track, to) => {
       const pairs = Object.entries(to).flatMap(([field, value]) =>
@@ -77,7 +78,15 @@ export const createCursors = (redis: Redis | Cluster, prefix: string): Cursors =
     },
     set: async (track, position) => {
       const at = Math.floor(position);
-      await redis.multi().del(keyOf(track)).hset(keyOf(track), { start: at, position: at, sweptTo: at }).exec();
+      const fields = { start: at, position: at, sweptTo: at, begun: at };
+      await redis.multi().del(keyOf(track)).hset(keyOf(track), fields).exec();
     },
+    begun: (tracks) =>
+      Promise.all(
+        tracks.map(async (track) => {
+          const at = await redis.hget(keyOf(track), 'begun');
+          return at === null ? undefined : Number(at);
+        }),
+      ),
   };
 };
