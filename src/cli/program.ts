@@ -1,5 +1,6 @@
 /** The commands and their options as people see them; what a command does stands in the file of its name. */
 import { Command, CommanderError } from 'commander';
+import { nearest } from '../config/suggest.ts';
 import { ConfigError, messageOf, ServiceError, UnavailableError, UsageError } from '../errors.ts';
 import { version } from '../version.ts';
 import { adopt, type CommandMaker, createCommandMaker, jsonOption } from './command.ts';
@@ -46,6 +47,15 @@ const commands = (make: CommandMaker): Command[] => {
   ];
 };
 
+/** The default command takes no arguments, so a first word that is no command is a slip, and named as such. */
+const refuseUnknown = (program: Command, first: string | undefined): void => {
+  const known = [...program.commands.map((command) => command.name()), 'help'];
+  if (first === undefined || first.startsWith('-') || known.includes(first)) return;
+  const near = nearest(first, known);
+  const hint = near === undefined ? 'tocsin --help lists them' : `did you mean '${near}'?`;
+  throw new UsageError(`there is no command '${first}'; ${hint}`);
+};
+
 /** Runs the command that `args` name, `run` where they name none. Throws what the command throws. */
 export const runProgram = async (args: readonly string[], context: CommandContext): Promise<ExitCode> => {
   let code: ExitCode = EXIT.done;
@@ -61,6 +71,7 @@ export const runProgram = async (args: readonly string[], context: CommandContex
   for (const [index, command] of commands(createCommandMaker(context, end)).entries()) {
     adopt(program, command, { isDefault: index === 0 });
   }
+  refuseUnknown(program, args[0]);
   await program.parseAsync([...args], { from: 'user' });
   return code;
 };
