@@ -73,7 +73,7 @@ export const createEndpoints = ({
 
   const inspectionsFor = (call: Call): { protocol: SandboxProtocol; found: SandboxInspection[] } => {
     const protocol = byName(call);
-    const wanted = createInspectionFilter(call.query, call.place, call.quirks.dateField);
+    const wanted = createInspectionFilter(call.query, call.place, call.quirks);
     return { protocol, found: items.inspections(protocol).filter(wanted) };
   };
 
@@ -125,12 +125,12 @@ export const createEndpoints = ({
     },
     listNotifications: ({ apiKey, query, quirks }) => {
       const names = query.many('protocolName');
-      if (!names) throw new Refusal(400, 'protocolName is required');
+      if (!names && quirks.withoutNames === 'reject') throw new Refusal(400, 'protocolName is required');
       const found = protocols
         .list(apiKey)
-        .filter(({ name }) => names.includes(name))
+        .filter(({ name }) => names?.includes(name) ?? quirks.withoutNames === 'everything')
         .flatMap((protocol) => items.notifications(protocol))
-        .filter(createDateFilter(query, quirks.dateField));
+        .filter(createDateFilter(query, quirks));
       const page = cutPage(sortItems(found, query, quirks, random), query, quirks);
       return wrapPage(
         page.items.map((item) => writeNotification(item, quirks)),

@@ -22,10 +22,14 @@ const dateOf = (item: Dated, field: ItemDate): number => item[field] ?? item.cre
 const same = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase();
 
 /** `startDate` selects what is later, `endDate` what is earlier; both exclude the moment itself. */
-export const createDateFilter = (query: Query, field: ItemDate): ((item: Dated) => boolean) => {
-  const after = query.date('startDate') ?? Number.NEGATIVE_INFINITY;
-  const before = query.date('endDate') ?? Number.POSITIVE_INFINITY;
-  return (item) => dateOf(item, field) > after && dateOf(item, field) < before;
+export const createDateFilter = (query: Query, { dateField, ignoredBounds }: Quirks): ((item: Dated) => boolean) => {
+  const bound = (name: 'startDate' | 'endDate'): number | undefined => {
+    const at = query.date(name);
+    return ignoredBounds === name || ignoredBounds === 'both' ? undefined : at;
+  };
+  const after = bound('startDate') ?? Number.NEGATIVE_INFINITY;
+  const before = bound('endDate') ?? Number.POSITIVE_INFINITY;
+  return (item) => dateOf(item, dateField) > after && dateOf(item, dateField) < before;
 };
 
 const fired = ({ detections }: SandboxInspection, detectors: readonly string[]): boolean =>
@@ -41,14 +45,14 @@ const createPlaceFilter =
 export const createInspectionFilter = (
   query: Query,
   place: Place,
-  field: ItemDate,
+  quirks: Quirks,
 ): ((item: SandboxInspection) => boolean) => {
   const ids = query.many('id');
   const hash = query.one('hash');
   const origin = query.one('origin');
   const status = query.word('status', ['ok', 'suspecious', 'critical']);
   const detectors = query.many('detected');
-  const dated = createDateFilter(query, field);
+  const dated = createDateFilter(query, quirks);
   const placed = createPlaceFilter(place);
   return (item) =>
     dated(item) &&
@@ -66,6 +70,11 @@ const shuffled = <Item>(items: readonly Item[], random: Random): Item[] =>
     .toSorted((a, b) => a.key - b.key)
     .map(({ item }) => item);
 
+export const directionOf = (query: Query, { defaultSort, ignoresSort }: Quirks): 'asc' | 'dsc' => {
+  const asked = query.word('sort', ['asc', 'dsc']);
+  return ignoresSort ? defaultSort : (asked ?? defaultSort);
+};
+
 /** Items of one date keep their order of insertion, unless the quirk shuffles them at each request. */
 export const sortItems = <Item extends Dated>(
   items: readonly Item[],
@@ -73,7 +82,7 @@ export const sortItems = <Item extends Dated>(
   quirks: Quirks,
   random: Random,
 ): Item[] => {
-  const direction = (query.word('sort', ['asc', 'dsc']) ?? quirks.defaultSort) === 'asc' ? 1 : -1;
+  const direction = directionOf(query, quirks) === 'asc' ? 1 : -1;
   const start = quirks.unstableTies ? shuffled(items, random) : items;
   return start.toSorted((a, b) => direction * (dateOf(a, quirks.sortField) - dateOf(b, quirks.sortField)));
 };

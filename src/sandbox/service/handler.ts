@@ -36,6 +36,8 @@ export interface HandlerDependencies {
   faults: Faults;
   quirks(): Readonly<Quirks>;
   requests: Journal<RequestRecord>;
+  /** Told of every request once its answer is on its way. */
+  onAnswered(request: RequestRecord): void;
   /** Our clock. */
   now(): number;
 }
@@ -119,6 +121,8 @@ export const createHandler = (parts: HandlerDependencies): ((exchange: Exchange)
     const answer = answerTo(act, fault, quirks);
     if (fault?.kind !== 'hang' && fault?.kind !== 'reset') record.status = answer.status;
     exchange.response.setHeader('date', new Date(parts.now() + quirks.clockSkewMs).toUTCString());
-    await sendAnswer(exchange.response, answer, fault);
+    const sent = sendAnswer(exchange.response, answer, fault);
+    parts.onAnswered(record);
+    await sent;
   };
 };

@@ -28,11 +28,26 @@ const totalOf = (whole: number, page: number, size: number, { totalCounts }: Qui
   return totalCounts === 'pages' ? Math.ceil(whole / size) : page;
 };
 
+/** The index of a page behind the last, counted from 0, stays where that is an empty page. */
+const lastIndexOf = (
+  index: number,
+  whole: number,
+  size: number,
+  stride: number,
+  { behindLastPage }: Quirks,
+): number => {
+  const last = Math.max(0, Math.ceil((whole - size) / stride));
+  if (index <= last || behindLastPage === 'empty') return index;
+  if (behindLastPage === 'last') return last;
+  throw new Refusal(behindLastPage === 'missing' ? 404 : 400, 'no such page');
+};
+
 export const cutPage = <Item>(whole: readonly Item[], query: Query, quirks: Quirks): Page<Item> => {
   const size = pageSizeOf(query, quirks);
   const pageNumber = query.integer('pageNumber') ?? quirks.firstPage;
-  const index = indexOf(pageNumber, quirks);
   const stride = Math.max(1, size - quirks.pageOverlap);
+  const asked = indexOf(pageNumber, quirks);
+  const index = asked === undefined ? undefined : lastIndexOf(asked, whole.length, size, stride, quirks);
   const items = index === undefined ? [] : whole.slice(index * stride, index * stride + size);
   return { items, pageNumber, total: totalOf(whole.length, items.length, size, quirks) };
 };

@@ -9,6 +9,8 @@ export interface Quirks {
   firstPage: 0 | 1;
   /** What a page number below the first gives. Default `first`: the first page. */
   belowFirstPage: 'first' | 'empty' | 'reject';
+  /** What a page number behind the last gives: an empty page, the last page again, 404 or 400. Default `empty`. */
+  behindLastPage: 'empty' | 'last' | 'missing' | 'reject';
   /** How answers repeat the page number. Default `number`. */
   pageNumberEcho: 'number' | 'string' | 'missing';
   /** Default 20. */
@@ -21,6 +23,12 @@ export interface Quirks {
   defaultSort: 'asc' | 'dsc';
   /** How lists in a query are understood; other styles are not seen at all. Default `repeat`. */
   arrayParams: ArrayStyle;
+  /** What a list of notifications gives where no name is understood. Default `reject`: 400. */
+  withoutNames: 'reject' | 'nothing' | 'everything';
+  /** Bounds that are taken without a word and not looked at. Default none. */
+  ignoredBounds: 'none' | 'startDate' | 'endDate' | 'both';
+  /** `sort` is taken without a word and not looked at. Default false. */
+  ignoresSort: boolean;
   /** What startDate and endDate look at; notifications have no txTimestamp and use createdAt. Default `createdAt`. */
   dateField: ItemDate;
   /** What sorting looks at. Default `createdAt`. */
@@ -60,12 +68,16 @@ export interface Quirks {
 const DEFAULT_QUIRKS: Readonly<Quirks> = {
   firstPage: 1,
   belowFirstPage: 'first',
+  behindLastPage: 'empty',
   pageNumberEcho: 'number',
   defaultPageSize: 20,
   maxPageSize: 1000,
   totalCounts: 'items',
   defaultSort: 'dsc',
   arrayParams: 'repeat',
+  withoutNames: 'reject',
+  ignoredBounds: 'none',
+  ignoresSort: false,
   dateField: 'createdAt',
   sortField: 'createdAt',
   dateFormat: 'iso',

@@ -1,6 +1,7 @@
 /** The fake monitoring service: its eight endpoints over HTTP, with quirks and faults that can change while it runs. */
 import { createJournal } from '../journal.ts';
 import { createHttpListener, type ListenOptions, urlHost } from '../listener.ts';
+import { createListeners } from '../listeners.ts';
 import { createRandom } from '../random.ts';
 import { createEndpoints } from './endpoints.ts';
 import { createFaults, type FaultRule } from './faults.ts';
@@ -44,6 +45,8 @@ export interface SandboxService extends ServiceVerbs {
   /** Oldest first, each from its arrival on. */
   requests(): RequestRecord[];
   clearRequests(): void;
+  /** Told of every request once its answer is on its way: what changes now is seen by the next. Gives a function that ends it. */
+  onAnswered(listener: (request: RequestRecord) => void): () => void;
   /** Epoch milliseconds by the service's own clock. */
   now(): number;
 }
@@ -58,6 +61,7 @@ export const createSandboxService = (options: SandboxServiceOptions = {}): Sandb
   const faults = createFaults(createRandom(`faults ${seed}`));
   for (const rule of options.faults ?? []) faults.add(rule);
   const requests = createJournal<RequestRecord>(requestLimit);
+  const answered = createListeners<RequestRecord>();
   const endpoints = createEndpoints({
     protocols: state.protocolBook,
     items: state.itemBook,
@@ -66,7 +70,16 @@ export const createSandboxService = (options: SandboxServiceOptions = {}): Sandb
   });
   const listener = createHttpListener(
     options,
-    createHandler({ basePath, keys: state.keys, endpoints, faults, quirks: quirks.current, requests, now: ourNow }),
+    createHandler({
+      basePath,
+      keys: state.keys,
+      endpoints,
+      faults,
+      quirks: quirks.current,
+      requests,
+      onAnswered: answered.tell,
+      now: ourNow,
+    }),
   );
 
   return {
@@ -84,6 +97,7 @@ export const createSandboxService = (options: SandboxServiceOptions = {}): Sandb
     pendingFaults: faults.pending,
     requests: requests.list,
     clearRequests: requests.clear,
+    onAnswered: answered.add,
     now,
   };
 };

@@ -2,6 +2,7 @@
 import { createListeners } from '../listeners.ts';
 import type { Random } from '../random.ts';
 import type { Call } from './endpoints.ts';
+import { directionOf } from './filters.ts';
 import { createItemBook, type ItemBook } from './items.ts';
 import type {
   InspectionChange,
@@ -90,7 +91,7 @@ export const createServiceState = (parts: StateDependencies): ServiceState => {
     shiftPage: ({ apiKey, name }, first, { query, quirks }) => {
       if (quirks.shiftPages <= 0) return;
       parts.quirks.change({ shiftPages: quirks.shiftPages - 1 });
-      const step = (query.one('sort') ?? quirks.defaultSort) === 'asc' ? -1 : 1;
+      const step = directionOf(query, quirks) === 'asc' ? -1 : 1;
       const { _id: _, txHash: __, ...alike } = first;
       insertInspection({ ...alike, [quirks.sortField]: first[quirks.sortField] + step, protocol: name, apiKey });
     },

@@ -39,6 +39,24 @@ describe('paging', () => {
     expect((await client.get('/P/inspections?pageNumber=0')).status).toBe(400);
   });
 
+  test('a number behind the last page gives none, the last page, 404 or 400', async () => {
+    const { client, service } = await startWith({});
+    const behind = '/P/inspections?pageSize=2&sort=asc&pageNumber=4';
+    expect(await client.names(behind)).toEqual([]);
+    service.changeQuirks({ behindLastPage: 'last' });
+    expect(await client.names(behind)).toEqual(['5']);
+    for (const [behindLastPage, status] of [
+      ['missing', 404],
+      ['reject', 400],
+    ] as const) {
+      service.changeQuirks({ behindLastPage });
+      expect((await client.get(behind)).status).toBe(status);
+      expect(await client.names('/P/inspections?pageSize=2&sort=asc&pageNumber=3')).toEqual(['5']);
+    }
+    service.changeQuirks({ behindLastPage: 'missing' });
+    expect(await client.names('/P/inspections?hash=0x0')).toEqual([]);
+  });
+
   test('the page number comes as number, as text, or not at all', async () => {
     const { client, service } = await startWith({});
     expect((await firstPage(client, 'pageNumber=2')).pageNumber).toBe(2);
@@ -242,4 +260,45 @@ describe('shapes', () => {
     expect(reply.headers.get('content-type')?.split(';')[0] ?? null).toBe(type);
     expect(reply.text).toMatch(body);
   });
+});
+
+describe('what is not listened to', () => {
+  const BOUNDS = 'startDate=1970-01-01T00:00:01.500Z&endDate=1970-01-01T00:00:04Z&sort=asc';
+
+  test.each([
+    ['none', ['2', '3']],
+    ['startDate', ['1', '2', '3']],
+    ['endDate', ['2', '3', '4', '5']],
+    ['both', ['1', '2', '3', '4', '5']],
+  ] as const)('bounds: %s', async (ignoredBounds, expected) => {
+    const { client } = await startWith({ ignoredBounds });
+    expect(await client.names(`/P/inspections?${BOUNDS}`)).toEqual(expected);
+    expect((await client.get('/P/inspections?startDate=yesterday')).status).toBe(400);
+  });
+
+  test('the sort', async () => {
+    const { client } = await startWith({ ignoresSort: true });
+    expect(await client.names('/P/inspections?sort=asc')).toEqual(['5', '4', '3', '2', '1']);
+    expect((await client.get('/P/inspections?sort=up')).status).toBe(400);
+  });
+
+  test('names in a style that is not understood give 400, nothing, or everything', async () => {
+    const { client, service } = await startWith({ arrayParams: 'brackets' });
+    service.insertNotification({ message: 'm' });
+    expect((await client.get('/notifications?protocolName=P')).status).toBe(400);
+    service.changeQuirks({ withoutNames: 'nothing' });
+    expect((await client.page('/notifications?protocolName=P')).page).toEqual([]);
+    service.changeQuirks({ withoutNames: 'everything' });
+    expect((await client.page('/notifications?protocolName=P')).page).toHaveLength(1);
+  });
+});
+
+test('what changes once a page is answered is seen by the next one', async () => {
+  const { client, service } = await startWith({}, 2);
+  const end = service.onAnswered(({ endpoint }) => {
+    if (endpoint === 'listInspections') service.removeInspection('2');
+  });
+  expect(await client.names('/P/inspections')).toEqual(['2', '1']);
+  expect(await client.names('/P/inspections')).toEqual(['1']);
+  end();
 });
