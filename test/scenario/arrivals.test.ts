@@ -1,0 +1,56 @@
+/** Protocols that come, change and go while the daemon runs or is down. */
+import { expect, test } from 'vitest';
+import { until } from '../support/until.ts';
+import { startWorld, type World } from './world.ts';
+
+/** From now on, so that only what the daemon remembers itself says where a new protocol's reading begins. */
+const FROM_NOW = { poll: { startFrom: 'now' } };
+
+/** A protocol that the service begins to list, with a critical in its first moment. */
+const found = ({ sandbox, critical }: World, name: string): void => {
+  const [{ channels, apiKey } = { channels: [], apiKey: '' }] = sandbox.service.protocols();
+  sandbox.service.addProtocol(apiKey, { name, channels });
+  critical(name);
+};
+
+test('a protocol that appears later is told of from its first moment', async () => {
+  const world = await startWorld({ names: ['Vault'], config: FROM_NOW });
+  const daemon = await world.start();
+  await daemon.watching();
+  found(world, 'Newcomer');
+  await world.balanced();
+});
+
+test('a protocol that appeared while the daemon was down is told of from its first moment', async () => {
+  const world = await startWorld({ names: ['Vault'], config: FROM_NOW });
+  const daemon = await world.start();
+  await daemon.watching();
+  await daemon.stop();
+  found(world, 'Newcomer');
+  await world.start();
+  await world.balanced();
+});
+
+test('what happens while the service is down at the very first start is told', async () => {
+  const world = await startWorld({ names: ['Vault'], config: FROM_NOW });
+  await world.sandbox.service.stop();
+  const daemon = await world.start();
+  await until('the outage is said', () => daemon.log('failing').length > 0);
+  world.critical('Vault');
+  await world.sandbox.service.start();
+  await world.balanced();
+});
+
+test('history from before the very first start stays history', async () => {
+  const world = await startWorld({ names: ['Vault'], config: FROM_NOW });
+  const { service } = world.sandbox;
+  const old = [10, 20, 30].map((agoSeconds) =>
+    service.insertInspection({ assessment: 'critical', createdAt: service.now() - agoSeconds * 1000 }),
+  );
+  world.books.excuse(...['email', 'telegram', 'slack', 'webhook'].map((kind) => `${kind} `));
+  const daemon = await world.start();
+  await daemon.watching();
+  const [fresh] = world.critical('Vault');
+  await until('the fresh one is told', () => world.books.arrivalsOf(fresh?.txHash ?? '').length === 4);
+  for (const { txHash } of old) expect(world.books.arrivalsOf(txHash)).toEqual([]);
+});
