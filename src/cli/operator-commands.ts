@@ -49,6 +49,15 @@ const cursorCommands = ({ command, group }: CommandMaker): Command =>
       .addOption(jsonOption()),
   ]);
 
+const replayCommand = ({ command }: CommandMaker): Command =>
+  command('replay', 'forward history again, marked as replay', async () => (await import('./replay.ts')).replay)
+    .requiredOption('--since <moment>', 'what was written from then on: a date-time, or a duration back like 24h')
+    .option('--until <moment>', 'and before then')
+    .option('--protocol <name>', 'only of this protocol')
+    .option('--to <kind:address>', "only there, instead of to the protocols' own channels")
+    .option('--dry-run', 'only show what would go where')
+    .addOption(jsonOption());
+
 export const operatorCommands = (make: CommandMaker): Command[] => [
   make
     .command(
@@ -59,4 +68,5 @@ export const operatorCommands = (make: CommandMaker): Command[] => [
     .addOption(jsonOption()),
   deadCommands(make),
   cursorCommands(make),
+  replayCommand(make),
 ];

@@ -7,6 +7,7 @@ import {
   type Destination,
   destinationId,
 } from '../alert.ts';
+import { UsageError } from '../errors.ts';
 
 /** What is known of a protocol when one of its alerts is routed. */
 export interface ProtocolRoutes {
@@ -62,6 +63,15 @@ export const routeEntries = (entries: readonly ChannelEntry[], settings: RouteSe
   const routes = entries.map((entry) => routeEntry(entry, settings));
   const unique = new Map(routes.flatMap(({ destinations }) => destinations).map((one) => [one.id, one]));
   return { destinations: [...unique.values()], problems: routes.flatMap(({ problems }) => problems) };
+};
+
+/** Where an address given by hand leads. Throws a `UsageError` that says what is wrong with it. */
+export const destinationsAt = (kind: ChannelKind, to: string, settings: RouteSettings): Destination[] => {
+  if (!settings.configured.has(kind)) throw new UsageError(`the config does not set up the channel kind '${kind}'`);
+  const entry = /^https?:\/\//.test(to) ? { name: kind, url: to } : { name: kind, contacts: [to] };
+  const { addresses, problems } = settings.addressesOf(kind, entry);
+  if (addresses.length === 0) throw new UsageError(`--to: ${problems.join('; ')}`);
+  return addresses.map((address) => toDestination(kind, address, settings.labelOf));
 };
 
 /** Own channels by override or from the service, then the extra ones. */

@@ -1,10 +1,9 @@
 /** What `tocsin test` sends with: the running daemon's queue, or workers of its own where no daemon runs. */
 import type { Alert, ChannelKind, Destination, Parcel } from '../alert.ts';
-import { addressesOf, labelOf } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import { collectSecrets } from '../config/secrets.ts';
 import type { AlertRecord } from '../deliver/ledger.ts';
-import { channelsOf, routeEntries, toDestination } from '../dispatch/routes.ts';
+import { channelsOf, destinationsAt, routeEntries } from '../dispatch/routes.ts';
 import { UnavailableError, UsageError } from '../errors.ts';
 import { createLogger } from '../ops/log.ts';
 import { createMetrics } from '../ops/metrics.ts';
@@ -81,13 +80,7 @@ export const openBench = async (config: Config, signal: AbortSignal): Promise<Te
   };
 
   return {
-    address: (kind, to) => {
-      if (!settings.configured.has(kind)) throw new UsageError(`the config does not set up the channel kind '${kind}'`);
-      const entry = /^https?:\/\//.test(to) ? { name: kind, url: to } : { name: kind, contacts: [to] };
-      const { addresses, problems } = addressesOf(kind, entry);
-      if (addresses.length === 0) throw new UsageError(`--to: ${problems.join('; ')}`);
-      return addresses.map((address) => toDestination(kind, address, labelOf));
-    },
+    address: (kind, to) => destinationsAt(kind, to, settings),
     protocol: async (name) => {
       const entries = channelsOf(name, await find(name), settings.overrides);
       const { destinations, problems } = routeEntries(entries, settings);

@@ -1,0 +1,65 @@
+/** What a replay did, or would do, in words. Pure. */
+import { cleanLine } from '../channels/text.ts';
+import type { ForwardCounts, Forwarded } from '../wiring/forward.ts';
+import type { Unread } from '../wiring/history.ts';
+import { renderTable } from './table.ts';
+
+const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
+/** True where no alert has anywhere to go. */
+export const isNothing = ({ alerts, skipped, stranded }: ForwardCounts): boolean => alerts === skipped + stranded;
+
+/** Ends with a line feed; empty where there is nothing to tell. */
+export const countsText = (counts: ForwardCounts): string => {
+  const { alerts, sent, waiting } = counts;
+  if (isNothing(counts)) return '';
+  const already = waiting === 0 ? '' : `; ${waiting} were on their way already and are not sent twice`;
+  return `${plural(alerts, 'alert')}: ${plural(sent, 'delivery', 'deliveries')} queued as replays${already}\n`;
+};
+
+/** What did not go anywhere and what could not be read; for standard error. */
+export const unreadText = ({ skipped, stranded, problems, unread }: ForwardCounts): string =>
+  [
+    ...(skipped === 0 ? [] : [`${plural(skipped, 'alert')} left out: no trigger asks for them`]),
+    ...(stranded === 0 ? [] : [`${plural(stranded, 'alert')} left out: no destination`]),
+    ...problems,
+    ...unread.map(
+      ({ service, protocol, source, problem }: Unread) =>
+        `${source} of ${protocol} (service ${service}) could not be read: ${problem}`,
+    ),
+  ]
+    .map((line) => `tocsin: ${cleanLine(line)}\n`)
+    .join('');
+
+const itemsText = (forwarded: readonly Forwarded[]): string =>
+  renderTable<Forwarded>(forwarded, [
+    { head: 'written (UTC)', cell: ({ alert }) => alert.at.slice(0, 19).replace('T', ' ') },
+    { head: 'protocol', shrinks: true, cell: ({ alert }) => alert.protocol },
+    { head: 'item', cell: ({ alert }) => alert.txHash ?? alert.itemId },
+    { head: 'to', isNumber: true, cell: ({ routes }) => routes.destinations.length },
+  ]);
+
+const destinationsText = (forwarded: readonly Forwarded[]): string => {
+  const all = forwarded.flatMap(({ routes }) => routes.destinations);
+  const rows = [...Map.groupBy(all, ({ id }) => id).values()].flatMap((each) => {
+    const [first] = each;
+    return first ? [{ ...first, alerts: each.length }] : [];
+  });
+  return renderTable<(typeof rows)[number]>(
+    rows.toSorted((a, b) => b.alerts - a.alerts),
+    [
+      { head: 'kind', cell: ({ kind }) => kind },
+      { head: 'destination', shrinks: true, cell: ({ label }) => label },
+      { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
+    ],
+  );
+};
+
+/** Ends with a line feed; empty where nothing would be sent. */
+export const dryRunText = (forwarded: readonly Forwarded[]): string => {
+  const sent = forwarded
+    .filter(({ routes }) => routes.destinations.length > 0)
+    .toSorted((a, b) => a.alert.at.localeCompare(b.alert.at));
+  if (sent.length === 0) return '';
+  return `${itemsText(sent)}\n${destinationsText(sent)}\nA dry run: nothing was sent.\n`;
+};

@@ -1,0 +1,113 @@
+/** `tocsin replay`: forwards history again, marked as such. */
+import { CHANNEL_KINDS, type ChannelKind, type Destination } from '../alert.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { targetOf } from '../deliver/record.ts';
+import { destinationsAt } from '../dispatch/routes.ts';
+import { UsageError } from '../errors.ts';
+import { createAgain } from '../wiring/again.ts';
+import { routeSettings } from '../wiring/deliver.ts';
+import {
+  type ForwardCounts,
+  type Forwarded,
+  type ForwardPlan,
+  type ForwardProgress,
+  forward,
+} from '../wiring/forward.ts';
+import { openHistory, type Period } from '../wiring/history.ts';
+import { openView } from '../wiring/view.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { warnOfIdle } from './dead-change.ts';
+import { parseMoment } from './moment.ts';
+import { createProgress } from './progress.ts';
+import { countsText, dryRunText, isNothing, unreadText } from './replay-text.ts';
+
+interface ReplayOptions extends CommonOptions {
+  since: string;
+  until?: string;
+  protocol?: string;
+  to?: string;
+  dryRun?: boolean;
+}
+
+/** `--since` and `--until`; until now where nothing else is said. Throws a `UsageError`. */
+export const periodOf = ({ since, until }: { since: string; until?: string }, now: number): Period => {
+  const period = {
+    since: parseMoment(since, '--since', now),
+    until: until === undefined ? now : parseMoment(until, '--until', now),
+  };
+  if (period.since >= period.until) throw new UsageError('--since has to lie before --until, and before now');
+  return period;
+};
+
+const destinationsOf = (to: string | undefined, config: Config): Destination[] | undefined => {
+  if (to === undefined) return undefined;
+  const [, name, address = ''] = /^([a-z]+):(.+)$/s.exec(to) ?? [];
+  const kind = CHANNEL_KINDS.find((known) => known === name);
+  if (kind === undefined) {
+    throw new UsageError(`--to must be KIND:ADDRESS with a kind of ${CHANNEL_KINDS.join(', ')} (got '${to}')`);
+  }
+  return destinationsAt(kind, address, routeSettings(config));
+};
+
+/** Opens Redis only where something is sent. */
+const openAgain = async (config: Config) => {
+  const view = await openView(config);
+  return { again: createAgain({ config, ...view }), close: view.close };
+};
+
+const progressText = ({ done, of, counts }: ForwardProgress): string =>
+  `${done} of ${of} lists read, ${counts.alerts} alerts`;
+
+type Run = Pick<Parameters<typeof forward>[0], 'config' | 'history' | 'onProgress'> & { plan: ForwardPlan };
+
+const rehearse = async ({ plan, ...run }: Run) => {
+  const forwarded: Forwarded[] = [];
+  const counts = await forward({ ...run, onForwarded: (each) => forwarded.push(each) }, plan);
+  return { counts, forwarded };
+};
+
+const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<ForwardCounts> => {
+  const { again, close } = await openAgain(run.config);
+  const kinds = new Set<ChannelKind>();
+  const onForwarded = ({ routes }: Forwarded): void => {
+    for (const { kind } of routes.destinations) kinds.add(kind);
+  };
+  try {
+    const counts = await forward({ ...run, resend: again.resend, onForwarded }, plan);
+    warnOfIdle(await again.idleKinds(kinds), context);
+    return counts;
+  } finally {
+    await close();
+  }
+};
+
+/** As a script gets it: addresses may hold secrets. */
+const plain = ({ alert: { item: _item, replay: _replay, ...told }, routes }: Forwarded) => ({
+  ...told,
+  destinations: routes.destinations.map(targetOf),
+  ...(routes.skipped === undefined ? {} : { skipped: routes.skipped }),
+});
+
+export const replay = async (options: ReplayOptions, context: CommandContext): Promise<ExitCode> => {
+  const config = await loadConfig(options.config, context.env);
+  const period = periodOf(options, Date.now());
+  const to = destinationsOf(options.to, config);
+  const history = openHistory(config, context.signal);
+  const progress = createProgress(context);
+  try {
+    const plan = { protocols: await history.protocols(options.protocol), period, ...(to ? { to } : {}) };
+    const run = { config, history, plan, onProgress: (each: ForwardProgress) => progress.tell(progressText(each)) };
+    const { counts, forwarded } =
+      options.dryRun === true ? await rehearse(run) : { counts: await send(run, context), forwarded: undefined };
+    progress.end();
+    if (options.json === true) writeJson(context, { ...counts, ...(forwarded && { items: forwarded.map(plain) }) });
+    else context.write(forwarded ? dryRunText(forwarded) : countsText(counts));
+    context.warn(unreadText(counts));
+    if (isNothing(counts)) throw new UsageError('nothing to forward');
+    return counts.unread.length === 0 ? EXIT.done : EXIT.mistake;
+  } finally {
+    progress.end();
+    await history.close();
+  }
+};
