@@ -31,6 +31,6 @@ EXPOSE 9464
 # Live means: the loops turn. A service or a channel that is down is no reason to restart (that is /readyz).
 # Where `ops.listen` has another port, set TOCSIN_HEALTH_URL.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
-  CMD ["node", "-e", "fetch(process.env.TOCSIN_HEALTH_URL ?? 'http://127.0.0.1:9464/livez').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(process.env.TOCSIN_HEALTH_URL ?? 'http://127.0.0.1:9464/livez', { signal: AbortSignal.timeout(4000) }).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["/usr/bin/tini", "--", "tocsin"]
 CMD ["run"]
