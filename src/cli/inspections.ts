@@ -32,7 +32,7 @@ const renderInspections = (inspections: readonly Inspection[], chainText: (item:
     inspections,
     [
       { head: 'inspected (UTC)', cell: ({ dates }) => timeText(dates.createdAt ?? dates.txTimestamp) },
-      { head: 'assessment', cell: ({ assessment }) => assessment.replace(/^suspecious$/, 'suspicious') },
+      { head: 'assessment', shrinks: true, cell: ({ assessment }) => assessment.replace(/^suspecious$/, 'suspicious') },
       { head: 'chain', shrinks: true, cell: ({ raw }) => chainText(raw) },
       { head: 'transaction', cell: ({ txHash }) => txHash },
     ],

@@ -91,9 +91,9 @@ export const printListing = async <T>(listing: Listing<T>, options: ListingOptio
     progress.end();
   }
   printer.end();
-  if (hasMore) context.warn(`tocsin: only ${count} ${what} are shown; --all shows all, --limit another number\n`);
+  if (hasMore) context.warn(`tocsin: there are more ${what} than these ${count}; --all shows all, --limit so many\n`);
   if (problems.length > 0) {
     const reasons = [...new Set(problems)].join('; ');
-    context.warn(`tocsin: ${problems.length} malformed ${what} are left out: ${reasons}\n`);
+    context.warn(`tocsin: malformed ${what} left out: ${problems.length} (${reasons})\n`);
   }
 };

@@ -41,7 +41,7 @@ const renderProtocols = (protocols: readonly Protocol[]): string =>
     { head: 'id', cell: ({ id }) => id },
     { head: 'assets', isNumber: true, cell: ({ raw }) => (Array.isArray(raw.assets) ? raw.assets.length : undefined) },
     { head: 'tracked', cell: ({ tracking }) => (tracking === undefined ? undefined : tracking ? 'yes' : 'no') },
-    { head: 'channels', cell: ({ channels }) => channelSummary(channels) },
+    { head: 'channels', shrinks: true, cell: ({ channels }) => channelSummary(channels) },
   ]);
 
 export const listProtocols = async (options: ListOptions, context: CommandContext): Promise<ExitCode> =>

@@ -23,7 +23,7 @@ const assetsText = (assets: readonly JsonObject[], chainText: (item: JsonObject)
   renderTable(
     assets,
     [
-      { head: 'chain', cell: chainText },
+      { head: 'chain', shrinks: true, cell: chainText },
       { head: 'address', cell: ({ address }) => fieldText(address) },
       { head: 'asset', shrinks: true, cell: ({ descriptor }) => fieldText(descriptor) },
     ],
@@ -35,7 +35,7 @@ const assetsText = (assets: readonly JsonObject[], chainText: (item: JsonObject)
 
 const channelsText = (rows: ReturnType<typeof channelRows>): string =>
   renderTable(rows, [
-    { head: 'kind', cell: ({ kind }) => kind },
+    { head: 'kind', shrinks: true, cell: ({ kind }) => kind },
     { head: 'address', shrinks: true, cell: ({ address }) => address },
   ]);
 

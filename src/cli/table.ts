@@ -5,7 +5,7 @@ export interface Column<Row> {
   head: string;
   /** Numbers stand at the right. */
   isNumber?: boolean;
-  /** Is cut where lines would grow longer than `LINE_WIDTH`; for one column at most. */
+  /** Is cut where lines would grow longer than `LINE_WIDTH`. */
   shrinks?: boolean;
   /** Undefined is shown as `-`. */
   cell(row: Row): string | number | undefined;
@@ -16,6 +16,8 @@ export const LINE_WIDTH = 120;
 const GAP = '  ';
 const INDENT = '    ';
 const SHRINKS_TO = 16;
+/** Columns; a transaction hash takes 66. */
+const CELL_MAX = 72;
 
 /** Emoji and the scripts of East Asia take two columns. */
 const WIDE =
@@ -82,15 +84,18 @@ const pad = (text: string, width: number, atRight: boolean): string => {
 };
 
 const columnWidths = <Row>(lines: readonly string[][], columns: readonly Column<Row>[]): number[] => {
-  const natural = columns.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ''))));
-  const total = natural.reduce((sum, width) => sum + width, GAP.length * (columns.length - 1));
-  const excess = Math.max(0, total - LINE_WIDTH);
-  return natural.map((width, index) =>
-    columns[index]?.shrinks === true ? Math.max(Math.min(width, SHRINKS_TO), width - excess) : width,
-  );
+  const wide = columns.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ''))));
+  let excess = wide.reduce((sum, width) => sum + width, GAP.length * (columns.length - 1)) - LINE_WIDTH;
+  const shrinking = [...wide.entries()].filter(([index]) => columns[index]?.shrinks === true);
+  for (const [index, width] of shrinking.toSorted(([, a], [, b]) => b - a)) {
+    const cutOff = Math.max(0, Math.min(excess, width - SHRINKS_TO));
+    wide[index] = width - cutOff;
+    excess -= cutOff;
+  }
+  return wide;
 };
 
-const cellOf = (value: string | number | undefined): string => cleanLine(String(value ?? '')) || '-';
+const cellOf = (value: string | number | undefined): string => cut(cleanLine(String(value ?? '')), CELL_MAX) || '-';
 
 /** Ends with a line feed. `below` gives text that stands indented under a row, each a paragraph of its own. */
 export const renderTable = <Row>(
