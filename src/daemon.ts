@@ -16,9 +16,11 @@ import { createLifecycle, type Lifecycle } from './wiring/lifecycle.ts';
 import { createReading } from './wiring/poll.ts';
 import { openOwnRedis } from './wiring/redis.ts';
 import { createRouteReview } from './wiring/routes.ts';
+import { createLooking } from './wiring/second-look.ts';
 import { createStatus } from './wiring/status.ts';
 import { createStore } from './wiring/store.ts';
 import { expectHealth, startTending } from './wiring/tend.ts';
+import { isReview } from './wiring/turns.ts';
 
 export interface DaemonDependencies {
   config: Config;
@@ -74,9 +76,19 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
   const delivering = createDelivering({ ...shared, scrub, protocolOf: (alert) => reading.protocolOf(alert) });
   lifecycle.onStop('channels', delivering.close);
   const dispatch = delivering.dispatch;
-  const reading = createReading({ ...shared, health, outages, mirror, dispatch });
+  const reading = createReading({
+    ...shared,
+    health,
+    outages,
+    mirror,
+    dispatch,
+    onItems: (stream, items) => looking.note(stream, items),
+    onSwept: (stream, signal) => looking.gather(stream, signal),
+  });
   lifecycle.onStop('services', reading.close);
-  return { store, outages, mirror, metrics, health, delivering, reading };
+  const { catalog, serviceOf } = reading;
+  const looking = createLooking({ ...shared, outages, catalog, serviceOf, dispatch });
+  return { store, outages, mirror, metrics, health, delivering, reading, looking };
 };
 
 /** The endpoints for operators; up before any work begins, so that a start can be watched. */
@@ -101,12 +113,15 @@ const startOps = async (context: Context, { store, metrics, health, reading }: R
 
 const startWork = async (
   { config, lifecycle }: Context,
-  { store, delivering, reading }: ReturnType<typeof openVerbs>,
+  { store, delivering, reading, looking }: ReturnType<typeof openVerbs>,
 ) => {
   const stopDelivering = delivering.start();
   lifecycle.onStop('deliver', () => stopDelivering(GRACE_MS));
   await reading.keepSchedule();
-  const polling = store.schedule.work(config.poll.concurrency, reading.intake.run);
+  const polling = store.schedule.work(config.poll.concurrency, async (turn, signal) => {
+    if (!isReview(turn)) await reading.intake.run(turn, signal);
+    else if (turn.kind === 'look') await looking.run(turn.service, signal);
+  });
   lifecycle.onStop('poll', () => polling.stop(0));
 };
 

@@ -79,6 +79,24 @@ const readingMetrics = ({ counter, gauge, histogram }: Maker) => ({
   ),
 });
 
+const reviewMetrics = ({ counter, gauge }: Maker) => ({
+  looks: counter('second_looks_total', 'Inspections read again, by what that led to.', ['service', 'outcome']),
+  audits: counter('audits_total', 'Comparisons of what a service lists with what became of it, by how they ended.', [
+    'service',
+    'outcome',
+  ]),
+  auditDifferences: counter(
+    'audit_differences_total',
+    'Items that were not accounted for and were queued again: missing from the books, or lost from the queue.',
+    ['service', 'protocol', 'kind'],
+  ),
+  auditedTo: gauge(
+    'audited_to_timestamp_seconds',
+    'Everything that the service wrote until then is accounted for, or was queued again.',
+    ['service'],
+  ),
+});
+
 const deliveryMetrics = ({ counter, gauge, histogram }: Maker) => ({
   deliveries: counter('deliveries_total', 'Deliveries by what an attempt made of them: delivered, retrying or dead.', [
     'kind',
@@ -118,6 +136,7 @@ export const createMetrics = ({ version }: { version: string }) => {
   return {
     registry,
     ...readingMetrics(make),
+    ...reviewMetrics(make),
     ...deliveryMetrics(make),
     onScrape: (refresh: () => Promise<void>): void => {
       refreshes.push(oneAtATime(refresh));

@@ -30,8 +30,8 @@ export interface SecondLookDependencies {
   ): Promise<ReadonlyMap<string, Sighting>>;
   /** Undefined where no alert of the inspection is in the books. */
   toldOf(service: string, itemId: string): Promise<Told | undefined>;
-  /** Forwards as a poll would. False where that has to wait. */
-  forward(service: string, protocol: string, item: Item): Promise<boolean>;
+  /** Forwards as a poll would: `busy` where that has to wait, `known` where there is nothing to forward. */
+  forward(service: string, protocol: string, item: Item): Promise<'forwarded' | 'known' | 'busy'>;
   /** Queues a follow-up for those destinations. Durable when it resolves. */
   followUp(alert: Alert, destinations: readonly string[]): Promise<void>;
   onLooked(service: string, watched: Watched, outcome: Outcome): void;
@@ -60,10 +60,11 @@ export const createSecondLook = (dependencies: SecondLookDependencies) => {
     looks.keep(service, { watched, dueAt: clock(service) + inMs });
 
   const forward = async (service: string, watched: Watched, item: Item): Promise<Outcome> => {
-    const done = await dependencies.forward(service, watched.protocol, item);
-    if (done) await lookLater(service, { ...watched, item: remains(item), misses: 0 });
-    else await lookSoon(service, watched, BUSY_MS);
-    return done ? 'forwarded' : 'unsure';
+    const outcome = await dependencies.forward(service, watched.protocol, item);
+    if (outcome === 'busy') await lookSoon(service, watched, BUSY_MS);
+    else await lookLater(service, { ...watched, item: remains(item), misses: 0 });
+    if (outcome === 'forwarded') return outcome;
+    return outcome === 'busy' ? 'unsure' : 'same';
   };
 
   /** Told first, noted second: a crash in between tells the same again, under the same identity. */

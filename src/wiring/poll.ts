@@ -1,6 +1,6 @@
 /** Hands `poll` what it needs: from the services to `dispatch`, on the queue's schedule. */
 import type { Logger } from 'pino';
-import type { Alert } from '../alert.ts';
+import type { Alert, Item } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import type { Health } from '../ops/health.ts';
 import { assessmentLabel, type Metrics } from '../ops/metrics.ts';
@@ -16,10 +16,12 @@ import type { ArrayParams } from '../service/address.ts';
 import { createServiceClient, type ServiceClient } from '../service/client.ts';
 import { createServiceClock, type ServiceClock } from '../service/clock.ts';
 import { createFeed, type Feed } from '../service/feed.ts';
+import { createLookup, type Lookup } from '../service/lookup.ts';
 import { walkPages } from '../service/paginate.ts';
 import type { Protocol } from '../service/protocols.ts';
 import { createListStyles } from '../service/styles.ts';
 import type { Store } from './store.ts';
+import { reviewTurns } from './turns.ts';
 
 export interface ReadingDependencies {
   config: Config;
@@ -30,13 +32,21 @@ export interface ReadingDependencies {
   log: Logger;
   dispatch(alerts: Alert[]): Promise<void>;
   mirror: Mirror;
+  /** Told of every page that was read. */
+  onItems(stream: Stream, items: readonly Item[]): Promise<void>;
+  /** Called after each sweep. */
+  onSwept(stream: Stream, signal: AbortSignal): Promise<void>;
   now(): number;
 }
 
-interface Service {
+export interface Service {
   client: ServiceClient;
   clock: ServiceClock;
+  /** What is polled. */
   feed: Feed;
+  /** Suspicious inspections. */
+  near: Feed;
+  lookUp: Lookup;
 }
 
 /** `onListStyle` is told where a service turns out to want its lists in another style than the config says. */
@@ -53,7 +63,9 @@ export const openServices = (
       const clock = createServiceClock(now);
       const [only, ...others] = config.alerts.assessments;
       const asked = only !== undefined && others.length === 0 ? { assessment: only } : {};
-      return [service.name, { client, clock, feed: createFeed(client, clock, asked, styles) }] as const;
+      const feed = createFeed(client, clock, asked, styles);
+      const near = createFeed(client, clock, { assessment: 'suspecious' }, styles);
+      return [service.name, { client, clock, feed, near, lookUp: createLookup(client, clock) }] as const;
     }),
   );
 
@@ -148,7 +160,9 @@ export const createReading = (dependencies: ReadingDependencies) => {
     seen: store.seen,
     lock: createPollLock(store.redis, store.prefix),
     dispatch,
-    onPage: async ({ service, source }, { items, malformed }) => {
+    onPage: async (stream, { items, malformed }) => {
+      const { service, source } = stream;
+      await dependencies.onItems(stream, items);
       for (const { assessment } of items) {
         metrics.items.inc({ service, source, assessment: assessmentLabel(assessment) });
       }
@@ -171,8 +185,9 @@ export const createReading = (dependencies: ReadingDependencies) => {
 
   let planned = Number.POSITIVE_INFINITY;
   const sync = async (turns: readonly IntakeTurn[]): Promise<void> => {
-    await store.schedule.sync(turns);
-    planned = turns.length;
+    const all = [...turns, ...reviewTurns(config)];
+    await store.schedule.sync(all);
+    planned = all.length;
   };
 
   const intake = createIntake({
@@ -183,7 +198,11 @@ export const createReading = (dependencies: ReadingDependencies) => {
       catalogEvery: config.poll.catalogEvery,
     },
     catalog,
-    poll,
+    poll: async (stream, signal) => {
+      const result = await poll(stream, signal);
+      if (result.sweep) await dependencies.onSwept(stream, signal);
+      return result;
+    },
     sync,
     onPolled: (stream, { outcome, items, alerts, sweep }, durationMs) => {
       const { service, source } = stream;
@@ -220,6 +239,7 @@ export const createReading = (dependencies: ReadingDependencies) => {
   return {
     catalog,
     services,
+    serviceOf,
     /** Sets the schedule up again where Redis lost it, without a restart. */
     keepSchedule: async (): Promise<void> => {
       if ((await store.schedule.count()) >= planned) return;

@@ -5,11 +5,11 @@ import { createLedger } from '../deliver/ledger.ts';
 import { createSlots } from '../deliver/slots.ts';
 import { createStandings } from '../deliver/standing.ts';
 import { createCursors } from '../poll/cursor.ts';
-import type { TurnData } from '../poll/intake.ts';
 import { createQuarantine } from '../poll/quarantine.ts';
 import { createSeen } from '../poll/seen.ts';
 import { createParcelQueues, type RedisClient } from '../queue/queues.ts';
 import { createSchedule } from '../queue/schedule.ts';
+import type { DaemonTurn } from './turns.ts';
 
 export interface StoreSettings {
   redis: RedisClient;
@@ -23,7 +23,7 @@ export type Store = ReturnType<typeof createStore>;
 
 export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
   const queues = createParcelQueues({ redis, prefix, onError });
-  const schedule = createSchedule<TurnData>({ redis, prefix, onError });
+  const schedule = createSchedule<DaemonTurn>({ redis, prefix, onError });
   return {
     redis,
     prefix,

@@ -41,6 +41,10 @@ const useAll = (metrics: Metrics): void => {
   metrics.serviceUp.set({ service }, 1);
   metrics.catalogProtocols.set({ service }, 2);
   metrics.unroutableEntries.set(1);
+  metrics.looks.inc({ service, outcome: 'same' });
+  metrics.audits.inc({ service, outcome: 'balanced' });
+  metrics.auditDifferences.inc({ service, protocol: 'Lending Pool', kind: 'missing' });
+  metrics.auditedTo.set({ service }, 1_763_633_232);
   metrics.deliveries.inc({ kind, destination, outcome: 'delivered' });
   metrics.deliveryFailures.inc({ kind, destination, reason: 'retry' });
   metrics.deliveryDuration.observe({ kind }, 0.2);
@@ -51,9 +55,10 @@ const useAll = (metrics: Metrics): void => {
 };
 
 const DECLARED = `
-  alert_latency_seconds alerts_total build_info catalog_protocols cursor_lag_seconds dead_deliveries deliveries_total
-  delivery_duration_seconds delivery_failures_total items_malformed_total items_total poll_duration_seconds polls_total
-  queue_jobs redis_up service_up unroutable_entries`
+  alert_latency_seconds alerts_total audit_differences_total audited_to_timestamp_seconds audits_total build_info
+  catalog_protocols cursor_lag_seconds dead_deliveries deliveries_total delivery_duration_seconds
+  delivery_failures_total items_malformed_total items_total poll_duration_seconds polls_total queue_jobs redis_up
+  second_looks_total service_up unroutable_entries`
   .trim()
   .split(/\s+/)
   .map((name) => `tocsin_${name}`);

@@ -48,7 +48,7 @@ const setUp = async (changes: Partial<SecondLookDependencies> = {}, quirks: Part
     forward: async (_service, _protocol, { itemId, assessment = '' }) => {
       forwarded.push(itemId);
       book(itemId, assessment);
-      return true;
+      return 'forwarded';
     },
     followUp: async (alert) => {
       followUps.push(alert);
@@ -205,12 +205,14 @@ describe('a second look', () => {
   });
 
   test('what cannot be forwarded now is forwarded soon', async () => {
-    const answers = [false, true];
-    const { service, insert, at } = await setUp({ forward: async () => answers.shift() ?? true });
+    const answers = ['busy', 'forwarded'] as const;
+    let asked = 0;
+    const { service, insert, at } = await setUp({ forward: async () => answers[asked++] ?? 'known' });
     const id = await insert({ assessment: 'suspecious' });
     service.changeInspection(id, { assessment: 'critical' });
     expect(await at(2)).toEqual(['unsure']);
     expect(await at(2.5)).toEqual(['forwarded']);
+    expect(await at(15)).toEqual(['same']);
   });
 
   test('a batch of hundreds, with pages that hold few and lists in another style', async () => {

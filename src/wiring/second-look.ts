@@ -1,0 +1,149 @@
+/** Hands the second look what it needs: what polls and sweeps read, the service, the books, and the way to people. */
+import type { Logger } from 'pino';
+import { type Alert, alertId, type Item } from '../alert.ts';
+import type { Config } from '../config/schema.ts';
+import { toParcels } from '../dispatch/dispatch.ts';
+import { channelsOf, routeEntries } from '../dispatch/routes.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { Outages } from '../ops/outages.ts';
+import type { Catalog } from '../poll/catalog.ts';
+import type { Track } from '../poll/cursor.ts';
+import { createLatecomers, type Unknown } from '../poll/latecomer.ts';
+import { createPollLock } from '../poll/lock.ts';
+import { firstLook, type Told } from '../poll/look.ts';
+import { createLooks } from '../poll/looks.ts';
+import type { Stream } from '../poll/poller.ts';
+import { createSecondLook } from '../poll/second-look.ts';
+import { routeSettings } from './deliver.ts';
+import type { Service } from './poll.ts';
+import type { Store } from './store.ts';
+import { hasSecondLook } from './turns.ts';
+
+export interface LookingDependencies {
+  config: Config;
+  store: Store;
+  metrics: Metrics;
+  outages: Outages;
+  log: Logger;
+  catalog: Catalog;
+  serviceOf(name: string): Service;
+  dispatch(alerts: readonly Alert[]): Promise<void>;
+  now(): number;
+}
+
+const CONFIRM_MS = 60_000;
+const TYPE = /^inspection\./;
+
+/** Destinations that have an alert, or will. */
+const HAVE: readonly string[] = ['delivered', 'waiting'];
+
+export const createLooking = (dependencies: LookingDependencies) => {
+  const { config, store, metrics, outages, log, catalog, serviceOf, dispatch, now } = dependencies;
+  const { secondLook: offsets, assessments } = config.alerts;
+  const isOn = hasSecondLook(config);
+  const looks = createLooks(store.redis, store.prefix);
+  const lock = createPollLock(store.redis, store.prefix);
+  const latecomers = createLatecomers({ cursors: store.cursors, seen: store.seen, lock, dispatch, now });
+  const settings = routeSettings(config);
+  const isFull = new Set<string>();
+
+  /** What polls do not ask the service for: they ask for one assessment where they want only one. */
+  const isUnread = assessments.length === 1 && assessments[0] !== 'suspecious';
+
+  const clock = (service: string): number => serviceOf(service).clock.now();
+
+  const note = async ({ service, protocols: [protocol = ''] }: Stream, items: readonly Item[]): Promise<void> => {
+    const found = items.flatMap((item) => firstLook(item, protocol, clock(service), { offsets, assessments }) ?? []);
+    const refused = await looks.note(service, found);
+    if (refused === 0 || isFull.has(service)) return;
+    isFull.add(service);
+    log.warn({ service, refused }, 'too many inspections to read again: some are not');
+  };
+
+  const toldOf = async (service: string, itemId: string): Promise<Told | undefined> => {
+    const record = await store.ledger.read(alertId(service, 'inspections', itemId));
+    if (!record) return undefined;
+    const destinations = record.deliveries.filter(({ state }) => HAVE.includes(state));
+    return {
+      alertId: record.alert.id,
+      assessment: record.alert.type.replace(TYPE, ''),
+      destinations: destinations.map(({ destination }) => destination.id),
+    };
+  };
+
+  /** A poll may have taken it meanwhile, or have found that no trigger asks for it. */
+  const unknown: Unknown = async (track, alerts) => {
+    const identities = alerts.map(({ id }) => ({ id, latest: 0 }));
+    const ids = new Set((await store.seen.unknown(track, identities)).map(({ id }) => id));
+    const records = await Promise.all(alerts.map(({ id }) => store.ledger.read(id)));
+    return alerts.filter(({ id }, index) => ids.has(id) && records[index] === undefined);
+  };
+
+  const forward = async (service: string, protocol: string, item: Item) => {
+    const taken = await latecomers.take({ service, source: 'inspections', protocol }, [item], unknown);
+    if (taken === undefined) return 'busy';
+    if (taken.length === 0) return 'known';
+    log.info({ service, protocol, item: item.itemId }, 'found by a second look');
+    return 'forwarded';
+  };
+
+  /** To those of its destinations that the protocol still has; no trigger is asked, as it let the first alert through. */
+  const followUp = async (alert: Alert, destinations: readonly string[]): Promise<void> => {
+    const { channels = [] } = (await catalog.protocols(alert.service)).get(alert.protocol) ?? {};
+    const routes = routeEntries(channelsOf(alert.protocol, { channels }, settings.overrides), settings);
+    const parcels = toParcels([
+      { alert, destinations: routes.destinations.filter(({ id }) => destinations.includes(id)) },
+    ]);
+    await store.ledger.expect(parcels);
+    await store.queues.enqueue(parcels);
+    const { service, protocol, itemId, type, followUp: change } = alert;
+    log.info({ service, protocol, item: itemId, type, ...change, destinations: parcels.length }, 'follow-up');
+  };
+
+  const subjectOf = (protocol: string): string => `second look at ${protocol}`;
+
+  const look = createSecondLook({
+    looks,
+    settings: { offsets, assessments, confirmAfter: Math.min(CONFIRM_MS, ...offsets) },
+    lookUp: (service, protocol, wanted, signal) => serviceOf(service).lookUp(protocol, wanted, signal),
+    toldOf,
+    forward,
+    followUp,
+    onLooked: (service, { protocol }, outcome) => {
+      metrics.looks.inc({ service, outcome });
+      outages.worked(service, subjectOf(protocol));
+    },
+    onFailed: (service, protocol, error) => outages.failed(service, subjectOf(protocol), error),
+    clock,
+  });
+
+  /** Until when the suspicious ones of a track are noted, by the service's clock. */
+  const gatheredTo = new Map<string, number>();
+
+  const gather = async (track: Track, signal: AbortSignal): Promise<void> => {
+    const { service, protocol } = track;
+    const begun = clock(service);
+    const { lookback, overlap } = config.poll;
+    const since = (gatheredTo.get(`${service} ${protocol}`) ?? begun - lookback) - overlap;
+    for await (const { items } of serviceOf(service).near.inspections(protocol, since, signal)) {
+      await note({ ...track, protocols: [protocol] }, items);
+    }
+    gatheredTo.set(`${service} ${protocol}`, begun);
+    outages.worked(service, subjectOf(protocol));
+  };
+
+  return {
+    /** Watches what a poll has read. */
+    note: async (stream: Stream, items: readonly Item[]): Promise<void> => {
+      if (isOn && stream.source === 'inspections') await note(stream, items);
+    },
+    /** Reads the suspicious ones that polls do not ask for; to be called after a sweep. Never throws. */
+    gather: async ({ service, source, protocols: [protocol = ''] }: Stream, signal: AbortSignal): Promise<void> => {
+      if (!isOn || !isUnread || source !== 'inspections') return;
+      await gather({ service, source, protocol }, signal).catch((error: unknown) => {
+        if (!signal.aborted) outages.failed(service, subjectOf(protocol), error);
+      });
+    },
+    run: look,
+  };
+};
