@@ -4,14 +4,9 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { Destination } from '../alert.ts';
+import { limitsOf, type Rate } from './pace.ts';
 
-/** Messages; absent means no limit. */
-export interface Rate {
-  perSecond?: number;
-  perMinute?: number;
-  /** So many may follow each other at once before the pace holds. Default 1. */
-  burst?: number;
-}
+export type { Rate } from './pace.ts';
 
 /** A reserved moment; travels with the job that waits for it. */
 export interface Slot {
@@ -66,26 +61,6 @@ end
 redis.call('PEXPIRE', KEYS[1], math.ceil(held + more - now) + 86400000)
 return {tostring(held + more), tostring(shift)}`;
 
-/** Messages of a minute that may go at once; the others are spread so that no minute, wherever it begins, has more. */
-const MINUTE_BURST_SHARE = 0.25;
-
-const minuteLimit = (perMinute: number): number[] => {
-  const burst = Math.max(1, Math.floor(perMinute * MINUTE_BURST_SHARE));
-  const interval = 60_000 / Math.max(perMinute - burst, perMinute / 2);
-  return [interval, (burst - 1) * interval];
-};
-
-const secondLimit = (perSecond: number, burst: number): number[] => [
-  1000 / perSecond,
-  ((burst - 1) * 1000) / perSecond,
-];
-
-/** Interval and tolerance in milliseconds of each limit that is set. */
-const limitsOf = ({ perSecond, perMinute, burst = 1 }: Rate): number[] => [
-  ...(perSecond === undefined ? [] : secondLimit(perSecond, burst)),
-  ...(perMinute === undefined ? [] : minuteLimit(perMinute)),
-];
-
 const toSlot = (answer: unknown): Slot => {
   const [at, shift] = answer as [string, string];
   return { at: Math.ceil(Number(at)), shift: Number(shift) };
@@ -96,7 +71,7 @@ export const createSlots = (redis: Redis | Cluster, prefix: string, now: () => n
   return {
     reserve: async (destination, rate, held) => {
       const own = held === undefined ? ['', ''] : [held.at, held.shift];
-      return toSlot(await redis.eval(RESERVE, 1, keyOf(destination), now(), ...own, ...limitsOf(rate)));
+      return toSlot(await redis.eval(RESERVE, 1, keyOf(destination), now(), ...own, ...limitsOf(rate).flat()));
     },
     hold: async (destination, until) => toSlot(await redis.eval(HOLD, 1, keyOf(destination), now(), Math.ceil(until))),
   };
