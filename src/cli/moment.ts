@@ -25,3 +25,14 @@ export const parseMoment = (text: string, option: string, now: number): number =
     `${option} must be a date-time like 2026-01-31T08:00:00Z, a date, or a duration back like 24h (got '${text}')`,
   );
 };
+
+/** `--since` and `--until`; until now where nothing else is said. Throws a `UsageError`. */
+export const parsePeriod = (
+  given: { since: string; until?: string },
+  now: number,
+): { since: number; until: number } => {
+  const since = parseMoment(given.since, '--since', now);
+  const until = given.until === undefined ? now : parseMoment(given.until, '--until', now);
+  if (since >= until) throw new UsageError('--since has to lie before --until, and before now');
+  return { since, until };
+};

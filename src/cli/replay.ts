@@ -14,11 +14,11 @@ import {
   type ForwardProgress,
   forward,
 } from '../wiring/forward.ts';
-import { openHistory, type Period } from '../wiring/history.ts';
+import { openHistory } from '../wiring/history.ts';
 import { openView } from '../wiring/view.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { warnOfIdle } from './dead-change.ts';
-import { parseMoment } from './moment.ts';
+import { parsePeriod } from './moment.ts';
 import { createProgress } from './progress.ts';
 import { countsText, dryRunText, isNothing, unreadText } from './replay-text.ts';
 
@@ -29,16 +29,6 @@ interface ReplayOptions extends CommonOptions {
   to?: string;
   dryRun?: boolean;
 }
-
-/** `--since` and `--until`; until now where nothing else is said. Throws a `UsageError`. */
-export const periodOf = ({ since, until }: { since: string; until?: string }, now: number): Period => {
-  const period = {
-    since: parseMoment(since, '--since', now),
-    until: until === undefined ? now : parseMoment(until, '--until', now),
-  };
-  if (period.since >= period.until) throw new UsageError('--since has to lie before --until, and before now');
-  return period;
-};
 
 const destinationsOf = (to: string | undefined, config: Config): Destination[] | undefined => {
   if (to === undefined) return undefined;
@@ -91,7 +81,7 @@ const plain = ({ alert: { item: _item, replay: _replay, ...told }, routes }: For
 
 export const replay = async (options: ReplayOptions, context: CommandContext): Promise<ExitCode> => {
   const config = await loadConfig(options.config, context.env);
-  const period = periodOf(options, Date.now());
+  const period = parsePeriod(options, Date.now());
   const to = destinationsOf(options.to, config);
   const history = openHistory(config, context.signal);
   const progress = createProgress(context);

@@ -92,7 +92,7 @@ export const forward = async (
       for (const each of forwarded) onForwarded?.(each);
       await send(forwarded);
     },
-    onRead: (done, of) => onProgress?.({ done, of, counts }),
+    onRead: (_protocol, _source, done, of) => onProgress?.({ done, of, counts }),
   });
   counts.problems = [...problems];
   return counts;

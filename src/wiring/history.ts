@@ -30,8 +30,8 @@ export interface HistoryReading {
   period: Period;
   /** Alerts of one protocol's source, some at a time, each once; from several sources at the same time. */
   onAlerts(protocol: HistoryProtocol, alerts: Alert[]): Promise<void>;
-  /** Told after each source that was read to its end. */
-  onRead?(done: number, of: number): void;
+  /** Told when a protocol's source was read to its end, and how many that are by now. */
+  onRead?(protocol: HistoryProtocol, source: Source, done: number, of: number): void;
 }
 
 interface Task {
@@ -128,7 +128,7 @@ export const openHistory = (config: Config, signal: AbortSignal) => {
           unread.push({ service: protocol.service, protocol: protocol.name, source, problem: messageOf(error) });
         });
         done += 1;
-        reading.onRead?.(done, tasks.length);
+        reading.onRead?.(task.protocol, task.source, done, tasks.length);
       });
       return unread;
     },

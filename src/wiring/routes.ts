@@ -6,7 +6,7 @@ import type { CatalogEntry } from '../poll/catalog.ts';
 
 export interface RouteReview {
   /** Takes a service's protocols in; says what is new. */
-  review(service: string, protocols: ReadonlyMap<string, CatalogEntry>): void;
+  review(service: string, protocols: ReadonlyMap<string, Pick<CatalogEntry, 'name' | 'channels'>>): void;
   /** Every entry that leads nowhere, one sentence each. */
   problems(): string[];
   /** Every destination of every protocol, once. */
@@ -17,7 +17,9 @@ export const createRouteReview = (settings: RouteSettings, log: Pick<Logger, 'wa
   const byService = new Map<string, { problems: string[]; destinations: Destination[] }>();
   const said = new Set<string>();
 
-  const problemsOf = (protocol: CatalogEntry): { problems: string[]; destinations: Destination[] } => {
+  const problemsOf = (
+    protocol: Pick<CatalogEntry, 'name' | 'channels'>,
+  ): { problems: string[]; destinations: Destination[] } => {
     const entries = channelsOf(protocol.name, protocol, settings.overrides);
     const { problems, destinations } = routeEntries(entries, settings);
     const all = entries.length === 0 ? ['it has no channels, so its alerts reach nobody'] : problems;
