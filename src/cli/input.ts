@@ -31,8 +31,19 @@ const refusal = ({ what }: Pick<ListKind<unknown>, 'what'>, file: string, findin
   return new UsageError([`the ${what} have ${count}; nothing was sent:`, ...problems.map(formatProblem)].join('\n'));
 };
 
-const asJsonText = (list: YAMLSeq, document: Document): Scalar => {
-  const text = new Scalar(JSON.stringify(list.toJS(document)));
+/** A list that holds itself by an alias, or many times more than it shows, stays one. */
+const jsonOf = (list: YAMLSeq, document: Document): string | undefined => {
+  try {
+    return JSON.stringify(list.toJS(document));
+  } catch {
+    return undefined;
+  }
+};
+
+const asJsonText = (list: YAMLSeq, document: Document): Scalar | YAMLSeq => {
+  const json = jsonOf(list, document);
+  if (json === undefined) return list;
+  const text = new Scalar(json);
   if (list.range) text.range = list.range;
   if (list.anchor !== undefined) text.anchor = list.anchor;
   return text;
