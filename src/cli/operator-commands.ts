@@ -58,6 +58,17 @@ const replayCommand = ({ command }: CommandMaker): Command =>
     .option('--dry-run', 'only show what would go where')
     .addOption(jsonOption());
 
+const backtestCommand = ({ command }: CommandMaker): Command =>
+  command(
+    'backtest',
+    'what the present config would have made of history; sends nothing',
+    async () => (await import('./backtest.ts')).backtest,
+  )
+    .requiredOption('--since <moment>', 'from then on: a date-time, or a duration back like 7d')
+    .option('--until <moment>', 'and before then')
+    .option('--protocol <name>', 'only this protocol')
+    .addOption(jsonOption());
+
 export const operatorCommands = (make: CommandMaker): Command[] => [
   make
     .command(
@@ -69,4 +80,5 @@ export const operatorCommands = (make: CommandMaker): Command[] => [
   deadCommands(make),
   cursorCommands(make),
   replayCommand(make),
+  backtestCommand(make),
 ];

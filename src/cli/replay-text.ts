@@ -17,18 +17,21 @@ export const countsText = (counts: ForwardCounts): string => {
   return `${plural(alerts, 'alert')}: ${plural(sent, 'delivery', 'deliveries')} queued as replays${already}\n`;
 };
 
+/** What could not be read, a line each. */
+export const unreadLines = (unread: readonly Unread[]): string[] =>
+  unread.map(({ service, protocol, source, problem }) =>
+    cleanLine(`${source} of ${protocol} (service ${service}) could not be read: ${problem}`),
+  );
+
 /** What did not go anywhere and what could not be read; for standard error. */
 export const unreadText = ({ skipped, stranded, problems, unread }: ForwardCounts): string =>
   [
     ...(skipped === 0 ? [] : [`${plural(skipped, 'alert')} left out: no trigger asks for them`]),
     ...(stranded === 0 ? [] : [`${plural(stranded, 'alert')} left out: no destination`]),
-    ...problems,
-    ...unread.map(
-      ({ service, protocol, source, problem }: Unread) =>
-        `${source} of ${protocol} (service ${service}) could not be read: ${problem}`,
-    ),
+    ...problems.map(cleanLine),
+    ...unreadLines(unread),
   ]
-    .map((line) => `tocsin: ${cleanLine(line)}\n`)
+    .map((line) => `tocsin: ${line}\n`)
     .join('');
 
 const itemsText = (forwarded: readonly Forwarded[]): string =>

@@ -1,0 +1,58 @@
+/** A backtest's report for a person. Pure. */
+import { cleanLine } from '../channels/text.ts';
+import { ageText } from '../ops/wording.ts';
+import type { BacktestReport, DestinationLoad, ProtocolLoad } from '../wiring/backtest.ts';
+import { type Column, renderTable } from './table.ts';
+
+const minuteText = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+
+const isMany = (protocols: readonly ProtocolLoad[]): boolean => new Set(protocols.map((one) => one.service)).size > 1;
+
+const someOf = (head: string, count: (one: ProtocolLoad) => number) => (all: readonly ProtocolLoad[]) =>
+  all.some((one) => count(one) > 0) ? [{ head, isNumber: true, cell: count }] : [];
+
+const protocolsText = (protocols: readonly ProtocolLoad[]): string => {
+  const columns: Column<ProtocolLoad>[] = [
+    ...(isMany(protocols) ? [{ head: 'service', cell: ({ service }: ProtocolLoad) => service }] : []),
+    { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
+    { head: 'inspections', isNumber: true, cell: ({ inspections }) => inspections },
+    { head: 'notifications', isNumber: true, cell: ({ notifications }) => notifications },
+    ...someOf('no trigger', ({ skipped }) => skipped)(protocols),
+    ...someOf('no destination', ({ stranded }) => stranded)(protocols),
+  ];
+  return renderTable(protocols, columns);
+};
+
+const waitText = ({ worstBacklog: { waitMs, messages } }: DestinationLoad): string =>
+  waitMs === 0 ? 'none' : `${ageText(waitMs / 1000)}, of ${messages}`;
+
+const destinationsText = (destinations: readonly DestinationLoad[]): string =>
+  renderTable<DestinationLoad>(destinations, [
+    { head: 'kind', cell: ({ kind }) => kind },
+    { head: 'destination', shrinks: true, cell: ({ label }) => label },
+    { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
+    { head: 'messages', isNumber: true, cell: ({ messages }) => messages },
+    { head: 'in worst minute', isNumber: true, cell: ({ worstMinute }) => worstMinute.messages },
+    { head: 'which was (UTC)', cell: ({ worstMinute }) => minuteText(worstMinute.at) },
+    { head: 'longest wait', cell: waitText },
+  ]);
+
+const detectorsText = (detectors: BacktestReport['detectors']): string =>
+  renderTable<BacktestReport['detectors'][number]>(detectors, [
+    { head: 'detector', shrinks: true, cell: ({ detector }) => detector },
+    { head: 'inspections', isNumber: true, cell: ({ alerts }) => alerts },
+  ]);
+
+/** Ends with a line feed. */
+export const renderBacktest = (report: BacktestReport): string => {
+  const { since, until, alerts, protocols, detectors, destinations, problems } = report;
+  const sections = [
+    `${minuteText(Date.parse(since))} to ${minuteText(Date.parse(until))} UTC: ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}\n`,
+    ...(protocols.length === 0 ? [] : [protocolsText(protocols)]),
+    ...(detectors.length === 0 ? [] : [detectorsText(detectors)]),
+    ...(destinations.length === 0 ? [] : [destinationsText(destinations)]),
+    ...(problems.length === 0 ? [] : [`Leads nowhere\n${problems.map((each) => `  ${cleanLine(each)}\n`).join('')}`]),
+    'Nothing was sent.\n',
+  ];
+  return sections.join('\n');
+};

@@ -1,0 +1,196 @@
+/** The present config over real history: what each destination would have got, composed as it would be, never sent. */
+import type { Alert, ChannelKind, Destination, Source } from '../alert.ts';
+import type { Channel } from '../channels/channel.ts';
+import { firedDetections } from '../channels/content.ts';
+import { rateOf } from '../channels/registry.ts';
+import type { Config } from '../config/schema.ts';
+import { type Load, loadOf } from '../deliver/load.ts';
+import { targetOf } from '../deliver/record.ts';
+import { toParcels } from '../dispatch/dispatch.ts';
+import { type Routes, routeAlert } from '../dispatch/routes.ts';
+import { chainsOf, openConfiguredChannels, routeSettings } from './deliver.ts';
+import type { HistoryProtocol, openHistory, Period, Unread } from './history.ts';
+import { createRouteReview } from './routes.ts';
+
+export interface ProtocolLoad {
+  service: string;
+  protocol: string;
+  inspections: number;
+  notifications: number;
+  /** Of both, those that no trigger asks for. */
+  skipped: number;
+  /** Of both, those without any destination. */
+  stranded: number;
+}
+
+export interface DestinationLoad extends Load {
+  id: string;
+  kind: string;
+  label: string;
+  alerts: number;
+}
+
+export interface BacktestReport {
+  /** ISO 8601. */
+  since: string;
+  until: string;
+  alerts: number;
+  /** Those with alerts, the loudest first. */
+  protocols: ProtocolLoad[];
+  /** Inspections in which it fired; one may count for several. */
+  detectors: { detector: string; alerts: number }[];
+  destinations: DestinationLoad[];
+  /** Channel entries that lead nowhere, whether there was an alert for them or not. */
+  problems: string[];
+  unread: Unread[];
+}
+
+interface Routed {
+  alert: Alert;
+  destinations: Destination[];
+}
+
+interface Gathered {
+  destination: Destination;
+  alerts: number;
+  /** When each message would have been ready. */
+  times: number[];
+}
+
+const byCount =
+  <T>(count: (one: T) => number) =>
+  (a: T, b: T) =>
+    count(b) - count(a);
+
+const addOne = (counts: Map<string, number>, key: string): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
+
+/** Turns alerts into messages as the daemon would, and keeps when each was ready, not the messages. */
+const createComposer = (config: Config, channels: readonly Channel[]) => {
+  const chains = chainsOf(config);
+  const { interval } = config.poll;
+  const gathered = new Map<string, Gathered>();
+  const channelOf = new Map<ChannelKind, Channel>(channels.map((channel) => [channel.kind, channel]));
+  /** What is written between two polls is read by the second of them. */
+  const turnOf = ({ alert }: Routed): number => Math.ceil(Date.parse(alert.at) / interval) * interval;
+
+  const compose = (ready: number, routed: readonly Routed[]): void => {
+    const sentAt = new Date(ready).toISOString();
+    for (const parcel of toParcels(routed)) {
+      const { destination, alerts } = parcel;
+      const known = gathered.get(destination.id) ?? { destination, alerts: 0, times: [] };
+      gathered.set(destination.id, known);
+      const messages = channelOf.get(destination.kind)?.compose(parcel, { sentAt, format: 'rich', chains }) ?? [];
+      known.alerts += alerts.length;
+      for (const _ of messages) known.times.push(ready);
+    }
+  };
+
+  return {
+    add: (routed: readonly Routed[]): void => {
+      for (const [ready, together] of Map.groupBy(routed, turnOf)) compose(ready, together);
+    },
+    loads: (): DestinationLoad[] =>
+      [...gathered.values()]
+        .map(({ destination, alerts, times }) => {
+          const { kind, address } = destination;
+          const rate = rateOf(kind, address, config.channels[kind]?.rateLimit ?? {});
+          return { ...targetOf(destination), alerts, ...loadOf(times, rate) };
+        })
+        .toSorted(byCount(({ messages }) => messages)),
+  };
+};
+
+/** Counts alerts by protocol and detector. */
+const createTally = () => {
+  const protocols = new Map<string, ProtocolLoad>();
+  const detectors = new Map<string, number>();
+  return {
+    count: ({ service, protocol, source, item }: Alert, { destinations, skipped }: Routes): void => {
+      const key = JSON.stringify([service, protocol]);
+      const empty = { service, protocol, inspections: 0, notifications: 0, skipped: 0, stranded: 0 };
+      const load = protocols.get(key) ?? empty;
+      protocols.set(key, load);
+      load[source] += 1;
+      if (skipped) load.skipped += 1;
+      else if (destinations.length === 0) load.stranded += 1;
+      if (source === 'inspections') {
+        for (const name of new Set(firedDetections(item).map((each) => each.name))) addOne(detectors, name);
+      }
+    },
+    protocols: () => [...protocols.values()].toSorted(byCount((each) => each.inspections + each.notifications)),
+    detectors: () =>
+      [...detectors].map(([detector, alerts]) => ({ detector, alerts })).toSorted(byCount(({ alerts }) => alerts)),
+  };
+};
+
+export interface BacktestInput {
+  config: Config;
+  history: ReturnType<typeof openHistory>;
+  protocols: readonly HistoryProtocol[];
+  period: Period;
+  /** Sources of protocols that are read by now, of how many. */
+  onProgress?(done: number, of: number): void;
+}
+
+/** Routes what is read; what belongs together is composed when its source was read to the end. */
+const createCollector = (config: Config, compose: (routed: readonly Routed[]) => void) => {
+  const settings = routeSettings(config);
+  const tally = createTally();
+  const pending = new Map<string, Routed[]>();
+  const keyOf = ({ service, name }: HistoryProtocol, source: Source) => JSON.stringify([service, name, source]);
+  let alerts = 0;
+  return {
+    take: (protocol: HistoryProtocol, found: readonly Alert[]): void => {
+      for (const alert of found) {
+        const routes = routeAlert(alert, protocol, settings);
+        alerts += 1;
+        tally.count(alert, routes);
+        const key = keyOf(protocol, alert.source);
+        const routed = pending.get(key) ?? [];
+        pending.set(key, routed);
+        if (routes.destinations.length > 0) routed.push({ alert, destinations: routes.destinations });
+      }
+    },
+    end: (protocol: HistoryProtocol, source: Source): void => {
+      compose(pending.get(keyOf(protocol, source)) ?? []);
+      pending.delete(keyOf(protocol, source));
+    },
+    counts: () => ({ alerts, protocols: tally.protocols(), detectors: tally.detectors() }),
+  };
+};
+
+const problemsOf = (config: Config, protocols: readonly HistoryProtocol[]): string[] => {
+  const review = createRouteReview(routeSettings(config), { warn: () => {} });
+  for (const [service, listed] of Map.groupBy(protocols, (protocol) => protocol.service)) {
+    review.review(service, new Map(listed.map((protocol) => [protocol.name, protocol])));
+  }
+  return review.problems();
+};
+
+/** Throws what reading throws. */
+export const backtest = async (input: BacktestInput): Promise<BacktestReport> => {
+  const { config, history, protocols, period, onProgress } = input;
+  const { channels, close } = openConfiguredChannels(config, Date.now);
+  const composer = createComposer(config, channels);
+  const collector = createCollector(config, composer.add);
+  try {
+    const unread = await history.read(protocols, {
+      period,
+      onAlerts: async (protocol, alerts) => collector.take(protocol, alerts),
+      onRead: (protocol, source, done, of) => {
+        collector.end(protocol, source);
+        onProgress?.(done, of);
+      },
+    });
+    return {
+      since: new Date(period.since).toISOString(),
+      until: new Date(period.until).toISOString(),
+      ...collector.counts(),
+      destinations: composer.loads(),
+      problems: problemsOf(config, protocols),
+      unread,
+    };
+  } finally {
+    await close();
+  }
+};
