@@ -119,8 +119,9 @@ const startWork = async (
   lifecycle.onStop('deliver', () => stopDelivering(GRACE_MS));
   await reading.keepSchedule();
   const polling = store.schedule.work(config.poll.concurrency, async (turn, signal) => {
-    if (!isReview(turn)) await reading.intake.run(turn, signal);
-    else if (turn.kind === 'look') await looking.run(turn.service, signal);
+    if (!isReview(turn)) return reading.intake.run(turn, signal);
+    if (turn.kind === 'look') await looking.run(turn.service, signal);
+    return undefined;
   });
   lifecycle.onStop('poll', () => polling.stop(0));
 };

@@ -1,8 +1,10 @@
 /** What has to be asked of the services, how often, and what each turn does. The schedule itself is the queue's. */
 import { contentId, type Source } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
+import type { AdmissionDesk } from './admission.ts';
 import type { Catalog, CatalogChange } from './catalog.ts';
 import type { PollResult, Stream } from './poller.ts';
+import { streamsOf } from './streams.ts';
 
 /** The work of one turn; travels through Redis, so any daemon can take it. */
 export type TurnData = { kind: 'catalog'; service: string } | { kind: 'poll'; stream: Stream };
@@ -25,6 +27,7 @@ export interface IntakeSettings {
 export interface IntakeDependencies {
   settings: IntakeSettings;
   catalog: Catalog;
+  admission: AdmissionDesk;
   poll(stream: Stream, signal: AbortSignal): Promise<PollResult>;
   /** Makes the schedule equal to these turns. */
   sync(turns: readonly IntakeTurn[]): Promise<void>;
@@ -35,38 +38,6 @@ export interface IntakeDependencies {
   now(): number;
 }
 
-/** Names one notifications request carries: they travel in the URL, and proxies cut long ones. */
-const NAMES_PER_REQUEST = 40;
-const NAME_BYTES_PER_REQUEST = 3000;
-
-/** Groups names so that each group fits one request; the same names give the same groups. */
-export const groupNames = (names: readonly string[]): string[][] => {
-  const groups: string[][] = [];
-  let bytes = 0;
-  for (const name of names.toSorted()) {
-    const size = encodeURIComponent(name).length + 20;
-    const last = groups.at(-1);
-    if (!last || last.length >= NAMES_PER_REQUEST || bytes + size > NAME_BYTES_PER_REQUEST) {
-      groups.push([name]);
-      bytes = size;
-    } else {
-      last.push(name);
-      bytes += size;
-    }
-  }
-  return groups;
-};
-
-/** One stream a protocol for inspections; as few as possible for notifications. */
-export const streamsOf = (service: string, protocols: readonly string[], sources: readonly Source[]): Stream[] =>
-  sources.flatMap((source) =>
-    (source === 'inspections' ? protocols.map((name) => [name]) : groupNames(protocols)).map((group) => ({
-      service,
-      source,
-      protocols: group,
-    })),
-  );
-
 const pollTurn = (stream: Stream, everyMs: number): IntakeTurn => ({
   id: `poll.${contentId(stream.service, stream.source, ...stream.protocols)}`,
   everyMs,
@@ -76,8 +47,15 @@ const pollTurn = (stream: Stream, everyMs: number): IntakeTurn => ({
 const isOneNamesFault = (error: unknown): boolean =>
   error instanceof ServiceError && (error.reason === 'missing' || error.reason === 'rejected');
 
+const isHeld = (error: unknown): boolean => error instanceof ServiceError && error.reason === 'held';
+
+const subjectOf = ({ source, protocols }: Stream): string => JSON.stringify([source, ...protocols]);
+const LISTING = 'listing';
+
+const HELD: PollResult = { outcome: 'held', items: 0, alerts: 0, sweep: false };
+
 export const createIntake = (dependencies: IntakeDependencies) => {
-  const { settings, catalog, poll, sync, now } = dependencies;
+  const { settings, catalog, admission, poll, sync, now } = dependencies;
 
   /** Every turn that the present catalog asks for. */
   const plan = async (): Promise<IntakeTurn[]> => {
@@ -93,32 +71,49 @@ export const createIntake = (dependencies: IntakeDependencies) => {
     return turns.flat();
   };
 
-  /** Lists a service's protocols again. False where it failed; the last good catalog stays. */
+  /** Lists a service's protocols again. False where it failed or has to wait; the last good catalog stays. */
   const list = async (service: string, signal: AbortSignal): Promise<boolean> => {
+    if (!(await admission.admit(service, LISTING, signal)).admitted) return false;
     try {
       const change = await catalog.refresh(service, signal);
+      admission.answered(service, LISTING);
       dependencies.onListed(service, change);
     } catch (error) {
-      dependencies.onListFailed(service, error);
+      await admission.failed(service, LISTING, error, signal);
+      if (!isHeld(error)) dependencies.onListFailed(service, error);
       return false;
     }
     await sync(await plan());
     return true;
   };
 
-  const runPoll = async (stream: Stream, signal: AbortSignal): Promise<void> => {
+  /** Gives in how many milliseconds to try again, where that should be before the next turn. */
+  const runPoll = async (stream: Stream, signal: AbortSignal): Promise<number | undefined> => {
+    const { service } = stream;
+    const subject = subjectOf(stream);
     const begun = now();
-    try {
-      dependencies.onPolled(stream, await poll(stream, signal), now() - begun);
-    } catch (error) {
-      if (signal.aborted) return;
-      if (isOneNamesFault(error) && stream.protocols.length > 1) return runHalves(stream, signal);
-      dependencies.onPollFailed(stream, error, now() - begun);
+    const pass = await admission.admit(service, subject, signal);
+    if (!pass.admitted) {
+      dependencies.onPolled(stream, HELD, 0);
+      return pass.againInMs;
     }
+    try {
+      const result = await poll(stream, signal);
+      if (result.outcome === 'read') admission.answered(service, subject);
+      else admission.unasked(service, subject);
+      dependencies.onPolled(stream, result, now() - begun);
+    } catch (error) {
+      await admission.failed(service, subject, error, signal);
+      if (signal.aborted) return undefined;
+      if (isOneNamesFault(error) && stream.protocols.length > 1) return runHalves(stream, signal);
+      if (isHeld(error)) dependencies.onPolled(stream, HELD, now() - begun);
+      else dependencies.onPollFailed(stream, error, now() - begun);
+    }
+    return undefined;
   };
 
   /** One name that the service refuses must not silence the others of its request. */
-  const runHalves = async (stream: Stream, signal: AbortSignal): Promise<void> => {
+  const runHalves = async (stream: Stream, signal: AbortSignal): Promise<undefined> => {
     const middle = Math.ceil(stream.protocols.length / 2);
     await runPoll({ ...stream, protocols: stream.protocols.slice(0, middle) }, signal);
     await runPoll({ ...stream, protocols: stream.protocols.slice(middle) }, signal);
@@ -127,9 +122,11 @@ export const createIntake = (dependencies: IntakeDependencies) => {
   return {
     plan,
     list,
-    run: async (data: TurnData, signal: AbortSignal): Promise<void> => {
-      if (data.kind === 'catalog') await list(data.service, signal);
-      else await runPoll(data.stream, signal);
+    /** One turn. Gives in how many milliseconds to take it again, where the service could not be asked now. */
+    run: async (data: TurnData, signal: AbortSignal): Promise<number | undefined> => {
+      if (data.kind === 'poll') return runPoll(data.stream, signal);
+      await list(data.service, signal);
+      return undefined;
     },
   };
 };

@@ -61,8 +61,8 @@ export interface PollerDependencies {
 }
 
 export interface PollResult {
-  /** `busy`: another daemon polls this stream right now. */
-  outcome: 'read' | 'busy';
+  /** `busy`: another daemon polls this stream right now. `held`: the service is not to be asked now. */
+  outcome: 'read' | 'busy' | 'held';
   items: number;
   alerts: number;
   sweep: boolean;

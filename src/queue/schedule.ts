@@ -1,5 +1,5 @@
 /** What has to happen again and again, as BullMQ job schedulers: one daemon of many takes each turn. */
-import { type Job, type JobSchedulerJson, Queue, Worker } from 'bullmq';
+import { DelayedError, type Job, type JobSchedulerJson, Queue, Worker } from 'bullmq';
 import { type QueueSettings, stopWorker, WORKER_LOCKS } from './queues.ts';
 
 /** One thing to do every so often. `data` is all the processor gets, so it must name the work completely. */
@@ -15,9 +15,10 @@ export interface Schedule<Data> {
   sync(turns: readonly Turn<Data>[]): Promise<void>;
   /** Schedulers that Redis holds now; fewer than expected after its data was lost. */
   count(): Promise<number>;
+  /** `run` may give a number of milliseconds: then it is called again after that, besides the turns to come. */
   work(
     concurrency: number,
-    run: (data: Data, signal: AbortSignal) => Promise<void>,
+    run: (data: Data, signal: AbortSignal) => Promise<number | undefined>,
   ): { stop(graceMs: number): Promise<void> };
   close(): Promise<void>;
 }
@@ -60,7 +61,12 @@ export const createSchedule = <Data>({ redis, prefix, onError }: QueueSettings):
     work: (concurrency, run) => {
       const worker = new Worker(
         QUEUE,
-        (job: Job<Data>, _token, signal) => run(job.data, signal ?? new AbortController().signal),
+        async (job: Job<Data>, token, signal) => {
+          const againInMs = await run(job.data, signal ?? new AbortController().signal);
+          if (againInMs === undefined) return;
+          await job.moveToDelayed(Date.now() + againInMs, token);
+          throw new DelayedError();
+        },
         { connection: redis, prefix, concurrency, ...WORKER_LOCKS },
       );
       worker.on('error', (error) => onError(QUEUE, error));

@@ -3,23 +3,18 @@ import type { Logger } from 'pino';
 import type { Alert, Item } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import type { Health } from '../ops/health.ts';
-import { assessmentLabel, type Metrics } from '../ops/metrics.ts';
+import type { Metrics } from '../ops/metrics.ts';
 import type { Outages } from '../ops/outages.ts';
-import { type CatalogEntry, createCatalog, type ListedProtocol } from '../poll/catalog.ts';
+import { createAdmission } from '../poll/admission.ts';
+import { type CatalogEntry, createCatalog } from '../poll/catalog.ts';
 import type { Track } from '../poll/cursor.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { createIntake, type IntakeTurn } from '../poll/intake.ts';
 import { createPollLock } from '../poll/lock.ts';
 import type { Mirror, MirroredCursor } from '../poll/mirror.ts';
 import { createPoller, type PollerDependencies, type Stream } from '../poll/poller.ts';
-import type { ArrayParams } from '../service/address.ts';
-import { createServiceClient, type ServiceClient } from '../service/client.ts';
-import { createServiceClock, type ServiceClock } from '../service/clock.ts';
-import { createFeed, type Feed } from '../service/feed.ts';
-import { createLookup, type Lookup } from '../service/lookup.ts';
-import { walkPages } from '../service/paginate.ts';
-import type { Protocol } from '../service/protocols.ts';
-import { createListStyles } from '../service/styles.ts';
+import { createPollReport } from './poll-report.ts';
+import { listProtocols, openServices, type Service } from './services.ts';
 import type { Store } from './store.ts';
 import { reviewTurns } from './turns.ts';
 
@@ -39,61 +34,7 @@ export interface ReadingDependencies {
   now(): number;
 }
 
-export interface Service {
-  client: ServiceClient;
-  clock: ServiceClock;
-  /** What is polled. */
-  feed: Feed;
-  /** Suspicious inspections. */
-  near: Feed;
-  lookUp: Lookup;
-}
-
-/** `onListStyle` is told where a service turns out to want its lists in another style than the config says. */
-export const openServices = (
-  config: Config,
-  now: () => number,
-  onListStyle: (service: string, style: ArrayParams) => void = () => {},
-): ReadonlyMap<string, Service> =>
-  new Map(
-    config.services.map((service) => {
-      const styles = createListStyles(service.arrayParams, (style) => onListStyle(service.name, style));
-      const { concurrency: connections } = config.poll;
-      const client = createServiceClient({ service, now, connections, listStyle: styles.current });
-      const clock = createServiceClock(now);
-      const [only, ...others] = config.alerts.assessments;
-      const asked = only !== undefined && others.length === 0 ? { assessment: only } : {};
-      const feed = createFeed(client, clock, asked, styles);
-      const near = createFeed(client, clock, { assessment: 'suspecious' }, styles);
-      return [service.name, { client, clock, feed, near, lookUp: createLookup(client, clock) }] as const;
-    }),
-  );
-
-const NOTIFICATION = 'notification';
-
-const toListed = ({ id, name, channels, triggers }: Protocol): ListedProtocol => ({
-  name,
-  ...(id === undefined ? {} : { protocolId: id }),
-  channels,
-  notifyOn: Object.entries(triggers)
-    .filter(([, { actions }]) => actions.includes(NOTIFICATION))
-    .map(([severity]) => severity),
-});
-
-/** All pages of one key's listing. */
-export const listProtocols = async ({ client, clock }: Service, signal: AbortSignal): Promise<ListedProtocol[]> => {
-  const listed: ListedProtocol[] = [];
-  const pages = walkPages(
-    async (pageNumber) => {
-      const page = await client.listProtocols({ pageNumber, hideAssets: true }, signal);
-      clock.observe(page.serverTime);
-      return page;
-    },
-    ({ id, name }) => id ?? name,
-  );
-  for await (const { items } of pages) listed.push(...items.map(toListed));
-  return listed;
-};
+export { listProtocols, openServices, type Service } from './services.ts';
 
 export const createReading = (dependencies: ReadingDependencies) => {
   const { config, store, metrics, health, outages, log, dispatch, mirror, now } = dependencies;
@@ -101,6 +42,7 @@ export const createReading = (dependencies: ReadingDependencies) => {
     log.warn({ service, arrayParams }, 'the service wants its lists in another style than the config says; using it'),
   );
   const isIncluded = createNameFilter(config.protocols.include, config.protocols.exclude);
+  const report = createPollReport({ quarantine: store.quarantine, metrics, health, outages, log });
 
   const serviceOf = (name: string): Service => {
     const service = services.get(name);
@@ -160,16 +102,9 @@ export const createReading = (dependencies: ReadingDependencies) => {
     seen: store.seen,
     lock: createPollLock(store.redis, store.prefix),
     dispatch,
-    onPage: async (stream, { items, malformed }) => {
-      const { service, source } = stream;
-      await dependencies.onItems(stream, items);
-      for (const { assessment } of items) {
-        metrics.items.inc({ service, source, assessment: assessmentLabel(assessment) });
-      }
-      for (const { problem, raw } of await store.quarantine.admit(service, source, malformed)) {
-        metrics.itemsMalformed.inc({ service, source });
-        log.error({ service, source, problem, item: JSON.stringify(raw).slice(0, 300) }, 'malformed item');
-      }
+    onPage: async (stream, page) => {
+      await dependencies.onItems(stream, page.items);
+      await report.onPage(stream, page);
     },
     now,
     settings: {
@@ -180,8 +115,18 @@ export const createReading = (dependencies: ReadingDependencies) => {
     },
   });
 
-  const subjectOf = ({ source, protocols: [first = '', ...others] }: Stream): string =>
-    `${source} of ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+  const admission = createAdmission({
+    services: [...services.keys()],
+    everyMs: config.poll.interval,
+    concurrency: config.poll.concurrency,
+    heldForMs: (service) => serviceOf(service).client.heldForMs(),
+    probe: async (service, signal) => {
+      await serviceOf(service).client.listProtocols({ pageSize: 1, hideAssets: true }, signal);
+    },
+    onRefused: report.onRefused,
+    now,
+    random: Math.random,
+  });
 
   let planned = Number.POSITIVE_INFINITY;
   const sync = async (turns: readonly IntakeTurn[]): Promise<void> => {
@@ -198,41 +143,14 @@ export const createReading = (dependencies: ReadingDependencies) => {
       catalogEvery: config.poll.catalogEvery,
     },
     catalog,
+    admission,
     poll: async (stream, signal) => {
       const result = await poll(stream, signal);
       if (result.sweep) await dependencies.onSwept(stream, signal);
       return result;
     },
     sync,
-    onPolled: (stream, { outcome, items, alerts, sweep }, durationMs) => {
-      const { service, source } = stream;
-      metrics.polls.inc({ service, source, outcome });
-      if (outcome === 'busy') return;
-      metrics.pollDuration.observe({ service, source }, durationMs / 1000);
-      metrics.serviceUp.set({ service }, 1);
-      health.prove(`service:${service}`);
-      outages.worked(service, subjectOf(stream));
-      const line = { service, subject: subjectOf(stream), items, alerts, sweep, durationMs };
-      if (alerts > 0) log.info(line, 'found');
-      else log.debug(line, 'polled');
-    },
-    onPollFailed: (stream, error) => {
-      const { service, source } = stream;
-      metrics.polls.inc({ service, source, outcome: 'failed' });
-      metrics.serviceUp.set({ service }, 0);
-      outages.failed(service, subjectOf(stream), error);
-    },
-    onListed: (service, { added, removed, missing }) => {
-      health.prove(`service:${service}`);
-      outages.worked(service, 'protocols');
-      if (added.length + removed.length + missing.length > 0) {
-        log.info({ service, added, removed, missing }, 'protocols changed');
-      }
-    },
-    onListFailed: (service, error) => {
-      health.fail(`service:${service}`, error instanceof Error ? error.message : String(error));
-      outages.failed(service, 'protocols', error);
-    },
+    ...report,
     now,
   });
 

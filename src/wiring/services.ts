@@ -1,0 +1,67 @@
+/** Opens the services that the config names: client, clock and feed of each key. */
+import type { Config } from '../config/schema.ts';
+import type { ListedProtocol } from '../poll/catalog.ts';
+import type { ArrayParams } from '../service/address.ts';
+import { createServiceClient, type ServiceClient } from '../service/client.ts';
+import { createServiceClock, type ServiceClock } from '../service/clock.ts';
+import { createFeed, type Feed } from '../service/feed.ts';
+import { createLookup, type Lookup } from '../service/lookup.ts';
+import { walkPages } from '../service/paginate.ts';
+import type { Protocol } from '../service/protocols.ts';
+import { createListStyles } from '../service/styles.ts';
+
+export interface Service {
+  client: ServiceClient;
+  clock: ServiceClock;
+  /** What is polled. */
+  feed: Feed;
+  /** Suspicious inspections. */
+  near: Feed;
+  lookUp: Lookup;
+}
+
+/** `onListStyle` is told where a service turns out to want its lists in another style than the config says. */
+export const openServices = (
+  config: Config,
+  now: () => number,
+  onListStyle: (service: string, style: ArrayParams) => void = () => {},
+): ReadonlyMap<string, Service> =>
+  new Map(
+    config.services.map((service) => {
+      const styles = createListStyles(service.arrayParams, (style) => onListStyle(service.name, style));
+      const { concurrency: connections } = config.poll;
+      const client = createServiceClient({ service, now, connections, listStyle: styles.current });
+      const clock = createServiceClock(now);
+      const [only, ...others] = config.alerts.assessments;
+      const asked = only !== undefined && others.length === 0 ? { assessment: only } : {};
+      const feed = createFeed(client, clock, asked, styles);
+      const near = createFeed(client, clock, { assessment: 'suspecious' }, styles);
+      return [service.name, { client, clock, feed, near, lookUp: createLookup(client, clock) }] as const;
+    }),
+  );
+
+const NOTIFICATION = 'notification';
+
+const toListed = ({ id, name, channels, triggers }: Protocol): ListedProtocol => ({
+  name,
+  ...(id === undefined ? {} : { protocolId: id }),
+  channels,
+  notifyOn: Object.entries(triggers)
+    .filter(([, { actions }]) => actions.includes(NOTIFICATION))
+    .map(([severity]) => severity),
+});
+
+/** All pages of one key's listing. */
+export const listProtocols = async ({ client, clock }: Service, signal: AbortSignal): Promise<ListedProtocol[]> => {
+  const listed: ListedProtocol[] = [];
+  const pages = walkPages(
+    async (pageNumber) => {
+      const page = await client.listProtocols({ pageNumber, hideAssets: true }, signal);
+      clock.observe(page.serverTime);
+      return page;
+    },
+    ({ id, name }) => id ?? name,
+  );
+  for await (const { items } of pages) listed.push(...items.map(toListed));
+  return listed;
+};
