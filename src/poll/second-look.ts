@@ -44,7 +44,7 @@ const BATCH = 200;
 /** Longer than a batch takes; what a killed daemon had taken is due again after it. */
 const LEASE_MS = 120_000;
 /** A protocol's cursor is being read just now: soon it is not. */
-const BUSY_MS = 5000;
+const BUSY_MS = 1000;
 /** What could not be asked for so long after its last look is given up: the protocol is gone, for one. */
 const GIVE_UP_MS = 3_600_000;
 
