@@ -213,7 +213,7 @@ describe('standard input and files', () => {
   });
 
   test('a file that is not there', async () => {
-    const refused = new UsageError('--channels /nowhere/x.yaml cannot be read: there is no such file');
-    await expect(readList('/nowhere/x.yaml', CHANNELS, none)).rejects.toThrow(refused);
+    const refused = new UsageError('--channels /no/such.yaml cannot be read: there is no such file');
+    await expect(readList('/no/such.yaml', CHANNELS, none)).rejects.toThrow(refused);
   });
 });

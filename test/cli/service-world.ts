@@ -55,11 +55,11 @@ const temporaryDirectory = async (): Promise<string> => {
   return directory;
 };
 
-const contextOf = (signal: AbortSignal, { stdin, answer, tty = {} }: RunOptions) => {
+const contextOf = (configFile: string, { stdin, answer, tty = {} }: RunOptions) => {
   const written: Ran = { code: 0, out: '', err: '' };
   const context: CommandContext = {
-    env: {},
-    signal,
+    env: { TOCSIN_CONFIG: configFile },
+    signal: new AbortController().signal,
     isTty: tty.out === true,
     isErrorTty: tty.err === true,
     write: (text) => {
@@ -113,9 +113,9 @@ export const startServiceWorld = async (options: WorldOptions = {}): Promise<Ser
   const configFile = await file('tocsin.yaml', configOf(urls, options));
 
   const run: ServiceWorld['run'] = async (args, runOptions = {}) => {
-    const { context, written } = contextOf(new AbortController().signal, runOptions);
+    const { context, written } = contextOf(configFile, runOptions);
     try {
-      const code = await runProgram([...args, '--config', configFile], context);
+      const code = await runProgram(args, context);
       return { ...written, code };
     } catch (error) {
       const { code, text } = exitCodeOf(error);
