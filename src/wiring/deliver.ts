@@ -146,6 +146,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
   return {
     channels,
     dispatch,
+    routesOf,
     /** Begins to take parcels; gives what ends it. */
     start: (): ((graceMs: number) => Promise<void>) => {
       const workers = channels.map(work);
