@@ -40,37 +40,48 @@ const addUp = (one: Retried, two: Retried): Retried => ({
   waiting: one.waiting + two.waiting,
   delivered: one.delivered + two.delivered,
   refused: [...one.refused, ...two.refused],
+  kinds: [...one.kinds, ...two.kinds],
 });
+
+const retrySome = async (
+  view: View,
+  ids: readonly string[],
+  { retry }: Pick<ReturnType<typeof createAgain>, 'retry'>,
+  context: CommandContext,
+): Promise<Retried> => {
+  const progress = createProgress(context);
+  let total: Retried = { sent: 0, waiting: 0, delivered: 0, refused: [], kinds: [] };
+  try {
+    for await (const letters of lettersOf(view, ids)) {
+      total = addUp(total, await retry(letters));
+      progress.tell(`${resentText(total)}, of ${ids.length}`);
+    }
+    return total;
+  } finally {
+    progress.end();
+  }
+};
 
 export const retryDead = (options: SelectionOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
     const ids = await findSome(view, options);
     const again = createAgain({ config, ...view });
-    const progress = createProgress(context);
-    const kinds = new Set<ChannelKind>();
-    let total: Retried = { sent: 0, waiting: 0, delivered: 0, refused: [] };
-    try {
-      for await (const letters of lettersOf(view, ids)) {
-        total = addUp(total, await again.retry(letters));
-        for (const { destination } of letters) if (destination) kinds.add(destination.kind);
-        progress.tell(`${resentText(total)} of ${ids.length}`);
-      }
-    } finally {
-      progress.end();
-    }
-    if (options.json === true) writeJson(context, total);
-    else context.write(`${resentText(total)}\n`);
-    for (const { id, problem } of total.refused) context.warn(`tocsin: ${id} stays dead: ${problem}\n`);
-    warnOfIdle(await again.idleKinds(kinds), context);
-    return total.refused.length === 0 ? EXIT.done : EXIT.mistake;
+    const { kinds, ...told } = await retrySome(view, ids, again, context);
+    if (options.json === true) writeJson(context, told);
+    else context.write(`${resentText(told)}\n`);
+    for (const { id, problem } of told.refused) context.warn(`tocsin: ${id} stays dead: ${problem}\n`);
+    warnOfIdle(await again.idleKinds(new Set(kinds)), context);
+    return told.refused.length === 0 ? EXIT.done : EXIT.mistake;
   });
 
 /** Gives how many were dropped; those that are on their way meanwhile stay. */
 const dropSome = async ({ store }: View, letters: readonly DeadDelivery[]): Promise<number> => {
   const dropped: DeadDelivery[] = [];
-  for (const letter of letters) {
-    const [found] = await store.amendments.drop(letter.destination ?? NOWHERE, [letter.alert]);
-    if (found === undefined || found === 'dead') dropped.push(letter);
+  for (const together of Map.groupBy(letters, ({ destination }) => destination?.id).values()) {
+    const [first] = together;
+    const alerts = together.map(({ alert }) => alert);
+    const found = await store.amendments.drop(first?.destination ?? NOWHERE, alerts);
+    dropped.push(...together.filter((_, index) => found[index] === undefined || found[index] === 'dead'));
   }
   await store.dead.remove(dropped);
   return dropped.length;

@@ -60,13 +60,20 @@ const rehearse = async ({ plan, ...run }: Run) => {
 const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<ForwardCounts> => {
   const { again, close } = await openAgain(run.config);
   const kinds = new Set<ChannelKind>();
+  let queued = 0;
   const onForwarded = ({ routes }: Forwarded): void => {
     for (const { kind } of routes.destinations) kinds.add(kind);
   };
+  const onQueued = (sent: number): void => {
+    queued = sent;
+  };
   try {
-    const counts = await forward({ ...run, resend: again.resend, onForwarded }, plan);
+    const counts = await forward({ ...run, resend: again.resend, onForwarded, onQueued }, plan);
     warnOfIdle(await again.idleKinds(kinds), context);
     return counts;
+  } catch (error) {
+    if (queued > 0) context.warn(`tocsin: cut short; ${queued} deliveries were queued before\n`);
+    throw error;
   } finally {
     await close();
   }

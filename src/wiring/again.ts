@@ -12,6 +12,8 @@ import type { Store } from './store.ts';
 export interface Retried extends Resent {
   /** Letters that stay as they are, and why. */
   refused: { id: string; problem: string }[];
+  /** Kinds of channel that have something to send now. */
+  kinds: ChannelKind[];
 }
 
 export interface AgainDependencies {
@@ -51,10 +53,7 @@ export const createAgain = ({ config, store, catalog }: AgainDependencies) => {
 
   return {
     resend,
-    /**
-     * A letter that is retried twice before its job has ended makes one job: what tells the jobs apart is the death that
-     * each answers to.
-     */
+    /** The same retry, cut short and repeated, makes the same jobs; one that answers to another death makes others. */
     retry: async (letters: readonly DeadDelivery[]): Promise<Retried> => {
       const routed = await Promise.all(letters.map(route));
       const fresh = routed.filter(({ destinations }) => destinations.length > 0);
@@ -67,13 +66,13 @@ export const createAgain = ({ config, store, catalog }: AgainDependencies) => {
       const refused = routed
         .filter(({ destinations }) => destinations.length === 0)
         .map(({ letter: { id }, problems }) => ({ id, problem: problems.join('; ') }));
-      return { ...resent, refused };
+      const kinds = fresh.flatMap(({ destinations }) => destinations.map(({ kind }) => kind));
+      return { ...resent, refused, kinds: [...new Set(kinds)] };
     },
     /** Kinds of those that no daemon takes from at present. */
-    idleKinds: async (kinds: Iterable<ChannelKind>): Promise<ChannelKind[]> => {
-      const workers = await Promise.all(
-        [...kinds].map(async (kind) => ({ kind, n: await store.queues.workers(kind) })),
-      );
+    idleKinds: async (kinds: ReadonlySet<ChannelKind>): Promise<ChannelKind[]> => {
+      const asked = [...kinds].map(async (kind) => ({ kind, n: await store.queues.workers(kind) }));
+      const workers = await Promise.all(asked);
       return workers.filter(({ n }) => n === 0).map(({ kind }) => kind);
     },
   };

@@ -47,11 +47,13 @@ export interface ForwardDependencies {
   /** Told of every alert. */
   onForwarded?(forwarded: Forwarded): void;
   onProgress?(progress: ForwardProgress): void;
+  /** Told of what is queued by now, each time something was. */
+  onQueued?(sent: number): void;
 }
 
 /** Runs a plan. What is sent is marked as a replay and keeps its identities. */
 export const forward = async (
-  { config, history, resend, onForwarded, onProgress }: ForwardDependencies,
+  { config, history, resend, onForwarded, onProgress, onQueued }: ForwardDependencies,
   { protocols, period, to }: ForwardPlan,
 ): Promise<ForwardCounts> => {
   const settings = routeSettings(config);
@@ -83,6 +85,7 @@ export const forward = async (
     const resent = await resend(parcels, 'replayed', nonce);
     counts.sent += resent.sent;
     counts.waiting += resent.waiting;
+    onQueued?.(counts.sent);
   };
 
   counts.unread = await history.read(protocols, {

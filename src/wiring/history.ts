@@ -1,11 +1,11 @@
 /** Reads what was written in a time, with the same questions, conditions and identities as the daemon. */
 import type { Alert, Source } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
-import { messageOf, ServiceError, UsageError } from '../errors.ts';
+import { messageOf, ServiceError, UnavailableError, UsageError } from '../errors.ts';
 import type { ListedProtocol } from '../poll/catalog.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { isWanted, ownItems, toAlert } from '../poll/take.ts';
-import { listProtocols, openServices } from './poll.ts';
+import { listProtocols, openServices } from './services.ts';
 
 /** When the service wrote an item, in epoch milliseconds: from `since` on, before `until`. */
 export interface Period {
@@ -43,7 +43,7 @@ interface Task {
 const isOnes = (error: unknown): boolean =>
   error instanceof ServiceError && ['missing', 'rejected', 'unreadable'].includes(error.reason);
 
-/** Takes them up in order, `width` at a time; the first that fails ends all. */
+/** Takes them up in order, `width` at a time; the first that fails ends all, and is what is thrown. */
 const inParallel = async <T>(
   all: readonly T[],
   width: number,
@@ -55,18 +55,15 @@ const inParallel = async <T>(
   const rest = all.values();
   const work = async (): Promise<void> => {
     for (const one of rest) {
-      either.throwIfAborted();
+      if (either.aborted) throw new UnavailableError('stopped before everything was read');
       await each(one, either);
     }
   };
   const workers = Array.from({ length: Math.min(width, all.length) }, () =>
-    work().catch((error: unknown) => {
-      failed.abort(error);
-      throw error;
-    }),
+    work().catch((error: unknown) => failed.abort(error)),
   );
-  await Promise.allSettled(workers);
   await Promise.all(workers);
+  if (failed.signal.aborted) throw failed.signal.reason;
 };
 
 /** Opens connections to the services of the config, and to nothing else. */

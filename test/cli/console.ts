@@ -21,12 +21,15 @@ export interface Console {
   answer(text: string): void;
   /** What that person was asked. */
   asked: string[];
+  /** Ctrl-C, for what runs now and what is run afterwards. */
+  interrupt(): void;
 }
 
 export const openConsole = async ({ configText, environment, dataDir }: World): Promise<Console> => {
   const file = join(dataDir, 'console.yaml');
   await writeFile(file, configText);
   const asked: string[] = [];
+  const stop = new AbortController();
   let answer: string | undefined;
   const ask = async (question: string): Promise<string> => {
     asked.push(question);
@@ -38,7 +41,7 @@ export const openConsole = async ({ configText, environment, dataDir }: World): 
     const err: string[] = [];
     const context: CommandContext = {
       env: { ...environment, TOCSIN_CONFIG: file },
-      signal: new AbortController().signal,
+      signal: stop.signal,
       isTty: false,
       isErrorTty: false,
       write: (text) => void out.push(text),
@@ -65,5 +68,6 @@ export const openConsole = async ({ configText, environment, dataDir }: World): 
       answer = text;
     },
     asked,
+    interrupt: () => stop.abort(new Error('stopped by SIGINT')),
   };
 };

@@ -134,6 +134,39 @@ test('says what cannot be read, and forwards the rest', async () => {
   expect(err).toMatch(/inspections of Bridge \(service sandbox\) could not be read: .*404/);
 });
 
+test('cut short, says what was queued before', async () => {
+  const world = await startWorld({
+    names: ['Vault', 'Bridge'],
+    kinds: ['webhook'],
+    config: { poll: { concurrency: 1 } },
+  });
+  const [old] = [insertOld(world, 'Vault', 3), insertOld(world, 'Vault', 3)];
+  await world.start();
+  const fault = { kind: 'hang' } as const;
+  world.sandbox.service.addFault({ endpoint: 'listInspections', protocol: 'Bridge', fault, times: Infinity });
+  const console = await openConsole(world);
+  const ended = console.run('replay', '--since', '4h');
+  await until('the first protocol is queued', () => world.books.arrivalsOf(old?.txHash ?? '').length > 0);
+  console.interrupt();
+  const { code, err } = await ended;
+  expect(code).toBe(75);
+  expect(err).toContain('cut short; 2 deliveries were queued before');
+  expect(err).not.toContain('    at ');
+  world.books.excuse('webhook');
+});
+
+test('tells the failure that ended it, not those that it caused', async () => {
+  const world = await startWorld({ names: ['Vault', 'Bridge'], kinds: ['webhook'], redisUrl: 'redis://127.0.0.1:1' });
+  const { service } = world.sandbox;
+  service.addFault({ endpoint: 'listInspections', protocol: 'Vault', fault: { kind: 'hang' }, times: Infinity });
+  const fault = { kind: 'status', status: 503 } as const;
+  service.addFault({ endpoint: 'listNotifications', protocol: 'Bridge', fault, times: Infinity });
+  const console = await openConsole(world);
+  const { code, err } = await console.run('backtest', '--since', '4h');
+  expect(code).toBe(75);
+  expect(err).toMatch(/^tocsin: .*503/);
+});
+
 test('ends as the contract says when there is nothing, nobody, or no way', async () => {
   const world = await startWorld({
     protocols: [{ name: 'Vault' }, { name: 'Silent', channels: [] }],
