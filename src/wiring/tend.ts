@@ -41,10 +41,12 @@ export const expectHealth = (health: Health, { poll, services, channels }: Confi
   for (const kind of Object.keys(channels)) health.expect(`channel:${kind}`);
 };
 
-/** The first listing is asked for until it comes: a service that is down at our start is waited for. */
-const listUntilKnown = async (service: string, { reading, stopping }: TendDependencies): Promise<void> => {
+/** The first listing is asked for until it comes, and looked at: a service that is down at our start is waited for. */
+const listUntilKnown = async (service: string, { reading, review, stopping }: TendDependencies): Promise<void> => {
   for (let delayMs = FIRST_LIST_RETRY_MS; !stopping.aborted; delayMs = Math.min(2 * delayMs, LONGEST_LIST_RETRY_MS)) {
-    if (await reading.intake.list(service, stopping)) return;
+    if (await reading.intake.list(service, stopping)) {
+      return review.review(service, await reading.catalog.protocols(service));
+    }
     await pause(delayMs, stopping);
   }
 };

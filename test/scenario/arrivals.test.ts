@@ -13,16 +13,20 @@ const found = ({ sandbox, critical }: World, name: string): void => {
   critical(name);
 };
 
-test('a protocol that appears later is told of from its first moment', async () => {
-  const world = await startWorld({ names: ['Vault'], config: FROM_NOW });
+test.concurrent('a protocol that appears later is told of from its first moment', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished, names: ['Vault'], config: FROM_NOW });
   const daemon = await world.start();
   await daemon.watching();
   found(world, 'Newcomer');
   await world.balanced();
 });
 
-test('a protocol that appeared while the daemon was down is told of from its first moment', async () => {
-  const world = await startWorld({ names: ['Vault'], config: FROM_NOW });
+test.concurrent('a protocol that appeared while the daemon was down is told of from its first moment', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished, names: ['Vault'], config: FROM_NOW });
   const daemon = await world.start();
   await daemon.watching();
   await daemon.stop();
@@ -31,8 +35,10 @@ test('a protocol that appeared while the daemon was down is told of from its fir
   await world.balanced();
 });
 
-test('what happens while the service is down at the very first start is told', async () => {
-  const world = await startWorld({ names: ['Vault'], config: FROM_NOW });
+test.concurrent('what happens while the service is down at the very first start is told', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished, names: ['Vault'], config: FROM_NOW });
   await world.sandbox.service.stop();
   const daemon = await world.start();
   await until('the outage is said', () => daemon.log('failing').length > 0);
@@ -41,8 +47,8 @@ test('what happens while the service is down at the very first start is told', a
   await world.balanced();
 });
 
-test('history from before the very first start stays history', async () => {
-  const world = await startWorld({ names: ['Vault'], config: FROM_NOW });
+test.concurrent('history from before the very first start stays history', async ({ onTestFinished: onFinished }) => {
+  const world = await startWorld({ onFinished, names: ['Vault'], config: FROM_NOW });
   const { service } = world.sandbox;
   const old = [10, 20, 30].map((agoSeconds) =>
     service.insertInspection({ assessment: 'critical', createdAt: service.now() - agoSeconds * 1000 }),

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { PROTOCOLS, startWorld } from './world.ts';
 
-test('two daemons tell everything once, and both do their share', async () => {
-  const world = await startWorld();
+test.concurrent('two daemons tell everything once, and both do their share', async ({ onTestFinished: onFinished }) => {
+  const world = await startWorld({ onFinished });
   const daemons = [await world.start(), await world.start()];
   for (let round = 0; round < 5; round += 1) {
     for (const protocol of PROTOCOLS) world.critical(protocol, 2);
@@ -14,8 +14,8 @@ test('two daemons tell everything once, and both do their share', async () => {
   expect(Math.min(...shares)).toBeGreaterThan(0);
 });
 
-test('when one of two is stopped, the other carries on', async () => {
-  const world = await startWorld();
+test.concurrent('when one of two is stopped, the other carries on', async ({ onTestFinished: onFinished }) => {
+  const world = await startWorld({ onFinished });
   const [one, other] = [await world.start(), await world.start()];
   for (const protocol of PROTOCOLS) world.critical(protocol, 5);
   await one.stop();
@@ -25,8 +25,13 @@ test('when one of two is stopped, the other carries on', async () => {
   expect(other.log('delivered').length).toBeGreaterThan(before);
 });
 
-test('daemons with prefixes of their own do not touch each other', async () => {
-  const [mine, yours] = [await startWorld({ names: ['Vault'] }), await startWorld({ names: ['Vault'], seed: 2 })];
+test.concurrent('daemons with prefixes of their own do not touch each other', async ({
+  onTestFinished: onFinished,
+}) => {
+  const [mine, yours] = [
+    await startWorld({ onFinished, names: ['Vault'] }),
+    await startWorld({ onFinished, names: ['Vault'], seed: 2 }),
+  ];
   await mine.start();
   await yours.start();
   mine.critical('Vault', 3);

@@ -1,7 +1,7 @@
 /** What a test left open in this process: sockets and servers that were not there before. */
 import { until } from '../support/until.ts';
 
-const WATCHED = ['TCPSocketWrap', 'TCPServerWrap', 'PipeWrap', 'PipeServerWrap', 'ProcessWrap'];
+const WATCHED = ['TCPSocketWrap', 'TCPServerWrap', 'PipeWrap', 'PipeServerWrap'];
 
 const countOpen = (): Map<string, number> => {
   const open = new Map<string, number>();

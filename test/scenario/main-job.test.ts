@@ -17,8 +17,10 @@ const verified = ({ sandbox, addresses }: World): { id: string; payload: Payload
   });
 };
 
-test('criticals among the harmless reach all four kinds, each once', async () => {
-  const world = await startWorld();
+test.concurrent('criticals among the harmless reach all four kinds, each once', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished });
   await world.start();
   for (const protocol of PROTOCOLS) {
     world.calm(protocol, 10);
@@ -31,8 +33,8 @@ test('criticals among the harmless reach all four kinds, each once', async () =>
   expect(new Set(world.sandbox.received().map(({ kind }) => kind)).size).toBe(4);
 });
 
-test('stored notifications arrive with their whole message', async () => {
-  const world = await startWorld();
+test.concurrent('stored notifications arrive with their whole message', async ({ onTestFinished: onFinished }) => {
+  const world = await startWorld({ onFinished });
   const daemon = await world.start();
   const [vault, bridge, hostile] = PROTOCOLS;
   world.notification(vault, 'Monitoring was extended.\nBy two contracts.');
@@ -43,8 +45,10 @@ test('stored notifications arrive with their whole message', async () => {
   expect(await daemon.metric('tocsin_alerts_total', { source: 'notifications' })).toBe(PROTOCOLS.length);
 });
 
-test('every webhook verifies, says what it is, and has an id of its own', async () => {
-  const world = await startWorld();
+test.concurrent('every webhook verifies, says what it is, and has an id of its own', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished });
   await world.start();
   const [inspection] = world.critical('Vault');
   world.notification('Bridge', 'The weekly report is ready.');
@@ -61,8 +65,10 @@ test('every webhook verifies, says what it is, and has an id of its own', async 
   });
 });
 
-test('what comes late, and what turns critical after it was written, is told once', async () => {
-  const world = await startWorld();
+test.concurrent('what comes late, and what turns critical after it was written, is told once', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished });
   await world.start();
   world.critical('Vault');
   await world.delivered();
@@ -76,8 +82,9 @@ test('what comes late, and what turns critical after it was written, is told onc
   expect(world.books.arrivalsOf(inspection.txHash)).toHaveLength(4);
 });
 
-test('one daemon serves two keys of the service', async () => {
+test.concurrent('one daemon serves two keys of the service', async ({ onTestFinished: onFinished }) => {
   const world = await startWorld({
+    onFinished,
     names: ['Vault'],
     moreKeys: [{ apiKey: 'second-key', protocols: [{ name: 'Harbour' }] }],
     config: {

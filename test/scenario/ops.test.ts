@@ -1,5 +1,5 @@
 /** What an operator sees: health, metrics and the status page tell the truth, in bad times as well. */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { slackError } from '../../src/sandbox/receivers/slack/slack.ts';
 import { ownRedis } from '../queue/redis-server.ts';
 import { until } from '../support/until.ts';
@@ -19,8 +19,10 @@ const readiness = async (daemon: RunningDaemon): Promise<Ready & { code: number 
 const checkOf = async (daemon: RunningDaemon, name: string) =>
   (await readiness(daemon)).checks.find((check) => check.name === name);
 
-test('not ready while the service was never reached, ready as soon as it was', async () => {
-  const world = await startWorld();
+test.concurrent('not ready while the service was never reached, ready as soon as it was', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished });
   await world.sandbox.service.stop();
   const daemon = await world.start();
   await until('the outage is known', async () => (await checkOf(daemon, 'service:sandbox'))?.status === 'failing');
@@ -42,8 +44,10 @@ test('not ready while the service was never reached, ready as soon as it was', a
   expect(await daemon.metric('tocsin_service_up')).toBe(0);
 });
 
-test('a token that is refused shows before the first alert needs it', async () => {
-  const world = await startWorld();
+test.concurrent('a token that is refused shows before the first alert needs it', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished });
   world.sandbox.receivers.slack.callScript.always(slackError('invalid_auth'));
   const daemon = await world.start();
   await until('the refusal is known', async () => (await checkOf(daemon, 'channel:slack'))?.status === 'failing');
@@ -51,8 +55,10 @@ test('a token that is refused shows before the first alert needs it', async () =
   expect((await checkOf(daemon, 'channel:slack'))?.detail).toContain('invalid_auth');
 });
 
-test('every metric has our prefix, and the counts are those of the books', async () => {
-  const world = await startWorld();
+test.concurrent('every metric has our prefix, and the counts are those of the books', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished });
   const daemon = await world.start();
   for (const protocol of PROTOCOLS) {
     world.calm(protocol, 4);
@@ -72,8 +78,10 @@ test('every metric has our prefix, and the counts are those of the books', async
   expect(await daemon.metric('tocsin_catalog_protocols')).toBe(3);
 });
 
-test('channels that lead nowhere are named once: in the log, in the status, on the page and in a metric', async () => {
-  const world = await startWorld({ kinds: ['email', 'telegram', 'webhook'] });
+test.concurrent('channels that lead nowhere are named once: in the log, in the status, on the page and in a metric', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished, kinds: ['email', 'telegram', 'webhook'] });
   const { service } = world.sandbox;
   service.replaceChannels({ protocol: 'Vault' }, [
     { name: 'slack', contacts: ['C024BE91L'] },
@@ -105,10 +113,10 @@ test('channels that lead nowhere are named once: in the log, in the status, on t
   expect(daemon.log('a channel leads nowhere')).toHaveLength(4);
 });
 
-test('the page and the probes answer while Redis is away', async () => {
+test.concurrent('the page and the probes answer while Redis is away', async ({ onTestFinished: onFinished }) => {
   const redis = await ownRedis('--appendonly', 'yes');
-  onTestFinished(() => redis.remove());
-  const world = await startWorld({ redisUrl: `redis://127.0.0.1:${redis.port}` });
+  onFinished(() => redis.remove());
+  const world = await startWorld({ onFinished, redisUrl: `redis://127.0.0.1:${redis.port}` });
   const daemon = await world.start();
   await daemon.watching();
   await redis.kill('SIGKILL');

@@ -1,17 +1,17 @@
 /** Dependencies that go away: the daemon waits, says so, and goes on where it was. */
-import { onTestFinished, test } from 'vitest';
+import { type onTestFinished, test } from 'vitest';
 import { ownRedis } from '../queue/redis-server.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from './world.ts';
 
-const startRedis = async () => {
+const startRedis = async (onFinished: typeof onTestFinished) => {
   const redis = await ownRedis('--appendonly', 'yes');
-  onTestFinished(() => redis.remove());
+  onFinished(() => redis.remove());
   return { redis, redisUrl: `redis://127.0.0.1:${redis.port}` };
 };
 
-test('a service that is down at the start is waited for', async () => {
-  const world = await startWorld();
+test.concurrent('a service that is down at the start is waited for', async ({ onTestFinished: onFinished }) => {
+  const world = await startWorld({ onFinished });
   await world.sandbox.service.stop();
   const daemon = await world.start();
   await until('the outage is said', () => daemon.log('failing').length > 0);
@@ -20,8 +20,8 @@ test('a service that is down at the start is waited for', async () => {
   await world.balanced();
 });
 
-test('a service that goes away and comes back has lost nothing', async () => {
-  const world = await startWorld();
+test.concurrent('a service that goes away and comes back has lost nothing', async ({ onTestFinished: onFinished }) => {
+  const world = await startWorld({ onFinished });
   const daemon = await world.start();
   world.critical('Vault', 2);
   await world.delivered();
@@ -34,9 +34,11 @@ test('a service that goes away and comes back has lost nothing', async () => {
   await until('the recovery is said', () => daemon.log('works again').length > 0);
 });
 
-test('Redis is killed and comes back: nothing is lost and the workers go on', async () => {
-  const { redis, redisUrl } = await startRedis();
-  const world = await startWorld({ redisUrl });
+test.concurrent('Redis is killed and comes back: nothing is lost and the workers go on', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { redis, redisUrl } = await startRedis(onFinished);
+  const world = await startWorld({ onFinished, redisUrl });
   const daemon = await world.start();
   world.critical('Vault', 5);
   await world.delivered();
@@ -50,9 +52,9 @@ test('Redis is killed and comes back: nothing is lost and the workers go on', as
   }
 });
 
-test('Redis is killed in the middle of a backlog', async () => {
-  const { redis, redisUrl } = await startRedis();
-  const world = await startWorld({ redisUrl, names: ['Vault', 'Bridge'] });
+test.concurrent('Redis is killed in the middle of a backlog', async ({ onTestFinished: onFinished }) => {
+  const { redis, redisUrl } = await startRedis(onFinished);
+  const world = await startWorld({ onFinished, redisUrl, names: ['Vault', 'Bridge'] });
   await world.start();
   for (const kind of ['slack', 'telegram', 'webhook'] as const) {
     world.sandbox.receivers[kind].script.always({ kind: 'slow', durationMs: 20 });
@@ -65,9 +67,9 @@ test('Redis is killed in the middle of a backlog', async () => {
   await world.delivered(40_000);
 }, 60_000);
 
-test('a daemon stops although Redis is away', async () => {
-  const { redis, redisUrl } = await startRedis();
-  const world = await startWorld({ redisUrl });
+test.concurrent('a daemon stops although Redis is away', async ({ onTestFinished: onFinished }) => {
+  const { redis, redisUrl } = await startRedis(onFinished);
+  const world = await startWorld({ onFinished, redisUrl });
   const daemon = await world.start();
   world.critical('Vault');
   await world.delivered();

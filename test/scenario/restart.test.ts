@@ -1,11 +1,13 @@
 /** Stopping and starting again: what happened meanwhile is told afterwards, and nothing of before is told again. */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startHttpReceiver } from '../support/http-receiver.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from './world.ts';
 
-test('what was found while the daemon was down is told after its start, and only that', async () => {
-  const world = await startWorld();
+test.concurrent('what was found while the daemon was down is told after its start, and only that', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished });
   const first = await world.start();
   world.critical('Vault', 3);
   world.notification('Bridge', 'Before the restart.');
@@ -23,8 +25,10 @@ test('what was found while the daemon was down is told after its start, and only
   expect(world.books.count()).toBe(before + 4 * (3 + 1 + 3));
 });
 
-test('a restart in the middle of a long parcel loses nothing and repeats nothing', async () => {
-  const world = await startWorld({ names: ['Vault'] });
+test.concurrent('a restart in the middle of a long parcel loses nothing and repeats nothing', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished, names: ['Vault'] });
   const first = await world.start();
   const { webhook } = world.sandbox.receivers;
   const endSlowness = webhook.script.always({ kind: 'slow', durationMs: 400 });
@@ -38,9 +42,11 @@ test('a restart in the middle of a long parcel loses nothing and repeats nothing
   await world.balanced();
 });
 
-test('a daemon that cannot start says why and leaves nothing open', async () => {
+test.concurrent('a daemon that cannot start says why and leaves nothing open', async ({
+  onTestFinished: onFinished,
+}) => {
   const other = await startHttpReceiver();
-  onTestFinished(other.close);
-  const world = await startWorld({ config: { ops: { listen: new URL(other.origin).host } } });
+  onFinished(other.close);
+  const world = await startWorld({ onFinished, config: { ops: { listen: new URL(other.origin).host } } });
   await expect(world.start()).rejects.toThrow(/ops.listen: cannot listen on .*: the port is in use/);
 });

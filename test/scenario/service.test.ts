@@ -5,8 +5,10 @@ import { PROTOCOLS, SANDBOX, startWorld } from './world.ts';
 
 const [VAULT, BRIDGE, HOSTILE] = PROTOCOLS;
 
-test('one protocol answers 404 and one 500: the third flows, and the two catch up when they are mended', async () => {
-  const world = await startWorld();
+test.concurrent('one protocol answers 404 and one 500: the third flows, and the two catch up when they are mended', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished });
   const { service } = world.sandbox;
   service.addFault({
     protocol: VAULT,
@@ -31,8 +33,10 @@ test('one protocol answers 404 and one 500: the third flows, and the two catch u
   await world.balanced();
 });
 
-test('one name that the service refuses does not silence the notifications of the others', async () => {
-  const world = await startWorld();
+test.concurrent('one name that the service refuses does not silence the notifications of the others', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished });
   const { service } = world.sandbox;
   service.addFault({
     protocol: VAULT,
@@ -51,8 +55,10 @@ test('one name that the service refuses does not silence the notifications of th
   await world.balanced();
 });
 
-test('a malformed item is quarantined and counted once, however often it is read; its neighbours flow', async () => {
-  const world = await startWorld();
+test.concurrent('a malformed item is quarantined and counted once, however often it is read; its neighbours flow', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished });
   const { service } = world.sandbox;
   service.addFault({
     protocol: VAULT,
@@ -77,7 +83,7 @@ test('a malformed item is quarantined and counted once, however often it is read
   ]);
 });
 
-test.each([
+test.concurrent.for([
   ['reset', { kind: 'reset' }],
   ['cut', { kind: 'cut' }],
   ['truncated', { kind: 'truncated' }],
@@ -85,10 +91,10 @@ test.each([
   ['of another shape', { kind: 'wrong-shape', body: { page: 7 } }],
   ['an HTML page', { kind: 'status', status: 200, body: '<html>', contentType: 'text/html' }],
   ['limited', { kind: 'status', status: 429, retryAfter: 1 }],
-] as const)('answers that are %s move no cursor', async (_name, fault) => {
+] as const)('answers that are %s move no cursor', async ([, fault], { onTestFinished: onFinished }) => {
   // Nothing is read twice here: a cursor that moved too far would show.
   const poll = { startFrom: 'now', overlap: '0s', lookback: '0s' };
-  const world = await startWorld({ names: [VAULT], config: { poll } });
+  const world = await startWorld({ onFinished, names: [VAULT], config: { poll } });
   const { service } = world.sandbox;
   const daemon = await world.start();
   await daemon.watching();
@@ -99,8 +105,9 @@ test.each([
   await world.balanced();
 });
 
-test('a service with habits of its own is read all the same', async () => {
+test.concurrent('a service with habits of its own is read all the same', async ({ onTestFinished: onFinished }) => {
   const world = await startWorld({
+    onFinished,
     config: { services: [{ ...SANDBOX, pageSize: 7, arrayParams: 'comma' }] },
     quirks: {
       firstPage: 0,

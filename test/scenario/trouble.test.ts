@@ -11,8 +11,10 @@ const TRIED_AGAIN = 'delivery will be tried again';
 /** The lines of attempts that were not accepted. */
 const setBack = (daemon: RunningDaemon, kind: string) => daemon.log(TRIED_AGAIN).filter((line) => line.kind === kind);
 
-test('Slack says 429 with Retry-After: every parcel that waits for the channel obeys', async () => {
-  const world = await startWorld({ names: ['Vault'] });
+test.concurrent('Slack says 429 with Retry-After: every parcel that waits for the channel obeys', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished, names: ['Vault'] });
   const daemon = await world.start();
   const { slack } = world.sandbox.receivers;
   const limited = { status: 429, headers: { 'retry-after': '3' }, body: { ok: false, error: 'ratelimited' } };
@@ -34,8 +36,10 @@ test('Slack says 429 with Retry-After: every parcel that waits for the channel o
   expect(new Set(later.map(({ outcome }) => outcome))).toEqual(new Set(['accepted']));
 });
 
-test('a Slack token is revoked and repaired: what waited is told, and the other kinds never waited', async () => {
-  const world = await startWorld({ names: ['Vault'] });
+test.concurrent('a Slack token is revoked and repaired: what waited is told, and the other kinds never waited', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished, names: ['Vault'] });
   const daemon = await world.start();
   const repair = world.sandbox.receivers.slack.script.always(slackError('token_revoked'));
   world.critical('Vault', 3);
@@ -47,8 +51,10 @@ test('a Slack token is revoked and repaired: what waited is told, and the other 
   expect((await daemon.status()).dead).toBe(0);
 }, 60_000);
 
-test('Telegram cannot parse a message: it is told without markup', async () => {
-  const world = await startWorld({ names: ['Vault'] });
+test.concurrent('Telegram cannot parse a message: it is told without markup', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished, names: ['Vault'] });
   await world.start();
   const { telegram } = world.sandbox.receivers;
   telegram.script.next(telegramVerdict(400, "Bad Request: can't parse entities: unclosed start tag at byte offset 7"));
@@ -60,8 +66,10 @@ test('Telegram cannot parse a message: it is told without markup', async () => {
   expect(rich?.raw.entities.length).toBeGreaterThan(0);
 });
 
-test('a webhook that is gone: its alerts are dead, kept and counted, and its neighbours flow', async () => {
-  const world = await startWorld();
+test.concurrent('a webhook that is gone: its alerts are dead, kept and counted, and its neighbours flow', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished });
   const daemon = await world.start();
   world.sandbox.receivers.webhook.script.always({ kind: 'answer', status: 410 }, { destination: '/hooks/vault' });
   world.books.excuse('webhook /hooks/vault ');
@@ -79,8 +87,8 @@ test('a webhook that is gone: its alerts are dead, kept and counted, and its nei
   expect(reasons).toContainEqual({ reason: 'destination-dead', code: '410', level: 'error' });
 });
 
-test('a mail server that is busy gets the mail a little later', async () => {
-  const world = await startWorld();
+test.concurrent('a mail server that is busy gets the mail a little later', async ({ onTestFinished: onFinished }) => {
+  const world = await startWorld({ onFinished });
   const daemon = await world.start();
   world.sandbox.receivers.smtp.script.next({ kind: 'reply', stage: 'data', code: 451, text: '4.3.2 Try later' });
   world.critical('Vault', 2);
@@ -88,8 +96,11 @@ test('a mail server that is busy gets the mail a little later', async () => {
   expect(setBack(daemon, 'email')[0]).toMatchObject({ reason: 'retry', code: expect.stringContaining('451') });
 });
 
-test('receivers that reset, hang and stumble get everything in the end', async () => {
+test.concurrent('receivers that reset, hang and stumble get everything in the end', async ({
+  onTestFinished: onFinished,
+}) => {
   const world = await startWorld({
+    onFinished,
     config: { channels: { webhook: { timeout: '500ms' }, slack: { timeout: '500ms' } } },
   });
   await world.start();

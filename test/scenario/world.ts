@@ -38,6 +38,8 @@ export interface WorldOptions extends SandboxOptions {
   config?: Tree;
   /** Default: the test run's. */
   redisUrl?: string;
+  /** Takes what has to be done when the test is over; a test that runs beside others gives its own. */
+  onFinished?: (stop: () => Promise<void>) => void;
 }
 
 export interface World {
@@ -104,12 +106,13 @@ const keepChannels = ({ service }: Sandbox, kinds: readonly string[]): void => {
 
 export const startWorld = async (options: WorldOptions = {}): Promise<World> => {
   const { names = PROTOCOLS, kinds = CHANNEL_KINDS, config: changes = {}, redisUrl = inject('redisSocket') } = options;
+  const { onFinished = onTestFinished } = options;
   const prefix = `{scenario-${randomUUID()}}`;
   const dataDir = await mkdtemp(join(tmpdir(), 'tocsin-scenario-'));
   const checkLeaks = watchLeaks();
   const sandbox = createSandbox({ protocols: names.map((name) => ({ name })), ...options });
   const daemons: RunningDaemon[] = [];
-  onTestFinished(async () => {
+  onFinished(async () => {
     const ends = await Promise.allSettled(daemons.map((daemon) => daemon.stop()));
     await sandbox.stop();
     await rm(dataDir, { recursive: true, force: true });

@@ -29,15 +29,21 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Only what Node needs; nothing of the test run's own environment. */
 const BASE = { PATH: process.env.PATH ?? '', NODE_NO_WARNINGS: '1' };
 
-/** Runs `tocsin ARGS`; killed with the test at the latest. */
-export const startProgram = (args: readonly string[], environment: Record<string, string> = {}): Program => {
+type OnFinished = (stop: () => Promise<void>) => void;
+
+/** Runs `tocsin ARGS`; killed with the test at the latest. `onFinished`: of a test that runs beside others. */
+export const startProgram = (
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  onFinished: OnFinished = onTestFinished,
+): Program => {
   const child = spawn(process.execPath, [MAIN, ...args], { cwd: ROOT, env: { ...BASE, ...environment } });
   const out: string[] = [];
   const err: string[] = [];
   child.stdout.setEncoding('utf8').on('data', (text: string) => out.push(text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => err.push(text));
   const ended = once(child, 'close').then(([code]: (number | null)[]) => code ?? null);
-  onTestFinished(async () => {
+  onFinished(async () => {
     child.kill('SIGKILL');
     await ended;
   });
@@ -56,8 +62,12 @@ export const startProgram = (args: readonly string[], environment: Record<string
 };
 
 /** Runs `tocsin ARGS` to its end. */
-export const runProgram = async (args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> => {
-  const program = startProgram(args, environment);
+export const runProgram = async (
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  onFinished: OnFinished = onTestFinished,
+): Promise<Ended> => {
+  const program = startProgram(args, environment, onFinished);
   const code = await program.ended;
   return { code, stdout: program.stdout(), stderr: program.stderr() };
 };
@@ -66,8 +76,9 @@ export const runProgram = async (args: readonly string[], environment: Record<st
 export const startDaemonProgram = async (
   configFile: string,
   environment: Record<string, string>,
+  onFinished: OnFinished = onTestFinished,
 ): Promise<Program & { url: string }> => {
-  const program = startProgram(['run', '--config', configFile], environment);
+  const program = startProgram(['run', '--config', configFile], environment, onFinished);
   const [started] = await until('the daemon has started', () => {
     if (program.process.exitCode !== null) throw new Error(`it ended: ${program.stdout()}${program.stderr()}`);
     const lines = program.log('started');
