@@ -1,5 +1,5 @@
 /** The status page: plain HTML that needs no script, reads on a phone and in the dark, and refreshes itself. */
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../html.ts';
 import { STYLE } from './page-style.ts';
 import type { ProtocolStatus, StatusReport } from './status.ts';
 import { ago, clockText, isLate, printable, sortProtocols, totalsOf } from './wording.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { html } from '../../src/ops/html.ts';
+import { html } from '../../src/html.ts';
 import { renderPage } from '../../src/ops/page.ts';
 import type { StatusReport } from '../../src/ops/status.ts';
 import { renderStatusText } from '../../src/ops/status-text.ts';

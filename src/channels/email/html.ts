@@ -3,19 +3,9 @@
  * nothing loaded from anywhere. Styles stand inline for the light look, because some mail programs drop the style
  * sheet; the sheet only turns the colours for those that follow a dark system.
  */
+import { escapeHtml } from '../../html.ts';
 import type { Content, Detection, Fact } from '../content.ts';
 import { shorten } from '../text.ts';
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Text of any origin as HTML, for an element or a quoted attribute. */
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
 /** `<br>` for every mail program; `pre-wrap` keeps the spaces of aligned text where it is understood. */
 const lines = (text: string): string => escapeHtml(text).replaceAll('\n', '<br>');

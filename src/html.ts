@@ -15,9 +15,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
+/** Text of any origin as HTML, for an element or a quoted attribute. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+
 const toHtml = (piece: Piece): string => {
   if (typeof piece === 'number') return String(piece);
-  if (typeof piece === 'string') return piece.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  if (typeof piece === 'string') return escapeHtml(piece);
   return 'html' in piece ? piece.html : piece.map(({ html }) => html).join('');
 };
 
