@@ -1,6 +1,6 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Both install what is missing and say so.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench clean
+.PHONY: help setup demo check test format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -9,7 +9,7 @@ setup: ## install npm packages, and redis-server where it is missing
 	@sh scripts/setup.sh
 
 demo: setup ## the whole system on this machine, live; Ctrl-C ends it
-	@exec node_modules/.bin/node src/main.ts demo $(ARGS)
+	@exec sh scripts/demo.sh $(ARGS)
 
 check: setup ## lint, format and types
 	@npm run --silent check
