@@ -47,7 +47,7 @@ const fromLetter = ({ id, alert, destination, at, reason, message }: DeadDeliver
  * `name` is an alert's id, an inspection's id, a stored notification's identity, a transaction hash, or the id of a
  * dead delivery. Several items may share a transaction; nothing known gives an empty list.
  */
-export const createTracer = (store: Store, services: readonly string[]) => {
+export const createTracer = (store: Pick<Store, 'ledger' | 'dead'>, services: readonly string[]) => {
   const named = (name: string): Alert['id'][] => [
     name,
     ...services.flatMap((service) => SOURCES.map((source) => alertId(service, source, name))),

@@ -1,0 +1,86 @@
+/** Every name of an item leads to it: its own id, the alert's, its transaction's, and that of a dead delivery. */
+import { describe, expect, test } from 'vitest';
+import { type Alert, alertId, deliveryId } from '../../src/alert.ts';
+import { createDeadLetters } from '../../src/deliver/dead.ts';
+import { createLedger } from '../../src/deliver/ledger.ts';
+import { createTracer } from '../../src/wiring/trace.ts';
+import { destinationOf } from '../support/alerts.ts';
+import { hashOf, makeAlert } from '../support/numbered.ts';
+import { openTestRedis } from '../support/redis.ts';
+
+const SLACK = destinationOf('slack', 'C1');
+const AT = '2026-11-20T12:00:00.000Z';
+
+const setUp = () => {
+  const { redis, prefix } = openTestRedis();
+  const ledger = createLedger(redis, prefix, () => Date.parse(AT));
+  const dead = createDeadLetters(redis, prefix);
+  const trace = createTracer({ ledger, dead }, ['other', 'main']);
+  const expectOne = (alert: Alert) => ledger.expect([{ destination: SLACK, alerts: [alert] }]);
+  const bury = (alert: Alert) =>
+    dead.bury({ alert, destination: SLACK, reason: 'unknown', message: 'gone', attempts: 2, at: AT });
+  const idsOf = async (name: string) => (await trace(name)).map(({ alert }) => alert.id);
+  return { ledger, expectOne, bury, trace, idsOf };
+};
+
+describe('an item is found', () => {
+  test('by every one of its names, and by nothing else', async () => {
+    const { expectOne, idsOf } = setUp();
+    const alert = makeAlert(1);
+    const notification = makeAlert(2, { source: 'notifications', id: alertId('main', 'notifications', 'item-2') });
+    await expectOne(alert);
+    await expectOne(notification);
+    for (const name of [alert.id, 'item-1', hashOf(1), hashOf(1).toUpperCase().replace('0X', '0x')]) {
+      expect(await idsOf(name)).toEqual([alert.id]);
+    }
+    expect(await idsOf('item-2')).toEqual([notification.id]);
+    for (const name of ['item-3', hashOf(3), '', 'msg_']) expect(await idsOf(name)).toEqual([]);
+  });
+
+  test('with all others of its transaction, by that, oldest first', async () => {
+    const { expectOne, idsOf } = setUp();
+    const late = makeAlert(1, { at: '2026-11-20T11:00:00.000Z', txHash: hashOf(9) });
+    const early = makeAlert(2, { at: '2026-11-20T10:00:00.000Z', txHash: hashOf(9) });
+    await expectOne(late);
+    await expectOne(early);
+    expect(await idsOf(hashOf(9))).toEqual([early.id, late.id]);
+    expect(await idsOf('item-1')).toEqual([late.id]);
+  });
+
+  test('with its follow-ups', async () => {
+    const { expectOne, idsOf } = setUp();
+    const first = makeAlert(1);
+    const followUp = { of: first.id, was: 'critical', is: 'ok' };
+    const second = makeAlert(1, { id: 'f'.repeat(32), at: '2026-11-20T23:00:00.000Z', followUp });
+    await expectOne(first);
+    await expectOne(second);
+    await expectOne(makeAlert(2, { txHash: hashOf(1) }));
+    expect(await idsOf('item-1')).toEqual([first.id, second.id]);
+  });
+
+  test('with the identity its receivers know, and whether it can be retried', async () => {
+    const { ledger, bury, expectOne, trace } = setUp();
+    const alert = makeAlert(1);
+    await expectOne(alert);
+    const id = deliveryId(alert.id, SLACK.id);
+    expect(await trace('item-1')).toMatchObject([{ deliveries: [{ id, state: 'waiting', isKept: false }] }]);
+    await bury(alert);
+    await ledger.book(SLACK, [alert], { state: 'dead', attempt: { at: AT, outcome: 'dead', durationMs: 1 } });
+    expect(await trace(id)).toMatchObject([{ alert: { id: alert.id }, deliveries: [{ id, isKept: true }] }]);
+  });
+
+  test('by its dead letter, after the books have forgotten it', async () => {
+    const { bury, trace } = setUp();
+    const alert = makeAlert(1);
+    await bury(alert);
+    for (const name of [alert.id, 'item-1', hashOf(1), deliveryId(alert.id, SLACK.id)]) {
+      expect(await trace(name)).toMatchObject([
+        {
+          alert: { id: alert.id, itemId: 'item-1' },
+          deliveries: [{ state: 'dead', isKept: true, destination: { label: 'C1' }, attempts: [{ message: 'gone' }] }],
+        },
+      ]);
+    }
+    expect(JSON.stringify(await trace('item-1'))).not.toContain('"address":"C1"');
+  });
+});
