@@ -74,14 +74,14 @@ export const retryDead = (options: SelectionOptions, context: CommandContext): P
     return told.refused.length === 0 ? EXIT.done : EXIT.mistake;
   });
 
-/** Gives how many were dropped; those that are on their way meanwhile stay. */
+/** Gives how many are gone; those that are on their way meanwhile stay. */
 const dropSome = async ({ store }: View, letters: readonly DeadDelivery[]): Promise<number> => {
   const dropped: DeadDelivery[] = [];
   for (const together of Map.groupBy(letters, ({ destination }) => destination?.id).values()) {
     const [first] = together;
     const alerts = together.map(({ alert }) => alert);
     const found = await store.amendments.drop(first?.destination ?? NOWHERE, alerts);
-    dropped.push(...together.filter((_, index) => found[index] === undefined || found[index] === 'dead'));
+    dropped.push(...together.filter((_, index) => found[index] !== 'waiting'));
   }
   await store.dead.remove(dropped);
   return dropped.length;

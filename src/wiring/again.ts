@@ -1,11 +1,12 @@
 /** Sending again by hand: dead deliveries to where they were going, and alerts that had no destination by today's routes. */
-import { type Alert, type ChannelKind, contentId, type Destination } from '../alert.ts';
+import { type Alert, type ChannelKind, contentId, type Destination, type Parcel } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import type { DeadDelivery } from '../deliver/dead.ts';
 import { createResend, type Resent } from '../deliver/resend.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
 import { routeAlert } from '../dispatch/routes.ts';
 import type { Catalog } from '../poll/catalog.ts';
+import { createInventory } from '../queue/inventory.ts';
 import { routeSettings } from './deliver.ts';
 import type { Store } from './store.ts';
 
@@ -31,7 +32,14 @@ interface Routed {
 export const createAgain = ({ config, store, catalog }: AgainDependencies) => {
   const settings = routeSettings(config);
   const { amendments, dead } = store;
-  const resend = createResend({ amendments, dead, enqueue: store.queues.enqueue });
+  const inventory = createInventory(store.redis, store.prefix);
+
+  const uncarried = async ({ destination, alerts }: Parcel): Promise<Alert[]> => {
+    const deliveries = alerts.map((one) => ({ one, alert: one.id, destination: destination.id }));
+    return (await inventory.uncarried(destination.kind, deliveries)).map(({ one }) => one);
+  };
+
+  const resend = createResend({ amendments, dead, enqueue: store.queues.enqueue, uncarried });
 
   const routesOf = async (alert: Alert): Promise<Pick<Routed, 'destinations' | 'problems'>> => {
     const entry = (await catalog.protocols(alert.service)).get(alert.protocol);

@@ -22,6 +22,8 @@ const setUp = ({ redis, prefix } = openTestRedis()) => {
   const dead = createDeadLetters(redis, prefix);
   const amendments = createAmendments(redis, prefix, now);
   const queued: { parcel: Parcel; nonce: string }[] = [];
+  /** Alerts that a job is on its way with. */
+  const carried = new Set<string>();
   const hooks: { enqueue(): Promise<void> } = { enqueue: async () => {} };
   const resend = createResend({
     amendments,
@@ -30,6 +32,7 @@ const setUp = ({ redis, prefix } = openTestRedis()) => {
       await hooks.enqueue();
       queued.push(...parcels.map((parcel) => ({ parcel, nonce })));
     },
+    uncarried: async ({ alerts }) => alerts.filter(({ id }) => !carried.has(id)),
   });
   const end = (alert: Alert, state: DeliveryState, destination = SLACK, at = AT) =>
     ledger.book(destination, [alert], { state, attempt: { at, outcome: 'delivered', durationMs: 1 } });
@@ -41,7 +44,7 @@ const setUp = ({ redis, prefix } = openTestRedis()) => {
   };
   const stateOf = async (alert: Alert, destination = SLACK) =>
     (await ledger.read(alert.id))?.deliveries.find((one) => one.destination.id === destination.id);
-  return { ledger, dead, amendments, queued, hooks, resend, end, bury, die, stateOf };
+  return { ledger, dead, amendments, queued, carried, hooks, resend, end, bury, die, stateOf };
 };
 
 const parcel = (...numbers: number[]): Parcel => ({ destination: SLACK, alerts: numbers.map((n) => makeAlert(n)) });
@@ -86,6 +89,16 @@ describe('a retry of dead deliveries', () => {
     expect((await dead.list()).map(({ at }) => at)).toEqual(['2026-11-20T12:00:01.000Z']);
   });
 
+  test('what is dying at this moment keeps its letter', async () => {
+    const { ledger, dead, queued, carried, resend, bury } = setUp();
+    await ledger.expect([parcel(1)]);
+    carried.add(makeAlert(1).id);
+    await bury(makeAlert(1));
+    expect(await resend([parcel(1)], 'retried', 'n')).toEqual({ sent: 0, waiting: 1, delivered: 0 });
+    expect(queued).toEqual([]);
+    expect(await dead.count()).toBe(1);
+  });
+
   test('what was delivered meanwhile is not sent, and its letter goes', async () => {
     const { dead, queued, resend, end, bury } = setUp();
     await bury(makeAlert(1));
@@ -106,13 +119,25 @@ describe('a retry of dead deliveries', () => {
 
 describe('a replay', () => {
   test('sends what was delivered once more, under the same ids, and never what is on its way', async () => {
-    const { ledger, queued, resend, end } = setUp();
+    const { ledger, queued, carried, resend, end } = setUp();
     await ledger.expect([parcel(1, 2)]);
+    carried.add(makeAlert(2).id);
     await end(makeAlert(1), 'delivered');
     expect(await resend([parcel(1, 2, 3)], 'replayed', 'n')).toEqual({ sent: 2, waiting: 1, delivered: 0 });
     expect(queued.map(({ parcel: one }) => names(one))).toEqual([['item-1', 'item-3']]);
     expect(await ledger.waiting()).toEqual({ [SLACK.id]: 3 });
     expect(await ledger.pending(SLACK, parcel(1, 3).alerts)).toHaveLength(2);
+  });
+
+  test('cut short before the queue has it, it can be repeated', async () => {
+    const { ledger, queued, hooks, resend, end } = setUp();
+    await end(makeAlert(1), 'delivered');
+    hooks.enqueue = () => Promise.reject(new Error('Redis went away'));
+    await expect(resend([parcel(1)], 'replayed', 'n')).rejects.toThrow('Redis went away');
+    hooks.enqueue = async () => {};
+    expect(await resend([parcel(1)], 'replayed', 'm')).toEqual({ sent: 1, waiting: 0, delivered: 0 });
+    expect(queued).toHaveLength(1);
+    expect(await ledger.waiting()).toEqual({ [SLACK.id]: 1 });
   });
 
   test('does not hold back the copy of the cursors', async () => {
