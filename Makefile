@@ -1,23 +1,26 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Both install what is missing and say so.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test format clean
+.PHONY: help packages setup demo check test format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## install npm packages, and redis-server where it is missing
+packages:
+	@sh scripts/setup.sh packages
+
+setup: packages ## install npm packages, and redis-server where it is missing
 	@sh scripts/setup.sh
 
 demo: setup ## the whole system on this machine, live; Ctrl-C ends it
 	@exec sh scripts/demo.sh $(ARGS)
 
-check: setup ## lint, format and types
+check: packages ## lint, format and types
 	@npm run --silent check
 
-test: check ## lint, types and every test
+test: setup check ## lint, types and every test
 	@npm test --silent -- $(ARGS)
 
-format: setup ## write the formatter's opinion
+format: packages ## write the formatter's opinion
 	@npm run --silent format
 
 clean: ## remove installed packages and the demo's data
