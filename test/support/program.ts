@@ -1,6 +1,7 @@
 /** The program as people start it: `node src/main.ts`, in a process of its own with an environment of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { until } from './until.ts';
@@ -26,8 +27,12 @@ export interface Ended {
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Only what Node needs; nothing of the test run's own environment. */
-const BASE = { PATH: process.env.PATH ?? '', NODE_NO_WARNINGS: '1' };
+/** Only what Node needs, and what makes its start cheaper; nothing of the test run's own environment. */
+const BASE = {
+  PATH: process.env.PATH ?? '',
+  NODE_NO_WARNINGS: '1',
+  NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/node'),
+};
 
 type OnFinished = (stop: () => Promise<void>) => void;
 

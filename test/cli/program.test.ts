@@ -1,0 +1,141 @@
+/** The program from outside, without a daemon: help, slips of the hand, and the configuration. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runProgram } from '../support/program.ts';
+
+let room = '';
+beforeAll(async () => {
+  room = await mkdtemp(join(tmpdir(), 'tocsin-cli-'));
+});
+afterAll(() => rm(room, { recursive: true, force: true }));
+
+const temporaryDirectory = (): Promise<string> => mkdtemp(join(room, 'test-'));
+
+const fileWith = async (lines: readonly string[]): Promise<string> => {
+  const file = join(await temporaryDirectory(), 'tocsin.yaml');
+  await writeFile(file, `${lines.join('\n')}\n`);
+  return file;
+};
+
+const RIGHT = [
+  'services:',
+  '  - name: main',
+  '    baseUrl: https://monitor.example.com/api',
+  '    apiKey: key-hush-hush',
+  'channels:',
+  '  slack: { botToken: xoxb-hush-hush }',
+];
+
+const FIVE_MISTAKES = [
+  'services:',
+  '  - name: main',
+  '    baseUrl: monitor.example.com',
+  `    apiKey: \${TOCSIN_NOWHERE}`,
+  '    timeuot: 10s',
+  'poll:',
+  '  interval: fast',
+  'channels:',
+  '  slack: { botToken: xoxb-hush-hush, concurrency: 0 }',
+];
+
+test.concurrent('--help names every command of the contract that there is, and fails nobody', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { code, stdout, stderr } = await runProgram(['--help'], {}, onFinished);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  for (const command of ['run', 'check', 'demo', 'sandbox', 'test', 'status', 'schema']) {
+    expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
+  }
+  const own = await runProgram(['test', '--help'], {}, onFinished);
+  expect(own.code).toBe(0);
+  for (const option of ['--config', '--protocol', '--channel', '--to', '--json', '--help']) {
+    expect(own.stdout).toContain(option);
+  }
+});
+
+test.concurrent('--version says a version', async ({ onTestFinished: onFinished }) => {
+  const { code, stdout } = await runProgram(['--version'], {}, onFinished);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+});
+
+test.concurrent.for([
+  [['statsu'], /no command 'statsu'.*did you mean 'status'/],
+  [['status', '--jsn'], /unknown option '--jsn'/],
+  [['check', 'surplus'], /too many arguments/],
+  [['test', '--channel'], /argument missing/],
+] as const)('%j is a slip of the hand', async ([args, said], { onTestFinished: onFinished }) => {
+  const { code, stdout, stderr } = await runProgram(args, {}, onFinished);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(said);
+  expect(stderr).not.toMatch(/^ {4}at /m);
+});
+
+test.concurrent.for(['run', 'check', 'status'])(
+  '%s without its config file says which one it looked for',
+  async (command, { onTestFinished: onFinished }) => {
+    const file = join(await temporaryDirectory(), 'nowhere.yaml');
+    const { code, stdout, stderr } = await runProgram([command], { TOCSIN_CONFIG: file }, onFinished);
+    expect(code).toBe(1);
+    expect(stdout + stderr).toContain(`${file}: config: cannot be read`);
+  },
+);
+
+test.concurrent('five mistakes are five lines with their places, whatever command reads them', async ({
+  onTestFinished: onFinished,
+}) => {
+  const file = await fileWith(FIVE_MISTAKES);
+  const { code, stdout } = await runProgram(['check', '--config', file], {}, onFinished);
+  expect(code).toBe(1);
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.map((line) => line.replace(file, 'FILE').replace(/: .*/, ''))).toEqual([
+    'FILE:3:14',
+    'FILE:4:13',
+    'FILE:5:5',
+    'FILE:7:13',
+    'FILE:9:51',
+  ]);
+  expect(stdout).toContain('TOCSIN_NOWHERE');
+  expect(stdout).not.toContain('hush');
+  const run = await runProgram(['run', '--config', file], {}, onFinished);
+  expect(run.code).toBe(1);
+  expect(run.stdout + run.stderr).toContain(stdout.trimEnd());
+});
+
+test.concurrent('a right config is summed up without its secrets, as text and as JSON', async ({
+  onTestFinished: onFinished,
+}) => {
+  const file = await fileWith(RIGHT);
+  const { code, stdout, stderr } = await runProgram(['check', '--config', file], {}, onFinished);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain(`${file}: no problems`);
+  expect(stdout).toContain('main at monitor.example.com');
+  const json = await runProgram(['check', '--config', file, '--json'], {}, onFinished);
+  expect(JSON.parse(json.stdout)).toMatchObject({ problems: [] });
+  expect(stdout + json.stdout).not.toContain('hush');
+});
+
+test.concurrent('schema prints a JSON Schema of the config', async ({ onTestFinished: onFinished }) => {
+  const { code, stdout } = await runProgram(['schema'], {}, onFinished);
+  expect(code).toBe(0);
+  const schema = JSON.parse(stdout) as { $schema: string; properties: Record<string, unknown> };
+  expect(schema.$schema).toContain('2020-12');
+  expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(['services', 'channels', 'poll', 'ops']));
+});
+
+test.concurrent('status where no daemon has ever run is worth another try later', async ({
+  onTestFinished: onFinished,
+}) => {
+  const file = await fileWith([...RIGHT, `dataDir: ${await temporaryDirectory()}`]);
+  const { code, stdout, stderr } = await runProgram(['status', '--config', file], {}, onFinished);
+  expect({ code, stdout }).toEqual({ code: 75, stdout: '' });
+  expect(stderr).toMatch(/^tocsin: no daemon/);
+});
+
+test.concurrent('status without its Redis is worth another try later', async ({ onTestFinished: onFinished }) => {
+  const file = await fileWith([...RIGHT, 'redis: { url: "redis://127.0.0.1:1" }']);
+  const { code, stderr } = await runProgram(['status', '--config', file], {}, onFinished);
+  expect(code).toBe(75);
+  expect(stderr).toMatch(/^tocsin: Redis does not answer/);
+});

@@ -1,0 +1,234 @@
+/** The program from outside, at work: run, status, test and check against a sandbox. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, type onTestFinished, test, vi } from 'vitest';
+import { ownRedis } from '../queue/redis-server.ts';
+import { startWorld, type World, type WorldOptions } from '../scenario/world.ts';
+import { runProgram, startDaemonProgram, startProgram } from '../support/program.ts';
+import { until } from '../support/until.ts';
+
+/** Starting Node takes longest of all, the more so where much runs at once. */
+vi.setConfig({ testTimeout: 90_000 });
+
+interface Outcome {
+  to: string;
+  state: string;
+  latencyMs?: number;
+  providerId?: string;
+}
+
+/** A world for programs: its config in a file, which they find by the environment. */
+const startWorldFor = async (options: WorldOptions) => {
+  const world = await startWorld(options);
+  const file = join(world.dataDir, 'tocsin.yaml');
+  await writeFile(file, world.configText);
+  return { world, file, environment: { ...world.environment, TOCSIN_CONFIG: file } };
+};
+
+/** Without append-only Redis itself would be a finding. */
+const startSafeWorld = async (options: WorldOptions & { onFinished: typeof onTestFinished }) => {
+  const redis = await ownRedis('--appendonly', 'yes');
+  options.onFinished(() => redis.remove());
+  return startWorldFor({ ...options, redisUrl: `redis://127.0.0.1:${redis.port}` });
+};
+
+test.concurrent('run delivers, logs JSON lines only, and ends with 0 at SIGTERM', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { world, file, environment } = await startWorldFor({ onFinished });
+  const daemon = await startDaemonProgram(file, environment, onFinished);
+  world.critical('Vault', 3);
+  await world.balanced();
+  daemon.signal('SIGTERM');
+  expect(await daemon.ended).toBe(0);
+  expect(daemon.stderr()).toBe('');
+  const lines = daemon.stdout().trimEnd().split('\n');
+  const read = lines.map((line) => JSON.parse(line) as { level?: string; time?: string; msg?: string });
+  for (const { level, time, msg } of read) {
+    expect({ level: typeof level, time: Date.parse(time ?? ''), msg: typeof msg }).toEqual({
+      level: 'string',
+      time: expect.any(Number),
+      msg: 'string',
+    });
+  }
+  expect(read.at(-1)).toMatchObject({ msg: 'stopped', clean: true });
+});
+
+test.concurrent('a second signal forces the end', async ({ onTestFinished: onFinished }) => {
+  const { world, file, environment } = await startWorldFor({ onFinished, names: ['Vault'], kinds: ['webhook'] });
+  const { webhook } = world.sandbox.receivers;
+  webhook.script.always({ kind: 'hang' });
+  const daemon = await startDaemonProgram(file, environment, onFinished);
+  world.critical('Vault');
+  await until('something hangs', () => webhook.attempts().length > 0);
+  daemon.signal('SIGTERM');
+  await until(
+    'it is stopping',
+    () => daemon.log('stopping: what is being sent may end, the rest waits in the queue').length > 0,
+  );
+  daemon.signal('SIGTERM');
+  expect(await daemon.ended).toBe(143);
+});
+
+test.concurrent('run on a port that is taken says so and ends with 1', async ({ onTestFinished: onFinished }) => {
+  const { world, file, environment } = await startWorldFor({ onFinished });
+  const { host } = new URL(world.addresses.webhook.url);
+  const { code, stderr } = await runProgram(
+    ['run', '--config', file],
+    { ...environment, TOCSIN_OPS_LISTEN: host },
+    onFinished,
+  );
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/ops.listen: cannot listen on .*: the port is in use/);
+});
+
+test.concurrent('status tells of a running daemon, for people and for scripts', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { world, file, environment } = await startWorldFor({ onFinished });
+  await startDaemonProgram(file, environment, onFinished);
+  world.critical('Vault', 2);
+  await world.balanced();
+  const people = await runProgram(['status'], environment, onFinished);
+  expect(people.code).toBe(0);
+  expect(people.stdout).toMatch(/Vault .*sandbox .*inspections/);
+  const scripts = await runProgram(['status', '--json'], environment, onFinished);
+  const report = JSON.parse(scripts.stdout) as { protocols: { name: string }[]; destinations: { delivered: number }[] };
+  expect(report.protocols.map(({ name }) => name)).toContain('Bridge');
+  expect(report.destinations.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(4 * 2 + 12);
+});
+
+const samplesAt = ({ sandbox }: World): string[] =>
+  sandbox.received().flatMap(({ kind, text }) => (/TEST|test\.sample/.test(text) ? [kind] : []));
+
+test.concurrent.for([
+  ['without a daemon', false],
+  ['through a running daemon', true],
+] as const)('test sends a marked sample %s', async ([, withDaemon], { onTestFinished: onFinished }) => {
+  const { world, file, environment } = await startWorldFor({ onFinished });
+  if (withDaemon) await startDaemonProgram(file, environment, onFinished);
+  const to = `${world.addresses.webhook.url}/hooks/sample`;
+  const one = await runProgram(['test', '--channel', 'webhook', '--to', to], environment, onFinished);
+  expect(one).toMatchObject({ code: 0, stdout: expect.stringMatching(/^webhook .*: delivered in \d+ ms\n$/) });
+  const all = await runProgram(['test', '--protocol', 'Vault', '--json'], environment, onFinished);
+  expect(all.code).toBe(0);
+  const outcomes = JSON.parse(all.stdout) as Outcome[];
+  expect(outcomes.map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered', 'delivered']);
+  expect(outcomes.filter(({ providerId }) => providerId !== undefined)).toHaveLength(3);
+  expect(samplesAt(world).toSorted()).toEqual(['email', 'slack', 'telegram', 'webhook', 'webhook']);
+  expect(JSON.stringify(outcomes)).not.toContain('/hooks/');
+});
+
+test.concurrent('test says what is wrong with what it was asked', async ({ onTestFinished: onFinished }) => {
+  const { world, environment } = await startWorldFor({ onFinished, kinds: ['slack', 'webhook'] });
+  const refused = async (args: readonly string[], said: RegExp): Promise<void> => {
+    const { code, stderr } = await runProgram(['test', ...args], environment, onFinished);
+    expect(`${code} ${stderr}`).toMatch(said);
+  };
+  await Promise.all([
+    refused(['--channel', 'pigeon', '--to', 'x'], /^1 tocsin: --channel must be one of/),
+    refused(['--channel', 'slack'], /^1 tocsin: name either --protocol NAME, or --channel KIND/),
+    refused(['--channel', 'slack', '--to', 'not a channel'], /^1 tocsin: --to: /),
+    refused(['--channel', 'email', '--to', 'x@example.com'], /^1 tocsin: .*does not set up.*'email'/),
+    refused(['--protocol', 'Nobody'], /^1 tocsin: no service lists a protocol 'Nobody'/),
+  ]);
+  await world.sandbox.service.stop();
+  await refused(['--protocol', 'Vault'], /^75 tocsin: /);
+});
+
+test.concurrent('test ends with 1 where the receiver refuses for good', async ({ onTestFinished: onFinished }) => {
+  const { world, environment } = await startWorldFor({ onFinished });
+  world.sandbox.receivers.webhook.script.always({ kind: 'answer', status: 410 });
+  const to = `${world.addresses.webhook.url}/hooks/gone`;
+  const { code, stdout } = await runProgram(['test', '--channel', 'webhook', '--to', to], environment, onFinished);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/: dead: .*410/) });
+});
+
+test.concurrent('check --online asks everything: 0 where all answer, 2 where a key or token is wrong', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { world, environment } = await startSafeWorld({ onFinished });
+  const good = await runProgram(['check', '--online'], environment, onFinished);
+  expect(good).toMatchObject({ code: 0, stderr: '' });
+  const subjects = good.stdout.trimEnd().split('\n');
+  expect(subjects).toHaveLength(6);
+  expect(subjects.filter((line) => !line.startsWith('ok '))).toEqual([]);
+
+  const wrong = { ...environment, TOCSIN_SANDBOX_KEY: 'wrong-key', TOCSIN_SANDBOX_SLACK_TOKEN: 'xoxb-wrong' };
+  const bad = await runProgram(['check', '--online', '--json'], wrong, onFinished);
+  expect(bad.code).toBe(2);
+  const findings = JSON.parse(bad.stdout) as { subject: string; ok: boolean; detail: string }[];
+  expect(findings.filter(({ ok }) => !ok).map(({ subject }) => subject)).toEqual(['service sandbox', 'channel slack']);
+  expect(bad.stdout).not.toMatch(/wrong-key|xoxb-wrong/);
+
+  await world.sandbox.stop();
+  const away = await runProgram(['check', '--online'], environment, onFinished);
+  expect(away.code).toBe(2);
+  expect(away.stdout.match(/^FAIL {2}/gm)).toHaveLength(4);
+});
+
+test.concurrent('sandbox gives the environment that config/demo.yaml asks for', async ({
+  onTestFinished: onFinished,
+}) => {
+  const sandbox = startProgram(['sandbox', '--port', '0', '--quiet', '--json'], {}, onFinished);
+  const printed = await until('it says where it is', () => {
+    const text = sandbox.stdout();
+    return text.endsWith('}\n') ? text : undefined;
+  });
+  const { environment } = JSON.parse(printed) as { environment: Record<string, string> };
+  const checked = await runProgram(
+    ['check', '--config', 'config/demo.yaml'],
+    {
+      ...environment,
+      TOCSIN_DATA_DIR: '/tmp',
+    },
+    onFinished,
+  );
+  expect(checked).toMatchObject({ code: 0, stderr: '' });
+  sandbox.signal('SIGINT');
+  expect(await sandbox.ended).toBe(0);
+});
+
+test.concurrent('demo shows a delivery on every kind, and ends with 0 at Ctrl-C', async ({
+  onTestFinished: onFinished,
+}) => {
+  const demo = startProgram(['demo'], {}, onFinished);
+  await until('every kind is delivered', () => demo.stdout().includes('delivered on all four channel kinds'), 50_000);
+  demo.signal('SIGINT');
+  expect(await demo.ended).toBe(0);
+  expect(demo.stdout()).toMatch(/^ {2}webhook +[1-9]\d* delivered, latency p50/m);
+});
+
+const readReadme = async (): Promise<(language: string) => string[]> => {
+  const text = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+  const blocks = [...text.matchAll(/^ *```(\w+)\n(.*?)^ *```/gms)];
+  return (language) => blocks.filter(([, found]) => found === language).map(([, , block = '']) => block);
+};
+
+/** The words of a command, as a shell takes them apart. */
+const wordsOf = (command: string): string[] =>
+  [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+
+test.concurrent('the commands of the README do what it says, one after the other', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { file, environment } = await startSafeWorld({ onFinished, names: ['Lending Pool'] });
+  const blocks = await readReadme();
+  const commands = blocks('sh')
+    .flatMap((block) => block.split('\n').map((line) => line.trim()))
+    .filter((line) => line.startsWith('tocsin '));
+  expect(commands.length).toBeGreaterThan(5);
+  for (const command of commands) {
+    const [, ...args] = wordsOf(command);
+    if (args[0] === 'run') await startDaemonProgram(file, environment, onFinished);
+    else expect({ command, ...(await runProgram(args, environment, onFinished)) }).toMatchObject({ command, code: 0 });
+  }
+});
+
+test.concurrent('the smallest config of the README is right', async ({ onTestFinished: onFinished }) => {
+  const { file } = await startWorldFor({ onFinished, names: [] });
+  const [smallest = ''] = (await readReadme())('yaml');
+  await writeFile(file, smallest);
+  const variables = { TOCSIN_API_KEY: 'key', SLACK_TOKEN: 'xoxb-1' };
+  expect(await runProgram(['check', '--config', file], variables, onFinished)).toMatchObject({ code: 0, stderr: '' });
+});
