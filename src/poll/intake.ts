@@ -32,7 +32,8 @@ export interface IntakeDependencies {
   /** Makes the schedule equal to these turns. */
   sync(turns: readonly IntakeTurn[]): Promise<void>;
   onPolled(stream: Stream, result: PollResult, durationMs: number): void;
-  onPollFailed(stream: Stream, error: unknown, durationMs: number): void;
+  /** `isDown`: it is the service that is in trouble, not this stream alone. */
+  onPollFailed(stream: Stream, error: unknown, isDown: boolean): void;
   onListed(service: string, change: CatalogChange): void;
   onListFailed(service: string, error: unknown): void;
   now(): number;
@@ -107,7 +108,7 @@ export const createIntake = (dependencies: IntakeDependencies) => {
       if (signal.aborted) return undefined;
       if (isOneNamesFault(error) && stream.protocols.length > 1) return runHalves(stream, signal);
       if (isHeld(error)) dependencies.onPolled(stream, HELD, now() - begun);
-      else dependencies.onPollFailed(stream, error, now() - begun);
+      else dependencies.onPollFailed(stream, error, admission.state(service) === 'down');
     }
     return undefined;
   };

@@ -55,10 +55,11 @@ export const createPollReport = ({ quarantine, metrics, health, outages, log }: 
       if (alerts > 0) log.info(line, 'found');
       else log.debug(line, 'polled');
     },
-    onPollFailed: (stream: Stream, error: unknown): void => {
+    onPollFailed: (stream: Stream, error: unknown, isDown: boolean): void => {
       const { service, source } = stream;
       metrics.polls.inc({ service, source, outcome: 'failed' });
       metrics.serviceUp.set({ service }, 0);
+      if (isDown) health.fail(`service:${service}`, messageOf(error));
       outages.failed(service, subjectOf(stream), error);
     },
     onListed: (service: string, { added, removed, missing }: CatalogChange): void => {
