@@ -133,3 +133,22 @@ test.concurrent('a service with habits of its own is read all the same', async (
   }
   await world.balanced();
 });
+
+test.concurrent('a service that names a wait is left alone until it is over', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished });
+  const { service } = world.sandbox;
+  const daemon = await world.start();
+  await daemon.watching();
+  service.addFault({ times: Infinity, fault: { kind: 'status', status: 429, retryAfter: 3 } });
+  await until('the wait is known', () => daemon.log('failing').length > 0);
+  const knownAt = Date.now();
+  const struck = service.requests().find(({ fault }) => fault);
+  service.clearFaults();
+  world.critical(VAULT);
+  await world.balanced();
+  const asked = service.requests().filter(({ at }) => at > knownAt);
+  expect(asked.length).toBeGreaterThan(0);
+  expect(asked.filter(({ at }) => at < (struck?.at ?? 0) + 3000)).toEqual([]);
+});
