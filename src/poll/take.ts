@@ -52,15 +52,11 @@ export const isWanted = (item: Item, assessments: readonly string[]): boolean =>
 const plain = (name: string): string => name.normalize('NFC').trim().toLowerCase();
 
 /**
- * A track's own items. What was asked for under one name is taken under another spelling as well, unless the answer
- * shows that the name was not looked at.
+ * A track's own items. Stored notifications of others may come along, where the service does not look at the names it is
+ * asked for; nobody else must hear of them.
  */
-export const ownItems = (items: readonly Item[], { source, protocol }: Track, alone: boolean): readonly Item[] => {
-  if (source === 'inspections') return items;
-  const own = items.filter((item) => plain(item.protocol) === plain(protocol));
-  const isOtherSpelling = own.length === 0 && new Set(items.map((item) => item.protocol)).size === 1;
-  return alone && isOtherSpelling ? items : own;
-};
+export const ownItems = (items: readonly Item[], { source, protocol }: Track): readonly Item[] =>
+  source === 'inspections' ? items : items.filter((item) => plain(item.protocol) === plain(protocol));
 
 /** The latest moment an item's dates can mean: one in whole seconds may have lost its milliseconds. */
 const latestOf = (item: Item): number | undefined => {
@@ -106,7 +102,7 @@ export const createTake = ({ seen, dispatch, now, assessments, lookback }: TakeD
   return async (windows: readonly Window[], { items }: ItemPage): Promise<number> => {
     let alerts = 0;
     for (const window of windows) {
-      alerts += await takeItems(window, ownItems(items, window.track, windows.length === 1));
+      alerts += await takeItems(window, ownItems(items, window.track));
     }
     return alerts;
   };

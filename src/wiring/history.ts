@@ -90,7 +90,7 @@ export const openHistory = (config: Config, signal: AbortSignal) => {
       return isInPeriod && seen.size < seen.add(id).size;
     };
     for await (const { items, settledBefore = 0 } of pagesOf(task, period.since - lookback, either)) {
-      const alerts = ownItems(items, track, true)
+      const alerts = ownItems(items, track)
         .filter((item) => isWanted(item, config.alerts.assessments))
         .map((item) => toAlert(item, protocol.service, protocol.name, Date.now()))
         .filter(isNew);

@@ -8,6 +8,7 @@ import type { Outages } from '../ops/outages.ts';
 import { createAdmission } from '../poll/admission.ts';
 import { type CatalogEntry, createCatalog } from '../poll/catalog.ts';
 import type { Track } from '../poll/cursor.ts';
+import { createHolds } from '../poll/holds.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { createIntake, type IntakeTurn } from '../poll/intake.ts';
 import { createPollLock } from '../poll/lock.ts';
@@ -120,6 +121,7 @@ export const createReading = (dependencies: ReadingDependencies) => {
     everyMs: config.poll.interval,
     concurrency: config.poll.concurrency,
     heldForMs: (service) => serviceOf(service).client.heldForMs(),
+    holds: createHolds(store.redis, store.prefix, now),
     probe: async (service, signal) => {
       await serviceOf(service).client.listProtocols({ pageSize: 1, hideAssets: true }, signal);
     },

@@ -1,0 +1,26 @@
+/** Waits that a service named, kept in Redis: they count for every daemon, and for one that was started again. */
+import type { Cluster, Redis } from 'ioredis';
+
+export interface Holds {
+  /** The service is not to be asked for so many milliseconds from now. */
+  note(service: string, waitMs: number): Promise<void>;
+  /** Milliseconds until it may be asked again; 0: now. */
+  leftMs(service: string): Promise<number>;
+}
+
+/** What is over is forgotten a little later, for clocks that differ. */
+const SLACK_MS = 60_000;
+
+/** `now` gives epoch milliseconds. */
+export const createHolds = (redis: Redis | Cluster, prefix: string, now: () => number): Holds => {
+  const keyOf = (service: string): string => `${prefix}:hold:${service}`;
+  const leftMs = async (service: string): Promise<number> =>
+    Math.max(0, Number((await redis.get(keyOf(service))) ?? 0) - now());
+  return {
+    note: async (service, waitMs) => {
+      if ((await leftMs(service)) >= waitMs) return;
+      await redis.set(keyOf(service), Math.ceil(now() + waitMs), 'PX', Math.ceil(waitMs + SLACK_MS));
+    },
+    leftMs,
+  };
+};
