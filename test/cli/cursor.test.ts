@@ -1,7 +1,8 @@
 /** Cursors in an operator's hands: seen, moved back so that history is read, and never moved by accident. */
 import { expect, test } from 'vitest';
 import { createPollLock } from '../../src/poll/lock.ts';
-import { SANDBOX, startWorld, variable } from '../scenario/world.ts';
+import { SANDBOX, variable } from '../scenario/config.ts';
+import { startWorld } from '../scenario/world.ts';
 import { openTestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { openConsole } from './console.ts';

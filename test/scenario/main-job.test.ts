@@ -1,7 +1,8 @@
 /** The main job: what is critical is told on every channel of its protocol, once; what is not stays quiet. */
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { PROTOCOLS, SANDBOX, startWorld, type World } from './world.ts';
+import { SANDBOX } from './config.ts';
+import { PROTOCOLS, startWorld, type World } from './world.ts';
 
 interface Payload {
   type: string;

@@ -1,7 +1,8 @@
 /** A service that is half broken: what it breaks for one protocol does not touch the others. */
 import { expect, test } from 'vitest';
 import { until } from '../support/until.ts';
-import { PROTOCOLS, SANDBOX, startWorld } from './world.ts';
+import { SANDBOX } from './config.ts';
+import { PROTOCOLS, startWorld } from './world.ts';
 
 const [VAULT, BRIDGE, HOSTILE] = PROTOCOLS;
 
