@@ -128,9 +128,16 @@ const foldLine = (line: Line, limit: number): Line[] => {
   if (text.length < limit) return [line];
   const folded: Line[] = [];
   for (let rest = text; rest !== ''; ) {
-    const piece = rest.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '');
-    folded.push([{ text: piece }]);
+    const piece = foldedPiece(rest, limit - 1);
+    folded.push([{ text: piece.trimEnd() }]);
     rest = rest.slice(piece.length);
   }
   return folded;
+};
+
+/** Between two words where there is a space in the second half, else between two characters. */
+const foldedPiece = (text: string, limit: number): string => {
+  if (text.length <= limit) return text;
+  const space = text.lastIndexOf(' ', limit - 1);
+  return space > limit / 2 ? text.slice(0, space + 1) : text.slice(0, limit).replace(/[\ud800-\udbff]$/, '');
 };
