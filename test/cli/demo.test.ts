@@ -1,0 +1,34 @@
+/** The commands that bring a world of their own. */
+import { tmpdir } from 'node:os';
+import { expect, test } from 'vitest';
+import { runProgram, startProgram } from '../support/program.ts';
+import { until } from '../support/until.ts';
+
+test.concurrent('sandbox gives the environment that config/demo.yaml asks for', async ({
+  onTestFinished: onFinished,
+}) => {
+  const sandbox = startProgram(['sandbox', '--port', '0', '--quiet', '--json'], {}, onFinished);
+  const printed = await until('it says where it is', () => {
+    const text = sandbox.stdout();
+    return text.endsWith('}\n') ? text : undefined;
+  });
+  const { environment } = JSON.parse(printed) as { environment: Record<string, string> };
+  const checked = await runProgram(
+    ['check', '--config', 'config/demo.yaml'],
+    { ...environment, TOCSIN_DATA_DIR: tmpdir() },
+    onFinished,
+  );
+  expect(checked).toMatchObject({ code: 0, stderr: '' });
+  sandbox.signal('SIGINT');
+  expect(await sandbox.ended).toBe(0);
+});
+
+test.concurrent('demo shows a delivery on every kind, and ends with 0 at Ctrl-C', async ({
+  onTestFinished: onFinished,
+}) => {
+  const demo = startProgram(['demo'], {}, onFinished);
+  await until('every kind is delivered', () => demo.stdout().includes('delivered on all four channel kinds'), 50_000);
+  demo.signal('SIGINT');
+  expect(await demo.ended).toBe(0);
+  expect(demo.stdout()).toMatch(/^ {2}webhook +[1-9]\d* delivered, latency p50/m);
+}, 60_000);
