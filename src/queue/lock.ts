@@ -78,8 +78,12 @@ const keepRenewing = (created: FileHandle, { file, id, renewEveryMs, staleAfterM
   let handle = created;
   let renewedAt = performance.now();
   let work = Promise.resolve();
+  let isLost = false;
+  // Renewals queue up when the disk is slow, and each of them would find the loss again.
   const lose = (why: string): void => {
     clearInterval(timer);
+    if (isLost) return;
+    isLost = true;
     onLost(why);
   };
   const renew = async (): Promise<void> => {
