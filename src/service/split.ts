@@ -1,4 +1,4 @@
-/** Where a stretch of time that does not fit one page is cut in two. Pure. */
+/** Where a stretch of time that does not fit one page is cut. Pure. */
 import type { ItemDates } from '../alert.ts';
 
 /** Both bounds are excluded, as the service's filters do; epoch milliseconds. No `before`: open to what comes. */
@@ -7,39 +7,51 @@ export interface Stretch {
   before?: number;
 }
 
-/** A moment strictly inside the stretch; `undefined` where it cannot be cut any further. */
-export type Cut = number | undefined;
-
 const SECOND = 1000;
 
 const valuesOf = (dates: ItemDates): number[] => Object.values(dates);
 
-const writtenAt = (dates: ItemDates): number => dates.createdAt ?? Math.min(...valuesOf(dates));
-
 /** Dates in whole seconds hide their milliseconds: items of one second are then kept together. */
-export const unitOf = (all: readonly ItemDates[]): number =>
+const unitOf = (all: readonly ItemDates[]): number =>
   all.flatMap(valuesOf).every((at) => at % SECOND === 0) ? SECOND : 1;
 
-/** How much of a page the earlier part should hold, so that it fits one page with room to spare. */
+/** How much of a page each part should hold, so that it fits one page with room to spare. */
 const SHARE = 0.9;
 
+const FIELDS = ['createdAt', 'updatedAt', 'txTimestamp'] as const;
+
+/** By the date that lies inside for most: that may be the one which the service filters by. */
+const timesOf = (dated: readonly ItemDates[], isInside: (at: number) => boolean): number[] =>
+  FIELDS.map((field) => dated.flatMap((dates) => dates[field] ?? []).filter(isInside))
+    .reduce((most, times) => (times.length > most.length ? times : most))
+    .toSorted((a, b) => a - b);
+
 /**
- * Cuts so that the earlier part probably fits one page: near the end of a page that goes up, and half-way before a page
- * that goes down, as there nothing is known of what lies before it.
+ * Moments strictly inside the stretch, upwards, so that each part between two of them probably fits one page of
+ * `pageSize` items; none where it cannot be cut any further. `seen`: dates of items inside, of all or of those at one end.
  */
-export const cutOf = ({ after, before = Number.POSITIVE_INFINITY }: Stretch, page: readonly ItemDates[]): Cut => {
-  const dated = page.filter((dates) => valuesOf(dates).length > 0);
+export const cutsOf = (
+  { after, before = Number.POSITIVE_INFINITY }: Stretch,
+  seen: readonly ItemDates[],
+  pageSize: number,
+): number[] => {
+  const dated = seen.filter((dates) => valuesOf(dates).length > 0);
   const unit = unitOf(dated);
-  const times = dated.map(writtenAt);
-  const [first] = times;
-  const last = times.at(-1);
-  if (first === undefined || last === undefined) return undefined;
   const isInside = (at: number): boolean => at > after + 1 && at < before;
-  const half = Math.floor((after + Math.min(...times)) / 2 / unit) * unit;
-  if (last < first && isInside(half)) return half;
-  const inside = times.filter(isInside).toSorted((a, b) => a - b);
-  const behind = Math.max(...dated.flatMap(valuesOf)) + unit;
-  return inside[Math.floor((inside.length - 1) * SHARE)] ?? (isInside(behind) ? behind : undefined);
+  const times = timesOf(dated, (at) => at > after && at < before);
+  const step = Math.max(1, Math.floor(pageSize * SHARE));
+  const marks = times.filter((_, index) => index % step === 0);
+  const ends = times.slice(-1).flatMap((last) => [last, last + unit]);
+  return [...new Set([...marks, ...ends])].filter(isInside).toSorted((a, b) => a - b);
+};
+
+/** The parts of a stretch, upwards. They overlap by a millisecond, as both their bounds are excluded. */
+export const cutAt = ({ after, before }: Stretch, cuts: readonly number[]): Stretch[] => {
+  const starts = [after, ...cuts.map((cut) => cut - 1)];
+  return starts.map((start, index) => {
+    const end = cuts[index] ?? before;
+    return { after: start, ...(end === undefined ? {} : { before: end }) };
+  });
 };
 
 /** Whether most of the items lie outside by all of their dates: then the service does not look at these bounds. */

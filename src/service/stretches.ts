@@ -6,8 +6,7 @@
 import type { ItemDates } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
 import type { WalkedPage } from './paginate.ts';
-import { cutOf, isIgnored, type Stretch } from './split.ts';
-import type { Page } from './wire.ts';
+import { cutAt, cutsOf, isIgnored, type Stretch } from './split.ts';
 
 export interface StretchPage<T> extends WalkedPage<T> {
   /** Everything dated before this, by whichever date the service looks at, has been yielded. Epoch milliseconds. */
@@ -44,21 +43,22 @@ async function* walkAgain<T>({ walk, identify }: StretchReader<T>, stretch: Stre
   }
 }
 
-const countOf = (page: Page<unknown>): number => page.items.length + page.malformed.length;
+/** Pages that are looked at before a stretch is cut: enough to know where, not so many that little is settled. */
+const LOOKED_AT = 10;
 
-/** Yields a stretch until it is clear whether one page holds it all; gives the dates of the pages with something on them. */
-async function* readOnce<T>({ walk, datesOf }: StretchReader<T>, stretch: Stretch) {
+/** Yields a stretch's first pages; gives the dates of each that had something on it. */
+async function* look<T>({ walk, datesOf }: StretchReader<T>, stretch: Stretch) {
   const pages: ItemDates[][] = [];
   for await (const page of walk(stretch)) {
     yield page;
-    if (countOf(page) > 0) pages.push(page.items.map(datesOf));
-    if (pages.length > 1) break;
+    if (page.items.length + page.malformed.length > 0) pages.push(page.items.map(datesOf));
+    if (pages.length >= LOOKED_AT) break;
   }
   return pages;
 }
 
 /**
- * Yields each page before it asks for the next; items may come several times. The earlier part of a stretch is read
+ * Yields each page before it asks for the next; items may come several times. The earlier parts of a stretch are read
  * first, so that what is settled grows. Where the service does not look at the bounds, or more items than a page holds
  * have one and the same date, the pages are walked several times instead.
  */
@@ -71,16 +71,18 @@ export async function* readStretches<T>(
     const stretch = waiting.pop();
     if (stretch === undefined) return;
     if (read >= MAX_STRETCHES) throw new ServiceError('unreadable', `the list does not end after ${read} readings`);
-    const [first, second] = yield* readOnce(reader, stretch);
-    if (first === undefined || second === undefined) yield* settled<T>(stretch.before);
-    else if (isIgnored(stretch, [...first, ...second])) return yield* walkAgain(reader, { after }, first.length);
+    const [first = [], ...others] = yield* look(reader, stretch);
+    if (others.length === 0) {
+      yield* settled<T>(stretch.before);
+      continue;
+    }
+    const seen = [first, ...others].flat();
+    if (isIgnored(stretch, seen)) return yield* walkAgain(reader, { after }, first.length);
+    const cuts = cutsOf(stretch, seen, first.length);
+    if (cuts.length > 0) waiting.push(...cutAt(stretch, cuts).toReversed());
     else {
-      const cut = cutOf(stretch, first);
-      if (cut !== undefined) waiting.push({ ...stretch, after: cut - 1 }, { after: stretch.after, before: cut });
-      else {
-        yield* walkAgain(reader, stretch, first.length);
-        yield* settled<T>(stretch.before);
-      }
+      yield* walkAgain(reader, stretch, first.length);
+      yield* settled<T>(stretch.before);
     }
   }
 }

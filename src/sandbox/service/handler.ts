@@ -25,6 +25,8 @@ export interface RequestRecord {
   /** Protocols that the path or the query names. */
   protocols: string[];
   fault?: Fault['kind'];
+  /** The wait that the answer named, as it was sent. */
+  retryAfter?: string;
   /** Absent while the answer is not begun, and for good where none is given. */
   status?: number;
 }
@@ -120,6 +122,7 @@ export const createHandler = (parts: HandlerDependencies): ((exchange: Exchange)
     };
     const answer = answerTo(act, fault, quirks);
     if (fault?.kind !== 'hang' && fault?.kind !== 'reset') record.status = answer.status;
+    if (answer.headers['retry-after'] !== undefined) record.retryAfter = answer.headers['retry-after'];
     exchange.response.setHeader('date', new Date(parts.now() + quirks.clockSkewMs).toUTCString());
     const sent = sendAnswer(exchange.response, answer, fault);
     parts.onAnswered(record);

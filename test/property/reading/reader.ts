@@ -1,0 +1,152 @@
+/** A reader as the daemon has it, over a real Redis, that can be killed between any two of its writes and made anew. */
+import type { Redis } from 'ioredis';
+import type { Alert, Source } from '../../../src/alert.ts';
+import { createAdmission } from '../../../src/poll/admission.ts';
+import { createCursors, type Track } from '../../../src/poll/cursor.ts';
+import { createHolds } from '../../../src/poll/holds.ts';
+import { createIntake } from '../../../src/poll/intake.ts';
+import { createPollLock } from '../../../src/poll/lock.ts';
+import type { Stream } from '../../../src/poll/poller.ts';
+import { createPoller } from '../../../src/poll/poller.ts';
+import { createSeen } from '../../../src/poll/seen.ts';
+import { streamsOf } from '../../../src/poll/streams.ts';
+import { createSecret } from '../../../src/secret.ts';
+import type { ArrayParams } from '../../../src/service/address.ts';
+import { createServiceClient } from '../../../src/service/client.ts';
+import { createServiceClock } from '../../../src/service/clock.ts';
+import { createFeed } from '../../../src/service/feed.ts';
+import { createListStyles } from '../../../src/service/styles.ts';
+import { SETTINGS } from './draw.ts';
+
+export type CrashPoint = 'dispatch' | 'queued' | 'remember' | 'advance';
+
+/** Thrown in the middle of a read, as if the process had ended there. */
+export class Crash extends Error {}
+
+export interface ReaderOptions {
+  redis: Redis;
+  prefix: string;
+  url: string;
+  apiKey: string;
+  protocols: readonly string[];
+  arrayParams: ArrayParams;
+  now(): number;
+  random(): number;
+  /** Called at each point where the process may end; throws `Crash` to end it there. */
+  mayCrash(point: CrashPoint): void;
+  onQueued(alerts: readonly Alert[]): void;
+  onRemembered(): void;
+  onFailed(stream: Stream, error: unknown): void;
+  onRead(stream: Stream): void;
+}
+
+export const SERVICE = 'main';
+const SOURCES: readonly Source[] = ['inspections', 'notifications'];
+
+export const createReader = (options: ReaderOptions) => {
+  const { redis, prefix, now, mayCrash } = options;
+  const styles = createListStyles(options.arrayParams, () => {});
+  const client = createServiceClient({
+    service: {
+      name: SERVICE,
+      baseUrl: options.url,
+      apiKey: createSecret(options.apiKey),
+      timeout: 500,
+      pageSize: 100,
+      arrayParams: options.arrayParams,
+    },
+    listStyle: styles.current,
+    maxBodyBytes: 300_000,
+    now,
+  });
+  const clock = createServiceClock(now);
+  const feed = createFeed(client, clock, { assessment: 'critical' }, styles);
+  const cursors = createCursors(redis, prefix);
+  const seen = createSeen(redis, prefix);
+
+  const { poll } = createPoller({
+    pages: ({ source, protocols }, since, signal, thorough) =>
+      source === 'inspections'
+        ? feed.inspections(protocols[0] ?? '', since, signal, thorough)
+        : feed.notifications(protocols, since, signal, thorough),
+    clock: () => clock.now(),
+    beginningOf: () => ({ start: clock.now(), position: clock.now(), sweptTo: clock.now() }),
+    onCursor: () => {},
+    oldestOpen: async () => undefined,
+    cursors: {
+      ...cursors,
+      advance: async (track, to) => {
+        mayCrash('advance');
+        await cursors.advance(track, to);
+      },
+    },
+    seen: {
+      ...seen,
+      remember: async (track, identities) => {
+        mayCrash('remember');
+        await seen.remember(track, identities);
+        options.onRemembered();
+      },
+    },
+    lock: createPollLock(redis, prefix),
+    dispatch: async (alerts) => {
+      mayCrash('dispatch');
+      options.onQueued(alerts);
+      mayCrash('queued');
+    },
+    onPage: async () => {},
+    now,
+    settings: { ...SETTINGS, assessments: ['critical'] },
+  });
+
+  const admission = createAdmission({
+    services: [SERVICE],
+    everyMs: SETTINGS.interval,
+    concurrency: 20,
+    heldForMs: () => client.heldForMs(),
+    holds: createHolds(redis, prefix, now),
+    probe: async (_, signal) => {
+      await client.listProtocols({ pageSize: 1, hideAssets: true }, signal);
+    },
+    onRefused: () => {},
+    now,
+    random: options.random,
+  });
+
+  const intake = createIntake({
+    settings: { services: [SERVICE], sources: SOURCES, interval: SETTINGS.interval, catalogEvery: SETTINGS.interval },
+    catalog: {
+      refresh: () => Promise.reject(new Error('no catalog here')),
+      protocols: async () => new Map(),
+    },
+    admission,
+    poll,
+    sync: async () => {},
+    onPolled: (stream, { outcome }) => {
+      if (outcome === 'read') options.onRead(stream);
+    },
+    onPollFailed: options.onFailed,
+    onListed: () => {},
+    onListFailed: () => {},
+    now,
+  });
+
+  const signal = new AbortController().signal;
+  const tracks = SOURCES.flatMap((source) =>
+    options.protocols.map((protocol): Track => ({ service: SERVICE, source, protocol })),
+  );
+  return {
+    tracks,
+    /** One turn of every stream. Throws `Crash` where the process ended. */
+    turn: async (): Promise<void> => {
+      for (const stream of streamsOf(SERVICE, options.protocols, SOURCES)) {
+        await intake.run({ kind: 'poll', stream }, signal);
+      }
+    },
+    cursors: () => cursors.get(tracks),
+    style: styles.current,
+    close: () => client.close(),
+  };
+};
+
+export type Reader = ReturnType<typeof createReader>;
