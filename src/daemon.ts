@@ -10,6 +10,7 @@ import { createOpsServer } from './ops/server.ts';
 import { createMirror } from './poll/mirror.ts';
 import { checkRedis } from './queue/check.ts';
 import { version } from './version.ts';
+import { createAuditing } from './wiring/auditing.ts';
 import { createDelivering, routeSettings } from './wiring/deliver.ts';
 import { refreshGauges } from './wiring/gauges.ts';
 import { createLifecycle, type Lifecycle } from './wiring/lifecycle.ts';
@@ -88,7 +89,9 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
   lifecycle.onStop('services', reading.close);
   const { catalog, serviceOf } = reading;
   const looking = createLooking({ ...shared, outages, catalog, serviceOf, dispatch });
-  return { store, outages, mirror, metrics, health, delivering, reading, looking };
+  const { routesOf } = delivering;
+  const auditing = createAuditing({ ...shared, catalog, serviceOf, routesOf, dispatch });
+  return { store, outages, mirror, metrics, health, delivering, reading, looking, auditing };
 };
 
 /** The endpoints for operators; up before any work begins, so that a start can be watched. */
@@ -113,14 +116,14 @@ const startOps = async (context: Context, { store, metrics, health, reading }: R
 
 const startWork = async (
   { config, lifecycle }: Context,
-  { store, delivering, reading, looking }: ReturnType<typeof openVerbs>,
+  { store, delivering, reading, looking, auditing }: ReturnType<typeof openVerbs>,
 ) => {
   const stopDelivering = delivering.start();
   lifecycle.onStop('deliver', () => stopDelivering(GRACE_MS));
   await reading.keepSchedule();
   const polling = store.schedule.work(config.poll.concurrency, async (turn, signal) => {
     if (!isReview(turn)) return reading.intake.run(turn, signal);
-    if (turn.kind === 'look') await looking.run(turn.service, signal);
+    await (turn.kind === 'look' ? looking : auditing).run(turn.service, signal);
     return undefined;
   });
   lifecycle.onStop('poll', () => polling.stop(0));

@@ -41,6 +41,14 @@ const commands = (make: CommandMaker): Command[] => {
       .option('--timeout <duration>', 'how long to wait for the receipt', '60s')
       .addOption(jsonOption()),
     command('status', 'what runs now', async () => (await import('./status.ts')).status).addOption(jsonOption()),
+    command(
+      'audit',
+      'balance the books: what the services list, and what became of it',
+      async () => (await import('./audit.ts')).audit,
+    )
+      .option('--since <moment>', 'what was written from then on: a date-time, or a duration back', '24h')
+      .option('--dry-run', 'do not queue again what is missing or lost')
+      .addOption(jsonOption()),
     ...operatorCommands(make),
     ...serviceCommands(make),
     command('schema', "print the config's JSON Schema", async () => (await import('./schema.ts')).schema),

@@ -5,6 +5,7 @@
 import type { Alert, Change, Item } from '../alert.ts';
 import { judge, nextLook, remains, type Sighting, type Told, toFollowUp, type Verdict } from './look.ts';
 import type { Looks, Watched } from './looks.ts';
+import { createStrikes } from './strikes.ts';
 
 export interface SecondLookSettings {
   /** Milliseconds after it was written. */
@@ -112,27 +113,44 @@ export const createSecondLook = (dependencies: SecondLookDependencies) => {
   };
 
   const lookAt = async (service: string, protocol: string, all: readonly Watched[], signal: AbortSignal) => {
-    try {
-      const sightings = await lookUp(service, protocol, all, signal);
-      for (const watched of all) {
-        const sighting = sightings.get(watched.itemId) ?? { kind: 'unsure' };
-        dependencies.onLooked(service, watched, await act(service, watched, sighting));
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      dependencies.onFailed(service, protocol, error);
-      await giveUpOld(service, all);
+    const sightings = await lookUp(service, protocol, all, signal);
+    for (const watched of all) {
+      const sighting = sightings.get(watched.itemId) ?? { kind: 'unsure' };
+      dependencies.onLooked(service, watched, await act(service, watched, sighting));
     }
+  };
+
+  /** Gives back what was claimed and not asked for, as the service is in trouble: it comes before what failed. */
+  const release = async (service: string, all: readonly Watched[]): Promise<void> => {
+    for (const watched of all) await lookSoon(service, watched, 0);
+  };
+
+  /** False where the service is in trouble. */
+  const lookAtAll = async (service: string, due: readonly Watched[], signal: AbortSignal): Promise<boolean> => {
+    const strikes = createStrikes();
+    for (const [protocol, all] of Map.groupBy(due, (watched) => watched.protocol)) {
+      if (strikes.isOut()) {
+        await release(service, all);
+        continue;
+      }
+      try {
+        await lookAt(service, protocol, all, signal);
+        strikes.worked();
+      } catch (error) {
+        if (signal.aborted) return false;
+        strikes.failed(error);
+        dependencies.onFailed(service, protocol, error);
+        await giveUpOld(service, all);
+      }
+    }
+    return !strikes.isOut();
   };
 
   /** Looks at everything of a service that is due. */
   return async (service: string, signal: AbortSignal): Promise<void> => {
-    for (let claimed = BATCH; claimed === BATCH && !signal.aborted; ) {
+    for (let more = true; more && !signal.aborted; ) {
       const due = await looks.claim(service, clock(service), BATCH, LEASE_MS);
-      for (const [protocol, all] of Map.groupBy(due, (watched) => watched.protocol)) {
-        await lookAt(service, protocol, all, signal);
-      }
-      claimed = due.length;
+      more = (await lookAtAll(service, due, signal)) && due.length === BATCH;
     }
   };
 };

@@ -2,6 +2,7 @@
 import { createAmendments } from '../deliver/amend.ts';
 import { createDeadLetters } from '../deliver/dead.ts';
 import { createLedger } from '../deliver/ledger.ts';
+import { createRegister } from '../deliver/register.ts';
 import { createSlots } from '../deliver/slots.ts';
 import { createStandings } from '../deliver/standing.ts';
 import { createCursors } from '../poll/cursor.ts';
@@ -33,6 +34,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     seen: createSeen(redis, prefix),
     quarantine: createQuarantine(redis, prefix, now),
     ledger: createLedger(redis, prefix, now),
+    register: createRegister(redis, prefix, now),
     amendments: createAmendments(redis, prefix, now),
     dead: createDeadLetters(redis, prefix),
     standings: createStandings(redis, prefix),

@@ -1,0 +1,67 @@
+/** An audit for people: what adds up, what does not, and what was done about it. */
+import { cleanLine } from '../channels/text.ts';
+import { type AuditReport, isBalanced, isMissingHealed, type ProtocolAudit, sumOf } from '../ops/audit.ts';
+import { type Column, renderTable } from './table.ts';
+
+const COLUMNS: readonly Column<ProtocolAudit>[] = [
+  { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
+  { head: 'listed', isNumber: true, cell: ({ listed }) => listed },
+  { head: 'delivered', isNumber: true, cell: ({ counts }) => counts.delivered },
+  { head: 'waiting', isNumber: true, cell: ({ counts }) => counts.waiting },
+  { head: 'muted', isNumber: true, cell: ({ counts }) => counts.muted },
+  { head: 'dead', isNumber: true, cell: ({ counts }) => counts.dead },
+  { head: 'unwanted', isNumber: true, cell: ({ counts }) => counts.unwanted },
+  { head: 'unread', isNumber: true, cell: ({ counts }) => counts.unread },
+  { head: 'missing', isNumber: true, cell: ({ missing }) => missing.length },
+  { head: 'lost', isNumber: true, cell: ({ lost }) => lost.length },
+];
+
+/** After so many of a protocol the rest are only counted; `--json` has them all. */
+const NAMED = 50;
+
+const named = (lines: readonly string[]): string[] =>
+  lines.length <= NAMED ? [...lines] : [...lines.slice(0, NAMED), `and ${lines.length - NAMED} more`];
+
+const done = (healed: boolean): string => (healed ? 'queued again' : 'not queued again');
+
+const differencesOf = (audit: ProtocolAudit): string[] => {
+  const { missing, lost, disagreement, onlyBooked } = audit;
+  const healed = isMissingHealed(audit);
+  return [
+    ...named(
+      missing.map(({ itemId, txHash }) => {
+        const transaction = txHash === undefined ? '' : `, transaction ${txHash}`;
+        return `the books lack inspection ${itemId}${transaction}: ${done(healed)}`;
+      }),
+    ),
+    ...named(lost.map((one) => `the job of ${one.itemId} to ${one.destination} was lost: ${done(one.healed)}`)),
+    ...(disagreement
+      ? [`note: the service's statistics count ${disagreement.critical} critical, its list ${disagreement.listed}`]
+      : []),
+    ...(onlyBooked.length > 0
+      ? [`note: ${onlyBooked.length} in the books that the service does not list as such any more`]
+      : []),
+  ].map((line) => `${audit.protocol}: ${line}`);
+};
+
+const isWorthARow = (audit: ProtocolAudit): boolean => audit.listed > 0 || differencesOf(audit).length > 0;
+
+const totalOf = (protocols: readonly ProtocolAudit[]): string => {
+  const { listed, healed: _healed, ...parts } = sumOf(protocols);
+  const named = Object.entries(parts).filter(([, count]) => count > 0);
+  const sum = named.map(([name, count]) => `${count} ${name}`).join(' + ') || '0';
+  return `${protocols.every(isBalanced) ? 'balanced' : 'NOT balanced'}: ${listed} listed, ${sum}`;
+};
+
+/** Ends with a line feed. */
+export const renderAudit = ({ protocols, unaudited }: AuditReport): string => {
+  const rows = protocols.filter(isWorthARow);
+  const quiet = protocols.length - rows.length;
+  const lines = [
+    ...rows.flatMap(differencesOf),
+    ...unaudited.map(({ protocol, problem }) => `${protocol}: not compared: ${problem}`),
+    ...(quiet > 0 ? [`${quiet} ${quiet === 1 ? 'protocol' : 'protocols'} without anything to account for`] : []),
+    totalOf(protocols),
+  ];
+  return `${rows.length > 0 ? `${renderTable(rows, COLUMNS)}\n` : ''}${lines.map(cleanLine).join('\n')}\n`;
+};

@@ -1,0 +1,28 @@
+/** `tocsin audit`: what the services list, compared with what became of it; differences are put on their way again. */
+import { loadConfig } from '../config/load.ts';
+import { isBalanced, sumOf } from '../ops/audit.ts';
+import { openAuditDesk } from '../wiring/audit-desk.ts';
+import { renderAudit } from './audit-text.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { parseMoment } from './moment.ts';
+
+interface AuditOptions extends CommonOptions {
+  since: string;
+  dryRun?: boolean;
+}
+
+export const audit = async (options: AuditOptions, context: CommandContext): Promise<ExitCode> => {
+  const config = await loadConfig(options.config, context.env);
+  const since = parseMoment(options.since, '--since', Date.now());
+  const desk = await openAuditDesk(config, context.signal);
+  try {
+    const report = await desk.audit(since, options.dryRun !== true);
+    const balanced = report.protocols.every(isBalanced);
+    if (options.json === true) writeJson(context, { balanced, totals: sumOf(report.protocols), ...report });
+    else context.write(renderAudit(report));
+    if (!balanced) return EXIT.finding;
+    return report.unaudited.length > 0 ? EXIT.temporary : EXIT.done;
+  } finally {
+    await desk.close();
+  }
+};
