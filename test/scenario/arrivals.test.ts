@@ -13,13 +13,23 @@ const found = ({ sandbox, critical }: World, name: string): void => {
   critical(name);
 };
 
+/** The service's clock is known to the second, so what is younger would prove nothing. */
+const aWhileLater = async (): Promise<void> => {
+  const at = Date.now();
+  await until('two seconds are over', () => Date.now() > at + 2000);
+};
+
 test.concurrent('a protocol that appears later is told of from its first moment', async ({
   onTestFinished: onFinished,
 }) => {
   const world = await startWorld({ onFinished, names: ['Vault'], config: FROM_NOW });
   const daemon = await world.start();
   await daemon.watching();
+  const { service } = world.sandbox;
+  service.addFault({ endpoint: 'listProtocols', times: Infinity, fault: { kind: 'status', status: 500 } });
   found(world, 'Newcomer');
+  await aWhileLater();
+  service.clearFaults();
   await world.balanced();
 });
 
@@ -31,6 +41,7 @@ test.concurrent('a protocol that appeared while the daemon was down is told of f
   await daemon.watching();
   await daemon.stop();
   found(world, 'Newcomer');
+  await aWhileLater();
   await world.start();
   await world.balanced();
 });
@@ -43,6 +54,7 @@ test.concurrent('what happens while the service is down at the very first start 
   const daemon = await world.start();
   await until('the outage is said', () => daemon.log('failing').length > 0);
   world.critical('Vault');
+  await aWhileLater();
   await world.sandbox.service.start();
   await world.balanced();
 });
