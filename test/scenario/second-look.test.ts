@@ -31,7 +31,7 @@ const subjects = ({ sandbox }: World, txHash: string): string[] =>
 const EVERYWHERE = ['email', 'slack', 'telegram', 'webhook'];
 
 test('suspicious ones that turn critical are told, those that do not are not', async () => {
-  const world = await startLooking(['1s', '4s', '5s']);
+  const world = await startLooking(['1s', '5s', '8s']);
   const daemon = await world.start();
   await daemon.watching();
   const { service } = world.sandbox;
@@ -45,7 +45,7 @@ test('suspicious ones that turn critical are told, those that do not are not', a
     world.critical('Vault');
     await world.delivered();
     const [cursor] = await cursors.get([{ service: 'sandbox', source: 'inspections', protocol: 'Vault' }]);
-    return Math.min(cursor?.sweptTo ?? 0, cursor?.position ?? 0) > turning.createdAt + 1000;
+    return Math.min(cursor?.sweptTo ?? 0, cursor?.position ?? 0) > turning.createdAt + 2000;
   });
   // Its dates stay: no read that goes by dates finds it.
   service.changeInspection(turning._id, { assessment: 'critical', updatedAt: turning.updatedAt });
