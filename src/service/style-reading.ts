@@ -46,11 +46,16 @@ async function* tryStyle(
   return { shown: shown.size };
 }
 
-/** For several values, one of them may be at fault: then the reader asks for fewer. A single one was shown by none. */
-const refusalOf = (values: readonly string[], results: Results): ServiceError | undefined => {
-  const refusals = [...results.values()].flatMap((result) => ('refusal' in result ? [result.refusal] : []));
-  const isShown = [...results.values()].some((result) => 'shown' in result && result.shown > 0);
-  return isShown || (values.length === 1 && refusals.length < results.size) ? undefined : refusals[0];
+/**
+ * The refusal of the current style, where no other one made up for it. For several values, one of them may be at fault:
+ * then the reader asks for fewer. A single one only has to be taken by some style.
+ */
+const refusalOf = (current: ArrayParams, values: readonly string[], results: Results): ServiceError | undefined => {
+  const own = results.get(current);
+  if (own === undefined || 'shown' in own) return undefined;
+  const others = [...results.values()].filter((result) => 'shown' in result);
+  const isMadeUpFor = others.some(({ shown }) => shown > 0 || values.length === 1);
+  return isMadeUpFor ? undefined : own.refusal;
 };
 
 /**
@@ -69,12 +74,13 @@ export async function* readInStyles(
     yield* read(styles.current());
     return;
   }
+  const current = styles.current();
   for (const style of styles.candidates(values)) {
-    const mayFail = () => style !== styles.current() && styles.failed(style) >= FAILURES;
+    const mayFail = () => style !== current && styles.failed(style) >= FAILURES;
     results.set(style, yield* tryStyle(read(style), values, mayFail));
-    if (!thorough && refusalOf(values, results) === undefined) break;
+    if (!thorough && refusalOf(current, values, results) === undefined) break;
   }
   styles.learn(values, results);
-  const refusal = refusalOf(values, results);
+  const refusal = refusalOf(current, values, results);
   if (refusal) throw refusal;
 }

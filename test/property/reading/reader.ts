@@ -38,6 +38,11 @@ export interface ReaderOptions {
   onRemembered(): void;
   onFailed(stream: Stream, error: unknown): void;
   onRead(stream: Stream): void;
+  onHeld?(stream: Stream): void;
+  onRefused?(): void;
+  onListStyle?(style: ArrayParams): void;
+  /** Milliseconds for one request. Default 500. */
+  timeout?: number;
 }
 
 export const SERVICE = 'main';
@@ -45,13 +50,13 @@ const SOURCES: readonly Source[] = ['inspections', 'notifications'];
 
 export const createReader = (options: ReaderOptions) => {
   const { redis, prefix, now, mayCrash } = options;
-  const styles = createListStyles(options.arrayParams, () => {});
+  const styles = createListStyles(options.arrayParams, (style) => options.onListStyle?.(style));
   const client = createServiceClient({
     service: {
       name: SERVICE,
       baseUrl: options.url,
       apiKey: createSecret(options.apiKey),
-      timeout: 500,
+      timeout: options.timeout ?? 500,
       pageSize: 100,
       arrayParams: options.arrayParams,
     },
@@ -108,7 +113,7 @@ export const createReader = (options: ReaderOptions) => {
     probe: async (_, signal) => {
       await client.listProtocols({ pageSize: 1, hideAssets: true }, signal);
     },
-    onRefused: () => {},
+    onRefused: () => options.onRefused?.(),
     now,
     random: options.random,
   });
@@ -124,6 +129,7 @@ export const createReader = (options: ReaderOptions) => {
     sync: async () => {},
     onPolled: (stream, { outcome }) => {
       if (outcome === 'read') options.onRead(stream);
+      if (outcome === 'held') options.onHeld?.(stream);
     },
     onPollFailed: options.onFailed,
     onListed: () => {},
@@ -137,6 +143,9 @@ export const createReader = (options: ReaderOptions) => {
   );
   return {
     tracks,
+    streams: streamsOf(SERVICE, options.protocols, SOURCES),
+    /** One turn of one stream; gives in how many milliseconds it wants to be taken again. */
+    poll: (stream: Stream) => intake.run({ kind: 'poll', stream }, signal),
     /** One turn of every stream. Throws `Crash` where the process ended. */
     turn: async (): Promise<void> => {
       for (const stream of streamsOf(SERVICE, options.protocols, SOURCES)) {
