@@ -5,12 +5,19 @@ import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { exitCodeOf, runProgram } from './cli/program.ts';
 
-const FORCED = { SIGINT: 130, SIGTERM: 143 } as const;
+/** Exit codes of a stop that a second signal forces. A terminal that was closed is a stop, too. */
+const FORCED = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+/** Ctrl-C under npm comes twice at once, from the terminal and from npm: that is one wish. */
+const ONE_WISH_MS = 100;
 const stop = new AbortController();
+let stoppedAt = 0;
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
+    const isEcho = signal === 'SIGINT' && performance.now() - stoppedAt < ONE_WISH_MS;
+    if (stop.signal.aborted && isEcho) return;
     if (stop.signal.aborted) process.exit(FORCED[signal]);
+    stoppedAt = performance.now();
     stop.abort(new Error(`stopped by ${signal}`));
   });
 }
