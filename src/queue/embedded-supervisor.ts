@@ -81,11 +81,11 @@ export const superviseServer = async (settings: SupervisorSettings) => {
       const how = await server.exited;
       if (stopping.signal.aborted) return { reason: 'stopped' };
       log.error(
-        { how, pid: server.pid, lastWords: await server.lastWords() },
+        { how, serverPid: server.pid, lastWords: await server.lastWords() },
         'embedded Redis died; starting it again',
       );
       server = await startAgain(stopping.signal);
-      log.info({ pid: server.pid }, 'embedded Redis is back');
+      log.info({ serverPid: server.pid }, 'embedded Redis is back');
     }
   };
 

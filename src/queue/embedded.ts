@@ -53,7 +53,7 @@ const endOrphan = async (files: EmbeddedFiles, log: EmbeddedLog): Promise<void> 
   const worksHere = noted !== undefined && (await workingDirectoryOf(noted)) === (await realpath(files.directory));
   const pid = answering ?? (worksHere ? noted : undefined);
   if (pid === undefined || !(await isAlive(pid))) return;
-  log.warn({ pid }, 'ending an embedded Redis that an earlier daemon left behind');
+  log.warn({ serverPid: pid }, 'ending an embedded Redis that an earlier daemon left behind');
   if (await endServer(pid, STOP_TIMEOUT_MS)) return;
   throw new UnavailableError(`the redis-server of an earlier daemon (process ${pid}) cannot be ended`);
 };
