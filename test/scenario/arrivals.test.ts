@@ -1,5 +1,6 @@
 /** Protocols that come, change and go while the daemon runs or is down. */
 import { expect, test } from 'vitest';
+import { aWhileLater } from '../support/later.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -11,12 +12,6 @@ const found = ({ sandbox, critical }: World, name: string): void => {
   const [{ channels, apiKey } = { channels: [], apiKey: '' }] = sandbox.service.protocols();
   sandbox.service.addProtocol(apiKey, { name, channels });
   critical(name);
-};
-
-/** The service's clock is known to the second, so what is younger would prove nothing. */
-const aWhileLater = async (): Promise<void> => {
-  const at = Date.now();
-  await until('two seconds are over', () => Date.now() > at + 2000);
 };
 
 test.concurrent('a protocol that appears later is told of from its first moment', async ({

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, type onTestFinished, test } from 'vitest';
 import { ownRedis } from '../queue/redis-server.ts';
+import { aWhileLater } from '../support/later.ts';
 import { startDaemonProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from './world.ts';
@@ -76,6 +77,7 @@ test.concurrent('Redis forgets everything while the daemon is down', async ({ on
   world.critical('Vault', 3);
   world.critical('Bridge', 3);
   await forget();
+  await aWhileLater();
   await world.start();
   await world.delivered();
   expect(world.books.balance().unexpected).toEqual([]);

@@ -41,6 +41,11 @@ test('hostile texts are told as text on all four kinds', async () => {
     }
   }
 
+  // At the first try: nothing had to be said more plainly.
+  for (const receiver of [slack, telegram, smtp, webhook]) {
+    expect(receiver.attempts().filter(({ outcome }) => outcome !== 'accepted')).toEqual([]);
+  }
+
   // The longest is told whole.
   const longest = Math.max(...HOSTILE_TEXTS.map((text) => text.length));
   for (const receiver of [slack, telegram, smtp]) {
