@@ -1,11 +1,25 @@
 /** The daemon's own audit in bad times: it must not take for missing what nobody owes. */
+import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
+import { createCursors } from '../../src/poll/cursor.ts';
 import { ownRedis } from '../queue/redis-server.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from './world.ts';
 
 const MINUTE = 60_000;
 const CONFIG = { audit: { every: '200ms' }, poll: { lookback: '1s', overlap: '200ms', sweepEvery: '200ms' } };
+
+/** The copy of the cursors follows what was delivered with the next sweep. */
+const sweptOnceMore = async (redisUrl: string, prefix: string): Promise<void> => {
+  const redis = new Redis(redisUrl);
+  const cursors = createCursors(redis, prefix);
+  const begun = Date.now();
+  await until('a sweep has begun and ended since', async () => {
+    const [cursor] = await cursors.get([{ service: 'sandbox', source: 'inspections', protocol: 'Vault' }]);
+    return (cursor?.sweptAt ?? 0) > begun && (cursor?.sweptTo ?? 0) > begun - MINUTE;
+  });
+  await redis.quit();
+};
 
 test('after Redis forgot everything, what was delivered before is not sent again for want of a record', async () => {
   const redis = await ownRedis();
@@ -25,6 +39,7 @@ test('after Redis forgot everything, what was delivered before is not sent again
   await world.delivered();
   await first.idle();
   await until('it was balanced', () => first.metric('tocsin_audits_total', { outcome: 'balanced' }));
+  await sweptOnceMore(redisUrl, world.prefix);
   await first.stop();
   await redis.kill('SIGKILL');
   await redis.start();
