@@ -214,7 +214,128 @@ describe('a poll', () => {
     expect(ids()).toEqual(['i-5', 'i-9000000', 'i-20']);
   });
 
-  test('an empty answer moves no cursor', async () => {
+  test('what is dated before the start, but was written after the first read, is late and no history', async () => {
+    const { history, poll, ids, time } = setUp();
+    history.items.push(makeItem(-300), makeItem(-30));
+    time.now = T0 + 10_000;
+    await poll();
+    history.items.push(makeItem(-60));
+    time.now += 2 * MINUTE;
+    await poll();
+    expect(ids()).toEqual(['i--60']);
+  });
+
+  test('dates in whole seconds cut nothing off, at the start or at a cursor', async () => {
+    const start = T0 + 700;
+    const { history, poll, ids, time } = setUp({
+      beginningOf: () => ({ start, position: start, sweptTo: start }),
+      settings: { overlap: 0, lookback: 0, sweepEvery: 60 * MINUTE, assessments: ['critical'] },
+    });
+    // Written at .900 and shown without its milliseconds.
+    history.items.push(makeItem(1, { dates: { createdAt: T0 } }));
+    time.now = T0 + 1000;
+    await poll();
+    history.items.push(makeItem(2, { dates: { createdAt: T0 + 1000 } }));
+    time.now = T0 + 2000;
+    await poll();
+    history.items.push(makeItem(3, { dates: { createdAt: T0 + 1000 } }));
+    await poll();
+    expect(ids()).toEqual(['i-1', 'i-2', 'i-3']);
+  });
+
+  test('the clock that an answer teaches counts for the read that it belongs to', async () => {
+    const skew = { ms: 0 };
+    const { history, poll, time, cursors } = setUp({
+      clock: () => time.now + skew.ms,
+      async *pages(stream, since) {
+        skew.ms = -90_000;
+        yield* history.pages(stream, since);
+      },
+    });
+    history.items.push(makeItem(5));
+    time.now = T0 + 10 * MINUTE;
+    await poll();
+    const [cursor] = await cursors.get([TRACK]);
+    expect(cursor?.sweptTo).toBe(time.now - 90_000);
+  });
+
+  test('an empty answer moves no cursor, and a sweep is not repeated at once for it', async () => {
+    const { history, poll, time, cursors } = setUp();
+    history.items.push(makeItem(1));
+    time.now = T0 + 2000;
+    await poll();
+    const [before] = await cursors.get([TRACK]);
+    history.items.length = 0;
+    time.now += 10 * MINUTE;
+    expect((await poll()).sweep).toBe(true);
+    const [after] = await cursors.get([TRACK]);
+    expect(after).toMatchObject({ position: before?.position, sweptTo: before?.sweptTo });
+    time.now += 1000;
+    expect((await poll()).sweep).toBe(false);
+  });
+
+  test('what a false empty answer hid from the sweep is found by the next', async () => {
+    const { history, poll, ids, time } = setUp();
+    history.items.push(makeItem(1));
+    time.now = T0 + 2000;
+    await poll();
+    const all = [...history.items, makeItem(10)];
+    history.items.length = 0;
+    time.now = T0 + 16 * MINUTE;
+    await poll();
+    time.now += 16 * MINUTE;
+    await poll();
+    history.items.push(...all, makeItem(31 * 60));
+    time.now += 2 * MINUTE;
+    await poll();
+    expect(ids().toSorted()).toEqual(['i-1', 'i-10', 'i-1860']);
+  });
+
+  test('a read between sweeps asks no further where a short page brings nothing new; the sweep does', async () => {
+    let asked = 0;
+    const context = setUp({
+      async *pages(stream, since) {
+        for await (const page of context.history.pages(stream, since)) {
+          asked += 1;
+          yield { ...page, short: true };
+        }
+      },
+    });
+    const { history, poll, ids, time } = context;
+    history.items.push(...[1, 2, 3, 4, 5].map((n) => makeItem(n)));
+    time.now = T0 + 6000;
+    await poll();
+    expect(asked).toBe(2);
+    asked = 0;
+    await poll();
+    expect(asked).toBe(1);
+    history.items.push(makeItem(6));
+    time.now += 1000;
+    await poll();
+    // It was not short after all.
+    expect(ids()).toHaveLength(5);
+    time.now += MINUTE;
+    expect((await poll()).sweep).toBe(true);
+    expect(ids()).toHaveLength(6);
+  });
+
+  test("nobody gets another protocol's notifications, whatever the service shows", async () => {
+    const { history, poll, ids, time } = setUp({
+      async *pages() {
+        yield { items: [...history.items], malformed: [] };
+      },
+    });
+    const stream: Stream = { ...STREAM, source: 'notifications' };
+    history.items.push(
+      makeItem(1, { source: 'notifications', protocol: 'Bridge' }),
+      makeItem(2, { source: 'notifications', protocol: ' vault ' }),
+    );
+    time.now = T0 + 5000;
+    await poll(stream);
+    expect(ids()).toEqual(['i-2']);
+  });
+
+  test('an empty answer moves no cursor before anything was ever read', async () => {
     const { poll, position, time } = setUp();
     time.now = T0 + 100 * MINUTE;
     await poll();
@@ -290,6 +411,6 @@ describe('a cursor', () => {
     await cursors.advance(TRACK, { position: 4000.7 });
     expect(await cursors.get([TRACK])).toEqual([{ start: 1000, position: 5000, sweptTo: 1000, polledAt: 7 }]);
     await cursors.set(TRACK, 10);
-    expect((await cursors.get([TRACK]))[0]?.position).toBe(10);
+    expect(await cursors.get([TRACK])).toEqual([{ start: 10, position: 10, sweptTo: 10 }]);
   });
 });
