@@ -10,7 +10,7 @@ import type { Catalog } from '../poll/catalog.ts';
 import type { Track } from '../poll/cursor.ts';
 import { createLatecomers, type Unknown } from '../poll/latecomer.ts';
 import { createPollLock } from '../poll/lock.ts';
-import { createStrikes } from '../poll/strikes.ts';
+import { createStrikes, type Strikes } from '../poll/strikes.ts';
 import { type AuditWindow, createBooks } from './books.ts';
 import { createLostSearch, type FoundLost } from './lost.ts';
 import type { Service } from './poll.ts';
@@ -47,6 +47,7 @@ const WIDTH = 4;
 /** A poll that holds a track ends sooner, but for a service that hangs. */
 const LOCK_PATIENCE_MS = 15_000;
 const LOCK_RETRY_MS = 100;
+const NOT_ASKED = 'not asked, as the service is in trouble';
 const UNSWEPT = 'no sweep has read it to the end yet';
 
 const iso = (at: number): string => new Date(at).toISOString();
@@ -136,51 +137,51 @@ export const createAuditor = (dependencies: AuditDependencies) => {
     }
   };
 
-  /** A service that does not answer is not asked for every protocol. */
+  const attempt = async (
+    track: Track,
+    booked: readonly AlertRecord['alert'][],
+    options: AuditOptions,
+    strikes: Strikes,
+    signal: AbortSignal,
+  ): Promise<Audited> => {
+    if (strikes.isOut()) return { problem: NOT_ASKED };
+    try {
+      const audited = await auditOne(track, booked, options, signal);
+      strikes.worked();
+      return audited;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      strikes.failed(error);
+      return { problem: messageOf(error) };
+    }
+  };
+
+  const bookedFor = (service: string, { isThorough }: AuditOptions): ReturnType<typeof books.bookedSince> =>
+    isThorough ? books.bookedSince(service, now() - REMEMBERED_MS) : Promise.resolve(new Map());
+
   const auditAll = async (service: string, options: AuditOptions, signal: AbortSignal) => {
-    const protocols = config.alerts.sources.includes('inspections')
-      ? [...(await catalog.protocols(service)).keys()]
-      : [];
-    const booked: Awaited<ReturnType<typeof books.bookedSince>> = options.isThorough
-      ? await books.bookedSince(service, now() - REMEMBERED_MS)
-      : new Map();
-    const result = {
-      audits: new Map<string, ProtocolAudit>(),
-      unaudited: [] as Unaudited[],
-      open: [] as AlertRecord[],
-    };
+    const isRead = config.alerts.sources.includes('inspections');
+    const protocols = isRead ? (await catalog.protocols(service)).keys() : [].values();
+    const booked = await bookedFor(service, options);
     const strikes = createStrikes();
-    let last: Audited = { problem: UNSWEPT };
-
-    const attempt = async (protocol: string): Promise<Audited> => {
-      const track: Track = { service, source: 'inspections', protocol };
-      try {
-        const audited = await auditOne(track, booked.get(protocol) ?? [], options, signal);
-        strikes.worked();
-        return audited;
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
-        strikes.failed(error);
-        last = { problem: messageOf(error) };
-        return last;
-      }
-    };
-
-    const rest = protocols.values();
+    const audits = new Map<string, ProtocolAudit>();
+    const unaudited: Unaudited[] = [];
+    const open: AlertRecord[] = [];
     const work = async (): Promise<void> => {
-      for (const protocol of rest) {
+      for (const protocol of protocols) {
         signal.throwIfAborted();
-        const audited = strikes.isOut() ? last : await attempt(protocol);
+        const track: Track = { service, source: 'inspections', protocol };
+        const audited = await attempt(track, booked.get(protocol) ?? [], options, strikes, signal);
         if ('problem' in audited) {
-          result.unaudited.push({ service, protocol, problem: audited.problem });
+          unaudited.push({ service, protocol, problem: audited.problem });
         } else {
-          result.audits.set(protocol, audited.audit);
-          result.open.push(...audited.open);
+          audits.set(protocol, audited.audit);
+          open.push(...audited.open);
         }
       }
     };
     await Promise.all(Array.from({ length: WIDTH }, work));
-    return result;
+    return { audits, unaudited, open };
   };
 
   return {
