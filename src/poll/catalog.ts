@@ -94,8 +94,15 @@ export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
     return loaded;
   };
 
-  const included = ({ entries }: Cached): ReadonlyMap<string, CatalogEntry> =>
-    new Map([...entries].filter(([name]) => isIncluded(name)));
+  /** Asked for each alert and each new cursor, so the globs are tried once a listing and not once a question. */
+  const selections = new WeakMap<Cached, ReadonlyMap<string, CatalogEntry>>();
+  const included = (catalog: Cached): ReadonlyMap<string, CatalogEntry> => {
+    const known = selections.get(catalog);
+    if (known) return known;
+    const selection = new Map([...catalog.entries].filter(([name]) => isIncluded(name)));
+    selections.set(catalog, selection);
+    return selection;
+  };
 
   /** What the service lists now, and what was known of it before. */
   const listAll = async (service: string, signal: AbortSignal) => {

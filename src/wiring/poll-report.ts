@@ -20,6 +20,11 @@ export interface PollReportDependencies {
 /** Longest piece of a malformed item in the log, in UTF-16 units. */
 const EXCERPT = 300;
 
+/** Names in one line of the log; a first listing may bring thousands. */
+const NAMED = 20;
+const named = (names: readonly string[]): string[] =>
+  names.length <= NAMED ? [...names] : [...names.slice(0, NAMED), `and ${names.length - NAMED} more`];
+
 const KEY = 'the key';
 const LISTING = 'protocols';
 
@@ -65,7 +70,8 @@ export const createPollReport = ({ quarantine, metrics, health, outages, log }: 
     onListed: (service: string, { added, removed, missing }: CatalogChange): void => {
       worked(service, LISTING);
       if (added.length + removed.length + missing.length > 0) {
-        log.info({ service, added, removed, missing }, 'protocols changed');
+        const told = { added: named(added), removed: named(removed), missing: named(missing) };
+        log.info({ service, ...told }, 'protocols changed');
       }
     },
     onListFailed: (service: string, error: unknown): void => {
