@@ -1,6 +1,7 @@
 /** Daemons of a scenario: started in this process, asked over their ops endpoints, and surely stopped. */
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../src/config/schema.ts';
 import { collectSecrets } from '../../src/config/secrets.ts';
 import { createDaemon } from '../../src/daemon.ts';
@@ -55,6 +56,7 @@ const sumOf = (metrics: string, name: string, labels: Record<string, string>): n
 /** Starts a daemon on `config`; its log is kept, not shown. */
 export const startDaemon = async (config: Config): Promise<RunningDaemon> => {
   const lines: string[] = [];
+  const read: LogLine[] = [];
   const scrub = createScrubber(collectSecrets(config));
   const log = createLogger({ level: 'trace', scrub, destination: { write: (line) => void lines.push(line) } });
   const daemon = createDaemon({ config, log, scrub });
@@ -67,24 +69,29 @@ export const startDaemon = async (config: Config): Promise<RunningDaemon> => {
   const asked = (path: string) => ask(`${url}${path}`);
   const status = async (): Promise<StatusReport> => JSON.parse((await asked('/status.json')).text) as StatusReport;
 
+  /** A report asks Redis dozens of questions: whoever waits for one asks at leisure. */
+  const nextStatus = () => delay(50).then(status);
+
   return {
     url,
-    log: (msg) =>
-      lines.map((line) => JSON.parse(line) as LogLine).filter((line) => msg === undefined || line.msg === msg),
+    log: (msg) => {
+      for (const line of lines.slice(read.length)) read.push(JSON.parse(line) as LogLine);
+      return read.filter((line) => msg === undefined || line.msg === msg);
+    },
     logText: () => lines.join(''),
     ask: asked,
     status,
     metric: async (name, labels = {}) => sumOf((await asked('/metrics')).text, name, labels),
     watching: async () => {
       await until('every protocol is read', async () => {
-        const { protocols } = await status();
+        const { protocols } = await nextStatus();
         const sources = protocols.flatMap((protocol) => protocol.sources);
         return sources.length > 0 && sources.every(({ lastPoll }) => lastPoll !== undefined);
       });
     },
     idle: async () => {
       await until('nothing is queued', async () => {
-        const { queues } = await status();
+        const { queues } = await nextStatus();
         return queues.every(({ waiting, delayed, active }) => waiting + delayed + active === 0);
       });
     },
