@@ -88,7 +88,7 @@ export const createAdmission = (dependencies: AdmissionDependencies) => {
       const heldMs = Math.max(heldForMs(service), await holds.leftMs(service));
       // In another order than the turns come, or those behind the service's limit would be the same ones every time.
       if (heldMs > 0) return { admitted: false, ...(heldMs < everyMs && { againInMs: heldMs + random() * everyMs }) };
-      if (gate.admit() > 0) return { admitted: false };
+      if (gate.admit(subject) > 0) return { admitted: false };
       if (gate.state() === 'refused' && !(await isKeyGood(service, signal))) return { admitted: false };
       return lane.enter(subject) ? { admitted: true } : { admitted: false };
     },

@@ -5,8 +5,8 @@
 import type { ServiceReason } from '../errors.ts';
 
 export interface Gate {
-  /** Milliseconds until a poll may go through; 0: this one. */
-  admit(): number;
+  /** Milliseconds until a poll of `subject` may go through; 0: now. */
+  admit(subject: string): number;
   /** An answer came: everything goes through again. Gives whether that was news. */
   worked(subject: string): boolean;
   /** No usable answer came; `subject` is what was asked for. */
@@ -32,7 +32,25 @@ const SUBJECTS_DOWN = 3;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5000;
 
-const OWN_TROUBLE: readonly ServiceReason[] = ['missing', 'rejected', 'aborted', 'held'];
+/** Answers all the same: the service is there. */
+const ANSWERS: readonly ServiceReason[] = ['missing', 'rejected'];
+const NOT_ASKED: readonly ServiceReason[] = ['aborted', 'held'];
+
+/** Nobody goes twice in a row while others wait: one that fails by itself must not keep them from finding out. */
+const createQueue = () => {
+  let last: string | undefined;
+  let othersWait = false;
+  return {
+    turnAway: (subject: string): void => {
+      if (subject !== last) othersWait = true;
+    },
+    mayGo: (subject: string): boolean => subject !== last || !othersWait,
+    serve: (subject: string): void => {
+      last = subject;
+      othersWait = false;
+    },
+  };
+};
 
 /** Begins open. */
 export const createGate = ({ now, random, everyMs }: GateSettings): Gate => {
@@ -41,6 +59,7 @@ export const createGate = ({ now, random, everyMs }: GateSettings): Gate => {
   let pauseMs = FIRST_PAUSE_MS;
   const failing = new Set<string>();
   let newlyFailing = new Set<string>();
+  let queue = createQueue();
 
   /** Anywhere in the upper half of a step, so that several daemons do not probe together. */
   const jittered = (ms: number): number => Math.round(ms * (0.5 + random() / 2));
@@ -49,25 +68,36 @@ export const createGate = ({ now, random, everyMs }: GateSettings): Gate => {
     state = to;
     nextAt = now() + firstMs;
     pauseMs = FIRST_PAUSE_MS;
+    queue = createQueue();
+  };
+
+  const worked = (subject: string): boolean => {
+    failing.delete(subject);
+    const isNews = state !== 'open';
+    state = 'open';
+    newlyFailing = new Set();
+    return isNews;
   };
 
   return {
-    admit: () => {
+    admit: (subject) => {
       if (state === 'open') return 0;
-      if (now() < nextAt) return nextAt - now();
+      if (now() < nextAt || (state === 'down' && !queue.mayGo(subject))) {
+        queue.turnAway(subject);
+        return Math.max(1, nextAt - now());
+      }
+      queue.serve(subject);
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
       nextAt = now() + (state === 'refused' ? everyMs : jittered(pauseMs));
       return 0;
     },
-    worked: (subject) => {
-      failing.delete(subject);
-      const isNews = state !== 'open';
-      state = 'open';
-      newlyFailing = new Set();
-      return isNews;
-    },
+    worked,
     failed: (subject, reason) => {
-      if (OWN_TROUBLE.includes(reason)) return;
+      if (NOT_ASKED.includes(reason)) return;
+      if (ANSWERS.includes(reason)) {
+        worked(subject);
+        return;
+      }
       if (!failing.has(subject)) newlyFailing.add(subject);
       failing.add(subject);
       const isWide = reason === 'limited' || newlyFailing.size >= SUBJECTS_DOWN;

@@ -1,5 +1,5 @@
 /** Walking the pages of a list whose numbering, page size and end are not documented. */
-import { contentId } from '../alert.ts';
+import { contentId, type JsonValue } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
 import type { Page } from './wire.ts';
 
@@ -7,7 +7,7 @@ import type { Page } from './wire.ts';
 export interface PageNumbering {
   /** True once a walk has seen that page 1 is the first page. */
   firstIsOne?: boolean;
-  /** What was seen behind the last page: an empty one, or a refusal with 4xx. An empty one outweighs. */
+  /** What was seen behind the last page: an empty one, or a refusal with 4xx. */
   behindLast?: 'empty' | 'refused';
   /** Items on the largest page so far: the service's page size is at least that. */
   largest?: number;
@@ -21,7 +21,9 @@ export interface WalkOptions {
 }
 
 export interface WalkedPage<T> extends Page<T> {
-  /** Fewer items than a page of this list may hold: there is probably no further page, but only a walk can tell. */
+  /** How many there were on the page, those that came before included. */
+  size: number;
+  /** Fewer than a page of this list may hold: there is probably no further page, but only a walk can tell. */
   short: boolean;
 }
 
@@ -33,18 +35,32 @@ const STALE_PAGES_BEFORE_EMPTY = 20;
 const sizeOf = (page: Page<unknown>): number => page.items.length + page.malformed.length;
 const isEmpty = (page: Page<unknown>): boolean => sizeOf(page) === 0;
 
-/** Keeps what was not seen in this walk. A malformed item has no identity but its content. */
-const createSieve = <T>(identify: (item: T) => string): ((page: Page<T>) => Page<T>) => {
+/** Whether a key comes for the first time. */
+const createNovelty = (): ((key: string) => boolean) => {
   const seen = new Set<string>();
-  const isNew = (key: string): boolean => {
+  return (key) => {
     const before = seen.size;
     return seen.add(key).size > before;
   };
-  return (page) => ({
-    ...page,
-    items: page.items.filter((item) => isNew(`item ${identify(item)}`)),
-    malformed: page.malformed.filter(({ raw }) => isNew(`malformed ${contentId(JSON.stringify(raw))}`)),
-  });
+};
+
+/** Keeps what was not seen in this walk. A malformed item has no identity but its content. */
+const createSieve = <T>(identify: (item: T) => string) => {
+  const isNewItem = createNovelty();
+  const isNewPage = createNovelty();
+  const malformedKey = ({ raw }: { raw: JsonValue }): string => `malformed ${contentId(JSON.stringify(raw))}`;
+  return (page: Page<T>): { news: Page<T>; isRepeat: boolean } => {
+    const keys = [...page.items.map((item) => `item ${identify(item)}`), ...page.malformed.map(malformedKey)];
+    const isNew = keys.map(isNewItem);
+    return {
+      news: {
+        ...page,
+        items: page.items.filter((_, index) => isNew[index]),
+        malformed: page.malformed.filter((_, index) => isNew[page.items.length + index]),
+      },
+      isRepeat: !isNewPage(JSON.stringify(keys)),
+    };
+  };
 };
 
 /**
@@ -70,31 +86,42 @@ const isRefusal = (error: unknown): boolean =>
   (error.reason === 'missing' || error.reason === 'rejected') &&
   (error.status ?? 0) >= 400;
 
-/** A page after the first: `undefined` where the service refuses it twice and was never seen to end with an empty page. */
+/**
+ * A page after the first: `undefined` where the service refuses it twice, unless it was seen to end with an empty page.
+ * Then that is doubted, and next time the refusal counts: a list that ran empty while it was walked looks the same.
+ */
 const fetchLater = async <T>(
   fetchPage: () => Promise<Page<T>>,
   numbering: PageNumbering,
 ): Promise<Page<T> | undefined> => {
-  for (let tries = numbering.behindLast === 'refused' ? 1 : 0; tries < 2; tries += 1) {
+  const known = numbering.behindLast;
+  for (let tries = known === 'refused' ? 1 : 0; tries < 2; tries += 1) {
     try {
       return await fetchPage();
     } catch (error) {
-      if (!isRefusal(error) || numbering.behindLast === 'empty') throw error;
+      if (!isRefusal(error)) throw error;
+      if (known === 'empty' && tries === 1) {
+        delete numbering.behindLast;
+        throw error;
+      }
     }
   }
   numbering.behindLast = 'refused';
   return undefined;
 };
 
-/** Takes note of a page's size; tells whether it is smaller than others were. */
-const measure = (page: Page<unknown>, numbering: PageNumbering): boolean => {
-  const short = sizeOf(page) < (numbering.largest ?? 0);
-  numbering.largest = Math.max(numbering.largest ?? 0, sizeOf(page));
-  return short;
+/** Takes note of a page's size. */
+const measure = (page: Page<unknown>, numbering: PageNumbering): { size: number; short: boolean } => {
+  const size = sizeOf(page);
+  const largest = numbering.largest ?? 0;
+  numbering.largest = Math.max(largest, size);
+  return { size, short: size < largest };
 };
 
 /**
- * Yields every page before it asks for the next, each item once, the first page even when it is empty.
+ * Yields every page before it asks for the next, each item once, the first page even when it is empty. A page that shows
+ * nothing new is yielded as well, without items, unless it is the same as one before: with items that nothing tells
+ * apart, it may hold more of them.
  *
  * It asks without a number first, then for page 1, 2, 3 and so on: where the first page is 0 that is the next one, where
  * it is 1 the first comes again and brings nothing new. A page passed over for a wrong number would be lost without a
@@ -111,7 +138,7 @@ export async function* walkPages<T>(
 ): AsyncGenerator<WalkedPage<T>, void, undefined> {
   const sieve = createSieve(identify);
   const first = await fetchPage(undefined);
-  yield { ...sieve(first), short: measure(first, numbering) };
+  yield { ...sieve(first).news, ...measure(first, numbering) };
   if (isEmpty(first)) return;
 
   const lesson = createLesson(numbering, first);
@@ -122,15 +149,14 @@ export async function* walkPages<T>(
     if (pages >= maxPages) throw new ServiceError('unreadable', `the list does not end after ${maxPages} pages`);
     const page = await fetchLater(() => fetchPage(pageNumber), numbering);
     if (page === undefined) return;
-    const news = sieve(page);
+    const { news, isRepeat } = sieve(page);
     const hasNews = !isEmpty(news);
     lesson.observe(pageNumber, page, hasNews);
     if (isEmpty(page)) {
       numbering.behindLast = 'empty';
       return;
     }
-    const short = measure(page, numbering);
-    if (hasNews) yield { ...news, short };
+    if (!isRepeat) yield { ...news, ...measure(page, numbering) };
     stale = hasNews || pageNumber === 1 ? 0 : stale + 1;
   }
 }

@@ -22,24 +22,37 @@ export interface StretchReader<T> {
 
 /** Stretches of one read; far more than any backlog needs. */
 const MAX_STRETCHES = 20_000;
-/** Walks in a row without news after which a list that cannot be cut is taken for complete, and walks at most. */
-const QUIET_WALKS = 2;
-const MAX_WALKS = 10;
+/** Walks without news after which a list that cannot be cut is taken for complete: one where no item came twice. */
+const QUIET_WALKS = 5;
+const MAX_WALKS = 15;
 
 const settled = <T>(before: number | undefined): StretchPage<T>[] =>
-  before === undefined ? [] : [{ items: [], malformed: [], short: true, settledBefore: before }];
+  before === undefined ? [] : [{ items: [], malformed: [], size: 0, short: true, settledBefore: before }];
 
-/** Walks a stretch with ever smaller pages, so that other items lie at their edges, until nothing new comes. */
+/** Yields one walk and notes its items; gives how many came more than once in it. */
+async function* walkOnce<T>(pages: AsyncIterable<WalkedPage<T>>, note: (item: T) => void) {
+  let twice = 0;
+  for await (const page of pages) {
+    twice += page.size - page.items.length - page.malformed.length;
+    for (const item of page.items) note(item);
+    yield page;
+  }
+  return twice;
+}
+
+/**
+ * Walks a stretch with ever smaller pages, so that other items lie at their edges, until nothing new comes. Where equal
+ * dates change places, as many items come twice in a walk as are passed over.
+ */
 async function* walkAgain<T>({ walk, identify }: StretchReader<T>, stretch: Stretch, firstPage: number) {
   const known = new Set<string>();
   let quiet = 0;
   for (let walks = 0; walks < MAX_WALKS && quiet < QUIET_WALKS; walks += 1) {
     const before = known.size;
-    for await (const page of walk(stretch, walks === 0 ? undefined : Math.max(1, firstPage - walks))) {
-      for (const item of page.items) known.add(identify(item));
-      yield page;
-    }
-    quiet = walks === 0 || known.size > before ? 0 : quiet + 1;
+    const pageSize = walks === 0 ? undefined : Math.max(1, firstPage - walks);
+    const twice = yield* walkOnce(walk(stretch, pageSize), (item) => known.add(identify(item)));
+    if (walks === 0 || known.size > before) quiet = 0;
+    else quiet += twice === 0 ? QUIET_WALKS : 1;
   }
 }
 
@@ -51,7 +64,7 @@ async function* look<T>({ walk, datesOf }: StretchReader<T>, stretch: Stretch) {
   const pages: ItemDates[][] = [];
   for await (const page of walk(stretch)) {
     yield page;
-    if (page.items.length + page.malformed.length > 0) pages.push(page.items.map(datesOf));
+    if (page.size > 0) pages.push(page.items.map(datesOf));
     if (pages.length >= LOOKED_AT) break;
   }
   return pages;

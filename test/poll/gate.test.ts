@@ -10,7 +10,7 @@ const setUp = (random = 0.999) => {
     const found: number[] = [];
     for (let passed = 0; passed < forMs; passed += 100) {
       time.now += 100;
-      if (gate.admit() === 0) found.push(passed + 100);
+      if (gate.admit('a') === 0) found.push(passed + 100);
     }
     return found;
   };
@@ -25,7 +25,7 @@ describe('a gate', () => {
     const { gate, failAll } = setUp();
     failAll(Array.from({ length: 50 }, () => 'a'));
     expect(gate.state()).toBe('open');
-    expect(gate.admit()).toBe(0);
+    expect(gate.admit('a')).toBe(0);
   });
 
   test('stays open while others work in between', () => {
@@ -42,7 +42,7 @@ describe('a gate', () => {
     for (const subject of ['a', 'b', 'c']) gate.worked(subject);
     failAll(['a', 'b', 'c']);
     expect(gate.state()).toBe('down');
-    expect(gate.admit()).toBeGreaterThan(0);
+    expect(gate.admit('a')).toBeGreaterThan(0);
     const at = probes(60_000);
     const pauses = at.map((moment, index) => moment - (at[index - 1] ?? 0));
     expect(pauses[0]).toBeLessThanOrEqual(500);
@@ -56,7 +56,7 @@ describe('a gate', () => {
     failAll(['a', 'b', 'c']);
     expect(gate.worked('a')).toBe(true);
     expect(gate.worked('a')).toBe(false);
-    expect(gate.admit()).toBe(0);
+    expect(gate.admit('a')).toBe(0);
   });
 
   test('does not count those that have been failing all along', () => {
@@ -81,6 +81,24 @@ describe('a gate', () => {
       expect(gate.state()).toBe('open');
     },
   );
+
+  test('opens with an answer that refuses one subject: the service is there', () => {
+    const { gate, failAll } = setUp();
+    failAll(['a', 'b', 'c']);
+    gate.failed('d', 'missing');
+    expect(gate.state()).toBe('open');
+  });
+
+  test('lets nobody through twice in a row while others wait', () => {
+    const { gate, failAll, time } = setUp();
+    failAll(['a', 'b', 'c']);
+    const through: string[] = [];
+    for (let turns = 0; turns < 6; turns += 1) {
+      time.now += 15_000;
+      for (const subject of ['a', 'b', 'c']) if (gate.admit(subject) === 0) through.push(subject);
+    }
+    expect(through).toEqual(['a', 'b', 'a', 'b', 'a', 'b']);
+  });
 
   test('closes at once when the service says that it is asked too often', () => {
     const { gate } = setUp();

@@ -213,7 +213,7 @@ describe('what is asked for', () => {
     for (const beyond of ['empty', 'null', 'last'] as const) {
       const { asked, pages } = await walkList(plain({ ids: [], beyond }));
       expect(asked).toEqual([undefined]);
-      expect(pages).toEqual([{ items: [], malformed: [], pageNumber: 1, total: 0, short: false }]);
+      expect(pages).toEqual([{ items: [], malformed: [], pageNumber: 1, total: 0, size: 0, short: false }]);
     }
   });
 
@@ -284,11 +284,13 @@ describe('the end of a list', () => {
     await expect(failing).rejects.toThrow('no such protocol');
   });
 
-  test('where an empty page is the end, a refusal is a failure', async () => {
+  test('where an empty page was the end, a refusal is a failure; then it is the end', async () => {
     const numbering: PageNumbering = {};
     await walkList(plain({ firstPage: 0 }), { numbering });
-    const failing = walk(refusing(plain({ firstPage: 0 })).fetchText, { numbering });
-    await expect(failing).rejects.toThrow('no such page');
+    const { refused, fetchText } = refusing(plain({ firstPage: 0 }));
+    await expect(walk(fetchText, { numbering })).rejects.toThrow('no such page');
+    expect((await walk(fetchText, { numbering })).ids).toEqual(idsUpTo(5));
+    expect(refused).toEqual([3, 3, 3, 3]);
   });
 
   test('a redirect, or a rate, is never the end', async () => {
@@ -327,6 +329,16 @@ describe('the end of a list', () => {
     expect(await shorts(1)).toEqual([true]);
     expect(await shorts(2)).toEqual([false]);
   });
+});
+
+test('a page with nothing new that is no page of before is shown without items: it may hold more of equal ones', async () => {
+  const { pages } = await walkList(plain({ firstPage: 0, pageSize: 4, ids: ['a', 'b', 'c', 'd', 'd'] }));
+  expect(pages.map(({ size, items }) => [size, items.length])).toEqual([
+    [4, 4],
+    [1, 0],
+  ]);
+  const again = await walkList(plain({ firstPage: 1, pageSize: 4, ids: idsUpTo(4), beyond: 'last' }));
+  expect(again.pages).toHaveLength(1);
 });
 
 describe('malformed items', () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Item } from '../../src/alert.ts';
 import { ServiceError } from '../../src/errors.ts';
 import type { ArrayParams } from '../../src/service/address.ts';
+import type { StretchPage } from '../../src/service/stretches.ts';
 import { readInStyles } from '../../src/service/style-reading.ts';
 import { createListStyles } from '../../src/service/styles.ts';
 
@@ -30,12 +31,12 @@ const setUp = (configured: ArrayParams) => {
   ): Promise<string[]> => {
     asked.length = 0;
     const found: string[] = [];
-    const pages = readInStyles(styles, names, thorough, async function* (style) {
+    const pages = readInStyles(styles, names, thorough, async function* (style): AsyncGenerator<StretchPage<Item>> {
       asked.push(style);
       const answer = answers[style] ?? [];
       if (answer instanceof ServiceError) throw answer;
-      yield { items: answer.map(itemOf), malformed: [], short: true };
-      yield { items: [], malformed: [], short: true, settledBefore: 1 };
+      yield { items: answer.map(itemOf), malformed: [], size: answer.length, short: true };
+      yield { items: [], malformed: [], size: 0, short: true, settledBefore: 1 };
     });
     for await (const { items, settledBefore } of pages) {
       found.push(...items.map(({ protocol }) => protocol), ...(settledBefore === undefined ? [] : ['settled']));
