@@ -86,7 +86,10 @@ export interface Alert {
   /** Name of the `services` entry it was read from. */
   service: string;
   protocol: string;
-  /** `inspection.ASSESSMENT`, `inspection.CHANGE`, `notification.created` or `test.sample`; the webhook's `type`. */
+  /**
+   * `inspection.ASSESSMENT`, `inspection.CHANGE`, `notification.created`, `tocsin.ANNOUNCEMENT` or `test.sample`; the
+   * webhook's `type`.
+   */
   type: string;
   /** The service's own id of the item; for items without one, derived from their content. */
   itemId: string;
@@ -102,7 +105,18 @@ export interface Alert {
   replay: boolean;
   /** Present where it follows an alert of the same item. */
   followUp?: FollowUp;
+  /** Why it comes this way, in a sentence without secrets: told to the reader first. Set by the fallback. */
+  notice?: string;
 }
+
+/** What Tocsin itself has to say; by the same way as alerts. */
+export const ANNOUNCEMENTS = ['destination.broken', 'destination.well', 'destination.new', 'mute.ended'] as const;
+export type Announcement = (typeof ANNOUNCEMENTS)[number];
+
+/** Stands as service and protocol of an announcement. */
+export const TOCSIN = 'Tocsin';
+
+export const isAnnouncement = ({ type }: Pick<Alert, 'type'>): boolean => type.startsWith('tocsin.');
 
 export interface Destination {
   /** `KIND-HASH`; safe in logs, metrics and keys. */

@@ -3,7 +3,7 @@
  * Every string here is cleaned of invisible characters but not escaped; each kind escapes for its own markup.
  * Items are read leniently: a field of another shape is shown as `unknown`, never a reason to fail.
  */
-import type { Alert, FollowUp, JsonObject, JsonValue } from '../alert.ts';
+import { type Alert, type FollowUp, isAnnouncement, type JsonObject, type JsonValue } from '../alert.ts';
 import { addressLink, type Chain, type Chains, transactionLink } from './chains.ts';
 import { assessmentWord, followUpWords } from './follow-up.ts';
 import { cleanLine, cleanText } from './text.ts';
@@ -137,19 +137,30 @@ const isSample = ({ type }: Alert): boolean => type === 'test.sample';
 
 const noticeOf = (alert: Alert): { notice?: string } => {
   if (isSample(alert)) return { notice: 'This is a test. Nothing happened.' };
-  return alert.replay ? { notice: 'Replay: this was found earlier and is forwarded again.' } : {};
+  const replay = alert.replay ? ['Replay: this was found earlier and is forwarded again.'] : [];
+  const notices = [...(alert.notice === undefined ? [] : [cleanLine(alert.notice)]), ...replay];
+  return notices.length > 0 ? { notice: notices.join(' ') } : {};
 };
 
 /** A replay must not wake anybody as news, so the first line says it too. */
 const marked = (word: string, alert: Alert): string => (alert.replay && !isSample(alert) ? `${word} (replay)` : word);
 
+/** The word that a stored text comes under. */
+const notificationWord = (alert: Alert): string => {
+  if (isSample(alert)) return 'TEST';
+  return isAnnouncement(alert) ? 'TOCSIN' : 'NOTIFICATION';
+};
+
 const describeNotification = (alert: Alert, sentAt: string): Content => {
+  const severity = notificationWord(alert);
   const message = typeof alert.item.message === 'string' ? cleanText(alert.item.message) : text(alert.item.message);
   const protocol = text(alert.protocol);
-  const title = `${marked(isSample(alert) ? 'TEST' : 'Notification', alert)}: ${protocol}`;
+  const title = isAnnouncement(alert)
+    ? severity
+    : `${marked(severity === 'TEST' ? severity : 'Notification', alert)}: ${protocol}`;
   const firstLine = cleanLine(message.split('\n', 1)[0] ?? '');
   return {
-    severity: isSample(alert) ? 'TEST' : 'NOTIFICATION',
+    severity,
     headline: firstLine === '' ? title : `${title}: ${firstLine}`,
     title,
     protocol,

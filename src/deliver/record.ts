@@ -85,7 +85,7 @@ export const parseRecord = (json: string | null | undefined): DeliveryRecord | u
   json ? (JSON.parse(json) as DeliveryRecord) : undefined;
 
 const summary = (alert: Alert): AlertRecord['alert'] => {
-  const { item: _item, replay: _replay, ...told } = alert;
+  const { item: _item, replay: _replay, notice: _notice, ...told } = alert;
   return told;
 };
 
