@@ -153,6 +153,14 @@ export const destinationId = (kind: ChannelKind, address: string): string => `${
 /** Identity of one alert at one destination, the same on every retry and replay; used as `webhook-id` and Message-ID. */
 export const deliveryId = (alert: string, destination: string): string => `msg_${digest(32, [alert, destination])}`;
 
+/** Identity of one message: of a single alert its delivery's, of several the same for the same alerts in any order. */
+export const messageId = (alerts: readonly string[], destination: string): string => {
+  const [only = '', ...others] = alerts;
+  return others.length === 0
+    ? deliveryId(only, destination)
+    : `msg_${digest(32, ['several', ...alerts.toSorted(), destination])}`;
+};
+
 /** Identity of a parcel: the same alerts for the same destination are the same job, however often they are read. */
 export const parcelId = (destination: string, alerts: readonly string[]): string =>
   `parcel_${digest(32, [destination, ...alerts.toSorted()])}`;

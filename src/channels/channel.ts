@@ -23,11 +23,15 @@ export interface Message<Body = unknown> {
   /** Same on every retry of the same alerts to the same destination. */
   id: string;
   body: Body;
+  /** The `handle` of an earlier message to the same destination, under which this one belongs. A kind without threads ignores it. */
+  replyTo?: string;
 }
 
 export interface Receipt {
   /** The provider's id of the message, where it gives one: Slack `ts`, Telegram `message_id`, SMTP Message-ID. */
   providerId?: string;
+  /** What `replyTo` and `amend` need to find the message again; opaque to all but its kind. */
+  handle?: string;
 }
 
 export interface Channel<Body = unknown> {
@@ -36,6 +40,11 @@ export interface Channel<Body = unknown> {
   compose(parcel: Parcel, context: ComposeContext): Message<Body>[];
   /** Sends once. Resolves when the provider accepted it; throws a `DeliveryError` otherwise, also when `signal` aborts. */
   send(message: Message<Body>, signal: AbortSignal): Promise<Receipt>;
+  /**
+   * Puts `message` in the place of one that was sent before, where the kind can; nobody is called again by it. Throws a
+   * `DeliveryError`, `bad-message` where the earlier one cannot be changed (any more).
+   */
+  amend?(handle: string, message: Message<Body>, signal: AbortSignal): Promise<Receipt>;
   /** Asks the provider whether we may send at all (token valid, server reachable). Throws a `DeliveryError`. */
   verify(signal: AbortSignal): Promise<string>;
   close(): Promise<void>;
