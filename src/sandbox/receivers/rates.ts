@@ -6,13 +6,22 @@ export interface RateRule {
   windowMs: number;
   /** Messages that may come at once after a pause. Default: `limit`. */
   burst?: number;
-  scope: 'destination' | 'all';
+  /**
+   * What shares the rate: each destination has it for itself, all have it together, or those that are given the same
+   * name; those given none do not fall under it.
+   */
+  scope: 'destination' | 'all' | ((destination: string) => string | undefined);
 }
 
 export interface Rates {
   /** Counts a message and gives 0, or gives the milliseconds to wait and counts nothing. */
   take(destination: string): number;
 }
+
+const keyOf = ({ scope }: RateRule, destination: string): string | undefined => {
+  if (typeof scope === 'function') return scope(destination);
+  return scope === 'all' ? '' : destination;
+};
 
 /** When the bucket would be full again, by destination. Older than now means full: those can be forgotten. */
 type FullAt = Map<string, number>;
@@ -29,14 +38,17 @@ export const createRates = (rules: readonly RateRule[], now: () => number): Rate
   return {
     take: (destination) => {
       const at = now();
-      const looked = buckets.map(({ rule: { limit, windowMs, burst = limit, scope }, fullAt }) => {
-        const key = scope === 'all' ? '' : destination;
+      const looked = buckets.flatMap(({ rule, fullAt }) => {
+        const key = keyOf(rule, destination);
+        if (key === undefined) return [];
+        const { limit, windowMs, burst = limit } = rule;
         const eachMs = windowMs / limit;
         const nextFullAt = Math.max(at, fullAt.get(key) ?? at) + eachMs;
         return { fullAt, key, nextFullAt, waitMs: nextFullAt - at - burst * eachMs };
       });
-      const waitMs = Math.max(0, ...looked.map((bucket) => bucket.waitMs));
-      if (waitMs > 0) return Math.ceil(waitMs);
+      // Thirds of a millisecond do not add up to a whole; no clock here would see the rest.
+      const waitMs = Math.max(0, ...looked.map((bucket) => Math.round(bucket.waitMs)));
+      if (waitMs > 0) return waitMs;
       for (const { fullAt, key, nextFullAt } of looked) {
         fullAt.set(key, nextFullAt);
         forget(fullAt, at);

@@ -76,6 +76,19 @@ describe('sendMessage', () => {
     ]);
   });
 
+  test('a reply is an object, in a form as JSON', async () => {
+    const { receiver, bot, call } = await start();
+    await call('sendMessage', { chat_id: CHAT, text: 'first' });
+    expect(await call('sendMessage', { chat_id: CHAT, text: 'x', reply_parameters: '{' })).toMatchObject({
+      description: 'Bad Request: object expected as reply parameters',
+    });
+    const document = { source: Buffer.from('x'), filename: 'x.txt' };
+    // telegraf drops objects from a form, so its caller writes them as text.
+    const reply_parameters = JSON.stringify({ message_id: 1 }) as never;
+    await bot().callApi('sendDocument', { chat_id: CHAT, document, reply_parameters });
+    expect(receiver.received().map(({ raw }) => raw.replyTo)).toEqual([undefined, 1]);
+  });
+
   test('the General topic cannot be named', async () => {
     const { call } = await start();
     const send = (topic: number) => call('sendMessage', { chat_id: CHAT, text: 'x', message_thread_id: topic });
@@ -189,6 +202,58 @@ describe('other methods', () => {
   });
 });
 
+describe('editMessageText', () => {
+  const html = (text: string) => ({ text, parse_mode: 'HTML' });
+
+  test('changes what a message says, checked like a new one; received shows it as it came', async () => {
+    const { receiver, call } = await start();
+    await call('sendMessage', { chat_id: CHAT, message_thread_id: 7, ...html('<b>one</b>') });
+    const edit = (changes: object) => call('editMessageText', { chat_id: CHAT, message_id: 1, ...changes });
+    expect(await edit(html('<b>two</b>'))).toMatchObject({ ok: true, result: { message_id: 1, text: 'two' } });
+    expect(await edit(html('<b>two'))).toMatchObject({
+      description: expect.stringMatching(/^Bad Request: can't parse ent/),
+    });
+    expect(await edit({ text: 'x'.repeat(4097) })).toMatchObject({ description: 'Bad Request: message is too long' });
+    const bold = { type: 'bold', offset: 0, length: 3 };
+    expect(receiver.edits()).toEqual([
+      {
+        at: expect.any(Number),
+        destination: `${CHAT}/7`,
+        messageId: 1,
+        text: 'two',
+        source: '<b>two</b>',
+        entities: [bold],
+      },
+    ]);
+    expect(receiver.received()).toMatchObject([{ text: 'one' }]);
+    expect(receiver.attempts()).toHaveLength(1);
+    receiver.clear();
+    expect(receiver.edits()).toEqual([]);
+  });
+
+  test('of the same words is not modified, of the same words marked otherwise is', async () => {
+    const { call } = await start();
+    await call('sendMessage', { chat_id: CHAT, ...html('<b>one</b> two') });
+    const edit = (text: string) => call('editMessageText', { chat_id: CHAT, message_id: 1, ...html(text) });
+    expect(await edit('<strong>one</strong> two')).toMatchObject({
+      status: 400,
+      description: expect.stringMatching(/^Bad Request: message is not modified: /),
+    });
+    expect(await edit('one two')).toMatchObject({ ok: true });
+    expect(await edit('one two')).toMatchObject({ ok: false });
+  });
+
+  test('finds no message of another chat, and no text of a document', async () => {
+    const { bot, call } = await start();
+    await bot().sendDocument(CHAT, { source: Buffer.from('x'), filename: 'x.txt' }, { caption: 'x' });
+    const edit = (chat_id: string, message_id: number) => call('editMessageText', { chat_id, message_id, text: 'y' });
+    const missing = { status: 400, description: 'Bad Request: message to edit not found' };
+    expect(await edit('-5', 1)).toMatchObject(missing);
+    expect(await edit(CHAT, 2)).toMatchObject(missing);
+    expect(await edit(CHAT, 1)).toMatchObject({ description: 'Bad Request: there is no text in the message to edit' });
+  });
+});
+
 test('scripts answer as the Bot API does', async () => {
   const { bot, receiver } = await start();
   const moved = 'Bad Request: group chat was upgraded to a supergroup chat';
@@ -221,4 +286,41 @@ test('rates answer 429 with retry_after, in the body and the header', async () =
   expect(receiver.received().length).toBeGreaterThanOrEqual(20);
   expect(receiver.received().length).toBeLessThanOrEqual(32);
   expect(receiver.attempts().some(({ outcome }) => outcome === 'limited')).toBe(true);
+});
+
+describe('a pace', () => {
+  const countOf = async (destinations: readonly string[], perRoundMs: number, rounds: number) => {
+    let now = 1_000_000;
+    const { call, receiver } = await start({ rates: TELEGRAM_RATES, now: () => now });
+    for (let round = 0; round < rounds; round += 1) {
+      for (const destination of destinations) {
+        const [chat_id, topic] = destination.split('/');
+        await call('sendMessage', { chat_id, text: 'x', ...(topic && { message_thread_id: Number(topic) }) });
+      }
+      now += perRoundMs;
+    }
+    return { receiver, call, taken: receiver.received().length };
+  };
+
+  test('a minute is for groups: a person gets one each second', async () => {
+    expect((await countOf(['42'], 1000, 60)).taken).toBe(60);
+    expect((await countOf([CHAT], 1000, 60)).taken).toBeLessThanOrEqual(40);
+    expect((await countOf(['@lending_alerts'], 1000, 60)).taken).toBeLessThanOrEqual(40);
+  });
+
+  test('holds for a chat with all its topics', async () => {
+    const { taken } = await countOf([CHAT, `${CHAT}/2`, `${CHAT}/3`], 3000, 20);
+    expect(taken).toBeLessThanOrEqual(40);
+    expect((await countOf([CHAT, '-2', '-3'], 3000, 20)).taken).toBe(60);
+  });
+
+  test('holds for all chats of a bot together, counts documents, and no edits', async () => {
+    const chats = Array.from({ length: 40 }, (_, n) => String(n + 1));
+    const { taken, call, receiver } = await countOf(chats, 0, 1);
+    expect(taken).toBe(30);
+    const edit = (text: string) => call('editMessageText', { chat_id: '1', message_id: 1, text });
+    for (let n = 0; n < 20; n += 1) expect(await edit(`change ${n}`)).toMatchObject({ ok: true });
+    expect((await call('sendDocument', { chat_id: '1' })).status).toBe(429);
+    expect(receiver.edits()).toHaveLength(20);
+  });
 });

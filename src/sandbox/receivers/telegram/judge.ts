@@ -1,8 +1,12 @@
 /** What the Bot API would say to a message. Error texts: `Client.cpp` of https://github.com/tdlib/telegram-bot-api. */
-import { isObject, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { createJournal } from '../../journal.ts';
+import { isObject, type JsonObject, parseJson } from '../../json.ts';
 import type { HttpAnswer, Judgement } from '../desk.ts';
 import type { Form, FormFile } from '../form.ts';
-import { type ParsedHtml, parseTelegramHtml, type TelegramEntity } from './html.ts';
+import { createChats } from './chats.ts';
+import type { TelegramEntity } from './html.ts';
+import { fieldText, Refusal, readText } from './text.ts';
 
 export interface TelegramRaw {
   method: 'sendMessage' | 'sendDocument';
@@ -18,6 +22,20 @@ export interface TelegramRaw {
   document?: { filename: string; content: Buffer };
 }
 
+/** An accepted change of a message that was sent before. */
+export interface TelegramEdit {
+  /** Epoch milliseconds. */
+  at: number;
+  /** Of the message: `CHAT` or `CHAT/TOPIC`. */
+  destination: string;
+  messageId: number;
+  /** What the message says from now on. */
+  text: string;
+  /** As sent, before parsing. */
+  source: string;
+  entities: TelegramEntity[];
+}
+
 export interface TelegramRules {
   chats: readonly string[] | undefined;
   /** Topics that exist, as `CHAT/TOPIC`. Undefined: all but the General topic, which cannot be named. */
@@ -25,14 +43,10 @@ export interface TelegramRules {
   now(): number;
 }
 
-const RAW_TEXT_MAX_BYTES = 32_768;
-const TEXT_MAX = 4096;
-const CAPTION_MAX = 1024;
 const GENERAL_TOPIC = '1';
-
-class Refusal extends Error {
-  override readonly name = 'Refusal';
-}
+const EDITS_KEPT = 10_000;
+const NOT_MODIFIED =
+  'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message';
 
 export const telegramError = (code: number, description: string, parameters?: JsonObject): HttpAnswer => ({
   status: code,
@@ -41,56 +55,58 @@ export const telegramError = (code: number, description: string, parameters?: Js
 
 const CHAT = /^-?\d{1,20}$|^@\w{4,32}$/;
 
-const textOf = (value: JsonValue | undefined): string =>
-  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-
 /** `CHAT` or `CHAT/TOPIC`. */
 export const destinationOf = ({ fields }: Form): string => {
-  const topic = textOf(fields.message_thread_id);
-  return topic === '' ? textOf(fields.chat_id) : `${textOf(fields.chat_id)}/${topic}`;
-};
-
-/** Telegram itself drops carriage returns and direction marks, and shows other control characters as spaces. */
-const cleanAsTelegram = (text: string): string =>
-  text
-    .replace(/[\r\u2028-\u202e]/g, '')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: replacing them is the purpose
-    .replace(/[\u0000-\u0009\u000b-\u001f]/g, ' ');
-
-const parseText = (source: string, mode: JsonValue | undefined): ParsedHtml => {
-  if (Buffer.byteLength(source) > RAW_TEXT_MAX_BYTES) throw new Refusal('text is too long');
-  const clean = cleanAsTelegram(source);
-  if (mode === undefined || mode === '') return { text: clean, entities: [] };
-  if (String(mode).toLowerCase() !== 'html') throw new Refusal('unsupported parse_mode');
-  const parsed = parseTelegramHtml(clean);
-  if ('problem' in parsed) throw new Refusal(`can't parse entities: ${parsed.problem}`);
-  return parsed;
+  const topic = fieldText(fields.message_thread_id);
+  return topic === '' ? fieldText(fields.chat_id) : `${fieldText(fields.chat_id)}/${topic}`;
 };
 
 const documentOf = ({ fields, files }: Form): FormFile => {
-  const name = textOf(fields.document).replace(/^attach:\/\//, '') || 'document';
+  const name = fieldText(fields.document).replace(/^attach:\/\//, '') || 'document';
   const file = files.find(({ field }) => field === name);
   if (!file) throw new Refusal('there is no document in the request');
   if (file.content.length === 0) throw new Refusal('file must be non-empty');
   return file;
 };
 
+const messageResult = (messageId: number, chatId: string, now: number, content: JsonObject): JsonObject => ({
+  message_id: messageId,
+  date: Math.floor(now / 1000),
+  chat: { id: Number(chatId) || 0, type: 'supergroup' },
+  ...content,
+});
+
+/** What `check` gives, or the 400 that its `Refusal` stands for. */
+const orRefusal = <T>(check: () => T): T | { refused: string } => {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { refused: `Bad Request: ${error.message}` };
+  }
+};
+
 export interface TelegramJudge {
   judge(method: TelegramRaw['method'], form: Form): Judgement<TelegramRaw>;
+  /** Answers editMessageText. */
+  edit(form: Form): HttpAnswer;
+  /** Accepted edits, oldest first. */
+  edits(): TelegramEdit[];
+  forgetEdits(): void;
   isChat(chatId: string): boolean;
 }
 
 export const createTelegramJudge = (rules: TelegramRules): TelegramJudge => {
-  let lastMessageId = 0;
-  const sentTo = new Map<string, number[]>();
+  const chats = createChats();
+  const edits = createJournal<TelegramEdit>(EDITS_KEPT);
 
   const isChat = (chatId: string): boolean => rules.chats?.includes(chatId) ?? CHAT.test(chatId);
 
   const checkPlace = ({ fields }: Form): { chatId: string; threadId?: string } => {
-    const chatId = textOf(fields.chat_id);
+    const chatId = fieldText(fields.chat_id);
     if (chatId === '') throw new Refusal('chat_id is empty');
     if (!isChat(chatId)) throw new Refusal('chat not found');
-    const threadId = textOf(fields.message_thread_id);
+    const threadId = fieldText(fields.message_thread_id);
     if (threadId === '') return { chatId };
     const known =
       rules.topics?.includes(`${chatId}/${threadId}`) ?? (threadId !== GENERAL_TOPIC && /^\d+$/.test(threadId));
@@ -101,26 +117,12 @@ export const createTelegramJudge = (rules: TelegramRules): TelegramJudge => {
   const checkReply = ({ fields }: Form, chatId: string): { replyTo?: number } => {
     const given = fields.reply_parameters;
     const parameters = typeof given === 'string' ? parseJson(given) : given;
-    if (!isObject(parameters)) return {};
+    if (given === undefined) return {};
+    if (!isObject(parameters)) throw new Refusal('object expected as reply parameters');
     const replyTo = Number(parameters.message_id);
-    if (sentTo.get(chatId)?.includes(replyTo)) return { replyTo };
+    if (chats.get(chatId, replyTo)) return { replyTo };
     if (parameters.allow_sending_without_reply === true) return {};
     throw new Refusal('message to be replied not found');
-  };
-
-  const readText = (method: TelegramRaw['method'], { fields }: Form): ParsedHtml & { source: string } => {
-    const source = textOf(method === 'sendMessage' ? fields.text : fields.caption);
-    const parsed = parseText(source, fields.parse_mode);
-    if (method === 'sendMessage' && parsed.text.trim() === '') throw new Refusal('message text is empty');
-    if (method === 'sendMessage' && parsed.text.length > TEXT_MAX) throw new Refusal('message is too long');
-    if (method === 'sendDocument' && parsed.text.length > CAPTION_MAX) throw new Refusal('message caption is too long');
-    return { ...parsed, source };
-  };
-
-  const remember = (chatId: string): number => {
-    lastMessageId += 1;
-    sentTo.set(chatId, [...(sentTo.get(chatId) ?? []).slice(-999), lastMessageId]);
-    return lastMessageId;
   };
 
   const accept = (method: TelegramRaw['method'], form: Form): Judgement<TelegramRaw> => {
@@ -129,33 +131,45 @@ export const createTelegramJudge = (rules: TelegramRules): TelegramJudge => {
     const reply = checkReply(form, place.chatId);
     const file = method === 'sendDocument' ? documentOf(form) : undefined;
     const document = file && { filename: file.filename, content: file.content };
-    const messageId = remember(place.chatId);
+    const held = { destination: destinationOf(form), text, entities, isDocument: document !== undefined };
+    const messageId = chats.add(place.chatId, held);
     const raw: TelegramRaw = { method, messageId, ...place, ...reply, source, entities, ...(document && { document }) };
-    const result = {
-      message_id: messageId,
-      date: Math.floor(rules.now() / 1000),
-      chat: { id: Number(place.chatId) || 0, type: 'supergroup' },
-      ...(document
-        ? { caption: text, document: { file_name: document.filename, file_size: document.content.length } }
-        : { text }),
-    };
+    const content = document
+      ? { caption: text, document: { file_name: document.filename, file_size: document.content.length } }
+      : { text };
     return {
-      answer: { status: 200, body: { ok: true, result } },
+      answer: { status: 200, body: { ok: true, result: messageResult(messageId, place.chatId, rules.now(), content) } },
       code: 'ok',
       accepted: { id: String(messageId), text: document ? `${text}\n${document.content.toString()}` : text, raw },
     };
   };
 
+  const acceptEdit = (form: Form): JsonObject => {
+    const { chatId } = checkPlace(form);
+    const { text, entities, source } = readText('editMessageText', form);
+    const messageId = Number(fieldText(form.fields.message_id));
+    const held = chats.get(chatId, messageId);
+    if (!held) throw new Refusal('message to edit not found');
+    if (held.isDocument) throw new Refusal('there is no text in the message to edit');
+    if (isDeepStrictEqual([held.text, held.entities], [text, entities])) throw new Refusal(NOT_MODIFIED);
+    Object.assign(held, { text, entities });
+    edits.add({ at: rules.now(), destination: held.destination, messageId, text, source, entities });
+    return messageResult(messageId, chatId, rules.now(), { text });
+  };
+
   return {
     isChat,
     judge: (method, form) => {
-      try {
-        return accept(method, form);
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        const description = `Bad Request: ${error.message}`;
-        return { answer: telegramError(400, description), code: description };
-      }
+      const judgement = orRefusal(() => accept(method, form));
+      if (!('refused' in judgement)) return judgement;
+      return { answer: telegramError(400, judgement.refused), code: judgement.refused };
     },
+    edit: (form) => {
+      const edited = orRefusal(() => ({ result: acceptEdit(form) }));
+      if ('refused' in edited) return telegramError(400, edited.refused);
+      return { status: 200, body: { ok: true, result: edited.result } };
+    },
+    edits: edits.list,
+    forgetEdits: edits.clear,
   };
 };

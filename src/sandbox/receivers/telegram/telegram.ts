@@ -7,7 +7,7 @@ import { type Form, readForm } from '../form.ts';
 import type { RateRule } from '../rates.ts';
 import type { ReceiverView } from '../received.ts';
 import type { Script } from '../script.ts';
-import { createTelegramJudge, destinationOf, type TelegramRaw, telegramError } from './judge.ts';
+import { createTelegramJudge, destinationOf, type TelegramEdit, type TelegramRaw, telegramError } from './judge.ts';
 
 export interface TelegramReceiverOptions extends ListenOptions, DeskOptions {
   /** The one token that is valid. Default `123456789:sandbox`. */
@@ -22,16 +22,28 @@ export interface TelegramReceiver extends ReceiverView<TelegramRaw> {
   /** `apiRoot` has no slash at its end. */
   start(): Promise<{ apiRoot: string; port: number }>;
   stop(): Promise<void>;
+  /** Accepted changes of messages, oldest first; `received` shows messages as they came. `clear` forgets both. */
+  edits(): TelegramEdit[];
   /** Verdicts on messages, by `CHAT` or `CHAT/TOPIC`. */
   script: Script<HttpVerdict>;
-  /** Verdicts on other calls, by method: `getMe`, `getChat`. */
+  /** Verdicts on other calls, by method: `getMe`, `getChat`, `editMessageText`. */
   callScript: Script<HttpVerdict>;
 }
 
-/** One a second and chat with short bursts, twenty a minute and group, thirty a second in all; the true numbers are not published. */
+/** Topics share their chat's pace. */
+const chatOf = (destination: string): string => destination.replace(/\/.*/, '');
+
+/** A chat with one person has a positive id, and no limit a minute. */
+const groupOf = (destination: string): string | undefined =>
+  /^\d/.test(destination) ? undefined : chatOf(destination);
+
+/**
+ * One a second and chat with short bursts, twenty a minute and group, thirty a second in all; edits do not count. The
+ * true numbers are not published.
+ */
 export const TELEGRAM_RATES: readonly RateRule[] = [
-  { limit: 1, windowMs: 1000, burst: 5, scope: 'destination' },
-  { limit: 20, windowMs: 60_000, scope: 'destination' },
+  { limit: 1, windowMs: 1000, burst: 5, scope: chatOf },
+  { limit: 20, windowMs: 60_000, scope: groupOf },
   { limit: 30, windowMs: 1000, scope: 'all' },
 ];
 
@@ -56,11 +68,17 @@ const PATH = /^\/bot([^/]+)\/(\w+)$/;
 export const createTelegramReceiver = (options: TelegramReceiverOptions = {}): TelegramReceiver => {
   const { botToken = '123456789:sandbox', now = Date.now, host = '127.0.0.1' } = options;
   const desk = createDesk<TelegramRaw>('telegram', limited, options);
-  const { judge, isChat } = createTelegramJudge({ chats: options.chats, topics: options.topics, now });
+  const { judge, edit, edits, forgetEdits, isChat } = createTelegramJudge({
+    chats: options.chats,
+    topics: options.topics,
+    now,
+  });
 
-  const answerCall = (method: string, { fields }: Form): HttpAnswer => {
+  const answerCall = (method: string, form: Form): HttpAnswer => {
     if (method === 'getMe') return ok(ME);
+    if (method === 'editMessageText') return edit(form);
     if (method !== 'getChat') return telegramError(404, 'Not Found');
+    const { fields } = form;
     const chatId = String(fields.chat_id ?? '');
     if (!isChat(chatId)) return telegramError(400, 'Bad Request: chat not found');
     return ok({ id: Number(chatId) || 0, type: 'supergroup', title: 'Sandbox' });
@@ -86,6 +104,11 @@ export const createTelegramReceiver = (options: TelegramReceiverOptions = {}): T
 
   return {
     ...desk.view,
+    edits,
+    clear: () => {
+      desk.view.clear();
+      forgetEdits();
+    },
     start: async () => {
       const port = await listener.start();
       return { port, apiRoot: `http://${urlHost(host)}:${port}` };
