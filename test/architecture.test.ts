@@ -31,9 +31,10 @@ const VALUES = FILES.flatMap(importsOf).filter(({ typeOnly }) => !typeOnly);
 const OWN = new Set(FILES);
 
 const GROUND = ['alert.ts', 'errors.ts', 'html.ts', 'secret.ts'];
-const CHANNEL_GROUND = ['address', 'chains', 'channel', 'content', 'http', 'network', 'options', 'text'].map(
-  (name) => `channels/${name}.ts`,
-);
+const CHANNEL_GROUND = [
+  ...['address', 'chains', 'channel', 'content', 'digest', 'digest-file', 'http', 'incident-content', 'incidents'],
+  ...['network', 'options', 'text'],
+].map((name) => `channels/${name}.ts`);
 const KINDS = ['email', 'telegram', 'slack', 'webhook'];
 const kind = (name: string) => ({
   folder: `channels/${name}/`,

@@ -1,0 +1,66 @@
+/** A digest as a plain-text file, for what does not fit into a message: counts, then every item with its hash. */
+import { type DigestContent, type DigestItem, nameOf, topOf } from './digest.ts';
+import { cleanLine, shorten } from './text.ts';
+
+export interface DigestFile {
+  /** ASCII, safe as a file name. */
+  name: string;
+  /** Lines end with a line feed. */
+  text: string;
+}
+
+/** Characters for what detectors and notifications say; shared by the items, so that the file stays small in a storm. */
+const SAID_BUDGET = 2_000_000;
+const SAID_MIN = 200;
+const SAID_MAX = 4000;
+const COUNTS_MAX = 50;
+
+const indent = (text: string): string => text.replace(/^(?=.)/gm, '   ');
+
+const bound = (text: string, limit: number): string =>
+  text.length <= limit ? text : `${shorten(text, limit)} [${text.length - limit} characters left out]`;
+
+const saidIn = ({ detections, message }: DigestItem): string[] => [
+  ...detections.filter((detection) => detection.message !== '').map((one) => `${one.name}: ${cleanLine(one.message)}`),
+  ...(message === undefined ? [] : [message]),
+];
+
+/** Two lines that stand alone, then what was said. */
+const itemText = (item: DigestItem, index: number, limit: number): string => {
+  const { headline, hash, chain, time, ids, url } = item;
+  return [
+    `${index + 1}. ${headline}`,
+    `   ${[hash, chain, time, hash === undefined ? ids : `id ${ids}`].filter((part) => part !== undefined).join('  ')}`,
+    ...(url === undefined ? [] : [`   ${url}`]),
+    indent(bound(saidIn(item).join('\n'), limit)),
+  ]
+    .filter((line) => line !== '')
+    .join('\n');
+};
+
+const tablesText = ({ tables }: DigestContent): string[] =>
+  tables.map((table) => {
+    const { rows, more } = topOf(table, COUNTS_MAX);
+    const lines = rows.map(({ name, count }) => `${String(count).padStart(7)}  ${name}`);
+    return [table.title, ...lines, ...(more > 0 ? [`         and ${more} more`] : [])].join('\n');
+  });
+
+/** `tocsin-digest-ID.txt`. Pure. */
+export const digestFile = (content: DigestContent): DigestFile => {
+  const { id, title, span, why, notice, items } = content;
+  const limit = Math.min(SAID_MAX, Math.max(SAID_MIN, Math.floor(SAID_BUDGET / items.length)));
+  const parts = [
+    [title, span, why, ...(notice === undefined ? [] : [notice])].join('\n'),
+    ...tablesText(content),
+    'All of them, the worst first',
+    ...items.map((item, index) => itemText(item, index, limit)),
+  ];
+  return { name: `tocsin-digest-${id}.txt`, text: `${parts.join('\n\n')}\n` };
+};
+
+/** One line an item, without markup: severity, transaction hash (else id), protocol. */
+export const itemLine = (item: DigestItem): string => `${nameOf(item)} ${item.severity} ${shorten(item.protocol, 60)}`;
+
+/** Says how many items a place could not hold, and how to see them. */
+export const leftOut = (count: number, { command }: DigestContent): string =>
+  `${count} more are not listed here. They are listed by: ${command}`;

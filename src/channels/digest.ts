@@ -1,0 +1,239 @@
+/**
+ * What a person is told of many alerts at once, before any markup: how many, where, what, the worst first, and every
+ * one of them by transaction hash. All strings are cleaned, one line each and short, but not escaped.
+ */
+import { type Alert, contentId } from '../alert.ts';
+import type { Chains } from './chains.ts';
+import { type Content, type Detection, describe, UNKNOWN } from './content.ts';
+import { rankOf, unite } from './incident-content.ts';
+import { incidentsOf } from './incidents.ts';
+import { cleanLine, shorten } from './text.ts';
+
+export interface Count {
+  name: string;
+  count: number;
+}
+
+export interface CountTable {
+  /** `Protocols`, `Detectors`, `Contracts`. */
+  title: string;
+  /** The most first; may be long, see `topOf`. */
+  counts: Count[];
+}
+
+/** One incident: the alerts of one transaction, or one alert of another sort. */
+export interface DigestItem {
+  severity: string;
+  /** `CRITICAL: Vault A: flashLoan`; stands alone. */
+  headline: string;
+  /** Several as `Vault A + 2 more`. */
+  protocol: string;
+  /** Names of those that fired; at most a dozen, the last then says how many more. */
+  detectors: string[];
+  detections: Detection[];
+  /** The whole text of a stored notification; may be long and of several lines. */
+  message?: string;
+  /** In full; absent where the alert names no transaction. */
+  hash?: string;
+  /** The transaction at its explorer. */
+  url?: string;
+  /** `Base (8453)`; absent where there is no transaction. */
+  chain?: string;
+  /** `2026-11-20 10:07:31 UTC`: of the transaction, else when the service wrote it. */
+  time: string;
+  /** The service's ids of the inspections or of the notification. */
+  ids: string;
+}
+
+export interface DigestContent {
+  /** 8 hex digits; the same alerts have the same. */
+  id: string;
+  /** `title`, and which is the worst. */
+  headline: string;
+  /** `120 alerts in 3 protocols: 118 critical, 2 notifications` */
+  title: string;
+  /** Of the worst. */
+  severity: string;
+  /** Alerts, not items: several alerts of one transaction are one item. */
+  alerts: number;
+  /** `2026-11-20 10:07:12 to 10:12:31 UTC` */
+  span: string;
+  /** Why these are not told one by one. */
+  why: string;
+  /** Why the reader gets them by another way or again, or absent. */
+  notice?: string;
+  tables: CountTable[];
+  /** Worst first: by severity, then more detectors, then older. */
+  items: DigestItem[];
+  /** The command that lists all of these, for a place that cannot. */
+  command: string;
+}
+
+const NAME_LIMIT = 120;
+const HEADLINE_LIMIT = 240;
+const ID_LIMIT = 200;
+const DETECTORS_MAX = 11;
+const NOTICE_LIMIT = 400;
+const NOTICES_MAX = 5;
+
+const WHY = 'Gathered into one message because they came faster than this channel carries single ones.';
+
+const countsOf = (names: readonly string[], limit = NAME_LIMIT): Count[] =>
+  [...Map.groupBy(names, (name) => shorten(name, limit))]
+    .map(([name, same]) => ({ name, count: same.length }))
+    .toSorted((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
+
+/** The first of a table, and how many more rows it has. */
+export const topOf = ({ counts }: CountTable, limit = 10): { rows: Count[]; more: number } => ({
+  rows: counts.slice(0, limit),
+  more: Math.max(0, counts.length - limit),
+});
+
+/** What an item is known by: its transaction's hash, else the ids. */
+export const nameOf = ({ hash, ids }: DigestItem): string => hash ?? ids;
+
+const timeText = (time: number): string => `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+const parse = (value: unknown): number => (typeof value === 'string' ? Date.parse(value) : Number.NaN);
+
+/** Epoch milliseconds; NaN where none can be read. */
+const timeOf = ({ item, at }: Alert): number =>
+  [item.txTimestamp, at].map(parse).find((time) => time >= 0) ?? Number.NaN;
+
+/** NaN for none that can be read. */
+const ends = (times: readonly number[]): { first: number; last: number } => {
+  const read = times.filter((time) => !Number.isNaN(time)).toSorted((a, b) => a - b);
+  return { first: read[0] ?? Number.NaN, last: read.at(-1) ?? Number.NaN };
+};
+
+const spanOf = (alerts: readonly Alert[]): string => {
+  const { first, last } = ends(alerts.map(timeOf));
+  if (Number.isNaN(first)) return UNKNOWN;
+  const [from, to] = [timeText(first), timeText(last)];
+  if (from === to) return from;
+  return from.slice(0, 10) === to.slice(0, 10) ? `${from.slice(0, 19)} to ${to.slice(11)}` : `${from} to ${to}`;
+};
+
+/** Both ends of `--since` and `--until` are exclusive. */
+const commandOf = (alerts: readonly Alert[]): string => {
+  const { first, last } = ends(alerts.map(({ at }) => parse(at)));
+  if (Number.isNaN(first)) return 'tocsin replay --since 24h --dry-run';
+  const moment = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;
+  return `tocsin replay --since ${moment(first - 1000)} --until ${moment(last + 2000)} --dry-run`;
+};
+
+interface Told {
+  alert: Alert;
+  content: Content;
+}
+
+const itemOf = (told: readonly Told[]): DigestItem & { at: number } => {
+  const alerts = told.map(({ alert }) => alert);
+  const content = unite(
+    told.map((one) => one.content),
+    alerts.some(({ replay }) => replay),
+  );
+  const fact = (label: string) => content.facts.find((each) => each.label === label);
+  const names = content.detections.map(({ name }) => shorten(name, NAME_LIMIT));
+  const more = names.length - DETECTORS_MAX;
+  const hash = fact('Transaction');
+  const chain = fact('Chain');
+  const { first } = ends(alerts.map(timeOf));
+  return {
+    severity: shorten(content.severity, NAME_LIMIT),
+    headline: shorten(content.headline, HEADLINE_LIMIT),
+    protocol: shorten(content.protocol, NAME_LIMIT),
+    detectors: more > 1 ? [...names.slice(0, DETECTORS_MAX), `${more} more`] : names,
+    detections: content.detections,
+    ...(content.message === undefined ? {} : { message: content.message }),
+    ...(hash && hash.value !== UNKNOWN ? { hash: shorten(hash.value, ID_LIMIT) } : {}),
+    ...(hash?.url === undefined ? {} : { url: hash.url }),
+    ...(chain ? { chain: shorten(chain.value, NAME_LIMIT) } : {}),
+    time: Number.isNaN(first) ? UNKNOWN : timeText(first),
+    ids: shorten((fact('Inspection') ?? fact('Notification'))?.value ?? UNKNOWN, ID_LIMIT),
+    at: first,
+  };
+};
+
+const itemsOf = (told: readonly Told[]): DigestItem[] => {
+  const byAlert = new Map(told.map((one) => [one.alert, one]));
+  return incidentsOf(told.map(({ alert }) => alert))
+    .map((alerts) => itemOf(alerts.flatMap((alert) => byAlert.get(alert) ?? [])))
+    .toSorted(
+      (a, b) =>
+        rankOf(a.severity) - rankOf(b.severity) ||
+        b.detections.length - a.detections.length ||
+        (a.at || 0) - (b.at || 0),
+    )
+    .map(({ at: _at, ...item }) => item);
+};
+
+const PLURALS: Readonly<Record<string, string>> = { NOTIFICATION: 'notification', 'FOLLOW-UP': 'follow-up' };
+
+/** `118 critical`, `2 notifications` */
+const severityText = ({ name, count }: Count): string => {
+  const noun = Object.hasOwn(PLURALS, name) ? PLURALS[name] : undefined;
+  return `${count} ${noun === undefined ? name.toLowerCase() : `${noun}${count === 1 ? '' : 's'}`}`;
+};
+
+const titleOf = (told: readonly Told[], protocols: readonly Count[], replay: boolean): string => {
+  const severities = countsOf(told.map(({ content }) => content.severity)).toSorted(
+    (a, b) => rankOf(a.name) - rankOf(b.name),
+  );
+  const where = protocols.length === 1 ? (protocols[0]?.name ?? UNKNOWN) : `${protocols.length} protocols`;
+  const what = `${told.length} alerts in ${where}: ${severities.map(severityText).join(', ')}`;
+  return shorten(replay ? `REPLAY: ${what}` : what, HEADLINE_LIMIT);
+};
+
+const noticeOf = (alerts: readonly Alert[]): { notice?: string } => {
+  const given = alerts.flatMap(({ notice }) => (notice === undefined ? [] : cleanLine(notice)));
+  const reasons = countsOf(given, NOTICE_LIMIT);
+  const told = reasons
+    .slice(0, NOTICES_MAX)
+    .map(({ name, count }) => (count === alerts.length ? name : `${count} of them: ${name}`));
+  const more = reasons.length - NOTICES_MAX;
+  const replay = alerts.some((alert) => alert.replay);
+  const notices = [
+    ...told,
+    ...(more > 0 ? [`And ${more} more reasons.`] : []),
+    ...(replay ? ['Replay: these were found earlier and are forwarded again.'] : []),
+  ];
+  return notices.length > 0 ? { notice: notices.join(' ') } : {};
+};
+
+const assetsOf = ({ facts }: Content): string[] => {
+  const assets = facts.find(({ label }) => label === 'Assets');
+  return (assets?.items ?? [assets?.value ?? UNKNOWN]).filter((asset) => asset !== UNKNOWN);
+};
+
+/** A detector counts once an alert. */
+const tablesOf = (contents: readonly Content[]): CountTable[] =>
+  [
+    { title: 'Protocols', counts: countsOf(contents.map(({ protocol }) => protocol)) },
+    { title: 'Detectors', counts: countsOf(contents.flatMap(({ detections }) => detections.map(({ name }) => name))) },
+    { title: 'Contracts', counts: countsOf(contents.flatMap((content) => [...new Set(assetsOf(content))])) },
+  ].filter(({ counts }) => counts.length > 0);
+
+/** Everything a person is told of many alerts. Pure. */
+export const describeDigest = (alerts: readonly Alert[], chains: Chains, sentAt: string): DigestContent => {
+  const told = alerts.map((alert) => ({ alert, content: describe(alert, chains, sentAt) }));
+  const tables = tablesOf(told.map(({ content }) => content));
+  const items = itemsOf(told);
+  const [worst] = items;
+  if (worst === undefined) throw new Error('a digest has at least one alert');
+  const replay = alerts.every((alert) => alert.replay);
+  const title = titleOf(told, tables[0]?.counts ?? [], replay);
+  return {
+    id: contentId('digest', ...alerts.map(({ id }) => id).toSorted()).slice(0, 8),
+    headline: `${title}; worst: ${worst.headline}`,
+    title,
+    severity: worst.severity,
+    alerts: alerts.length,
+    span: spanOf(alerts),
+    why: WHY,
+    ...noticeOf(alerts),
+    tables,
+    items,
+    command: commandOf(alerts),
+  };
+};

@@ -1,0 +1,76 @@
+/**
+ * What of a parcel becomes which message: one message a transaction while they are few, one digest for all when they
+ * are many. Pure, and the same for every kind that people read.
+ */
+import { type Alert, type Destination, isAnnouncement, messageId, type Parcel } from '../alert.ts';
+import type { Message } from './channel.ts';
+
+/** More incidents than this at once are told as a digest: nobody reads the sixth message of a minute. */
+export const FEW = 5;
+/** Alerts in one digest; what is beyond it is the next digest. Its file stays within a few megabytes. */
+export const DIGEST_MAX = 5000;
+
+/** One message to come: a `single` tells one incident, a `digest` many. */
+export interface Telling {
+  as: 'single' | 'digest';
+  /** Never empty. */
+  alerts: readonly Alert[];
+}
+
+/** Announcements are about Tocsin and samples about nothing; neither may drown among alerts. */
+const standsAlone = (alert: Alert): boolean => isAnnouncement(alert) || alert.type === 'test.sample';
+
+/** What alerts of one incident have in common. Only inspections of a named transaction can share it. */
+const incidentKey = ({ id, source, followUp, type, txHash, replay, item }: Alert): string =>
+  source === 'inspections' && !followUp && type !== 'test.sample' && txHash
+    ? JSON.stringify([replay, String(item.chainId), txHash])
+    : id;
+
+/** Alerts by transaction, in the order of each incident's first alert. */
+export const incidentsOf = (alerts: readonly Alert[]): Alert[][] => [...Map.groupBy(alerts, incidentKey).values()];
+
+/** Whole incidents, at most `DIGEST_MAX` alerts together; one incident that is larger is cut. */
+const digestsOf = (incidents: readonly Alert[][]): Telling[] => {
+  const digests: Alert[][] = [];
+  for (const incident of incidents) {
+    for (let start = 0; start < incident.length; start += DIGEST_MAX) {
+      const part = incident.slice(start, start + DIGEST_MAX);
+      const last = digests.at(-1);
+      if (last && last.length + part.length <= DIGEST_MAX) last.push(...part);
+      else digests.push(part);
+    }
+  }
+  return digests.map((members) => ({ as: incidentsOf(members).length > 1 ? 'digest' : 'single', alerts: members }));
+};
+
+const tell = (alerts: readonly Alert[]): Telling[] => {
+  const incidents = incidentsOf(alerts);
+  return incidents.length > FEW
+    ? digestsOf(incidents)
+    : incidents.map((incident) => ({ as: 'single', alerts: incident }));
+};
+
+/** Every alert in exactly one message. History that is forwarded again is told apart, after the news. */
+export const planOf = (alerts: readonly Alert[]): Telling[] => {
+  const others = alerts.filter((alert) => !standsAlone(alert));
+  return [
+    ...alerts.filter(standsAlone).map((alert): Telling => ({ as: 'single', alerts: [alert] })),
+    ...tell(others.filter(({ replay }) => !replay)),
+    ...tell(others.filter(({ replay }) => replay)),
+  ];
+};
+
+/** The messages of a parcel, with what the kind makes of an incident and of a digest. */
+export const messagesOf = <Body>(
+  { destination, alerts }: Parcel,
+  bodyOf: Readonly<Record<Telling['as'], (alerts: readonly Alert[], destination: Destination) => Body>>,
+): Message<Body>[] =>
+  planOf(alerts).map((telling) => ({
+    destination,
+    alerts: telling.alerts,
+    id: messageId(
+      telling.alerts.map(({ id }) => id),
+      destination.id,
+    ),
+    body: bodyOf[telling.as](telling.alerts, destination),
+  }));
