@@ -30,7 +30,8 @@ export interface Judgement<Raw> {
 }
 
 export interface Desk<Raw> {
-  receive(response: ServerResponse, destination: string, judge: () => Judgement<Raw>): Promise<void>;
+  /** With `call`, a message that comes by another method than usual: its script is that method's, and no rate holds. */
+  receive(response: ServerResponse, destination: string, judge: () => Judgement<Raw>, call?: string): Promise<void>;
   /** Calls that carry no message: only their own script is asked, with the method as the destination. */
   answer(response: ServerResponse, method: string, usual: () => HttpAnswer): Promise<void>;
   view: ReceiverView<Raw>;
@@ -77,15 +78,20 @@ export const createDesk = <Raw>(
     if (accepted) file(destination, accepted);
   };
 
+  const verdictOn = (destination: string, call: string | undefined): HttpVerdict | undefined =>
+    call === undefined ? script.take(destination) : callScript.take(call);
+  const waitOf = (destination: string, call: string | undefined): number =>
+    call === undefined ? rates.take(destination) : 0;
+
   return {
-    receive: async (response, destination, judge) => {
-      const verdict = script.take(destination);
+    receive: async (response, destination, judge, call) => {
+      const verdict = verdictOn(destination, call);
       if (verdict && verdict.kind !== 'slow') {
         note(destination, 'scripted', verdict.kind === 'answer' ? String(verdict.status) : verdict.kind);
         if (verdict.recorded) settle(destination, judge());
         return play(response, verdict);
       }
-      const waitMs = rates.take(destination);
+      const waitMs = waitOf(destination, call);
       if (waitMs > 0) {
         note(destination, 'limited', '429');
         return sendHttp(response, limited(waitMs));

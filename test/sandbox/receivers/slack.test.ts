@@ -60,14 +60,14 @@ describe('chat.postMessage', () => {
       { type: 'divider' },
       { type: 'context', elements: [{ type: 'mrkdwn', text: 'small' }] },
     ];
-    const answer = await client().chat.postMessage({ channel: CHANNEL, text: 'A &amp; B', blocks, thread_ts: '1.2' });
+    const answer = await client().chat.postMessage({ channel: CHANNEL, text: 'A &amp; B', blocks });
     const [message] = receiver.received();
     expect(answer).toMatchObject({ ok: true, channel: CHANNEL, ts: message?.id });
     expect(message).toMatchObject({
       kind: 'slack',
       destination: CHANNEL,
       text: 'A & B\nFinding\n*Pool* <b> 0x1 (https://explorer.example/tx/0x1) https://example.com\nsmall',
-      raw: { method: 'chat.postMessage', text: 'A &amp; B', blocks, threadTs: '1.2', mentions: [] },
+      raw: { method: 'chat.postMessage', text: 'A &amp; B', blocks, mentions: [] },
     });
     const second = await client().chat.postMessage({ channel: CHANNEL, text: 'again' });
     expect(second.ts).not.toBe(answer.ts);
@@ -239,6 +239,65 @@ describe('other methods', () => {
   });
 });
 
+describe('messages that belong together', () => {
+  test('a reply goes under its first message, and nowhere else', async () => {
+    const { client, call, receiver } = await start();
+    const { ts = '', channel } = await client().chat.postMessage({ channel: '#ops', text: 'first' });
+    expect(channel).toMatch(/^C0[A-F0-9]{9}$/);
+    const reply = await client().chat.postMessage({ channel: '#ops', text: 'more', thread_ts: ts });
+    expect(receiver.received().map(({ destination, raw }) => [destination, raw.threadTs])).toEqual([
+      ['#ops', undefined],
+      ['#ops', ts],
+    ]);
+    const errorOf = async (thread_ts: unknown, to = '#ops') =>
+      (await call('chat.postMessage', { channel: to, text: 'x', thread_ts })).error;
+    expect(await errorOf('1700000000.000001')).toBe('thread_not_found');
+    expect(await errorOf(ts, '#other')).toBe('thread_not_found');
+    expect(await errorOf(reply.ts)).toBe('cannot_reply_to_message');
+    expect(await errorOf('yesterday')).toBe('invalid_thread_ts');
+  });
+
+  test('an update changes what readers see, and is no message of its own', async () => {
+    const { client, call, receiver } = await start({ channels: [CHANNEL] });
+    const { ts = '' } = await client().chat.postMessage({ channel: CHANNEL, text: 'one' });
+    await client().chat.update({ channel: CHANNEL, ts, text: 'two' });
+    await client().chat.update({ channel: CHANNEL, ts, text: 'three', blocks: [section('3')] });
+    expect(receiver.received()).toMatchObject([{ id: ts, text: 'three\n3', raw: { before: ['one', 'two'] } }]);
+    const errorOf = async (fields: object) =>
+      (await call('chat.update', { channel: CHANNEL, ts, text: 'x', ...fields })).error;
+    expect(await errorOf({ ts: '1700000000.000001' })).toBe('message_not_found');
+    expect(await errorOf({ channel: '#ops' })).toBe('channel_not_found');
+    expect(await errorOf({ text: '' })).toBe('no_text');
+    expect(await errorOf({ blocks: [section('')] })).toBe('invalid_blocks');
+    expect(receiver.received()).toHaveLength(1);
+  });
+});
+
+describe('the token', () => {
+  test('revoked, it opens nothing until it is well again; webhooks go on', async () => {
+    const { call, hook, receiver } = await start();
+    const repair = receiver.revokeToken();
+    for (const method of ['chat.postMessage', 'auth.test', 'chat.update', 'files.getUploadURLExternal']) {
+      expect(await call(method, { channel: CHANNEL, text: 'x' })).toEqual({ ok: false, error: 'token_revoked' });
+    }
+    expect((await hook('{"text":"hi"}')).status).toBe(200);
+    repair();
+    expect(await call('chat.postMessage', { channel: CHANNEL, text: 'x' })).toMatchObject({ ok: true });
+  });
+
+  test('without a scope it is told which one, and every answer names those it has', async () => {
+    const { client, call, receiver } = await start();
+    expect((await client().auth.test()).response_metadata).toMatchObject({ scopes: ['chat:write', 'files:write'] });
+    const restore = receiver.limitScopes(['chat:write']);
+    expect((await client().auth.test()).response_metadata).toMatchObject({ scopes: ['chat:write'] });
+    const begin = () => call('files.getUploadURLExternal', { filename: 'a', length: 3 });
+    expect(await begin()).toEqual({ ok: false, error: 'missing_scope', needed: 'files:write', provided: 'chat:write' });
+    expect(await call('chat.postMessage', { channel: CHANNEL, text: 'x' })).toMatchObject({ ok: true });
+    restore();
+    expect(await begin()).toMatchObject({ ok: true });
+  });
+});
+
 describe('incoming webhooks', () => {
   test('answer ok in plain text, for JSON and for the old form', async () => {
     const { hook, receiver, webhookUrl } = await start();
@@ -283,4 +342,19 @@ test('scripts speak for a channel, and rates answer 429 as Slack does', async ()
     expect(await call('chat.postMessage', { channel: CHANNEL, text: 'x' })).toMatchObject({ ok: true });
   await expect(client().chat.postMessage({ channel: CHANNEL, text: 'x' })).rejects.toMatchObject({ retryAfter: 1 });
   expect(await call('chat.postMessage', { channel: 'C0ANOTHER1', text: 'x' })).toMatchObject({ ok: true });
+});
+
+test('files and updates have rates of their own', async () => {
+  const { client, call, receiver } = await start({ rates: SLACK_RATES, now: () => 1_000_000 });
+  const { ts = '' } = await client().chat.postMessage({ channel: CHANNEL, text: 'x' });
+  for (let index = 0; index < 50; index += 1)
+    expect(await call('chat.update', { channel: CHANNEL, ts, text: `${index}` })).toMatchObject({ ok: true });
+  expect(await call('chat.update', { channel: CHANNEL, ts, text: 'x' })).toMatchObject({ error: 'ratelimited' });
+  for (let index = 0; index < 10; index += 1)
+    await client().filesUploadV2({ channel_id: CHANNEL, filename: 'a', content: 'x', thread_ts: ts });
+  expect(receiver.received()).toHaveLength(11);
+  receiver.callScript.next(slackError('internal_error'), { destination: 'files.completeUploadExternal' });
+  expect(await call('files.completeUploadExternal', { channel_id: CHANNEL })).toMatchObject({
+    error: 'internal_error',
+  });
 });

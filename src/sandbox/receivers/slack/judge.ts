@@ -1,19 +1,23 @@
 /** What Slack would say to a message, by the way it came: `chat.postMessage`, an upload, or an incoming webhook. */
-import { isObject, type JsonObject, parseJson } from '../../json.ts';
+import { isObject, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
 import type { Exchange } from '../../listener.ts';
 import type { Judgement } from '../desk.ts';
 import type { Form } from '../form.ts';
+import type { SlackAccess } from './access.ts';
 import type { SlackFile, SlackFiles } from './files.ts';
 import { readableText, readSlackMessage, type SlackMessage, type SlackRefusal } from './message.ts';
+import { CHANNEL_ID, createPosted } from './posted.ts';
 
 export interface SlackRaw extends SlackMessage {
   method: 'chat.postMessage' | 'files.completeUploadExternal' | 'webhook';
   /** Only with an upload. */
   files: SlackFile[];
+  /** What a reader found in it before each `chat.update`, oldest first. */
+  before: string[];
 }
 
 export interface SlackRules {
-  botToken: string;
+  access: SlackAccess;
   channels: readonly string[] | undefined;
   webhooks: readonly string[] | undefined;
   requireText: boolean;
@@ -21,25 +25,29 @@ export interface SlackRules {
 }
 
 export interface SlackJudge {
-  /** The Web API's error for this call's token; undefined where it is the right one. */
-  findTokenProblem(exchange: Exchange, fields: JsonObject): string | undefined;
+  /** The Web API's refusal of this call for its token; undefined where it may be made. */
+  refuseToken(exchange: Exchange, fields: JsonObject, method: string): JsonObject | undefined;
+  /** How senders address the channel that a call names. */
+  destinationOf(fields: JsonObject): string;
   post(exchange: Exchange, form: Form): Judgement<SlackRaw>;
   upload(exchange: Exchange, form: Form): Judgement<SlackRaw>;
+  /** `chat.update` by a token that may; `accepted` is the message as it is now, under its old id. */
+  update(form: Form): Judgement<SlackRaw>;
   webhook(exchange: Exchange, form: Form | undefined): Judgement<SlackRaw>;
 }
 
-const CHANNEL = /^[CGDU][A-Z0-9]{5,20}$|^#?[a-z0-9][a-z0-9_-]{0,79}$/;
+const CHANNEL_NAME = /^#?[a-z0-9][a-z0-9_-]{0,79}$/;
 const WEBHOOK_PATH = /^\/services\/T\w+\/B\w+\/\w+$/;
 
 const isRefusal = (message: SlackMessage | SlackRefusal): message is SlackRefusal => 'error' in message;
 
-const refused = (error: string, messages: readonly string[] = []): Judgement<SlackRaw> => ({
-  answer: {
-    status: 200,
-    body: { ok: false, error, ...(messages.length > 0 && { response_metadata: { messages: [...messages] } }) },
-  },
-  code: error,
+const refusedWith = (fields: JsonObject): Judgement<SlackRaw> => ({
+  answer: { status: 200, body: { ok: false, ...fields } },
+  code: String(fields.error),
 });
+
+const refused = (error: string, messages: readonly string[] = []): Judgement<SlackRaw> =>
+  refusedWith({ error, ...(messages.length > 0 && { response_metadata: { messages: [...messages] } }) });
 
 const refusedWebhook = (status: number, error: string): Judgement<SlackRaw> => ({
   answer: { status, body: error },
@@ -59,6 +67,7 @@ const payloadOf = ({ fields }: Form): JsonObject | undefined => {
 };
 
 export const createSlackJudge = (rules: SlackRules, files: SlackFiles): SlackJudge => {
+  const posted = createPosted();
   let count = 0;
 
   const accept = (
@@ -69,45 +78,65 @@ export const createSlackJudge = (rules: SlackRules, files: SlackFiles): SlackJud
   ): Judgement<SlackRaw> => {
     count += 1;
     const ts = `${Math.floor(rules.now() / 1000)}.${String(count % 1_000_000).padStart(6, '0')}`;
+    const { threadTs, text } = message;
+    posted.add(ts, { channelId: channel, ...(threadTs !== undefined && { threadTs }) });
     const texts = [readableText(message), ...sent.map(({ content }) => content.toString())];
     return {
-      answer: { status: 200, body: { ok: true, channel, ts, message: { type: 'message', text: message.text, ts } } },
+      answer: { status: 200, body: { ok: true, channel, ts, message: { type: 'message', text, ts } } },
       code: 'ok',
-      accepted: { id: ts, text: texts.join('\n'), raw: { ...message, method, files: sent } },
+      accepted: { id: ts, text: texts.join('\n'), raw: { ...message, method, files: sent, before: [] } },
     };
   };
 
-  const findTokenProblem = (exchange: Exchange, fields: JsonObject): string | undefined => {
-    const token = tokenOf(exchange, fields);
-    if (token === undefined) return 'not_authed';
-    return token === rules.botToken ? undefined : 'invalid_auth';
+  const refuseToken: SlackJudge['refuseToken'] = (exchange, fields, method) =>
+    rules.access.refuse(tokenOf(exchange, fields), method);
+
+  const exists = (channel: JsonValue | undefined): channel is string => {
+    if (typeof channel !== 'string') return false;
+    const known = rules.channels;
+    if (known) return known.includes(channel) || known.includes(posted.destinationOf(channel));
+    return CHANNEL_ID.test(channel) || CHANNEL_NAME.test(channel);
   };
 
-  const findProblem = (exchange: Exchange, fields: JsonObject, channel: unknown): string | undefined => {
-    const known = typeof channel === 'string' && (rules.channels?.includes(channel) ?? CHANNEL.test(channel));
-    return findTokenProblem(exchange, fields) ?? (known ? undefined : 'channel_not_found');
-  };
+  const isKnownId = (channel: JsonValue | undefined): channel is string => exists(channel) && CHANNEL_ID.test(channel);
 
   return {
-    findTokenProblem,
+    refuseToken,
+    destinationOf: ({ channel, channel_id: id }) => posted.destinationOf(String(channel ?? id ?? '')),
     post: (exchange, { fields }) => {
-      const problem = findProblem(exchange, fields, fields.channel);
-      if (problem) return refused(problem);
+      const refusal = refuseToken(exchange, fields, 'chat.postMessage');
+      if (refusal) return refusedWith(refusal);
+      if (!exists(fields.channel)) return refused('channel_not_found');
       const message = readSlackMessage(fields, rules.requireText);
-      return isRefusal(message)
-        ? refused(message.error, message.messages)
-        : accept(String(fields.channel), message, 'chat.postMessage');
+      if (isRefusal(message)) return refused(message.error, message.messages);
+      const channelId = posted.idOf(fields.channel);
+      const problem = posted.findThreadProblem(channelId, message.threadTs);
+      return problem === undefined ? accept(channelId, message, 'chat.postMessage') : refused(problem);
     },
     upload: (exchange, { fields }) => {
-      const problem = findProblem(exchange, fields, fields.channel_id);
-      if (problem) return refused(problem);
+      const refusal = refuseToken(exchange, fields, 'files.completeUploadExternal');
+      if (refusal) return refusedWith(refusal);
+      const channelId = fields.channel_id;
+      if (!isKnownId(channelId)) return refused('channel_not_found');
       const message = readSlackMessage({ ...fields, text: fields.initial_comment ?? '(no comment)' }, false);
       if (isRefusal(message)) return refused(message.error, message.messages);
+      const problem = posted.findThreadProblem(channelId, message.threadTs);
+      if (problem !== undefined) return refused(problem);
       const sent = files.complete(fields);
       if ('error' in sent) return refused(sent.error);
       const listed = sent.map(({ fileId, title = '' }) => ({ id: fileId, title }));
-      const judgement = accept(String(fields.channel_id), message, 'files.completeUploadExternal', sent);
+      const judgement = accept(channelId, message, 'files.completeUploadExternal', sent);
       return { ...judgement, answer: { status: 200, body: { ok: true, files: listed } } };
+    },
+    update: ({ fields }) => {
+      const { channel, ts } = fields;
+      if (!isKnownId(channel)) return refused('channel_not_found');
+      if (typeof ts !== 'string' || !posted.has(channel, ts)) return refused('message_not_found');
+      const message = readSlackMessage(fields, rules.requireText);
+      if (isRefusal(message)) return refused(message.error, message.messages);
+      const raw = { ...message, method: 'chat.postMessage' as const, files: [], before: [] };
+      const answer = { status: 200, body: { ok: true, channel, ts, text: message.text } };
+      return { answer, code: 'ok', accepted: { id: ts, text: readableText(message), raw } };
     },
     webhook: ({ path, method }, form) => {
       const known = rules.webhooks?.includes(path) ?? WEBHOOK_PATH.test(path);

@@ -3,13 +3,14 @@
  * Sources: https://docs.slack.dev/reference/methods/chat.postMessage,
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  */
-import type { JsonValue } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import { createHttpListener, type Exchange, type ListenOptions, urlHost } from '../../listener.ts';
 import { createDesk, type DeskOptions, type HttpAnswer, type HttpVerdict, sendHttp } from '../desk.ts';
 import { type Form, readForm } from '../form.ts';
-import type { RateRule } from '../rates.ts';
+import { createRates, type RateRule } from '../rates.ts';
 import type { ReceiverView } from '../received.ts';
 import type { Script } from '../script.ts';
+import { createSlackAccess } from './access.ts';
 import { createSlackFiles } from './files.ts';
 import { createSlackJudge, type SlackRaw } from './judge.ts';
 
@@ -30,8 +31,12 @@ export interface SlackReceiver extends ReceiverView<SlackRaw> {
   stop(): Promise<void>;
   /** Verdicts on messages, by channel or webhook path. */
   script: Script<HttpVerdict>;
-  /** Verdicts on other calls, by method: `auth.test`, `files.getUploadURLExternal`, `upload`. */
+  /** Verdicts on other calls, by method: `auth.test`, `chat.update`, `files.completeUploadExternal`, `upload`, ... */
   callScript: Script<HttpVerdict>;
+  /** Every call of the Web API is answered `token_revoked` until the given function is called; webhooks go on. */
+  revokeToken(): () => void;
+  /** Leaves the token only these of its scopes, `chat:write` and `files:write`, until the given function is called. */
+  limitScopes(scopes: readonly string[]): () => void;
 }
 
 export const SANDBOX_WEBHOOK_PATH = '/services/T0SANDBOX/B0SANDBOX/sandboxsandboxsandbox';
@@ -39,13 +44,27 @@ export const SANDBOX_WEBHOOK_PATH = '/services/T0SANDBOX/B0SANDBOX/sandboxsandbo
 /** One a second and channel with short bursts; the workspace's own limit is not published. */
 export const SLACK_RATES: readonly RateRule[] = [{ limit: 1, windowMs: 1000, burst: 5, scope: 'destination' }];
 
+/** Of methods that post no message, in calls a minute; each method has a count of its own. */
+const TIERS: Readonly<Record<string, number>> = {
+  'chat.update': 50,
+  'files.getUploadURLExternal': 100,
+  'files.completeUploadExternal': 100,
+};
+
+const createTiers = (now: () => number) => {
+  const rates = Object.entries(TIERS).map(([method, limit]) => {
+    return [method, createRates([{ limit, windowMs: 60_000, scope: 'all' }], now)] as const;
+  });
+  return new Map(rates);
+};
+
 const limited = (waitMs: number): HttpAnswer => ({
   status: 429,
   headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) },
   body: { ok: false, error: 'ratelimited' },
 });
 
-const ok = (fields: { [key: string]: JsonValue } = {}): HttpAnswer => ({ status: 200, body: { ok: true, ...fields } });
+const ok = (fields: JsonObject = {}): HttpAnswer => ({ status: 200, body: { ok: true, ...fields } });
 
 const notOk = (error: string): HttpAnswer => ({ status: 200, body: { ok: false, error } });
 
@@ -65,7 +84,9 @@ export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackRe
   const { botToken = 'xoxb-sandbox', requireText = true, now = Date.now, host = '127.0.0.1' } = options;
   const { channels, webhooks } = options;
   const files = createSlackFiles();
-  const judge = createSlackJudge({ botToken, channels, webhooks, requireText, now }, files);
+  const access = createSlackAccess(botToken);
+  const tiers = options.rates ? createTiers(now) : undefined;
+  const judge = createSlackJudge({ access, channels, webhooks, requireText, now }, files);
   const desk = createDesk<SlackRaw>('slack', limited, options);
 
   const beginUpload = (exchange: Exchange, { fields }: Form): HttpAnswer => {
@@ -75,20 +96,35 @@ export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackRe
   };
 
   const answerCall = (method: string, exchange: Exchange, form: Form): HttpAnswer => {
-    const problem = judge.findTokenProblem(exchange, form.fields);
-    if (problem) return notOk(problem);
+    const refusal = judge.refuseToken(exchange, form.fields, method);
+    if (refusal) return { status: 200, body: { ok: false, ...refusal } };
     if (method === 'auth.test') return ok(IDENTITY);
+    if (method === 'chat.update') return answerUpdate(form);
     return method === 'files.getUploadURLExternal' ? beginUpload(exchange, form) : notOk('unknown_method');
+  };
+
+  /** What readers see from now on; it is still the same message. */
+  const answerUpdate = (form: Form): HttpAnswer => {
+    const { answer, accepted } = judge.update(form);
+    const message = accepted && desk.view.received().find(({ id }) => id === accepted.id);
+    if (accepted && message) {
+      const before = [...message.raw.before, message.text];
+      Object.assign(message, { text: accepted.text, raw: { ...accepted.raw, before } });
+    }
+    return answer;
   };
 
   const handleApi = async (method: string, exchange: Exchange): Promise<void> => {
     const { response } = exchange;
     const form = await readForm(exchange);
     if (!form) return sendHttp(response, notOk('invalid_form_data'));
-    const destination = String(form.fields.channel ?? form.fields.channel_id ?? '');
+    const waitMs = tiers?.get(method)?.take(method) ?? 0;
+    if (waitMs > 0) return sendHttp(response, limited(waitMs));
+    if (!judge.refuseToken(exchange, form.fields, 'auth.test')) response.setHeader('x-oauth-scopes', access.scopes());
+    const destination = judge.destinationOf(form.fields);
     if (method === 'chat.postMessage') return desk.receive(response, destination, () => judge.post(exchange, form));
     if (method === 'files.completeUploadExternal')
-      return desk.receive(response, destination, () => judge.upload(exchange, form));
+      return desk.receive(response, destination, () => judge.upload(exchange, form), method);
     return desk.answer(response, method, () => answerCall(method, exchange, form));
   };
 
@@ -120,5 +156,7 @@ export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackRe
     stop: listener.stop,
     script: desk.script,
     callScript: desk.callScript,
+    revokeToken: access.revoke,
+    limitScopes: access.limit,
   };
 };
