@@ -29,14 +29,16 @@ const incidentKey = ({ id, source, followUp, type, txHash, replay, item }: Alert
 /** Alerts by transaction, in the order of each incident's first alert. */
 export const incidentsOf = (alerts: readonly Alert[]): Alert[][] => [...Map.groupBy(alerts, incidentKey).values()];
 
-/** Whole incidents, at most `DIGEST_MAX` alerts together; one incident that is larger is cut. */
+/** Whole incidents in digests of about the same size, none over `DIGEST_MAX`; an incident that is larger is cut. */
 const digestsOf = (incidents: readonly Alert[][]): Telling[] => {
+  const all = incidents.flat().length;
+  const size = Math.ceil(all / Math.ceil(all / DIGEST_MAX));
   const digests: Alert[][] = [];
   for (const incident of incidents) {
-    for (let start = 0; start < incident.length; start += DIGEST_MAX) {
-      const part = incident.slice(start, start + DIGEST_MAX);
+    for (let start = 0; start < incident.length; start += size) {
+      const part = incident.slice(start, start + size);
       const last = digests.at(-1);
-      if (last && last.length + part.length <= DIGEST_MAX) last.push(...part);
+      if (last && last.length + part.length <= size) last.push(...part);
       else digests.push(part);
     }
   }

@@ -1,7 +1,7 @@
 /** The `channels.email` slice of the configuration. */
 import { z } from 'zod';
 import { isHost, port, secret } from '../../config/fields.ts';
-import { channelOptions } from '../options.ts';
+import { channelOptions, senderOption } from '../options.ts';
 import { parseMailbox } from './address.ts';
 
 const FROM_RULE = 'must be one address, or a name and an address: Tocsin <tocsin@example.com>';
@@ -46,6 +46,7 @@ export const emailConfig = z.strictObject({
   from: sender(),
   smtp: smtp.describe('How to reach the relay.'),
   ...channelOptions({ rateLimit: {}, concurrency: 5 }),
+  ...senderOption({}),
 });
 
 export type EmailConfig = z.infer<typeof emailConfig>;

@@ -57,10 +57,14 @@ const openPool = ({ smtp, concurrency, timeout }: EmailConfig) =>
     disableUrlAccess: true,
   });
 
+/** A handle comes back from Redis, and goes into a header. */
+const MESSAGE_ID = /^<[\w.@-]{1,250}>$/;
+
 /** Addresses go in as objects and as an envelope of their own: as text they would be parsed as a list. */
-const mailOf = ({ id, body }: Message<MailBody>, from: Mailbox, to: string): SendMailOptions => {
+const mailOf = ({ id, body, replyTo = '' }: Message<MailBody>, from: Mailbox, to: string): SendMailOptions => {
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
   const thread = `<${body.threadId}@${domain}>`;
+  const earlier = MESSAGE_ID.test(replyTo) ? [replyTo] : [];
   return {
     from,
     to: { name: '', address: to },
@@ -68,10 +72,12 @@ const mailOf = ({ id, body }: Message<MailBody>, from: Mailbox, to: string): Sen
     subject: body.subject,
     text: body.text,
     ...(body.html === undefined ? {} : { html: body.html }),
+    attachments: (body.attachments ?? []).map((file) => ({ ...file, contentType: 'text/plain; charset=utf-8' })),
     date: new Date(body.date),
     messageId: `<${id}@${domain}>`,
-    inReplyTo: thread,
-    references: [thread],
+    // The nearest ancestor last (RFC 5322); a program that shows no nested threads finds the root first.
+    inReplyTo: earlier[0] ?? thread,
+    references: [thread, ...earlier],
     list: { id: { url: `${body.list.label}.${domain}`, comment: body.list.name } },
     headers: {
       // RFC 3834, and the same for Exchange: no holiday notes back to us.
@@ -91,6 +97,7 @@ interface SentInfo {
 }
 
 const receiptOf = ({ messageId, serverMessageId }: SentInfo): Receipt => ({
+  handle: messageId,
   providerId: shorten(
     cleanLine(serverMessageId ? `${messageId} (relay: ${serverMessageId})` : messageId),
     RECEIPT_LIMIT,

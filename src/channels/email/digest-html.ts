@@ -1,0 +1,63 @@
+/** The HTML part of a digest mail: what, how many and where, then the worst, each with its hash. */
+import { escapeHtml } from '../../html.ts';
+import { type DigestContent, nameOf } from '../digest.ts';
+import type { Shown } from './digest.ts';
+import { accentOf, INK, LINK, MONO, MUTED, noticeHtml, pageHtml, SMALL, WRAP } from './page.ts';
+
+const small = (text: string, margin = '6px 0 0'): string =>
+  `<p class="muted" style="margin:${margin};${SMALL};${WRAP}">${escapeHtml(text)}</p>`;
+
+const heading = ({ severity, title, span, why, notice }: DigestContent): string => {
+  const { name, light } = accentOf(severity);
+  return [
+    `<p class="${name}" style="margin:0;font-size:13px;font-weight:700;letter-spacing:.05em;color:${light};${WRAP}">${escapeHtml(`DIGEST, WORST ${severity}`)}</p>`,
+    `<h1 class="ink" style="margin:2px 0 0;font-size:22px;line-height:1.25;font-weight:700;${INK};${WRAP}">${escapeHtml(title)}</h1>`,
+    `<p class="ink" style="margin:4px 0 0;font-size:15px;line-height:1.4;${INK}">${escapeHtml(span)}</p>`,
+    ...(notice === undefined ? [] : [noticeHtml(notice)]),
+    small(why, '10px 0 0'),
+  ].join('\n');
+};
+
+const title2 = (text: string): string =>
+  `<h2 class="ink" style="margin:0 0 6px;font-size:15px;line-height:1.4;font-weight:700;${INK}">${escapeHtml(text)}</h2>`;
+
+/** The number first: a long name wraps beside it on a narrow phone. */
+const tableHtml = ({ title, rows, more }: Shown['tables'][number]): string => {
+  const row = ({ name, count }: { name: string; count: number }): string =>
+    `<tr><td class="ink" style="padding:2px 12px 2px 0;text-align:right;vertical-align:top;font-weight:700;${INK}">${count}</td>` +
+    `<td class="ink" style="padding:2px 0;${INK};${WRAP}">${escapeHtml(name)}</td></tr>`;
+  return `${title2(title)}
+<table style="margin:0 0 ${more > 0 ? 0 : 14}px;border-collapse:collapse;font-size:15px;line-height:1.4">${rows.map(row).join('\n')}</table>${
+    more > 0 ? `\n${small(`and ${more} more`, '2px 0 14px')}` : ''
+  }`;
+};
+
+const itemHtml = (item: Shown['items'][number]): string => {
+  const { name, light } = accentOf(item.severity);
+  const text = escapeHtml(nameOf(item));
+  const hash =
+    item.url === undefined
+      ? `<span class="ink" style="${INK}">${text}</span>`
+      : `<a class="link" href="${escapeHtml(item.url)}" style="${LINK}">${text}</a>`;
+  const place = [item.chain, item.time].filter((part) => part !== undefined).join(', ');
+  return [
+    `<p class="${name}" style="margin:0 0 12px;padding:0 0 0 10px;border-left:3px solid ${light};font-size:15px;line-height:1.4;${WRAP}">`,
+    `<strong class="ink" style="${INK}">${escapeHtml(item.headline)}</strong><br>`,
+    `<span style="font-family:${MONO};font-size:13px">${hash}</span><br>`,
+    ...item.said.map((said) => `<span class="ink" style="${INK}">${escapeHtml(said)}</span><br>`),
+    `<span class="muted" style="font-size:13px;${MUTED}">${escapeHtml(place)}</span></p>`,
+  ].join('');
+};
+
+/** A whole HTML document. `footer` is plain text under the card. */
+export const digestHtml = (content: DigestContent, shown: Shown, subject: string, footer: string): string =>
+  pageHtml({
+    severity: content.severity,
+    subject,
+    footer,
+    sections: [
+      heading(content),
+      shown.tables.map(tableHtml).join('\n'),
+      [title2('The worst first'), ...shown.items.map(itemHtml), small(shown.rest, '0 0 12px')].join('\n'),
+    ],
+  });
