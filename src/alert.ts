@@ -8,6 +8,7 @@
  *   destination  one address of a channel kind: a mailbox, a chat, a Slack channel, a URL
  *   delivery     one alert on its way to one destination; ends delivered, muted or dead
  *   parcel       the deliveries that one read found for one destination; one job of the queue
+ *   mute         keeps what fits it from being sent for a time; what it hid is told when it ends
  */
 import { createHash } from 'node:crypto';
 
@@ -65,6 +66,30 @@ export interface ItemPage {
   malformed: MalformedItem[];
 }
 
+/** A contract as the service lists it with a protocol, as far as it helps to judge a transaction. */
+export interface ListedAsset {
+  /** Lower-case. */
+  address: string;
+  chainId?: string;
+  name?: string;
+  /** Lower-case addresses; absent where the service lists none, or not in a way that can be read. */
+  admins?: string[];
+  /** Names without parameters, and lower-case selectors; absent likewise. */
+  privileged?: string[];
+}
+
+/** What helps to decide, found once, when an inspection's alert was dispatched. What is absent is not known. */
+export interface AlertContext {
+  /** How many trigger groups the service lists for the assessment, and the first all of whose detectors fired. */
+  trigger?: { groups: number; matched?: { number: number; detectors: string[] } };
+  /** Names of the touched assets that have the transaction's origin as an admin. */
+  adminOf?: string[];
+  /** Names of the touched assets whose privileged method was invoked. */
+  privilegedOn?: string[];
+  /** Whether origin and set of detectors are alerted for the first time for the protocol, as remembered since (ISO 8601). */
+  first?: { since: string; origin?: boolean; detectors?: boolean };
+}
+
 /** How an assessment changed after people were told of it. */
 export const CHANGES = ['downgraded', 'upgraded', 'vanished'] as const;
 export type Change = (typeof CHANGES)[number];
@@ -105,6 +130,8 @@ export interface Alert {
   replay: boolean;
   /** Present where it follows an alert of the same item. */
   followUp?: FollowUp;
+  /** Inspections only. */
+  context?: AlertContext;
   /** Why it comes this way, in a sentence without secrets: told to the reader first. Set by the fallback. */
   notice?: string;
 }
@@ -132,6 +159,27 @@ export interface Parcel {
   destination: Destination;
   alerts: Alert[];
 }
+
+/** Of protocols, detectors and destinations an empty list fits all; at least one of them is not empty. */
+export interface Mute {
+  /** `mute-HEX` by hand, `window-HEX` by the config. */
+  id: string;
+  /** Globs on the name. */
+  protocols: readonly string[];
+  /** Globs on the name. */
+  detectors: readonly string[];
+  /** Ids or labels. */
+  destinations: readonly string[];
+  reason: string;
+  /** ISO 8601. */
+  from: string;
+  /** ISO 8601; excluded. */
+  until: string;
+}
+
+/** A detector fired with any status but `notDetected`, also with one that nobody documented. */
+export const hasFired = (detection: JsonValue | undefined): boolean =>
+  !(typeof detection === 'object' && detection !== null && 'status' in detection && detection.status === 'notDetected');
 
 const digest = (length: number, parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, length);

@@ -3,7 +3,7 @@
  * Every string here is cleaned of invisible characters but not escaped; each kind escapes for its own markup.
  * Items are read leniently: a field of another shape is shown as `unknown`, never a reason to fail.
  */
-import { type Alert, type FollowUp, isAnnouncement, type JsonObject, type JsonValue } from '../alert.ts';
+import { type Alert, type FollowUp, hasFired, isAnnouncement, type JsonObject, type JsonValue } from '../alert.ts';
 import { addressLink, type Chain, type Chains, transactionLink } from './chains.ts';
 import { assessmentWord, followUpWords } from './follow-up.ts';
 import { cleanLine, cleanText } from './text.ts';
@@ -83,7 +83,7 @@ const sentText = (sentAt: string, event: string, happenedAt: JsonValue | undefin
 export const firedDetections = (item: JsonObject): Detection[] =>
   Object.entries(objectOf(item.detections))
     .map(([name, value]) => ({ name: cleanLine(name) || 'unnamed detector', detection: objectOf(value) }))
-    .filter(({ detection }) => detection.status !== 'notDetected')
+    .filter(({ detection }) => hasFired(detection))
     .map(({ name, detection }) => ({
       name,
       message: typeof detection.message === 'string' ? cleanText(detection.message) : '',
