@@ -20,11 +20,24 @@ const rateLimit = z.strictObject({
 /** How often one destination is written to. No rate: no limit. `burst` left out: 1. */
 export type RateLimit = z.infer<typeof rateLimit>;
 
+const senderRateLimit = z.strictObject({
+  perSecond: rate('Messages a second of this kind in all; fractions are allowed.'),
+  perMinute: rate('Messages a minute of this kind in all; holds besides perSecond.'),
+  burst: count().exactOptional().describe('Messages that may follow each other at once before the rates hold.'),
+});
+
 export interface OptionDefaults {
   rateLimit: RateLimit;
   /** Messages of this kind in flight at once, in one process. */
   concurrency: number;
 }
+
+/** One more piece, for a kind whose destinations share a sender: the rate of all of them together. */
+export const senderOption = (defaults: RateLimit) => ({
+  senderRateLimit: senderRateLimit
+    .prefault(defaults)
+    .describe('The pace of the token or mail server behind all destinations of this kind.'),
+});
 
 /**
  * Schema pieces to spread into a kind's strict object: `rateLimit`, `concurrency`,

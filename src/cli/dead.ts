@@ -4,7 +4,7 @@ import { cleanLine } from '../channels/text.ts';
 import type { DeadDelivery } from '../deliver/dead.ts';
 import { NOWHERE, targetOf } from '../deliver/record.ts';
 import { UsageError } from '../errors.ts';
-import { chainsOf } from '../wiring/deliver.ts';
+import { chainsOf } from '../wiring/chains.ts';
 import { createTracer, readLetters } from '../wiring/trace.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { createSelector, type DeadFilters, type DeadSelection, type Selected } from './dead-selection.ts';

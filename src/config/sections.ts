@@ -113,6 +113,11 @@ export const alertsSection = z.strictObject({
     .boolean()
     .default(true)
     .describe('Do not send a stored notification that names the transaction of a forwarded inspection.'),
+  incidentWindow: duration({ minMs: 0 })
+    .prefault('10m')
+    .describe(
+      'How long a message still takes in other findings of its transaction, where a channel can change messages.',
+    ),
   secondLook: z
     .array(duration({ minMs: 100 }))
     .max(10, { error: 'must name at most ten' })

@@ -4,6 +4,7 @@ import type { Channel, Message, Receipt } from '../channels/channel.ts';
 import { DeliveryError, messageOf } from '../errors.ts';
 import { type Fate, fateOf } from '../queue/retry.ts';
 import type { DeadLetters } from './dead.ts';
+import type { DestinationHealth } from './health.ts';
 import type { Attempt, Ledger } from './ledger.ts';
 import type { Standings } from './standing.ts';
 
@@ -28,6 +29,9 @@ export interface AttemptDependencies {
   ledger: Ledger;
   dead: DeadLetters;
   standings: Standings;
+  health: Pick<DestinationHealth, 'worked' | 'failed'>;
+  /** Deliveries are dead, for this reason; told before the books are. Default: nobody is told. */
+  onDead?(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
   /** Milliseconds one send may take. */
   timeoutMs: number;
   /** Milliseconds after the first try at which a delivery is given up. */
@@ -41,6 +45,8 @@ export interface AttemptDependencies {
 
 export interface AttemptInput {
   message: Message;
+  /** The handle of the message whose place it takes; left out: it is a new one. */
+  amends?: string;
   /** Tries charged so far, this one included. */
   attempt: number;
   /** Epoch milliseconds. */
@@ -51,7 +57,7 @@ export interface AttemptInput {
 }
 
 /** `stopping`: the daemon is going down; nothing is charged. */
-export type AttemptResult = { kind: 'delivered' } | { kind: 'stopping' } | Fate;
+export type AttemptResult = { kind: 'delivered'; receipt: Receipt } | { kind: 'stopping' } | Fate;
 
 const toDeliveryError = (error: unknown): DeliveryError =>
   error instanceof DeliveryError
@@ -63,16 +69,18 @@ const mark = (alerts: readonly Alert[]): { replay?: true } =>
   alerts.some(({ replay }) => replay) ? { replay: true } : {};
 
 export const createAttempt = (dependencies: AttemptDependencies) => {
-  const { channel, ledger, dead, standings, scrub, onAttempt, now } = dependencies;
+  const { channel, ledger, dead, standings, health, scrub, onAttempt, now } = dependencies;
 
   const iso = (): string => new Date(now()).toISOString();
 
   const succeed = async ({ message, attempt }: AttemptInput, receipt: Receipt, durationMs: number) => {
     const { destination, alerts } = message;
-    const entry: Attempt = { at: iso(), outcome: 'delivered', durationMs, ...receipt, ...mark(alerts) };
+    const { handle: _handle, ...provided } = receipt;
+    const entry: Attempt = { at: iso(), outcome: 'delivered', durationMs, ...provided, ...mark(alerts) };
     await ledger.book(destination, alerts, { state: 'delivered', attempt: entry, ...receipt });
     await standings.succeeded(destination, alerts.length, entry.at);
-    onAttempt({ kind: channel.kind, destination, alerts, attempt, outcome: 'delivered', durationMs, ...receipt });
+    await health.worked(destination);
+    onAttempt({ kind: channel.kind, destination, alerts, attempt, outcome: 'delivered', durationMs, ...provided });
   };
 
   const decide = (error: DeliveryError, { attempt, firstTriedAt, canBePlainer }: AttemptInput): Fate => {
@@ -86,26 +94,26 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
     return fate.kind === 'plainer' && !canBePlainer ? { kind: 'dead' } : fate;
   };
 
+  const said = ({ reason, code, message, maybeDelivered }: DeliveryError) => ({
+    reason,
+    code: scrub(code),
+    message: scrub(message),
+    ...(maybeDelivered ? { maybeDelivered } : {}),
+  });
+
   const fail = async (input: AttemptInput, error: DeliveryError, durationMs: number): Promise<Fate> => {
     const { destination, alerts } = input.message;
     const fate = decide(error, input);
     const outcome = fate.kind === 'dead' ? 'dead' : 'retrying';
-    const entry: Attempt = {
-      at: iso(),
-      outcome,
-      durationMs,
-      reason: error.reason,
-      code: scrub(error.code),
-      message: scrub(error.message),
-      ...(error.maybeDelivered ? { maybeDelivered: true } : {}),
-      ...mark(alerts),
-    };
-    const { at: _at, replay: _replay, ...told } = entry;
+    const entry = { at: iso(), outcome, durationMs, ...said(error), ...mark(alerts) } as const;
+    const { at: _at, replay: _replay, ...event } = entry;
     if (outcome === 'dead') await buryAll(alerts, destination, entry, input.attempt);
     await ledger.book(destination, alerts, { state: outcome === 'dead' ? 'dead' : 'waiting', attempt: entry });
-    await standings.failed(destination, outcome === 'dead' ? alerts.length : 0, entry.at, entry.message ?? '');
+    await standings.failed(destination, outcome === 'dead' ? alerts.length : 0, entry.at, entry.message);
+    const retryInMs = fate.kind === 'again' ? fate.delayMs : 0;
+    await health.failed(destination, alerts, { error, message: entry.message, retryInMs });
     onAttempt({
-      ...told,
+      ...event,
       kind: channel.kind,
       destination,
       alerts,
@@ -118,16 +126,20 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
   const buryAll = async (alerts: readonly Alert[], destination: Destination, entry: Attempt, attempts: number) => {
     const { at, reason = 'unknown', message = '' } = entry;
     for (const alert of alerts) await dead.bury({ alert, destination, reason, message, attempts, at });
+    await dependencies.onDead?.(destination, alerts, message);
   };
+
+  const transmit = ({ message, amends }: AttemptInput, signal: AbortSignal): Promise<Receipt> =>
+    amends !== undefined && channel.amend ? channel.amend(amends, message, signal) : channel.send(message, signal);
 
   /** Sends once and books the outcome. */
   return async (input: AttemptInput): Promise<AttemptResult> => {
     const begun = now();
     const signal = AbortSignal.any([input.signal, AbortSignal.timeout(dependencies.timeoutMs)]);
     try {
-      const receipt = await channel.send(input.message, signal);
+      const receipt = await transmit(input, signal);
       await succeed(input, receipt, now() - begun);
-      return { kind: 'delivered' };
+      return { kind: 'delivered', receipt };
     } catch (error) {
       if (input.signal.aborted) return { kind: 'stopping' };
       return fail(input, toDeliveryError(error), now() - begun);

@@ -7,11 +7,11 @@ import type { Alert, Destination, Parcel } from '../alert.ts';
 import {
   ALERT_FIELD,
   type AlertRecord,
-  type Attempt,
+  type Booking,
+  booked,
   type DeliveryRecord,
-  type DeliveryState,
   execute,
-  lastFew,
+  isFinal,
   ledgerKeys,
   noteAlert,
   OPEN_FIELD,
@@ -28,11 +28,7 @@ export interface Ledger {
   /** Those of a parcel's alerts that still have to be sent. */
   pending(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
   /** Books one attempt for every alert it carried. */
-  book(
-    destination: Target,
-    alerts: readonly Alert[],
-    entry: { state: DeliveryState; attempt: Attempt; providerId?: string },
-  ): Promise<void>;
+  book(destination: Target, alerts: readonly Alert[], entry: Booking): Promise<void>;
   read(alertId: string): Promise<AlertRecord | undefined>;
   /** Deliveries on their way now, by destination id; what has none is left out. */
   waiting(): Promise<Record<string, number>>;
@@ -61,8 +57,6 @@ if ARGV[3] == '0' or not old or cjson.decode(old).state ~= 'waiting' then return
 redis.call('HINCRBY', KEYS[2], ARGV[1], -1)
 if redis.call('HINCRBY', KEYS[1], 'open', -1) <= 0 then redis.call('ZREM', KEYS[3], ARGV[4]) end
 return 1`;
-
-const isFinal = (state: DeliveryState): boolean => state !== 'waiting';
 
 export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => number): Ledger => {
   const keys = ledgerKeys(prefix);
@@ -104,20 +98,11 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
       const known = await records(destination, alerts);
       return alerts.filter((_, index) => !isFinal(known[index]?.state ?? 'waiting'));
     },
-    book: async (destination, alerts, { state, attempt, providerId }) => {
+    book: async (destination, alerts, entry) => {
       const known = await records(destination, alerts);
       const batch = redis.pipeline();
       alerts.forEach((alert, index) => {
-        const before = known[index];
-        const record: DeliveryRecord = {
-          // Another job of the same delivery that has still to be tried again does not undo its end.
-          state: before && isFinal(before.state) && !isFinal(state) ? before.state : state,
-          destination: targetOf(destination),
-          at: attempt.at,
-          ...(providerId === undefined ? {} : { providerId }),
-          attempts: lastFew([...(before?.attempts ?? []), attempt]),
-          ...(before?.acts === undefined ? {} : { acts: before.acts }),
-        };
+        const record = booked(known[index], destination, entry);
         noteAlert(batch, keys, alert);
         const final = isFinal(record.state) ? '1' : '0';
         batch.eval(BOOK, 3, ...keysOf(alert), destination.id, JSON.stringify(record), final, alert.id);

@@ -39,6 +39,8 @@ export interface DeliveryRecord {
   at: string;
   /** The provider's id of the last message. */
   providerId?: string;
+  /** What a later message needs to belong to it, see `channels/channel.ts`. */
+  handle?: string;
   /** The last few, oldest first. */
   attempts: Attempt[];
   /** The last few, oldest first; absent where nobody did anything. */
@@ -105,3 +107,25 @@ export const execute = async (batch: ChainableCommander): Promise<unknown[]> =>
     if (error) throw error;
     return answer;
   });
+
+/** How an attempt ended, with what its receipt says. */
+export interface Booking extends Pick<DeliveryRecord, 'state' | 'providerId' | 'handle'> {
+  attempt: Attempt;
+}
+
+export const isFinal = (state: DeliveryState): boolean => state !== 'waiting';
+
+/** The record after one more attempt. */
+export const booked = (
+  before: DeliveryRecord | undefined,
+  target: Target,
+  { attempt, ...end }: Booking,
+): DeliveryRecord => ({
+  ...end,
+  // Another job of the same delivery that has still to be tried again does not undo its end.
+  state: before && isFinal(before.state) && !isFinal(end.state) ? before.state : end.state,
+  destination: targetOf(target),
+  at: attempt.at,
+  attempts: lastFew([...(before?.attempts ?? []), attempt]),
+  ...(before?.acts === undefined ? {} : { acts: before.acts }),
+});

@@ -3,7 +3,6 @@
  * for its slot as a delayed job; "try again in a second" would collapse under a storm.
  */
 import type { Cluster, Redis } from 'ioredis';
-import type { Destination } from '../alert.ts';
 import { cellRateOf, type Rate, windowOf } from './pace.ts';
 
 export type { Rate } from './pace.ts';
@@ -16,29 +15,47 @@ export interface Slot {
   shift: number;
 }
 
-export interface Slots {
-  /** The destination's next slot, now or later; for one that is `held` already, where it is by now. */
-  reserve(destination: Destination, rate: Rate, held?: Slot): Promise<Slot>;
-  /** The provider said to wait until then: every slot moves by what that adds. Gives the first slot afterwards. */
-  hold(destination: Destination, until: number): Promise<Slot>;
+/** Whom a rate is for: a destination, or a sender that several share. */
+export interface Paced {
+  id: string;
 }
+
+export interface Slots {
+  /** The next slot, now or later; for one that is `held` already, where it is by now. */
+  reserve(paced: Paced, rate: Rate, held?: Slot): Promise<Slot>;
+  /** The slot of this moment, where it is free; else nothing is reserved. */
+  take(paced: Paced, rate: Rate): Promise<Slot | undefined>;
+  /** The provider said to wait until then: every slot moves by what that adds. Gives the first slot afterwards. */
+  hold(paced: Paced, until: number): Promise<Slot>;
+  /** A digest goes out now: the more of them follow each other, the longer until the next message. */
+  rest(paced: Paced): Promise<void>;
+}
+
+/** A slot that is so near, in milliseconds, is now: less is not worth a trip through the queue. */
+export const NEAR_MS = 20;
+
+/** Between two digests: one second, doubled each time up to ten; from the start again after half a quiet minute. */
+const REST = { firstMs: 1000, longestMs: 10_000, quietMs: 30_000 };
 
 /**
  * KEYS: the destination's hash, its latest slots. ARGV: now; the held slot's time and shift, or two empty texts; interval
- * and tolerance of the cell rate, or two empty texts; count and length of the window, likewise. All in milliseconds.
- * The hash has the theoretical arrival time `tat` of the generic cell rate algorithm, `hold` and `shift`.
+ * and tolerance of the cell rate, or two empty texts; count and length of the window, likewise; the latest slot that is
+ * wanted, or an empty text. All in milliseconds. The hash has the theoretical arrival time `tat` of the generic cell rate
+ * algorithm, `hold` and `shift`, and until when and how often in a row there was a `rest`.
  */
 const RESERVE = `
 local now = tonumber(ARGV[1])
 local shift = tonumber(redis.call('HGET', KEYS[1], 'shift') or '0')
 if ARGV[2] ~= '' then return {tostring(tonumber(ARGV[2]) + shift - tonumber(ARGV[3])), tostring(shift)} end
 local slot = math.max(now, tonumber(redis.call('HGET', KEYS[1], 'hold') or '0'))
+slot = math.max(slot, tonumber(redis.call('HGET', KEYS[1], 'rest') or '0'))
 local tat = tonumber(redis.call('HGET', KEYS[1], 'tat') or '0')
 if ARGV[4] ~= '' then slot = math.max(slot, tat - tonumber(ARGV[5])) end
 if ARGV[6] ~= '' then
   local oldest = redis.call('LINDEX', KEYS[2], tonumber(ARGV[6]) - 1)
   if oldest then slot = math.max(slot, tonumber(oldest) + tonumber(ARGV[7])) end
 end
+if ARGV[8] ~= '' and slot > tonumber(ARGV[8]) then return {} end
 local keep = math.ceil(slot - now) + 86400000
 if ARGV[4] ~= '' then redis.call('HSET', KEYS[1], 'tat', tostring(math.max(slot, tat) + tonumber(ARGV[4]))) end
 if ARGV[6] ~= '' then
@@ -68,6 +85,17 @@ redis.call('PEXPIRE', KEYS[1], keep)
 redis.call('PEXPIRE', KEYS[2], keep)
 return {tostring(held + more), tostring(shift)}`;
 
+/** KEYS: the hash; ARGV: now, first, longest, quiet. */
+const REST_SCRIPT = `
+local now = tonumber(ARGV[1])
+local rested = tonumber(redis.call('HGET', KEYS[1], 'rest') or '0')
+local times = tonumber(redis.call('HGET', KEYS[1], 'rests') or '0')
+if now - rested > tonumber(ARGV[4]) then times = 0 end
+local ms = math.min(tonumber(ARGV[3]), tonumber(ARGV[2]) * 2 ^ times)
+redis.call('HSET', KEYS[1], 'rest', tostring(now + ms), 'rests', math.min(times + 1, 20))
+redis.call('PEXPIRE', KEYS[1], 86400000)
+return 1`;
+
 const toSlot = (answer: unknown): Slot => {
   const [at, shift] = answer as [string, string];
   return { at: Math.ceil(Number(at)), shift: Number(shift) };
@@ -80,13 +108,22 @@ const limitsOf = (rate: Rate): (number | string)[] => {
 };
 
 export const createSlots = (redis: Redis | Cluster, prefix: string, now: () => number): Slots => {
-  const keysOf = ({ id }: Destination) => [`${prefix}:slot:${id}`, `${prefix}:slots:${id}`] as const;
+  const keysOf = ({ id }: Paced) => [`${prefix}:slot:${id}`, `${prefix}:slots:${id}`] as const;
+  const run = async (paced: Paced, rate: Rate, own: (number | string)[], latest: number | '') => {
+    const answer = await redis.eval(RESERVE, 2, ...keysOf(paced), now(), ...own, ...limitsOf(rate), latest);
+    return answer as string[];
+  };
   return {
-    reserve: async (destination, rate, held) => {
-      const own = held === undefined ? ['', ''] : [held.at, held.shift];
-      return toSlot(await redis.eval(RESERVE, 2, ...keysOf(destination), now(), ...own, ...limitsOf(rate)));
+    reserve: async (paced, rate, held) =>
+      toSlot(await run(paced, rate, held === undefined ? ['', ''] : [held.at, held.shift], '')),
+    take: async (paced, rate) => {
+      const answer = await run(paced, rate, ['', ''], now() + NEAR_MS);
+      return answer.length === 0 ? undefined : toSlot(answer);
     },
-    hold: async (destination, until) =>
-      toSlot(await redis.eval(HOLD, 2, ...keysOf(destination), now(), Math.ceil(until))),
+    hold: async (paced, until) => toSlot(await redis.eval(HOLD, 2, ...keysOf(paced), now(), Math.ceil(until))),
+    rest: async (paced) => {
+      const [key] = keysOf(paced);
+      await redis.eval(REST_SCRIPT, 1, key, now(), REST.firstMs, REST.longestMs, REST.quietMs);
+    },
   };
 };

@@ -1,66 +1,120 @@
 /** Parcel -> channel -> outcome. Each message of a parcel ends in exactly one way; what is left waits in the queue. */
-import type { Alert, Destination, Parcel } from '../alert.ts';
-import { type Channel, type ComposeContext, FORMATS, type Format, type Message } from '../channels/channel.ts';
+import type { Alert, Destination } from '../alert.ts';
+import type { Message } from '../channels/channel.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { ProcessParcel, Verdict } from '../queue/queues.ts';
-import type { createAttempt } from './attempt.ts';
+import type { AttemptResult, createAttempt } from './attempt.ts';
+import type { Backlog } from './backlog.ts';
+import { type Compose, createUnits, plainer, type Unit } from './compose.ts';
+import type { DestinationHealth } from './health.ts';
 import type { Ledger } from './ledger.ts';
-import type { Rate, Slots } from './slots.ts';
+import type { Moves } from './moves.ts';
+import type { Earlier, Threads } from './threads.ts';
+import type { createTurns } from './turn.ts';
 
 export interface DeliverDependencies {
-  channel: Channel;
+  compose: Compose;
   attempt: ReturnType<typeof createAttempt>;
   ledger: Ledger;
-  slots: Slots;
-  rateOf(destination: Destination): Rate;
-  chains: ComposeContext['chains'];
+  turns: ReturnType<typeof createTurns>;
+  health: Pick<DestinationHealth, 'pausedUntil'>;
+  moves: Moves;
+  /** A kind that people read: what cannot be sent now is gathered. Left out: every parcel waits by itself. */
+  gathering?: {
+    backlog: Backlog;
+    /** Queues the job that will tell what is gathered; the same however often. */
+    enqueue(destination: Destination, gathering: number): Promise<void>;
+  };
+  /** A kind whose messages can belong to earlier ones. */
+  threads?: Threads;
+  /** It can put a message in the place of another. */
+  canAmend?: boolean;
+  /** Milliseconds after the first try at which a delivery is given up. */
+  maxAgeMs: number;
+  /** The destination has another address from now on. Default: nobody is told. */
+  onMoved?(destination: Destination, address: string): Promise<void>;
   /** The daemon is going down: no further message is begun, and what is left waits in the queue. Default: never. */
   isStopping?(): boolean;
   now(): number;
 }
 
-/** Waiting less than this is not worth a trip through the queue. */
-const NEAR_MS = 20;
-
 /** Between two moves of one destination, after the first. */
 const MOVE_AGAIN_MS = 60_000;
 
-/** Alerts still to be told, in one format. */
-interface Unit {
-  alerts: readonly Alert[];
-  format: Format;
-  /** No format is left; it is tried once more after everything else. */
-  hopeless?: boolean;
-}
+/** What waits longer than this is frozen: alerts of a day must not end together with the oldest of them. */
+const GATHER_MS = 3_600_000;
 
-const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.indexOf(format) + 1];
+/** A message of more alerts is a digest, and others keep a distance from it. */
+const FEW_ALERTS = 5;
+
+const DONE: Verdict = { done: true };
 
 const rerun = (runAt: number, data: ParcelJob): Verdict => ({ done: false, runAt, data });
 
-export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel => {
-  const { channel, attempt, ledger, slots, rateOf, chains, isStopping = () => false, now } = dependencies;
+/** Nothing of it was tried, and no turn is reserved for it. */
+const isFresh = ({ attempt, moves, slot, gathering, format }: ParcelJob): boolean =>
+  attempt === 0 && moves === undefined && slot === undefined && gathering === undefined && format === 'rich';
 
-  const compose = (parcel: Parcel, format: Format): Message[] =>
-    channel.compose(parcel, { sentAt: new Date(now()).toISOString(), format, chains });
+export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel => {
+  const { compose, attempt, ledger, turns, health, moves, gathering, threads, now } = dependencies;
+  const { isStopping = () => false } = dependencies;
+
+  /** What cannot be sent now joins what waits already. */
+  const gather = async ({ backlog, enqueue }: NonNullable<typeof gathering>, job: ParcelJob): Promise<Verdict> => {
+    const alerts = await ledger.pending(job.destination, job.alerts);
+    if (alerts.length > 0) await enqueue(job.destination, await backlog.add(job.destination, alerts));
+    return DONE;
+  };
+
+  /** Tries a message: in the place of an earlier one that it belongs to, else below it, else by itself. */
+  const tryOne = async (job: ParcelJob, message: Message, unit: Unit, signal: AbortSignal): Promise<AttemptResult> => {
+    const { destination, attempt: tries, firstTriedAt = now() } = job;
+    const earlier = await threads?.find(destination, message.alerts);
+    const base = { attempt: tries + 1, firstTriedAt, canBePlainer: plainer(unit.format) !== undefined, signal };
+    const grown = earlier && growing(earlier, message, unit);
+    const result = grown && (await attempt({ ...base, canBePlainer: true, message: grown, amends: earlier.handle }));
+    if (result && result.kind !== 'plainer') return result;
+    return attempt({ ...base, message: { ...message, ...(earlier ? { replyTo: earlier.handle } : {}) } });
+  };
+
+  /** The earlier message with the new alerts in it; undefined where that is not one message, or cannot be changed. */
+  const growing = ({ alerts }: Earlier, message: Message, { format }: Unit): Message | undefined => {
+    if (!dependencies.canAmend || alerts.length === 0) return undefined;
+    const both = compose({ destination: message.destination, alerts: [...alerts, ...message.alerts] }, format);
+    const [only] = both;
+    return only && both.length === 1 ? { ...only, alerts: message.alerts } : undefined;
+  };
+
+  const remember = async (message: Message, handle: string | undefined): Promise<void> => {
+    if (threads === undefined || handle === undefined) return;
+    const { alerts = [] } = (await threads.find(message.destination, message.alerts)) ?? {};
+    await threads.remember(message.destination, [...alerts, ...message.alerts], handle);
+  };
 
   /** Sends one message; gives a verdict where the job has to stop, and notes in `todo` what must be told more plainly. */
   const sendOne = async (
     job: ParcelJob,
     message: Message,
-    format: Format,
+    unit: Unit,
     todo: Unit[],
     signal: AbortSignal,
   ): Promise<Verdict | undefined> => {
+    const { format } = unit;
     if (isStopping()) return rerun(now(), { ...job, format });
-    const slot = await slots.reserve(job.destination, rateOf(job.destination), job.slot);
-    if (slot.at > now() + NEAR_MS) return rerun(slot.at, { ...job, format, slot });
+    // What was refused must not be gathered as if it were new: the same body would go out again.
+    const mayGather = gathering !== undefined && isFresh({ ...job, format }) && todo.length === 0;
+    const wait = await turns.next({ ...job, format }, mayGather);
+    if (wait === 'busy') return gathering && gather(gathering, job);
+    if (wait) return rerun(wait.runAt, wait.data);
     delete job.slot;
+    delete job.senderSlot;
     job.firstTriedAt ??= now();
-    const canBePlainer = plainer(format) !== undefined;
-    const tried = { message, attempt: job.attempt + 1, firstTriedAt: job.firstTriedAt, canBePlainer, signal };
-    const result = await attempt(tried);
+    if (gathering && message.alerts.length > FEW_ALERTS && job.attempt === 0) await turns.rest(job.destination);
+    const result = await tryOne(job, message, unit, signal);
     switch (result.kind) {
       case 'delivered':
+        await remember(message, result.receipt.handle);
+        return undefined;
       case 'dead':
         return undefined;
       case 'stopping':
@@ -78,40 +132,60 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
   /** A wait that the provider named holds the whole destination, and this job goes first when it is over. */
   const again = async (job: ParcelJob, { delayMs, holdMs }: { delayMs: number; holdMs: number }): Promise<Verdict> => {
     if (holdMs === 0) return rerun(now() + delayMs, job);
-    const slot = await slots.hold(job.destination, now() + delayMs);
+    const slot = await turns.hold(job.destination, now() + delayMs);
     return rerun(slot.at, { ...job, slot });
   };
 
   /** Followed at once the first time; a provider that sends us round in circles is followed slowly. */
-  const moved = ({ moves = 0, ...job }: ParcelJob, address: string): Verdict =>
-    rerun(now() + moves * MOVE_AGAIN_MS, { ...job, moves: moves + 1, destination: { ...job.destination, address } });
-
-  /**
-   * The messages of a unit. An alert that cannot be composed is our own fault: it must not take its neighbours along, so
-   * the unit is split, then told more plainly; one that not even the plainest format can tell is thrown, last of all.
-   */
-  const messagesOf = (job: ParcelJob, { alerts, format, hopeless }: Unit, todo: Unit[]): Message[] => {
-    try {
-      return compose({ destination: job.destination, alerts: [...alerts] }, format);
-    } catch (error) {
-      if (hopeless) throw error;
-      const next = alerts.length > 1 ? format : plainer(format);
-      const rest = next === undefined ? { format, hopeless: true } : { format: next };
-      todo.push(...alerts.map((alert) => ({ alerts: [alert], ...rest })));
-      return [];
-    }
+  const moved = async (job: ParcelJob, address: string): Promise<Verdict> => {
+    const { moves: times = 0, destination } = job;
+    if (await moves.note(destination, address)) await dependencies.onMoved?.(destination, address);
+    return rerun(now() + times * MOVE_AGAIN_MS, { ...job, moves: times + 1, destination: { ...destination, address } });
   };
 
+  /** Waits for a destination that does not work now. */
+  const pause = async (job: ParcelJob, until: number): Promise<Verdict> => {
+    const { firstTriedAt = now(), destination } = job;
+    if (gathering && isFresh(job)) return gather(gathering, job);
+    if (job.gathering !== undefined && now() - firstTriedAt > GATHER_MS) {
+      await gathering?.backlog.freeze(destination, job.gathering);
+    }
+    return rerun(until, { ...job, firstTriedAt });
+  };
+
+  /** What stops a job before anything of it is composed. */
+  const notYet = async (job: ParcelJob): Promise<Verdict | undefined> => {
+    const { destination, firstTriedAt = now() } = job;
+    // What is too old for another wait gets its last try instead: only that can end it.
+    const pausedUntil =
+      now() - firstTriedAt > dependencies.maxAgeMs ? undefined : await health.pausedUntil(destination);
+    if (pausedUntil !== undefined) return pause(job, pausedUntil);
+    if (gathering && isFresh(job) && (await gathering.backlog.isGathering(destination))) return gather(gathering, job);
+    if (job.gathering === undefined) return undefined;
+    // Until its turn comes it takes in what else there is.
+    const wait = await turns.next(job, false);
+    return wait && wait !== 'busy' ? rerun(wait.runAt, wait.data) : undefined;
+  };
+
+  const alertsOf = async ({ destination, alerts, gathering: number }: ParcelJob): Promise<Alert[]> =>
+    ledger.pending(
+      destination,
+      number === undefined || !gathering ? alerts : await gathering.backlog.freeze(destination, number),
+    );
+
   return async (queued, signal) => {
-    const job = { ...queued };
-    const todo: Unit[] = [{ alerts: await ledger.pending(job.destination, job.alerts), format: job.format }];
+    const job = { ...queued, destination: await moves.follow(queued.destination) };
+    const wait = await notYet(job);
+    if (wait) return wait;
+    const todo: Unit[] = [{ alerts: await alertsOf(job), format: job.format }];
+    const messagesOf = createUnits(compose, job.destination, todo);
     for (let unit = todo.shift(); unit; unit = todo.shift()) {
-      if (unit.alerts.length === 0) continue;
-      for (const message of messagesOf(job, unit, todo)) {
-        const verdict = await sendOne(job, message, unit.format, todo, signal);
+      for (const message of messagesOf(unit)) {
+        const verdict = await sendOne(job, message, unit, todo, signal);
         if (verdict) return verdict;
       }
     }
-    return { done: true };
+    if (job.gathering !== undefined) await gathering?.backlog.drop(job.destination, job.gathering);
+    return DONE;
   };
 };

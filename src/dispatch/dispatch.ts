@@ -1,5 +1,5 @@
 /** The alerts of one read -> parcels -> jobs. When it resolves, every alert is durably queued or accounted for. */
-import type { Alert, Destination, Parcel } from '../alert.ts';
+import { type Alert, type Destination, HUMAN_KINDS, type Parcel } from '../alert.ts';
 import type { Routes } from './routes.ts';
 
 export interface DispatchDependencies {
@@ -17,8 +17,17 @@ export interface Dispatch {
   dispatch(alerts: readonly Alert[], nonce?: string): Promise<void>;
 }
 
-/** A parcel is one job: large enough to be cheap, small enough to be repeated. */
+/** A parcel is one job: large enough to be cheap, small enough to be repeated. What people read is told as one digest. */
 const PARCEL_ALERTS = 20;
+const DIGEST_ALERTS = 500;
+
+const cut = ({ destination, alerts }: Parcel): Parcel[] => {
+  const size = HUMAN_KINDS.includes(destination.kind) ? DIGEST_ALERTS : PARCEL_ALERTS;
+  return Array.from({ length: Math.ceil(alerts.length / size) }, (_, index) => ({
+    destination,
+    alerts: alerts.slice(index * size, (index + 1) * size),
+  }));
+};
 
 export const toParcels = (routed: readonly { alert: Alert; destinations: readonly Destination[] }[]): Parcel[] => {
   const byDestination = new Map<string, Parcel>();
@@ -29,12 +38,7 @@ export const toParcels = (routed: readonly { alert: Alert; destinations: readonl
       byDestination.set(destination.id, parcel);
     }
   }
-  return [...byDestination.values()].flatMap(({ destination, alerts }) =>
-    Array.from({ length: Math.ceil(alerts.length / PARCEL_ALERTS) }, (_, index) => ({
-      destination,
-      alerts: alerts.slice(index * PARCEL_ALERTS, (index + 1) * PARCEL_ALERTS),
-    })),
-  );
+  return [...byDestination.values()].flatMap(cut);
 };
 
 export const createDispatch = ({ routesOf, expect, enqueue, stranded, onRouted }: DispatchDependencies): Dispatch => ({

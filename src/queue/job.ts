@@ -1,5 +1,5 @@
 /** What a parcel looks like while it waits in Redis. The version lets a newer daemon read what an older one wrote. */
-import { type Parcel, parcelId } from '../alert.ts';
+import { type Destination, type Parcel, parcelId } from '../alert.ts';
 import type { Format } from '../channels/channel.ts';
 
 const VERSION = 1;
@@ -17,9 +17,20 @@ export interface ParcelJob extends Parcel {
   moves?: number;
   /** Reserved for this job and not used yet: `at` in epoch milliseconds, see `deliver/slots.ts`. */
   slot?: { at: number; shift: number };
+  /** The same of the sender that its destination shares with others. */
+  senderSlot?: { at: number; shift: number };
+  /** Tells what was gathered for the destination under this number, see `deliver/backlog.ts`; `alerts` is empty then. */
+  gathering?: number;
 }
 
 export const parcelJob = (parcel: Parcel): ParcelJob => ({ v: VERSION, ...parcel, attempt: 0, format: 'rich' });
+
+export const gatheringJob = (destination: Destination, gathering: number): ParcelJob => ({
+  ...parcelJob({ destination, alerts: [] }),
+  gathering,
+});
+
+export const gatheringJobId = ({ id }: Destination, gathering: number): string => `gathering_${id}_${gathering}`;
 
 /** The same alerts for the same destination are the same job; a `nonce` makes a deliberate repeat another one. */
 export const parcelJobId = ({ destination, alerts }: Parcel, nonce?: string): string => {

@@ -1,8 +1,8 @@
 /** The parcels' queues, one a channel kind: the only place where they and their workers are made. */
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
 import type { Cluster, Redis } from 'ioredis';
-import { CHANNEL_KINDS, type ChannelKind, type Parcel } from '../alert.ts';
-import { type ParcelJob, parcelJob, parcelJobId, readParcelJob } from './job.ts';
+import { CHANNEL_KINDS, type ChannelKind, type Destination, type Parcel } from '../alert.ts';
+import { gatheringJob, gatheringJobId, type ParcelJob, parcelJob, parcelJobId, readParcelJob } from './job.ts';
 
 export type RedisClient = Redis | Cluster;
 
@@ -28,6 +28,8 @@ export interface QueueCounts {
 export interface ParcelQueues {
   /** Durable when it resolves. A parcel that is queued already is not queued twice. */
   enqueue(parcels: readonly Parcel[], nonce?: string): Promise<void>;
+  /** Queues the job that will tell what is gathered under this number; durable when it resolves, and once. */
+  enqueueGathering(destination: Destination, gathering: number): Promise<void>;
   work(kind: ChannelKind, concurrency: number, process: ProcessParcel): ParcelWorker;
   counts(): Promise<QueueCounts[]>;
   /**
@@ -120,6 +122,10 @@ export const createParcelQueues = ({ redis, prefix, onError }: QueueSettings): P
           nonce,
         );
       }
+    },
+    enqueueGathering: async (destination, gathering) => {
+      const jobId = gatheringJobId(destination, gathering);
+      await queues[destination.kind].add('gathering', gatheringJob(destination, gathering), { jobId });
     },
     work: (kind, concurrency, process) => {
       const worker = new Worker(

@@ -8,7 +8,8 @@ import { type Load, loadOf } from '../deliver/load.ts';
 import { targetOf } from '../deliver/record.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
 import { type Routes, routeAlert } from '../dispatch/routes.ts';
-import { chainsOf, openConfiguredChannels, routeSettings } from './deliver.ts';
+import { chainsOf } from './chains.ts';
+import { openConfiguredChannels, routeSettings } from './deliver.ts';
 import type { HistoryProtocol, openHistory, Period, Unread } from './history.ts';
 import { createRouteReview } from './routes.ts';
 

@@ -1,19 +1,17 @@
 /** Hands `dispatch` and `deliver` what they need: from an alert to the queues, and from the queues to the channels. */
 import type { Logger } from 'pino';
 import type { Alert } from '../alert.ts';
-import { type Chains, WELL_KNOWN_CHAINS } from '../channels/chains.ts';
-import type { Channel } from '../channels/channel.ts';
 import { createGuardedPost } from '../channels/http.ts';
-import { addressesOf, labelOf, openChannels, rateOf } from '../channels/registry.ts';
+import { addressesOf, labelOf, openChannels } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
-import { type AttemptEvent, createAttempt } from '../deliver/attempt.ts';
+import type { AttemptEvent } from '../deliver/attempt.ts';
 import { NOWHERE } from '../deliver/record.ts';
-import { createDeliver } from '../deliver/worker.ts';
 import { createDispatch } from '../dispatch/dispatch.ts';
 import { type RouteSettings, type Routes, routeAlert } from '../dispatch/routes.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
 import type { Store } from './store.ts';
+import { startWorker } from './workers.ts';
 
 export interface DeliveringDependencies {
   config: Config;
@@ -37,8 +35,6 @@ export const routeSettings = (config: Config): RouteSettings => ({
   addressesOf,
   labelOf,
 });
-
-export const chainsOf = (config: Config): Chains => ({ ...WELL_KNOWN_CHAINS, ...config.chains });
 
 /** Sends to addresses from outside only what the guard lets through; its rules stand with the webhooks'. */
 export const openConfiguredChannels = (config: Config, now: () => number) => {
@@ -87,7 +83,6 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
   const { config, store, metrics, log, scrub, protocolOf, now } = dependencies;
   const settings = routeSettings(config);
   const { channels, close } = openConfiguredChannels(config, now);
-  const chains = chainsOf(config);
 
   const routesOf = async (alert: Alert): Promise<Routes> => {
     const { channels: entries = [], notifyOn = [] } = (await protocolOf(alert)) ?? {};
@@ -115,32 +110,19 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
 
   let stopping = false;
 
-  const work = (channel: Channel) => {
-    const options = config.channels[channel.kind];
-    if (!options) throw new Error(`the channel kind '${channel.kind}' is open but not configured`);
-    const attempt = createAttempt({
-      channel,
-      ledger: store.ledger,
-      dead: store.dead,
-      standings: store.standings,
-      timeoutMs: options.timeout,
-      maxAgeMs: options.retry.maxAge,
-      scrub,
-      onAttempt: reportAttempt(log, metrics, now),
-      now,
-      random: Math.random,
-    });
-    const deliver = createDeliver({
-      channel,
-      attempt,
-      ledger: store.ledger,
-      slots: store.slots,
-      rateOf: ({ address }) => rateOf(channel.kind, address, options.rateLimit),
-      chains,
-      isStopping: () => stopping,
-      now,
-    });
-    return store.queues.work(channel.kind, options.concurrency, deliver);
+  const silent = async (): Promise<void> => {};
+  const workerDependencies = {
+    config,
+    store,
+    log,
+    scrub,
+    onAttempt: reportAttempt(log, metrics, now),
+    onDead: silent,
+    onBroken: silent,
+    onWell: silent,
+    onMoved: silent,
+    isStopping: () => stopping,
+    now,
   };
 
   return {
@@ -149,7 +131,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     routesOf,
     /** Begins to take parcels; gives what ends it. */
     start: (): ((graceMs: number) => Promise<void>) => {
-      const workers = channels.map(work);
+      const workers = channels.map((channel) => startWorker(channel, workerDependencies));
       return async (graceMs) => {
         stopping = true;
         await Promise.all(workers.map((worker) => worker.stop(graceMs)));

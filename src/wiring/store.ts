@@ -1,7 +1,10 @@
 /** Everything that is kept in Redis, by owner: what the daemon works with and the commands look at. */
 import { createAmendments } from '../deliver/amend.ts';
+import { createBacklog } from '../deliver/backlog.ts';
+import { createCircuits } from '../deliver/circuit.ts';
 import { createDeadLetters } from '../deliver/dead.ts';
 import { createLedger } from '../deliver/ledger.ts';
+import { createMoves } from '../deliver/moves.ts';
 import { createRegister } from '../deliver/register.ts';
 import { createSlots } from '../deliver/slots.ts';
 import { createStandings } from '../deliver/standing.ts';
@@ -39,6 +42,9 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     dead: createDeadLetters(redis, prefix),
     standings: createStandings(redis, prefix),
     slots: createSlots(redis, prefix, now),
+    circuits: createCircuits(redis, prefix, now),
+    backlog: createBacklog(redis, prefix),
+    moves: createMoves(redis, prefix),
     close: async () => {
       await Promise.all([queues.close(), schedule.close()]);
     },

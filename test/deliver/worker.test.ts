@@ -2,10 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
 import type { Channel, Format } from '../../src/channels/channel.ts';
 import { type AttemptEvent, createAttempt } from '../../src/deliver/attempt.ts';
+import { createCircuits } from '../../src/deliver/circuit.ts';
 import { createDeadLetters } from '../../src/deliver/dead.ts';
+import { createDestinationHealth } from '../../src/deliver/health.ts';
 import { createLedger } from '../../src/deliver/ledger.ts';
+import { createMoves } from '../../src/deliver/moves.ts';
 import { createSlots, type Rate } from '../../src/deliver/slots.ts';
 import { createStandings } from '../../src/deliver/standing.ts';
+import { createTurns } from '../../src/deliver/turn.ts';
 import { createDeliver } from '../../src/deliver/worker.ts';
 import { DeliveryError, type DeliveryReason } from '../../src/errors.ts';
 import { parcelJob } from '../../src/queue/job.ts';
@@ -48,11 +52,19 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
   const ledger = createLedger(redis, prefix, now);
   const dead = createDeadLetters(redis, prefix);
   const standings = createStandings(redis, prefix);
+  const health = createDestinationHealth({
+    circuits: createCircuits(redis, prefix, now),
+    senderOf: () => undefined,
+    isSenders: async () => true,
+    onBroken: async () => {},
+    onWell: async () => {},
+  });
   const attempt = createAttempt({
     channel,
     ledger,
     dead,
     standings,
+    health,
     timeoutMs: 5000,
     maxAgeMs: 3_600_000,
     scrub: (text) => text.replaceAll('hunter2', '[secret]'),
@@ -61,12 +73,13 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
     random: () => 0.5,
   });
   const process = createDeliver({
-    channel,
+    compose: (parcel, format) => channel.compose(parcel, { sentAt: new Date(now()).toISOString(), format, chains: {} }),
     attempt,
     ledger,
-    slots: createSlots(redis, prefix, now),
-    rateOf: () => rate,
-    chains: {},
+    turns: createTurns({ slots: createSlots(redis, prefix, now), rateOf: () => rate, senderOf: () => undefined, now }),
+    health,
+    moves: createMoves(redis, prefix),
+    maxAgeMs: 3_600_000,
     now,
   });
   const run = (alerts: Alert[], changes: object = {}, signal = new AbortController().signal) =>

@@ -71,12 +71,15 @@ describe('dispatch', () => {
   const a = makeDestination('email', 'a@example.com');
   const b = makeDestination('slack', 'C1');
 
-  test('a parcel is one destination and at most twenty alerts, and none is lost between them', () => {
+  test('a parcel is one destination: twenty alerts for a program, what makes one digest for people; none is lost', () => {
+    const hook = makeDestination('webhook', 'https://hooks.example.com/x');
     const alerts = Array.from({ length: 45 }, (_, n) => makeAlert(n));
-    const parcels = toParcels(alerts.map((alert, n) => ({ alert, destinations: n % 2 ? [a] : [a, b] })));
+    const parcels = toParcels(alerts.map((alert, n) => ({ alert, destinations: n % 2 ? [hook] : [hook, b] })));
     const of = (destination: Destination) => parcels.filter((parcel) => parcel.destination.id === destination.id);
-    expect(of(a).map((parcel) => parcel.alerts.length)).toEqual([20, 20, 5]);
-    expect(of(b).flatMap((parcel) => parcel.alerts)).toHaveLength(23);
+    expect(of(hook).map((parcel) => parcel.alerts.length)).toEqual([20, 20, 5]);
+    expect(of(b).map((parcel) => parcel.alerts.length)).toEqual([23]);
+    const many = toParcels(Array.from({ length: 1200 }, (_, n) => ({ alert: makeAlert(n), destinations: [b] })));
+    expect(many.map((parcel) => parcel.alerts.length)).toEqual([500, 500, 200]);
   });
 
   test('the ledger expects before the queue holds, and an alert without a destination is stranded, not dropped', async () => {

@@ -1,7 +1,7 @@
 /** The `channels.slack` slice of the configuration. */
 import { z } from 'zod';
 import { httpUrl, secret } from '../../config/fields.ts';
-import { channelOptions } from '../options.ts';
+import { channelOptions, senderOption } from '../options.ts';
 
 /**
  * Slack takes about one message a second for each channel and lets short bursts pass.
@@ -16,6 +16,7 @@ export const slackConfig = z.strictObject({
     .describe('Bot token (xoxb-...) with chat:write; needed for channels, not for incoming webhooks.'),
   apiUrl: httpUrl().prefault('https://slack.com/api/').describe('Base URL of the Web API.'),
   ...channelOptions({ rateLimit: PACE, concurrency: 10 }),
+  ...senderOption({}),
 });
 
 export type SlackConfig = z.infer<typeof slackConfig>;

@@ -2,13 +2,16 @@
 import { z } from 'zod';
 import { httpUrl } from '../../config/fields.ts';
 import { createSecret } from '../../secret.ts';
-import { channelOptions } from '../options.ts';
+import { channelOptions, senderOption } from '../options.ts';
 
 /**
  * Telegram asks for at most one message a second in a chat and 20 a minute in a group; short bursts pass.
  * Source: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
  */
 const PACE = { perSecond: 1, perMinute: 20, burst: 3 };
+
+/** About 30 messages a second in all, by the same source. */
+const BOT_PACE = { perSecond: 25, burst: 5 };
 
 const TOKEN_RULE = 'must be a bot token as BotFather gives it: digits, a colon, and letters';
 
@@ -26,6 +29,7 @@ export const telegramConfig = z.strictObject({
     .prefault('https://api.telegram.org')
     .describe('Base URL of the Bot API; another one for a Bot API server of your own.'),
   ...channelOptions({ rateLimit: PACE, concurrency: 10 }),
+  ...senderOption(BOT_PACE),
 });
 
 export type TelegramConfig = z.infer<typeof telegramConfig>;

@@ -1,0 +1,65 @@
+/**
+ * What waits for a destination that cannot take it now: gathered until its next slot, then frozen, so that what is tried
+ * is tried again as the same thing. Each gathering has a number and a job of its own; what comes after it froze belongs
+ * to the next one.
+ */
+import type { Cluster, Redis } from 'ioredis';
+import type { Alert, Destination } from '../alert.ts';
+
+export interface Backlog {
+  /** Gathers; durable when it resolves, and the same however often. Gives the gathering that will tell them. */
+  add(destination: Destination, alerts: readonly Alert[]): Promise<number>;
+  /** Something is being gathered for it now. */
+  isGathering(destination: Destination): Promise<boolean>;
+  /** Closes a gathering, once, and gives everything in it, oldest first. */
+  freeze(destination: Destination, gathering: number): Promise<Alert[]>;
+  /** Everything in it has ended. */
+  drop(destination: Destination, gathering: number): Promise<void>;
+}
+
+/** KEYS: what waits, the number; ARGV: id and JSON of each alert. */
+const ADD = `
+local fresh = redis.call('EXISTS', KEYS[1]) == 0
+for i = 1, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+if fresh then return redis.call('INCR', KEYS[2]) end
+return tonumber(redis.call('GET', KEYS[2]))`;
+
+/** KEYS: what waits, the number, what is frozen; ARGV: the gathering. */
+const FREEZE = `
+if redis.call('GET', KEYS[2]) ~= ARGV[1] or redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
+redis.call('RENAME', KEYS[1], KEYS[3])
+return 1`;
+
+/** So many alerts go into Redis in one call. */
+const CHUNK = 200;
+
+export const backlogKeys = (prefix: string) => ({
+  waiting: (destination: string): string => `${prefix}:gather:${destination}`,
+  count: (destination: string): string => `${prefix}:gathers:${destination}`,
+  frozen: (destination: string, gathering: number): string => `${prefix}:frozen:${destination}:${gathering}`,
+});
+
+export const createBacklog = (redis: Redis | Cluster, prefix: string): Backlog => {
+  const keys = backlogKeys(prefix);
+  return {
+    add: async ({ id }, alerts) => {
+      let gathering = 0;
+      for (let start = 0; start < alerts.length; start += CHUNK) {
+        const pairs = alerts.slice(start, start + CHUNK).flatMap((alert) => [alert.id, JSON.stringify(alert)]);
+        gathering = Number(await redis.eval(ADD, 2, keys.waiting(id), keys.count(id), ...pairs));
+      }
+      return gathering;
+    },
+    isGathering: async ({ id }) => (await redis.exists(keys.waiting(id))) === 1,
+    freeze: async ({ id }, gathering) => {
+      const frozen = keys.frozen(id, gathering);
+      await redis.eval(FREEZE, 3, keys.waiting(id), keys.count(id), frozen, gathering);
+      const alerts = (await redis.hvals(frozen)).map((json) => JSON.parse(json) as Alert);
+      return alerts.sort((a, b) => a.at.localeCompare(b.at) || a.id.localeCompare(b.id));
+    },
+    drop: async ({ id }, gathering) => {
+      await redis.del(keys.frozen(id, gathering));
+    },
+  };
+};

@@ -1,0 +1,35 @@
+/** From alerts to messages, step by step plainer where a message cannot be composed or was refused. */
+import type { Alert, Destination, Parcel } from '../alert.ts';
+import { FORMATS, type Format, type Message } from '../channels/channel.ts';
+
+export type Compose = (parcel: Parcel, format: Format) => Message[];
+
+/** Alerts still to be told, in one format. */
+export interface Unit {
+  alerts: readonly Alert[];
+  format: Format;
+  /** No format is left; it is tried once more after everything else. */
+  hopeless?: boolean;
+}
+
+export const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.indexOf(format) + 1];
+
+/**
+ * The messages of a unit. An alert that cannot be composed is our own fault: it must not take its neighbours along, so
+ * the unit is split into `todo`, then told more plainly; one that not even the plainest format can tell is thrown, last
+ * of all.
+ */
+export const createUnits =
+  (compose: Compose, destination: Destination, todo: Unit[]) =>
+  ({ alerts, format, hopeless }: Unit): Message[] => {
+    if (alerts.length === 0) return [];
+    try {
+      return compose({ destination, alerts: [...alerts] }, format);
+    } catch (error) {
+      if (hopeless) throw error;
+      const next = alerts.length > 1 ? format : plainer(format);
+      const rest = next === undefined ? { format, hopeless: true } : { format: next };
+      todo.push(...alerts.map((alert) => ({ alerts: [alert], ...rest })));
+      return [];
+    }
+  };

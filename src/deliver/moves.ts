@@ -1,0 +1,25 @@
+/** Where destinations moved to, as their provider said: followed from then on, whatever the service still lists. */
+import type { Cluster, Redis } from 'ioredis';
+import type { Destination } from '../alert.ts';
+
+export interface Moves {
+  /** The destination with the address that it has now. */
+  follow(destination: Destination): Promise<Destination>;
+  /** Gives false where that was known. */
+  note(destination: Destination, address: string): Promise<boolean>;
+}
+
+export const createMoves = (redis: Redis | Cluster, prefix: string): Moves => {
+  const key = `${prefix}:moves`;
+  return {
+    follow: async (destination) => {
+      const address = await redis.hget(key, destination.id);
+      return address === null ? destination : { ...destination, address };
+    },
+    note: async ({ id }, address) => {
+      const before = await redis.hget(key, id);
+      await redis.hset(key, id, address);
+      return before !== address;
+    },
+  };
+};

@@ -1,0 +1,111 @@
+/** The worker of one channel kind: what takes its parcels from the queue and hands them to the channel. */
+import type { Logger } from 'pino';
+import type { Alert, Destination } from '../alert.ts';
+import type { Channel } from '../channels/channel.ts';
+import { rateOf } from '../channels/registry.ts';
+import type { Config } from '../config/schema.ts';
+import { type AttemptDependencies, createAttempt } from '../deliver/attempt.ts';
+import { type Broken, createDestinationHealth, type Sender } from '../deliver/health.ts';
+import { createThreads } from '../deliver/threads.ts';
+import { createTurns } from '../deliver/turn.ts';
+import { createDeliver } from '../deliver/worker.ts';
+import { chainsOf } from './chains.ts';
+import type { Store } from './store.ts';
+
+/** What a delivery does besides being delivered. */
+export interface DeliveryEvents {
+  onAttempt: AttemptDependencies['onAttempt'];
+  onDead(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
+  onBroken(broken: Broken): Promise<void>;
+  onWell(well: { destination: Destination; isSender: boolean }): Promise<void>;
+  onMoved(destination: Destination, address: string): Promise<void>;
+}
+
+export interface WorkerDependencies extends DeliveryEvents {
+  config: Config;
+  store: Store;
+  log: Logger;
+  scrub(text: string): string;
+  isStopping(): boolean;
+  now(): number;
+}
+
+const PROOF_MS = 5000;
+
+/** Webhooks and incoming webhooks have nothing in common but the program that sends. */
+const hasSender = ({ address }: Destination): boolean => !/^https?:/.test(address);
+
+/** One that people read and that gathers what waits; a program gets each alert by itself. */
+const gathers = ({ kind }: Channel): boolean => kind !== 'webhook';
+
+/** A mail server may refuse one recipient in words that blame us; the others must not wait for that. */
+const isSenders = async (channel: Channel): Promise<boolean> => {
+  if (channel.kind !== 'email') return true;
+  return channel.verify(AbortSignal.timeout(PROOF_MS)).then(
+    () => false,
+    () => true,
+  );
+};
+
+const senderFinder =
+  ({ kind }: Channel, options: NonNullable<Config['channels'][Channel['kind']]>) =>
+  (destination: Destination): Sender | undefined =>
+    'senderRateLimit' in options && hasSender(destination)
+      ? { id: `sender-${kind}`, rate: options.senderRateLimit }
+      : undefined;
+
+export const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
+  const { config, store, scrub, onAttempt, onDead, onBroken, onWell, onMoved, isStopping, now } = dependencies;
+  const { ledger, dead, standings, slots, circuits, backlog, moves, queues, redis, prefix } = store;
+  const options = config.channels[channel.kind];
+  if (!options) throw new Error(`the channel kind '${channel.kind}' is open but not configured`);
+  const senderOf = senderFinder(channel, options);
+  const health = createDestinationHealth({
+    circuits,
+    senderOf,
+    isSenders: () => isSenders(channel),
+    onBroken,
+    onWell,
+  });
+  const maxAgeMs = options.retry.maxAge;
+  const attempt = createAttempt({
+    channel,
+    ledger,
+    dead,
+    standings,
+    health,
+    onDead,
+    timeoutMs: options.timeout,
+    maxAgeMs,
+    scrub,
+    onAttempt,
+    now,
+    random: Math.random,
+  });
+  const chains = chainsOf(config);
+  const deliver = createDeliver({
+    compose: (parcel, format) => channel.compose(parcel, { sentAt: new Date(now()).toISOString(), format, chains }),
+    attempt,
+    ledger,
+    turns: createTurns({
+      slots,
+      rateOf: ({ address }) => rateOf(channel.kind, address, options.rateLimit),
+      senderOf,
+      now,
+    }),
+    health,
+    moves,
+    ...(gathers(channel)
+      ? {
+          gathering: { backlog, enqueue: queues.enqueueGathering },
+          threads: createThreads(redis, prefix, ledger, config.alerts.incidentWindow),
+          canAmend: channel.amend !== undefined,
+        }
+      : {}),
+    maxAgeMs,
+    onMoved,
+    isStopping,
+    now,
+  });
+  return queues.work(channel.kind, options.concurrency, deliver);
+};
