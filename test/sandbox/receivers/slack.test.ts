@@ -257,19 +257,25 @@ describe('messages that belong together', () => {
     expect(await errorOf('yesterday')).toBe('invalid_thread_ts');
   });
 
-  test('an update changes what readers see, and is no message of its own', async () => {
+  test('an update is kept apart, and is no message of its own', async () => {
     const { client, call, receiver } = await start({ channels: [CHANNEL] });
     const { ts = '' } = await client().chat.postMessage({ channel: CHANNEL, text: 'one' });
     await client().chat.update({ channel: CHANNEL, ts, text: 'two' });
     await client().chat.update({ channel: CHANNEL, ts, text: 'three', blocks: [section('3')] });
-    expect(receiver.received()).toMatchObject([{ id: ts, text: 'three\n3', raw: { before: ['one', 'two'] } }]);
+    expect(receiver.edits()).toMatchObject([
+      { destination: CHANNEL, ts, readable: 'two' },
+      { destination: CHANNEL, ts, readable: 'three\n3' },
+    ]);
     const errorOf = async (fields: object) =>
       (await call('chat.update', { channel: CHANNEL, ts, text: 'x', ...fields })).error;
     expect(await errorOf({ ts: '1700000000.000001' })).toBe('message_not_found');
     expect(await errorOf({ channel: '#ops' })).toBe('channel_not_found');
     expect(await errorOf({ text: '' })).toBe('no_text');
     expect(await errorOf({ blocks: [section('')] })).toBe('invalid_blocks');
-    expect(receiver.received()).toHaveLength(1);
+    expect(receiver.received().map(({ text }) => text)).toEqual(['one']);
+    expect(receiver.edits()).toHaveLength(2);
+    receiver.clear();
+    expect(receiver.edits()).toEqual([]);
   });
 });
 

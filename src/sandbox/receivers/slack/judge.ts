@@ -1,7 +1,7 @@
 /** What Slack would say to a message, by the way it came: `chat.postMessage`, an upload, or an incoming webhook. */
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
 import type { Exchange } from '../../listener.ts';
-import type { Judgement } from '../desk.ts';
+import type { HttpAnswer, Judgement } from '../desk.ts';
 import type { Form } from '../form.ts';
 import type { SlackAccess } from './access.ts';
 import type { SlackFile, SlackFiles } from './files.ts';
@@ -12,8 +12,17 @@ export interface SlackRaw extends SlackMessage {
   method: 'chat.postMessage' | 'files.completeUploadExternal' | 'webhook';
   /** Only with an upload. */
   files: SlackFile[];
-  /** What a reader found in it before each `chat.update`, oldest first. */
-  before: string[];
+}
+
+/** An accepted change of a message that was posted before. */
+export interface SlackEdit extends SlackMessage {
+  /** Epoch milliseconds. */
+  at: number;
+  /** Of the message. */
+  destination: string;
+  ts: string;
+  /** Everything a reader finds in the message from now on. */
+  readable: string;
 }
 
 export interface SlackRules {
@@ -31,8 +40,8 @@ export interface SlackJudge {
   destinationOf(fields: JsonObject): string;
   post(exchange: Exchange, form: Form): Judgement<SlackRaw>;
   upload(exchange: Exchange, form: Form): Judgement<SlackRaw>;
-  /** `chat.update` by a token that may; `accepted` is the message as it is now, under its old id. */
-  update(form: Form): Judgement<SlackRaw>;
+  /** `chat.update` by a token that may. */
+  update(form: Form): { answer: HttpAnswer; edit?: SlackEdit };
   webhook(exchange: Exchange, form: Form | undefined): Judgement<SlackRaw>;
 }
 
@@ -84,7 +93,7 @@ export const createSlackJudge = (rules: SlackRules, files: SlackFiles): SlackJud
     return {
       answer: { status: 200, body: { ok: true, channel, ts, message: { type: 'message', text, ts } } },
       code: 'ok',
-      accepted: { id: ts, text: texts.join('\n'), raw: { ...message, method, files: sent, before: [] } },
+      accepted: { id: ts, text: texts.join('\n'), raw: { ...message, method, files: sent } },
     };
   };
 
@@ -134,9 +143,9 @@ export const createSlackJudge = (rules: SlackRules, files: SlackFiles): SlackJud
       if (typeof ts !== 'string' || !posted.has(channel, ts)) return refused('message_not_found');
       const message = readSlackMessage(fields, rules.requireText);
       if (isRefusal(message)) return refused(message.error, message.messages);
-      const raw = { ...message, method: 'chat.postMessage' as const, files: [], before: [] };
       const answer = { status: 200, body: { ok: true, channel, ts, text: message.text } };
-      return { answer, code: 'ok', accepted: { id: ts, text: readableText(message), raw } };
+      const edited = { ...message, at: rules.now(), destination: posted.destinationOf(channel), ts };
+      return { answer, edit: { ...edited, readable: readableText(message) } };
     },
     webhook: ({ path, method }, form) => {
       const known = rules.webhooks?.includes(path) ?? WEBHOOK_PATH.test(path);

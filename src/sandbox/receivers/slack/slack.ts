@@ -3,6 +3,7 @@
  * Sources: https://docs.slack.dev/reference/methods/chat.postMessage,
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  */
+import { createJournal } from '../../journal.ts';
 import type { JsonObject } from '../../json.ts';
 import { createHttpListener, type Exchange, type ListenOptions, urlHost } from '../../listener.ts';
 import { createDesk, type DeskOptions, type HttpAnswer, type HttpVerdict, sendHttp } from '../desk.ts';
@@ -12,7 +13,7 @@ import type { ReceiverView } from '../received.ts';
 import type { Script } from '../script.ts';
 import { createSlackAccess } from './access.ts';
 import { createSlackFiles } from './files.ts';
-import { createSlackJudge, type SlackRaw } from './judge.ts';
+import { createSlackJudge, type SlackEdit, type SlackRaw } from './judge.ts';
 
 export interface SlackReceiverOptions extends ListenOptions, DeskOptions {
   /** The one token that is valid. Default `xoxb-sandbox`. */
@@ -29,6 +30,8 @@ export interface SlackReceiver extends ReceiverView<SlackRaw> {
   /** `apiUrl` ends with a slash; `webhookUrl` exists unless the option `webhooks` says otherwise. */
   start(): Promise<{ apiUrl: string; webhookUrl: string; port: number }>;
   stop(): Promise<void>;
+  /** Accepted changes of messages, oldest first; `received` shows messages as they came. `clear` forgets both. */
+  edits(): SlackEdit[];
   /** Verdicts on messages, by channel or webhook path. */
   script: Script<HttpVerdict>;
   /** Verdicts on other calls, by method: `auth.test`, `chat.update`, `files.completeUploadExternal`, `upload`, ... */
@@ -57,6 +60,8 @@ const createTiers = (now: () => number) => {
   });
   return new Map(rates);
 };
+
+const EDITS_KEPT = 1000;
 
 const limited = (waitMs: number): HttpAnswer => ({
   status: 429,
@@ -88,6 +93,7 @@ export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackRe
   const tiers = options.rates ? createTiers(now) : undefined;
   const judge = createSlackJudge({ access, channels, webhooks, requireText, now }, files);
   const desk = createDesk<SlackRaw>('slack', limited, options);
+  const edits = createJournal<SlackEdit>(EDITS_KEPT);
 
   const beginUpload = (exchange: Exchange, { fields }: Form): HttpAnswer => {
     const begun = files.begin(fields);
@@ -103,14 +109,9 @@ export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackRe
     return method === 'files.getUploadURLExternal' ? beginUpload(exchange, form) : notOk('unknown_method');
   };
 
-  /** What readers see from now on; it is still the same message. */
   const answerUpdate = (form: Form): HttpAnswer => {
-    const { answer, accepted } = judge.update(form);
-    const message = accepted && desk.view.received().find(({ id }) => id === accepted.id);
-    if (accepted && message) {
-      const before = [...message.raw.before, message.text];
-      Object.assign(message, { text: accepted.text, raw: { ...accepted.raw, before } });
-    }
+    const { answer, edit } = judge.update(form);
+    if (edit) edits.add(edit);
     return answer;
   };
 
@@ -148,6 +149,11 @@ export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackRe
 
   return {
     ...desk.view,
+    edits: edits.list,
+    clear: () => {
+      desk.view.clear();
+      edits.clear();
+    },
     start: async () => {
       const port = await listener.start();
       const origin = `http://${urlHost(host)}:${port}`;
