@@ -23,8 +23,8 @@ import {
 export type { Act, AlertRecord, Attempt, DeliveryRecord, DeliveryState, Target } from './record.ts';
 
 export interface Ledger {
-  /** Notes that parcels are on their way. Final states stay. */
-  expect(parcels: readonly Parcel[]): Promise<void>;
+  /** Notes that parcels are on their way, `by` whom where that is not the routes. What is noted already stays. */
+  expect(parcels: readonly Parcel[], by?: string): Promise<void>;
   /** Those of a parcel's alerts that still have to be sent. */
   pending(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
   /** Books one attempt for every alert it carried. */
@@ -67,7 +67,7 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
     Promise.all(alerts.map(async ({ id }) => parseRecord(await redis.hget(keys.alert(id), destination.id))));
 
   return {
-    expect: async (parcels) => {
+    expect: async (parcels, by) => {
       if (parcels.length === 0) return;
       const batch = redis.pipeline();
       for (const alert of new Map(parcels.flatMap(({ alerts }) => alerts).map((one) => [one.id, one])).values()) {
@@ -79,6 +79,7 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
           destination: targetOf(destination),
           at: nowIso(),
           attempts: [],
+          ...(by === undefined ? {} : { by }),
         };
         for (const alert of alerts) {
           batch.eval(

@@ -45,6 +45,8 @@ export interface DeliveryRecord {
   attempts: Attempt[];
   /** The last few, oldest first; absent where nobody did anything. */
   acts?: Act[];
+  /** What put it here besides the routes, see `deliver/add.ts`; gone with the first attempt. */
+  by?: string;
 }
 
 export interface AlertRecord {

@@ -11,32 +11,29 @@ export interface TurnDependencies {
   now(): number;
 }
 
-export const createTurns = ({ slots, rateOf, senderOf, now }: TurnDependencies) => {
-  const isLater = (at: number): boolean => at > now() + NEAR_MS;
+/** A turn that a job holds: `data` is the job with it. */
+export interface Turn {
+  isNow: boolean;
+  /** Epoch milliseconds. */
+  runAt: number;
+  data: ParcelJob;
+}
 
-  /** Gives what the job has to wait with, and until when; undefined where its turn is now. */
-  const ofSender = async (job: ParcelJob): Promise<{ runAt: number; data: ParcelJob } | undefined> => {
-    const sender = senderOf(job.destination);
-    if (sender === undefined) return undefined;
-    const senderSlot = await slots.reserve(sender, sender.rate, job.senderSlot);
-    return isLater(senderSlot.at) ? { runAt: senderSlot.at, data: { ...job, senderSlot } } : undefined;
-  };
+export const createTurns = ({ slots, rateOf, senderOf, now }: TurnDependencies) => {
+  const turnAt = (runAt: number, data: ParcelJob): Turn => ({ isNow: runAt <= now() + NEAR_MS, runAt, data });
 
   return {
-    /**
-     * Reserves the job's next turn, or finds the one it holds. With `onlyNow` nothing is reserved for later: `'busy'`.
-     * Else gives what it has to wait with, and until when; undefined where its turn is now.
-     */
-    next: async (
-      job: ParcelJob,
-      onlyNow: boolean,
-    ): Promise<{ runAt: number; data: ParcelJob } | 'busy' | undefined> => {
+    /** Reserves the job's next turn, or finds the one it holds. With `onlyNow` none is reserved for later: `'busy'`. */
+    next: async (job: ParcelJob, onlyNow: boolean): Promise<Turn | 'busy'> => {
       const { destination } = job;
       const rate = rateOf(destination);
       const slot = onlyNow ? await slots.take(destination, rate) : await slots.reserve(destination, rate, job.slot);
       if (slot === undefined) return 'busy';
-      if (isLater(slot.at)) return { runAt: slot.at, data: { ...job, slot } };
-      return ofSender({ ...job, slot });
+      const own = turnAt(slot.at, { ...job, slot });
+      const sender = senderOf(destination);
+      if (!own.isNow || sender === undefined) return own;
+      const senderSlot = await slots.reserve(sender, sender.rate, job.senderSlot);
+      return turnAt(senderSlot.at, { ...own.data, senderSlot });
     },
     /** The provider named a wait: the destination's next turn is after it. */
     hold: (destination: Destination, until: number) => slots.hold(destination, until),

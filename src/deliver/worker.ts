@@ -1,10 +1,10 @@
 /** Parcel -> channel -> outcome. Each message of a parcel ends in exactly one way; what is left waits in the queue. */
 import type { Alert, Destination } from '../alert.ts';
 import type { Message } from '../channels/channel.ts';
+import type { Backlog } from '../queue/backlog.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { ProcessParcel, Verdict } from '../queue/queues.ts';
 import type { AttemptResult, createAttempt } from './attempt.ts';
-import type { Backlog } from './backlog.ts';
 import { type Compose, createUnits, plainer, type Unit } from './compose.ts';
 import type { DestinationHealth } from './health.ts';
 import type { Ledger } from './ledger.ts';
@@ -103,9 +103,9 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     if (isStopping()) return rerun(now(), { ...job, format });
     // What was refused must not be gathered as if it were new: the same body would go out again.
     const mayGather = gathering !== undefined && isFresh({ ...job, format }) && todo.length === 0;
-    const wait = await turns.next({ ...job, format }, mayGather);
-    if (wait === 'busy') return gathering && gather(gathering, job);
-    if (wait) return rerun(wait.runAt, wait.data);
+    const turn = await turns.next({ ...job, format }, mayGather);
+    if (turn === 'busy') return gathering && gather(gathering, job);
+    if (!turn.isNow) return rerun(turn.runAt, turn.data);
     delete job.slot;
     delete job.senderSlot;
     job.firstTriedAt ??= now();
@@ -163,8 +163,10 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     if (gathering && isFresh(job) && (await gathering.backlog.isGathering(destination))) return gather(gathering, job);
     if (job.gathering === undefined) return undefined;
     // Until its turn comes it takes in what else there is.
-    const wait = await turns.next(job, false);
-    return wait && wait !== 'busy' ? rerun(wait.runAt, wait.data) : undefined;
+    const turn = await turns.next(job, false);
+    if (turn !== 'busy' && !turn.isNow) return rerun(turn.runAt, turn.data);
+    if (turn !== 'busy') Object.assign(job, turn.data);
+    return undefined;
   };
 
   const alertsOf = async ({ destination, alerts, gathering: number }: ParcelJob): Promise<Alert[]> =>

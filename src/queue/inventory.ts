@@ -4,6 +4,7 @@
  */
 import { QueueKeys } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
+import { backlogKeys } from './backlog.ts';
 import { queueName, type RedisClient } from './queues.ts';
 
 /** One alert on its way to one destination, by their ids. */
@@ -22,13 +23,15 @@ const CHUNK = 100;
 const carriedKey = ({ alert, destination }: Carried): string => `${destination} ${alert}`;
 
 /** Leniently: a job that another version wrote carries what it says. */
-const carriedBy = (json: string): string[] => {
-  const { destination, alerts } = JSON.parse(json) as { destination?: { id?: string }; alerts?: { id?: string }[] };
-  return (alerts ?? []).map(({ id = '' }) => carriedKey({ alert: id, destination: destination?.id ?? '' }));
-};
+interface Written {
+  destination?: { id?: string };
+  alerts?: { id?: string }[];
+  gathering?: number;
+}
 
 export const createInventory = (redis: RedisClient, prefix: string): Inventory => {
   const keys = new QueueKeys(prefix);
+  const backlog = backlogKeys(prefix);
 
   /** In one transaction: a job that moves from one list to another meanwhile would be missed. */
   const jobIds = async (kind: ChannelKind): Promise<string[]> => {
@@ -52,15 +55,37 @@ export const createInventory = (redis: RedisClient, prefix: string): Inventory =
     return data.flatMap((json) => json ?? []);
   };
 
+  /** What a gathering has taken in: frozen, or still open under its number. */
+  const gathered = async (destination: string, gathering: number): Promise<string[]> => {
+    const [count, frozen, waiting] = await Promise.all([
+      redis.get(backlog.count(destination)),
+      redis.hkeys(backlog.frozen(destination, gathering)),
+      redis.hkeys(backlog.waiting(destination)),
+    ]);
+    return count === String(gathering) ? [...frozen, ...waiting] : frozen;
+  };
+
+  const carriedBy = async (json: string): Promise<string[]> => {
+    const { destination: { id = '' } = {}, alerts = [], gathering } = JSON.parse(json) as Written;
+    const ids = alerts.map((alert) => alert.id ?? '');
+    if (gathering !== undefined) ids.push(...(await gathered(id, gathering)));
+    return ids.map((alert) => carriedKey({ alert, destination: id }));
+  };
+
+  /** Takes out of `missing` what a job carries. */
+  const search = async (kind: ChannelKind, missing: Map<string, unknown>): Promise<void> => {
+    const ids = await jobIds(kind);
+    for (let start = 0; start < ids.length && missing.size > 0; start += CHUNK) {
+      const data = await dataOf(kind, ids.slice(start, start + CHUNK));
+      for (const key of (await Promise.all(data.map(carriedBy))).flat()) missing.delete(key);
+    }
+  };
+
   return {
     uncarried: async (kind, deliveries) => {
       const missing = new Map(deliveries.map((delivery) => [carriedKey(delivery), delivery]));
-      if (missing.size === 0) return [];
-      const ids = await jobIds(kind);
-      for (let start = 0; start < ids.length && missing.size > 0; start += CHUNK) {
-        const data = await dataOf(kind, ids.slice(start, start + CHUNK));
-        for (const key of data.flatMap(carriedBy)) missing.delete(key);
-      }
+      // Twice: an alert may be handed from one job to another while we look.
+      for (let pass = 0; pass < 2 && missing.size > 0; pass += 1) await search(kind, missing);
       return [...missing.values()];
     },
   };

@@ -1,6 +1,6 @@
 /** Everything that is kept in Redis, by owner: what the daemon works with and the commands look at. */
 import { createAmendments } from '../deliver/amend.ts';
-import { createBacklog } from '../deliver/backlog.ts';
+import { createBacklog } from '../queue/backlog.ts';
 import { createCircuits } from '../deliver/circuit.ts';
 import { createDeadLetters } from '../deliver/dead.ts';
 import { createLedger } from '../deliver/ledger.ts';

@@ -1,6 +1,8 @@
 import { Queue } from 'bullmq';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createBacklog } from '../../src/queue/backlog.ts';
 import { createInventory } from '../../src/queue/inventory.ts';
+import { gatheringJobId } from '../../src/queue/job.ts';
 import { createParcelQueues, type ProcessParcel, queueName } from '../../src/queue/queues.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
@@ -27,7 +29,7 @@ const setUp = () => {
     const worker = queues.work('slack', 1, process);
     onTestFinished(() => worker.stop(0));
   };
-  return { queues, queue, missing, uncarried, work };
+  return { queues, queue, missing, uncarried, work, backlog: createBacklog(redis, prefix) };
 };
 
 describe('the inventory', () => {
@@ -59,6 +61,21 @@ describe('the inventory', () => {
     const found = await missing(1, 2, 3, 4);
     held.resolve();
     expect(found).toEqual([4]);
+  });
+
+  test('finds what a destination gathers, open or frozen, but not without the job that will tell it', async () => {
+    const { queues, queue, missing, backlog } = setUp();
+    const first = await backlog.add(DESTINATION, parcel(1).alerts);
+    expect(await missing(1)).toEqual([1]);
+    await queues.enqueueGathering(DESTINATION, first);
+    expect(await missing(1, 2)).toEqual([2]);
+    await backlog.freeze(DESTINATION, first);
+    const second = await backlog.add(DESTINATION, parcel(2).alerts);
+    expect(await missing(1, 2)).toEqual([2]);
+    await queues.enqueueGathering(DESTINATION, second);
+    expect(await missing(1, 2)).toEqual([]);
+    await queue.remove(gatheringJobId(DESTINATION, first));
+    expect(await missing(1, 2)).toEqual([1]);
   });
 
   test('a job that is done, removed or failed for good carries nothing any more', async () => {

@@ -1,0 +1,79 @@
+/** Which alerts go to the fallback, and the sentence that says why. Pure. */
+import { type Alert, type Destination, HUMAN_KINDS, isAnnouncement } from '../alert.ts';
+import type { DeliveryRecord, Target } from './record.ts';
+
+/** Also the label of the metric. `late`: no person's channel accepted it in time. `held`: its destination is not approved. */
+export type DivertReason = 'late' | 'dead' | 'stranded' | 'held';
+
+/** History is no news, and nobody waits for samples; an announcement has found its way to the fallback already. */
+export const mayDivert = (alert: Alert): boolean =>
+  !alert.replay && !isAnnouncement(alert) && alert.type !== 'test.sample';
+
+const isHuman = ({ destination: { kind } }: DeliveryRecord): boolean => HUMAN_KINDS.some((human) => human === kind);
+
+/** What counts: people's channels, or programs' where an alert has no others. */
+const countingOf = (deliveries: readonly DeliveryRecord[]): readonly DeliveryRecord[] => {
+  const people = deliveries.filter(isHuman);
+  return people.length > 0 ? people : deliveries;
+};
+
+/** Somebody has it, or nobody was to have it now. */
+export const isAccepted = (deliveries: readonly DeliveryRecord[]): boolean => {
+  const counting = countingOf(deliveries);
+  return (
+    counting.some(({ state }) => state === 'delivered') ||
+    (counting.length > 0 && counting.every(({ state }) => state === 'muted'))
+  );
+};
+
+const NAMED = 4;
+const LONGEST = 160;
+
+const UNITS = [
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1000, 's'],
+  [1, 'ms'],
+] as const;
+
+/** `60 s`, `2 min`: in the largest unit that loses nothing, but for one of it. */
+const durationText = (ms: number): string => {
+  const [size, unit] = UNITS.find(([each]) => ms % each === 0 && ms > each) ?? [1, 'ms'];
+  return `${ms / size} ${unit}`;
+};
+
+/** As it goes on within a sentence. */
+const inner = (sentence: string): string => {
+  const text = sentence.trim().replace(/\.+$/, '');
+  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
+};
+
+export const nameOf = ({ kind, label }: Target): string => `${kind} ${label}`;
+
+export interface LateInput {
+  deliveries: readonly DeliveryRecord[];
+  /** Milliseconds that the channels had. */
+  afterMs: number;
+  /** Why a destination takes nothing at present, where that is known. */
+  faultOf(target: Target): string | undefined;
+}
+
+const becauseOf = ({ state, attempts, destination }: DeliveryRecord, faultOf: LateInput['faultOf']): string => {
+  if (state === 'muted') return 'muted';
+  return inner(attempts.at(-1)?.message ?? faultOf(destination) ?? 'waits for its turn');
+};
+
+/** `deliveries` are those of the alert's own destinations. */
+export const lateNotice = ({ deliveries, afterMs, faultOf }: LateInput): string => {
+  const counting = countingOf(deliveries);
+  const who = counting.some(isHuman) || counting.length === 0 ? "no person's channel" : 'no webhook';
+  const reasons = counting.slice(0, NAMED).map((one) => `${nameOf(one.destination)}: ${becauseOf(one, faultOf)}`);
+  const more = counting.length > NAMED ? [`and ${counting.length - NAMED} more`] : [];
+  const told = reasons.length > 0 ? [...reasons, ...more] : ['it was not queued yet'];
+  return `Fallback: ${who} accepted this within ${durationText(afterMs)}; ${told.join('; ')}.`;
+};
+
+export const deadNotice = (destination: Destination, why: string): string =>
+  `Fallback: ${nameOf(destination)} did not take this: ${inner(why) || 'no reason is known'}.`;
+
+export const strandedNotice = (why: string): string => `Fallback: nobody else is told of this: ${inner(why)}.`;

@@ -1,0 +1,337 @@
+import { describe, expect, test } from 'vitest';
+import type { Alert, Destination } from '../../src/alert.ts';
+import type { Channel } from '../../src/channels/channel.ts';
+import { createAttempt } from '../../src/deliver/attempt.ts';
+import { createCircuits } from '../../src/deliver/circuit.ts';
+import { createDeadLetters } from '../../src/deliver/dead.ts';
+import { type Broken, createDestinationHealth, type Sender } from '../../src/deliver/health.ts';
+import { createLedger } from '../../src/deliver/ledger.ts';
+import { createMoves } from '../../src/deliver/moves.ts';
+import { createSlots, type Rate } from '../../src/deliver/slots.ts';
+import { createStandings } from '../../src/deliver/standing.ts';
+import { createThreads } from '../../src/deliver/threads.ts';
+import { createTurns } from '../../src/deliver/turn.ts';
+import { createDeliver } from '../../src/deliver/worker.ts';
+import { DeliveryError, type DeliveryReason } from '../../src/errors.ts';
+import { createBacklog } from '../../src/queue/backlog.ts';
+import { gatheringJob, gatheringJobId, type ParcelJob, parcelJob } from '../../src/queue/job.ts';
+import { destinationOf } from '../support/alerts.ts';
+import { makeAlert } from '../support/numbered.ts';
+import { openTestRedis } from '../support/redis.ts';
+
+const DESTINATION = destinationOf('slack', 'C1');
+const OTHER = destinationOf('slack', 'C2');
+
+const failure = (reason: DeliveryReason, details: object = {}) =>
+  new DeliveryError(reason, 'refused', { code: reason, ...details });
+
+interface Sent {
+  at: number;
+  to: string;
+  items: string[];
+  replyTo?: string;
+  amends?: string;
+}
+
+/** In the order of their numbers: alerts of one moment have none. */
+const itemsOf = (alerts: readonly Alert[]): string[] =>
+  alerts.map(({ itemId }) => itemId).toSorted((a, b) => Number(a.slice(5)) - Number(b.slice(5)));
+
+/** A queue of its own: jobs run in order of time, one by one, until none is left or `until` is reached. */
+const setUp = ({ rate = {}, sender }: { rate?: Rate; sender?: Sender } = {}) => {
+  const { redis, prefix } = openTestRedis();
+  const begun = Date.parse('2026-11-20T12:00:00Z');
+  const time = { now: begun };
+  const now = () => time.now;
+  const sent: Sent[] = [];
+  const told: string[] = [];
+  /** Answers by destination, used up in order; none left: taken. */
+  const answers: Record<string, DeliveryError[]> = {};
+  const take = (entry: Omit<Sent, 'at'>) => {
+    const answer = answers[entry.to]?.shift();
+    if (answer) throw answer;
+    sent.push({ at: time.now - begun, ...entry });
+    return { providerId: `ts-${sent.length}`, handle: `handle-${sent.length}` };
+  };
+  /** As the channels do: few are single messages, many are one. */
+  const channel: Channel = {
+    kind: 'slack',
+    compose: ({ destination, alerts }) => {
+      const byTransaction = [...Map.groupBy(alerts, ({ txHash, id }) => txHash ?? id).values()];
+      const groups = byTransaction.length > 5 ? [alerts] : byTransaction;
+      return groups.map((group) => ({ destination, alerts: group, id: group.map(({ id }) => id).join(), body: group }));
+    },
+    send: async ({ destination, alerts, replyTo }) =>
+      take({
+        to: destination.address,
+        items: itemsOf(alerts),
+        ...(replyTo === undefined ? {} : { replyTo }),
+      }),
+    amend: async (amends, { destination, body }) =>
+      take({ to: destination.address, items: itemsOf(body as Alert[]), amends }),
+    verify: async () => 'fine',
+    close: async () => {},
+  };
+  const ledger = createLedger(redis, prefix, now);
+  const dead = createDeadLetters(redis, prefix);
+  const backlog = createBacklog(redis, prefix);
+  const slots = createSlots(redis, prefix, now);
+  const senderOf = () => sender;
+  const broken: Broken[] = [];
+  const health = createDestinationHealth({
+    circuits: createCircuits(redis, prefix, now),
+    senderOf,
+    isSenders: async () => true,
+    onBroken: async (what) => {
+      broken.push(what);
+      told.push(`${what.isSender ? 'sender' : what.destination.address} broken: ${what.reason}`);
+    },
+    onWell: async ({ destination, isSender }) => {
+      told.push(`${isSender ? 'sender' : destination.address} well`);
+    },
+  });
+  const attempt = createAttempt({
+    channel,
+    ledger,
+    dead,
+    standings: createStandings(redis, prefix),
+    health,
+    timeoutMs: 5000,
+    maxAgeMs: 86_400_000,
+    scrub: (text) => text,
+    onAttempt: () => {},
+    now,
+    random: () => 0.5,
+  });
+  const jobs = new Map<string, { runAt: number; data: ParcelJob }>();
+  const process = createDeliver({
+    compose: (parcel, format) => channel.compose(parcel, { sentAt: new Date(now()).toISOString(), format, chains: {} }),
+    attempt,
+    ledger,
+    turns: createTurns({ slots, rateOf: () => rate, senderOf, now }),
+    health,
+    moves: createMoves(redis, prefix),
+    gathering: {
+      backlog,
+      enqueue: async (destination, gathering) => {
+        const id = gatheringJobId(destination, gathering);
+        if (!jobs.has(id)) jobs.set(id, { runAt: time.now, data: gatheringJob(destination, gathering) });
+      },
+    },
+    threads: createThreads(redis, prefix, ledger, 600_000),
+    canAmend: true,
+    maxAgeMs: 86_400_000,
+    now,
+  });
+  let count = 0;
+  const add = (alerts: Alert[], destination: Destination = DESTINATION): void => {
+    count += 1;
+    jobs.set(`parcel-${count}`, { runAt: time.now, data: parcelJob({ destination, alerts }) });
+  };
+  const run = async (until = Number.POSITIVE_INFINITY): Promise<void> => {
+    for (let runs = 0; runs < 2000; runs += 1) {
+      const [next] = [...jobs].toSorted(([, a], [, b]) => a.runAt - b.runAt);
+      if (!next || next[1].runAt - begun > until) return;
+      const [id, { runAt, data }] = next;
+      time.now = Math.max(time.now, runAt);
+      const verdict = await process(data, new AbortController().signal);
+      if (verdict.done) jobs.delete(id);
+      else jobs.set(id, { runAt: verdict.runAt, data: verdict.data });
+    }
+    throw new Error('the jobs do not come to an end');
+  };
+  const states = async (...numbers: number[]) =>
+    Promise.all(numbers.map(async (n) => (await ledger.read(makeAlert(n).id))?.deliveries[0]?.state));
+  return { add, run, sent, time, begun, jobs, answers, told, broken, states, dead, backlog };
+};
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+const items = (...numbers: number[]): string[] => numbers.map((n) => `item-${n}`);
+
+describe('what waits for a destination', () => {
+  test('is told as one message at its next turn, each alert once, and every alert ends in the books', async () => {
+    const { add, run, sent, states } = setUp({ rate: { perSecond: 1 } });
+    for (const n of range(1, 30)) add([makeAlert(n)]);
+    await run();
+    expect(sent).toEqual([
+      { at: 0, to: 'C1', items: items(1) },
+      { at: 1000, to: 'C1', items: items(...range(2, 30)) },
+    ]);
+    expect(new Set(await states(...range(1, 30)))).toEqual(new Set(['delivered']));
+  });
+
+  test('few of them stay single messages, each with a turn of its own', async () => {
+    const { add, run, sent } = setUp({ rate: { perSecond: 1 } });
+    add(range(1, 3).map((n) => makeAlert(n)));
+    await run();
+    expect(sent.map(({ at, items: told }) => [at, ...told])).toEqual([
+      [0, 'item-1'],
+      [1000, 'item-2'],
+      [2000, 'item-3'],
+    ]);
+  });
+
+  test('digests keep a growing distance, and the last word has its turn', async () => {
+    const { add, run, sent, time, begun } = setUp({ rate: { perSecond: 1, perMinute: 20 } });
+    for (let second = 0; second < 40; second += 1) {
+      time.now = begun + second * 1000;
+      add(range(second * 10, second * 10 + 9).map((n) => makeAlert(n)));
+      await run(second * 1000);
+    }
+    await run();
+    expect(sent.map(({ at }) => at)).toEqual([0, 1000, 3000, 7000, 15_000, 25_000, 35_000, 45_000]);
+    expect(sent.flatMap((message) => message.items).toSorted()).toEqual(items(...range(0, 399)).toSorted());
+  });
+
+  test('is frozen when it is first tried: what comes later is another message', async () => {
+    const { add, run, sent, answers, states } = setUp({ rate: { perSecond: 1 } });
+    for (const n of range(1, 10)) add([makeAlert(n)]);
+    await run(0);
+    answers.C1 = [failure('rate-limited', { retryAfterMs: 5000 })];
+    await run(1000);
+    for (const n of range(11, 20)) add([makeAlert(n)]);
+    await run();
+    expect(sent.map((message) => message.items)).toEqual([items(1), items(...range(2, 10)), items(...range(11, 20))]);
+    expect(sent[1]?.at).toBeGreaterThanOrEqual(6000);
+    expect(await states(2, 20)).toEqual(['delivered', 'delivered']);
+  });
+
+  test('does not hold up another destination', async () => {
+    const { add, run, sent } = setUp({ rate: { perSecond: 1 } });
+    for (const n of range(1, 100)) add([makeAlert(n)]);
+    add([makeAlert(101)], OTHER);
+    await run();
+    expect(sent.find(({ to }) => to === 'C2')).toEqual({ at: 0, to: 'C2', items: items(101) });
+  });
+
+  test('survives a crash at any step: the same parcels again tell nothing twice', async () => {
+    const { add, run, sent, jobs, backlog } = setUp({ rate: { perSecond: 1 } });
+    const alerts = range(1, 10).map((n) => makeAlert(n));
+    for (const alert of alerts) add([alert]);
+    // Gathered, but its job was never queued.
+    await backlog.add(DESTINATION, alerts.slice(5));
+    await run(0);
+    const [id, job] = [...jobs][0] ?? [];
+    await run();
+    // The job ran again, as if its end had not been written.
+    if (id !== undefined && job) jobs.set(id, job);
+    for (const alert of alerts) add([alert]);
+    await run();
+    expect(sent.flatMap((message) => message.items).toSorted()).toEqual(items(...range(1, 10)).toSorted());
+  });
+});
+
+describe('a circuit', () => {
+  test('pauses a destination that fails, probes it, and gathers meanwhile; nothing is discarded', async () => {
+    const { add, run, sent, answers, told, time } = setUp();
+    answers.C1 = Array.from({ length: 8 }, () => failure('retry'));
+    for (const n of range(1, 3)) add([makeAlert(n)]);
+    await run(0);
+    expect(told).toEqual(['C1 broken: retry']);
+    for (const n of range(4, 40)) {
+      time.now += 100;
+      add([makeAlert(n)]);
+      await run(time.now - Date.parse('2026-11-20T12:00:00Z'));
+    }
+    await run();
+    expect(told).toEqual(['C1 broken: retry', 'C1 well']);
+    expect(sent.flatMap((message) => message.items).toSorted()).toEqual(items(...range(1, 40)).toSorted());
+    expect(sent.filter((message) => message.items.length > 30)).toHaveLength(1);
+    expect(answers.C1).toEqual([]);
+  });
+
+  test('of a refused token pauses every destination of it at once, and one of them finds out that it is mended', async () => {
+    const { add, run, sent, answers, told, broken, time, begun } = setUp({ sender: { id: 'sender-slack', rate: {} } });
+    const refusals = Array.from({ length: 5 }, () => failure('sender-misconfigured'));
+    answers.C1 = refusals;
+    answers.C2 = refusals;
+    add([makeAlert(1)]);
+    for (const n of range(2, 10)) add([makeAlert(n)], OTHER);
+    await run(0);
+    expect(broken).toMatchObject([{ isSender: true, reason: 'sender-misconfigured', message: 'refused' }]);
+    expect(refusals).toHaveLength(4);
+    await run();
+    expect(told).toEqual(['sender broken: sender-misconfigured', 'sender well']);
+    expect(sent.flatMap((message) => message.items).toSorted()).toEqual(items(...range(1, 10)).toSorted());
+    expect(time.now - begun).toBeLessThan(600_000);
+  });
+
+  test('is broken by a dead destination, but lets what is for it die at once', async () => {
+    const { add, run, answers, told, dead } = setUp();
+    answers.C1 = [failure('destination-dead'), failure('destination-dead')];
+    add([makeAlert(1)]);
+    add([makeAlert(2)]);
+    await run(0);
+    expect(await dead.count()).toBe(2);
+    add([makeAlert(3)]);
+    await run(0);
+    expect(told).toEqual(['C1 broken: destination-dead', 'C1 well']);
+  });
+
+  test('says nothing of a message that was refused, or of a pace', async () => {
+    const { add, run, answers, told } = setUp();
+    answers.C1 = [
+      ...Array.from({ length: 4 }, () => failure('rate-limited', { retryAfterMs: 1000 })),
+      ...Array.from({ length: 3 }, () => failure('bad-message')),
+    ];
+    add([makeAlert(1)]);
+    await run();
+    expect(told).toEqual([]);
+  });
+});
+
+describe('a sender', () => {
+  test('has a pace of its own over all its destinations', async () => {
+    const { add, run, sent } = setUp({ sender: { id: 'sender-slack', rate: { perSecond: 10 } } });
+    for (const n of range(1, 20)) add([makeAlert(n)], destinationOf('slack', `C${n}`));
+    await run();
+    expect(sent).toHaveLength(20);
+    expect(sent.map(({ at }) => at)).toEqual(range(0, 19).map((n) => n * 100));
+  });
+});
+
+describe('what belongs together', () => {
+  const sameTransaction = (n: number, protocol: string): Alert => ({
+    ...makeAlert(n),
+    protocol,
+    txHash: `0x${'a'.repeat(64)}`,
+  });
+
+  test('findings of one transaction take the place of the message that told the first', async () => {
+    const { add, run, sent, time, states } = setUp();
+    add([sameTransaction(1, 'A')]);
+    await run();
+    time.now += 5000;
+    add([sameTransaction(2, 'B')]);
+    await run();
+    time.now += 5000;
+    add([sameTransaction(3, 'C')]);
+    await run();
+    expect(sent).toEqual([
+      { at: 0, to: 'C1', items: items(1) },
+      { at: 5000, to: 'C1', items: items(1, 2), amends: 'handle-1' },
+      { at: 10_000, to: 'C1', items: items(1, 2, 3), amends: 'handle-2' },
+    ]);
+    expect(await states(1, 2, 3)).toEqual(['delivered', 'delivered', 'delivered']);
+  });
+
+  test('where the message cannot be changed any more, the next stands under it', async () => {
+    const { add, run, sent, answers, states } = setUp();
+    add([sameTransaction(1, 'A')]);
+    await run();
+    answers.C1 = [failure('bad-message')];
+    add([sameTransaction(2, 'B')]);
+    await run();
+    expect(sent[1]).toEqual({ at: 0, to: 'C1', items: items(2), replyTo: 'handle-1' });
+    expect(await states(2)).toEqual(['delivered']);
+  });
+
+  test('a follow-up stands under what it follows', async () => {
+    const { add, run, sent } = setUp();
+    add([makeAlert(1)]);
+    await run();
+    add([{ ...makeAlert(2), followUp: { of: makeAlert(1).id, was: 'critical', is: 'ok' } }]);
+    await run();
+    expect(sent[1]).toMatchObject({ items: items(2), replyTo: 'handle-1' });
+  });
+});
