@@ -3,24 +3,20 @@
  * Every string here is cleaned of invisible characters but not escaped; each kind escapes for its own markup.
  * Items are read leniently: a field of another shape is shown as `unknown`, never a reason to fail.
  */
-import { type Alert, type FollowUp, hasFired, isAnnouncement, type JsonObject, type JsonValue } from '../alert.ts';
-import { addressLink, type Chain, type Chains, transactionLink } from './chains.ts';
+import { type Alert, type FollowUp, hasFired, isAnnouncement, type JsonObject } from '../alert.ts';
+import { type Chains, transactionLink } from './chains.ts';
+import { chainOf, type Fact, inspectionFacts, notificationFacts } from './facts.ts';
+import { objectOf, text, UNKNOWN } from './field.ts';
 import { assessmentWord, followUpWords } from './follow-up.ts';
 import { cleanLine, cleanText } from './text.ts';
+
+export type { Fact } from './facts.ts';
+export { UNKNOWN } from './field.ts';
 
 export interface Detection {
   name: string;
   /** May be empty: the service allows it. */
   message: string;
-}
-
-export interface Fact {
-  label: string;
-  value: string;
-  /** The parts of a `value` that is a list, for a kind that gives each a line. */
-  items?: string[];
-  /** An http(s) URL of ours (an explorer), safe to link. */
-  url?: string;
 }
 
 export interface Content {
@@ -41,44 +37,6 @@ export interface Content {
   facts: Fact[];
 }
 
-export const UNKNOWN = 'unknown';
-
-const text = (value: JsonValue | undefined): string => {
-  if (value === undefined || value === null || value === '') return UNKNOWN;
-  return cleanLine(typeof value === 'object' ? JSON.stringify(value) : String(value)) || UNKNOWN;
-};
-
-const objectOf = (value: JsonValue | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
-
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
-
-/** Milliseconds since 1970 of an ISO 8601 date-time, or NaN. */
-const timeOf = (value: JsonValue | undefined): number =>
-  typeof value === 'string' && DATE_TIME.test(value) ? Date.parse(value) : Number.NaN;
-
-/** `2026-11-20 10:07:31 UTC`; what is no ISO 8601 date-time is shown as it came. */
-const timeText = (value: JsonValue | undefined): string => {
-  const time = timeOf(value);
-  return Number.isNaN(time) ? text(value) : `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-};
-
-const UNITS = [
-  [86_400, 'd'],
-  [3_600, 'h'],
-  [60, 'min'],
-  [1, 's'],
-] as const;
-
-/** `sentAt`, and how old the event was by then: at night that tells news from history. */
-const sentText = (sentAt: string, event: string, happenedAt: JsonValue | undefined): string => {
-  const ageSeconds = Math.floor((timeOf(sentAt) - timeOf(happenedAt)) / 1000);
-  const [size, unit] = UNITS.find(([seconds]) => ageSeconds >= seconds) ?? [1, 's'];
-  return ageSeconds >= 0
-    ? `${timeText(sentAt)} (${Math.floor(ageSeconds / size)} ${unit} after the ${event})`
-    : timeText(sentAt);
-};
-
 /** The detectors that fired: any status but `notDetected` counts, also one that nobody documented. */
 export const firedDetections = (item: JsonObject): Detection[] =>
   Object.entries(objectOf(item.detections))
@@ -88,50 +46,6 @@ export const firedDetections = (item: JsonObject): Detection[] =>
       name,
       message: typeof detection.message === 'string' ? cleanText(detection.message) : '',
     }));
-
-const assetText = (value: JsonValue): string => {
-  const { descriptor, address } = objectOf(value);
-  const name = text(descriptor);
-  return name === UNKNOWN ? text(address) : `${name} (${text(address)})`;
-};
-
-const fact = (label: string, value: string, url?: string): Fact =>
-  url === undefined ? { label, value } : { label, value, url };
-
-const assetsFact = (assets: JsonValue | undefined): Fact => {
-  const items = Array.isArray(assets) ? assets.map(assetText) : [];
-  return items.length > 1 ? { ...fact('Assets', items.join(', ')), items } : fact('Assets', items[0] ?? UNKNOWN);
-};
-
-/** Chain ids arrive as number or string. */
-const chainOf = (item: JsonObject, chains: Chains): Chain | undefined => {
-  const id = text(item.chainId);
-  return Object.hasOwn(chains, id) ? chains[id] : undefined;
-};
-
-const inspectionFacts = ({ item }: Alert, chains: Chains, sentAt: string): Fact[] => {
-  const chain = chainOf(item, chains);
-  const hash = text(item.txHash);
-  const origin = text(item.txOrigin);
-  return [
-    fact('Transaction', hash, transactionLink(chain, hash)),
-    fact('Chain', chain ? `${chain.name} (${text(item.chainId)})` : text(item.chainId)),
-    fact('Origin', origin, addressLink(chain, origin)),
-    fact('Method', text(item.invokedMethodName)),
-    assetsFact(item.assets),
-    fact('Transaction time', timeText(item.txTimestamp)),
-    fact('Inspected', timeText(item.createdAt)),
-    fact('Sent', sentText(sentAt, 'transaction', item.txTimestamp)),
-    fact('Inspection', text(item._id)),
-  ];
-};
-
-const notificationFacts = ({ item, itemId, txHash }: Alert, sentAt: string): Fact[] => [
-  ...(txHash === undefined ? [] : [fact('Transaction', text(txHash))]),
-  fact('Stored', timeText(item.createdAt)),
-  fact('Sent', sentText(sentAt, 'notification', item.createdAt)),
-  fact('Notification', text(itemId)),
-];
 
 const isSample = ({ type }: Alert): boolean => type === 'test.sample';
 

@@ -40,9 +40,10 @@ drasticBalanceChange: Balance fell by 61.5 %
 Origin: ${TX_ORIGIN}
 ${EXPLORER}address/${TX_ORIGIN}
 Method: liquidateCall
+Not fired: mixer
 Assets: Lending vault (0x${'ab'.repeat(20)})
 Transaction time: 2026-11-20 10:07:12 UTC
-Inspected: 2026-11-20 10:07:31 UTC
+Inspected: 2026-11-20 10:07:31 UTC (19 s after the transaction, 23 s before sending)
 Sent: 2026-11-20 10:07:55 UTC (43 s after the transaction)
 Inspection: 673d2f0a1b2c3d4e5f607182
 
