@@ -74,7 +74,7 @@ export interface ListedAsset {
   name?: string;
   /** Lower-case addresses; absent where the service lists none, or not in a way that can be read. */
   admins?: string[];
-  /** Names without parameters, and lower-case selectors; absent likewise. */
+  /** Lower-case names without parameters, and selectors; absent likewise. */
   privileged?: string[];
 }
 
@@ -137,7 +137,13 @@ export interface Alert {
 }
 
 /** What Tocsin itself has to say; by the same way as alerts. */
-export const ANNOUNCEMENTS = ['destination.broken', 'destination.well', 'destination.new', 'mute.ended'] as const;
+export const ANNOUNCEMENTS = [
+  'destination.broken',
+  'destination.well',
+  'destination.moved',
+  'destination.new',
+  'mute.ended',
+] as const;
 export type Announcement = (typeof ANNOUNCEMENTS)[number];
 
 /** Stands as service and protocol of an announcement. */

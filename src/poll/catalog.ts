@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
-import type { ChannelEntry } from '../alert.ts';
+import type { ChannelEntry, ListedAsset } from '../alert.ts';
 
 /** A protocol as the service lists it, as far as forwarding needs it. */
 export interface ListedProtocol {
@@ -13,11 +13,15 @@ export interface ListedProtocol {
   channels: ChannelEntry[];
   /** Assessments whose trigger asks for a notification. */
   notifyOn: string[];
+  /** Groups of detectors by assessment; absent in what an older daemon listed. */
+  triggers?: Record<string, string[][]>;
 }
 
 export interface CatalogEntry extends ListedProtocol {
   /** Listings in a row that did not have it. A page that shifted must not end a protocol's polling. */
   missed: number;
+  /** Absent until they were listed once. */
+  assets?: ListedAsset[];
   /**
    * Epoch milliseconds by our clock: the listing before the first that had it, for the very first one the first question.
    * What happened since then is news to nobody yet. Absent while the config leaves the protocol out.
@@ -30,6 +34,8 @@ export interface CatalogDependencies {
   prefix: string;
   /** Every page of one key's listing, at once or not at all. Throws `ServiceError`. */
   list(service: string, signal: AbortSignal): Promise<ListedProtocol[]>;
+  /** The assets of one key's protocols by name, those that it tells. Throws `ServiceError`. Default: none. */
+  listAssets?(service: string, signal: AbortSignal): Promise<ReadonlyMap<string, ListedAsset[]>>;
   /** By include and exclude. */
   isIncluded(protocol: string): boolean;
   /** Default `Date.now`. */
@@ -46,6 +52,8 @@ export interface CatalogChange {
 export interface Catalog {
   /** Lists again and keeps the result. */
   refresh(service: string, signal: AbortSignal): Promise<CatalogChange>;
+  /** Lists the assets again and keeps them. Apart from `refresh`: a heavy answer must not hold up what polling needs. */
+  refreshAssets(service: string, signal: AbortSignal): Promise<void>;
   /** The included protocols of a service by name, from the last good listing. Empty before the first. */
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
 }
@@ -61,6 +69,8 @@ interface Cached {
 const byName = (entries: readonly CatalogEntry[]): ReadonlyMap<string, CatalogEntry> =>
   new Map(entries.map((entry) => [entry.name, entry]));
 
+const withAssets = (assets: ListedAsset[] | undefined) => (assets === undefined ? {} : { assets });
+
 /** The new listing, with those that it lacks kept for a while. */
 const merge = (known: ReadonlyMap<string, CatalogEntry>, listed: readonly CatalogEntry[]): CatalogEntry[] => {
   const names = new Set(listed.map(({ name }) => name));
@@ -71,7 +81,7 @@ const merge = (known: ReadonlyMap<string, CatalogEntry>, listed: readonly Catalo
 };
 
 export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
-  const { redis, prefix, list, isIncluded, now = Date.now } = dependencies;
+  const { redis, prefix, list, listAssets, isIncluded, now = Date.now } = dependencies;
   const cache = new Map<string, Cached>();
   const keyOf = (service: string): string => `${prefix}:catalog:${service}`;
 
@@ -114,7 +124,14 @@ export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
     const { entries: known } = await load(service);
     const owedSince = (name: string) =>
       isIncluded(name) ? { owedSince: known.get(name)?.owedSince ?? listedBefore } : {};
-    return { known, listed: listed.map((entry) => ({ ...entry, missed: 0, ...owedSince(entry.name) })), askedAt };
+    const kept = (name: string) => ({ ...owedSince(name), ...withAssets(known.get(name)?.assets) });
+    return { known, listed: listed.map((entry) => ({ ...entry, missed: 0, ...kept(entry.name) })), askedAt };
+  };
+
+  /** A new version only where something changed: every daemon reads it whole. */
+  const keep = async (service: string, known: Cached['entries'], entries: Cached['entries']): Promise<void> => {
+    const isSame = JSON.stringify([...entries.values()]) === JSON.stringify([...known.values()]);
+    if (!isSame) await save(service, { version: randomUUID(), entries });
   };
 
   return {
@@ -122,14 +139,19 @@ export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
       const { known, listed, askedAt } = await listAll(service, signal);
       const merged = merge(known, listed);
       const next = byName(merged);
-      const isSame = JSON.stringify([...next.values()]) === JSON.stringify([...known.values()]);
-      if (!isSame) await save(service, { version: randomUUID(), entries: next });
+      await keep(service, known, next);
       await redis.hset(keyOf(service), 'listedAt', askedAt);
       return {
         added: [...next.keys()].filter((name) => !known.has(name) && isIncluded(name)),
         removed: [...known.keys()].filter((name) => !next.has(name) && isIncluded(name)),
         missing: merged.filter(({ missed, name }) => missed > 0 && isIncluded(name)).map(({ name }) => name),
       };
+    },
+    refreshAssets: async (service, signal) => {
+      const assets = await listAssets?.(service, signal);
+      const { entries: known } = await load(service);
+      const told = (entry: CatalogEntry) => ({ ...entry, ...withAssets(assets?.get(entry.name)) });
+      await keep(service, known, byName([...known.values()].map(told)));
     },
     protocols: async (service) => included(await load(service)),
   };

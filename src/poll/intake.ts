@@ -36,6 +36,8 @@ export interface IntakeDependencies {
   onPollFailed(stream: Stream, error: unknown, isDown: boolean): void;
   onListed(service: string, change: CatalogChange): void;
   onListFailed(service: string, error: unknown): void;
+  onAssetsListed(service: string): void;
+  onAssetsFailed(service: string, error: unknown): void;
   now(): number;
 }
 
@@ -88,6 +90,15 @@ export const createIntake = (dependencies: IntakeDependencies) => {
     return true;
   };
 
+  /** Nothing but context depends on assets: a failure is said, and the last ones stay. */
+  const listAssets = (service: string, signal: AbortSignal): Promise<void> =>
+    catalog.refreshAssets(service, signal).then(
+      () => dependencies.onAssetsListed(service),
+      (error: unknown) => {
+        if (!signal.aborted && !isHeld(error)) dependencies.onAssetsFailed(service, error);
+      },
+    );
+
   /** Gives in how many milliseconds to try again, where that should be before the next turn. */
   const runPoll = async (stream: Stream, signal: AbortSignal): Promise<number | undefined> => {
     const { service } = stream;
@@ -126,7 +137,7 @@ export const createIntake = (dependencies: IntakeDependencies) => {
     /** One turn. Gives in how many milliseconds to take it again, where the service could not be asked now. */
     run: async (data: TurnData, signal: AbortSignal): Promise<number | undefined> => {
       if (data.kind === 'poll') return runPoll(data.stream, signal);
-      await list(data.service, signal);
+      if (await list(data.service, signal)) await listAssets(data.service, signal);
       return undefined;
     },
   };

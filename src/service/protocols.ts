@@ -1,5 +1,6 @@
 /** Protocols, their channels and settings, and the answers to changes, decoded as leniently as items are. */
-import { CHANNEL_KINDS, type ChannelEntry, type JsonObject, type JsonValue } from '../alert.ts';
+import { CHANNEL_KINDS, type ChannelEntry, type JsonObject, type JsonValue, type ListedAsset } from '../alert.ts';
+import { decodeAssets } from './assets.ts';
 import { countOf, listOf, objectOf, optional, textOf } from './fields.ts';
 import type { Decode } from './request.ts';
 import { collect, type Decoded, type Page, pageElements, pageFacts } from './wire.ts';
@@ -20,6 +21,8 @@ export interface Protocol {
   /** By severity, lower-case. */
   triggers: Record<string, Trigger>;
   tracking?: boolean;
+  /** Absent where the listing left them out. */
+  assets?: ListedAsset[];
   raw: JsonObject;
 }
 
@@ -103,7 +106,12 @@ export const decodeProtocol = (raw: JsonValue): Decoded<Protocol> => {
   const tracking = typeof settings.tracking === 'boolean' ? settings.tracking : undefined;
   return {
     ok: true,
-    item: { ...decoded, ...optional('id', textOf(protocol.protocolId)), ...optional('tracking', tracking) },
+    item: {
+      ...decoded,
+      ...optional('id', textOf(protocol.protocolId)),
+      ...optional('tracking', tracking),
+      ...optional('assets', decodeAssets(protocol.assets)),
+    },
   };
 };
 

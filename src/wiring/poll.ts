@@ -15,7 +15,7 @@ import { createPollLock } from '../poll/lock.ts';
 import type { Mirror, MirroredCursor } from '../poll/mirror.ts';
 import { createPoller, type PollerDependencies, type Stream } from '../poll/poller.ts';
 import { createPollReport } from './poll-report.ts';
-import { listProtocols, openServices, type Service } from './services.ts';
+import { listAssets, listProtocols, openServices, type Service } from './services.ts';
 import type { Store } from './store.ts';
 import { reviewTurns } from './turns.ts';
 
@@ -89,6 +89,7 @@ export const createReading = (dependencies: ReadingDependencies) => {
     redis: store.redis,
     prefix: store.prefix,
     list: (service, signal) => listProtocols(serviceOf(service), signal),
+    listAssets: (service, signal) => listAssets(serviceOf(service), signal),
     isIncluded,
     now,
   });

@@ -1,4 +1,5 @@
 /** Opens the services that the config names: client, clock and feed of each key. */
+import type { ListedAsset } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import type { ListedProtocol } from '../poll/catalog.ts';
 import type { ArrayParams } from '../service/address.ts';
@@ -9,6 +10,7 @@ import { createLookup, type Lookup } from '../service/lookup.ts';
 import { walkPages } from '../service/paginate.ts';
 import type { Protocol } from '../service/protocols.ts';
 import { createListStyles } from '../service/styles.ts';
+import { readAssessment } from '../service/wire.ts';
 
 export interface Service {
   client: ServiceClient;
@@ -49,19 +51,34 @@ const toListed = ({ id, name, channels, triggers }: Protocol): ListedProtocol =>
   notifyOn: Object.entries(triggers)
     .filter(([, { actions }]) => actions.includes(NOTIFICATION))
     .map(([severity]) => severity),
+  triggers: Object.fromEntries(
+    Object.entries(triggers).map(([severity, { detectionsGroup }]) => [readAssessment(severity), detectionsGroup]),
+  ),
 });
 
 /** All pages of one key's listing. */
-export const listProtocols = async ({ client, clock }: Service, signal: AbortSignal): Promise<ListedProtocol[]> => {
-  const listed: ListedProtocol[] = [];
-  const pages = walkPages(
+const walkProtocols = ({ client, clock }: Service, hideAssets: boolean, signal: AbortSignal) =>
+  walkPages(
     async (pageNumber) => {
-      const page = await client.listProtocols({ pageNumber, hideAssets: true }, signal);
+      const page = await client.listProtocols({ pageNumber, ...(hideAssets ? { hideAssets } : {}) }, signal);
       clock.observe(page.serverTime);
       return page;
     },
     ({ id, name }) => id ?? name,
   );
-  for await (const { items } of pages) listed.push(...items.map(toListed));
+
+/** Without their assets, which may be many. */
+export const listProtocols = async (service: Service, signal: AbortSignal): Promise<ListedProtocol[]> => {
+  const listed: ListedProtocol[] = [];
+  for await (const { items } of walkProtocols(service, true, signal)) listed.push(...items.map(toListed));
+  return listed;
+};
+
+/** By protocol; those whose assets the service does not tell are left out. */
+export const listAssets = async (service: Service, signal: AbortSignal): Promise<Map<string, ListedAsset[]>> => {
+  const listed = new Map<string, ListedAsset[]>();
+  for await (const { items } of walkProtocols(service, false, signal)) {
+    for (const { name, assets } of items) if (assets !== undefined) listed.set(name, assets);
+  }
   return listed;
 };

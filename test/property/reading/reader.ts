@@ -122,6 +122,7 @@ export const createReader = (options: ReaderOptions) => {
     settings: { services: [SERVICE], sources: SOURCES, interval: SETTINGS.interval, catalogEvery: SETTINGS.interval },
     catalog: {
       refresh: () => Promise.reject(new Error('no catalog here')),
+      refreshAssets: () => Promise.reject(new Error('no catalog here')),
       protocols: async () => new Map(),
     },
     admission,
@@ -134,6 +135,8 @@ export const createReader = (options: ReaderOptions) => {
     onPollFailed: options.onFailed,
     onListed: () => {},
     onListFailed: () => {},
+    onAssetsListed: () => {},
+    onAssetsFailed: () => {},
     now,
   });
 
