@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
 import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
 import type { Format } from '../../src/channels/channel.ts';
-import { composeTelegram, type TelegramText } from '../../src/channels/telegram/message.ts';
+import { composeTelegram, type TelegramBody } from '../../src/channels/telegram/message.ts';
 import { cleanLine, cleanText } from '../../src/channels/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../support/alerts.ts';
 import { activeIn, limitBroken, type Parsed, parseTelegramHtml } from '../support/telegram-reader.ts';
@@ -12,7 +12,7 @@ import { anyText } from '../support/texts.ts';
 const CHAT = destinationOf('telegram', '-1001234567890');
 const EXPLORER = 'https://basescan.org/';
 
-const bodyOf = (alert: Alert, format: Format = 'rich'): TelegramText => {
+const bodyOf = (alert: Alert, format: Format = 'rich'): TelegramBody => {
   const context = { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' };
   const [message] = composeTelegram({ destination: CHAT, alerts: [alert] }, context);
   if (message === undefined) throw new Error('nothing composed');
@@ -52,9 +52,10 @@ drasticBalanceChange: Balance fell by 61.5 %
 
 Origin: ${TX_ORIGIN}
 Method: liquidateCall
+Not fired: mixer
 Assets: Lending vault (0x${'ab'.repeat(20)})
 Transaction time: 2026-11-20 10:07:12 UTC
-Inspected: 2026-11-20 10:07:31 UTC
+Inspected: 2026-11-20 10:07:31 UTC (19 s after the transaction, 23 s before sending)
 Sent: 2026-11-20 10:07:55 UTC (43 s after the transaction)
 Inspection: 673d2f0a1b2c3d4e5f607182`);
   });

@@ -51,7 +51,7 @@ const failureOf = async (sending: Promise<unknown>): Promise<DeliveryError> => {
 describe('a message on the wire', () => {
   test('is one sendMessage in HTML, without a preview of its link', async () => {
     const { receiver, send } = await openTelegram();
-    expect(await send()).toEqual({ providerId: '4711' });
+    expect(await send()).toEqual({ providerId: '4711', handle: '-1001234567890:4711' });
     expect(receiver.arrived.map(({ method, path }) => `${method} ${path}`)).toEqual([`POST /bot${TOKEN}/sendMessage`]);
     expect(JSON.parse(receiver.arrived[0]?.body ?? '')).toEqual({
       chat_id: '-1001234567890',
@@ -126,7 +126,7 @@ test('a long notification is sent in parts that reply to the first, and a part t
   const long = notificationAlert(Array.from({ length: 400 }, (_, n) => `line ${n} of the report`).join('\n'));
   const { send } = openChannel(receiver.origin, '20s', long);
   expect(await failureOf(send())).toMatchObject({ reason: 'rate-limited', retryAfterMs: 3000 });
-  expect(await send()).toEqual({ providerId: '4711' });
+  expect(await send()).toEqual({ providerId: '4711', handle: '-1001234567890:4711' });
   const bodies = receiver.arrived.map(({ body }) => JSON.parse(body) as { text: string; reply_parameters?: object });
   const parts = bodies.map(({ text }) => /part (\d) of 3/.exec(text)?.[1]);
   expect(parts).toEqual(['1', '2', '2', '3']);

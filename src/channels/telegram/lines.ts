@@ -66,7 +66,19 @@ const isMarked = ({ mark, href }: Piece): boolean => mark !== undefined || href 
  */
 export const disarm = (lines: readonly Line[], limit: number): Line[] => {
   const disarmed = lines.map((line) => line.flatMap(disarmPiece));
-  return disarmed.flat().filter(isMarked).length <= limit ? disarmed : [[{ text: toPlain(lines), mark: 'pre' }]];
+  return entitiesIn(disarmed) <= limit ? disarmed : [[{ text: toPlain(lines), mark: 'pre' }]];
+};
+
+/** Pieces of a line that may take an entity each; a line of names and one value has no more. */
+const LINE_ENTITIES = 3;
+
+/** Of the hundred entities that Telegram keeps of a message. */
+export const entitiesIn = (lines: readonly Line[]): number => lines.flat().filter(isMarked).length;
+
+/** `disarm` line by line; as one block where that takes more than `limit` entities. */
+export const disarmEach = (lines: readonly Line[], limit: number): Line[] => {
+  const each = lines.flatMap((line) => disarm([line], LINE_ENTITIES));
+  return entitiesIn(each) <= limit ? each : disarm(lines, limit);
 };
 
 /** Kept free for the line that says what was left out. */

@@ -1,15 +1,14 @@
-/** Telegram through a bot: one `sendMessage` an attempt. The library only speaks HTTP; it neither retries nor waits. */
-import { Agent } from 'node:https';
-import { Telegram } from 'telegraf';
+/** Telegram through a bot: one `sendMessage`, `sendDocument` or `editMessageText` an attempt. */
+import type { Telegram } from 'telegraf';
 import type { ChannelEntry } from '../../alert.ts';
-import { createScrubber } from '../../secret.ts';
 import { quoteContact } from '../address.ts';
 import type { Addresses, Channel, ChannelModule, Message, Receipt } from '../channel.ts';
-import { networkFailure } from '../network.ts';
+import type { DigestFile } from '../digest-file.ts';
 import { formatChatAddress, parseChatAddress } from './address.ts';
+import { createTelegramClient } from './client.ts';
 import type { TelegramConfig } from './config.ts';
-import { composeTelegram, type TelegramText } from './message.ts';
-import { telegramFailure } from './verdicts.ts';
+import { composeTelegram, type TelegramBody } from './message.ts';
+import { notAmendable, unlessUnchanged } from './verdicts.ts';
 
 const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
   const named = contacts.map((contact) => contact.trim()).filter((contact) => contact !== '');
@@ -25,14 +24,6 @@ const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
   return { addresses: [...new Set(addresses)], problems };
 };
 
-type CallOptions = NonNullable<Parameters<Telegram['callApi']>[2]>;
-
-/** Telegram's client declares the signal of a polyfill, which has less than Node's; it only passes it on. */
-const callOptions = (signal: AbortSignal): CallOptions => ({ signal: signal as NonNullable<CallOptions['signal']> });
-
-/** `new URL('./bot…', root)` drops a path that does not end in a slash. */
-const asRoot = (url: string): string => url.replace(/\/*$/, '/');
-
 interface Sent {
   /** Of the first part. */
   messageId: number;
@@ -40,49 +31,60 @@ interface Sent {
   parts: number;
 }
 
-/** Part 0 is the message itself; the others reply to it. */
-const payloadOf = ({ destination, body }: Message<TelegramText>, sent: Sent | undefined) => {
-  const { chat = destination.address, topic } = parseChatAddress(destination.address) ?? {};
-  const { continuations = [], text: first, ...markup } = body;
-  const text = sent === undefined ? first : (continuations[sent.parts - 1] ?? '');
+const chatOf = (address: string): string => parseChatAddress(address)?.chat ?? address;
+
+const handleOf = (address: string, messageId: number): string => `${chatOf(address)}:${messageId}`;
+
+/** Ids count within a chat: those of a group mean nothing in the supergroup that it became. */
+const idIn = (address: string, handle: string | undefined): number | undefined => {
+  const [, chat, id] = /^(.+):(\d+)$/.exec(handle ?? '') ?? [];
+  return chat === chatOf(address) ? Number(id) : undefined;
+};
+
+const NO_PREVIEW = { link_preview_options: { is_disabled: true } };
+
+/** Where to, and what it answers: for part 0 what the message is about, for the others part 0. */
+const placeOf = ({ destination: { address }, replyTo }: Message<TelegramBody>, sent: Sent | undefined) => {
+  const { chat = address, topic } = parseChatAddress(address) ?? {};
+  const answers = sent?.messageId ?? idIn(address, replyTo);
   return {
     chat_id: chat,
     ...(topic === undefined ? {} : { message_thread_id: topic }),
-    ...(sent === undefined
-      ? {}
-      : { reply_parameters: { message_id: sent.messageId, allow_sending_without_reply: true } }),
-    link_preview_options: { is_disabled: true },
-    ...markup,
-    text,
+    ...(answers === undefined ? {} : { reply_parameters: { message_id: answers, allow_sending_without_reply: true } }),
   };
 };
+
+const textPayload = (message: Message<TelegramBody>, sent: Sent | undefined) => {
+  const { continuations = [], text: first, file: _file, ...markup } = message.body;
+  const text = sent === undefined ? first : (continuations[sent.parts - 1] ?? '');
+  return { ...placeOf(message, sent), ...NO_PREVIEW, ...markup, text };
+};
+
+type DocumentPayload = Parameters<typeof Telegram.prototype.callApi<'sendDocument'>>[1];
+
+/** Telegraf drops objects from a form without a word; the Bot API takes them as JSON. */
+const documentPayload = (message: Message<TelegramBody>, file: DigestFile): DocumentPayload => {
+  const { reply_parameters, ...place } = placeOf(message, undefined);
+  const { text: caption, parse_mode } = message.body;
+  return {
+    ...place,
+    ...(reply_parameters ? { reply_parameters: JSON.stringify(reply_parameters) as never } : {}),
+    caption,
+    ...(parse_mode ? { parse_mode } : {}),
+    document: { source: Buffer.from(file.text), filename: file.name },
+  };
+};
+
+const receiptOf = ({ destination }: Message, messageId: unknown): Receipt =>
+  typeof messageId === 'number'
+    ? { providerId: String(messageId), handle: handleOf(destination.address, messageId) }
+    : {};
 
 /** Messages whose parts are remembered between two tries; beyond it the oldest start again from their first part. */
 const REMEMBERED_MESSAGES = 500;
 
-const create = (config: TelegramConfig): Channel<TelegramText> => {
-  const token = config.botToken.reveal();
-  const scrub = createScrubber([token]);
-  const peer = new URL(config.apiRoot).host;
-  const agent = new Agent({ keepAlive: true });
-  const client = new Telegram(token, { apiRoot: asRoot(config.apiRoot), agent, webhookReply: false });
-
-  /** Runs one call under the caller's signal and our own deadline, and turns whatever goes wrong into a clean error. */
-  const call = async <T>(
-    address: string,
-    signal: AbortSignal,
-    run: (options: CallOptions) => Promise<T>,
-  ): Promise<T> => {
-    if (signal.aborted) throw networkFailure({ name: 'AbortError' }, peer, false);
-    const deadline = AbortSignal.timeout(config.timeout);
-    try {
-      return await run(callOptions(AbortSignal.any([signal, deadline])));
-    } catch (error) {
-      if (signal.aborted) throw networkFailure({ name: 'AbortError' }, peer);
-      if (deadline.aborted) throw networkFailure({ name: 'TimeoutError' }, peer);
-      throw telegramFailure(error, { peer, address, scrub });
-    }
-  };
+const create = (config: TelegramConfig): Channel<TelegramBody> => {
+  const client = createTelegramClient(config);
 
   /** A part that was taken is not sent again when a later one fails. */
   const unfinished = new Map<string, Sent>();
@@ -92,27 +94,42 @@ const create = (config: TelegramConfig): Channel<TelegramText> => {
     for (const oldest of unfinished.keys()) if (unfinished.size > REMEMBERED_MESSAGES) unfinished.delete(oldest);
   };
 
+  const sendPart = (message: Message<TelegramBody>, sent: Sent | undefined, signal: AbortSignal) =>
+    client.call<{ message_id: number }>(message.destination.address, signal, (api, options) =>
+      message.body.file
+        ? api.callApi('sendDocument', documentPayload(message, message.body.file), options)
+        : api.callApi('sendMessage', textPayload(message, sent), options),
+    );
+
   return {
     kind: 'telegram',
     compose: composeTelegram,
-    send: async (message, signal): Promise<Receipt> => {
+    send: async (message, signal) => {
       const parts = 1 + (message.body.continuations?.length ?? 0);
       let sent = unfinished.get(message.id);
       while (sent === undefined || sent.parts < parts) {
-        const payload = payloadOf(message, sent);
-        const answer = await call(message.destination.address, signal, (options) =>
-          client.callApi('sendMessage', payload, options),
-        );
-        sent = { messageId: sent?.messageId ?? answer.message_id, parts: (sent?.parts ?? 0) + 1 };
+        const { message_id } = await sendPart(message, sent, signal);
+        sent = { messageId: sent?.messageId ?? message_id, parts: (sent?.parts ?? 0) + 1 };
         remember(message.id, sent, parts);
       }
-      return typeof sent.messageId === 'number' ? { providerId: String(sent.messageId) } : {};
+      return receiptOf(message, sent.messageId);
+    },
+    amend: async (handle, message, signal) => {
+      const { address } = message.destination;
+      const { text, continuations, file, ...markup } = message.body;
+      const messageId = idIn(address, handle);
+      if (messageId === undefined || continuations || file) throw notAmendable();
+      const payload = { chat_id: chatOf(address), message_id: messageId, ...NO_PREVIEW, ...markup, text };
+      await client.call(address, signal, (api, options) =>
+        api.callApi('editMessageText', payload, options).catch(unlessUnchanged),
+      );
+      return receiptOf(message, messageId);
     },
     verify: async (signal) => {
-      const bot = await call('', signal, (options) => client.callApi('getMe', {}, options));
+      const bot = await client.call('', signal, (api, options) => api.callApi('getMe', {}, options));
       return `sends as @${bot.username}`;
     },
-    close: async () => agent.destroy(),
+    close: async () => client.close(),
   };
 };
 

@@ -28,6 +28,18 @@ const VERDICTS: readonly Verdict[] = [
   { code: 400, says: /message text is empty|text must be non-empty|message_empty/i, reason: 'bad-message' },
   { code: 400, says: /unsupported parse_mode|must be encoded in utf-8/i, reason: 'bad-message' },
   { code: 400, says: /entity_bounds_invalid|entities_too_long|url_invalid/i, reason: 'bad-message' },
+  // MessageContent.cpp get_input_message_content; a server in front of a Bot API refuses large bodies by itself
+  { code: 400, says: /file must be non-empty|no document in the request|file is too big/i, reason: 'bad-message' },
+  { code: 413, says: /^/, reason: 'bad-message' },
+  // MessageContent.cpp can_send_message_content: text may still be sent where files may not
+  { says: /not enough rights to send documents|chat_send_docs_forbidden/i, reason: 'bad-message' },
+  // Client::check_message, MessagesManager::edit_message_text, and the server's words for the same
+  {
+    code: 400,
+    says: /message to edit not found|message can't be edited|no text in the message/i,
+    reason: 'bad-message',
+  },
+  { code: 400, says: /message_(id_invalid|edit_time_expired|author_required)/i, reason: 'bad-message' },
   // Client::check_chat, check_chat_access
   { says: /chat not found|chat_id is empty|chat identifier/i, reason: 'destination-dead' },
   { says: /bot was (kicked from|blocked by)|user_is_blocked|bot_blocked/i, reason: 'destination-dead' },
@@ -49,6 +61,9 @@ const VERDICTS: readonly Verdict[] = [
 ];
 
 const DESCRIPTION_LIMIT = 200;
+
+/** Client::fail_query_with_error */
+const NOT_MODIFIED = /message is not modified|message_not_modified/i;
 
 /** A wait beyond an hour is no rate limit that we should obey blindly. */
 const RETRY_AFTER_MAX_MS = 3_600_000;
@@ -85,6 +100,18 @@ const refused = ({ error_code, description, parameters }: Refusal, { peer, addre
   return new DeliveryError(reasonOf(code, words), message, { code: String(code) });
 };
 
+/** For an edit that failed: passes where the message says already what it should say, and throws anything else. */
+export const unlessUnchanged = (error: unknown): void => {
+  if (!(error instanceof TelegramError) || !NOT_MODIFIED.test(error.description)) throw error;
+};
+
+/** A message in another chat, or one with a file or further parts. */
+export const notAmendable = (): DeliveryError =>
+  new DeliveryError('bad-message', 'this message cannot take the place of the earlier one', { code: 'not-amendable' });
+
+/** What the client throws instead of following a redirect. */
+export const redirected = (): Error => Object.assign(new Error('redirected'), { type: 'redirect' });
+
 /** Whom was asked, and what must not come back out. */
 export interface Asked {
   /** Host of the Bot API. */
@@ -109,6 +136,12 @@ export const telegramFailure = (error: unknown, asked: Asked): DeliveryError => 
     return new DeliveryError('unknown', `${asked.peer} gave an answer that is not JSON`, {
       code: 'invalid-json',
       maybeDelivered: true,
+    });
+  }
+  // Ours, or node-fetch's for a redirect that it cannot follow: an API root that is not one.
+  if (typeof type === 'string' && type.endsWith('redirect')) {
+    return new DeliveryError('sender-misconfigured', `${asked.peer} answered with a redirect, which is not followed`, {
+      code: 'redirect',
     });
   }
   // node-fetch's own word for an answer that broke off.

@@ -1,0 +1,142 @@
+/**
+ * Many alerts as one Telegram message: all of them in the text while it holds them, else the worst in the caption of a
+ * file that lists all. One message either way: a group takes twenty a minute.
+ */
+import type { Alert } from '../../alert.ts';
+import { type Count, type CountTable, type DigestContent, type DigestItem, nameOf, topOf } from '../digest.ts';
+import { type DigestFile, digestFile, itemLine } from '../digest-file.ts';
+import { incidentsOf } from '../incidents.ts';
+import { shorten } from '../text.ts';
+import { disarmEach, entitiesIn, type Line, lengthOf, type Piece } from './lines.ts';
+import { BLANK, ENTITIES_MAX, noticeLines, TEXT_LIMIT } from './single.ts';
+
+/** UTF-16 units after entity parsing. Source: https://core.telegram.org/bots/api#senddocument */
+export const CAPTION_LIMIT = 1024;
+
+/** How much of what stands around the items is shown. */
+interface Size {
+  title: number;
+  notice: number;
+  /** Of one table's line. */
+  table: number;
+}
+
+const IN_TEXT: Size = { title: 240, notice: 500, table: 300 };
+const IN_CAPTION: Size = { title: 140, notice: 160, table: 90 };
+/** Of an item's first line in a caption. */
+const ITEM_LIMIT = 120;
+
+/** Whole addresses would take two lines of a phone each. */
+const rowText = ({ name, count }: Count): string =>
+  `${name.replace(/(0x[0-9a-f]{4})[0-9a-f]{32}(?=[0-9a-f]{4}\b)/gi, '$1…')} ×${count}`;
+
+/** `Detectors: flashLoan ×80, mixer ×12 + 3 more`; the first is always there. */
+const tableLine = (table: CountTable, limit: number): Line => {
+  const { rows } = topOf(table);
+  const shown = rows.filter(
+    (_, index) =>
+      rows
+        .slice(0, index + 1)
+        .map(rowText)
+        .join(', ').length <= limit,
+  );
+  const texts = shown.length > 0 ? shown.map(rowText) : rows.slice(0, 1).map((row) => shorten(rowText(row), limit));
+  const more = table.counts.length - texts.length;
+  return [{ text: `${table.title}: `, mark: 'b' }, { text: `${texts.join(', ')}${more > 0 ? ` + ${more} more` : ''}` }];
+};
+
+const hashPiece = (item: DigestItem): Piece =>
+  item.url === undefined ? { text: nameOf(item), mark: 'code' } : { text: nameOf(item), href: item.url };
+
+const headOf = (content: DigestContent, size: Size): Line[] => [
+  [{ text: shorten(content.title, size.title), mark: 'b' }],
+  [{ text: content.span }],
+  ...noticeLines(content.notice, size.notice),
+  BLANK,
+  // The title names a single protocol.
+  ...content.tables
+    .filter(({ title, counts }) => title !== 'Protocols' || counts.length > 1)
+    .map((table) => tableLine(table, size.table)),
+  BLANK,
+];
+
+const plainLines = (text: string): Line[] => text.split('\n').map((line) => [{ text: line }]);
+
+/** What was said is told line by line; the headline then only says where. */
+const toldItem = (item: DigestItem, index: number): Line[] => {
+  const { severity, protocol, headline, detections, message, chain, time } = item;
+  const isTold = detections.length > 0 || message !== undefined;
+  return [
+    [{ text: `${index + 1}. ${isTold ? `${severity}: ${protocol}` : headline}`, mark: 'b' }],
+    [hashPiece(item)],
+    [{ text: [chain, time].filter((part) => part !== undefined).join(', ') }],
+    ...detections.flatMap((one) => plainLines(one.message === '' ? one.name : `${one.name}: ${one.message}`)),
+    ...(message === undefined ? [] : plainLines(message)),
+    BLANK,
+  ];
+};
+
+/** Every item with all that was said; undefined where that does not fit into a text. */
+const wholeText = (content: DigestContent): Line[] | undefined => {
+  const lines = disarmEach(
+    [...headOf(content, IN_TEXT), ...content.items.flatMap(toldItem), [{ text: content.why }]],
+    Number.POSITIVE_INFINITY,
+  );
+  return lengthOf(lines) <= TEXT_LIMIT + 1 && entitiesIn(lines) <= ENTITIES_MAX ? lines : undefined;
+};
+
+/** The counts, and as many of the worst as fit. */
+const captionOf = (content: DigestContent): Line[] => {
+  const { items, why } = content;
+  const head = headOf(content, IN_CAPTION);
+  const tail: Line[] = [[{ text: `The file lists all of them, the worst first. ${why}` }]];
+  let room = CAPTION_LIMIT + 1 - lengthOf([...head, ...tail]);
+  const shown: Line[] = [];
+  for (const item of items) {
+    const lines: Line[] = [[{ text: shorten(item.headline, ITEM_LIMIT), mark: 'b' }], [hashPiece(item)], BLANK];
+    room -= lengthOf(lines);
+    if (room < 0) break;
+    shown.push(...lines);
+  }
+  return disarmEach([...head, ...shown, ...tail], ENTITIES_MAX);
+};
+
+export interface DigestLayout {
+  /** The text, or the caption of `file`. */
+  lines: Line[];
+  file?: DigestFile;
+}
+
+export const layOutDigest = (content: DigestContent): DigestLayout => {
+  const lines = wholeText(content);
+  return lines === undefined ? { lines: captionOf(content), file: digestFile(content) } : { lines };
+};
+
+/** Without file and markup: every item in a line. */
+export const minimalDigest = (content: DigestContent): Line[] => [
+  [{ text: shorten(content.title, IN_TEXT.title) }],
+  ...noticeLines(content.notice, IN_TEXT.notice),
+  ...content.items.map((item) => [{ text: itemLine(item) }]),
+];
+
+/** Left free beside the items by title and notice. */
+const MINIMAL_ROOM = TEXT_LIMIT - IN_TEXT.title - IN_TEXT.notice - 2;
+
+/** Alerts in parts whose minimal digests fit into a message each; `itemsOf` describes the alerts of one incident. */
+export const minimalParts = (
+  alerts: readonly Alert[],
+  itemsOf: (alerts: readonly Alert[]) => readonly DigestItem[],
+): Alert[][] => {
+  const parts: Alert[][] = [];
+  let room = 0;
+  for (const incident of incidentsOf(alerts)) {
+    const length = lengthOf(itemsOf(incident).map((item) => [{ text: itemLine(item) }]));
+    if (length > room) {
+      parts.push([]);
+      room = MINIMAL_ROOM;
+    }
+    parts.at(-1)?.push(...incident);
+    room -= length;
+  }
+  return parts;
+};
