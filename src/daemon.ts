@@ -120,6 +120,8 @@ const startWork = async (
 ) => {
   const stopDelivering = delivering.start();
   lifecycle.onStop('deliver', () => stopDelivering(GRACE_MS));
+  const stopFallback = delivering.fallback.start();
+  lifecycle.onStop('fallback', () => stopFallback(GRACE_MS));
   await reading.keepSchedule();
   const polling = store.schedule.work(config.poll.concurrency, async (turn, signal) => {
     if (!isReview(turn)) return reading.intake.run(turn, signal);

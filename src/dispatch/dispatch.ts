@@ -10,6 +10,8 @@ export interface DispatchDependencies {
   /** An alert that has no destination at all is dead at once: kept, counted and announced, never dropped. */
   stranded(alert: Alert, problems: readonly string[]): Promise<void>;
   onRouted?(alert: Alert, routes: Routes): void;
+  /** Durably notes to look later whether these were accepted; before they are queued, so that a crash loses no look. */
+  setDeadline?(alerts: readonly Alert[]): Promise<void>;
 }
 
 export interface Dispatch {
@@ -41,8 +43,9 @@ export const toParcels = (routed: readonly { alert: Alert; destinations: readonl
   return [...byDestination.values()].flatMap(cut);
 };
 
-export const createDispatch = ({ routesOf, expect, enqueue, stranded, onRouted }: DispatchDependencies): Dispatch => ({
+export const createDispatch = (dependencies: DispatchDependencies): Dispatch => ({
   dispatch: async (alerts, nonce) => {
+    const { routesOf, expect, enqueue, stranded, onRouted, setDeadline } = dependencies;
     const routed: { alert: Alert; destinations: Destination[] }[] = [];
     for (const alert of alerts) {
       const routes = await routesOf(alert);
@@ -51,6 +54,7 @@ export const createDispatch = ({ routesOf, expect, enqueue, stranded, onRouted }
       else if (!routes.skipped) await stranded(alert, routes.problems);
     }
     const parcels = toParcels(routed);
+    await setDeadline?.(routed.map(({ alert }) => alert));
     await expect(parcels);
     await enqueue(parcels, nonce);
   },

@@ -10,6 +10,8 @@ import { createDispatch } from '../dispatch/dispatch.ts';
 import { type RouteSettings, type Routes, routeAlert } from '../dispatch/routes.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
+import { createAnnouncer } from './announce.ts';
+import { createFallback } from './fallback.ts';
 import type { Store } from './store.ts';
 import { startWorker } from './workers.ts';
 
@@ -93,6 +95,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     const message = problems.length > 0 ? `${NO_ROUTE}: ${problems.join('; ')}` : `${NO_ROUTE}: it has no channels`;
     const end = { reason: 'no-destination', message, at: new Date(now()).toISOString() };
     await store.dead.bury({ alert, attempts: 0, ...end });
+    await fallback.onStranded(alert, message);
     await store.ledger.book(NOWHERE, [alert], { state: 'dead', attempt: { outcome: 'dead', durationMs: 0, ...end } });
     log.error(
       { service: alert.service, protocol: alert.protocol, item: alert.itemId, reason: message },
@@ -100,8 +103,13 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     );
   };
 
+  const fallback = createFallback({ config, settings, store, metrics, log });
+  const { labelOf } = settings;
+  const announcer = createAnnouncer({ store, fallback: fallback.destinations, routesOf, labelOf, log, now });
+
   const { dispatch } = createDispatch({
     routesOf,
+    setDeadline: fallback.setDeadline,
     expect: store.ledger.expect,
     enqueue: store.queues.enqueue,
     stranded,
@@ -110,17 +118,14 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
 
   let stopping = false;
 
-  const silent = async (): Promise<void> => {};
   const workerDependencies = {
     config,
     store,
     log,
     scrub,
     onAttempt: reportAttempt(log, metrics, now),
-    onDead: silent,
-    onBroken: silent,
-    onWell: silent,
-    onMoved: silent,
+    onDead: fallback.onDead,
+    ...announcer,
     isStopping: () => stopping,
     now,
   };
@@ -129,6 +134,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     channels,
     dispatch,
     routesOf,
+    fallback,
     /** Begins to take parcels; gives what ends it. */
     start: (): ((graceMs: number) => Promise<void>) => {
       const workers = channels.map((channel) => startWorker(channel, workerDependencies));

@@ -31,7 +31,7 @@ export const refreshGauges = async (dependencies: GaugeDependencies): Promise<vo
   metrics.unroutableEntries.set(review.problems().length);
   metrics.redisUp.set(store.redis.status === 'ready' ? 1 : 0);
   if (store.redis.status !== 'ready') return;
-  for (const counts of await store.queues.counts()) {
+  for (const counts of [...(await store.queues.counts()), await store.deadlines.counts()]) {
     for (const state of STATES) metrics.queueJobs.set({ queue: counts.name, state }, counts[state]);
   }
   metrics.deadDeliveries.set(await store.dead.count());

@@ -9,6 +9,7 @@ import type { Catalog } from '../poll/catalog.ts';
 import { createPollLock } from '../poll/lock.ts';
 import { createInventory } from '../queue/inventory.ts';
 import { routeSettings } from './deliver.ts';
+import { fallbackRoutes } from './fallback.ts';
 import type { Service } from './poll.ts';
 import type { Store } from './store.ts';
 
@@ -43,7 +44,8 @@ export const createLostSearch = ({ config, store, catalog, serviceOf, now }: Los
 
   const destinationsOf = async ({ service, protocol }: Pick<Alert, 'service' | 'protocol'>) => {
     const { channels = [] } = (await catalog.protocols(service)).get(protocol) ?? {};
-    return routeEntries(channelsOf(protocol, { channels }, settings.overrides), settings).destinations;
+    const routes = routeEntries(channelsOf(protocol, { channels }, settings.overrides), settings);
+    return [...routes.destinations, ...fallbackRoutes(config, settings).destinations];
   };
 
   /** Stored notifications have no ids to ask for: they are read from their date on. */

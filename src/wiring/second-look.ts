@@ -15,6 +15,7 @@ import { createLooks } from '../poll/looks.ts';
 import type { Stream } from '../poll/poller.ts';
 import { createSecondLook } from '../poll/second-look.ts';
 import { routeSettings } from './deliver.ts';
+import { fallbackRoutes } from './fallback.ts';
 import type { Service } from './poll.ts';
 import type { Store } from './store.ts';
 import { hasSecondLook } from './turns.ts';
@@ -87,13 +88,16 @@ export const createLooking = (dependencies: LookingDependencies) => {
     return 'forwarded';
   };
 
-  /** To those of its destinations that the protocol still has; no trigger is asked, as it let the first alert through. */
+  /**
+   * To those of its destinations that the protocol, or the fallback, still has; no trigger is asked, as it let the first
+   * alert through.
+   */
   const followUp = async (alert: Alert, destinations: readonly string[]): Promise<void> => {
     const { channels = [] } = (await catalog.protocols(alert.service)).get(alert.protocol) ?? {};
     const routes = routeEntries(channelsOf(alert.protocol, { channels }, settings.overrides), settings);
-    const parcels = toParcels([
-      { alert, destinations: routes.destinations.filter(({ id }) => destinations.includes(id)) },
-    ]);
+    const all = [...routes.destinations, ...fallbackRoutes(config, settings).destinations];
+    const told = new Map(all.filter(({ id }) => destinations.includes(id)).map((one) => [one.id, one]));
+    const parcels = toParcels([{ alert, destinations: [...told.values()] }]);
     await store.ledger.expect(parcels);
     await store.queues.enqueue(parcels);
     const { service, protocol, itemId, type, followUp: change } = alert;

@@ -1,6 +1,6 @@
 /** Everything that is kept in Redis, by owner: what the daemon works with and the commands look at. */
 import { createAmendments } from '../deliver/amend.ts';
-import { createBacklog } from '../queue/backlog.ts';
+import { createAnnounced } from '../deliver/announced.ts';
 import { createCircuits } from '../deliver/circuit.ts';
 import { createDeadLetters } from '../deliver/dead.ts';
 import { createLedger } from '../deliver/ledger.ts';
@@ -11,6 +11,8 @@ import { createStandings } from '../deliver/standing.ts';
 import { createCursors } from '../poll/cursor.ts';
 import { createQuarantine } from '../poll/quarantine.ts';
 import { createSeen } from '../poll/seen.ts';
+import { createBacklog } from '../queue/backlog.ts';
+import { createDeadlines } from '../queue/deadlines.ts';
 import { createParcelQueues, type RedisClient } from '../queue/queues.ts';
 import { createSchedule } from '../queue/schedule.ts';
 import type { DaemonTurn } from './turns.ts';
@@ -28,11 +30,13 @@ export type Store = ReturnType<typeof createStore>;
 export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
   const queues = createParcelQueues({ redis, prefix, onError });
   const schedule = createSchedule<DaemonTurn>({ redis, prefix, onError });
+  const deadlines = createDeadlines({ redis, prefix, onError });
   return {
     redis,
     prefix,
     queues,
     schedule,
+    deadlines,
     cursors: createCursors(redis, prefix),
     seen: createSeen(redis, prefix),
     quarantine: createQuarantine(redis, prefix, now),
@@ -44,9 +48,10 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     slots: createSlots(redis, prefix, now),
     circuits: createCircuits(redis, prefix, now),
     backlog: createBacklog(redis, prefix),
+    announced: createAnnounced(redis, prefix),
     moves: createMoves(redis, prefix),
     close: async () => {
-      await Promise.all([queues.close(), schedule.close()]);
+      await Promise.all([queues.close(), schedule.close(), deadlines.close()]);
     },
   };
 };

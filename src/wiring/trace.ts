@@ -1,5 +1,5 @@
 /** Finds everything the books know of one item, however it is named. */
-import { type Alert, alertId, deliveryId, SOURCES } from '../alert.ts';
+import { type Alert, alertId, deliveryId, SOURCES, TOCSIN } from '../alert.ts';
 import type { DeadDelivery } from '../deliver/dead.ts';
 import { type AlertRecord, type DeliveryRecord, NOWHERE, targetOf } from '../deliver/record.ts';
 import type { Store } from './store.ts';
@@ -50,7 +50,7 @@ const fromLetter = ({ id, alert, destination, at, reason, message }: DeadDeliver
 export const createTracer = (store: Pick<Store, 'ledger' | 'dead'>, services: readonly string[]) => {
   const named = (name: string): Alert['id'][] => [
     name,
-    ...services.flatMap((service) => SOURCES.map((source) => alertId(service, source, name))),
+    ...[...services, TOCSIN].flatMap((service) => SOURCES.map((source) => alertId(service, source, name))),
   ];
 
   const trace = async (id: Alert['id']): Promise<Trace[]> => {

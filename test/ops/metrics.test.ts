@@ -49,6 +49,7 @@ const useAll = (metrics: Metrics): void => {
   metrics.deliveryFailures.inc({ kind, destination, reason: 'retry' });
   metrics.deliveryDuration.observe({ kind }, 0.2);
   metrics.alertLatency.observe({ kind }, 4);
+  metrics.fallbackAlerts.inc({ reason: 'late' });
   metrics.queueJobs.set({ queue: 'deliver-slack', state: 'waiting' }, 5);
   metrics.deadDeliveries.set(0);
   metrics.redisUp.set(1);
@@ -57,7 +58,7 @@ const useAll = (metrics: Metrics): void => {
 const DECLARED = `
   alert_latency_seconds alerts_total audit_differences_total audited_to_timestamp_seconds audits_total build_info
   catalog_protocols cursor_lag_seconds dead_deliveries deliveries_total delivery_duration_seconds
-  delivery_failures_total items_malformed_total items_total poll_duration_seconds polls_total queue_jobs redis_up
+  delivery_failures_total fallback_alerts_total items_malformed_total items_total poll_duration_seconds polls_total queue_jobs redis_up
   second_looks_total service_up unroutable_entries`
   .trim()
   .split(/\s+/)

@@ -1,0 +1,104 @@
+/** Tells people, over channels that work, that a destination is broken, that it works again, and that it has moved. */
+import type { Logger } from 'pino';
+import type { Alert, Announcement, Destination } from '../alert.ts';
+import { createAdd } from '../deliver/add.ts';
+import {
+  audienceOf,
+  brokenText,
+  movedText,
+  type Subject,
+  senderSubject,
+  subjectId,
+  subjectName,
+  TOLD_BREAKS,
+  wellText,
+} from '../deliver/announce.ts';
+import type { Broken } from '../deliver/health.ts';
+import { announcementAlert } from '../dispatch/announcement.ts';
+import { toParcels } from '../dispatch/dispatch.ts';
+import type { RouteSettings, Routes } from '../dispatch/routes.ts';
+import type { Store } from './store.ts';
+
+export interface AnnouncerDependencies {
+  store: Store;
+  fallback: readonly Destination[];
+  routesOf(alert: Alert): Promise<Routes>;
+  labelOf: RouteSettings['labelOf'];
+  log: Logger;
+  now(): number;
+}
+
+export const createAnnouncer = ({ store, fallback, routesOf, labelOf, log, now }: AnnouncerDependencies) => {
+  const { ledger, queues, announced } = store;
+  const add = createAdd({ ledger, enqueue: queues.enqueue });
+
+  /** The same key is the same announcement, told once to each. */
+  const tell = async (about: Announcement, key: string, at: number, message: string, told: readonly Destination[]) => {
+    const alert = announcementAlert({ about, key, message }, at);
+    await add(toParcels([{ alert, destinations: told }]), 'announcement');
+    return { announcement: alert.id, told: told.map(({ label }) => label) };
+  };
+
+  const waitingFor = async ({ destination, isSender }: Subject): Promise<number> => {
+    const counts = Object.entries(await ledger.waiting());
+    const own = counts.filter(([id]) => (isSender ? id.startsWith(`${destination.kind}-`) : id === destination.id));
+    return own.reduce((sum, [, count]) => sum + count, 0);
+  };
+
+  const routedOf = async (alerts: readonly Alert[]): Promise<Destination[]> => {
+    const protocols = new Map(alerts.map((alert) => [JSON.stringify([alert.service, alert.protocol]), alert]));
+    const routes = await Promise.all([...protocols.values()].map(routesOf));
+    return [...new Map(routes.flatMap(({ destinations }) => destinations).map((one) => [one.id, one])).values()];
+  };
+
+  const audience = async (subject: Subject, alerts: readonly Alert[]): Promise<Destination[]> => {
+    const routed = await routedOf(alerts);
+    const candidates = [...fallback, ...routed];
+    const broken = await announced.get(candidates.flatMap(({ id, kind }) => [id, senderSubject(kind)]));
+    const isBroken = ({ id, kind }: Destination): boolean => broken.has(id) || broken.has(senderSubject(kind));
+    return audienceOf({ ...subject, fallback, routed, isBroken });
+  };
+
+  /** Said by all daemons once, until it works again. */
+  const onBroken = async ({ alerts, reason, message, ...subject }: Broken): Promise<void> => {
+    const id = subjectId(subject);
+    const breaks = await announced.countBreaks(id);
+    const told = breaks > TOLD_BREAKS ? [] : await audience(subject, alerts);
+    const standing = await announced.note(id, { since: new Date(now()).toISOString(), message, told });
+    const { since } = standing;
+    const waiting = await waitingFor(subject);
+    const text = brokenText({ ...subject, reason, message, since, waiting, hasFallback: fallback.length > 0, breaks });
+    const said = await tell('destination.broken', `${id} ${since}`, Date.parse(since), text, standing.told);
+    const line = { destination: id, name: subjectName(subject), reason, message, waiting, breaks, ...said };
+    if (told.length > 0 || breaks > TOLD_BREAKS) log.error(line, 'a destination is broken');
+    else log.error(line, 'a destination is broken, and no channel works that could tell people');
+  };
+
+  const onWell = async (subject: Subject): Promise<void> => {
+    const id = subjectId(subject);
+    const standing = (await announced.get([id])).get(id);
+    if (standing === undefined) return;
+    const { since, message, told } = standing;
+    const text = wellText({ ...subject, since, message, waiting: await waitingFor(subject) });
+    const said = await tell('destination.well', `${id} ${since}`, now(), text, told);
+    await announced.remove(id, standing);
+    log.info({ destination: id, name: subjectName(subject), since, ...said }, 'a destination works again');
+  };
+
+  /** To the fallback; where there is none, to the people who have moved. */
+  const onMoved = async (destination: Destination, address: string): Promise<void> => {
+    const label = labelOf(destination.kind, address);
+    const told = fallback.length > 0 ? fallback : [{ ...destination, address }];
+    const text = movedText(destination, label);
+    const said = await tell('destination.moved', `${destination.id} ${label}`, now(), text, told);
+    log.warn({ destination: destination.id, from: destination.label, to: label, ...said }, 'a destination has moved');
+  };
+
+  /** A delivery must not fail because nobody can be told of another. */
+  const safely =
+    <Args extends unknown[]>(announce: (...args: Args) => Promise<void>) =>
+    (...args: Args): Promise<void> =>
+      announce(...args).catch((error: unknown) => log.error({ err: error }, 'an announcement failed'));
+
+  return { onBroken: safely(onBroken), onWell: safely(onWell), onMoved: safely(onMoved) };
+};
