@@ -1,17 +1,19 @@
 /** POST to addresses that came from outside: resolves, checks every address, dials what it checked, follows no redirect. */
-import type { LookupAddress } from 'node:dns';
-import { lookup as systemLookup } from 'node:dns/promises';
-import type { LookupFunction } from 'node:net';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { DeliveryError } from '../errors.ts';
-import { createGuard, type Guard, type GuardOptions, hostKey } from './guard.ts';
+import { blocked, type ConnectionSettings, createDialer, type DialOptions } from './dial.ts';
+import { createGuard, type Guard, type GuardOptions } from './guard.ts';
 import { networkFailure, stoppedWaiting } from './network.ts';
+
+export type { ConnectionSettings, Resolve } from './dial.ts';
 
 export interface PostRequest {
   url: string;
   headers: Record<string, string>;
   body: string;
   signal: AbortSignal;
+  /** Certificates and proxy. The same object is the same connections, so there must not be ever new ones. Default: none. */
+  connection?: ConnectionSettings;
 }
 
 export interface PostResponse {
@@ -25,16 +27,9 @@ export interface PostResponse {
 /** Resolves for every HTTP status; throws a `DeliveryError` where there was no answer or the guard refused. */
 export type GuardedPost = (request: PostRequest) => Promise<PostResponse>;
 
-/** Every address of a host name. */
-export type Resolve = (host: string) => Promise<LookupAddress[]>;
-
-export interface GuardedPostOptions extends GuardOptions {
-  /** Default: the operating system's resolver. */
-  resolve?: Resolve;
+export interface GuardedPostOptions extends GuardOptions, Omit<DialOptions, 'guard'> {
   /** To one origin. Default 50. */
   connections?: number;
-  /** Default 10 s. */
-  connectTimeoutMs?: number;
 }
 
 const TEXT_LIMIT_BYTES = 16 * 1024;
@@ -42,52 +37,6 @@ const TEXT_LIMIT_BYTES = 16 * 1024;
 const ANSWER_LIMIT_BYTES = 4 * TEXT_LIMIT_BYTES;
 /** Callers set their own deadline by signal; this only frees a socket that nobody waits for. */
 const IDLE_LIMIT_MS = 120_000;
-
-const systemResolve: Resolve = (host) => systemLookup(host, { all: true });
-
-const blocked = (host: string, refusal: string): DeliveryError =>
-  new DeliveryError('destination-dead', `${host} is not written to: it ${refusal}`, { code: 'blocked' });
-
-/** A name is used only when each of its addresses may be, so that a mixed answer cannot slip one through. */
-const guardedLookup =
-  (guard: Guard, resolve: Resolve): LookupFunction =>
-  (host, options, callback) => {
-    const found = (addresses: LookupAddress[]): void => {
-      const refusal = addresses.map(({ address }) => guard.refuseAddress(address, host)).find(Boolean);
-      const [first] = addresses;
-      if (refusal !== undefined) callback(blocked(host, refusal), '');
-      else if (first === undefined) callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '');
-      else if (options.all) callback(null, addresses);
-      else callback(null, first.address, first.family);
-    };
-    resolve(host).then(found, (error: NodeJS.ErrnoException) => callback(error, ''));
-  };
-
-/**
- * The second and third of three checks, since no single place sees every way in: an address written into a URL is never
- * looked up (`targetOf` judges it), a name's addresses are known only to the lookup, and the open socket alone tells who
- * was dialled. A list of blocked networks given to `connect` would do for http, but is ignored for https.
- */
-const guardedConnector = (
-  guard: Guard,
-  { resolve, connectTimeoutMs }: GuardedPostOptions,
-): buildConnector.connector => {
-  const connect = buildConnector({
-    lookup: guardedLookup(guard, resolve ?? systemResolve),
-    allowH2: false,
-    timeout: connectTimeoutMs ?? 10_000,
-  });
-  return (options, callback) => {
-    const host = hostKey(options.hostname);
-    connect(options, (error, socket) => {
-      if (error !== null) return callback(error, null);
-      const refusal = guard.refuseAddress(socket.remoteAddress ?? '', host);
-      if (refusal === undefined) return callback(null, socket);
-      socket.destroy();
-      callback(blocked(host, refusal), null);
-    });
-  };
-};
 
 const targetOf = (text: string, guard: Guard): URL => {
   const url = URL.parse(text);
@@ -175,16 +124,34 @@ export const retryAfterMs = (header: string | undefined, nowMs: number): number 
 /** A POST that reaches public addresses only, over kept connections. Throws where `allowNetworks` is malformed. */
 export const createGuardedPost = (options: GuardedPostOptions): { post: GuardedPost; close(): Promise<void> } => {
   const guard = createGuard(options);
-  const agent = new Agent({
-    connect: guardedConnector(guard, options),
-    connections: options.connections ?? 50,
-    allowH2: false,
-    maxResponseSize: ANSWER_LIMIT_BYTES,
-    headersTimeout: IDLE_LIMIT_MS,
-    bodyTimeout: IDLE_LIMIT_MS,
-  });
+  const opened = new Map<ConnectionSettings | undefined, { agent: Agent; close(): Promise<unknown> }>();
+  let closed = false;
+
+  const open = (settings: ConnectionSettings | undefined) => {
+    const dialer = createDialer({ ...options, guard }, settings);
+    const agent = new Agent({
+      connect: dialer.connect,
+      connections: options.connections ?? 50,
+      allowH2: false,
+      maxResponseSize: ANSWER_LIMIT_BYTES,
+      headersTimeout: IDLE_LIMIT_MS,
+      bodyTimeout: IDLE_LIMIT_MS,
+    });
+    const close = () => Promise.all([agent.destroy(), dialer.close()]);
+    const one = { agent, close };
+    opened.set(settings, one);
+    return one;
+  };
+
   return {
-    post: async (request) => exchange(agent, targetOf(request.url, guard), request),
-    close: () => agent.destroy(),
+    post: async (request) => {
+      const url = targetOf(request.url, guard);
+      if (closed) throw networkFailure({ code: 'UND_ERR_CLOSED' }, url.hostname, false);
+      return exchange((opened.get(request.connection) ?? open(request.connection)).agent, url, request);
+    },
+    close: async () => {
+      closed = true;
+      await Promise.all([...opened.values()].map(({ close }) => close()));
+    },
   };
 };

@@ -30,6 +30,7 @@ const allowVariables = (value: unknown): unknown => {
   return {
     ...value,
     ...(isNode(value.properties) ? { properties: mapValues(value.properties, allowVariables) } : {}),
+    ...(Array.isArray(value.anyOf) ? { anyOf: value.anyOf.map(allowVariables) } : {}),
     ...(isNode(value.items) ? { items: allowVariables(value.items) } : {}),
     ...(isNode(value.additionalProperties) ? { additionalProperties: allowVariables(value.additionalProperties) } : {}),
   };

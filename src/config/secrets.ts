@@ -35,9 +35,21 @@ const addressesIn = (config: Config): string[] => {
     .filter((address) => address.includes('://'));
 };
 
+/** Receivers that are named by URL. */
+const namedReceivers = ({ channels: { webhook } }: Config): string[] =>
+  [...Object.keys(webhook?.secrets ?? {}), ...Object.keys(webhook?.receivers ?? {})].filter((name) =>
+    name.includes('://'),
+  );
+
+/** What follows a scheme in a header's value: `Bearer TOKEN`. */
+const credentialsIn = ({ channels: { webhook } }: Config): string[] =>
+  Object.values(webhook?.receivers ?? {})
+    .flatMap(({ headers }) => Object.values(headers))
+    .flatMap((value) => /^[\w-]+ +(\S{8,})$/.exec(value.reveal())?.[1] ?? []);
+
 /** Secrets as they were given, and the forms of them that other programs print; each once, none empty. */
 export const collectSecrets = (config: Config): string[] => {
-  const whole = [...revealed(config), ...addressesIn(config), ...Object.keys(config.channels.webhook?.secrets ?? {})];
+  const whole = [...revealed(config), ...addressesIn(config), ...namedReceivers(config), ...credentialsIn(config)];
   const all = whole.flatMap((text) => [text, ...partsOf(text)]).flatMap(decoded);
   return [...new Set(all)].filter((text) => text !== '');
 };

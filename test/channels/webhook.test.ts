@@ -1,16 +1,19 @@
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Alert, deliveryId, type JsonObject } from '../../src/alert.ts';
+import { type Alert, deliveryId, type JsonObject, messageId } from '../../src/alert.ts';
 import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
 import type { Format } from '../../src/channels/channel.ts';
 import { createGuardedPost } from '../../src/channels/http.ts';
 import { webhookConfig } from '../../src/channels/webhook/config.ts';
 import { composeWebhook } from '../../src/channels/webhook/message.ts';
 import { webhook } from '../../src/channels/webhook/transport.ts';
+import { announcementAlert } from '../../src/dispatch/announcement.ts';
 import { DeliveryError } from '../../src/errors.ts';
 import { destinationOf, inspectionAlert, notificationAlert, sampleInspection, TX_HASH } from '../support/alerts.ts';
+import { createCertificate } from '../support/certificate.ts';
 import { startHttpReceiver } from '../support/http-receiver.ts';
+import { startProxy } from '../support/proxy.ts';
 
 const secretOf = (fill: string): string => `whsec_${Buffer.alloc(32, fill).toString('base64')}`;
 
@@ -76,6 +79,24 @@ describe('payload', () => {
     expect(data).toMatchObject({ followUp: { ...change, of: compose(first, { format: 'rich' }).id } });
   });
 
+  test('of a sample, an announcement and a notice', () => {
+    const message = 'Slack #ops is broken';
+    const announcement = announcementAlert({ about: 'destination.broken', key: '1', message }, Date.UTC(2026, 10, 20));
+    expect(payload(announcement)).toStrictEqual({
+      type: 'tocsin.destination.broken',
+      timestamp: '2026-11-20T00:00:00.000Z',
+      data: {
+        service: 'Tocsin',
+        protocol: 'Tocsin',
+        announcement: { message, createdAt: '2026-11-20T00:00:00.000Z' },
+        links: {},
+        replay: false,
+      },
+    });
+    const notice = 'Slack #ops did not take it within 60s.';
+    expect(payload(inspectionAlert({ notice })).data).toMatchObject({ notice });
+  });
+
   test('a refused one comes again with what tells the item apart, and says so', () => {
     const item = { note: 'n'.repeat(5000) };
     for (const format of ['plain', 'minimal'] as const) {
@@ -96,6 +117,53 @@ describe('payload', () => {
         expect(parsed.data.inspection).toEqual(JSON.parse(JSON.stringify(item)));
       }),
     );
+  });
+});
+
+describe('batches', () => {
+  const alerts = ['a', 'b', 'c', 'd', 'e'].map((_id, index) =>
+    inspectionAlert({ item: { _id }, at: `2026-11-20T10:07:3${9 - index}.000Z` }),
+  );
+  const destination = destinationOf('webhook', 'https://hooks.example/in');
+  const composeAll = (format: Format, batch: number, some = alerts) =>
+    composeWebhook(
+      { destination, alerts: some },
+      { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' },
+      { batch },
+    ).map(({ id, body, alerts: told }) => ({ id, told: told.map(({ itemId }) => itemId), payload: JSON.parse(body) }));
+
+  test('by default each alert comes by itself', () => {
+    const messages = composeAll('rich', webhookConfig.parse({}).batch);
+    expect(messages.map(({ told }) => told)).toEqual([['a'], ['b'], ['c'], ['d'], ['e']]);
+    expect(messages.map(({ payload: { type } }) => type)).toEqual(Array(5).fill('inspection.critical'));
+  });
+
+  test('as asked for, so many come in one message that has them as they would come alone', () => {
+    const [first, second, third] = composeAll('rich', 2);
+    expect(first?.payload).toStrictEqual({
+      type: 'batch',
+      timestamp: '2026-11-20T10:07:39.000Z',
+      data: { items: alerts.slice(0, 2).map((alert) => payload(alert)) },
+    });
+    expect(first?.id).toBe(
+      messageId(
+        alerts.slice(0, 2).map(({ id }) => id),
+        destination.id,
+      ),
+    );
+    expect(second?.told).toEqual(['c', 'd']);
+    expect(third).toEqual({
+      id: deliveryId(alerts[4]?.id ?? '', destination.id),
+      told: ['e'],
+      payload: payload(alerts[4] ?? inspectionAlert()),
+    });
+  });
+
+  test('one that was refused comes again in single ones, and these, refused, with less', () => {
+    const single = composeAll('plain', 3, alerts.slice(0, 3));
+    expect(single.map((message) => message.payload)).toStrictEqual(alerts.slice(0, 3).map((alert) => payload(alert)));
+    expect(composeAll('plain', 3, alerts.slice(0, 1))[0]?.payload.data.partial).toBe(true);
+    for (const message of composeAll('minimal', 3)) expect(message.payload.data.partial).toBe(true);
   });
 });
 
@@ -170,6 +238,28 @@ describe('signature', () => {
     expect(receiver.arrived).toHaveLength(3);
   });
 
+  test.each([
+    ['the common one', (_host: string, secret: unknown) => ({ secret })],
+    ["the receiver's", (host: string, secret: unknown) => ({ secret: secretOf('x'), secrets: { [host]: secret } })],
+  ])('while %s is rotated, whoever knows either secret can verify', async (_name, configOf) => {
+    const receiver = await startHttpReceiver();
+    const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1'] });
+    closers.push(receiver.close, guard.close);
+    const config = webhookConfig.parse(configOf('127.0.0.1', [secretOf('n'), secretOf('o')]));
+    const channel = webhook.create(config, { post: guard.post, now: Date.now });
+    await channel.send(compose(inspectionAlert(), { address: receiver.origin }), AbortSignal.timeout(20_000));
+    const { body = '', headers = {} } = receiver.arrived[0] ?? {};
+    const [newer = '', older = '', ...others] = (headers['webhook-signature'] ?? '').split(' ');
+    expect(others).toEqual([]);
+    for (const fill of ['n', 'o']) expect(() => new Webhook(secretOf(fill)).verify(body, headers)).not.toThrow();
+    expect(() => new Webhook(secretOf('x')).verify(body, headers)).toThrow();
+    const verifyOnly = (fill: string, signature: string) =>
+      new Webhook(secretOf(fill)).verify(body, { ...headers, 'webhook-signature': signature });
+    expect(() => verifyOnly('n', newer)).not.toThrow();
+    expect(() => verifyOnly('o', older)).not.toThrow();
+    expect(() => verifyOnly('n', older)).toThrow();
+  });
+
   test('without a secret it is left out, and verify says so', async () => {
     const { receiver, channel, send } = await openWebhook({});
     await send(inspectionAlert());
@@ -180,6 +270,45 @@ describe('signature', () => {
     expect(await partly.channel.verify(new AbortController().signal)).toMatch(/1 .*unsigned/);
     const signed = await openWebhook({ secret: secretOf('a') });
     expect(await signed.channel.verify(new AbortController().signal)).not.toMatch(/unsigned/);
+  });
+});
+
+describe('receivers', () => {
+  test('headers go to those for whom they are set, the URL before the host, and never in place of ours', async () => {
+    const receiver = await startHttpReceiver();
+    const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1', 'localhost'] });
+    closers.push(receiver.close, guard.close);
+    const { host } = new URL(receiver.origin);
+    const config = webhookConfig.parse({
+      receivers: {
+        [`${receiver.origin}/own`]: { headers: { 'X-Own': 'one', 'user-agent': 'ours' } },
+        [host]: { headers: { Authorization: 'Bearer two' } },
+      },
+    });
+    const channel = webhook.create(config, { post: guard.post, now: Date.now });
+    const headersAt = async (address: string) => {
+      await channel.send(compose(inspectionAlert(), { address }), AbortSignal.timeout(20_000));
+      return receiver.arrived.at(-1)?.headers;
+    };
+    expect(await headersAt(`${receiver.origin}/own`)).toMatchObject({
+      'x-own': 'one',
+      'user-agent': 'ours',
+      'content-type': 'application/json',
+    });
+    const byHost = await headersAt(`${receiver.origin}/other`);
+    expect(byHost).toMatchObject({ authorization: 'Bearer two', 'user-agent': 'tocsin' });
+    expect(byHost).not.toHaveProperty('x-own');
+    expect(await headersAt(receiver.origin.replace('127.0.0.1', 'localhost'))).not.toHaveProperty('authorization');
+  });
+
+  test('a proxy is asked for those for whom it is set', async () => {
+    const proxy = await startProxy();
+    closers.push(proxy.close);
+    const { receiver, send } = await openWebhook({ receivers: { '127.0.0.1': { proxy: proxy.origin } } });
+    await send(inspectionAlert());
+    await send(inspectionAlert(), receiver.origin.replace('127.0.0.1', 'localhost'));
+    expect(receiver.accepted).toHaveLength(2);
+    expect(proxy.asked).toEqual([new URL(receiver.origin).host]);
   });
 });
 
@@ -229,12 +358,15 @@ describe('configuration', () => {
     }
     for (const secret of ['', 'plain', 'whsec_', `whsec_${'!'.repeat(40)}`, `whsk_${'A'.repeat(44)}`, 7]) {
       expect(valid({ secret }), String(secret)).toBe(false);
+      expect(valid({ secret: [secretOf('a'), secret] }), String(secret)).toBe(false);
     }
   });
 
   test('defaults', () => {
     expect(webhookConfig.parse({})).toEqual({
       secrets: {},
+      receivers: {},
+      batch: 1,
       allowHttp: false,
       allowNetworks: [],
       rateLimit: {},
@@ -252,9 +384,80 @@ describe('configuration', () => {
     [{ retry: { maxage: '1h' } }],
     [{ allowNetworks: ['10.0.0.0/99'] }],
     [{ sceret: 'x' }],
+    [{ secret: [] }],
+    [{ secret: [secretOf('a'), secretOf('b'), secretOf('c')] }],
+    [{ secrets: { 'hooks.example': [] } }],
+    [{ secrets: { 'hooks.example/in': secretOf('a') } }],
+    [{ batch: 0 }],
+    [{ batch: 101 }],
   ])('refuses %j', (config) => {
     expect(valid(config)).toBe(false);
   });
+});
+
+describe('configuration of receivers', () => {
+  const own = createCertificate();
+  const problemsOf = (receiver: object, name = 'hooks.example') =>
+    (webhookConfig.safeParse({ receivers: { [name]: receiver } }).error?.issues ?? []).map(
+      ({ path, message, ...issue }) =>
+        `${path.slice(2).join('.')}: ${issue.code === 'invalid_key' ? issue.issues[0]?.message : message}`,
+    );
+
+  test.each([
+    [{}],
+    [{ headers: { authorization: 'Bearer x', 'X-Team_1': 'a b' } }],
+    [{ ca: own.cert }],
+    [{ ca: `# two\n${own.cert}\n${createCertificate().cert}`.trim() }],
+    [{ cert: own.cert.trim(), key: own.key.trim() }],
+    [{ proxy: 'http://user:p%40ss@proxy.example:3128' }],
+    [{ proxy: 'https://proxy.example/' }],
+  ])('%#: it is right', (receiver) => {
+    expect(problemsOf(receiver)).toEqual([]);
+  });
+
+  test.each([
+    ['headers.webhook-id', { headers: { 'webhook-id': 'x' } }, /set by Tocsin/],
+    ['headers.Webhook-Extra', { headers: { 'Webhook-Extra': 'x' } }, /set by Tocsin/],
+    ['headers.Content-Type', { headers: { 'Content-Type': 'x' } }, /set by Tocsin/],
+    ['headers.content-length', { headers: { 'content-length': '1' } }, /set by Tocsin/],
+    ['headers.Host', { headers: { Host: 'x' } }, /set by Tocsin/],
+    ['headers.connection', { headers: { connection: 'x' } }, /set by Tocsin/],
+    ['headers.Transfer-Encoding', { headers: { 'Transfer-Encoding': 'chunked' } }, /set by Tocsin/],
+    ['headers.proxy-authorization', { headers: { 'proxy-authorization': 'x' } }, /set by Tocsin/],
+    ['headers.x y', { headers: { 'x y': 'x' } }, /a header's name/],
+    ['headers.x:', { headers: { 'x:': 'x' } }, /a header's name/],
+    ['headers.x', { headers: { x: 'a\r\nb: c' } }, /printable ASCII/],
+    ['headers.x', { headers: { x: ' a' } }, /printable ASCII/],
+    ['headers.x', { headers: { x: '' } }, /printable ASCII/],
+    ['headers.x', { headers: { x: 'ü' } }, /printable ASCII/],
+    ['headers', { headers: { x: 'a', X: 'b' } }, /twice/],
+    ['ca', { ca: '/etc/ssl/ca.pem' }, /certificates in PEM.*\$\{file:PATH\}/],
+    ['ca', { ca: own.cert.replace('MII', 'AAA') }, /certificates in PEM/],
+    ['ca', { ca: own.key }, /certificates in PEM/],
+    ['', { cert: own.cert }, /both or neither/],
+    ['', { key: own.key }, /both or neither/],
+    ['key', { cert: own.cert, key: createCertificate().key }, /is not the key of/],
+    ['key', { cert: own.cert, key: own.cert }, /private key in PEM/],
+    ['proxy', { proxy: 'socks5://proxy.example' }, /http or https URL of a proxy/],
+    ['proxy', { proxy: 'proxy.example:3128' }, /http or https URL of a proxy/],
+    ['proxy', { proxy: 'http://user:%zz@proxy.example' }, /http or https URL of a proxy/],
+    ['proxy', { proxy: 'http://proxy.example/path' }, /http or https URL of a proxy/],
+  ])('%#: %s has a problem', (path, receiver, rule) => {
+    const [problem = '', ...others] = problemsOf(receiver);
+    expect(others).toEqual([]);
+    expect(problem.startsWith(`${path}: `), problem).toBe(true);
+    expect(problem).toMatch(rule);
+  });
+
+  test.each(['https://hooks.example/in?a=b', 'hooks.example', 'HOOKS.example:8443', '[::1]:80', '10.0.0.1'])(
+    'a receiver may be named %s',
+    (name) => expect(problemsOf({}, name)).toEqual([]),
+  );
+
+  test.each(['', 'hooks.example/in', 'ftp://hooks.example', 'two hosts', 'user@hooks.example', 'https://'])(
+    'none may be named %j',
+    (name) => expect(problemsOf({}, name)).toEqual([expect.stringMatching(/a URL, a host or host:port/)]),
+  );
 });
 
 describe('addresses', () => {

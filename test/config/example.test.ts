@@ -75,7 +75,13 @@ const commentAbove = (line: number): string => {
 };
 
 /** Maps whose keys the operator chooses. */
-const FREE = new Set(['protocols.overrides', 'channels.webhook.secrets', 'chains']);
+const FREE = new Set([
+  'protocols.overrides',
+  'channels.webhook.secrets',
+  'channels.webhook.receivers',
+  'channels.webhook.receivers.*.headers',
+  'chains',
+]);
 
 const counter = new LineCounter();
 
@@ -128,11 +134,22 @@ describe('the example config', () => {
   });
 
   it('is right in what is switched off, too', () => {
-    expect(problemsOf(FULL, { ...environment, REDIS_PASSWORD: 'password' })).toEqual([
+    expect(
+      problemsOf(FULL, {
+        ...environment,
+        REDIS_PASSWORD: 'password',
+        WEBHOOK_TOKEN: 'token',
+        PROXY_PASSWORD: 'password',
+      }),
+    ).toEqual([
       'redis.sentinel: may not stand beside redis.url',
       'redis.cluster: may not stand beside redis.url',
       'redis.username: belongs into redis.url',
       'redis.password: belongs into redis.url',
+      ...['ca', 'cert', 'key'].map(
+        (key) =>
+          `channels.webhook.receivers.hooks.example.com.${key}: names a file that cannot be read: hooks-${key}.pem: there is no such file`,
+      ),
     ]);
   });
 

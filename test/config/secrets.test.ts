@@ -6,6 +6,7 @@ import { problemsOf, read, SERVICE, SMALL } from './samples.ts';
 const HIDDEN = 'hunter2swordfish';
 
 describe('a problem', () => {
+  const receiver = (keys: string) => `${SERVICE}\nchannels: { webhook: { receivers: { hooks.example: { ${keys} } } } }`;
   const email = (smtp: string) => `${SERVICE}\nchannels: { email: { from: a@b.example, smtp: ${smtp} } }`;
 
   it.each([
@@ -22,6 +23,19 @@ describe('a problem', () => {
     [
       'a signing secret under a URL',
       `${SERVICE}\nchannels: { webhook: { secrets: { "https://a.example/${HIDDEN}": ${HIDDEN} } } }`,
+    ],
+    [
+      'one of two signing secrets',
+      `${SERVICE}\nchannels: { webhook: { secret: [whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw, ${HIDDEN}] } }`,
+    ],
+    ["a header's value", receiver(`headers: { authorization: "${HIDDEN}\\n" }`)],
+    ['a header that is ours', receiver(`headers: { host: ${HIDDEN} }`)],
+    ['a proxy of another scheme', receiver(`proxy: "socks5://u:${HIDDEN}@proxy.example"`)],
+    ['a key that is none', receiver(`cert: x, key: ${HIDDEN}`)],
+    ['a key for a certificate', receiver(`ca: "-----BEGIN PRIVATE KEY----- ${HIDDEN}"`)],
+    [
+      'a receiver under a URL',
+      `${SERVICE}\nchannels: { webhook: { receivers: { "https://a.example/${HIDDEN}": x } } }`,
     ],
     ['a Redis URL of another scheme', `${SMALL}redis: { url: "http://:${HIDDEN}@h" }`],
     ['a Redis URL for the section', `${SMALL}redis: "redis://:${HIDDEN}@h"`],
@@ -78,7 +92,12 @@ channels:
   slack: { botToken: xoxb-1 }
   webhook:
     secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
-    secrets: { "https://hooks.example.com/path-secret": whsec_AAAQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw }
+    secrets:
+      "https://hooks.example.com/path-secret": whsec_AAAQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+      hooks.example.com: [whsec_BBBQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw, whsec_CCCQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw]
+    receivers:
+      "https://hooks.example.com/receiver-secret": { headers: { authorization: "Token header-secret" } }
+      hooks.example.com: { proxy: "http://user:proxy-secret@proxy.example:3128" }
 protocols: { overrides: { P: { channels: [{ name: slack, url: "https://hooks.slack.com/services/T/B/over" }] } } }
 fallback: { channels: [{ name: webhook, contacts: ["https://hooks.example.com/fall?key=back"] }] }
 `);
@@ -97,7 +116,13 @@ fallback: { channels: [{ name: webhook, contacts: ["https://hooks.example.com/fa
         'xoxb-1',
         'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
         'whsec_AAAQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+        'whsec_BBBQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+        'whsec_CCCQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
         '/path-secret',
+        '/receiver-secret',
+        'Token header-secret',
+        'header-secret',
+        'proxy-secret',
         'https://hooks.slack.com/services/T/B/over',
         '/fall?key=back',
       ]),
@@ -109,6 +134,11 @@ fallback: { channels: [{ name: webhook, contacts: ["https://hooks.example.com/fa
     expect(scrub('connect redis://user:pa%24sword@h:6379/0 failed: WRONGPASS pa$sword, POST /fall?key=back')).toBe(
       'connect [secret] failed: WRONGPASS [secret], POST [secret]',
     );
+  });
+
+  it('leaves hosts to be seen', () => {
+    const scrub = createScrubber(collectSecrets(config));
+    expect(scrub('hooks.example.com answered 500')).toBe('hooks.example.com answered 500');
   });
 
   it('gives no empty text, and none twice', () => {

@@ -1,33 +1,78 @@
 /** The `channels.webhook` slice of the configuration. */
 import { z } from 'zod';
-import { cidrOrHost, SECRET_MARK } from '../../config/fields.ts';
+import { cidrOrHost, count, SECRET_MARK } from '../../config/fields.ts';
 import { createSecret } from '../../secret.ts';
 import { channelOptions } from '../options.ts';
+import { certificates, extraHeaders, isKeyOf, privateKey, proxyUrl } from './connection-config.ts';
+import { receiverKey } from './receivers.ts';
+import { isSigningSecret, SIGNING_SECRET } from './signature.ts';
 
 const SECRET_RULE = 'must be whsec_ and the base64 of 24 to 64 random bytes';
-const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
-
-/** Source: Standard Webhooks 1.0.0, "Symmetric". */
-const hasRightLength = (text: string): boolean => {
-  const { length } = Buffer.from(SECRET.exec(text)?.[1] ?? '', 'base64');
-  return length >= 24 && length <= 64;
-};
 
 const signingSecret = () =>
   z
     .string({ error: SECRET_RULE })
-    .regex(SECRET, { error: SECRET_RULE, abort: true })
-    .refine(hasRightLength, { error: SECRET_RULE })
+    .regex(SIGNING_SECRET, { error: SECRET_RULE })
+    .refine(isSigningSecret, { error: SECRET_RULE })
     .meta({ ...SECRET_MARK })
     .transform(createSecret);
 
+const TWO_RULE = 'must be one secret or a list of two, the newer first';
+
+/** During a rotation two secrets are good: each signs, and receivers go by the one that they know. */
+const signingSecrets = () =>
+  z
+    .union([signingSecret(), z.array(signingSecret()).min(1, { error: TWO_RULE }).max(2, { error: TWO_RULE })], {
+      error: `${SECRET_RULE}, or a list of two`,
+    })
+    .transform((given) => [given].flat());
+
+const RECEIVER_RULE = 'must be a URL, a host or host:port';
+
+const byReceiver = <T extends z.ZodType>(value: T) =>
+  z
+    .record(
+      z.string().refine((name) => receiverKey(name) !== undefined, { error: RECEIVER_RULE }),
+      value,
+    )
+    .prefault({});
+
+const receiver = z
+  .strictObject({
+    headers: extraHeaders()
+      .prefault({})
+      .describe('Headers besides our own, by name. Values are treated as secrets: hidden wherever they would show.'),
+    ca: certificates()
+      .exactOptional()
+      .describe('Certificates in PEM that vouch for the receiver, instead of the well-known authorities.'),
+    cert: certificates().exactOptional().describe('Our certificate, in PEM, perhaps with its chain; with `key`.'),
+    key: privateKey().exactOptional().describe('The key of `cert`, in PEM, without a passphrase.'),
+    proxy: proxyUrl()
+      .exactOptional()
+      .describe('http or https URL of the proxy to go through, perhaps with user and password.'),
+  })
+  .refine(({ cert, key }) => (cert === undefined) === (key === undefined), {
+    error: 'cert and key go together: give both or neither',
+  })
+  .refine(({ cert, key }) => cert === undefined || key === undefined || isKeyOf(key.reveal(), cert), {
+    error: 'is not the key of the first certificate in cert',
+    path: ['key'],
+  });
+
+export type ReceiverConfig = z.infer<typeof receiver>;
+
 /** Webhooks by Standard Webhooks 1.0.0. Without a secret they go out unsigned. */
 export const webhookConfig = z.strictObject({
-  secret: signingSecret().exactOptional().describe('Signs every webhook: whsec_ and base64.'),
-  secrets: z
-    .record(z.string().min(1), signingSecret())
-    .prefault({})
-    .describe('Secrets of single receivers, by full URL or by host; the URL wins over the host, both over `secret`.'),
+  secret: signingSecrets()
+    .exactOptional()
+    .describe('Signs every webhook: whsec_ and base64; while it is rotated a list of two, the newer first.'),
+  secrets: byReceiver(signingSecrets()).describe(
+    'Secrets of single receivers, by full URL or by host; the URL wins over the host, both over `secret`.',
+  ),
+  receivers: byReceiver(receiver).describe(
+    'How single receivers are reached, by full URL or by host; the URL wins over the host.',
+  ),
+  batch: count({ max: 100 }).default(1).describe('Alerts in one POST, where so many wait; 1 sends each by itself.'),
   allowHttp: z.boolean({ error: 'must be true or false' }).default(false).describe('Let plain http through.'),
   allowNetworks: z
     .array(cidrOrHost())

@@ -1,7 +1,16 @@
 /** An alert as a webhook's JSON. Pure. */
-import { type Alert, type Destination, deliveryId, type JsonObject, type JsonValue, type Parcel } from '../../alert.ts';
+import {
+  type Alert,
+  type Destination,
+  deliveryId,
+  isAnnouncement,
+  type JsonObject,
+  type JsonValue,
+  messageId,
+  type Parcel,
+} from '../../alert.ts';
 import type { Chains } from '../chains.ts';
-import type { ComposeContext, Format, Message } from '../channel.ts';
+import type { ComposeContext, Message } from '../channel.ts';
 import { alertLink } from '../content.ts';
 import { shorten } from '../text.ts';
 
@@ -21,8 +30,13 @@ const partialItem = (item: JsonObject): JsonObject =>
 const followUpOf = ({ followUp }: Alert, destination: Destination): JsonObject =>
   followUp === undefined ? {} : { followUp: { ...followUp, of: deliveryId(followUp.of, destination.id) } };
 
-const payloadOf = (alert: Alert, destination: Destination, format: Format, chains: Chains): JsonObject => {
-  const whole = format === 'rich';
+/** Under which name the item itself stands in `data`. */
+const itemName = (alert: Alert): string => {
+  if (isAnnouncement(alert)) return 'announcement';
+  return alert.source === 'notifications' ? 'notification' : 'inspection';
+};
+
+const payloadOf = (alert: Alert, destination: Destination, whole: boolean, chains: Chains): JsonObject => {
   const transaction = alertLink(alert, chains);
   return {
     type: alert.type,
@@ -30,23 +44,49 @@ const payloadOf = (alert: Alert, destination: Destination, format: Format, chain
     data: {
       service: alert.service,
       protocol: alert.protocol,
-      [alert.source === 'notifications' ? 'notification' : 'inspection']: whole ? alert.item : partialItem(alert.item),
+      [itemName(alert)]: whole ? alert.item : partialItem(alert.item),
       links: transaction === undefined ? {} : { transaction },
       replay: alert.replay,
       ...followUpOf(alert, destination),
+      ...(alert.notice === undefined ? {} : { notice: alert.notice }),
       ...(whole ? {} : { partial: true }),
     },
   };
 };
 
-/** One message an alert; the body is the exact text that is signed and sent. */
+const latest = (alerts: readonly Alert[]): string =>
+  alerts
+    .map(({ at }) => at)
+    .toSorted()
+    .at(-1) ?? '';
+
+/** Of one alert its payload, of several a batch. */
+const bodyOf = (alerts: readonly Alert[], destination: Destination, whole: boolean, chains: Chains): JsonObject => {
+  const [first = {}, ...others] = alerts.map((alert) => payloadOf(alert, destination, whole, chains));
+  if (others.length === 0) return first;
+  return { type: 'batch', timestamp: latest(alerts), data: { items: [first, ...others] } };
+};
+
+const chunks = (alerts: readonly Alert[], size: number): Alert[][] =>
+  Array.from({ length: Math.ceil(alerts.length / size) }, (_, index) => alerts.slice(index * size, (index + 1) * size));
+
+/**
+ * One message an alert, or a batch of up to `batch`; the body is the exact text that is signed and sent. What a receiver
+ * refused comes again in smaller steps: a batch as its alerts one by one, a single alert without lists and objects.
+ */
 export const composeWebhook = (
   { destination, alerts }: Parcel,
   { format, chains }: ComposeContext,
-): Message<string>[] =>
-  alerts.map((alert) => ({
+  { batch }: { batch: number } = { batch: 1 },
+): Message<string>[] => {
+  const whole = format === 'rich' || (format === 'plain' && batch > 1 && alerts.length > 1);
+  return chunks(alerts, format === 'rich' ? batch : 1).map((some) => ({
     destination,
-    alerts: [alert],
-    id: deliveryId(alert.id, destination.id),
-    body: JSON.stringify(payloadOf(alert, destination, format, chains)),
+    alerts: some,
+    id: messageId(
+      some.map(({ id }) => id),
+      destination.id,
+    ),
+    body: JSON.stringify(bodyOf(some, destination, whole, chains)),
   }));
+};

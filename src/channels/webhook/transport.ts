@@ -1,13 +1,13 @@
 /** Signed webhooks by Standard Webhooks 1.0.0, through the guard. */
-import { createHmac } from 'node:crypto';
 import type { ChannelEntry } from '../../alert.ts';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
-import type { Secret } from '../../secret.ts';
 import { quoteContact, webAddress, webLabel } from '../address.ts';
 import type { Addresses, Channel, ChannelDependencies, ChannelModule } from '../channel.ts';
-import { type PostResponse, retryAfterMs } from '../http.ts';
-import type { WebhookConfig } from './config.ts';
+import { type ConnectionSettings, type PostResponse, retryAfterMs } from '../http.ts';
+import type { ReceiverConfig, WebhookConfig } from './config.ts';
 import { composeWebhook } from './message.ts';
+import { createReceiverFinder } from './receivers.ts';
+import { signatures } from './signature.ts';
 
 /** The receiver or something before it is busy or restarting. */
 const PASSING = [408, 425, 500, 502, 503, 504, 507, 508, 520, 521, 522, 523, 524, 525, 526, 527, 530];
@@ -47,22 +47,19 @@ const refusalOf = ({ status, headers }: PostResponse, address: string, nowMs: nu
   });
 };
 
-/** Source: Standard Webhooks 1.0.0, "Verifying": HMAC-SHA256 of `id.timestamp.body` with the decoded secret. */
-const signature = (secret: Secret, id: string, timestamp: string, body: string): string => {
-  const key = Buffer.from(secret.reveal().replace(/^whsec_/, ''), 'base64');
-  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
-};
+/** What is sent to one receiver besides the message: its headers, and how its connections are made. */
+interface Manner {
+  headers: Record<string, string>;
+  connection?: ConnectionSettings;
+}
 
-/** The secret of one address: entered for its URL, else for its host with or without port, else the common one. */
-const secretFinder = ({ secret, secrets }: WebhookConfig): ((address: string) => Secret | undefined) => {
-  const byName = new Map(
-    Object.entries(secrets).map(([name, value]) => [webAddress(name) ?? name.toLowerCase(), value]),
-  );
-  return (address) => {
-    const url = URL.parse(address);
-    return byName.get(address) ?? byName.get(url?.host ?? '') ?? byName.get(url?.hostname ?? '') ?? secret;
-  };
-};
+const mannerOf = ({ headers, ...connection }: ReceiverConfig): Manner => ({
+  headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.reveal()])),
+  ...(Object.keys(connection).length === 0 ? {} : { connection }),
+});
+
+const mapValues = <A, B>(entries: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, change(value)]));
 
 const signingText = ({ secret, secrets }: WebhookConfig): string => {
   if (secret !== undefined) return 'signs every webhook';
@@ -73,24 +70,28 @@ const signingText = ({ secret, secrets }: WebhookConfig): string => {
 };
 
 const create = (config: WebhookConfig, { post, now }: ChannelDependencies): Channel<string> => {
-  const secretOf = secretFinder(config);
+  const secretsOf = createReceiverFinder(config.secrets);
+  const mannerFor = createReceiverFinder(mapValues(config.receivers, mannerOf));
   return {
     kind: 'webhook',
-    compose: composeWebhook,
+    compose: (parcel, context) => composeWebhook(parcel, context, config),
     async send({ id, body, destination: { address } }, signal) {
       const timestamp = String(Math.floor(now() / 1000));
-      const secret = secretOf(address);
+      const secrets = (secretsOf(address) ?? config.secret ?? []).map((secret) => secret.reveal());
+      const { headers, connection } = mannerFor(address) ?? { headers: {} };
       const response = await post({
         url: address,
         headers: {
-          'content-type': 'application/json',
           'user-agent': 'tocsin',
+          ...headers,
+          'content-type': 'application/json',
           'webhook-id': id,
           'webhook-timestamp': timestamp,
-          ...(secret === undefined ? {} : { 'webhook-signature': signature(secret, id, timestamp, body) }),
+          ...(secrets.length === 0 ? {} : { 'webhook-signature': signatures(secrets, { id, timestamp, body }) }),
         },
         body,
         signal: AbortSignal.any([signal, AbortSignal.timeout(config.timeout)]),
+        ...(connection === undefined ? {} : { connection }),
       });
       if (response.status < 200 || response.status > 299) throw refusalOf(response, address, now());
       return {};

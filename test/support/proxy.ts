@@ -1,0 +1,56 @@
+/** A forward proxy of a test's own: opens tunnels (CONNECT) to loopback, whatever host is asked for. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+
+export interface TestProxy {
+  /** `http://127.0.0.1:PORT` */
+  origin: string;
+  /** `host:port` of every tunnel asked for, also the refused. */
+  asked: string[];
+  /** `proxy-authorization` of each of them; empty where none was given. */
+  credentials: string[];
+  /** What the next requests for a tunnel are answered with, instead of a tunnel. */
+  refuse(...statuses: number[]): void;
+  close(): Promise<void>;
+}
+
+export const startProxy = async (): Promise<TestProxy> => {
+  const asked: string[] = [];
+  const credentials: string[] = [];
+  const refusals: number[] = [];
+  const sockets = new Set<Socket>();
+
+  const tunnel = ({ url = '', headers }: IncomingMessage, client: Socket, head: Buffer): void => {
+    sockets.add(client);
+    client.on('error', () => {});
+    asked.push(url);
+    credentials.push(headers['proxy-authorization'] ?? '');
+    const status = refusals.shift();
+    if (status !== undefined) return void client.end(`HTTP/1.1 ${status} No\r\ncontent-length: 2\r\n\r\nno`);
+    const target = connect(Number(url.split(':').at(-1)), '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      target.write(head);
+      client.pipe(target).pipe(client);
+    });
+    sockets.add(target);
+    target.on('error', () => client.destroy());
+  };
+
+  const server = createServer((_request, response) => void response.writeHead(405).end());
+  server.on('connect', tunnel).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    asked,
+    credentials,
+    refuse: (...statuses) => void refusals.push(...statuses),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+};
