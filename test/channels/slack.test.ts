@@ -5,7 +5,8 @@ import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
 import { FORMATS, type Format } from '../../src/channels/channel.ts';
 import { createGuardedPost } from '../../src/channels/http.ts';
 import { slackConfig } from '../../src/channels/slack/config.ts';
-import { composeSlack, escapeSlack, type SlackBody } from '../../src/channels/slack/message.ts';
+import { escapeSlack } from '../../src/channels/slack/markup.ts';
+import { composeSlack, type SlackBody } from '../../src/channels/slack/message.ts';
 import { slack } from '../../src/channels/slack/transport.ts';
 import { SLACK_CODES } from '../../src/channels/slack/verdicts.ts';
 import { cleanLine, cleanText } from '../../src/channels/text.ts';
@@ -17,7 +18,7 @@ const CHANNEL = destinationOf('slack', 'C024BE91L');
 
 const bodyOf = (alert: Alert, format: Format = 'rich'): SlackBody => {
   const context = { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' };
-  const [message] = composeSlack({ destination: CHANNEL, alerts: [alert] }, context);
+  const [message] = composeSlack({ destination: CHANNEL, alerts: [alert] }, context, true);
   if (message === undefined) throw new Error('nothing composed');
   return message.body;
 };

@@ -1,117 +1,67 @@
 /** Slack: to channels with the bot token, to incoming webhooks through the guard. */
-import { LogLevel, WebClient, type WebClientOptions } from '@slack/web-api';
-import { Agent, fetch } from 'undici';
+import { Agent } from 'undici';
 import type { ChannelEntry } from '../../alert.ts';
 import { DeliveryError } from '../../errors.ts';
 import { quoteContact, webAddress, webLabel } from '../address.ts';
-import type { Addresses, Channel, ChannelDependencies, ChannelModule, Receipt } from '../channel.ts';
+import type { Addresses, Channel, ChannelDependencies, ChannelModule } from '../channel.ts';
 import { type GuardedPost, retryAfterMs } from '../http.ts';
-import { stoppedWaiting } from '../network.ts';
 import { cleanLine, shorten } from '../text.ts';
+import { createBot, WITHOUT_PREVIEWS } from './bot.ts';
+import { type Call, createCall } from './call.ts';
 import type { SlackConfig } from './config.ts';
-import { composeSlack, type SlackBody } from './message.ts';
-import { apiFailure, hookFailure, type SeenAnswer } from './verdicts.ts';
-
-type Logger = NonNullable<WebClientOptions['logger']>;
-type FetchFunction = NonNullable<WebClientOptions['fetch']>;
-type Call = (method: string, args: Record<string, unknown>, signal: AbortSignal) => Promise<Record<string, unknown>>;
+import { createFilePermits, createFiles } from './files.ts';
+import { composeSlack, isHook, type SlackBody } from './message.ts';
+import { hookFailure } from './verdicts.ts';
 
 const ANSWER_LIMIT_BYTES = 1024 * 1024;
-
-/** The client logs whole requests and answers; what is worth a line is in our errors. */
-const SILENT: Logger = {
-  debug: () => {},
-  info: () => {},
-  warn: () => {},
-  error: () => {},
-  setLevel: () => {},
-  getLevel: () => LogLevel.ERROR,
-  setName: () => {},
-};
-
-/** No previews of what a message links to, and no reading of names into it. */
-const AS_WRITTEN = { unfurl_links: false, unfurl_media: false, parse: 'none', link_names: false };
-
-/**
- * Calls of the Web API. Each call has a client of its own, because the client takes no signal for a call but takes a
- * `fetch`; that is also where the answer is seen of which the client tells only a part.
- */
-const createCall = ({ apiUrl, timeout }: SlackConfig, token: string, agent: Agent, now: () => number): Call => {
-  const peer = new URL(apiUrl).host;
-  return async (method, args, signal) => {
-    if (signal.aborted) throw stoppedWaiting(signal, peer, false);
-    let seen: SeenAnswer | undefined;
-    const observedFetch: FetchFunction = async (url, init) => {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: init?.headers ?? {},
-        body: String(init?.body ?? ''),
-        // Following one would hand the token to whoever it names.
-        redirect: 'manual',
-        signal: AbortSignal.any([signal, ...(init?.signal ? [init.signal] : [])]),
-        dispatcher: agent,
-      });
-      seen = {
-        status: response.status,
-        waitMs: retryAfterMs(response.headers.get('retry-after') ?? undefined, now()),
-      };
-      return response;
-    };
-    const client = new WebClient(token, {
-      slackApiUrl: apiUrl,
-      allowAbsoluteUrls: false,
-      retryConfig: { retries: 0 },
-      rejectRateLimitedCalls: true,
-      timeout,
-      logger: SILENT,
-      fetch: observedFetch,
-    });
-    try {
-      return { ...(await client.apiCall(method, args)) };
-    } catch (error) {
-      throw signal.aborted ? stoppedWaiting(signal, peer, true) : apiFailure(error, peer, seen);
-    }
-  };
-};
 
 const noToken = (): DeliveryError =>
   new DeliveryError('sender-misconfigured', 'no bot token is configured for Slack channels', { code: 'no_token' });
 
 const sendToHook = async (post: GuardedPost, url: string, body: SlackBody, signal: AbortSignal, now: () => number) => {
+  const { file: _file, ...content } = body;
   const response = await post({
     url,
     headers: { 'content-type': 'application/json', 'user-agent': 'tocsin' },
-    body: JSON.stringify({ ...body, ...AS_WRITTEN }),
+    body: JSON.stringify({ ...content, ...WITHOUT_PREVIEWS }),
     signal,
   });
   if (response.status >= 200 && response.status < 300) return;
   throw hookFailure(response, webLabel(url), retryAfterMs(response.headers['retry-after'], now()));
 };
 
+const noThreads = (): DeliveryError =>
+  new DeliveryError('bad-message', 'an incoming webhook cannot change a message', { code: 'not_amended' });
+
 const create = (config: SlackConfig, { post, now }: ChannelDependencies): Channel<SlackBody> => {
   const agent = new Agent({ allowH2: false, connections: config.concurrency, maxResponseSize: ANSWER_LIMIT_BYTES });
+  const permits = createFilePermits(now);
   const call: Call =
     config.botToken === undefined
       ? () => Promise.reject(noToken())
-      : createCall(config, config.botToken.reveal(), agent, now);
-
-  const send = async (address: string, body: SlackBody, signal: AbortSignal): Promise<Receipt> => {
-    if (webAddress(address) !== undefined) {
-      await sendToHook(post, address, body, AbortSignal.any([signal, AbortSignal.timeout(config.timeout)]), now);
-      return {};
-    }
-    const { ts } = await call('chat.postMessage', { channel: address, ...body, ...AS_WRITTEN }, signal);
-    return typeof ts === 'string' ? { providerId: ts } : {};
-  };
+      : createCall(config, { token: config.botToken.reveal(), agent, now, onScopes: permits.learn });
+  const bot = createBot({ call, files: createFiles(call, post, config.timeout), permits });
 
   return {
     kind: 'slack',
-    compose: composeSlack,
-    send: ({ destination, body }, signal) => send(destination.address, body, signal),
+    compose: (parcel, context) => composeSlack(parcel, context, permits.may(parcel.destination.address)),
+    send: async (message, signal) => {
+      const { address } = message.destination;
+      if (!isHook(address)) return bot.send(message, signal);
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(config.timeout)]);
+      await sendToHook(post, address, message.body, deadline, now);
+      return {};
+    },
+    amend: async (handle, message, signal) => {
+      if (isHook(message.destination.address)) throw noThreads();
+      return bot.amend(handle, message, signal);
+    },
     async verify(signal) {
       if (config.botToken === undefined) return 'has no bot token: only incoming webhooks can be sent to';
       const { user, team } = await call('auth.test', {}, signal);
-      return shorten(cleanLine(`posts as ${user ?? 'an unnamed user'} in ${team ?? 'an unnamed workspace'}`), 200);
+      const who = `posts as ${user ?? 'an unnamed user'} in ${team ?? 'an unnamed workspace'}`;
+      const lacking = permits.may('') ? '' : '; without the scope files:write, large digests come as several messages';
+      return `${shorten(cleanLine(who), 200)}${lacking}`;
     },
     close: () => agent.destroy(),
   };
@@ -151,5 +101,5 @@ const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
 
 const labelOf = (address: string): string => (webAddress(address) === undefined ? address : webLabel(address));
 
-/** Slack, one Block Kit message for each alert. */
+/** Slack, for the registry. */
 export const slack: ChannelModule<SlackConfig> = { kind: 'slack', addressesOf, labelOf, create };

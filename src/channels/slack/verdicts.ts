@@ -1,6 +1,7 @@
 /**
  * What Slack's answers mean for a delivery. Sources: the errors of `chat.postMessage` at
  * docs.slack.dev/reference/methods/chat.postMessage and in slack-ruby/slack-api-ref, the errors common to all methods;
+ * those of `chat.update`, `files.getUploadURLExternal` and `files.completeUploadExternal` in the same places;
  * for incoming webhooks docs.slack.dev/messaging/sending-messages-using-incoming-webhooks and Slack's change log of May 2016.
  */
 import { type WebAPICallResult, WebAPIHTTPError, WebAPIPlatformError } from '@slack/web-api';
@@ -14,6 +15,7 @@ const MINUTE_MS = 60_000;
 const OWN_WAITS_MS: Readonly<Record<string, number>> = {
   team_added_to_org: 5 * MINUTE_MS,
   org_login_required: 15 * MINUTE_MS,
+  external_channel_migrating: 5 * MINUTE_MS,
   message_limit_exceeded: 60 * MINUTE_MS,
 };
 
@@ -30,6 +32,9 @@ export const SLACK_CODES: Readonly<Record<string, DeliveryReason>> = {
   team_added_to_org: 'retry',
   org_login_required: 'retry',
   rollup_error: 'retry',
+  update_failed: 'retry',
+  external_channel_migrating: 'retry',
+  streaming_state_conflict: 'retry',
 
   // Too much, for this channel or the workspace.
   ratelimited: 'rate-limited',
@@ -80,6 +85,7 @@ export const SLACK_CODES: Readonly<Record<string, DeliveryReason>> = {
   method_deprecated: 'sender-misconfigured',
   deprecated_endpoint: 'sender-misconfigured',
   unknown_method: 'sender-misconfigured',
+  team_access_not_granted: 'sender-misconfigured',
 
   // This body: a plainer one may pass.
   invalid_blocks: 'bad-message',
@@ -104,9 +110,76 @@ export const SLACK_CODES: Readonly<Record<string, DeliveryReason>> = {
   missing_file_data: 'bad-message',
   invalid_payload: 'bad-message',
   user_not_found: 'bad-message',
+  invalid_attachments: 'bad-message',
+
+  // This thread: the same may pass outside it. The last two are documented by slackapi/bolt-js#2307 and
+  // jenkinsci/slack-plugin#584 only.
   cannot_reply_to_message: 'bad-message',
   restricted_action_thread_locked: 'bad-message',
   restricted_action_non_threadable_channel: 'bad-message',
+  thread_not_found: 'bad-message',
+  invalid_thread_ts: 'bad-message',
+
+  // The earlier message, which can no longer be changed: a new one may pass.
+  message_not_found: 'bad-message',
+  cant_update_message: 'bad-message',
+  edit_window_closed: 'bad-message',
+  is_inactive: 'bad-message',
+  block_mismatch: 'bad-message',
+  cant_broadcast_message: 'bad-message',
+  no_dual_broadcast_content_update: 'bad-message',
+
+  // The file: a message without one may pass.
+  missing_argument: 'bad-message',
+  storage_limit_reached: 'bad-message',
+  file_uploads_disabled: 'bad-message',
+  file_upload_size_restricted: 'bad-message',
+  snippet_too_large: 'bad-message',
+  unknown_snippet_type: 'bad-message',
+  unknown_subtype: 'bad-message',
+  alt_txt_too_large: 'bad-message',
+  file_not_found: 'bad-message',
+  file_update_failed: 'bad-message',
+  invalid_channel: 'bad-message',
+  posting_to_channel_denied: 'bad-message',
+  channels_limit_exceeded: 'bad-message',
+};
+
+const THREAD_REFUSALS: readonly string[] = [
+  'cannot_reply_to_message',
+  'restricted_action_thread_locked',
+  'restricted_action_non_threadable_channel',
+  'thread_not_found',
+  'invalid_thread_ts',
+];
+
+/** The message was not taken because of the thread it was for. */
+export const isThreadRefusal = (error: unknown): boolean =>
+  error instanceof DeliveryError && THREAD_REFUSALS.includes(error.code);
+
+/** With these the token opens nothing, so a message without a file would meet the same. */
+const WORTHLESS_TOKEN: readonly string[] = [
+  'not_authed',
+  'invalid_auth',
+  'account_inactive',
+  'token_revoked',
+  'token_expired',
+  'no_token',
+];
+
+/**
+ * What a failed step of a file means for its message. A token without `files:write`, or a channel that the bot may post
+ * to but is not in, ends neither the token nor the channel: the message goes without a file.
+ */
+export const fileFailure = (error: unknown, posted: boolean): unknown => {
+  if (!(error instanceof DeliveryError)) return error;
+  const { reason, code, retryAfterMs } = error;
+  const passing = reason === 'retry' || reason === 'rate-limited' || WORTHLESS_TOKEN.includes(code);
+  return new DeliveryError(passing ? reason : 'bad-message', `its file was not taken: ${error.message}`, {
+    code,
+    maybeDelivered: posted,
+    ...waitOf(retryAfterMs),
+  });
 };
 
 interface Refusal extends WebAPICallResult {

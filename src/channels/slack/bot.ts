@@ -1,0 +1,100 @@
+/** Messages by the bot token: into threads, with files, and in the place of earlier ones. */
+import { DeliveryError } from '../../errors.ts';
+import type { Message, Receipt } from '../channel.ts';
+import type { Call } from './call.ts';
+import type { FilePermits, Files, SlackFile } from './files.ts';
+import type { SlackBody } from './message.ts';
+import { formatPlace, type Place, parsePlace } from './place.ts';
+import { isThreadRefusal } from './verdicts.ts';
+
+export interface BotDependencies {
+  call: Call;
+  files: Files;
+  permits: Pick<FilePermits, 'refuse'>;
+}
+
+export interface Bot {
+  send(message: Message<SlackBody>, signal: AbortSignal): Promise<Receipt>;
+  amend(handle: string, message: Message<SlackBody>, signal: AbortSignal): Promise<Receipt>;
+}
+
+interface Posted {
+  receipt: Receipt;
+  /** Absent where the answer does not say. */
+  place?: Place;
+}
+
+/** No reading of names into what is written, and no previews of what it links to. */
+const AS_WRITTEN = { parse: 'none', link_names: false };
+export const WITHOUT_PREVIEWS = { ...AS_WRITTEN, unfurl_links: false, unfurl_media: false };
+
+/** Digests whose file is not shown yet; beyond it the oldest are posted again when they are tried again. */
+const REMEMBERED_DIGESTS = 500;
+
+const postedOf = ({ channel, ts }: Record<string, unknown>, thread?: string): Posted => {
+  if (typeof ts !== 'string') return { receipt: {} };
+  if (typeof channel !== 'string') return { receipt: { providerId: ts } };
+  const place = { channel, ts, thread: thread ?? ts };
+  return { receipt: { providerId: ts, handle: formatPlace(place) }, place };
+};
+
+const cannot = (message: string, code: string): DeliveryError => new DeliveryError('bad-message', message, { code });
+
+export const createBot = ({ call, files, permits }: BotDependencies): Bot => {
+  /** Under the message that it belongs to; where Slack takes no reply there, by itself. */
+  const post = async ({ destination, body, replyTo }: Message<SlackBody>, signal: AbortSignal): Promise<Posted> => {
+    const { file: _file, ...content } = body;
+    const args = { channel: destination.address, ...content, ...WITHOUT_PREVIEWS };
+    const { thread } = (replyTo === undefined ? undefined : parsePlace(replyTo)) ?? {};
+    if (thread !== undefined) {
+      try {
+        return postedOf(await call('chat.postMessage', { ...args, thread_ts: thread }, signal), thread);
+      } catch (error) {
+        if (!isThreadRefusal(error)) throw error;
+      }
+    }
+    return postedOf(await call('chat.postMessage', args, signal));
+  };
+
+  /** By message id: what is posted is not posted again when only its file failed. */
+  const unfinished = new Map<string, Posted>();
+  const remember = (id: string, posted: Posted): void => {
+    unfinished.set(id, posted);
+    for (const oldest of unfinished.keys()) if (unfinished.size > REMEMBERED_DIGESTS) unfinished.delete(oldest);
+  };
+
+  const sendWithFile = async (message: Message<SlackBody>, file: SlackFile, signal: AbortSignal): Promise<Receipt> => {
+    const { id, destination } = message;
+    /** What comes after a refusal is another message, which may have the same id. */
+    const giveUp = (error: unknown): never => {
+      if (error instanceof DeliveryError && error.reason === 'bad-message') {
+        unfinished.delete(id);
+        permits.refuse(destination.address);
+      }
+      throw error;
+    };
+    const fileId = await files.upload(file, signal).catch(giveUp);
+    const posted = unfinished.get(id) ?? (await post(message, signal));
+    if (!posted.place) return giveUp(cannot('Slack did not say where the message stands', 'unreadable'));
+    remember(id, posted);
+    await files.share(fileId, file, posted.place, signal).catch(giveUp);
+    unfinished.delete(id);
+    return posted.receipt;
+  };
+
+  return {
+    send: async (message, signal) => {
+      const { file } = message.body;
+      return file === undefined ? (await post(message, signal)).receipt : sendWithFile(message, file, signal);
+    },
+    amend: async (handle, { body: { text, blocks = [], file } }, signal) => {
+      const place = parsePlace(handle);
+      if (!place) throw cannot('the earlier message cannot be found by its handle', 'bad_handle');
+      if (file !== undefined) throw cannot('a digest with a file takes no other message’s place', 'not_amended');
+      const { channel, ts } = place;
+      // Blocks that are not named would stay.
+      await call('chat.update', { channel, ts, text, blocks, ...AS_WRITTEN }, signal);
+      return { providerId: ts, handle };
+    },
+  };
+};

@@ -1,0 +1,80 @@
+/**
+ * The file that goes with a digest. Its bytes go up before anything is posted, so that a token that may not upload costs
+ * nothing; it is shown last, under the digest. Source: docs.slack.dev/messaging/working-with-files, "Uploading files".
+ */
+import { DeliveryError } from '../../errors.ts';
+import type { GuardedPost } from '../http.ts';
+import type { Call } from './call.ts';
+import type { Place } from './place.ts';
+import { fileFailure } from './verdicts.ts';
+
+export interface SlackFile {
+  /** ASCII, safe as a file name. */
+  name: string;
+  text: string;
+}
+
+export interface Files {
+  /** Hands the bytes to Slack, where nobody sees them yet; gives the file's id. */
+  upload(file: SlackFile, signal: AbortSignal): Promise<string>;
+  /** Shows an uploaded file in the thread of a message. */
+  share(id: string, file: SlackFile, place: Place, signal: AbortSignal): Promise<void>;
+}
+
+const badUpload = (message: string, code: string): DeliveryError => new DeliveryError('bad-message', message, { code });
+
+/** The host is Slack's answer and so comes from outside; the token is not sent there. */
+const putBytes = async (post: GuardedPost, url: string, { text }: SlackFile, signal: AbortSignal): Promise<void> => {
+  const headers = { 'content-type': 'text/plain; charset=utf-8', 'user-agent': 'tocsin' };
+  const { status } = await post({ url, headers, body: text, signal }).catch((error: DeliveryError) => {
+    // A firewall may let Slack's API pass and not its file host: the digest must not wait for that.
+    throw signal.aborted ? error : badUpload(error.message, error.code);
+  });
+  if (status < 200 || status > 299) throw badUpload(`Slack's file host answered ${status}`, String(status));
+};
+
+export const createFiles = (call: Call, post: GuardedPost, timeoutMs: number): Files => ({
+  upload: async (file, signal) => {
+    try {
+      const args = { filename: file.name, length: Buffer.byteLength(file.text) };
+      const { upload_url: url, file_id: id } = await call('files.getUploadURLExternal', args, signal);
+      if (typeof url !== 'string' || typeof id !== 'string') throw badUpload('Slack named no upload URL', 'unreadable');
+      await putBytes(post, url, file, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
+      return id;
+    } catch (error) {
+      throw fileFailure(error, false);
+    }
+  },
+  share: async (id, { name }, { channel, thread }, signal) => {
+    try {
+      const args = { files: [{ id, title: name }], channel_id: channel, thread_ts: thread };
+      await call('files.completeUploadExternal', args, signal);
+    } catch (error) {
+      throw fileFailure(error, true);
+    }
+  },
+});
+
+export interface FilePermits {
+  /** Whether a file may go to this channel, as far as is known. */
+  may(address: string): boolean;
+  /** What the token may do. */
+  learn(scopes: readonly string[]): void;
+  /** Slack did not take a file for this channel. */
+  refuse(address: string): void;
+}
+
+/** Somebody may grant a scope, or invite the bot to a channel. */
+const ASK_AGAIN_MS = 3_600_000;
+
+export const createFilePermits = (now: () => number): FilePermits => {
+  let scoped = true;
+  const refusedUntil = new Map<string, number>();
+  return {
+    may: (address) => scoped && now() >= (refusedUntil.get(address) ?? 0),
+    learn: (scopes) => {
+      scoped = scopes.some((scope) => scope.startsWith('files:write'));
+    },
+    refuse: (address) => void refusedUntil.set(address, now() + ASK_AGAIN_MS),
+  };
+};

@@ -1,0 +1,93 @@
+/**
+ * Text as Slack's blocks take it. Values go in escaped, and where they hold characters that Slack would read as
+ * formatting, as `plain_text`. Lengths are counted as they are written, entities included.
+ */
+import type { ContextBlock, KnownBlock, MrkdwnElement, PlainTextElement, SectionBlock } from '@slack/types';
+
+/** Sources: block and text object references at docs.slack.dev; the sum is undocumented, about 13,200 (slackapi/bolt-js#2509). */
+export const LIMITS = { header: 150, section: 3000, field: 2000, fields: 10, context: 2000, blocks: 50, all: 12_000 };
+
+/** Source: docs.slack.dev/messaging/formatting-message-text, "Escaping text". It holds for every text object. */
+export const escapeSlack = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** The beginning that is no longer than `limit` once it is escaped, by whole characters. */
+export const beginning = (text: string, limit: number): string => {
+  if (escapeSlack(text).length <= limit) return text;
+  let kept = '';
+  let size = 0;
+  for (const character of text) {
+    size += escapeSlack(character).length;
+    if (size > limit) break;
+    kept += character;
+  }
+  return kept;
+};
+
+/** The same, with an ellipsis where something is missing. */
+export const fitted = (text: string, limit: number): string =>
+  escapeSlack(text).length <= limit ? text : `${beginning(text, limit - 1).trimEnd()}…`;
+
+/** Bold, italic, strike, code, a quote at the start of a line, emoji names. */
+const FORMATTING = /[*_~`]|^\s*>|:[a-z+][\w+'-]*:/im;
+
+export type Text = MrkdwnElement | PlainTextElement;
+
+export const plain = (text: string): PlainTextElement => ({
+  type: 'plain_text',
+  text: escapeSlack(text),
+  emoji: false,
+});
+
+/** `verbatim`: an address or a name in the text becomes no link and calls nobody. */
+export const formatted = (text: string): MrkdwnElement => ({ type: 'mrkdwn', text, verbatim: true });
+
+/** A bold label above its value, of which one may be empty. */
+export const labelled = (label: string, value: string): Text => {
+  if (FORMATTING.test(`${label}\n${value}`)) return plain(value === '' ? label : `${label}\n${value}`);
+  const title = `*${escapeSlack(label)}*`;
+  return formatted(value === '' ? title : `${title}\n${escapeSlack(value)}`);
+};
+
+/** The URL is ours and its label a hash or an address, so neither can break out of the link. */
+export const link = (url: string, label: string): string => `<${url}|${escapeSlack(label)}>`;
+
+/** Nothing in it is read as formatting but its own end. */
+export const code = (text: string): Text =>
+  text.includes('`') ? plain(text) : formatted(`\`\`\`\n${escapeSlack(text)}\n\`\`\``);
+
+export const section = (text: Text): SectionBlock => ({ type: 'section', text });
+
+export const context = (...elements: Text[]): ContextBlock => ({ type: 'context', elements });
+
+export const titleBlock = (title: string): KnownBlock => {
+  const text = plain(title);
+  return text.text.length <= LIMITS.header ? { type: 'header', text } : section(text);
+};
+
+const textsOf = (block: KnownBlock): { text: string; limit: number }[] => {
+  switch (block.type) {
+    case 'header':
+      return [{ text: block.text.text, limit: LIMITS.header }];
+    case 'context':
+      return block.elements.flatMap((element) =>
+        'text' in element ? [{ text: element.text, limit: LIMITS.context }] : [],
+      );
+    case 'section':
+      return [
+        ...(block.text ? [{ text: block.text.text, limit: LIMITS.section }] : []),
+        ...(block.fields ?? []).map(({ text }) => ({ text, limit: LIMITS.field })),
+      ];
+    default:
+      return [];
+  }
+};
+
+export const sizeOf = (blocks: readonly KnownBlock[]): number =>
+  blocks.flatMap(textsOf).reduce((sum, { text }) => sum + text.length, 0);
+
+/** Slack refuses a message for one text that is too long, or empty. */
+export const fits = (blocks: readonly KnownBlock[]): boolean =>
+  blocks.length <= LIMITS.blocks &&
+  sizeOf(blocks) <= LIMITS.all &&
+  blocks.flatMap(textsOf).every(({ text, limit }) => text !== '' && text.length <= limit);
