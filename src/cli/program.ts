@@ -51,7 +51,10 @@ const commands = (make: CommandMaker): Command[] => {
       .addOption(jsonOption()),
     ...operatorCommands(make),
     ...serviceCommands(make),
-    command('schema', "print the config's JSON Schema", async () => (await import('./schema.ts')).schema),
+    command('schema', "print the config's JSON Schema", async () => (await import('./schema.ts')).schema).option(
+      '--webhook',
+      "that of the webhooks' bodies instead",
+    ),
   ];
 };
 

@@ -1,4 +1,5 @@
-/** `tocsin schema`: what editors need to help with the configuration file. */
+/** `tocsin schema`: what editors need to help with the configuration file, and receivers to know what comes. */
+import { payloadJsonSchema } from '../channels/webhook/schema.ts';
 import { inputJsonSchema } from '../config/schema.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
 
@@ -42,8 +43,11 @@ export const configJsonSchema = (): Record<string, unknown> => {
   return { ...(isNode(schema) ? schema : {}), title: 'Tocsin configuration' };
 };
 
-/** The command: prints the schema, to be saved where an editor looks for it. */
-export const schema = async (_options: unknown, context: CommandContext): Promise<ExitCode> => {
-  writeJson(context, configJsonSchema());
+/** The command: prints the schema, to be saved where an editor or a receiver's developer looks for it. */
+export const schema = async (
+  { webhook = false }: { webhook?: boolean },
+  context: CommandContext,
+): Promise<ExitCode> => {
+  writeJson(context, webhook ? payloadJsonSchema() : configJsonSchema());
   return EXIT.done;
 };

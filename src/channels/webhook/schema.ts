@@ -1,0 +1,93 @@
+/** What a webhook's body is like, for whoever writes a receiver: the source of config/webhook.schema.json. */
+import { z } from 'zod';
+import { CHANGES } from '../../alert.ts';
+
+const dateTime = () => z.iso.datetime({ offset: true });
+
+const common = {
+  service: z.string().describe('Name of the `services` entry it was read from.'),
+  protocol: z.string().describe('Name of the protocol.'),
+  links: z
+    .looseObject({ transaction: z.url().exactOptional().describe("The transaction in its chain's explorer.") })
+    .describe('Links of ours; empty where the chain or the hash is not known.'),
+  replay: z.boolean().describe('True where history is forwarded again on purpose.'),
+  notice: z.string().exactOptional().describe('Why it comes this way, in a sentence, where that is not the usual one.'),
+  partial: z
+    .literal(true)
+    .exactOptional()
+    .describe('Present where the whole was refused (400, 413, 422): the item then has only its short fields.'),
+};
+
+const inspection = z
+  .looseObject({})
+  .describe('The inspection exactly as the service gave it: _id, chainId, txHash, assets, assessment, detections ...');
+
+const finding = z
+  .looseObject({
+    type: z.enum(['inspection.critical', 'inspection.suspecious', 'inspection.ok', 'test.sample']),
+    timestamp: dateTime().describe('When the service wrote the item.'),
+    data: z.looseObject({ ...common, inspection }),
+  })
+  .describe('An inspection by its assessment, spelled as the service does; or a test that an operator sent.');
+
+const followUp = z
+  .looseObject({
+    type: z.enum(CHANGES.map((change) => `inspection.${change}` as const)),
+    timestamp: dateTime(),
+    data: z.looseObject({
+      ...common,
+      inspection,
+      followUp: z.looseObject({
+        of: z.string().describe('The webhook-id that the first message of this inspection came under.'),
+        was: z.string().describe('The assessment that was told last.'),
+        is: z.string().exactOptional().describe('What it is now; absent where the service lists it no more.'),
+      }),
+    }),
+  })
+  .describe('What became of an inspection that this receiver was told of.');
+
+const notification = z
+  .looseObject({
+    type: z.literal('notification.created'),
+    timestamp: dateTime(),
+    data: z.looseObject({
+      ...common,
+      notification: z.looseObject({}).describe('The stored notification exactly as the service gave it.'),
+    }),
+  })
+  .describe('A notification that the service stored.');
+
+const announcement = z
+  .looseObject({
+    type: z.string().regex(/^tocsin\.[a-z.-]+$/),
+    timestamp: dateTime(),
+    data: z.looseObject({
+      ...common,
+      announcement: z.looseObject({ message: z.string().describe('Plain text; its first line stands alone.') }),
+    }),
+  })
+  .describe('What Tocsin itself has to say.');
+
+const single = z
+  .union([finding, followUp, notification, announcement])
+  .meta({ id: 'message', description: 'One message.' });
+
+const batch = z
+  .looseObject({
+    type: z.literal('batch'),
+    timestamp: dateTime().describe('The latest of its items.'),
+    data: z.looseObject({ items: z.array(single).min(2).describe('Each as it would come by itself.') }),
+  })
+  .describe('Several messages in one; only where channels.webhook.batch asks for it.');
+
+/** Everything that may be sent. Receivers should ignore keys and types that they do not know: there will be more. */
+export const payloadSchema = z.union([single, batch]).meta({ title: 'Body of a webhook from Tocsin' });
+
+/** JSON Schema, draft 2020-12. */
+export const payloadJsonSchema = () =>
+  z.toJSONSchema(payloadSchema, {
+    override: ({ jsonSchema }) => {
+      // The format says the same, and can be read.
+      if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+    },
+  });

@@ -1,0 +1,76 @@
+/** config/webhook.schema.json is what receivers are written by: it has to be what is really sent. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Alert, ANNOUNCEMENTS, CHANGES } from '../../src/alert.ts';
+import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
+import { FORMATS, type Format } from '../../src/channels/channel.ts';
+import { composeWebhook } from '../../src/channels/webhook/message.ts';
+import { payloadJsonSchema } from '../../src/channels/webhook/schema.ts';
+import { ASSESSMENTS } from '../../src/config/sections.ts';
+import { announcementAlert } from '../../src/dispatch/announcement.ts';
+import { sampleAlert } from '../../src/dispatch/sample.ts';
+import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
+
+const SHIPPED: z.core.JSONSchema.JSONSchema = JSON.parse(
+  readFileSync(new URL('../../config/webhook.schema.json', import.meta.url), 'utf8'),
+);
+const schema = z.fromJSONSchema(SHIPPED);
+
+const followUps = CHANGES.map((change) =>
+  inspectionAlert({
+    type: `inspection.${change}`,
+    followUp: { of: 'first', was: 'critical', ...(change === 'vanished' ? {} : { is: 'ok' }) },
+  }),
+);
+
+const ALERTS: Alert[] = [
+  ...ASSESSMENTS.map((assessment) => inspectionAlert({ item: { assessment } })),
+  inspectionAlert({ item: { chainId: 'nowhere', detections: null } }),
+  inspectionAlert({ replay: true, notice: 'Slack #ops did not take it within 60s.' }),
+  ...followUps,
+  notificationAlert('Paused'),
+  sampleAlert('main', 'Lending Pool', 'sample', Date.now()),
+  ...ANNOUNCEMENTS.map((about) => announcementAlert({ about, key: '1', message: 'Something happened.' }, Date.now())),
+];
+
+const payloads = (alerts: readonly Alert[], format: Format, batch: number): unknown[] =>
+  composeWebhook(
+    { destination: destinationOf('webhook', 'https://hooks.example/in'), alerts: [...alerts] },
+    { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' },
+    { batch },
+  ).map(({ body }) => JSON.parse(body));
+
+test('the shipped file is what `tocsin schema --webhook` prints', () => {
+  expect(SHIPPED).toEqual(payloadJsonSchema());
+});
+
+describe('the shipped schema', () => {
+  test.each(ALERTS)('takes $type as it is sent', (alert) => {
+    for (const format of FORMATS) {
+      const [payload] = payloads([alert], format, 1);
+      expect(schema.safeParse(payload).error, format).toBeUndefined();
+    }
+  });
+
+  test('takes batches of them all', () => {
+    const batches = payloads(ALERTS, 'rich', 5);
+    expect(batches.length).toBeGreaterThan(1);
+    for (const payload of batches) expect(schema.safeParse(payload).error).toBeUndefined();
+  });
+
+  const [good] = payloads([inspectionAlert()], 'rich', 1) as { type: string; timestamp: string; data: object }[];
+  test.each([
+    ['no object', 'text'],
+    ['no type', { ...good, type: undefined }],
+    ['an unknown type', { ...good, type: 'inspection.odd' }],
+    ['no date', { ...good, timestamp: 'yesterday' }],
+    ['an inspection of another name', { ...good, type: 'notification.created' }],
+    ['no service', { ...good, data: { ...good?.data, service: undefined } }],
+    ['a follow-up without what it follows', { ...good, type: 'inspection.vanished' }],
+    ['a notification without itself', { ...good, type: 'notification.created', data: {} }],
+    ['a batch in a batch', { type: 'batch', timestamp: good?.timestamp, data: { items: [good, { type: 'batch' }] } }],
+  ])('refuses %s', (_what, payload) => {
+    expect(schema.safeParse(JSON.parse(JSON.stringify(payload))).success).toBe(false);
+  });
+});
