@@ -1,13 +1,27 @@
 /**
  * What a person is told of many alerts at once, before any markup: how many, where, what, the worst first, and every
- * one of them by transaction hash. All strings are cleaned, one line each and short, but not escaped.
+ * one of them by transaction hash. Strings are cleaned, not escaped; what was said may be long, all else is short and
+ * one line.
  */
 import { type Alert, contentId } from '../alert.ts';
 import type { Chains } from './chains.ts';
 import { type Content, type Detection, describe, UNKNOWN } from './content.ts';
+import {
+  commandOf,
+  countsOf,
+  ends,
+  HEADLINE_LIMIT,
+  NAME_LIMIT,
+  noticeOf,
+  periodOf,
+  type Told,
+  timeOf,
+  timeText,
+  titleOf,
+} from './digest-head.ts';
 import { rankOf, unite } from './incident-content.ts';
 import { incidentsOf } from './incidents.ts';
-import { cleanLine, shorten } from './text.ts';
+import { shorten } from './text.ts';
 
 export interface Count {
   name: string;
@@ -50,7 +64,7 @@ export interface DigestContent {
   id: string;
   /** `title`, and which is the worst. */
   headline: string;
-  /** `120 alerts in 3 protocols: 118 critical, 2 notifications` */
+  /** `120 alerts in 3 protocols: 118 critical, 2 notifications`, or `120 critical alerts in Vault A`. */
   title: string;
   /** Of the worst. */
   severity: string;
@@ -69,19 +83,11 @@ export interface DigestContent {
   command: string;
 }
 
-const NAME_LIMIT = 120;
-const HEADLINE_LIMIT = 240;
-const ID_LIMIT = 200;
+const HASH_LIMIT = 200;
+const IDS_LIMIT = 1000;
 const DETECTORS_MAX = 11;
-const NOTICE_LIMIT = 400;
-const NOTICES_MAX = 5;
 
 const WHY = 'Gathered into one message because they came faster than this channel carries single ones.';
-
-const countsOf = (names: readonly string[], limit = NAME_LIMIT): Count[] =>
-  [...Map.groupBy(names, (name) => shorten(name, limit))]
-    .map(([name, same]) => ({ name, count: same.length }))
-    .toSorted((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
 
 /** The first of a table, and how many more rows it has. */
 export const topOf = ({ counts }: CountTable, limit = 10): { rows: Count[]; more: number } => ({
@@ -90,42 +96,7 @@ export const topOf = ({ counts }: CountTable, limit = 10): { rows: Count[]; more
 });
 
 /** What an item is known by: its transaction's hash, else the ids. */
-export const nameOf = ({ hash, ids }: DigestItem): string => hash ?? ids;
-
-const timeText = (time: number): string => `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-
-const parse = (value: unknown): number => (typeof value === 'string' ? Date.parse(value) : Number.NaN);
-
-/** Epoch milliseconds; NaN where none can be read. */
-const timeOf = ({ item, at }: Alert): number =>
-  [item.txTimestamp, at].map(parse).find((time) => time >= 0) ?? Number.NaN;
-
-/** NaN for none that can be read. */
-const ends = (times: readonly number[]): { first: number; last: number } => {
-  const read = times.filter((time) => !Number.isNaN(time)).toSorted((a, b) => a - b);
-  return { first: read[0] ?? Number.NaN, last: read.at(-1) ?? Number.NaN };
-};
-
-const spanOf = (alerts: readonly Alert[]): string => {
-  const { first, last } = ends(alerts.map(timeOf));
-  if (Number.isNaN(first)) return UNKNOWN;
-  const [from, to] = [timeText(first), timeText(last)];
-  if (from === to) return from;
-  return from.slice(0, 10) === to.slice(0, 10) ? `${from.slice(0, 19)} to ${to.slice(11)}` : `${from} to ${to}`;
-};
-
-/** Both ends of `--since` and `--until` are exclusive. */
-const commandOf = (alerts: readonly Alert[]): string => {
-  const { first, last } = ends(alerts.map(({ at }) => parse(at)));
-  if (Number.isNaN(first)) return 'tocsin replay --since 24h --dry-run';
-  const moment = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;
-  return `tocsin replay --since ${moment(first - 1000)} --until ${moment(last + 2000)} --dry-run`;
-};
-
-interface Told {
-  alert: Alert;
-  content: Content;
-}
+export const nameOf = ({ hash, ids }: DigestItem): string => hash ?? shorten(ids, HASH_LIMIT);
 
 const itemOf = (told: readonly Told[]): DigestItem & { at: number } => {
   const alerts = told.map(({ alert }) => alert);
@@ -146,11 +117,11 @@ const itemOf = (told: readonly Told[]): DigestItem & { at: number } => {
     detectors: more > 1 ? [...names.slice(0, DETECTORS_MAX), `${more} more`] : names,
     detections: content.detections,
     ...(content.message === undefined ? {} : { message: content.message }),
-    ...(hash && hash.value !== UNKNOWN ? { hash: shorten(hash.value, ID_LIMIT) } : {}),
+    ...(hash && hash.value !== UNKNOWN ? { hash: shorten(hash.value, HASH_LIMIT) } : {}),
     ...(hash?.url === undefined ? {} : { url: hash.url }),
     ...(chain ? { chain: shorten(chain.value, NAME_LIMIT) } : {}),
     time: Number.isNaN(first) ? UNKNOWN : timeText(first),
-    ids: shorten((fact('Inspection') ?? fact('Notification'))?.value ?? UNKNOWN, ID_LIMIT),
+    ids: shorten((fact('Inspection') ?? fact('Notification'))?.value ?? UNKNOWN, IDS_LIMIT),
     at: first,
   };
 };
@@ -166,39 +137,6 @@ const itemsOf = (told: readonly Told[]): DigestItem[] => {
         (a.at || 0) - (b.at || 0),
     )
     .map(({ at: _at, ...item }) => item);
-};
-
-const PLURALS: Readonly<Record<string, string>> = { NOTIFICATION: 'notification', 'FOLLOW-UP': 'follow-up' };
-
-/** `118 critical`, `2 notifications` */
-const severityText = ({ name, count }: Count): string => {
-  const noun = Object.hasOwn(PLURALS, name) ? PLURALS[name] : undefined;
-  return `${count} ${noun === undefined ? name.toLowerCase() : `${noun}${count === 1 ? '' : 's'}`}`;
-};
-
-const titleOf = (told: readonly Told[], protocols: readonly Count[], replay: boolean): string => {
-  const severities = countsOf(told.map(({ content }) => content.severity)).toSorted(
-    (a, b) => rankOf(a.name) - rankOf(b.name),
-  );
-  const where = protocols.length === 1 ? (protocols[0]?.name ?? UNKNOWN) : `${protocols.length} protocols`;
-  const what = `${told.length} alerts in ${where}: ${severities.map(severityText).join(', ')}`;
-  return shorten(replay ? `REPLAY: ${what}` : what, HEADLINE_LIMIT);
-};
-
-const noticeOf = (alerts: readonly Alert[]): { notice?: string } => {
-  const given = alerts.flatMap(({ notice }) => (notice === undefined ? [] : cleanLine(notice)));
-  const reasons = countsOf(given, NOTICE_LIMIT);
-  const told = reasons
-    .slice(0, NOTICES_MAX)
-    .map(({ name, count }) => (count === alerts.length ? name : `${count} of them: ${name}`));
-  const more = reasons.length - NOTICES_MAX;
-  const replay = alerts.some((alert) => alert.replay);
-  const notices = [
-    ...told,
-    ...(more > 0 ? [`And ${more} more reasons.`] : []),
-    ...(replay ? ['Replay: these were found earlier and are forwarded again.'] : []),
-  ];
-  return notices.length > 0 ? { notice: notices.join(' ') } : {};
 };
 
 const assetsOf = ({ facts }: Content): string[] => {
@@ -229,7 +167,7 @@ export const describeDigest = (alerts: readonly Alert[], chains: Chains, sentAt:
     title,
     severity: worst.severity,
     alerts: alerts.length,
-    span: spanOf(alerts),
+    span: periodOf(alerts),
     why: WHY,
     ...noticeOf(alerts),
     tables,

@@ -42,24 +42,55 @@ const known = (items: string[]): string[] => {
   return named.length > 0 ? named : items;
 };
 
-/** Facts that every inspection has its own of. */
-const UNITED = new Set(['Assets', 'Inspection']);
-const SHOWN_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/;
+/** `2026-11-20 10:07:12 to 10:12:31 UTC`, from two times as they are shown. */
+export const spanOf = (from: string, to: string): string => {
+  if (from === to) return from;
+  const sameDay = from.slice(0, 10) === to.slice(0, 10);
+  return sameDay ? `${from.replace(/ UTC$/, '')} to ${to.slice(11)}` : `${from} to ${to}`;
+};
 
 interface Told {
   protocol: string;
   fact: Fact;
 }
 
+/** Facts that every inspection has its own of. */
+const UNITED = new Set(['Assets', 'Inspection']);
+
+const SHOWN_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/;
+
+/** The first time with all that is said of it, and the last; undefined where one is no time. */
+const lastTime = (values: readonly string[]): string | undefined => {
+  const [first, ...others] = values.toSorted();
+  const [last] = SHOWN_TIME.exec(others.at(-1) ?? '') ?? [];
+  return first !== undefined && last !== undefined && SHOWN_TIME.test(first) ? `${first}, the last ${last}` : undefined;
+};
+
+/** `VALUE (REMARK)`; a remark is empty where there is none. */
+const remarkIn = (text: string): [value: string, remark: string] => {
+  const [, value = text, remark = ''] = /^(\S+) \((.*)\)$/.exec(text) ?? [];
+  return [value, remark];
+};
+
+/** One address is linked once, with all that is said of it; no name goes in that is not in a label already. */
+const uniteLinked = ([first, ...others]: readonly Fact[]): Fact | undefined => {
+  if (first?.url === undefined || others.some(({ url }) => url !== first.url)) return undefined;
+  const remarks = unique([first, ...others].map(({ value }) => remarkIn(value)[1]).filter((remark) => remark !== ''));
+  const positive = remarks.filter((remark) => !remark.startsWith('not '));
+  const said = positive.length > 0 ? positive : remarks;
+  const [value] = remarkIn(first.value);
+  return { ...first, value: said.length > 0 ? `${value} (${said.join('; ')})` : value };
+};
+
 const uniteFact = (label: string, told: readonly Told[], contents: number, all: number): Fact => {
+  const facts = told.map(({ fact }) => fact);
   const byValue = [...Map.groupBy(told, ({ fact }) => fact.value)];
-  const [same] = told;
-  if (same && byValue.length === 1 && told.length === contents) return same.fact;
-  if (UNITED.has(label)) return listFact(label, known(unique(told.flatMap(({ fact }) => fact.items ?? [fact.value]))));
-  const values = byValue.map(([value]) => value).toSorted();
-  if (label === 'Inspected' && values.every((value) => SHOWN_TIME.test(value))) {
-    return { label, value: unique([values[0], values.at(-1)]).join(' to ') };
-  }
+  if (facts[0] && byValue.length === 1 && told.length === contents) return facts[0];
+  if (UNITED.has(label)) return listFact(label, known(unique(facts.flatMap(({ items, value }) => items ?? [value]))));
+  const linked = uniteLinked(facts);
+  if (linked) return linked;
+  const time = label === 'Inspected' ? lastTime(byValue.map(([value]) => value)) : undefined;
+  if (time !== undefined) return { label, value: time };
   const items = byValue.map(([value, who]) => owned(value, unique(who.map(({ protocol }) => protocol)), all));
   return listFact(label, items);
 };

@@ -10,7 +10,7 @@ const small = (text: string, margin = '6px 0 0'): string =>
 const heading = ({ severity, title, span, why, notice }: DigestContent): string => {
   const { name, light } = accentOf(severity);
   return [
-    `<p class="${name}" style="margin:0;font-size:13px;font-weight:700;letter-spacing:.05em;color:${light};${WRAP}">${escapeHtml(`DIGEST, WORST ${severity}`)}</p>`,
+    `<p class="${name}" style="margin:0;font-size:13px;font-weight:700;letter-spacing:.05em;color:${light};${WRAP}">${escapeHtml(severity)}</p>`,
     `<h1 class="ink" style="margin:2px 0 0;font-size:22px;line-height:1.25;font-weight:700;${INK};${WRAP}">${escapeHtml(title)}</h1>`,
     `<p class="ink" style="margin:4px 0 0;font-size:15px;line-height:1.4;${INK}">${escapeHtml(span)}</p>`,
     ...(notice === undefined ? [] : [noticeHtml(notice)]),
@@ -21,15 +21,26 @@ const heading = ({ severity, title, span, why, notice }: DigestContent): string 
 const title2 = (text: string): string =>
   `<h2 class="ink" style="margin:0 0 6px;font-size:15px;line-height:1.4;font-weight:700;${INK}">${escapeHtml(text)}</h2>`;
 
+const CELL = 'padding:2px 0;vertical-align:top';
+
+const rowHtml = (count: string, name: string, look: 'ink' | 'muted'): string => {
+  const colour = look === 'ink' ? INK : MUTED;
+  return (
+    `<tr><td class="${look}" style="${CELL};padding-right:12px;text-align:right;font-weight:700;${colour}">${count}</td>` +
+    `<td class="${look}" style="${CELL};${colour};${WRAP}">${escapeHtml(name)}</td></tr>`
+  );
+};
+
+/** Whole addresses would fill a phone; they stand in the file. */
+const shortAddresses = (name: string): string =>
+  name.replace(/\b(0x[0-9a-f]{8})[0-9a-f]{26}([0-9a-f]{6})\b/gi, '$1…$2');
+
 /** The number first: a long name wraps beside it on a narrow phone. */
 const tableHtml = ({ title, rows, more }: Shown['tables'][number]): string => {
-  const row = ({ name, count }: { name: string; count: number }): string =>
-    `<tr><td class="ink" style="padding:2px 12px 2px 0;text-align:right;vertical-align:top;font-weight:700;${INK}">${count}</td>` +
-    `<td class="ink" style="padding:2px 0;${INK};${WRAP}">${escapeHtml(name)}</td></tr>`;
+  const shown = rows.map(({ name, count }) => rowHtml(String(count), shortAddresses(name), 'ink'));
+  const rest = more > 0 ? [rowHtml('', `and ${more} more`, 'muted')] : [];
   return `${title2(title)}
-<table style="margin:0 0 ${more > 0 ? 0 : 14}px;border-collapse:collapse;font-size:15px;line-height:1.4">${rows.map(row).join('\n')}</table>${
-    more > 0 ? `\n${small(`and ${more} more`, '2px 0 14px')}` : ''
-  }`;
+<table style="margin:0 0 14px;border-collapse:collapse;font-size:15px;line-height:1.4">${[...shown, ...rest].join('\n')}</table>`;
 };
 
 const itemHtml = (item: Shown['items'][number]): string => {
@@ -43,8 +54,10 @@ const itemHtml = (item: Shown['items'][number]): string => {
   return [
     `<p class="${name}" style="margin:0 0 12px;padding:0 0 0 10px;border-left:3px solid ${light};font-size:15px;line-height:1.4;${WRAP}">`,
     `<strong class="ink" style="${INK}">${escapeHtml(item.headline)}</strong><br>`,
-    `<span style="font-family:${MONO};font-size:13px">${hash}</span><br>`,
-    ...item.said.map((said) => `<span class="ink" style="${INK}">${escapeHtml(said)}</span><br>`),
+    `<span style="display:block;font-family:${MONO};font-size:13px">${hash}</span>`,
+    ...item.said.map(
+      (said) => `<span class="ink" style="display:block;margin:4px 0;${INK}">${escapeHtml(said)}</span>`,
+    ),
     `<span class="muted" style="font-size:13px;${MUTED}">${escapeHtml(place)}</span></p>`,
   ].join('');
 };

@@ -1,0 +1,92 @@
+/** The first lines of a digest: how many, where, when, and why they come this way. */
+import type { Alert } from '../alert.ts';
+import { type Content, UNKNOWN } from './content.ts';
+import type { Count } from './digest.ts';
+import { rankOf, spanOf } from './incident-content.ts';
+import { cleanLine, shorten } from './text.ts';
+
+export const NAME_LIMIT = 120;
+export const HEADLINE_LIMIT = 240;
+const NOTICE_LIMIT = 400;
+const NOTICES_MAX = 5;
+
+/** An alert, and what one is told of it. */
+export interface Told {
+  alert: Alert;
+  content: Content;
+}
+
+/** The most first, each name once. */
+export const countsOf = (names: readonly string[], limit = NAME_LIMIT): Count[] =>
+  [...Map.groupBy(names, (name) => shorten(name, limit))]
+    .map(([name, same]) => ({ name, count: same.length }))
+    .toSorted((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
+
+/** `2026-11-20 10:07:31 UTC` of epoch milliseconds. */
+export const timeText = (time: number): string => `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
+
+const parse = (value: unknown): number =>
+  typeof value === 'string' && DATE_TIME.test(value) ? Date.parse(value) : Number.NaN;
+
+/** Epoch milliseconds of the transaction, else of the item; NaN where none can be read. */
+export const timeOf = ({ item, at }: Alert): number =>
+  [item.txTimestamp, at].map(parse).find((time) => !Number.isNaN(time)) ?? Number.NaN;
+
+/** The earliest and the latest of epoch milliseconds; NaN where none can be read. */
+export const ends = (times: readonly number[]): { first: number; last: number } => {
+  const read = times.filter((time) => !Number.isNaN(time)).toSorted((a, b) => a - b);
+  return { first: read[0] ?? Number.NaN, last: read.at(-1) ?? Number.NaN };
+};
+
+/** From the first to the last, as people read it. */
+export const periodOf = (alerts: readonly Alert[]): string => {
+  const { first, last } = ends(alerts.map(timeOf));
+  return Number.isNaN(first) ? UNKNOWN : spanOf(timeText(first), timeText(last));
+};
+
+/** The command that lists these alerts. Both ends of `--since` and `--until` are exclusive, and only times of ours go in. */
+export const commandOf = (alerts: readonly Alert[]): string => {
+  const { first, last } = ends(alerts.map(({ at }) => parse(at)));
+  if (Number.isNaN(first)) return 'tocsin replay --since 24h --dry-run';
+  const moment = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;
+  return `tocsin replay --since ${moment(first - 1000)} --until ${moment(last + 2000)} --dry-run`;
+};
+
+/** `2 notifications`, `118 critical`, and with `alone` `118 critical alerts`. */
+const severityText = ({ name, count }: Count, alone: boolean): string => {
+  const noun = /^(NOTIFICATION|FOLLOW-UP)$/.test(name);
+  const plural = count === 1 ? '' : 's';
+  if (noun) return `${count} ${name.toLowerCase()}${plural}`;
+  return `${count} ${name.toLowerCase()}${alone ? ` alert${plural}` : ''}`;
+};
+
+/** How many, where, how bad. */
+export const titleOf = (told: readonly Told[], protocols: readonly Count[], replay: boolean): string => {
+  const severities = countsOf(told.map(({ content }) => content.severity)).toSorted(
+    (a, b) => rankOf(a.name) - rankOf(b.name),
+  );
+  const where = protocols.length === 1 ? (protocols[0]?.name ?? UNKNOWN) : `${protocols.length} protocols`;
+  const alone = severities.length === 1;
+  const each = severities.map((severity) => severityText(severity, alone)).join(', ');
+  const what = alone ? `${each} in ${where}` : `${told.length} alerts in ${where}: ${each}`;
+  return shorten(replay ? `REPLAY: ${what}` : what, HEADLINE_LIMIT);
+};
+
+/** Why they come by another way or again; how many, where that is not all of them. */
+export const noticeOf = (alerts: readonly Alert[]): { notice?: string } => {
+  const given = alerts.flatMap(({ notice }) => (notice === undefined ? [] : cleanLine(notice)));
+  const reasons = countsOf(given, NOTICE_LIMIT);
+  const told = reasons
+    .slice(0, NOTICES_MAX)
+    .map(({ name, count }) => (count === alerts.length ? name : `${count} of them: ${name}`));
+  const more = reasons.length - NOTICES_MAX;
+  const replay = alerts.some((alert) => alert.replay);
+  const notices = [
+    ...told,
+    ...(more > 0 ? [`And ${more} more reasons.`] : []),
+    ...(replay ? ['Replay: these were found earlier and are forwarded again.'] : []),
+  ];
+  return notices.length > 0 ? { notice: notices.join(' ') } : {};
+};
