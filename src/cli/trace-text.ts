@@ -10,7 +10,11 @@ const ACTS: Record<Act['act'], string> = {
   retried: 'retried by hand',
   replayed: 'replayed by hand',
   dropped: 'dropped by hand',
+  muted: 'muted',
 };
+
+const actText = ({ act, by, reason = '' }: Act): string =>
+  by === undefined ? ACTS[act] : `${ACTS[act]} by ${by}: ${cleanLine(reason)}`;
 
 const OUTCOMES: Record<Attempt['outcome'], string> = {
   delivered: 'delivered',
@@ -37,19 +41,19 @@ const attemptLine = (attempt: Attempt): string =>
 export const historyLines = ({ attempts, acts = [] }: Pick<TracedDelivery, 'attempts' | 'acts'>): string[] =>
   [
     ...attempts.map((attempt) => ({ at: attempt.at, text: attemptLine(attempt) })),
-    ...acts.map(({ at, act }) => ({ at, text: ACTS[act] })),
+    ...acts.map((act) => ({ at: act.at, text: actText(act) })),
   ]
     .toSorted((a, b) => a.at.localeCompare(b.at))
     .map(({ at, text }) => `${exactTime(at)}  ${text}`);
 
-const stateText = ({ id, state, at, isKept, attempts }: TracedDelivery): string => {
+const stateText = ({ id, state, at, isKept, attempts, with: other }: TracedDelivery): string => {
   switch (state) {
     case 'waiting':
       return attempts.length === 0 ? 'on its way, not tried yet' : 'on its way';
     case 'delivered':
-      return `delivered ${exactTime(at)}`;
+      return other === undefined ? `delivered ${exactTime(at)}` : `told with inspection alert ${other}`;
     case 'muted':
-      return 'muted';
+      return 'muted, not sent';
     case 'dead':
       return isKept ? `dead, kept: \`tocsin dead retry ${id}\` sends it again` : 'dead, no longer kept';
   }

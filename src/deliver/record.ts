@@ -26,7 +26,10 @@ export interface Act {
   /** ISO 8601. */
   at: string;
   /** A delivery that was `dropped` stays dead. */
-  act: 'retried' | 'replayed' | 'dropped';
+  act: 'retried' | 'replayed' | 'dropped' | 'muted';
+  /** Of one that was `muted`: the mute's id, and its reason. */
+  by?: string;
+  reason?: string;
 }
 
 /** A destination as it is written down: without its address, which may hold a secret. */
@@ -45,6 +48,8 @@ export interface DeliveryRecord {
   attempts: Attempt[];
   /** The last few, oldest first; absent where nobody did anything. */
   acts?: Act[];
+  /** The alert that told the same there, so that nothing was sent; gone with the first attempt. */
+  with?: string;
   /** What put it here besides the routes, see `deliver/add.ts`; gone with the first attempt. */
   by?: string;
 }
@@ -89,7 +94,7 @@ export const parseRecord = (json: string | null | undefined): DeliveryRecord | u
   json ? (JSON.parse(json) as DeliveryRecord) : undefined;
 
 const summary = (alert: Alert): AlertRecord['alert'] => {
-  const { item: _item, replay: _replay, notice: _notice, ...told } = alert;
+  const { item: _item, replay: _replay, notice: _notice, context: _context, ...told } = alert;
   return told;
 };
 

@@ -10,6 +10,8 @@ export interface DispatchDependencies {
   /** An alert that has no destination at all is dead at once: kept, counted and announced, never dropped. */
   stranded(alert: Alert, problems: readonly string[]): Promise<void>;
   onRouted?(alert: Alert, routes: Routes): void;
+  /** Those of its destinations where an alert still has to be told; the others are accounted for. Default: all. */
+  untold?(alert: Alert, destinations: readonly Destination[]): Promise<Destination[]>;
   /** Durably notes to look later whether these were accepted; before they are queued, so that a crash loses no look. */
   setDeadline?(alerts: readonly Alert[]): Promise<void>;
 }
@@ -45,13 +47,14 @@ export const toParcels = (routed: readonly { alert: Alert; destinations: readonl
 
 export const createDispatch = (dependencies: DispatchDependencies): Dispatch => ({
   dispatch: async (alerts, nonce) => {
-    const { routesOf, expect, enqueue, stranded, onRouted, setDeadline } = dependencies;
+    const { routesOf, expect, enqueue, stranded, onRouted, untold, setDeadline } = dependencies;
     const routed: { alert: Alert; destinations: Destination[] }[] = [];
     for (const alert of alerts) {
       const routes = await routesOf(alert);
       onRouted?.(alert, routes);
-      if (routes.destinations.length > 0) routed.push({ alert, destinations: routes.destinations });
-      else if (!routes.skipped) await stranded(alert, routes.problems);
+      if (routes.destinations.length === 0 && !routes.skipped) await stranded(alert, routes.problems);
+      const destinations = (await untold?.(alert, routes.destinations)) ?? routes.destinations;
+      if (destinations.length > 0) routed.push({ alert, destinations });
     }
     const parcels = toParcels(routed);
     await setDeadline?.(routed.map(({ alert }) => alert));

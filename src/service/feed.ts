@@ -8,6 +8,7 @@ import type { Stretch } from './split.ts';
 import { readStretches, type StretchPage } from './stretches.ts';
 import { readInStyles } from './style-reading.ts';
 import type { ListStyles } from './styles.ts';
+import { transactionsIn } from './transactions.ts';
 import { ASSESSMENTS, type Assessment, type Inspection, type Notification, notificationId, type Page } from './wire.ts';
 
 export interface FeedSettings {
@@ -53,13 +54,12 @@ export const fromInspection = ({ id, protocol, assessment, txHash, dates, raw }:
   raw,
 });
 
-const fromNotification = (notification: Notification, itemId: string): Item => ({
-  source: 'notifications',
-  protocol: notification.protocol,
-  itemId,
-  dates: notification.dates,
-  raw: notification.raw,
-});
+/** It belongs to a transaction only where it names no other. */
+const fromNotification = ({ message, protocol, dates, raw }: Notification, itemId: string): Item => {
+  const [txHash, ...others] = transactionsIn(message);
+  const named = txHash === undefined || others.length > 0 ? {} : { txHash };
+  return { source: 'notifications', protocol, itemId, ...named, dates, raw };
+};
 
 /**
  * Equal notifications in one answer are different ones: the second of them is told apart by its number. Over several

@@ -11,6 +11,8 @@ import { type RouteSettings, type Routes, routeAlert } from '../dispatch/routes.
 import type { Metrics } from '../ops/metrics.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
 import { createAnnouncer } from './announce.ts';
+import { createContext } from './context.ts';
+import { createCorrelation } from './correlate.ts';
 import { createFallback } from './fallback.ts';
 import type { Store } from './store.ts';
 import { startWorker } from './workers.ts';
@@ -114,7 +116,9 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     enqueue: store.queues.enqueue,
     stranded,
     onRouted: ({ service, protocol, source }) => metrics.alerts.inc({ service, protocol, source }),
+    untold: createCorrelation({ isOn: config.alerts.correlate, store, log }),
   });
+  const withContext = createContext({ firsts: store.firsts, protocolOf, log });
 
   let stopping = false;
 
@@ -132,7 +136,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
 
   return {
     channels,
-    dispatch,
+    dispatch: async (alerts: readonly Alert[], nonce?: string) => dispatch(await withContext(alerts), nonce),
     routesOf,
     fallback,
     /** Begins to take parcels; gives what ends it. */

@@ -8,6 +8,8 @@ import { createMoves } from '../deliver/moves.ts';
 import { createRegister } from '../deliver/register.ts';
 import { createSlots } from '../deliver/slots.ts';
 import { createStandings } from '../deliver/standing.ts';
+import { createTold } from '../deliver/told.ts';
+import { createFirsts } from '../dispatch/firsts.ts';
 import { createCursors } from '../poll/cursor.ts';
 import { createQuarantine } from '../poll/quarantine.ts';
 import { createSeen } from '../poll/seen.ts';
@@ -50,6 +52,8 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     backlog: createBacklog(redis, prefix),
     announced: createAnnounced(redis, prefix),
     moves: createMoves(redis, prefix),
+    told: createTold(redis, prefix, now),
+    firsts: createFirsts(redis, prefix, now),
     close: async () => {
       await Promise.all([queues.close(), schedule.close(), deadlines.close()]);
     },
