@@ -72,6 +72,9 @@ const LIKELY: Readonly<Record<Exclude<Severity, 'ok'>, readonly [DetectorName, .
   suspecious: ['newContract', 'mixer', 'failedTransaction', 'flashLoan'],
 };
 
+/** Share of transactions that an admin of the contract sends. */
+const ADMINS = 0.1;
+
 const ANNOUNCEMENTS: readonly [string, ...string[]] = [
   'Monitoring was extended by a contract.',
   'The inspection queue was behind for a few minutes and has caught up.',
@@ -111,13 +114,14 @@ export const createTraffic = ({ seed = 1, protocols, now = Date.now }: TrafficOp
   const inspect = (protocol: TrafficProtocol, severity: Severity, textOr: TextOr) => {
     const [asset, ...rest] = protocol.assets ?? [];
     const touched = asset ? [random.pick([asset, ...rest])] : [];
+    const [admin] = random.chance(ADMINS) ? (touched[0]?.admins ?? []) : [];
     return {
       ...ownerOf(protocol),
       _id: random.hex(24),
       chainId: touched[0]?.chainId ?? 1,
       txHash: `0x${random.hex(64)}`,
       txTimestamp: now() - 2000 - random.below(12_000),
-      txOrigin: `0x${random.hex(40)}`,
+      txOrigin: admin ?? `0x${random.hex(40)}`,
       assets: touched.map(({ address, descriptor }) => ({ address, descriptor })),
       invokedMethodName: textOr(METHOD_NAMES[random.below(METHOD_NAMES.length)] ?? 'transfer'),
       assessment: severity,

@@ -19,6 +19,9 @@ const METHODS: Readonly<Record<string, string>> = {
 
 export const METHOD_NAMES = Object.values(METHODS);
 
+/** `upgradeTo` and `transferOwnership`. */
+const PRIVILEGED = ['0x3659cfe6', '0xf2fde38b'];
+
 interface Blueprint {
   name: string;
   assets: readonly string[];
@@ -39,6 +42,7 @@ const createAsset = (descriptor: string, random: Random): AssetSeed => ({
   admins: [`0x${random.hex(40)}`],
   abi: '[]',
   methods: METHODS,
+  privilegedMethods: PRIVILEGED,
 });
 
 /** Without channels: those depend on where the receivers listen. */

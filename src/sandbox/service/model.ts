@@ -15,6 +15,8 @@ export interface SandboxAsset {
   abi: string;
   /** Method selector to method name. */
   methods: Record<string, string>;
+  /** Selectors; the shape is not documented. */
+  privilegedMethods: JsonValue[];
   createdAt: number;
   updatedAt: number;
 }
@@ -26,6 +28,7 @@ export interface AssetSeed {
   admins?: string[];
   abi?: string;
   methods?: Record<string, string>;
+  privilegedMethods?: JsonValue[];
 }
 
 export interface SandboxDetector {

@@ -34,6 +34,7 @@ const createAsset = (seed: AssetSeed, at: number): SandboxAsset => ({
   admins: [],
   abi: '[]',
   methods: {},
+  privilegedMethods: [],
   ...seed,
   createdAt: at,
   updatedAt: at,

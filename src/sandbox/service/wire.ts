@@ -66,7 +66,7 @@ const writeAsset = (asset: SandboxAsset, protocolId: string, quirks: Quirks): Js
   ...writtenDates(asset, quirks),
   descriptor: asset.descriptor,
   exposedMethods: [],
-  privilegedMethods: [],
+  privilegedMethods: structuredClone(asset.privilegedMethods),
   methods: { ...asset.methods },
 });
 
