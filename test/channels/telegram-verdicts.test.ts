@@ -20,6 +20,21 @@ describe('verdicts', () => {
     ['bad-message', 400, 'Bad Request: MESSAGE_TOO_LONG'],
     ['bad-message', 400, 'Bad Request: message text is empty'],
     ['bad-message', 400, 'Bad Request: strings must be encoded in UTF-8'],
+    // Client::process_send_document_query; FileLoaderUtils.cpp; MessagesManager::process_send_message_fail_error
+    ['bad-message', 400, 'Bad Request: there is no document in the request'],
+    ['bad-message', 400, 'Bad Request: file must be non-empty'],
+    ['bad-message', 400, 'Bad Request: message caption is too long'],
+    ['bad-message', 413, 'Request Entity Too Large'],
+    // MessageContent.cpp can_send_message_content: text is another right
+    ['bad-message', 400, 'Bad Request: not enough rights to send documents to the chat'],
+    ['bad-message', 400, 'Bad Request: CHAT_SEND_DOCS_FORBIDDEN'],
+    // Client::check_message; MessagesManager::edit_message_text; the server's own words
+    ['bad-message', 400, 'Bad Request: message to edit not found'],
+    ['bad-message', 400, "Bad Request: message can't be edited"],
+    ['bad-message', 400, 'Bad Request: there is no text in the message to edit'],
+    ['bad-message', 400, 'Bad Request: MESSAGE_ID_INVALID'],
+    ['bad-message', 400, 'Bad Request: MESSAGE_EDIT_TIME_EXPIRED'],
+    ['destination-dead', 400, 'Bad Request: not enough rights to send text messages to the chat'],
     ['destination-dead', 400, 'Bad Request: private chat not found'],
     ['destination-dead', 400, 'Bad Request: chat_id is empty'],
     ['destination-dead', 400, 'Bad Request: PEER_ID_INVALID'],

@@ -42,7 +42,7 @@ export const lengthOf = (lines: readonly Line[]): number =>
  * tags and cash tags, bot commands, phone numbers. Inside code it leaves them alone.
  * Source: https://core.telegram.org/bots/api#messageentity; tdlib/td `MessageEntity.cpp`, `find_entities`.
  */
-const CLICKABLE = /[@#\uff03]|(?<![\p{L}\p{N}_])\/|\$\p{L}|\+\d|\.[^\d.]|\d\.\d+\.\d+\.\d/u;
+const CLICKABLE = /[@#\uff03]|(?<!\w)\/|\$\p{L}|\+\d|\.[^\d.]|\d\.\d+\.\d+\.\d/u;
 
 const disarmPiece = (piece: Piece): Piece[] => {
   const { text, mark, href } = piece;

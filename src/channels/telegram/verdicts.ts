@@ -24,7 +24,7 @@ interface Verdict {
 const VERDICTS: readonly Verdict[] = [
   // Client::get_formatted_text, get_input_message_text; MessageEntity.cpp parse_html; get_message_text limits
   { code: 400, says: /can't parse (entities|messageentity)/i, reason: 'bad-message' },
-  { code: 400, says: /(message|text) is too long|message_too_long/i, reason: 'bad-message' },
+  { code: 400, says: /(message|text|caption) is too long|(message|caption)_too_long/i, reason: 'bad-message' },
   { code: 400, says: /message text is empty|text must be non-empty|message_empty/i, reason: 'bad-message' },
   { code: 400, says: /unsupported parse_mode|must be encoded in utf-8/i, reason: 'bad-message' },
   { code: 400, says: /entity_bounds_invalid|entities_too_long|url_invalid/i, reason: 'bad-message' },
