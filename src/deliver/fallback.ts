@@ -63,9 +63,13 @@ const becauseOf = ({ state, attempts, destination }: DeliveryRecord, faultOf: La
   return inner(attempts.at(-1)?.message ?? faultOf(destination) ?? 'waits for its turn');
 };
 
+/** What was tried says more than what waits. */
+const byTries = (a: DeliveryRecord, b: DeliveryRecord): number =>
+  b.attempts.length - a.attempts.length || nameOf(a.destination).localeCompare(nameOf(b.destination));
+
 /** `deliveries` are those of the alert's own destinations. */
 export const lateNotice = ({ deliveries, afterMs, faultOf }: LateInput): string => {
-  const counting = countingOf(deliveries);
+  const counting = countingOf(deliveries).toSorted(byTries);
   const who = counting.some(isHuman) || counting.length === 0 ? "no person's channel" : 'no webhook';
   const reasons = counting.slice(0, NAMED).map((one) => `${nameOf(one.destination)}: ${becauseOf(one, faultOf)}`);
   const more = counting.length > NAMED ? [`and ${counting.length - NAMED} more`] : [];
