@@ -5,6 +5,7 @@
 import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
 import type { Path } from './display.ts';
 import { httpUrl, parseDuration } from './fields.ts';
+import { muteBreaches } from './mutes.ts';
 import { POLL_DEFAULTS } from './sections.ts';
 
 export interface Breach {
@@ -132,7 +133,7 @@ const somethingToDo = (config: Values): Breach[] => {
   ];
 };
 
-const RULES = [serviceNames, oneRedis, lookbackCoversOverlap, reachableEntries, somethingToDo];
+const RULES = [serviceNames, oneRedis, lookbackCoversOverlap, reachableEntries, somethingToDo, muteBreaches];
 
 /** Everything that is wrong between keys; takes the values as read, before defaults. */
 export const breachesOf = (value: unknown): Breach[] => RULES.flatMap((rule) => rule(mapOf(value)));

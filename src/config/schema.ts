@@ -4,6 +4,8 @@ import { emailConfig } from '../channels/email/config.ts';
 import { slackConfig } from '../channels/slack/config.ts';
 import { telegramConfig } from '../channels/telegram/config.ts';
 import { webhookConfig } from '../channels/webhook/config.ts';
+import { destinationsSection } from './destinations.ts';
+import { mutesSection } from './mutes.ts';
 import {
   alertsSection,
   auditSection,
@@ -42,6 +44,8 @@ export const configSchema = z.strictObject({
   protocols: protocolsSection.prefault({}).describe('For which protocols, and where to.'),
   channels: channelsSection.prefault({}).describe('How each kind of channel is reached; a kind left out is not sent.'),
   fallback: fallbackSection.exactOptional().describe('The last resort; left out: none.'),
+  mutes: mutesSection.prefault({}).describe('What is kept from being sent for a time.'),
+  destinations: destinationsSection.prefault({}).describe('Whether new destinations have to be approved.'),
   audit: auditSection.prefault({}).describe('Balancing the books by itself.'),
   ops: opsSection.prefault({}).describe('Health, metrics and status page.'),
   log: logSection.prefault({}).describe('The log on stdout.'),

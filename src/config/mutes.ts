@@ -1,0 +1,100 @@
+/** The section `mutes` of the configuration, and what of it cannot be judged key by key. */
+import { z } from 'zod';
+import { duration, formatDuration, parseDuration } from './fields.ts';
+import type { Breach } from './rules.ts';
+
+const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+const DEFAULT_MAX_LENGTH = '24h';
+
+const CLOCK = /^([01]\d|2[0-3]):[0-5]\d$/;
+/** Only a window that ends may do so at the end of a day. */
+const END_CLOCK = /^([01]\d|2[0-3]):[0-5]\d$|^24:00$/;
+const CLOCK_RULE = 'must be a time of day like 22:00 or 06:30';
+const ZONE_RULE = 'must be a time zone of the IANA list, like Europe/Berlin or UTC';
+
+/** `22:30` -> 1350 minutes; undefined where the text is no time of day. */
+const parseClock = (text: string): number | undefined => {
+  if (!END_CLOCK.test(text)) return undefined;
+  const [hours = 0, minutes = 0] = text.split(':').map(Number);
+  return hours * 60 + minutes;
+};
+
+const timeOfDay = (clock: RegExp, description: string) =>
+  z
+    .string({ error: CLOCK_RULE })
+    .regex(clock, { error: CLOCK_RULE })
+    .meta({ description })
+    .transform((text) => parseClock(text) ?? 0);
+
+/** An offset like +02:00 is no zone: it knows no summer. */
+const isZone = (name: string): boolean => {
+  try {
+    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+const names = (description: string) =>
+  z
+    .array(z.string().min(1, { error: 'must not be empty' }))
+    .prefault([])
+    .describe(description);
+
+const windowSection = z.strictObject({
+  protocols: names('Globs on the name of a protocol; empty for all.'),
+  detectors: names('Globs on detectors, every one of which that fired has to fit; empty for all alerts.'),
+  destinations: names('Ids or labels, as `tocsin status` shows them; empty for all.'),
+  days: z
+    .array(z.enum(DAYS))
+    .min(1, { error: 'must name at least one' })
+    .prefault([...DAYS])
+    .describe('Days on which the window begins.'),
+  from: timeOfDay(CLOCK, 'When it begins, by the clock of timeZone.'),
+  to: timeOfDay(END_CLOCK, 'When it ends, to 24:00; a time that is not after from is of the next day.'),
+  timeZone: z
+    .string({ error: ZONE_RULE })
+    .refine(isZone, { error: ZONE_RULE })
+    .default('UTC')
+    .describe('IANA name of the zone.'),
+  reason: z
+    .string()
+    .regex(/\S/, { error: 'must not be empty' })
+    .describe('Why; told to those for whom something was hidden.'),
+});
+
+export const mutesSection = z.strictObject({
+  maxLength: duration().prefault(DEFAULT_MAX_LENGTH).describe('The longest that a mute may last.'),
+  never: names('Globs on detectors; an alert with one of them is never muted.'),
+  windows: z.array(windowSection).prefault([]).describe('Mutes that come again by the clock.'),
+});
+
+type Values = Readonly<Record<string, unknown>>;
+
+const mapOf = (value: unknown): Values => (typeof value === 'object' && value !== null ? (value as Values) : {});
+const isFilled = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0);
+
+const NARROWS = ['protocols', 'detectors', 'destinations'];
+
+const lengthBreaches = (path: Breach['path'], { from, to }: Values, maxMs: number): Breach[] => {
+  const [opens, shuts] = [parseClock(String(from)), parseClock(String(to))];
+  if (opens === undefined || shuts === undefined) return [];
+  if (opens === shuts)
+    return [{ path: [...path, 'to'], rule: 'must not be the same as from; a whole day is 00:00 to 24:00' }];
+  const lengthMs = (shuts > opens ? shuts - opens : shuts - opens + 1440) * 60_000;
+  const rule = `must be such that the window is no longer than mutes.maxLength, ${formatDuration(maxMs)}`;
+  return lengthMs > maxMs ? [{ path: [...path, 'to'], rule }] : [];
+};
+
+/** A window has to say what it mutes, and may not be too long. */
+export const muteBreaches = (config: Values): Breach[] => {
+  const { windows, maxLength = DEFAULT_MAX_LENGTH } = mapOf(config.mutes);
+  const maxMs = parseDuration(String(maxLength)) ?? Number.POSITIVE_INFINITY;
+  return (Array.isArray(windows) ? windows : []).flatMap((window: unknown, index) => {
+    const path = ['mutes', 'windows', index];
+    const values = mapOf(window);
+    const isNarrow = NARROWS.some((key) => isFilled(values[key]));
+    const rule = 'must name protocols, detectors or destinations; ["*"] as protocols is everything';
+    return [...(isNarrow ? [] : [{ path, rule }]), ...lengthBreaches(path, values, maxMs)];
+  });
+};
