@@ -9,6 +9,8 @@ export interface Shown {
   text: string;
   /** Targets of everything that can be clicked or that calls somebody: links, mentions. */
   active: string[];
+  /** The texts of what is attached. */
+  files?: string[];
 }
 
 /** A provider's answer that is no acceptance, and what the channel has to make of it. */

@@ -33,8 +33,8 @@ export const emailContestant: Contestant<Reply> = {
       user: USER,
       pass: PASS,
       read: async ({ raw }) => {
-        const { subject, plain, html } = await readMail(raw);
-        shown.push({ text: `${subject}\n${html?.text ?? plain}`, active: html?.active ?? [] });
+        const { subject, plain, html, files } = await readMail(raw);
+        shown.push({ text: `${subject}\n${html?.text ?? plain}`, active: html?.active ?? [], files });
       },
     });
     const smtp = { host: '127.0.0.1', port: relay.port, requireTLS: false, user: USER, pass: PASS };

@@ -10,6 +10,7 @@ import { inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../suppo
 import { HOSTILE_TEXTS } from '../support/hostile.ts';
 import { until } from '../support/until.ts';
 import type { Bench, Contestant } from './contestant.ts';
+import { describeSeveral } from './several.ts';
 
 const CONTEXT: ComposeContext = { sentAt: '2026-11-20T10:07:55.000Z', format: 'rich', chains: WELL_KNOWN_CHAINS };
 /** Longer than any test may take, so that only what is tested can end a send. */
@@ -316,6 +317,8 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
         expect(text).toContain('Lending Pool');
       });
     });
+
+    if (contestant.forPeople) describeSeveral(openBench, CONTEXT);
 
     describe('addresses', () => {
       test('of a real bench are taken as they are', async () => {

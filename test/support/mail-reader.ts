@@ -95,6 +95,8 @@ export interface MailShown {
   subject: string;
   plain: string;
   html?: HtmlShown;
+  /** The texts of what is attached. */
+  files: string[];
 }
 
 const headersOf = (raw: string): Map<string, string[]> => {
@@ -116,6 +118,7 @@ export const readMail = async (raw: string): Promise<MailShown> => {
     headers: headersOf(raw),
     subject: mail.subject ?? '',
     plain: (mail.text ?? '').replaceAll('\r\n', '\n'),
+    files: mail.attachments.map(({ content }) => Buffer.from(content as ArrayBuffer).toString()),
     ...(mail.html === undefined ? {} : { html: readHtml(mail.html.replaceAll('\r\n', '\n')) }),
   };
 };

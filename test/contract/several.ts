@@ -1,0 +1,111 @@
+/** What becomes of several alerts at once, for every kind that people read. */
+import { describe, expect, test } from 'vitest';
+import type { Alert } from '../../src/alert.ts';
+import { type ComposeContext, FORMATS, type Format } from '../../src/channels/channel.ts';
+import { FEW } from '../../src/channels/incidents.ts';
+import { cleanLine } from '../../src/channels/text.ts';
+import { inspectionAlert, notificationAlert } from '../support/alerts.ts';
+import { HOSTILE_TEXTS } from '../support/hostile.ts';
+import { hashOf, oneIncident, storm } from '../support/parcels.ts';
+import { wordsOf } from '../support/words.ts';
+import type { Bench, Shown } from './contestant.ts';
+
+const nobody = (): AbortSignal => new AbortController().signal;
+
+const everything = (messages: readonly Shown[]): string =>
+  messages.flatMap(({ text, files = [] }) => [text, ...files]).join('\n');
+
+const named = (text: string): string[] => [...new Set(text.match(/0x[0-9a-f]{64}/g))].toSorted();
+
+const hashes = (alerts: readonly Alert[]): string[] => alerts.flatMap(({ txHash }) => txHash ?? []).toSorted();
+
+/** `70 more are not listed here.` */
+const leftOut = (text: string): number => Number(/(\d[\d,]*) more/.exec(text)?.[1]?.replaceAll(',', '') ?? 0);
+
+export const describeSeveral = <Step>(openBench: () => Promise<Bench<Step>>, context: ComposeContext): void => {
+  /** Composes a parcel, sends all of it, and gives what was composed and what people have. */
+  const deliver = async (alerts: Alert[], { format = 'rich', to = 0 }: { format?: Format; to?: number } = {}) => {
+    const bench = await openBench();
+    const destination = bench.destinations[to] ?? bench.destinations[0];
+    const messages = bench.channel.compose({ destination, alerts }, { ...context, format });
+    for (const message of messages) await bench.channel.send(message, nobody());
+    return { messages, shown: bench.accepted() };
+  };
+
+  describe('several at once', () => {
+    test('a few are told one by one', async () => {
+      const { messages, shown } = await deliver(storm(FEW));
+      expect(messages.map(({ alerts }) => alerts.length)).toEqual(storm(FEW).map(() => 1));
+      expect(shown.map(({ text }) => named(text))).toEqual(storm(FEW).map(({ txHash }) => [txHash]));
+    });
+
+    test.each(FORMATS)('one transaction is one message that names all of it: %s', async (format) => {
+      const { messages, shown } = await deliver(oneIncident(), { format });
+      expect(messages.map(({ alerts }) => alerts.length)).toEqual([3]);
+      expect(shown).toHaveLength(1);
+      const text = everything(shown);
+      expect(named(text)).toEqual([hashOf(999)]);
+      for (const id of ['incident0', 'incident1', 'incident2', 'Lending Pool']) expect(text).toContain(id);
+      if (format === 'minimal') return;
+      for (const told of ['Stable Vault', 'Treasury', 'Funded by a mixer', 'Treasury proxy', 'Shared vault']) {
+        expect(text).toContain(told);
+      }
+    });
+
+    test.each(['rich', 'plain'] as const)('many are one digest with every hash: %s', async (format) => {
+      const { messages, shown } = await deliver([...storm(118), notificationAlert('Paused: by the guardian')], {
+        format,
+      });
+      expect(messages.map(({ alerts }) => alerts.length)).toEqual([119]);
+      const text = everything(shown);
+      expect(named(text)).toEqual(hashes(storm(118)));
+      for (const told of ['118 critical', 'Vault A', 'flashLoan', 'Asset 0', 'Paused: by the guardian', 'Gathered']) {
+        expect(text).toContain(told);
+      }
+    });
+
+    test.each([0, 1])('the plainest digest says of every hash where it is: destination %i', async (to) => {
+      const { shown } = await deliver(storm(300), { format: 'minimal', to });
+      const text = everything(shown);
+      expect(named(text).length).toBeGreaterThan(20);
+      expect(named(text).length + leftOut(text)).toBe(300);
+      if (leftOut(text) > 0) expect(text).toContain('tocsin replay --since');
+    });
+
+    test.each(['rich', 'plain'] as const)('a storm of thousands is taken: %s', async (format) => {
+      const { messages, shown } = await deliver(storm(3000), { format });
+      if (format === 'rich') expect(messages).toHaveLength(1);
+      expect(named(everything(shown))).toHaveLength(3000);
+    });
+
+    test('samples and history are never among the news', async () => {
+      const past = storm(20).map((alert) => ({ ...alert, id: `past${alert.id}`, replay: true }));
+      const sample = inspectionAlert({ item: { _id: 'sample' }, type: 'test.sample' });
+      const { messages, shown } = await deliver([...past, ...storm(20), sample]);
+      expect(messages.map(({ alerts }) => alerts.length)).toEqual([1, 20, 20]);
+      expect(shown.map(({ text }) => /replay/i.test(text))).toEqual([false, false, true]);
+    });
+
+    test('a digest says first why it comes this way', async () => {
+      const notice = 'Sent here because the other channel did not take it.';
+      const { shown } = await deliver(storm(9).map((alert) => ({ ...alert, notice })));
+      expect(everything(shown.slice(0, 1))).toContain(notice);
+    });
+
+    test.each(HOSTILE_TEXTS)('a digest of hostile text stays text: %j', async (hostile) => {
+      const detections = { [hostile]: { status: 'detected', message: hostile } };
+      const assets = [{ address: hostile, descriptor: hostile }];
+      const alerts = storm(9).map((alert) => ({
+        ...alert,
+        protocol: hostile,
+        item: { ...alert.item, detections, assets, protocol: hostile },
+      }));
+      const { shown } = await deliver([...alerts, notificationAlert(hostile, { protocol: hostile })]);
+      const text = everything(shown);
+      for (const word of wordsOf(cleanLine(hostile))) expect(text).toContain(word);
+      expect(named(text)).toEqual(hashes(alerts));
+      const active = shown.flatMap((message) => message.active);
+      expect(active.filter((target) => !target.startsWith('https://basescan.org/tx/'))).toEqual([]);
+    });
+  });
+};
