@@ -108,4 +108,17 @@ describe('dispatch', () => {
     ]);
     expect(stranded).toEqual([[makeAlert(2), ['no way']]]);
   });
+
+  test('goes only where it is not told yet, and is not stranded where it is told everywhere', async () => {
+    const queued: Parcel[] = [];
+    const { dispatch } = createDispatch({
+      routesOf: async () => ({ destinations: [a, b], problems: [] }),
+      untold: async ({ itemId }, destinations) => (itemId === 'item-1' ? [] : destinations.slice(1)),
+      expect: async () => {},
+      enqueue: async (parcels) => void queued.push(...parcels),
+      stranded: () => Promise.reject(new Error('it is stranded')),
+    });
+    await dispatch([makeAlert(1), makeAlert(2)]);
+    expect(queued).toEqual([{ destination: b, alerts: [makeAlert(2)] }]);
+  });
 });
