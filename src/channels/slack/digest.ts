@@ -36,7 +36,9 @@ const ROW_LIMIT = 160;
 const HEADLINE_LIMIT = 400;
 const SAID_LIMIT = 300;
 /** Those that are told at length, in a message with room and in one without. */
-const WORST_MAX = [10, 3] as const;
+const WORST_MAX = [6, 3] as const;
+/** A longer list is searched, not read: where a file can go along, it goes there. */
+const LIST_MAX = 40;
 
 const rowsOf = (table: CountTable): string[] => {
   const { rows, more } = topOf(table, ROWS_MAX);
@@ -96,17 +98,18 @@ const groupsOf = (lines: readonly string[], limit: number): string[][] => {
   return groups;
 };
 
-const listBlocks = (items: readonly DigestItem[], all: number): KnownBlock[] => {
+const listBlocks = (items: readonly DigestItem[]): KnownBlock[] => {
   if (items.length === 0) return [];
-  const title = items.length === all ? 'All of them, the worst first' : `The other ${items.length}`;
   const groups = groupsOf(items.map(lineOf), LIMITS.section - FENCE_ROOM);
-  return [section(labelled(title, '')), ...groups.map((lines) => section(code(lines.join('\n'))))];
+  return [
+    section(labelled(`The other ${items.length}`, '')),
+    ...groups.map((lines) => section(code(lines.join('\n')))),
+  ];
 };
 
 const toldBlocks = ({ items }: DigestContent, worst: number): KnownBlock[] => {
-  const told = items.slice(0, worst);
-  const title = items.length > told.length ? [section(labelled('The worst', ''))] : [];
-  return told.length === 0 ? [] : [...title, ...told.flatMap(itemBlocks)];
+  const told = items.slice(0, worst).flatMap(itemBlocks);
+  return told.length > 0 && items.length > worst ? [section(labelled('The worst', '')), ...told] : told;
 };
 
 /** The blocks with as many told at length as leave room for the rest; undefined where there is no room at all. */
@@ -121,17 +124,22 @@ const roomiest = (
 
 const pushText = ({ headline }: DigestContent): string => escapeSlack(fitted(headline, PUSH_LIMIT));
 
-const blocksBody = (content: DigestContent, mayAttach: boolean): SlackBody | undefined => {
-  const { items } = content;
-  const whole = roomiest(content, (shown) => listBlocks(items.slice(shown), items.length), WORST_MAX);
-  if (whole) return { text: pushText(content), blocks: whole };
-  if (!mayAttach) return undefined;
+/** Every item in the message itself; undefined where there is no room. */
+const wholeBody = (content: DigestContent): SlackBody | undefined => {
+  const blocks = roomiest(content, (shown) => listBlocks(content.items.slice(shown)), WORST_MAX);
+  return blocks && { text: pushText(content), blocks };
+};
+
+const bodyWithFile = (content: DigestContent): SlackBody | undefined => {
   const file = digestFile(content);
-  const where = context(
-    plain(`All ${items.length} are in the file below this message, each with its hash: ${file.name}`),
-  );
-  const blocks = roomiest(content, () => [where], [...WORST_MAX, 0]);
+  const where = `All ${content.alerts}, each with its hash, are in a file in this message's thread: ${file.name}`;
+  const blocks = roomiest(content, () => [context(plain(where))], [...WORST_MAX, 0]);
   return blocks && { text: pushText(content), blocks, file };
+};
+
+const richBody = (content: DigestContent, mayAttach: boolean): SlackBody | undefined => {
+  const whole = mayAttach && content.items.length > LIST_MAX ? undefined : wholeBody(content);
+  return whole ?? (mayAttach ? bodyWithFile(content) : undefined);
 };
 
 /** Slack cuts a text at 40,000 characters. Together with what stands between them, head and list stay below. */
@@ -166,8 +174,8 @@ const partsOf = (alerts: readonly Alert[], { items }: DigestContent): Alert[][] 
 };
 
 /**
- * The messages of a digest: one in blocks with every item in it, else one with a file, else texts that are digests of
- * their own, so that any of them can be missing from a retry.
+ * The messages of a digest: one in blocks with every item in it or, for many, with a file; else texts that are digests
+ * of their own, so that any of them can be missing from a retry.
  */
 export const digestBodies = (
   alerts: readonly Alert[],
@@ -175,7 +183,7 @@ export const digestBodies = (
   mayAttach: boolean,
 ): DigestPart[] => {
   const content = describeDigest(alerts, chains, sentAt);
-  const rich = format === 'rich' ? blocksBody(content, mayAttach) : undefined;
+  const rich = format === 'rich' ? richBody(content, mayAttach) : undefined;
   if (rich) return [{ told: alerts, body: rich }];
   return partsOf(alerts, content).map((told) => ({
     told,

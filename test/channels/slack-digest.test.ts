@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Alert, type Destination, messageId } from '../../src/alert.ts';
+import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
+import { FORMATS, type Format, type Message } from '../../src/channels/channel.ts';
+import { composeSlack, type SlackBody } from '../../src/channels/slack/message.ts';
+import { cleanLine } from '../../src/channels/text.ts';
+import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../support/alerts.ts';
+import { HOSTILE_TEXTS } from '../support/hostile.ts';
+import { hashOf } from '../support/numbered.ts';
+import { readSlack } from '../support/slack-reader.ts';
+
+const BOT = destinationOf('slack', 'C024BE91L');
+const HOOK = destinationOf('slack', 'https://hooks.slack.com/services/T0/B0/key');
+
+const storm = (count: number, changes: Partial<Alert> = {}): Alert[] =>
+  Array.from({ length: count }, (_, n) =>
+    inspectionAlert({ ...changes, item: { _id: `storm-${n}`, txHash: hashOf(n), ...changes.item } }),
+  );
+
+interface Options {
+  to?: Destination;
+  format?: Format;
+  mayAttach?: boolean;
+}
+
+const compose = (alerts: Alert[], { to = BOT, format = 'rich', mayAttach = true }: Options = {}) => {
+  const context = { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' };
+  return composeSlack({ destination: to, alerts }, context, mayAttach);
+};
+
+const only = (messages: Message<SlackBody>[]): SlackBody => {
+  const [message, ...others] = messages;
+  if (message === undefined || others.length > 0) throw new Error(`${messages.length} messages instead of one`);
+  return message.body;
+};
+
+/** As a reader sees it, without the file. Throws where Slack would refuse it. */
+const read = ({ file: _file, ...body }: SlackBody) =>
+  readSlack({ method: 'POST', path: '/', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+/** Everything that a reader finds, in the message or in its file. */
+const found = (body: SlackBody): string => `${read(body).text}\n${body.file?.text ?? ''}`;
+
+describe('an incident', () => {
+  const incident = ['Lending Pool', 'Vault A', 'Bridge'].map((protocol, n) =>
+    inspectionAlert({
+      protocol,
+      item: { _id: `incident-${n}`, protocol, assets: [{ address: `0x${n}`, descriptor: `${protocol} vault` }] },
+    }),
+  );
+
+  test.each(FORMATS)('of three protocols is one %s message', (format) => {
+    const [message, ...others] = compose(incident, { format });
+    if (message === undefined) throw new Error('nothing composed');
+    expect(others).toEqual([]);
+    expect(message.alerts).toEqual(incident);
+    expect(message.id).toBe(
+      messageId(
+        incident.map(({ id }) => id),
+        BOT.id,
+      ),
+    );
+    const { text, active } = read(message.body);
+    expect(text).toContain('CRITICAL: Lending Pool + 2 more');
+    expect(text).toContain(TX_HASH);
+    expect(active.filter((target) => !target.startsWith('https://basescan.org/'))).toEqual([]);
+    if (format === 'minimal') return;
+    for (const name of ['Vault A', 'Bridge vault', 'incident-0', 'incident-1', 'incident-2']) {
+      expect(text).toContain(name);
+    }
+  });
+
+  test('lists stand line by line, and what is wide gets the whole width', () => {
+    const { blocks = [] } = only(compose(incident));
+    const texts = JSON.stringify(blocks);
+    expect(texts).toContain('*Protocols*\\nLending Pool\\nVault A\\nBridge');
+    expect(blocks).toContainEqual({
+      type: 'section',
+      text: { type: 'mrkdwn', verbatim: true, text: expect.stringMatching(/^\*Transaction\*\n<https:/) },
+    });
+  });
+});
+
+describe('a digest', () => {
+  test('says how many, where, what and why, then tells the worst with their links, then the others', () => {
+    const alerts = [...storm(8), notificationAlert('Guardian paused withdrawals')];
+    const body = only(compose(alerts));
+    const { text, active } = read(body);
+    expect(body.text).toMatch(/^9 alerts in Lending Pool: 8 critical, 1 notification; worst: CRITICAL: /);
+    expect(text).toMatch(/Gathered into one message/);
+    expect(text).toContain('Detectors\n8  drasticBalanceChange\n8  flashLoan');
+    expect(text).toContain('Contracts\n8  Lending vault');
+    expect(active).toHaveLength(6);
+    expect(active[0]).toBe(`https://basescan.org/tx/${hashOf(0)}`);
+    for (let n = 0; n < 8; n += 1) expect(text.split(hashOf(n))).toHaveLength(2);
+    expect(text).toContain('The other 3');
+    expect(text).toContain('Guardian paused withdrawals');
+    expect(body.file).toBeUndefined();
+  });
+
+  test('of many has a file with every hash, and says where it is', () => {
+    const alerts = storm(120);
+    const body = only(compose(alerts));
+    expect(body.file?.name).toMatch(/^tocsin-digest-[0-9a-f]{8}\.txt$/);
+    const { text } = read(body);
+    expect(text).toContain(`All 120, each with its hash, are in a file in this message's thread: ${body.file?.name}`);
+    for (let n = 0; n < 120; n += 1) expect(body.file?.text).toContain(hashOf(n));
+    expect(text).toContain(hashOf(0));
+  });
+
+  test.each<[string, Options]>([
+    ['an incoming webhook', { to: HOOK }],
+    ['a bot that may not upload', { mayAttach: false }],
+    ['plain', { format: 'plain' }],
+    ['minimal', { format: 'minimal' }],
+  ])('%s: no file, and as few messages as hold every hash, each a digest of its own', (_name, options) => {
+    const alerts = storm(1000);
+    const messages = compose(alerts, options);
+    expect(messages.length).toBeGreaterThan(1);
+    expect(messages.length).toBeLessThan(6);
+    expect(messages.flatMap((message) => message.alerts)).toEqual(alerts);
+    expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);
+    for (const { body, alerts: told, id } of messages) {
+      expect(body.file).toBeUndefined();
+      const { text } = read(body);
+      expect(text).toContain(`${told.length} critical alerts in Lending Pool`);
+      for (const { item } of told) expect(text).toContain(item.txHash);
+      expect(compose([...told], options)).toMatchObject([{ id, alerts: told }]);
+    }
+  });
+
+  test('an incoming webhook gets blocks while they hold everything', () => {
+    const body = only(compose(storm(60), { to: HOOK }));
+    expect(body.blocks).toBeDefined();
+    for (let n = 0; n < 60; n += 1) expect(read(body).text).toContain(hashOf(n));
+  });
+
+  test('a notice comes first, and history says that it is', () => {
+    const notice = 'These could not be delivered to C024BE91L.';
+    expect(read(only(compose(storm(10, { notice })))).text).toContain(notice);
+    const replayed = only(compose(storm(10, { replay: true })));
+    expect(replayed.text).toMatch(/^REPLAY: /);
+    expect(read(replayed).text).toMatch(/forwarded again/);
+  });
+
+  test.each(HOSTILE_TEXTS)('hostile text stays text: %j', (hostile) => {
+    const detections = { [hostile]: { status: 'detected', message: hostile } };
+    const item = { detections, assets: [{ address: hostile, descriptor: hostile }], chainId: hostile };
+    for (const count of [7, 60]) {
+      for (const format of FORMATS) {
+        const body = only(compose(storm(count, { protocol: hostile, item }), { format }));
+        expect(read(body).active).toEqual([]);
+        if (format !== 'minimal') expect(read(body).text).toContain(cleanLine(hostile));
+        for (let n = 0; n < count; n += 1) expect(found(body)).toContain(hashOf(n));
+      }
+    }
+  });
+
+  const long = fc.string({ unit: fc.constantFrom(...'<>&|*_~`:@#!.\n aé漢🧨\u202e'), maxLength: 400 });
+  const alertOf = (n: number, protocol: string, name: string, message: string, notice: string): Alert =>
+    inspectionAlert({
+      protocol,
+      ...(notice === '' ? {} : { notice }),
+      item: {
+        _id: `any-${n}`,
+        txHash: hashOf(n),
+        assets: [{ address: message, descriptor: name }],
+        detections: { [name]: { status: 'x', message } },
+      },
+    });
+
+  test('any text is within every limit, and every hash is told', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(long, long, long, long), { minLength: 6, maxLength: 50 }),
+        fc.constantFrom(...FORMATS),
+        fc.constantFrom(BOT, HOOK),
+        fc.boolean(),
+        (parts, format, to, mayAttach) => {
+          const messages = compose(
+            parts.map((texts, n) => alertOf(n, ...texts)),
+            { format, to, mayAttach },
+          );
+          for (const { body, alerts } of messages) {
+            const { active } = read(body);
+            expect(active.filter((target) => !target.startsWith('https://basescan.org/tx/'))).toEqual([]);
+            for (const { item } of alerts) expect(found(body)).toContain(item.txHash);
+          }
+          expect(messages.flatMap(({ alerts }) => alerts)).toHaveLength(parts.length);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
