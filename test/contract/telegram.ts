@@ -17,18 +17,53 @@ const json = (status: number, body: object): Answer => ({
 const refusal = (code: number, description: string, parameters?: object): Answer =>
   json(code, { ok: false, error_code: code, description, ...(parameters ? { parameters } : {}) });
 
-const parse = (body: string): Parsed => {
-  const { text, parse_mode } = JSON.parse(body) as { text: string; parse_mode?: string };
-  return parse_mode === 'HTML' ? parseTelegramHtml(text) : { text, entities: [] };
+/** What a call says. Of `sendDocument`, `text` is the caption. */
+interface Call {
+  text: string;
+  parse_mode?: string;
+  file?: string;
+}
+
+/** The values of a multipart form by name. */
+const readForm = (body: string, boundary: string): Record<string, string> =>
+  Object.fromEntries(
+    body
+      .split(`--${boundary}`)
+      .slice(1, -1)
+      .map((part) => {
+        const [head = '', ...rest] = part.split('\r\n\r\n');
+        return [/ name="([^"]*)"/.exec(head)?.[1] ?? '', rest.join('\r\n\r\n').replace(/\r\n$/, '')];
+      }),
+  );
+
+const readCall = ({ headers, body }: Arrived): Call => {
+  const boundary = /^multipart\/form-data; boundary=(\S+)$/.exec(headers['content-type'] ?? '')?.[1];
+  if (boundary === undefined) return JSON.parse(body) as Call;
+  const { caption = '', document = '', ...fields } = readForm(body, boundary);
+  return { ...fields, text: caption, file: document };
 };
 
+const parse = ({ text, parse_mode }: Call): Parsed =>
+  parse_mode === 'HTML' ? parseTelegramHtml(text) : { text, entities: [] };
+
+const CAPTION_MAX = 1024;
+
+const brokenBy = (call: Call): string | undefined => {
+  const parsed = parse(call);
+  if (call.file === undefined) return limitBroken(call.text, parsed);
+  if (call.file === '') return 'Bad Request: file must be non-empty';
+  return parsed.text.length > CAPTION_MAX ? 'Bad Request: message caption is too long' : undefined;
+};
+
+const MESSAGE = new RegExp(`^/bot${TOKEN}/(sendMessage|sendDocument|editMessageText)$`);
+
 /** The Bot API, as far as it looks at a message before it takes it. */
-const accept = ({ path, body }: Arrived): Answer => {
-  if (path === `/bot${TOKEN}/getMe`)
+const accept = (arrived: Arrived): Answer => {
+  if (arrived.path === `/bot${TOKEN}/getMe`)
     return json(200, { ok: true, result: { id: 1, is_bot: true, username: 'tocsin' } });
-  if (path !== `/bot${TOKEN}/sendMessage`) return refusal(404, 'Not Found');
+  if (!MESSAGE.test(arrived.path)) return refusal(404, 'Not Found');
   try {
-    const broken = limitBroken((JSON.parse(body) as { text: string }).text, parse(body));
+    const broken = brokenBy(readCall(arrived));
     return broken === undefined
       ? json(200, { ok: true, result: { message_id: 4711, date: 1_763_633_275, chat: { id: 1 } } })
       : refusal(400, broken);
@@ -37,11 +72,12 @@ const accept = ({ path, body }: Arrived): Answer => {
   }
 };
 
-const isMessage = ({ path }: Arrived): boolean => path.endsWith('/sendMessage');
+const isMessage = ({ path }: Arrived): boolean => MESSAGE.test(path);
 
-const show = ({ body }: Arrived): Shown => {
-  const parsed = parse(body);
-  return { text: parsed.text, active: activeIn(parsed) };
+const show = (arrived: Arrived): Shown => {
+  const call = readCall(arrived);
+  const parsed = parse(call);
+  return { text: parsed.text, active: activeIn(parsed), files: call.file === undefined ? [] : [call.file] };
 };
 
 /** Position of the forum topic among the destinations. */
