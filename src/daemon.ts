@@ -12,6 +12,7 @@ import { checkRedis } from './queue/check.ts';
 import { version } from './version.ts';
 import { createAuditing } from './wiring/auditing.ts';
 import { createDelivering, routeSettings } from './wiring/deliver.ts';
+import { fallbackRoutes } from './wiring/fallback.ts';
 import { refreshGauges } from './wiring/gauges.ts';
 import { createLifecycle, type Lifecycle } from './wiring/lifecycle.ts';
 import { createReading } from './wiring/poll.ts';
@@ -97,7 +98,8 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
 /** The endpoints for operators; up before any work begins, so that a start can be watched. */
 const startOps = async (context: Context, { store, metrics, health, reading }: ReturnType<typeof openVerbs>) => {
   const { config, log, now, lifecycle } = context;
-  const review = createRouteReview(routeSettings(config), log);
+  const settings = routeSettings(config);
+  const review = createRouteReview(settings, log, fallbackRoutes(config, settings).problems);
   const { catalog } = reading;
   const status = createStatus({
     config,

@@ -100,7 +100,7 @@ const describeFollowUp = (alert: Alert, followUp: FollowUp, chains: Chains, sent
     headline,
     title: headline,
     protocol,
-    notice,
+    notice: [...(alert.notice === undefined ? [] : [cleanLine(alert.notice)]), notice].join(' '),
     detections: [],
     facts: inspectionFacts(alert, chains, sentAt).filter(({ label }) => FOLLOWED.has(label)),
   };

@@ -100,6 +100,7 @@ export const brokenText = (input: BrokenInput): string =>
 
 export interface WellInput extends Subject {
   since: string;
+  reason: DeliveryReason;
   message: string;
   waiting: number;
 }
@@ -109,7 +110,7 @@ export const wellText = (input: WellInput): string =>
     `${capital(subjectName(input))} works again.`,
     `It was broken since ${timeText(input.since)}: ${sentenceOf(input.message)}`,
     input.waiting === 0 ? waitText(0) : `${waitText(input.waiting)} They are sent now.`,
-    'What died meanwhile is kept: `tocsin dead list`, `tocsin dead retry`.',
+    ...(input.reason === 'destination-dead' ? ['What died meanwhile is kept: `tocsin dead retry` sends it.'] : []),
   ].join('\n');
 
 export const movedText = (destination: Destination, newLabel: string): string =>

@@ -1,10 +1,12 @@
 /** What is announced as broken, over all daemons: once, until it is well again. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Destination } from '../alert.ts';
+import type { DeliveryReason } from '../errors.ts';
 
 export interface AnnouncedBreak {
   /** ISO 8601. */
   since: string;
+  reason: DeliveryReason;
   /** What it said, in a sentence without secrets. */
   message: string;
   /** Who was told, and is told when it is well again. */

@@ -36,9 +36,9 @@ const UNITS = [
   [1, 'ms'],
 ] as const;
 
-/** `60 s`, `2 min`: in the largest unit that loses nothing, but for one of it. */
+/** `1 s`, `60 s`, `2 min`: in the largest unit that loses nothing. */
 const durationText = (ms: number): string => {
-  const [size, unit] = UNITS.find(([each]) => ms % each === 0 && ms > each) ?? [1, 'ms'];
+  const [size, unit] = UNITS.find(([each]) => ms % each === 0 && (ms > each || each === 1000)) ?? [1, 'ms'];
   return `${ms / size} ${unit}`;
 };
 

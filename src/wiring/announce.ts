@@ -64,12 +64,12 @@ export const createAnnouncer = ({ store, fallback, routesOf, labelOf, log, now }
     const id = subjectId(subject);
     const breaks = await announced.countBreaks(id);
     const told = breaks > TOLD_BREAKS ? [] : await audience(subject, alerts);
-    const standing = await announced.note(id, { since: new Date(now()).toISOString(), message, told });
+    const standing = await announced.note(id, { since: new Date(now()).toISOString(), reason, message, told });
     const { since } = standing;
     const waiting = await waitingFor(subject);
     const text = brokenText({ ...subject, reason, message, since, waiting, hasFallback: fallback.length > 0, breaks });
     const said = await tell('destination.broken', `${id} ${since}`, Date.parse(since), text, standing.told);
-    const line = { destination: id, name: subjectName(subject), reason, message, waiting, breaks, ...said };
+    const line = { destination: id, to: subjectName(subject), reason, message, waiting, breaks, ...said };
     if (told.length > 0 || breaks > TOLD_BREAKS) log.error(line, 'a destination is broken');
     else log.error(line, 'a destination is broken, and no channel works that could tell people');
   };
@@ -78,11 +78,12 @@ export const createAnnouncer = ({ store, fallback, routesOf, labelOf, log, now }
     const id = subjectId(subject);
     const standing = (await announced.get([id])).get(id);
     if (standing === undefined) return;
-    const { since, message, told } = standing;
-    const text = wellText({ ...subject, since, message, waiting: await waitingFor(subject) });
+    const { told, ...broken } = standing;
+    const text = wellText({ ...subject, ...broken, waiting: await waitingFor(subject) });
+    const { since } = broken;
     const said = await tell('destination.well', `${id} ${since}`, now(), text, told);
     await announced.remove(id, standing);
-    log.info({ destination: id, name: subjectName(subject), since, ...said }, 'a destination works again');
+    log.info({ destination: id, to: subjectName(subject), since, ...said }, 'a destination works again');
   };
 
   /** To the fallback; where there is none, to the people who have moved. */

@@ -42,16 +42,17 @@ const CONCURRENCY = 4;
 const NAMED_ITEMS = 5;
 
 /** Where the fallback leads, and what is wrong with the rest of it. */
-export const fallbackRoutes = ({ fallback }: Config, settings: RouteSettings): Routes =>
-  routeEntries(fallback?.channels ?? [], settings);
+export const fallbackRoutes = ({ fallback }: Config, settings: RouteSettings): Routes => {
+  const { destinations, problems } = routeEntries(fallback?.channels ?? [], settings);
+  return { destinations, problems: problems.map((problem) => `fallback: ${problem}`) };
+};
 
 export const createFallback = ({ config, settings, store, metrics, log }: FallbackDependencies) => {
   const { ledger, queues, deadlines, announced } = store;
-  const { destinations, problems } = fallbackRoutes(config, settings);
+  const { destinations } = fallbackRoutes(config, settings);
   const isOwn = ({ id }: Pick<Destination, 'id'>): boolean => destinations.some((one) => one.id === id);
   const afterMs = config.fallback?.after ?? 0;
   const add = createAdd({ ledger, enqueue: queues.enqueue });
-  for (const problem of problems) log.error({ problem }, 'a channel of the fallback leads nowhere');
 
   /** Puts alerts on their way to the fallback, where they are not already; durable when it resolves. */
   const divert = async (alerts: readonly Alert[], { reason, by, notice }: Diversion): Promise<void> => {

@@ -13,7 +13,15 @@ export interface RouteReview {
   destinations(): Destination[];
 }
 
-export const createRouteReview = (settings: RouteSettings, log: Pick<Logger, 'warn'>): RouteReview => {
+const NOWHERE = 'a channel leads nowhere';
+
+/** `others`: what leads nowhere besides the protocols' channels. */
+export const createRouteReview = (
+  settings: RouteSettings,
+  log: Pick<Logger, 'warn'>,
+  others: readonly string[] = [],
+): RouteReview => {
+  for (const problem of others) log.warn({ problem }, NOWHERE);
   const byService = new Map<string, { problems: string[]; destinations: Destination[] }>();
   const said = new Set<string>();
 
@@ -33,10 +41,10 @@ export const createRouteReview = (settings: RouteSettings, log: Pick<Logger, 'wa
       byService.set(service, { problems, destinations: found.flatMap((one) => one.destinations) });
       for (const problem of problems.filter((each) => !said.has(each))) {
         said.add(problem);
-        log.warn({ service, problem }, 'a channel leads nowhere');
+        log.warn({ service, problem }, NOWHERE);
       }
     },
-    problems: () => [...byService.values()].flatMap(({ problems }) => problems),
+    problems: () => [...others, ...[...byService.values()].flatMap(({ problems }) => problems)],
     destinations: () => {
       const all = [...byService.values()].flatMap(({ destinations }) => destinations);
       return [...new Map(all.map((one) => [one.id, one])).values()];

@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.ts';
 import { createCatalog } from '../poll/catalog.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { routeSettings } from './deliver.ts';
+import { fallbackRoutes } from './fallback.ts';
 import { attachRedis } from './redis.ts';
 import { createRouteReview } from './routes.ts';
 import { createStatus } from './status.ts';
@@ -19,7 +20,8 @@ export const openView = async (config: Config) => {
     list: () => Promise.reject(new Error('a view lists nothing')),
     isIncluded: createNameFilter(config.protocols.include, config.protocols.exclude),
   });
-  const review = createRouteReview(routeSettings(config), { warn: () => {} });
+  const settings = routeSettings(config);
+  const review = createRouteReview(settings, { warn: () => {} }, fallbackRoutes(config, settings).problems);
   for (const { name } of config.services) review.review(name, await catalog.protocols(name));
   return {
     store,

@@ -157,6 +157,11 @@ suite('a follow-up', () => {
     expect(content.facts.map(({ label }) => label)).toEqual(['Transaction', 'Chain', 'Sent', 'Inspection']);
   });
 
+  test('that comes by the fallback says so first', () => {
+    const content = contentOf(inspectionAlert({ followUp, notice: 'Fallback: slack C1 did not take this.' }));
+    expect(content.notice).toMatch(/^Fallback: slack C1 did not take this\. Follow-up to an alert you had: /);
+  });
+
   test('says so as well where the inspection is gone', () => {
     const item = { chainId: null, txTimestamp: null };
     const content = contentOf(inspectionAlert({ item, followUp: { of: 'first', was: 'critical' } }));

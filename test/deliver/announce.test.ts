@@ -85,7 +85,8 @@ describe('the words', () => {
 
   test('say that it works again, and where a chat has moved to', () => {
     const well = wellText({ ...input, waiting: 0 });
-    expect(well).toMatch(/^Slack C1 works again\.\nIt was broken since 2026-11-20 12:00:05 UTC: /);
+    expect(well).toMatch(/^Slack C1 works again\.\nIt was broken since 2026-11-20 12:00:05 UTC: [\s\S]*dead retry/);
+    expect(wellText({ ...input, reason: 'retry' })).not.toContain('dead');
     expect(movedText(CHAT, '-200')).toMatch(/^Telegram -100 has moved to -200\.[\s\S]*update the contact to -200/);
   });
 });
@@ -95,7 +96,7 @@ describe('what is announced', () => {
     const { redis, prefix } = openTestRedis();
     return createAnnounced(redis, prefix);
   };
-  const first = { since: '2026-11-20T12:00:00.000Z', message: 'no', told: [EMAIL] };
+  const first = { since: '2026-11-20T12:00:00.000Z', reason: 'retry' as const, message: 'no', told: [EMAIL] };
   const second = { ...first, since: '2026-11-20T13:00:00.000Z' };
 
   test('stands until it is taken back, whoever notes it again', async () => {

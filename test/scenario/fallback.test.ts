@@ -49,7 +49,7 @@ test.concurrent('a Slack token is revoked: its alerts reach the fallback in time
   await until('it is announced', () => announcements(world).length > 0);
   for (const hash of hashes) {
     expect(about(world, hash)[0]?.text).toMatch(
-      /Fallback: no person's channel accepted this within 1000 ms; slack [\s\S]*token_revoked/,
+      /Fallback: no person's channel accepted this within 1 s; slack [\s\S]*token_revoked/,
     );
   }
   expect(slack.received()).toHaveLength(1);
@@ -79,7 +79,7 @@ test.concurrent('without a fallback other people of the protocol are told of the
   const told = () =>
     world.sandbox.receivers.smtp.received().filter(({ text }) => /takes no alerts|works again/.test(text));
   await until('it is announced', () => told().length > 0);
-  expect(daemon.log('a destination is broken')).toMatchObject([{ name: 'every Slack channel', level: 'error' }]);
+  expect(daemon.log('a destination is broken')).toMatchObject([{ to: 'every Slack channel', level: 'error' }]);
   repair();
   await world.delivered(60_000);
   await until('the recovery is announced', () => told().length > 1);

@@ -8,7 +8,10 @@ import type { Routes } from '../../src/dispatch/routes.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
 import { createAnnouncer } from '../../src/wiring/announce.ts';
 import { routeSettings } from '../../src/wiring/deliver.ts';
-import { createFallback } from '../../src/wiring/fallback.ts';
+import { createFallback, fallbackRoutes } from '../../src/wiring/fallback.ts';
+import { createLostSearch } from '../../src/wiring/lost.ts';
+import type { Service } from '../../src/wiring/poll.ts';
+import { createRouteReview } from '../../src/wiring/routes.ts';
 import { createStore, type Store } from '../../src/wiring/store.ts';
 import { read, SERVICE } from '../config/samples.ts';
 import { destinationOf } from '../support/alerts.ts';
@@ -85,7 +88,7 @@ const setUp = ({
   const sentTo = ({ id }: Destination) =>
     queued.filter(({ destination }) => destination.id === id).flatMap(({ alerts }) => alerts);
   const jobs = async () => (await whole.queues.counts()).reduce((sum, { waiting }) => sum + waiting, 0);
-  return { store, fallback, announcer, metrics, queued, hooks, end, sentTo, jobs };
+  return { config, store, fallback, announcer, metrics, queued, hooks, end, sentTo, jobs };
 };
 
 const expectAt = ({ ledger }: Store, alert: Alert, ...destinations: Destination[]) =>
@@ -224,6 +227,35 @@ describe('at once', () => {
     expect(itemsAt(world, ONCALL)).toEqual(['item-1']);
     expect(itemsAt(world, PAGER)).toEqual(['item-1']);
   });
+});
+
+test('a delivery to the fallback whose job was lost is queued again, not buried', async () => {
+  const world = setUp();
+  const { store, config } = world;
+  await expectAt(store, makeAlert(1), ONCALL);
+  const search = createLostSearch({
+    config,
+    store,
+    catalog: {
+      protocols: async () =>
+        new Map([['Lending Pool', { name: 'Lending Pool', channels: [], notifyOn: [], missed: 0 }]]),
+    },
+    serviceOf: () => ({ lookUp: async () => new Map() }) as unknown as Service,
+    now: () => Date.now() + config.audit.lostAfter + 1000,
+  });
+  expect(await search('main', [], true, new AbortController().signal)).toMatchObject([{ healed: true }]);
+  expect(itemsAt(world, ONCALL)).toEqual(['item-1']);
+  expect(await store.dead.count()).toBe(0);
+});
+
+test('a channel of the fallback that leads nowhere is said by name', () => {
+  const config = read(`${SERVICE}\n${CHANNELS}fallback: { channels: [{ name: slack, contacts: ["no channel"] }] }\n`);
+  const settings = routeSettings(config);
+  const said: unknown[] = [];
+  const log = { warn: (line: unknown) => void said.push(line) };
+  const review = createRouteReview(settings, log, fallbackRoutes(config, settings).problems);
+  expect(review.problems()).toEqual([expect.stringMatching(/^fallback: slack: /)]);
+  expect(said).toEqual([{ problem: review.problems()[0] }]);
 });
 
 describe('announcements', () => {
