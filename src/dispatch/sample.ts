@@ -32,6 +32,11 @@ export const sampleAlert = (service: string, protocol: string, id: string, now: 
       createdAt: at,
       updatedAt: at,
     },
+    context: {
+      trigger: { groups: 1, matched: { number: 1, detectors: ['sample'] } },
+      adminOf: [],
+      privilegedOn: [],
+    },
     replay: false,
   };
 };

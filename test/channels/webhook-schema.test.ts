@@ -26,6 +26,15 @@ const followUps = CHANGES.map((change) =>
 
 const ALERTS: Alert[] = [
   ...ASSESSMENTS.map((assessment) => inspectionAlert({ item: { assessment } })),
+  inspectionAlert({ context: {} }),
+  inspectionAlert({
+    context: {
+      trigger: { groups: 2, matched: { number: 1, detectors: ['flashLoan'] } },
+      adminOf: ['Vault'],
+      privilegedOn: [],
+      first: { since: '2026-11-01T00:00:00.000Z', origin: true },
+    },
+  }),
   inspectionAlert({ item: { chainId: 'nowhere', detections: null } }),
   inspectionAlert({ replay: true, notice: 'Slack #ops did not take it within 60s.' }),
   ...followUps,
@@ -66,6 +75,7 @@ describe('the shipped schema', () => {
     ['an unknown type', { ...good, type: 'inspection.odd' }],
     ['no date', { ...good, timestamp: 'yesterday' }],
     ['an inspection of another name', { ...good, type: 'notification.created' }],
+    ['context in another shape', { ...good, data: { ...good?.data, context: { adminOf: 'Vault' } } }],
     ['no service', { ...good, data: { ...good?.data, service: undefined } }],
     ['a follow-up without what it follows', { ...good, type: 'inspection.vanished' }],
     ['a notification without itself', { ...good, type: 'notification.created', data: {} }],

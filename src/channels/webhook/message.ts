@@ -48,6 +48,7 @@ const payloadOf = (alert: Alert, destination: Destination, whole: boolean, chain
       links: transaction === undefined ? {} : { transaction },
       replay: alert.replay,
       ...followUpOf(alert, destination),
+      ...(alert.context === undefined || !whole ? {} : { context: { ...alert.context } }),
       ...(alert.notice === undefined ? {} : { notice: alert.notice }),
       ...(whole ? {} : { partial: true }),
     },

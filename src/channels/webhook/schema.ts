@@ -22,11 +22,39 @@ const inspection = z
   .looseObject({})
   .describe('The inspection exactly as the service gave it: _id, chainId, txHash, assets, assessment, detections ...');
 
+const names = () => z.array(z.string());
+
+const context = z
+  .looseObject({
+    trigger: z
+      .looseObject({
+        groups: z.number().describe('Trigger groups that the service lists for the assessment.'),
+        matched: z
+          .looseObject({ number: z.number().describe('From 1.'), detectors: names() })
+          .exactOptional()
+          .describe('The first group all of whose detectors fired.'),
+      })
+      .exactOptional(),
+    adminOf: names().exactOptional().describe("Touched assets that have the transaction's origin as an admin."),
+    privilegedOn: names().exactOptional().describe('Touched assets whose privileged method was invoked.'),
+    first: z
+      .looseObject({
+        since: dateTime().describe('How far back that is remembered.'),
+        origin: z.boolean().exactOptional(),
+        detectors: z.boolean().exactOptional(),
+      })
+      .exactOptional()
+      .describe('Whether origin and set of detectors were alerted for the first time for the protocol.'),
+  })
+  .describe(
+    'What helps to decide, found when the alert was queued. What is absent is not known; an empty list is a no.',
+  );
+
 const finding = z
   .looseObject({
     type: z.enum(['inspection.critical', 'inspection.suspecious', 'inspection.ok', 'test.sample']),
     timestamp: dateTime().describe('When the service wrote the item.'),
-    data: z.looseObject({ ...common, inspection }),
+    data: z.looseObject({ ...common, inspection, context: context.exactOptional() }),
   })
   .describe('An inspection by its assessment, spelled as the service does; or a test that an operator sent.');
 
