@@ -6,6 +6,7 @@ import { version } from '../version.ts';
 import { adopt, type CommandMaker, createCommandMaker, jsonOption } from './command.ts';
 import { type CommandContext, EXIT, type ExitCode } from './context.ts';
 import { operatorCommands } from './operator-commands.ts';
+import { receiverCommands } from './receiver-commands.ts';
 import { serviceCommands } from './service-commands.ts';
 
 /** Commands are imported when they run: `check` need not wait for the channels' libraries. */
@@ -51,6 +52,7 @@ const commands = (make: CommandMaker): Command[] => {
       .addOption(jsonOption()),
     ...operatorCommands(make),
     ...serviceCommands(make),
+    ...receiverCommands(make),
     command('schema', "print the config's JSON Schema", async () => (await import('./schema.ts')).schema).option(
       '--webhook',
       "that of the webhooks' bodies instead",

@@ -1,4 +1,4 @@
-/** Reads a small UTF-8 text, or says in words why it cannot be read. */
+/** Reads a small file, or says in words why it cannot be read. */
 import { readFileSync, statSync } from 'node:fs';
 
 export type ReadResult = { ok: true; text: string } | { ok: false; why: string };
@@ -22,8 +22,11 @@ const decode = (bytes: Buffer): ReadResult => {
   }
 };
 
-/** Pipes are read too, so that a file may come from a decrypting program; a byte order mark is dropped. */
-export const readText = (file: string, limitBytes: number): ReadResult => {
+/** Pipes are read too, so that a file may come from a decrypting program. */
+export const readBytes = (
+  file: string,
+  limitBytes: number,
+): { ok: true; bytes: Buffer } | { ok: false; why: string } => {
   try {
     const stat = statSync(file);
     if (stat.isCharacterDevice() || stat.isBlockDevice()) return { ok: false, why: 'it is a device' };
@@ -31,9 +34,15 @@ export const readText = (file: string, limitBytes: number): ReadResult => {
     if (bytes === undefined || bytes.length > limitBytes) {
       return { ok: false, why: `it is larger than ${limitBytes / 1024} KiB` };
     }
-    return decode(bytes);
+    return { ok: true, bytes };
   } catch (error) {
     const code = codeOf(error);
     return { ok: false, why: REASONS[code] ?? code };
   }
+};
+
+/** The same as UTF-8 text; a byte order mark is dropped. */
+export const readText = (file: string, limitBytes: number): ReadResult => {
+  const read = readBytes(file, limitBytes);
+  return read.ok ? decode(read.bytes) : read;
 };

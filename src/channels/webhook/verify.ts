@@ -1,0 +1,119 @@
+/** Whether a webhook that arrived is as it was sent, and if not, why not: for those who write receivers. Pure. */
+import { formatDuration } from '../../config/fields.ts';
+import { type Signed, signatureBy, signingKey } from './signature.ts';
+
+/** What arrived. `body` are the bytes as they came. */
+export interface Received {
+  id?: string;
+  timestamp?: string;
+  signature?: string;
+  body: Buffer;
+}
+
+export interface VerifyOptions {
+  /** By what they are called where they are told of. */
+  secrets: Readonly<Record<string, string>>;
+  /** Epoch milliseconds. */
+  now: number;
+  toleranceMs: number;
+}
+
+export interface Check {
+  check: 'headers' | 'timestamp' | 'signature';
+  ok: boolean;
+  /** A sentence without secrets. */
+  detail: string;
+}
+
+const HEADERS = { id: 'webhook-id', timestamp: 'webhook-timestamp', signature: 'webhook-signature' } as const;
+
+const checkHeaders = (received: Received): Check => {
+  const missing = (['id', 'timestamp', 'signature'] as const).filter((key) => !received[key]);
+  if (missing.length > 0) {
+    const detail = `missing: ${missing.map((key) => HEADERS[key]).join(', ')}`;
+    return { check: 'headers', ok: false, detail };
+  }
+  if (received.id?.includes('.')) return { check: 'headers', ok: false, detail: 'webhook-id has a dot in it' };
+  return { check: 'headers', ok: true, detail: 'all three are there' };
+};
+
+const UNITS_MS = [86_400_000, 3_600_000, 60_000, 1000];
+
+/** In a unit that leaves at least ten of it, or in seconds. */
+const about = (durationMs: number): string => {
+  const unit = UNITS_MS.find((ms) => durationMs >= 10 * ms) ?? 1000;
+  return formatDuration(Math.round(durationMs / unit) * unit);
+};
+
+const checkTimestamp = ({ timestamp = '' }: Received, { now, toleranceMs }: VerifyOptions): Check => {
+  const bad = (detail: string): Check => ({ check: 'timestamp', ok: false, detail });
+  if (!/^\d{1,12}$/.test(timestamp)) {
+    return bad(/^\d{13}$/.test(timestamp) ? 'is in milliseconds; seconds are due' : 'is not a number of seconds');
+  }
+  const ageMs = now - Number(timestamp) * 1000;
+  const difference = `${about(Math.abs(ageMs))} ${ageMs < 0 ? 'in the future' : 'old'}`;
+  const tolerance = `the tolerance is ${formatDuration(toleranceMs)}`;
+  if (Math.abs(ageMs) <= toleranceMs) return { check: 'timestamp', ok: true, detail: `${difference}, ${tolerance}` };
+  return bad(`${difference}, and ${tolerance}: a clock is wrong, or the message was kept or played again`);
+};
+
+const jsonOf = (body: Buffer): string | undefined => {
+  try {
+    return JSON.stringify(JSON.parse(body.toString('utf8')));
+  } catch {
+    return undefined;
+  }
+};
+
+/** Bodies that may be what was signed, and how the one that arrived came of it. */
+const originals = (body: Buffer): [body: Buffer, came: string][] => {
+  const json = jsonOf(body);
+  return [
+    [
+      Buffer.from(body.toString('latin1').replace(/[\r\n]+$/, ''), 'latin1'),
+      'the body got a line break at its end, as editors and shells add it',
+    ],
+    ...(json === undefined
+      ? []
+      : ([
+          [
+            Buffer.from(json),
+            'the body was parsed and written anew, by a proxy or the framework: verify the bytes as they came',
+          ],
+        ] satisfies [Buffer, string][])),
+  ];
+};
+
+const explain = (signed: Omit<Signed, 'body'>, body: Buffer, given: readonly string[], secrets: readonly string[]) => {
+  const made = (key: Buffer, original: Buffer) => given.includes(signatureBy(key, { ...signed, body: original }));
+  for (const secret of secrets) {
+    const cause = originals(body).find(([original]) => made(signingKey(secret), original));
+    if (cause !== undefined) return `made with this secret, but ${cause[1]}`;
+    const asText = [secret, secret.replace(/^whsec_/, '')].some((text) => made(Buffer.from(text), body));
+    if (asText) return "made with the secret's text: the key is what the base64 after whsec_ decodes to";
+  }
+  const json = jsonOf(body);
+  if (json === undefined) return 'made with another secret, or the body, which is no JSON, was cut or changed';
+  return json === body.toString('utf8')
+    ? 'made with another secret; the body at least looks as it is sent'
+    : 'made with another secret, or the id, the timestamp or the body was changed';
+};
+
+const checkSignature = ({ id = '', timestamp = '', signature = '', body }: Received, options: VerifyOptions): Check => {
+  const given = signature.split(' ').filter((one) => /^v1,[A-Za-z0-9+/]{43}=$/.test(one));
+  if (given.length === 0) {
+    return { check: 'signature', ok: false, detail: 'none is of the form v1, and the base64 of 32 bytes' };
+  }
+  const signed = { id, timestamp };
+  const names = Object.entries(options.secrets)
+    .filter(([, secret]) => given.includes(signatureBy(signingKey(secret), { ...signed, body })))
+    .map(([name]) => name);
+  if (names.length > 0) return { check: 'signature', ok: true, detail: `made with ${names.join(' and ')}` };
+  return { check: 'signature', ok: false, detail: explain(signed, body, given, Object.values(options.secrets)) };
+};
+
+/** Every check, in the order of the standard: what fails in one does not hide the others. */
+export const verifyWebhook = (received: Received, options: VerifyOptions): Check[] => {
+  const headers = checkHeaders(received);
+  return headers.ok ? [headers, checkTimestamp(received, options), checkSignature(received, options)] : [headers];
+};

@@ -1,0 +1,79 @@
+/** `tocsin webhook verify`: whether a webhook that somebody received is as it was sent, and if not, why not. */
+import { type Check, type Received, verifyWebhook } from '../channels/webhook/verify.ts';
+import { parseDuration } from '../config/fields.ts';
+import { UsageError } from '../errors.ts';
+import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
+import { readInputBytes, STANDARD_INPUT } from './input-text.ts';
+import { allSecrets, type SecretOptions } from './webhook-secrets.ts';
+
+interface VerifyOptions extends SecretOptions {
+  body?: string;
+  headers?: string;
+  id?: string;
+  timestamp?: string;
+  signature?: string;
+  tolerance: string;
+}
+
+/** A header as HTTP writes it, also with the arrow that `curl -v` puts before it. */
+const HEADER = /^(?:[<>] )?([\w!#$%&'*+.^`|~-]+):[\t ]*(.*?)[\t ]*$/;
+
+interface RawRequest {
+  headers: Map<string, string>;
+  /** What follows the blank line; empty where nothing does. */
+  body: Buffer;
+}
+
+/** What is no header, like the first line of a request, is passed over. Latin-1 keeps every byte of the body in its place. */
+const readRaw = (bytes: Buffer): RawRequest => {
+  const text = bytes.toString('latin1');
+  const blank = /\r?\n[<>]?[\t ]*\r?\n/.exec(text);
+  const headers = text
+    .slice(0, blank?.index)
+    .split(/\r?\n/)
+    .flatMap((line) => {
+      const [, name, value = ''] = HEADER.exec(line) ?? [];
+      return name === undefined ? [] : [[name.toLowerCase(), value] as const];
+    });
+  const bodyAt = blank === null ? bytes.length : blank.index + blank[0].length;
+  return { headers: new Map(headers), body: bytes.subarray(bodyAt) };
+};
+
+const readReceived = async (options: VerifyOptions, context: CommandContext): Promise<Received> => {
+  const { headers: source, body: file } = options;
+  if (source === STANDARD_INPUT && file === STANDARD_INPUT) {
+    throw new UsageError('standard input is either the headers or the body');
+  }
+  const raw: RawRequest =
+    source === undefined
+      ? { headers: new Map(), body: Buffer.alloc(0) }
+      : readRaw(await readInputBytes('--headers', source, context));
+  const isWhole = file === undefined && raw.body.length > 0;
+  if (file === undefined && !isWhole && source === STANDARD_INPUT) {
+    throw new UsageError('the body is missing: name its file, or let it follow the headers');
+  }
+  const body = isWhole ? raw.body : await readInputBytes('the body', file ?? STANDARD_INPUT, context);
+  const given = { id: options.id, timestamp: options.timestamp, signature: options.signature };
+  const found = (['id', 'timestamp', 'signature'] as const).flatMap((key) => {
+    const value = given[key] ?? raw.headers.get(`webhook-${key}`);
+    return value === undefined ? [] : [[key, value.trim()]];
+  });
+  return { body, ...Object.fromEntries(found) };
+};
+
+const lineOf = ({ check, ok, detail }: Check): string => `${ok ? 'ok  ' : 'FAIL'}  ${check}: ${detail}\n`;
+
+/** Ends with 2 where a check failed. */
+export const verify = async (options: VerifyOptions, context: CommandContext): Promise<ExitCode> => {
+  const toleranceMs = parseDuration(options.tolerance);
+  if (toleranceMs === undefined) {
+    throw new UsageError(`--tolerance must be a duration like 5m (got '${options.tolerance}')`);
+  }
+  const secrets = await allSecrets(options, context);
+  const received = await readReceived(options, context);
+  const checks = verifyWebhook(received, { secrets, now: Date.now(), toleranceMs });
+  const isValid = checks.every(({ ok }) => ok);
+  if (options.json === true) writeJson(context, { valid: isValid, checks });
+  else context.write(`${checks.map(lineOf).join('')}${isValid ? 'valid' : 'not valid'}\n`);
+  return isValid ? EXIT.done : EXIT.finding;
+};
