@@ -4,7 +4,7 @@ import { slack } from '../../src/channels/slack/transport.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { type Answer, type Arrived, startHttpReceiver } from '../support/http-receiver.ts';
 import { readSlack } from '../support/slack-reader.ts';
-import type { Contestant } from './contestant.ts';
+import type { Contestant, Shown } from './contestant.ts';
 
 const TOKEN = 'xoxb-4711-s3cr3t-bot-token';
 const HOOK_PATH = '/services/T0AAAAAAA/B0BBBBBBB/s3cr3tHookKey';
@@ -25,17 +25,83 @@ const plain = (status: number, body: string, headers: Record<string, string> = {
   body,
 });
 
-const accept = ({ path, headers }: Arrived): Answer => {
-  if (path === HOOK_PATH) return plain(200, 'ok');
-  const token = headers.authorization === `Bearer ${TOKEN}`;
-  const body = token
-    ? { ok: true, channel: CHANNEL, ts: '1763633275.000400', user: 'tocsin', team: 'Example' }
-    : { ok: false, error: 'invalid_auth' };
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+const json = (body: object): Answer => ({
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+const METHOD = /^\/api\/(.+)$/;
+const UPLOAD = /^\/upload\/(F\d+)$/;
+
+/** What Slack would say against a message before it takes it. */
+const findProblem = (arrived: Arrived): string | undefined => {
+  try {
+    readSlack(arrived);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 };
 
-/** `auth.test` carries no message. */
-const isMessage = ({ path }: Arrived): boolean => path === HOOK_PATH || path === '/api/chat.postMessage';
+/** A Slack that takes what is well formed, each message under a `ts` of its own. */
+const createSlack = () => {
+  let count = 0;
+  const timestamps = new Map<Arrived, string>();
+
+  const answerMethod = (method: string, arrived: Arrived): Answer => {
+    switch (method) {
+      case 'chat.postMessage': {
+        const ts = `1763633275.${String(count).padStart(6, '0')}`;
+        timestamps.set(arrived, ts);
+        return json({ ok: true, channel: CHANNEL, ts });
+      }
+      case 'files.getUploadURLExternal':
+        return json({ ok: true, upload_url: `http://${arrived.headers.host}/upload/F${count}`, file_id: `F${count}` });
+      case 'auth.test':
+        return json({ ok: true, user: 'tocsin', team: 'Example' });
+      default:
+        return json({ ok: true });
+    }
+  };
+
+  const accept = (arrived: Arrived): Answer => {
+    count += 1;
+    const { path, headers } = arrived;
+    const problem = isMessage(arrived) ? findProblem(arrived) : undefined;
+    if (path === HOOK_PATH) return problem === undefined ? plain(200, 'ok') : plain(400, problem);
+    if (UPLOAD.test(path)) return plain(200, 'OK');
+    if (headers.authorization !== `Bearer ${TOKEN}`) return refusal('invalid_auth');
+    return problem === undefined ? answerMethod(METHOD.exec(path)?.[1] ?? '', arrived) : refusal(problem);
+  };
+
+  /** Files by the `ts` of the message that they stand under. */
+  const filesOf = (accepted: readonly Arrived[]): Map<string, string[]> => {
+    const texts = new Map(accepted.map(({ path, body }) => [UPLOAD.exec(path)?.[1] ?? '', body]));
+    const shared = accepted
+      .filter(({ path }) => path === '/api/files.completeUploadExternal')
+      .map(({ body }) => new URLSearchParams(body));
+    return new Map(
+      shared.map((form) => {
+        const files = JSON.parse(form.get('files') ?? '[]') as { id: string }[];
+        return [form.get('thread_ts') ?? '', files.map(({ id }) => texts.get(id) ?? '')];
+      }),
+    );
+  };
+
+  const shown = (accepted: readonly Arrived[]): Shown[] => {
+    const files = filesOf(accepted);
+    return accepted
+      .filter(isMessage)
+      .map((arrived) => ({ ...readSlack(arrived), files: files.get(timestamps.get(arrived) ?? '') ?? [] }));
+  };
+
+  return { accept, shown };
+};
+
+/** Other calls carry no message. */
+const isMessage = ({ path }: Arrived): boolean =>
+  [HOOK_PATH, '/api/chat.postMessage', '/api/chat.update'].includes(path);
 
 export const slackContestant: Contestant<Answer> = {
   kind: 'slack',
@@ -53,7 +119,8 @@ export const slackContestant: Contestant<Answer> = {
     { name: 'slack', url: 'slack://channel?id=C1' },
   ],
   async open({ timeoutMs }) {
-    const receiver = await startHttpReceiver(accept);
+    const provider = createSlack();
+    const receiver = await startHttpReceiver(provider.accept);
     const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1'] });
     const config = { ...slackConfig.parse({ botToken: TOKEN, apiUrl: `${receiver.origin}/api` }), timeout: timeoutMs };
     const channel = slack.create(config, { post: guard.post, now: Date.now });
@@ -69,7 +136,7 @@ export const slackContestant: Contestant<Answer> = {
       secrets: [TOKEN, HOOK_PATH, 's3cr3t'],
       script: receiver.script,
       arrivals: () => receiver.arrived.filter(isMessage).length,
-      accepted: () => receiver.accepted.filter(isMessage).map(readSlack),
+      accepted: () => provider.shown(receiver.accepted),
       stopProvider: receiver.close,
     };
   },
