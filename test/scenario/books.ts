@@ -30,6 +30,9 @@ const itemOf = ({ source, txHash, message, id }: ProducedEvent): string =>
 /** A long message goes on in further ones; the first of them is booked. */
 const CONTINUATION = /^\[part (?!1 )\d+ of \d+\]/;
 
+/** What Tocsin itself says, of destinations and mutes, is no item. */
+const ANNOUNCEMENT = /^(Subject: )?TOCSIN\b/m;
+
 /** A webhook's notification is read out of its JSON. */
 const readable = ({ kind, text }: ReceivedEvent): string => {
   if (kind !== 'webhook') return text;
@@ -62,7 +65,7 @@ export const createBooks = (sandbox: Sandbox): Books => {
   /** A message that holds a stored notification is about that one, whatever transaction it names. */
   const itemsIn = (event: ReceivedEvent): string[] => {
     const { text, txHashes } = event;
-    if (CONTINUATION.test(text)) return [];
+    if (CONTINUATION.test(text) || ANNOUNCEMENT.test(text)) return [];
     const shown = readable(event);
     const told = [...messages].filter(([, words]) => words.every((word) => shown.includes(word))).map(([each]) => each);
     if (told.length > 0) return told;
