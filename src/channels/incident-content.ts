@@ -20,18 +20,21 @@ export const someOf = (names: readonly string[], shown = 1): string =>
 
 const LABELLED_WITH = 3;
 
-/** Says whose it is, unless it is everybody's. */
-const owned = (text: string, owners: readonly string[], all: number): string =>
-  owners.length === all ? text : `${text} (${someOf(owners, LABELLED_WITH)})`;
+/** Whose a thing is; undefined where it is everybody's. */
+const ownersOf = (told: readonly { protocol: string }[], all: number): string | undefined => {
+  const owners = unique(told.map(({ protocol }) => protocol));
+  return owners.length === all ? undefined : someOf(owners, LABELLED_WITH);
+};
 
 const detectionsOf = (contents: readonly Content[], all: number): Detection[] => {
   const told = contents.flatMap(({ protocol, detections }) => detections.map((detection) => ({ protocol, detection })));
-  return [...Map.groupBy(told, ({ detection: { name, message } }) => JSON.stringify([name, message])).values()].flatMap(
-    (same) => {
-      const owners = unique(same.map(({ protocol }) => protocol));
-      return same.slice(0, 1).map(({ detection }) => ({ ...detection, name: owned(detection.name, owners, all) }));
-    },
-  );
+  const same = Map.groupBy(told, ({ detection: { name, message } }) => JSON.stringify([name, message]));
+  return [...same.values()].flatMap((group) => {
+    const owners = ownersOf(group, all);
+    return group.slice(0, 1).map(({ detection: { name, message } }) => {
+      return { name: owners === undefined ? name : `${name} (${owners})`, message };
+    });
+  });
 };
 
 const listFact = (label: string, items: string[]): Fact =>
@@ -91,7 +94,10 @@ const uniteFact = (label: string, told: readonly Told[], contents: number, all: 
   if (linked) return linked;
   const time = label === 'Inspected' ? lastTime(byValue.map(([value]) => value)) : undefined;
   if (time !== undefined) return { label, value: time };
-  const items = byValue.map(([value, who]) => owned(value, unique(who.map(({ protocol }) => protocol)), all));
+  const items = byValue.map(([value, group]) => {
+    const owners = ownersOf(group, all);
+    return owners === undefined ? value : `${owners}: ${value}`;
+  });
   return listFact(label, items);
 };
 

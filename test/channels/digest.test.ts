@@ -58,10 +58,7 @@ describe('an incident of several alerts', () => {
       item: { ...first?.item, assessment: 'suspecious', invokedMethodName: 'withdraw' },
     } as Alert;
     expect(incident([mild, second as Alert]).headline).toMatch(/^CRITICAL: Stable Vault \+ 1 more: /);
-    expect(factsOf([mild, second as Alert]).Method).toEqual([
-      'liquidateCall (Stable Vault)',
-      'withdraw (Lending Pool)',
-    ]);
+    expect(factsOf([mild, second as Alert]).Method).toEqual(['Stable Vault: liquidateCall', 'Lending Pool: withdraw']);
   });
 
   test('links an origin once, with all that is known of it', () => {

@@ -4,18 +4,25 @@ import type { Content, Detection, Fact } from '../content.ts';
 import { shorten } from '../text.ts';
 import { accentOf, INK, LINK, lines, MONO, noticeHtml, PRE, pageHtml, SMALL, WRAP } from './page.ts';
 
-const valueHtml = ({ value, items, url }: Fact): string =>
-  url === undefined
-    ? (items ?? [value]).map(escapeHtml).join('<br>')
-    : `<a class="link" href="${escapeHtml(url)}" style="${LINK};text-decoration:underline">${escapeHtml(value)}</a>`;
-
 const CODE = new Set(['Transaction', 'Origin', 'Method', 'Inspection', 'Notification']);
+const CODE_FONT = `font-family:${MONO};font-size:14px`;
 
-const factHtml = (fact: Fact): string => {
-  const font = CODE.has(fact.label) ? `font-family:${MONO};font-size:14px` : 'font-size:15px';
-  return `<dt class="muted" style="margin:0;${SMALL}">${escapeHtml(fact.label)}</dt>
-<dd class="ink" style="margin:0 0 12px;${font};line-height:1.45;${INK};${WRAP}">${valueHtml(fact)}</dd>`;
+/** Code in its own font, and linked; what is said of it behind it is neither. */
+const codeHtml = (text: string, url: string | undefined): string => {
+  const [, code, remark = ''] = /^(\S+)( \(.*\))?$/.exec(text) ?? [];
+  if (code === undefined) return escapeHtml(text);
+  const shown = escapeHtml(code);
+  return url === undefined
+    ? `<span style="${CODE_FONT}">${shown}</span>${escapeHtml(remark)}`
+    : `<a class="link" href="${escapeHtml(url)}" style="${CODE_FONT};${LINK};text-decoration:underline">${shown}</a>${escapeHtml(remark)}`;
 };
+
+const valueHtml = ({ label, value, items = [value], url }: Fact): string =>
+  items.map((item) => (CODE.has(label) ? codeHtml(item, url) : escapeHtml(item))).join('<br>');
+
+const factHtml = (fact: Fact): string =>
+  `<dt class="muted" style="margin:0;${SMALL}">${escapeHtml(fact.label)}</dt>
+<dd class="ink" style="margin:0 0 12px;font-size:15px;line-height:1.45;${INK};${WRAP}">${valueHtml(fact)}</dd>`;
 
 const detectionHtml = ({ name, message }: Detection): string =>
   `<p class="ink" style="margin:0 0 14px;font-size:16px;line-height:1.45;${INK};${PRE};${WRAP}">` +
