@@ -117,6 +117,11 @@ const deliveryMetrics = ({ counter, gauge, histogram }: Maker) => ({
   ),
   queueJobs: gauge('queue_jobs', 'Jobs in a queue now, by state.', ['queue', 'state']),
   deadDeliveries: gauge('dead_deliveries', 'Deliveries that failed for good and are kept.', []),
+  brokenDestinations: gauge(
+    'broken_destinations',
+    'Destinations that take nothing now, and `sender-KIND` where it is the token or mail server: 1 each.',
+    ['kind', 'destination'],
+  ),
   fallbackAlerts: counter('fallback_alerts_total', 'Alerts that went to the fallback, by why.', ['reason']),
   redisUp: gauge('redis_up', 'Whether Redis answers: 1 or 0.', []),
 });

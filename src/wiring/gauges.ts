@@ -2,6 +2,7 @@
 import type { Config } from '../config/schema.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Catalog } from '../poll/catalog.ts';
+import { brokenNow } from './broken.ts';
 import type { RouteReview } from './routes.ts';
 import type { Store } from './store.ts';
 
@@ -35,5 +36,9 @@ export const refreshGauges = async (dependencies: GaugeDependencies): Promise<vo
     for (const state of STATES) metrics.queueJobs.set({ queue: counts.name, state }, counts[state]);
   }
   metrics.deadDeliveries.set(await store.dead.count());
+  metrics.brokenDestinations.reset();
+  for (const { id, kind } of await brokenNow(store, await store.standings.list())) {
+    metrics.brokenDestinations.set({ kind, destination: id }, 1);
+  }
   for (const { name } of config.services) await setLags(dependencies, name);
 };

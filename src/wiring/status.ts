@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.ts';
 import type { StatusReport } from '../ops/status.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
 import { version } from '../version.ts';
+import { brokenNow, brokenSentence } from './broken.ts';
 import type { Store } from './store.ts';
 
 export interface StatusDependencies {
@@ -52,7 +53,9 @@ export const createStatus = (dependencies: StatusDependencies) => {
 
   return async (): Promise<StatusReport> => {
     const protocols = (await Promise.all(config.services.map(({ name }) => protocolsOf(name)))).flat();
-    const [quarantined, dead, waiting] = await Promise.all([
+    const standings = await store.standings.list();
+    const [broken, quarantined, dead, waiting] = await Promise.all([
+      brokenNow(store, standings),
       store.quarantine.count(),
       store.dead.count(),
       store.ledger.waiting(),
@@ -63,10 +66,11 @@ export const createStatus = (dependencies: StatusDependencies) => {
       now: iso(now()),
       services: dependencies.services(),
       protocols,
-      destinations: (await store.standings.list()).map((one) => ({ ...one, waiting: waiting[one.id] ?? 0 })),
+      destinations: standings.map((one) => ({ ...one, waiting: waiting[one.id] ?? 0 })),
       queues: await store.queues.counts(),
       dead,
       problems: [
+        ...broken.map(brokenSentence),
         ...dependencies.problems(),
         ...(quarantined === 0 ? [] : [`${quarantined} items of the service could not be understood`]),
       ],

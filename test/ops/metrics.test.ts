@@ -52,12 +52,13 @@ const useAll = (metrics: Metrics): void => {
   metrics.fallbackAlerts.inc({ reason: 'late' });
   metrics.queueJobs.set({ queue: 'deliver-slack', state: 'waiting' }, 5);
   metrics.deadDeliveries.set(0);
+  metrics.brokenDestinations.set({ kind: 'slack', destination: 'slack-0123456789ab' }, 1);
   metrics.redisUp.set(1);
 };
 
 const DECLARED = `
   alert_latency_seconds alerts_total audit_differences_total audited_to_timestamp_seconds audits_total build_info
-  catalog_protocols cursor_lag_seconds dead_deliveries deliveries_total delivery_duration_seconds
+  broken_destinations catalog_protocols cursor_lag_seconds dead_deliveries deliveries_total delivery_duration_seconds
   delivery_failures_total fallback_alerts_total items_malformed_total items_total poll_duration_seconds polls_total queue_jobs redis_up
   second_looks_total service_up unroutable_entries`
   .trim()

@@ -1,0 +1,35 @@
+/** Which destinations and senders are broken now, for people and for metrics. */
+import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
+import { senderSubject } from '../deliver/announce.ts';
+import type { Standing } from '../deliver/standing.ts';
+import type { Store } from './store.ts';
+
+export interface BrokenNow {
+  /** A destination's id, or `sender-KIND`. */
+  id: string;
+  kind: ChannelKind;
+  /** In words. */
+  name: string;
+  /** ISO 8601. */
+  since: string;
+  /** What it said, in a sentence without secrets. */
+  message: string;
+}
+
+export const brokenNow = async (
+  { announced }: Pick<Store, 'announced'>,
+  destinations: readonly Pick<Standing, 'id' | 'kind' | 'label'>[],
+): Promise<BrokenNow[]> => {
+  const subjects = [
+    ...CHANNEL_KINDS.map((kind) => ({ id: senderSubject(kind), kind, name: `everything by ${kind}` })),
+    ...destinations.map(({ id, kind, label }) => ({ id, kind, name: `${kind} ${label}` })),
+  ];
+  const found = await announced.get(subjects.map(({ id }) => id));
+  return subjects.flatMap((subject) => {
+    const { since, message } = found.get(subject.id) ?? {};
+    return since === undefined || message === undefined ? [] : [{ ...subject, since, message }];
+  });
+};
+
+export const brokenSentence = ({ name, since, message }: BrokenNow): string =>
+  `${name} takes no alerts since ${since}: ${message}`;
