@@ -57,8 +57,8 @@ const useAll = (metrics: Metrics): void => {
 };
 
 const DECLARED = `
-  alert_latency_seconds alerts_total audit_differences_total audited_to_timestamp_seconds audits_total build_info
-  broken_destinations catalog_protocols cursor_lag_seconds dead_deliveries deliveries_total delivery_duration_seconds
+  alert_latency_seconds alerts_total audit_differences_total audited_to_timestamp_seconds audits_total broken_destinations build_info
+  catalog_protocols cursor_lag_seconds dead_deliveries deliveries_total delivery_duration_seconds
   delivery_failures_total fallback_alerts_total items_malformed_total items_total poll_duration_seconds polls_total queue_jobs redis_up
   second_looks_total service_up unroutable_entries`
   .trim()
