@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config/schema.ts';
-import { unheeded } from './config/unheeded.ts';
 import { createHealth } from './ops/health.ts';
 import { createMetrics } from './ops/metrics.ts';
 import { createOutages } from './ops/outages.ts';
@@ -126,8 +125,9 @@ const startWork = async (
   lifecycle.onStop('fallback', () => stopFallback(GRACE_MS));
   await reading.keepSchedule();
   const polling = store.schedule.work(config.poll.concurrency, async (turn, signal) => {
-    if (!isReview(turn)) return reading.intake.run(turn, signal);
-    await (turn.kind === 'look' ? looking : auditing).run(turn.service, signal);
+    if (turn.kind === 'release') await delivering.keepers.release();
+    else if (!isReview(turn)) return reading.intake.run(turn, signal);
+    else await (turn.kind === 'look' ? looking : auditing).run(turn.service, signal);
     return undefined;
   });
   lifecycle.onStop('poll', () => polling.stop(0));
@@ -141,7 +141,6 @@ export const createDaemon = ({ config, log, scrub, now = Date.now }: DaemonDepen
 
   return {
     start: async () => {
-      for (const note of unheeded(config)) log.warn({ note }, 'a key of the config is not acted on');
       const verbs = openVerbs(context, await openStore(context));
       expectHealth(verbs.health, config);
       const { review, url } = await startOps(context, verbs);

@@ -3,7 +3,6 @@ import { formatDuration } from '../config/fields.ts';
 import type { Environment } from '../config/interpolate.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { unheeded } from '../config/unheeded.ts';
 import { ConfigError, formatProblem } from '../errors.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 
@@ -63,7 +62,6 @@ export const summarise = (config: Config): string[] => [
   `fallback: ${fallbackLine(config)}`,
   `ops: ${config.ops.listen}`,
   ...notes(config),
-  ...unheeded(config).map((note) => `note: ${note}`),
 ];
 
 /** Reads the file and reports every problem at once; only what is no mistake of the operator's is thrown. */

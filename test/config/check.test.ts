@@ -38,7 +38,6 @@ describe('check', () => {
       'fallback: none',
       'ops: 127.0.0.1:9464',
       'note: webhooks go out unsigned, as channels.webhook.secret is not set',
-      'note: alerts.correlate: is not acted on yet; a stored notification is sent besides its inspection',
     ]);
   });
 
