@@ -60,7 +60,3 @@ export const digestFile = (content: DigestContent): DigestFile => {
 
 /** One line an item, without markup: severity, transaction hash (else id), protocol. */
 export const itemLine = (item: DigestItem): string => `${nameOf(item)} ${item.severity} ${shorten(item.protocol, 60)}`;
-
-/** Says how many items a place could not hold, and how to see them. */
-export const leftOut = (count: number, { command }: DigestContent): string =>
-  `${count} more are not listed here. They are listed by: ${command}`;

@@ -98,7 +98,11 @@ export const topOf = ({ counts }: CountTable, limit = 10): { rows: Count[]; more
 /** What an item is known by: its transaction's hash, else the ids. */
 export const nameOf = ({ hash, ids }: DigestItem): string => hash ?? shorten(ids, HASH_LIMIT);
 
-const itemOf = (told: readonly Told[]): DigestItem & { at: number } => {
+/** What turned critical after people were told of it is as urgent as what is critical. */
+const urgencyOf = ({ alert, content }: Told): number =>
+  alert.followUp?.is === 'critical' ? rankOf('CRITICAL') : rankOf(content.severity);
+
+const itemOf = (told: readonly Told[]): DigestItem & { at: number; rank: number } => {
   const alerts = told.map(({ alert }) => alert);
   const content = unite(
     told.map((one) => one.content),
@@ -123,6 +127,7 @@ const itemOf = (told: readonly Told[]): DigestItem & { at: number } => {
     time: Number.isNaN(first) ? UNKNOWN : timeText(first),
     ids: shorten((fact('Inspection') ?? fact('Notification'))?.value ?? UNKNOWN, IDS_LIMIT),
     at: first,
+    rank: Math.min(...told.map(urgencyOf)),
   };
 };
 
@@ -130,13 +135,8 @@ const itemsOf = (told: readonly Told[]): DigestItem[] => {
   const byAlert = new Map(told.map((one) => [one.alert, one]));
   return incidentsOf(told.map(({ alert }) => alert))
     .map((alerts) => itemOf(alerts.flatMap((alert) => byAlert.get(alert) ?? [])))
-    .toSorted(
-      (a, b) =>
-        rankOf(a.severity) - rankOf(b.severity) ||
-        b.detections.length - a.detections.length ||
-        (a.at || 0) - (b.at || 0),
-    )
-    .map(({ at: _at, ...item }) => item);
+    .toSorted((a, b) => a.rank - b.rank || b.detections.length - a.detections.length || (a.at || 0) - (b.at || 0))
+    .map(({ at: _at, rank: _rank, ...item }) => item);
 };
 
 const assetsOf = ({ facts }: Content): string[] => {
@@ -158,14 +158,15 @@ export const describeDigest = (alerts: readonly Alert[], chains: Chains, sentAt:
   const tables = tablesOf(told.map(({ content }) => content));
   const items = itemsOf(told);
   const [worst] = items;
-  if (worst === undefined) throw new Error('a digest has at least one alert');
+  const [severity] = told.map(({ content }) => content.severity).toSorted((a, b) => rankOf(a) - rankOf(b));
+  if (worst === undefined || severity === undefined) throw new Error('a digest has at least one alert');
   const replay = alerts.every((alert) => alert.replay);
   const title = titleOf(told, tables[0]?.counts ?? [], replay);
   return {
     id: contentId('digest', ...alerts.map(({ id }) => id).toSorted()).slice(0, 8),
     headline: `${title}; worst: ${worst.headline}`,
     title,
-    severity: worst.severity,
+    severity: shorten(severity, NAME_LIMIT),
     alerts: alerts.length,
     span: periodOf(alerts),
     why: WHY,

@@ -15,7 +15,7 @@ export const rankOf = (severity: string): number => {
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 /** `Vault A + 2 more`. */
-export const someOf = (names: readonly string[], shown = 1): string =>
+const someOf = (names: readonly string[], shown = 1): string =>
   names.length > shown ? `${names.slice(0, shown).join(', ')} + ${names.length - shown} more` : names.join(', ');
 
 const LABELLED_WITH = 3;
