@@ -65,7 +65,7 @@ export const openBench = async (config: Config, signal: AbortSignal): Promise<Te
     metrics: createMetrics({ version }),
     log,
     scrub,
-    protocolOf: async () => undefined,
+    protocolOf: async ({ service, protocol }) => (await catalog.protocols(service)).get(protocol),
     now,
   });
   let stopWorkers = async (): Promise<void> => {};
