@@ -104,6 +104,8 @@ export interface DeliveryFailure {
   maybeDelivered?: boolean;
   /** Where the destination moved to; only with `re-address`. */
   newAddress?: string;
+  /** The receiver wants nothing more at all, whatever it is; only with `destination-dead`. Default false. */
+  disables?: boolean;
   cause?: unknown;
 }
 
@@ -115,6 +117,7 @@ export class DeliveryError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly maybeDelivered: boolean;
   readonly newAddress: string | undefined;
+  readonly disables: boolean;
   constructor(reason: DeliveryReason, message: string, failure: DeliveryFailure) {
     super(message, failure.cause === undefined ? undefined : { cause: failure.cause });
     this.reason = reason;
@@ -122,6 +125,7 @@ export class DeliveryError extends Error {
     this.retryAfterMs = failure.retryAfterMs;
     this.maybeDelivered = failure.maybeDelivered ?? false;
     this.newAddress = failure.newAddress;
+    this.disables = failure.disables ?? false;
   }
 }
 

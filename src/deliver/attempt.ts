@@ -32,6 +32,8 @@ export interface AttemptDependencies {
   health: Pick<DestinationHealth, 'worked' | 'failed'>;
   /** Deliveries are dead, for this reason; told before the books are. Default: nobody is told. */
   onDead?(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
+  /** The destination's receiver wants nothing more. Default: nobody is told. */
+  onDisabled?(destination: Destination, at: string, message: string): Promise<void>;
   /** Milliseconds one send may take. */
   timeoutMs: number;
   /** Milliseconds after the first try at which a delivery is given up. */
@@ -110,6 +112,7 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
     if (outcome === 'dead') await buryAll(alerts, destination, entry, input.attempt);
     await ledger.book(destination, alerts, { state: outcome === 'dead' ? 'dead' : 'waiting', attempt: entry });
     await standings.failed(destination, outcome === 'dead' ? alerts.length : 0, entry.at, entry.message);
+    if (error.disables) await dependencies.onDisabled?.(destination, entry.at, entry.message);
     const retryInMs = fate.kind === 'again' ? fate.delayMs : 0;
     await health.failed(destination, alerts, { error, message: entry.message, retryInMs });
     onAttempt({

@@ -3,6 +3,7 @@ import { createAmendments } from '../deliver/amend.ts';
 import { createAnnounced } from '../deliver/announced.ts';
 import { createCircuits } from '../deliver/circuit.ts';
 import { createDeadLetters } from '../deliver/dead.ts';
+import { createDisabled } from '../deliver/disabled.ts';
 import { createLedger } from '../deliver/ledger.ts';
 import { createMoves } from '../deliver/moves.ts';
 import { createRegister } from '../deliver/register.ts';
@@ -47,6 +48,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     amendments: createAmendments(redis, prefix, now),
     dead: createDeadLetters(redis, prefix),
     standings: createStandings(redis, prefix),
+    disabled: createDisabled(redis, prefix),
     slots: createSlots(redis, prefix, now),
     circuits: createCircuits(redis, prefix, now),
     backlog: createBacklog(redis, prefix),

@@ -5,6 +5,7 @@ import type { Channel } from '../channels/channel.ts';
 import { rateOf } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import { type AttemptDependencies, createAttempt } from '../deliver/attempt.ts';
+import { refuseDisabled } from '../deliver/disabled.ts';
 import { type Broken, createDestinationHealth, type Sender } from '../deliver/health.ts';
 import { createThreads } from '../deliver/threads.ts';
 import { createTurns } from '../deliver/turn.ts';
@@ -37,6 +38,9 @@ const hasSender = ({ address }: Destination): boolean => !/^https?:/.test(addres
 
 /** One that people read and that gathers what waits; a program gets each alert by itself. */
 const gathers = ({ kind }: Channel): boolean => kind !== 'webhook';
+
+/** Only a webhook's receiver can say that it wants nothing more. */
+const canBeDisabled = ({ kind }: Channel): boolean => kind === 'webhook';
 
 /** A mail server may refuse one recipient in words that blame us; the others must not wait for that. */
 const isSenders = async (channel: Channel): Promise<boolean> => {
@@ -75,6 +79,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     standings,
     health,
     onDead,
+    onDisabled: store.disabled.disable,
     timeoutMs: options.timeout,
     maxAgeMs,
     scrub,
@@ -107,5 +112,9 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     isStopping,
     now,
   });
-  return queues.work(channel.kind, options.concurrency, deliver);
+  const { disabled } = store;
+  const work = canBeDisabled(channel)
+    ? refuseDisabled({ disabled, ledger, dead, standings, onDead, onAttempt, now }, deliver)
+    : deliver;
+  return queues.work(channel.kind, options.concurrency, work);
 };

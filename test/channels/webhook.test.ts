@@ -336,6 +336,15 @@ describe('status', () => {
     await expect(send(inspectionAlert())).resolves.toEqual({});
   });
 
+  test('only 410 says that nothing more is wanted', async () => {
+    const { receiver, send } = await openWebhook({});
+    for (const status of [404, 405, 410, 451]) {
+      receiver.script({ status });
+      const error: unknown = await send(inspectionAlert()).catch((thrown: unknown) => thrown);
+      expect(error, String(status)).toMatchObject({ disables: status === 410 });
+    }
+  });
+
   test('a redirect names the host it leads to and nothing more', async () => {
     const { receiver, send } = await openWebhook({});
     receiver.script({ status: 307, headers: { location: 'https://user:s3cr3t@elsewhere.example/s3cr3t?s3cr3t' } });

@@ -17,6 +17,8 @@ const PASSED_ON = [502, 504, 520, 522, 524];
 const BODY_REFUSED = [400, 413, 422];
 /** Nothing that takes webhooks lives there, or not any more. Source: Standard Webhooks 1.0.0 for 410, RFC 9110 for the rest. */
 const NO_RECEIVER = [405, 406, 410, 411, 414, 415, 431, 451, 501];
+/** Whatever comes, it is not wanted any more. Source: Standard Webhooks 1.0.0, "Deliverability and reliability". */
+const GONE = 410;
 const TOO_MANY = 429;
 
 /**
@@ -32,17 +34,20 @@ const reasonOf = (status: number): DeliveryReason => {
   return 'unknown';
 };
 
-const redirectText = (location: string | undefined, address: string): string => {
+const redirectText = ({ status, headers: { location } }: PostResponse, address: string): string => {
+  if (status < 300 || status > 399) return '';
   const target = location === undefined ? null : URL.parse(location, address);
   return target === null ? '' : `, a redirect to ${target.host}; redirects are not followed`;
 };
 
-const refusalOf = ({ status, headers }: PostResponse, address: string, nowMs: number): DeliveryError => {
+const refusalOf = (response: PostResponse, address: string, nowMs: number): DeliveryError => {
+  const { status, headers } = response;
   const waitMs = retryAfterMs(headers['retry-after'], nowMs);
-  const detail = status >= 300 && status < 400 ? redirectText(headers.location, address) : '';
+  const detail = status === GONE ? ', so it is disabled until an operator enables it' : redirectText(response, address);
   return new DeliveryError(reasonOf(status), `${webLabel(address)} answered ${status}${detail}`, {
     code: String(status),
     maybeDelivered: PASSED_ON.includes(status),
+    disables: status === GONE,
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
   });
 };
