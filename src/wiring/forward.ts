@@ -44,6 +44,8 @@ export interface ForwardDependencies {
   history: ReturnType<typeof openHistory>;
   /** Sends once more; left out: nothing is sent. */
   resend?(parcels: ReturnType<typeof toParcels>, act: 'replayed', nonce: string): Promise<Resent>;
+  /** Puts onto alerts what helps to decide. Default: nothing. */
+  withContext?(alerts: readonly Alert[]): Promise<Alert[]>;
   /** Told of every alert. */
   onForwarded?(forwarded: Forwarded): void;
   onProgress?(progress: ForwardProgress): void;
@@ -53,7 +55,7 @@ export interface ForwardDependencies {
 
 /** Runs a plan. What is sent is marked as a replay and keeps its identities. */
 export const forward = async (
-  { config, history, resend, onForwarded, onProgress, onQueued }: ForwardDependencies,
+  { config, history, resend, withContext, onForwarded, onProgress, onQueued }: ForwardDependencies,
   { protocols, period, to }: ForwardPlan,
 ): Promise<ForwardCounts> => {
   const settings = routeSettings(config);
@@ -91,7 +93,9 @@ export const forward = async (
   counts.unread = await history.read(protocols, {
     period,
     onAlerts: async (protocol, alerts) => {
-      const forwarded = alerts.map((alert) => route({ ...alert, replay: true }, protocol));
+      const replayed = alerts.map((alert) => ({ ...alert, replay: true }));
+      const told = (await withContext?.(replayed)) ?? replayed;
+      const forwarded = told.map((alert) => route(alert, protocol));
       for (const each of forwarded) onForwarded?.(each);
       await send(forwarded);
     },

@@ -35,7 +35,7 @@ export async function* readLetters({ dead }: Pick<Store, 'dead'>): AsyncGenerato
 
 /** What a letter tells after the ledger has forgotten its alert. */
 const fromLetter = ({ id, alert, destination, at, reason, message }: DeadDelivery): Trace => {
-  const { item: _item, replay: _replay, ...summary } = alert;
+  const { item: _item, replay: _replay, notice: _notice, context: _context, ...summary } = alert;
   const attempts = [{ at, outcome: 'dead' as const, durationMs: 0, reason, message }];
   return {
     alert: summary,

@@ -46,6 +46,13 @@ test('what is on its way says whether it was tried', () => {
   expect(render(delivery({ attempts: [attempt] }))).toContain('slack C1: on its way\n');
 });
 
+test('what was told with an inspection names it, until it is sent by itself', () => {
+  const other = 'b'.repeat(32);
+  const told = delivery({ state: 'delivered', with: other });
+  expect(render(told)).toContain(`slack C1: told with inspection alert ${other}\n`);
+  expect(render({ ...told, state: 'waiting' })).toContain('slack C1: on its way, not tried yet\n');
+});
+
 test('attempts and what was done by hand stand in order of time, with all that is known of them', () => {
   const text = render(
     delivery({
