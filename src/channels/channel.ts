@@ -72,6 +72,8 @@ export interface ChannelModule<Config> {
   labelOf(address: string): string;
   /** The pace of one address, where its platform tells addresses apart. Default: what the config says. */
   rateOf?(address: string, configured: RateLimit): RateLimit;
+  /** The address whose pace this one shares, where the platform counts several as one. Default: its own. */
+  pacedAs?(address: string): string;
   /** Opens what sending needs (pools, clients); no request is made yet. */
   create(config: Config, dependencies: ChannelDependencies): Channel;
 }

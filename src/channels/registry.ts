@@ -33,6 +33,12 @@ export const rateOf = (kind: ChannelKind, address: string, configured: RateLimit
   return module.rateOf?.(address, configured) ?? configured;
 };
 
+/** The address whose pace this one shares. */
+export const pacedAs = (kind: ChannelKind, address: string): string => {
+  const module: Pick<ChannelModule<never>, 'pacedAs'> = modules[kind];
+  return module.pacedAs?.(address) ?? address;
+};
+
 /** Opens every kind that the config sets up. */
 export const openChannels = (configs: ChannelConfigs, dependencies: ChannelDependencies): Channel[] => {
   const open = <Config>(module: ChannelModule<Config>, config: Config | undefined): Channel[] =>

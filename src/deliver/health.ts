@@ -2,13 +2,7 @@
 import type { Alert, Destination } from '../alert.ts';
 import type { DeliveryError, DeliveryReason } from '../errors.ts';
 import type { Circuits } from './circuit.ts';
-import type { Rate } from './slots.ts';
-
-/** A token or a mail server that many destinations share. */
-export interface Sender {
-  id: string;
-  rate: Rate;
-}
+import type { Pace } from './turn.ts';
 
 /** What broke: one destination, or a sender and so everything it sends to. */
 export interface Broken {
@@ -23,7 +17,8 @@ export interface Broken {
 
 export interface HealthDependencies {
   circuits: Circuits;
-  senderOf(destination: Destination): Sender | undefined;
+  /** The token or mail server that many destinations share. */
+  senderOf(destination: Destination): Pace | undefined;
   /** The failure is the sender's, not only this destination's: asked where the error says that it is misconfigured. */
   isSenders(destination: Destination): Promise<boolean>;
   onBroken(broken: Broken): Promise<void>;

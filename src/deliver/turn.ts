@@ -1,13 +1,17 @@
 /** When a job may send its next message: the slots of its destination and of the sender behind it. */
 import type { Destination } from '../alert.ts';
 import type { ParcelJob } from '../queue/job.ts';
-import type { Sender } from './health.ts';
-import { NEAR_MS, type Rate, type Slots } from './slots.ts';
+import { NEAR_MS, type Paced, type Rate, type Slots } from './slots.ts';
+
+export interface Pace extends Paced {
+  rate: Rate;
+}
 
 export interface TurnDependencies {
   slots: Slots;
-  rateOf(destination: Destination): Rate;
-  senderOf(destination: Destination): Sender | undefined;
+  /** Under which id and how fast it is written to; destinations that a platform counts as one share both. */
+  paceOf(destination: Destination): Pace;
+  senderOf(destination: Destination): Pace | undefined;
   now(): number;
 }
 
@@ -19,15 +23,15 @@ export interface Turn {
   data: ParcelJob;
 }
 
-export const createTurns = ({ slots, rateOf, senderOf, now }: TurnDependencies) => {
+export const createTurns = ({ slots, paceOf, senderOf, now }: TurnDependencies) => {
   const turnAt = (runAt: number, data: ParcelJob): Turn => ({ isNow: runAt <= now() + NEAR_MS, runAt, data });
 
   return {
     /** Reserves the job's next turn, or finds the one it holds. With `onlyNow` none is reserved for later: `'busy'`. */
     next: async (job: ParcelJob, onlyNow: boolean): Promise<Turn | 'busy'> => {
       const { destination } = job;
-      const rate = rateOf(destination);
-      const slot = onlyNow ? await slots.take(destination, rate) : await slots.reserve(destination, rate, job.slot);
+      const pace = paceOf(destination);
+      const slot = onlyNow ? await slots.take(pace, pace.rate) : await slots.reserve(pace, pace.rate, job.slot);
       if (slot === undefined) return 'busy';
       const own = turnAt(slot.at, { ...job, slot });
       const sender = senderOf(destination);
@@ -36,8 +40,8 @@ export const createTurns = ({ slots, rateOf, senderOf, now }: TurnDependencies) 
       return turnAt(senderSlot.at, { ...own.data, senderSlot });
     },
     /** The provider named a wait: the destination's next turn is after it. */
-    hold: (destination: Destination, until: number) => slots.hold(destination, until),
+    hold: (destination: Destination, until: number) => slots.hold(paceOf(destination), until),
     /** A digest goes out now. */
-    rest: (destination: Destination) => slots.rest(destination),
+    rest: (destination: Destination) => slots.rest(paceOf(destination)),
   };
 };

@@ -1,14 +1,14 @@
 /** The worker of one channel kind: what takes its parcels from the queue and hands them to the channel. */
 import type { Logger } from 'pino';
-import type { Alert, Destination } from '../alert.ts';
+import { type Alert, type Destination, destinationId } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
-import { rateOf } from '../channels/registry.ts';
+import { pacedAs, rateOf } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import { type AttemptDependencies, createAttempt } from '../deliver/attempt.ts';
 import { refuseDisabled } from '../deliver/disabled.ts';
-import { type Broken, createDestinationHealth, type Sender } from '../deliver/health.ts';
+import { type Broken, createDestinationHealth } from '../deliver/health.ts';
 import { createThreads } from '../deliver/threads.ts';
-import { createTurns } from '../deliver/turn.ts';
+import { createTurns, type Pace } from '../deliver/turn.ts';
 import { createDeliver } from '../deliver/worker.ts';
 import { chainsOf } from './chains.ts';
 import type { Store } from './store.ts';
@@ -53,7 +53,7 @@ const isSenders = async (channel: Channel): Promise<boolean> => {
 
 const senderFinder =
   ({ kind }: Channel, options: NonNullable<Config['channels'][Channel['kind']]>) =>
-  (destination: Destination): Sender | undefined =>
+  (destination: Destination): Pace | undefined =>
     'senderRateLimit' in options && hasSender(destination)
       ? { id: `sender-${kind}`, rate: options.senderRateLimit }
       : undefined;
@@ -94,7 +94,11 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     ledger,
     turns: createTurns({
       slots,
-      rateOf: ({ address }) => rateOf(channel.kind, address, options.rateLimit),
+      paceOf: ({ id, address }) => {
+        const shared = pacedAs(channel.kind, address);
+        const paced = shared === address ? id : destinationId(channel.kind, shared);
+        return { id: paced, rate: rateOf(channel.kind, address, options.rateLimit) };
+      },
       senderOf,
       now,
     }),

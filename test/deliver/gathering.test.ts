@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert, Destination } from '../../src/alert.ts';
 import type { Channel } from '../../src/channels/channel.ts';
+import { pacedAs } from '../../src/channels/registry.ts';
 import { createAttempt } from '../../src/deliver/attempt.ts';
 import { createCircuits } from '../../src/deliver/circuit.ts';
 import { createDeadLetters } from '../../src/deliver/dead.ts';
-import { type Broken, createDestinationHealth, type Sender } from '../../src/deliver/health.ts';
+import { type Broken, createDestinationHealth } from '../../src/deliver/health.ts';
 import { createLedger } from '../../src/deliver/ledger.ts';
 import { createMoves } from '../../src/deliver/moves.ts';
 import { createSlots, type Rate } from '../../src/deliver/slots.ts';
 import { createStandings } from '../../src/deliver/standing.ts';
 import { createThreads } from '../../src/deliver/threads.ts';
-import { createTurns } from '../../src/deliver/turn.ts';
+import { createTurns, type Pace } from '../../src/deliver/turn.ts';
 import { createDeliver } from '../../src/deliver/worker.ts';
 import { DeliveryError, type DeliveryReason } from '../../src/errors.ts';
 import { createBacklog } from '../../src/queue/backlog.ts';
@@ -38,7 +39,7 @@ const itemsOf = (alerts: readonly Alert[]): string[] =>
   alerts.map(({ itemId }) => itemId).toSorted((a, b) => Number(a.slice(5)) - Number(b.slice(5)));
 
 /** A queue of its own: jobs run in order of time, one by one, until none is left or `until` is reached. */
-const setUp = ({ rate = {}, sender }: { rate?: Rate; sender?: Sender } = {}) => {
+const setUp = ({ rate = {}, sender, shared }: { rate?: Rate; sender?: Pace; shared?: string } = {}) => {
   const { redis, prefix } = openTestRedis();
   const begun = Date.parse('2026-11-20T12:00:00Z');
   const time = { now: begun };
@@ -108,7 +109,7 @@ const setUp = ({ rate = {}, sender }: { rate?: Rate; sender?: Sender } = {}) => 
     compose: (parcel, format) => channel.compose(parcel, { sentAt: new Date(now()).toISOString(), format, chains: {} }),
     attempt,
     ledger,
-    turns: createTurns({ slots, rateOf: () => rate, senderOf, now }),
+    turns: createTurns({ slots, paceOf: ({ id }) => ({ id: shared ?? id, rate }), senderOf, now }),
     health,
     moves: createMoves(redis, prefix),
     gathering: {
@@ -288,6 +289,19 @@ describe('a sender', () => {
     expect(sent).toHaveLength(20);
     expect(sent.map(({ at }) => at)).toEqual(range(0, 19).map((n) => n * 100));
   });
+});
+
+test('destinations that a platform counts as one share their slots', async () => {
+  const { add, run, sent } = setUp({ rate: { perSecond: 1 }, shared: 'the chat' });
+  add([makeAlert(1)]);
+  add([makeAlert(2)], OTHER);
+  await run();
+  expect(sent.map(({ at, to }) => [at, to])).toEqual([
+    [0, 'C1'],
+    [1000, 'C2'],
+  ]);
+  expect(pacedAs('telegram', '-1001234567890/7')).toBe('-1001234567890');
+  expect(pacedAs('slack', 'C024BE91L')).toBe('C024BE91L');
 });
 
 describe('what belongs together', () => {

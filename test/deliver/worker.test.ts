@@ -76,7 +76,12 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
     compose: (parcel, format) => channel.compose(parcel, { sentAt: new Date(now()).toISOString(), format, chains: {} }),
     attempt,
     ledger,
-    turns: createTurns({ slots: createSlots(redis, prefix, now), rateOf: () => rate, senderOf: () => undefined, now }),
+    turns: createTurns({
+      slots: createSlots(redis, prefix, now),
+      paceOf: ({ id }) => ({ id, rate }),
+      senderOf: () => undefined,
+      now,
+    }),
     health,
     moves: createMoves(redis, prefix),
     maxAgeMs: 3_600_000,

@@ -143,5 +143,7 @@ export const telegram: ChannelModule<TelegramConfig> = {
   labelOf: (address) => address,
   rateOf: (address, { perMinute, ...rate }) =>
     perMinute === undefined || isPrivateChat(address) ? rate : { ...rate, perMinute },
+  // Topics are places in one chat, and the chat has the limits.
+  pacedAs: (address) => parseChatAddress(address)?.chat ?? address,
   create,
 };
