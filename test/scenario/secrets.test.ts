@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { HttpVerdict } from '../../src/sandbox/receivers/desk.ts';
 import { telegramVerdict } from '../../src/sandbox/receivers/telegram/telegram.ts';
 import type { Fault } from '../../src/sandbox/service/faults.ts';
+import { startProxy, type TestProxy } from '../support/proxy.ts';
 import { until } from '../support/until.ts';
 import type { RunningDaemon } from './daemons.ts';
 import { startWorld, type World } from './world.ts';
@@ -17,6 +18,10 @@ const SECRETS = {
   webhookPath: '/hooks/hush-webhook-path',
   slackHookPath: '/services/T0HUSH/B0HUSH/hushIncomingHook',
   urlPassword: 'hushUrlPassword',
+  headerValue: 'Token hushHeaderToken',
+  headerToken: 'hushHeaderToken',
+  proxyPassword: 'hushProxy@Password',
+  proxyCredentials: Buffer.from('tocsin:hushProxy@Password').toString('base64'),
   pastedToken: 'xoxb-711711-hushPastedToken',
 };
 
@@ -33,7 +38,16 @@ const leaksIn = (text: string, names: readonly (keyof typeof SECRETS)[]): string
 
 const ALL = Object.keys(SECRETS) as (keyof typeof SECRETS)[];
 /** The others are addresses, which have to be kept with what is sent to them. */
-const CONFIGURED = ['apiKey', 'smtpPassword', 'telegramToken', 'slackToken', 'webhookSecret'] as const;
+const CONFIGURED = [
+  'apiKey',
+  'smtpPassword',
+  'telegramToken',
+  'slackToken',
+  'webhookSecret',
+  'headerValue',
+  'headerToken',
+  'proxyPassword',
+] as const;
 
 /** What anybody may say back to us: all that the config holds. */
 const everything = CONFIGURED.map((name) => SECRETS[name]).join(' ');
@@ -51,8 +65,14 @@ const echoes = (ownPath: string): HttpVerdict[] => {
   ];
 };
 
-const startHushed = (): Promise<World> =>
-  startWorld({
+const startHushed = async (): Promise<World & { proxy: TestProxy }> => {
+  const proxy = await startProxy();
+  onTestFinished(proxy.close);
+  const receiver = {
+    headers: { authorization: SECRETS.headerValue },
+    proxy: proxy.origin.replace('//', `//tocsin:${encodeURIComponent(SECRETS.proxyPassword)}@`),
+  };
+  const world = await startWorld({
     names: ['Vault'],
     apiKey: SECRETS.apiKey,
     telegramToken: SECRETS.telegramToken,
@@ -60,9 +80,14 @@ const startHushed = (): Promise<World> =>
     webhookSecret: SECRETS.webhookSecret,
     smtpAuth: { user: 'tocsin', pass: SECRETS.smtpPassword },
     config: {
-      channels: { email: { smtp: { user: 'tocsin', pass: SECRETS.smtpPassword } } },
+      channels: {
+        email: { smtp: { user: 'tocsin', pass: SECRETS.smtpPassword } },
+        webhook: { receivers: { '127.0.0.1': receiver } },
+      },
     },
   });
+  return { ...world, proxy };
+};
 
 const readKey = async (redis: Redis, key: string): Promise<unknown> => {
   switch (await redis.type(key)) {
@@ -164,6 +189,7 @@ test('no secret is on any surface, whatever fails and however it says so', async
   const daemon = await world.start();
   await daemon.watching();
   breakReceivers(world);
+  world.proxy.refuse(407, 502);
   breakService(world);
   await wearOut(world, daemon);
 
@@ -172,6 +198,7 @@ test('no secret is on any surface, whatever fails and however it says so', async
   expect(pages.map(({ status }) => status)).toEqual([200, 200, 200, 503, 200]);
   expect(leaksIn(pages.map(({ text }) => text).join('\n'), ALL)).toEqual([]);
   expect(leaksIn(daemon.logText(), ALL)).toEqual([]);
+  expect(daemon.logText()).toContain('proxy-407');
   const stored = await dumpRedis(world);
   expect(stored).toContain(SECRETS.webhookPath);
   expect(leaksIn(stored, CONFIGURED)).toEqual([]);

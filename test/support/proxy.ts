@@ -10,7 +10,7 @@ export interface TestProxy {
   asked: string[];
   /** `proxy-authorization` of each of them; empty where none was given. */
   credentials: string[];
-  /** What the next requests for a tunnel are answered with, instead of a tunnel. */
+  /** What the next requests for a tunnel are answered with, instead of a tunnel; the answer repeats their credentials. */
   refuse(...statuses: number[]): void;
   close(): Promise<void>;
 }
@@ -27,7 +27,10 @@ export const startProxy = async (): Promise<TestProxy> => {
     asked.push(url);
     credentials.push(headers['proxy-authorization'] ?? '');
     const status = refusals.shift();
-    if (status !== undefined) return void client.end(`HTTP/1.1 ${status} No\r\ncontent-length: 2\r\n\r\nno`);
+    if (status !== undefined) {
+      const said = credentials.at(-1);
+      return void client.end(`HTTP/1.1 ${status} No ${said}\r\nx-echo: ${said}\r\ncontent-length: 2\r\n\r\nno`);
+    }
     const target = connect(Number(url.split(':').at(-1)), '127.0.0.1', () => {
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       target.write(head);
