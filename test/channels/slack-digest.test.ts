@@ -83,20 +83,44 @@ describe('an incident', () => {
 });
 
 describe('a digest', () => {
-  test('says how many, where, what and why, then tells the worst with their links, then the others', () => {
-    const alerts = [...storm(8), notificationAlert('Guardian paused withdrawals')];
-    const body = only(compose(alerts));
+  test('says how many, where, what and why, then tells each with its link and all that was said', () => {
+    const notice = `Guardian paused withdrawals.\n${'Reason: the price moved. '.repeat(20)}End.`;
+    const body = only(compose([...storm(8), notificationAlert(notice)]));
     const { text, active } = read(body);
     expect(body.text).toMatch(/^9 alerts in Lending Pool: 8 critical, 1 notification; worst: CRITICAL: /);
     expect(text).toMatch(/Gathered into one message/);
     expect(text).toContain('Detectors\n8  drasticBalanceChange\n8  flashLoan');
     expect(text).toContain('Contracts\n8  Lending vault');
-    expect(active).toHaveLength(6);
-    expect(active[0]).toBe(`https://basescan.org/tx/${hashOf(0)}`);
+    expect(text).toContain(notice);
+    expect(active).toEqual(Array.from({ length: 8 }, (_, n) => `https://basescan.org/tx/${hashOf(n)}`));
     for (let n = 0; n < 8; n += 1) expect(text.split(hashOf(n))).toHaveLength(2);
-    expect(text).toContain('The other 3');
-    expect(text).toContain('Guardian paused withdrawals');
+    expect(text.match(/flashLoan: Borrowed 12,400 ETH/g)).toHaveLength(8);
+    expect(text.match(/drasticBalanceChange: Balance fell/g)).toHaveLength(8);
     expect(body.file).toBeUndefined();
+  });
+
+  test.each([8, 60, 400])('stored notifications are told whole: %i', (count) => {
+    const notices = Array.from({ length: count }, (_, n) =>
+      notificationAlert(`Notice ${n}:\nthe guardian of ${'a long name '.repeat(20)}end ${n}.`),
+    );
+    const squeeze = (text: string): string => text.replaceAll(/\s+/g, ' ');
+    for (const to of [BOT, HOOK]) {
+      for (const format of ['rich', 'plain'] as const) {
+        const told = squeeze(
+          compose(notices, { to, format })
+            .map(({ body }) => found(body))
+            .join('\n'),
+        );
+        for (const { item } of notices) expect(told).toContain(squeeze(String(item.message)));
+      }
+    }
+  });
+
+  test('what no text holds is cut, and says how much is missing', () => {
+    const alerts = [...storm(6), notificationAlert('&'.repeat(50_000))];
+    const texts = compose(alerts, { to: HOOK }).map(({ body }) => read(body).text);
+    expect(texts.join('\n')).toMatch(/&… \(\d+ characters left out\)/);
+    expect(only(compose(alerts)).file?.text).toContain('&&&&');
   });
 
   test('of many has a file with every hash, and says where it is', () => {
@@ -106,6 +130,7 @@ describe('a digest', () => {
     const { text } = read(body);
     expect(text).toContain(`All 120, each with its hash, are in a file in this message's thread: ${body.file?.name}`);
     for (let n = 0; n < 120; n += 1) expect(body.file?.text).toContain(hashOf(n));
+    expect(text).toContain('The worst\nCRITICAL: Lending Pool: flashLoan');
     expect(text).toContain(hashOf(0));
   });
 
@@ -133,7 +158,9 @@ describe('a digest', () => {
   test('an incoming webhook gets blocks while they hold everything', () => {
     const body = only(compose(storm(60), { to: HOOK }));
     expect(body.blocks).toBeDefined();
-    for (let n = 0; n < 60; n += 1) expect(read(body).text).toContain(hashOf(n));
+    const { text } = read(body);
+    expect(text).toContain('The other 54');
+    for (let n = 0; n < 60; n += 1) expect(text).toContain(hashOf(n));
   });
 
   test('a notice comes first, and history says that it is', () => {
@@ -190,7 +217,7 @@ describe('a digest', () => {
           expect(messages.flatMap(({ alerts }) => alerts)).toHaveLength(parts.length);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 });

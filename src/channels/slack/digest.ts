@@ -1,11 +1,11 @@
-/** Many alerts as one Slack message with a file, or as few messages as hold every transaction hash. Pure. */
+/** Many alerts as one Slack message, with a file where it cannot hold all that is to be told. Pure. */
 import type { KnownBlock } from '@slack/types';
 import type { Alert } from '../../alert.ts';
 import type { ComposeContext } from '../channel.ts';
-import { type CountTable, type DigestContent, type DigestItem, describeDigest, nameOf, topOf } from '../digest.ts';
-import { digestFile, itemLine } from '../digest-file.ts';
-import { incidentsOf } from '../incidents.ts';
+import { type CountTable, type DigestContent, type DigestItem, describeDigest, nameOf } from '../digest.ts';
+import { digestFile } from '../digest-file.ts';
 import { cleanLine } from '../text.ts';
+import { lineOf, partsOf, rowsOf, textBody } from './digest-text.ts';
 import {
   code,
   context,
@@ -31,54 +31,56 @@ export interface DigestPart {
 
 const PUSH_LIMIT = 300;
 const NOTICE_LIMIT = 1500;
-const ROWS_MAX = 8;
-const ROW_LIMIT = 160;
+const NAME_LIMIT = 160;
 const HEADLINE_LIMIT = 400;
 const SAID_LIMIT = 300;
-/** Those that are told at length, in a message with room and in one without. */
-const WORST_MAX = [6, 3] as const;
-/** A longer list is searched, not read: where a file can go along, it goes there. */
-const LIST_MAX = 40;
-
-const rowsOf = (table: CountTable): string[] => {
-  const { rows, more } = topOf(table, ROWS_MAX);
-  return [
-    ...rows.map(({ name, count }) => fitted(`${count}  ${name}`, ROW_LIMIT)),
-    ...(more > 0 ? [`and ${more} more`] : []),
-  ];
-};
+/** Those that are told at length, from a message with room to one without. */
+const WORST = [6, 3, 0] as const;
 
 const tableText = (table: CountTable): Text => labelled(table.title, rowsOf(table).join('\n'));
 
 const headBlocks = ({ title, span, why, notice, tables }: DigestContent): KnownBlock[] => {
-  const [first, second, ...wide] = tables;
-  const narrow = [first, second].flatMap((table) => (table ? [tableText(table)] : []));
+  const fields = tables.slice(0, 2).map(tableText);
   return [
     titleBlock(title),
     context(plain(`${span}. ${why}`)),
     ...(notice === undefined ? [] : [context(plain(fitted(notice, NOTICE_LIMIT)))]),
-    ...(narrow.length > 0 ? [{ type: 'section' as const, fields: narrow }] : []),
-    ...wide.map((table) => section(tableText(table))),
+    ...(fields.length > 0 ? [{ type: 'section' as const, fields }] : []),
+    ...tables.slice(2).map((table) => section(tableText(table))),
     { type: 'divider' },
   ];
 };
 
-const saidBy = ({ detections, message = '' }: DigestItem): string => {
-  const said = detections.find((detection) => detection.message !== '');
-  return fitted(cleanLine(said === undefined ? message : `${said.name}: ${said.message}`), SAID_LIMIT);
-};
-
-const itemBlocks = (item: DigestItem): KnownBlock[] => {
+/** Which transaction, where and when; small below what was found. */
+const whereBlock = (item: DigestItem): KnownBlock => {
   const { url, hash, chain, time } = item;
-  const name =
-    url === undefined || hash === undefined ? plain(fitted(nameOf(item), ROW_LIMIT)) : formatted(link(url, hash));
-  const where = fitted([chain, time].filter((part) => part !== undefined).join(', '), ROW_LIMIT);
-  return [section(labelled(fitted(item.headline, HEADLINE_LIMIT), saidBy(item))), context(name, plain(where))];
+  const linked = url === undefined || hash === undefined ? undefined : link(url, hash);
+  const name = linked === undefined ? plain(fitted(nameOf(item), NAME_LIMIT)) : formatted(linked);
+  const where = [chain, time].filter((part) => part !== undefined).join(', ');
+  return context(name, plain(fitted(where, NAME_LIMIT)));
 };
 
-/** A line of a list; a notification without a transaction is known by what it says. */
-const lineOf = (item: DigestItem): string =>
-  fitted(item.hash === undefined ? `${item.ids} ${item.headline}` : itemLine(item), SAID_LIMIT);
+/** All that was said. */
+const wholeItem = (item: DigestItem): KnownBlock[] => {
+  const { severity, protocol, headline, detections, message } = item;
+  const said = [
+    ...detections.map((one) => (one.message === '' ? one.name : `${one.name}: ${one.message}`)),
+    ...(message === undefined ? [] : [message]),
+  ];
+  const title = said.length === 0 ? headline : `${severity}: ${protocol}`;
+  return [section(labelled(title, said.join('\n'))), whereBlock(item)];
+};
+
+/** What a detector said; of a stored notification all. */
+const gistOf = ({ detections, message }: DigestItem): string => {
+  const said = detections.find((detection) => detection.message !== '');
+  return message ?? fitted(cleanLine(said === undefined ? '' : `${said.name}: ${said.message}`), SAID_LIMIT);
+};
+
+const gistItem = (item: DigestItem): KnownBlock[] => [
+  section(labelled(fitted(item.headline, HEADLINE_LIMIT), gistOf(item))),
+  whereBlock(item),
+];
 
 const FENCE_ROOM = 10;
 
@@ -98,95 +100,56 @@ const groupsOf = (lines: readonly string[], limit: number): string[][] => {
   return groups;
 };
 
-const listBlocks = (items: readonly DigestItem[]): KnownBlock[] => {
+/** Those that are not told at length, if any. */
+const listBlocks = (items: readonly DigestItem[], all: number): KnownBlock[] => {
   if (items.length === 0) return [];
+  const title = items.length === all ? 'All of them, the worst first' : `The other ${items.length}`;
   const groups = groupsOf(items.map(lineOf), LIMITS.section - FENCE_ROOM);
-  return [
-    section(labelled(`The other ${items.length}`, '')),
-    ...groups.map((lines) => section(code(lines.join('\n')))),
-  ];
+  return [section(labelled(title, '')), ...groups.map((lines) => section(code(lines.join('\n'))))];
 };
 
-const toldBlocks = ({ items }: DigestContent, worst: number): KnownBlock[] => {
-  const told = items.slice(0, worst).flatMap(itemBlocks);
-  return told.length > 0 && items.length > worst ? [section(labelled('The worst', '')), ...told] : told;
-};
+/** As many of the worst as leave room for what comes after them; undefined where there is no room at all. */
+const withWorst = (content: DigestContent, rest: (items: DigestItem[]) => KnownBlock[]): KnownBlock[] | undefined =>
+  WORST.map((count) => {
+    const worst = content.items.slice(0, count).flatMap(gistItem);
+    const title = worst.length > 0 ? [section(labelled('The worst', ''))] : [];
+    return [...headBlocks(content), ...title, ...worst, ...rest(content.items.slice(count))];
+  }).find((blocks) => fits(blocks));
 
-/** The blocks with as many told at length as leave room for the rest; undefined where there is no room at all. */
-const roomiest = (
-  content: DigestContent,
-  rest: (shown: number) => KnownBlock[],
-  choices: readonly number[],
-): KnownBlock[] | undefined =>
-  choices
-    .map((worst) => [...headBlocks(content), ...toldBlocks(content, worst), ...rest(worst)])
-    .find((blocks) => fits(blocks));
-
-const pushText = ({ headline }: DigestContent): string => escapeSlack(fitted(headline, PUSH_LIMIT));
-
-/** Every item in the message itself; undefined where there is no room. */
-const wholeBody = (content: DigestContent): SlackBody | undefined => {
-  const blocks = roomiest(content, (shown) => listBlocks(content.items.slice(shown)), WORST_MAX);
-  return blocks && { text: pushText(content), blocks };
-};
+const body = ({ headline }: DigestContent, blocks: KnownBlock[]): SlackBody => ({
+  text: escapeSlack(fitted(headline, PUSH_LIMIT)),
+  blocks,
+});
 
 const bodyWithFile = (content: DigestContent): SlackBody | undefined => {
   const file = digestFile(content);
   const where = `All ${content.alerts}, each with its hash, are in a file in this message's thread: ${file.name}`;
-  const blocks = roomiest(content, () => [context(plain(where))], [...WORST_MAX, 0]);
-  return blocks && { text: pushText(content), blocks, file };
+  const blocks = withWorst(content, () => [context(plain(where))]);
+  return blocks && { ...body(content, blocks), file };
+};
+
+const listBody = (content: DigestContent): SlackBody | undefined => {
+  const blocks = withWorst(content, (items) => listBlocks(items, content.items.length));
+  return blocks && body(content, blocks);
 };
 
 const richBody = (content: DigestContent, mayAttach: boolean): SlackBody | undefined => {
-  const whole = mayAttach && content.items.length > LIST_MAX ? undefined : wholeBody(content);
-  return whole ?? (mayAttach ? bodyWithFile(content) : undefined);
-};
-
-/** Slack cuts a text at 40,000 characters. Together with what stands between them, head and list stay below. */
-const HEAD_ROOM = 7000;
-const LIST_ROOM = 31_000;
-
-const tableLine = (table: CountTable): string => `${table.title}: ${rowsOf(table).join(', ')}`;
-
-const headLines = ({ title, span, why, notice, tables }: DigestContent): string[] => [
-  title,
-  `${span}. ${why}`,
-  ...(notice === undefined ? [] : [notice]),
-  ...tables.map(tableLine),
-];
-
-/** The text alone, shown as it stands. Minimal: nothing but the hashes. */
-const textBody = (content: DigestContent, format: ComposeContext['format']): SlackBody => {
-  const minimal = format === 'minimal';
-  const head = minimal ? content.title : fitted(headLines(content).join('\n'), HEAD_ROOM);
-  const list = content.items.map((item) => fitted(minimal ? nameOf(item) : lineOf(item), SAID_LIMIT));
-  const lines = [head, '', 'All of them, the worst first:', ...list, '', `More about each: ${content.command}`];
-  return { text: escapeSlack(lines.join('\n')), mrkdwn: false };
-};
-
-/** Incidents in even parts, so that the lines of each fit into one text. */
-const partsOf = (alerts: readonly Alert[], { items }: DigestContent): Alert[][] => {
-  const longest = items.reduce((most, item) => Math.max(most, escapeSlack(lineOf(item)).length), 0);
-  const incidents = incidentsOf(alerts);
-  const count = Math.ceil(incidents.length / Math.floor(LIST_ROOM / (longest + 1)));
-  const size = Math.ceil(incidents.length / count);
-  return Array.from({ length: count }, (_, part) => incidents.slice(part * size, (part + 1) * size).flat());
+  const whole = [...headBlocks(content), ...content.items.flatMap(wholeItem)];
+  if (fits(whole)) return body(content, whole);
+  return mayAttach ? bodyWithFile(content) : listBody(content);
 };
 
 /**
- * The messages of a digest: one in blocks with every item in it or, for many, with a file; else texts that are digests
- * of their own, so that any of them can be missing from a retry.
+ * The messages of a digest: one that tells all in blocks; else one with a file or, without one, with a list of every
+ * hash; else texts that are digests of their own, so that any of them can be missing from a retry.
  */
 export const digestBodies = (
   alerts: readonly Alert[],
   { format, chains, sentAt }: ComposeContext,
   mayAttach: boolean,
 ): DigestPart[] => {
-  const content = describeDigest(alerts, chains, sentAt);
-  const rich = format === 'rich' ? richBody(content, mayAttach) : undefined;
+  const describe = (told: readonly Alert[]): DigestContent => describeDigest(told, chains, sentAt);
+  const rich = format === 'rich' ? richBody(describe(alerts), mayAttach) : undefined;
   if (rich) return [{ told: alerts, body: rich }];
-  return partsOf(alerts, content).map((told) => ({
-    told,
-    body: textBody(describeDigest(told, chains, sentAt), format),
-  }));
+  return partsOf(alerts, describe).map((told) => ({ told, body: textBody(describe(told), format) }));
 };
