@@ -51,9 +51,9 @@ const setUp = ({
   const whole = createStore({ ...place, onError: () => {}, now });
   onTestFinished(() => whole.close());
   const queued: Parcel[] = [];
-  const hooks = { enqueue: async (): Promise<void> => {} };
+  const hooks: { enqueue(parcels: readonly Parcel[]): Promise<void> } = { enqueue: async () => {} };
   const enqueue = async (parcels: readonly Parcel[]): Promise<void> => {
-    await hooks.enqueue();
+    await hooks.enqueue(parcels);
     queued.push(...parcels);
     await whole.queues.enqueue(parcels);
   };
@@ -139,7 +139,8 @@ describe('after the deadline', () => {
     const world = setUp();
     const [one, two] = [makeAlert(1), makeAlert(2)];
     for (const alert of [one, two]) await expectAt(world.store, alert, SLACK);
-    world.hooks.enqueue = async () => {
+    world.hooks.enqueue = async ([parcel]) => {
+      if (parcel?.alerts[0]?.id !== one.id) return;
       // Accepted between the first try and the second: it was promised to the fallback already.
       world.hooks.enqueue = async () => {};
       await world.end(two, SLACK, 'delivered');
@@ -170,9 +171,9 @@ describe('after the deadline', () => {
       stranded: async () => {},
       setDeadline: world.fallback.setDeadline,
     });
-    const alerts = Array.from({ length: 250 }, (_, n) => makeAlert(n + 1));
+    const alerts = Array.from({ length: 200 }, (_, n) => makeAlert(n + 1));
     await expect(dispatch([...alerts, makeAlert(1000, { replay: true })])).rejects.toThrow('cut short');
-    expect(await world.store.deadlines.counts()).toMatchObject({ delayed: 3 });
+    expect(await world.store.deadlines.counts()).toMatchObject({ delayed: 2 });
     expect(world.queued).toEqual([]);
   });
 
