@@ -398,7 +398,7 @@ describe('configuration', () => {
     [{ secrets: { 'hooks.example': [] } }],
     [{ secrets: { 'hooks.example/in': secretOf('a') } }],
     [{ batch: 0 }],
-    [{ batch: 101 }],
+    [{ batch: 21 }],
   ])('refuses %j', (config) => {
     expect(valid(config)).toBe(false);
   });

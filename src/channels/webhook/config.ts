@@ -72,7 +72,8 @@ export const webhookConfig = z.strictObject({
   receivers: byReceiver(receiver).describe(
     'How single receivers are reached, by full URL or by host; the URL wins over the host.',
   ),
-  batch: count({ max: 100 }).default(1).describe('Alerts in one POST, where so many wait; 1 sends each by itself.'),
+  // A parcel for a program has no more.
+  batch: count({ max: 20 }).default(1).describe('Alerts in one POST, where so many wait; 1 sends each by itself.'),
   allowHttp: z.boolean({ error: 'must be true or false' }).default(false).describe('Let plain http through.'),
   allowNetworks: z
     .array(cidrOrHost())
