@@ -171,7 +171,7 @@ describe('after the deadline', () => {
       stranded: async () => {},
       setDeadline: world.fallback.setDeadline,
     });
-    const alerts = Array.from({ length: 200 }, (_, n) => makeAlert(n + 1));
+    const alerts = Array.from({ length: 201 }, (_, n) => makeAlert(n + 1));
     await expect(dispatch([...alerts, makeAlert(1000, { replay: true })])).rejects.toThrow('cut short');
     expect(await world.store.deadlines.counts()).toMatchObject({ delayed: 2 });
     expect(world.queued).toEqual([]);
