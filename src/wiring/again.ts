@@ -66,7 +66,8 @@ export const createAgain = ({ config, store, catalog }: AgainDependencies) => {
       const routed = await Promise.all(letters.map(route));
       const fresh = routed.filter(({ destinations }) => destinations.length > 0);
       // Who sends again by hand wants to know whether it works: the next answer decides.
-      for (const { id } of fresh.flatMap(({ destinations }) => destinations)) await store.disabled.enable(id);
+      const retried = new Set(fresh.flatMap(({ destinations }) => destinations.map(({ id }) => id)));
+      for (const id of retried) await store.disabled.enable(id);
       const nonce = contentId(...fresh.flatMap(({ letter }) => [letter.id, letter.at]));
       const bound = fresh.map(({ letter: { alert }, destinations }) => ({ alert, destinations }));
       const resent = await resend(toParcels(bound), 'retried', nonce);
