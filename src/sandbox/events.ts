@@ -28,6 +28,8 @@ export interface ReceivedEvent {
   text: string;
   /** The provider's id of the message. */
   id?: string;
+  /** The `id` of the message that it completes: a file below its digest. */
+  partOf?: string;
   /** Every inspection id in the text, each once. */
   ids: string[];
   /** Every transaction hash in the text, lower-case, each once. */
@@ -59,13 +61,14 @@ export const producedEvent = (produced: ProducedItem): ProducedEvent => {
   return { ...shared, id, txHash: txHash.toLowerCase(), assessment };
 };
 
-export const receivedEvent = ({ kind, destination, at, text, id }: Received): ReceivedEvent => ({
+export const receivedEvent = ({ kind, destination, at, text, id, partOf }: Received): ReceivedEvent => ({
   type: 'received',
   kind,
   destination,
   at,
   text,
   ...(id !== undefined && { id }),
+  ...(partOf !== undefined && { partOf }),
   ids: findItemIds(text),
   txHashes: findTxHashes(text),
 });

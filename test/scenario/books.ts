@@ -1,5 +1,5 @@
 /** Both ends of the sandbox as books: what had to arrive where, and what did. */
-import type { ProducedEvent, ReceivedEvent } from '../../src/sandbox/events.ts';
+import { findTxHashes, type ProducedEvent, type ReceivedEvent } from '../../src/sandbox/events.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { wordsOf } from '../support/words.ts';
 
@@ -62,13 +62,15 @@ export const createBooks = (sandbox: Sandbox): Books => {
     for (const destination of destinationsOf(event.protocol)) expected.add(`${destination} ${itemOf(event)}`);
   };
 
-  /** A message that holds a stored notification is about that one, whatever transaction it names. */
+  /** A stored notification is itself, whatever transaction it names; a digest holds others beside it. */
   const itemsIn = (event: ReceivedEvent): string[] => {
     const { text, txHashes } = event;
     if (CONTINUATION.test(text) || ANNOUNCEMENT.test(text)) return [];
     const shown = readable(event);
     const told = [...messages].filter(([, words]) => words.every((word) => shown.includes(word))).map(([each]) => each);
-    if (told.length > 0) return told;
+    const named = new Set(told.flatMap(findTxHashes));
+    const others = txHashes.filter((hash) => !named.has(hash));
+    if (told.length > 0) return [...told, ...others];
     return txHashes.length > 0 ? txHashes : [`unknown: ${text.slice(0, 80)}`];
   };
 
@@ -76,6 +78,8 @@ export const createBooks = (sandbox: Sandbox): Books => {
     if (event.type === 'produced') return note(event);
     for (const item of itemsIn(event)) {
       const line = `${event.kind} ${event.destination} ${item}`;
+      // A digest names the worst itself, and its file all.
+      if (event.partOf !== undefined && arrived.has(line)) continue;
       arrived.set(line, (arrived.get(line) ?? 0) + 1);
       count += 1;
     }

@@ -26,7 +26,7 @@ export type HttpVerdict =
 export interface Judgement<Raw> {
   answer: HttpAnswer;
   code: string;
-  accepted?: { text: string; raw: Raw; id?: string };
+  accepted?: { text: string; raw: Raw; id?: string; partOf?: string };
 }
 
 export interface Desk<Raw> {

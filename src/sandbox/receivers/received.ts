@@ -13,6 +13,8 @@ export interface Received<Raw = unknown> {
   at: number;
   /** Slack `ts`, Telegram message id, Message-ID, `webhook-id`. */
   id?: string;
+  /** The `id` of the message that it completes: a file below its digest. */
+  partOf?: string;
   /** Everything a reader can find in it, attached files included. */
   text: string;
   raw: Raw;
@@ -41,7 +43,7 @@ export interface ReceiverView<Raw = unknown> {
 
 export interface Mailroom<Raw> {
   /** Books an accepted message. */
-  file(destination: string, message: { text: string; raw: Raw; id?: string }): void;
+  file(destination: string, message: { text: string; raw: Raw; id?: string; partOf?: string }): void;
   /** Books a try to send. */
   note(destination: string, outcome: Attempt['outcome'], code: string): void;
   view: ReceiverView<Raw>;

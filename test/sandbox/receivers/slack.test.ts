@@ -359,6 +359,7 @@ test('files and updates have rates of their own', async () => {
   for (let index = 0; index < 10; index += 1)
     await client().filesUploadV2({ channel_id: CHANNEL, filename: 'a', content: 'x', thread_ts: ts });
   expect(receiver.received()).toHaveLength(11);
+  expect(receiver.received().map(({ partOf }) => partOf)).toEqual([undefined, ...Array(10).fill(ts)]);
   receiver.callScript.next(slackError('internal_error'), { destination: 'files.completeUploadExternal' });
   expect(await call('files.completeUploadExternal', { channel_id: CHANNEL })).toMatchObject({
     error: 'internal_error',

@@ -90,10 +90,11 @@ export const createSlackJudge = (rules: SlackRules, files: SlackFiles): SlackJud
     const { threadTs, text } = message;
     posted.add(ts, { channelId: channel, ...(threadTs !== undefined && { threadTs }) });
     const texts = [readableText(message), ...sent.map(({ content }) => content.toString())];
+    const part = sent.length > 0 && threadTs !== undefined ? { partOf: threadTs } : {};
     return {
       answer: { status: 200, body: { ok: true, channel, ts, message: { type: 'message', text, ts } } },
       code: 'ok',
-      accepted: { id: ts, text: texts.join('\n'), raw: { ...message, method, files: sent } },
+      accepted: { id: ts, ...part, text: texts.join('\n'), raw: { ...message, method, files: sent } },
     };
   };
 
