@@ -12,7 +12,7 @@ export interface DigestFile {
 /** Characters for what detectors and notifications say; shared by the items, so that the file stays small in a storm. */
 const SAID_BUDGET = 1_000_000;
 const SAID_MIN = 200;
-const SAID_MAX = 4000;
+const SAID_MAX = 20_000;
 const COUNTS_MAX = 50;
 
 const indent = (text: string): string => text.replace(/^(?=.)/gm, '   ');
