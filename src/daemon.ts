@@ -88,7 +88,14 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
   });
   lifecycle.onStop('services', reading.close);
   const { catalog, serviceOf } = reading;
-  const looking = createLooking({ ...shared, outages, catalog, serviceOf, dispatch });
+  const looking = createLooking({
+    ...shared,
+    outages,
+    catalog,
+    serviceOf,
+    dispatch,
+    restrain: delivering.keepers.restrain,
+  });
   const { routesOf } = delivering;
   const auditing = createAuditing({ ...shared, catalog, serviceOf, routesOf, dispatch });
   return { store, outages, mirror, metrics, health, delivering, reading, looking, auditing };

@@ -1,5 +1,6 @@
 /** `tocsin dead retry` and `dead drop`: what becomes of deliveries that failed for good. */
-import type { ChannelKind } from '../alert.ts';
+import type { ChannelKind, Destination } from '../alert.ts';
+import { cleanLine } from '../channels/text.ts';
 import type { DeadDelivery } from '../deliver/dead.ts';
 import { NOWHERE } from '../deliver/record.ts';
 import type { Resent } from '../deliver/resend.ts';
@@ -35,6 +36,18 @@ export const warnOfIdle = (kinds: readonly ChannelKind[], { warn }: CommandConte
   warn(`tocsin: no daemon sends ${kinds.join(', ')} at present; what was queued waits for one\n`);
 };
 
+/** Says, once each, which destinations have to be approved first. */
+export const warnOfHeld = ({ warn }: CommandContext): ((destination: Destination) => void) => {
+  const said = new Set<string>();
+  return ({ id, kind, label }) => {
+    if (said.has(id)) return;
+    said.add(id);
+    warn(
+      `tocsin: ${kind} ${cleanLine(label)} is not approved; what is for it waits for: tocsin destinations approve ${id}\n`,
+    );
+  };
+};
+
 const addUp = (one: Retried, two: Retried): Retried => ({
   sent: one.sent + two.sent,
   waiting: one.waiting + two.waiting,
@@ -65,7 +78,7 @@ const retrySome = async (
 export const retryDead = (options: SelectionOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
     const ids = await findSome(view, options);
-    const again = createAgain({ config, ...view });
+    const again = createAgain({ config, ...view, onHeld: warnOfHeld(context) });
     const { kinds, ...told } = await retrySome(view, ids, again, context);
     if (options.json === true) writeJson(context, told);
     else context.write(`${resentText(told)}\n`);

@@ -17,7 +17,7 @@ import {
 import { openHistory } from '../wiring/history.ts';
 import { openView } from '../wiring/view.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
-import { warnOfIdle } from './dead-change.ts';
+import { warnOfHeld, warnOfIdle } from './dead-change.ts';
 import { parsePeriod } from './moment.ts';
 import { createProgress } from './progress.ts';
 import { countsText, dryRunText, isNothing, unreadText } from './replay-text.ts';
@@ -41,9 +41,9 @@ const destinationsOf = (to: string | undefined, config: Config): Destination[] |
 };
 
 /** Opens Redis only where something is sent. */
-const openAgain = async (config: Config) => {
+const openAgain = async (config: Config, trusted: readonly Destination[], context: CommandContext) => {
   const view = await openView(config);
-  return { again: createAgain({ config, ...view }), close: view.close };
+  return { again: createAgain({ config, ...view, trusted, onHeld: warnOfHeld(context) }), close: view.close };
 };
 
 const progressText = ({ done, of, counts }: ForwardProgress): string =>
@@ -58,7 +58,7 @@ const rehearse = async ({ plan, ...run }: Run) => {
 };
 
 const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<ForwardCounts> => {
-  const { again, close } = await openAgain(run.config);
+  const { again, close } = await openAgain(run.config, plan.to ?? [], context);
   const kinds = new Set<ChannelKind>();
   let queued = 0;
   const onForwarded = ({ routes }: Forwarded): void => {

@@ -44,6 +44,7 @@ end
 return state`;
 
 const FROM = { retried: 'dead', replayed: 'dead delivered muted', dropped: 'dead' } as const;
+type Amendment = keyof typeof FROM;
 
 export const createAmendments = (redis: Redis | Cluster, prefix: string, now: () => number): Amendments => {
   const keys = ledgerKeys(prefix);
@@ -57,7 +58,7 @@ export const createAmendments = (redis: Redis | Cluster, prefix: string, now: ()
     acts: lastFew([...(before?.acts ?? []), act]),
   });
 
-  const amend = async (target: Target, alerts: readonly Alert[], act: Act['act']) => {
+  const amend = async (target: Target, alerts: readonly Alert[], act: Amendment) => {
     const known = await Promise.all(alerts.map(({ id }) => redis.hget(keys.alert(id), target.id)));
     const done: Act = { at: new Date(now()).toISOString(), act };
     const opens = act === 'dropped' ? '0' : '1';

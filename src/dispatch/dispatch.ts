@@ -1,5 +1,6 @@
 /** The alerts of one read -> parcels -> jobs. When it resolves, every alert is durably queued or accounted for. */
 import { type Alert, type Destination, HUMAN_KINDS, type Parcel } from '../alert.ts';
+import type { Restraint } from './restraints.ts';
 import type { Routes } from './routes.ts';
 
 export interface DispatchDependencies {
@@ -12,6 +13,8 @@ export interface DispatchDependencies {
   onRouted?(alert: Alert, routes: Routes): void;
   /** Those of its destinations where an alert still has to be told; the others are accounted for. Default: all. */
   untold?(alert: Alert, destinations: readonly Destination[]): Promise<Destination[]>;
+  /** Begins to keep back what is muted or held. Default: nothing is. */
+  restrain?(): Promise<Restraint>;
   /** Durably notes to look later whether these were accepted; before they are queued, so that a crash loses no look. */
   setDeadline?(alerts: readonly Alert[]): Promise<void>;
 }
@@ -48,14 +51,17 @@ export const toParcels = (routed: readonly { alert: Alert; destinations: readonl
 export const createDispatch = (dependencies: DispatchDependencies): Dispatch => ({
   dispatch: async (alerts, nonce) => {
     const { routesOf, expect, enqueue, stranded, onRouted, untold, setDeadline } = dependencies;
+    const restraint = await dependencies.restrain?.();
     const routed: { alert: Alert; destinations: Destination[] }[] = [];
     for (const alert of alerts) {
       const routes = await routesOf(alert);
       onRouted?.(alert, routes);
       if (routes.destinations.length === 0 && !routes.skipped) await stranded(alert, routes.problems);
-      const destinations = (await untold?.(alert, routes.destinations)) ?? routes.destinations;
+      const wanting = (await untold?.(alert, routes.destinations)) ?? routes.destinations;
+      const destinations = (await restraint?.pass(alert, wanting)) ?? wanting;
       if (destinations.length > 0) routed.push({ alert, destinations });
     }
+    await restraint?.end();
     const parcels = toParcels(routed);
     await setDeadline?.(routed.map(({ alert }) => alert));
     await expect(parcels);

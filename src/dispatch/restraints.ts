@@ -18,6 +18,14 @@ export interface Restrained {
   held: Destination[];
 }
 
+/** One dispatch, with mutes and approvals as they were when it began; what they keep back is booked. */
+export interface Restraint {
+  /** Those of its destinations where an alert is sent now. `mutedBefore` as of `restrain`. */
+  pass(alert: Alert, destinations: readonly Destination[], mutedBefore?: ReadonlySet<string>): Promise<Destination[]>;
+  /** Keeps what is held; durable when it resolves. */
+  end(): Promise<void>;
+}
+
 /** `mutedBefore`: ids of the destinations at which the alert that this one follows was muted. */
 export const restrain = (
   alert: Alert,

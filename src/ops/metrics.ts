@@ -115,6 +115,8 @@ const deliveryMetrics = ({ counter, gauge, histogram }: Maker) => ({
     ['kind'],
     LATENCY_BUCKETS,
   ),
+  muted: counter('muted_total', 'Deliveries that a mute kept from being sent.', ['kind', 'destination']),
+  heldAlerts: gauge('held_alerts', 'Alerts that wait for a destination to be approved.', []),
   queueJobs: gauge('queue_jobs', 'Jobs in a queue now, by state.', ['queue', 'state']),
   deadDeliveries: gauge('dead_deliveries', 'Deliveries that failed for good and are kept.', []),
   brokenDestinations: gauge(

@@ -1,4 +1,5 @@
 /** How the status is put into words, the same on the page and in a terminal. */
+import type { Mute } from '../alert.ts';
 import type { ProtocolStatus, SourceStatus, StatusReport } from './status.ts';
 
 /** Control, direction and invisible characters: names come from outside and must not steer a terminal or turn a line round. */
@@ -22,6 +23,17 @@ export const ago = (at: string | undefined, now: string): string =>
 
 /** `2026-11-21 10:07:31 UTC`. */
 export const clockText = (at: string): string => `${at.slice(0, 19).replace('T', ' ')} UTC`;
+
+const some = (word: string, names: readonly string[]): string[] =>
+  names.length === 0 ? [] : [`${word}${names.length === 1 ? '' : 's'} ${names.map(printable).join(', ')}`];
+
+/** `protocol Lending Pool, detector flashLoan`: what a mute is about. */
+export const scopeText = ({
+  protocols,
+  detectors,
+  destinations,
+}: Pick<Mute, 'protocols' | 'detectors' | 'destinations'>): string =>
+  [...some('protocol', protocols), ...some('detector', detectors), ...some('destination', destinations)].join('; ');
 
 /** Polls come every some seconds; a source that nobody read for so long deserves a look. */
 const LATE_AFTER_SECONDS = 300;

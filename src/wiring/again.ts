@@ -6,8 +6,9 @@ import { createResend, type Resent } from '../deliver/resend.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
 import { routeAlert } from '../dispatch/routes.ts';
 import type { Catalog } from '../poll/catalog.ts';
-import { createInventory } from '../queue/inventory.ts';
+import { createCarried } from './carried.ts';
 import { routeSettings } from './deliver.ts';
+import { createGatekeeper } from './gatekeeper.ts';
 import type { Store } from './store.ts';
 
 export interface Retried extends Resent {
@@ -21,6 +22,10 @@ export interface AgainDependencies {
   config: Config;
   store: Store;
   catalog: Pick<Catalog, 'protocols'>;
+  /** Given by hand, so that nobody has to approve them. Default: none. */
+  trusted?: readonly Destination[];
+  /** Told of a destination for which something is kept until it is approved. */
+  onHeld?(destination: Destination): void;
 }
 
 interface Routed {
@@ -29,17 +34,24 @@ interface Routed {
   problems: string[];
 }
 
-export const createAgain = ({ config, store, catalog }: AgainDependencies) => {
+export const createAgain = ({ config, store, catalog, trusted, onHeld }: AgainDependencies) => {
   const settings = routeSettings(config);
   const { amendments, dead } = store;
-  const inventory = createInventory(store.redis, store.prefix);
+  const inventory = createCarried(store);
+  const gatekeeper = createGatekeeper({
+    config,
+    settings,
+    store,
+    ...(trusted ? { trusted } : {}),
+    onHeld: async (destination) => onHeld?.(destination),
+  });
 
   const uncarried = async ({ destination, alerts }: Parcel): Promise<Alert[]> => {
     const deliveries = alerts.map((one) => ({ one, alert: one.id, destination: destination.id }));
     return (await inventory.uncarried(destination.kind, deliveries)).map(({ one }) => one);
   };
 
-  const resend = createResend({ amendments, dead, enqueue: store.queues.enqueue, uncarried });
+  const resend = createResend({ amendments, dead, enqueue: gatekeeper.pass, uncarried });
 
   const routesOf = async (alert: Alert): Promise<Pick<Routed, 'destinations' | 'problems'>> => {
     const entry = (await catalog.protocols(alert.service)).get(alert.protocol);

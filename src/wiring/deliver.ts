@@ -14,6 +14,7 @@ import { createAnnouncer } from './announce.ts';
 import { createContext } from './context.ts';
 import { createCorrelation } from './correlate.ts';
 import { createFallback } from './fallback.ts';
+import { createKeepers } from './keepers.ts';
 import type { Store } from './store.ts';
 import { startWorker } from './workers.ts';
 
@@ -107,10 +108,19 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
 
   const fallback = createFallback({ config, settings, store, metrics, log });
   const { labelOf } = settings;
-  const announcer = createAnnouncer({ store, fallback: fallback.destinations, routesOf, labelOf, log, now });
+  const keepers = createKeepers({ config, settings, store, metrics, fallback, log, now });
+  const announcer = createAnnouncer({
+    store,
+    fallback: fallback.destinations,
+    routesOf: keepers.openOf(routesOf),
+    labelOf,
+    log,
+    now,
+  });
 
   const { dispatch } = createDispatch({
     routesOf,
+    restrain: keepers.restrain,
     setDeadline: fallback.setDeadline,
     expect: store.ledger.expect,
     enqueue: store.queues.enqueue,
@@ -139,6 +149,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     dispatch: async (alerts: readonly Alert[], nonce?: string) => dispatch(await withContext(alerts), nonce),
     routesOf,
     fallback,
+    keepers,
     /** Begins to take parcels; gives what ends it. */
     start: (): ((graceMs: number) => Promise<void>) => {
       const workers = channels.map((channel) => startWorker(channel, workerDependencies));

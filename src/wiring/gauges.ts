@@ -36,6 +36,8 @@ export const refreshGauges = async (dependencies: GaugeDependencies): Promise<vo
     for (const state of STATES) metrics.queueJobs.set({ queue: counts.name, state }, counts[state]);
   }
   metrics.deadDeliveries.set(await store.dead.count());
+  const held = await store.held.list();
+  metrics.heldAlerts.set(held.reduce((sum, { waiting }) => sum + waiting, 0));
   metrics.brokenDestinations.reset();
   for (const { id, kind } of await brokenNow(store, await store.standings.list())) {
     metrics.brokenDestinations.set({ kind, destination: id }, 1);

@@ -7,9 +7,10 @@ import { channelsOf, routeEntries } from '../dispatch/routes.ts';
 import { ServiceError } from '../errors.ts';
 import type { Catalog } from '../poll/catalog.ts';
 import { createPollLock } from '../poll/lock.ts';
-import { createInventory } from '../queue/inventory.ts';
+import { createCarried } from './carried.ts';
 import { routeSettings } from './deliver.ts';
 import { fallbackRoutes } from './fallback.ts';
+import { createGatekeeper } from './gatekeeper.ts';
 import type { Service } from './poll.ts';
 import type { Store } from './store.ts';
 
@@ -41,6 +42,7 @@ const inChunks = async <T, R>(all: readonly T[], each: (one: T) => Promise<R>): 
 export const createLostSearch = ({ config, store, catalog, serviceOf, now }: LostSearchDependencies) => {
   const settings = routeSettings(config);
   const lock = createPollLock(store.redis, store.prefix);
+  const gatekeeper = createGatekeeper({ config, settings, store });
 
   const destinationsOf = async ({ service, protocol }: Pick<Alert, 'service' | 'protocol'>) => {
     const { channels = [] } = (await catalog.protocols(service)).get(protocol) ?? {};
@@ -88,10 +90,10 @@ export const createLostSearch = ({ config, store, catalog, serviceOf, now }: Los
   ): Promise<FoundLost[]> => {
     if (Object.keys(await store.ledger.waiting()).length === 0) return [];
     const { suspectsIn, lostOf, heal } = createLostDeliveries({
-      inventory: createInventory(store.redis, store.prefix),
+      inventory: createCarried(store),
       ledger: store.ledger,
       dead: store.dead,
-      enqueue: store.queues.enqueue,
+      enqueue: gatekeeper.pass,
       destinationsOf,
       itemOf: itemOf(signal),
       lostAfterMs: config.audit.lostAfter,

@@ -1,8 +1,10 @@
 /** Hands the second look what it needs: what polls and sweeps read, the service, the books, and the way to people. */
 import type { Logger } from 'pino';
-import { type Alert, alertId, type Item } from '../alert.ts';
+import { type Alert, alertId, HUMAN_KINDS, type Item } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
+import type { DeliveryRecord } from '../deliver/record.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
+import type { Restraint } from '../dispatch/restraints.ts';
 import { channelsOf, routeEntries } from '../dispatch/routes.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Outages } from '../ops/outages.ts';
@@ -29,14 +31,17 @@ export interface LookingDependencies {
   catalog: Catalog;
   serviceOf(name: string): Service;
   dispatch(alerts: readonly Alert[]): Promise<void>;
+  /** Begins to keep back what is muted or held. */
+  restrain(): Promise<Restraint>;
   now(): number;
 }
 
 const CONFIRM_MS = 60_000;
 const TYPE = /^inspection\./;
 
-/** Destinations that have an alert, or will. */
-const HAVE: readonly string[] = ['delivered', 'waiting'];
+/** Destinations that have an alert, or will. People hear of what was muted when the mute ends; programs do not. */
+const hears = ({ state, destination: { kind } }: DeliveryRecord): boolean =>
+  state === 'delivered' || state === 'waiting' || (state === 'muted' && HUMAN_KINDS.some((human) => human === kind));
 
 export const createLooking = (dependencies: LookingDependencies) => {
   const { config, store, metrics, outages, log, catalog, serviceOf, dispatch, now } = dependencies;
@@ -64,7 +69,7 @@ export const createLooking = (dependencies: LookingDependencies) => {
   const toldOf = async (service: string, itemId: string): Promise<Told | undefined> => {
     const record = await store.ledger.read(alertId(service, 'inspections', itemId));
     if (!record) return undefined;
-    const destinations = record.deliveries.filter(({ state }) => HAVE.includes(state));
+    const destinations = record.deliveries.filter(hears);
     return {
       alertId: record.alert.id,
       assessment: record.alert.type.replace(TYPE, ''),
@@ -88,6 +93,13 @@ export const createLooking = (dependencies: LookingDependencies) => {
     return 'forwarded';
   };
 
+  /** Where the alert that it follows was muted. */
+  const mutedOf = async ({ followUp: change }: Alert): Promise<ReadonlySet<string>> => {
+    const first = change && (await store.ledger.read(change.of));
+    const deliveries = first?.deliveries ?? [];
+    return new Set(deliveries.filter(({ state }) => state === 'muted').map(({ destination }) => destination.id));
+  };
+
   /**
    * To those of its destinations that the protocol, or the fallback, still has; no trigger is asked, as it let the first
    * alert through.
@@ -97,7 +109,10 @@ export const createLooking = (dependencies: LookingDependencies) => {
     const routes = routeEntries(channelsOf(alert.protocol, { channels }, settings.overrides), settings);
     const all = [...routes.destinations, ...fallbackRoutes(config, settings).destinations];
     const told = new Map(all.filter(({ id }) => destinations.includes(id)).map((one) => [one.id, one]));
-    const parcels = toParcels([{ alert, destinations: [...told.values()] }]);
+    const restraint = await dependencies.restrain();
+    const open = await restraint.pass(alert, [...told.values()], await mutedOf(alert));
+    await restraint.end();
+    const parcels = toParcels([{ alert, destinations: open }]);
     await store.ledger.expect(parcels);
     await store.queues.enqueue(parcels);
     const { service, protocol, itemId, type, followUp: change } = alert;

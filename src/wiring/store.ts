@@ -4,8 +4,10 @@ import { createAnnounced } from '../deliver/announced.ts';
 import { createCircuits } from '../deliver/circuit.ts';
 import { createDeadLetters } from '../deliver/dead.ts';
 import { createDisabled } from '../deliver/disabled.ts';
+import { createHeld } from '../deliver/held.ts';
 import { createLedger } from '../deliver/ledger.ts';
 import { createMoves } from '../deliver/moves.ts';
+import { createMutes } from '../deliver/mutes.ts';
 import { createRegister } from '../deliver/register.ts';
 import { createSlots } from '../deliver/slots.ts';
 import { createStandings } from '../deliver/standing.ts';
@@ -49,6 +51,8 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     dead: createDeadLetters(redis, prefix),
     standings: createStandings(redis, prefix),
     disabled: createDisabled(redis, prefix),
+    mutes: createMutes(redis, prefix, now),
+    held: createHeld(redis, prefix, now),
     slots: createSlots(redis, prefix, now),
     circuits: createCircuits(redis, prefix, now),
     backlog: createBacklog(redis, prefix),

@@ -6,7 +6,10 @@ import type { Turn } from '../queue/schedule.ts';
 /** `look`: second looks that are due. `audit`: balances the books. */
 export type ReviewTurn = { kind: 'look' | 'audit'; service: string };
 
-export type DaemonTurn = TurnData | ReviewTurn;
+/** Ends mutes, and sends what was held for destinations that are approved now. */
+export type ReleaseTurn = { kind: 'release' };
+
+export type DaemonTurn = TurnData | ReviewTurn | ReleaseTurn;
 
 export const isReview = (turn: DaemonTurn): turn is ReviewTurn => turn.kind === 'look' || turn.kind === 'audit';
 
@@ -16,12 +19,15 @@ const LOOK_EVERY_MS = 15_000;
 const lookEvery = (offsets: readonly number[]): number =>
   Math.max(100, Math.min(LOOK_EVERY_MS, Math.floor(Math.min(...offsets) / 8)));
 
+const RELEASE_EVERY_MS = 5000;
+
 export const hasSecondLook = ({ alerts }: Config): boolean =>
   alerts.secondLook.length > 0 && alerts.sources.includes('inspections');
 
 /** Turns that do not depend on which protocols there are. */
-export const reviewTurns = (config: Config): Turn<ReviewTurn>[] =>
-  config.services.flatMap(({ name: service }, index) => [
+export const reviewTurns = (config: Config): Turn<ReviewTurn | ReleaseTurn>[] => [
+  { id: 'release', everyMs: RELEASE_EVERY_MS, data: { kind: 'release' } },
+  ...config.services.flatMap(({ name: service }, index) => [
     ...(hasSecondLook(config)
       ? [
           {
@@ -36,4 +42,5 @@ export const reviewTurns = (config: Config): Turn<ReviewTurn>[] =>
       everyMs: config.audit.every,
       data: { kind: 'audit', service } as const,
     },
-  ]);
+  ]),
+];

@@ -50,6 +50,8 @@ const useAll = (metrics: Metrics): void => {
   metrics.deliveryDuration.observe({ kind }, 0.2);
   metrics.alertLatency.observe({ kind }, 4);
   metrics.fallbackAlerts.inc({ reason: 'late' });
+  metrics.muted.inc({ kind, destination });
+  metrics.heldAlerts.set(0);
   metrics.queueJobs.set({ queue: 'deliver-slack', state: 'waiting' }, 5);
   metrics.deadDeliveries.set(0);
   metrics.brokenDestinations.set({ kind: 'slack', destination: 'slack-0123456789ab' }, 1);
@@ -59,7 +61,7 @@ const useAll = (metrics: Metrics): void => {
 const DECLARED = `
   alert_latency_seconds alerts_total audit_differences_total audited_to_timestamp_seconds audits_total broken_destinations build_info
   catalog_protocols cursor_lag_seconds dead_deliveries deliveries_total delivery_duration_seconds
-  delivery_failures_total fallback_alerts_total items_malformed_total items_total poll_duration_seconds polls_total queue_jobs redis_up
+  delivery_failures_total fallback_alerts_total held_alerts items_malformed_total items_total muted_total poll_duration_seconds polls_total queue_jobs redis_up
   second_looks_total service_up unroutable_entries`
   .trim()
   .split(/\s+/)

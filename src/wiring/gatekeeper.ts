@@ -1,0 +1,100 @@
+/** What goes to a destination that is not approved: kept whole until it is, and then sent. */
+import type { Alert, Destination, Parcel } from '../alert.ts';
+import type { Config } from '../config/schema.ts';
+import { toParcels } from '../dispatch/dispatch.ts';
+import { createGate, type IsOpen, trustedBy } from '../dispatch/gate.ts';
+import type { RouteSettings, Routes } from '../dispatch/routes.ts';
+import { createPollLock } from '../poll/lock.ts';
+import type { Store } from './store.ts';
+
+export interface GatekeeperDependencies {
+  config: Pick<Config, 'destinations' | 'fallback'>;
+  settings: RouteSettings;
+  store: Store;
+  /** Besides those that the config names. */
+  trusted?: readonly Destination[];
+  /** Told of what was kept; told again of the same after a crash. Default: nobody. */
+  onHeld?(destination: Destination, alerts: readonly Alert[]): Promise<void>;
+}
+
+export type Gatekeeper = ReturnType<typeof createGatekeeper>;
+
+/** No service has an empty name: this lock is of what is released alone. */
+const RELEASES = '';
+
+export const createGatekeeper = ({ config, settings, store, trusted: given = [], onHeld }: GatekeeperDependencies) => {
+  const { held, ledger, queues } = store;
+  const { gate, allow } = config.destinations;
+  const named = trustedBy(config.fallback?.channels ?? [], settings);
+  const trusted = new Set([...named, ...given.map(({ id }) => id)]);
+  const gateFor = createGate({ gate, allow, trusted });
+  const lock = createPollLock(store.redis, store.prefix);
+
+  const isOpen = async (): Promise<IsOpen> => gateFor(gate ? await held.approved() : new Set());
+
+  const send = async (parcels: readonly Parcel[], nonce?: string): Promise<void> => {
+    await ledger.expect(parcels);
+    await queues.enqueue(parcels, nonce);
+  };
+
+  /** Keeps what has still to be sent; durable when it resolves. What was approved meanwhile is sent. */
+  const hold = async ({ destination, alerts }: Parcel): Promise<void> => {
+    const pending = await ledger.pending(destination, alerts);
+    if (pending.length === 0) return;
+    const parcel = { destination, alerts: pending };
+    if ((await held.hold(destination, pending)) === 'approved') return send([parcel]);
+    await ledger.expect([parcel]);
+    await onHeld?.(destination, pending);
+  };
+
+  /** Queued first, taken out second: a crash in between queues some again, and the books are asked before they are sent. */
+  const release = async (destination: Destination): Promise<number> => {
+    const { id } = destination;
+    const turn = await lock.take([{ service: RELEASES, source: 'inspections', protocol: id }]);
+    if (!turn) return 0;
+    try {
+      let released = 0;
+      for (let some = await held.some(id); some.length > 0; some = await held.some(id)) {
+        await send(toParcels(some.map((alert) => ({ alert, destinations: [destination] }))));
+        await held.remove(
+          id,
+          some.map((alert) => alert.id),
+        );
+        released += some.length;
+      }
+      return released;
+    } finally {
+      await turn.release();
+    }
+  };
+
+  return {
+    isOpen,
+    hold: async (parcels: readonly Parcel[]): Promise<void> => {
+      for (const parcel of parcels) await hold(parcel);
+    },
+    /** Sends what is held for one destination; gives how many alerts. Another who does so already is left to it. */
+    release,
+    /** Sends what is held for destinations that are open now: approved, allowed, or the gate was taken away. */
+    releaseOpen: async (): Promise<void> => {
+      const all = await held.list();
+      const isNowOpen = all.length === 0 ? () => false : await isOpen();
+      for (const { destination } of all.filter((one) => isNowOpen(one.destination))) await release(destination);
+    },
+    /** Puts parcels on their way, or keeps those that may not be sent yet. */
+    pass: async (parcels: readonly Parcel[], nonce: string): Promise<void> => {
+      const isNowOpen = await isOpen();
+      for (const parcel of parcels) {
+        if (isNowOpen(parcel.destination)) await queues.enqueue([parcel], nonce);
+        else await hold(parcel);
+      }
+    },
+    /** The same routes, without destinations that may not be written to yet. */
+    openOf:
+      (routesOf: (alert: Alert) => Promise<Routes>) =>
+      async (alert: Alert): Promise<Routes> => {
+        const [routes, isNowOpen] = await Promise.all([routesOf(alert), isOpen()]);
+        return { ...routes, destinations: routes.destinations.filter(isNowOpen) };
+      },
+  };
+};

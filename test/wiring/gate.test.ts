@@ -1,0 +1,249 @@
+/** The gate from the first alert for a new destination to its approval, against a real Redis. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Alert, Destination, Parcel } from '../../src/alert.ts';
+import { createDeadLetters } from '../../src/deliver/dead.ts';
+import { createLostDeliveries } from '../../src/deliver/lost.ts';
+import type { RouteSettings } from '../../src/dispatch/routes.ts';
+import { createCarried } from '../../src/wiring/carried.ts';
+import { createGatekeeper } from '../../src/wiring/gatekeeper.ts';
+import { createHeldNews } from '../../src/wiring/held-news.ts';
+import { createStore } from '../../src/wiring/store.ts';
+import { destinationOf } from '../support/alerts.ts';
+import { makeAlert } from '../support/numbered.ts';
+import { openTestRedis } from '../support/redis.ts';
+
+const T0 = Date.parse('2026-11-20T12:00:00Z');
+const NEW = destinationOf('slack', 'C9');
+const OTHER = destinationOf('webhook', 'https://hooks.example.com/x', 'hooks.example.com/…3f1c');
+const ONCALL = destinationOf('email', 'oncall@example.com');
+
+const settings: RouteSettings = {
+  triggers: 'ignore',
+  overrides: {},
+  configured: new Set(['email', 'slack', 'webhook']),
+  addressesOf: (_kind, { contacts = [] }) => ({ addresses: contacts, problems: [] }),
+  labelOf: (_kind, address) => address,
+};
+
+interface Options {
+  gate?: boolean;
+  allow?: string[];
+  hasFallback?: boolean;
+}
+
+const open = ({ gate = true, allow = [], hasFallback = true }: Options = {}, shared = openTestRedis()) => {
+  const time = { now: T0 };
+  const store = createStore({ ...shared, onError: () => {}, now: () => time.now });
+  onTestFinished(() => store.close());
+  const lines: { msg: string; [field: string]: unknown }[] = [];
+  const write = (line: object, msg: string) => void lines.push({ ...line, msg });
+  const diverted: { alerts: string[]; by: string; notice: string }[] = [];
+  const divert = async (alerts: readonly Alert[], { by, notice }: { by: string; notice(alert: Alert): string }) => {
+    for (const alert of alerts) diverted.push({ alerts: [alert.itemId], by, notice: notice(alert) });
+  };
+  const fallback = { destinations: hasFallback ? [ONCALL] : [], divert };
+  const log = { warn: write, error: write } as Parameters<typeof createHeldNews>[0]['log'];
+  const queued: Parcel[] = [];
+  const hooks: { enqueue(): Promise<void> } = { enqueue: async () => {} };
+  const enqueue = async (parcels: readonly Parcel[], nonce?: string) => {
+    await hooks.enqueue();
+    await store.queues.enqueue(parcels, nonce);
+    queued.push(...parcels);
+  };
+  const watched = { ...store, queues: { ...store.queues, enqueue } };
+  const channels = hasFallback ? [{ name: 'email' as const, contacts: ['oncall@example.com'] }] : [];
+  const config = {
+    destinations: { gate, allow },
+    ...(hasFallback ? { fallback: { after: 60_000, channels } } : {}),
+  };
+  const onHeld = createHeldNews({ store: watched, fallback, log });
+  const gatekeeper = createGatekeeper({ config, settings, store: watched, onHeld });
+  const stateAt = async (n: number, { id }: Destination) =>
+    (await store.ledger.read(makeAlert(n).id))?.deliveries.find(({ destination }) => destination.id === id)?.state;
+  /** Items on their way to a destination, in the order they were queued. */
+  const sentTo = ({ id }: Destination): string[] =>
+    queued.flatMap(({ destination, alerts }) => (destination.id === id ? alerts.map(({ itemId }) => itemId) : []));
+  return { ...shared, time, store, gatekeeper, hooks, queued, sentTo, lines, diverted, stateAt };
+};
+
+const parcel = (destination: Destination, ...numbers: number[]): Parcel => ({
+  destination,
+  alerts: numbers.map((n) => makeAlert(n)),
+});
+const many = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+const items = (numbers: readonly number[]): string[] => numbers.map((n) => `item-${n}`);
+
+describe('what is for a destination that is not approved', () => {
+  test('is kept whole, waits in the books, and goes to the fallback with a word of it', async () => {
+    const { store, gatekeeper, diverted, stateAt, sentTo } = open();
+    await gatekeeper.hold([parcel(NEW, 1, 2)]);
+    expect(await store.held.list()).toEqual([
+      { destination: NEW, since: '2026-11-20T12:00:00.000Z', waiting: 2, isAnnounced: true },
+    ]);
+    expect((await store.held.some(NEW.id)).toSorted((a, b) => a.itemId.localeCompare(b.itemId))).toEqual([
+      makeAlert(1),
+      makeAlert(2),
+    ]);
+    expect(await stateAt(1, NEW)).toBe('waiting');
+    expect(await store.ledger.waiting()).toMatchObject({ [NEW.id]: 2 });
+    expect(diverted).toEqual(
+      [1, 2].map((n) => ({
+        alerts: [`item-${n}`],
+        by: `held ${NEW.id}`,
+        notice: `Fallback: slack C9 is new and waits for approval: tocsin destinations approve ${NEW.id}`,
+      })),
+    );
+    expect(sentTo(NEW)).toEqual([]);
+  });
+
+  test('is announced once, however often more comes for it, and after a crash', async () => {
+    const { store, gatekeeper, hooks, queued, lines } = open();
+    hooks.enqueue = async () => {
+      throw new Error('Redis is away');
+    };
+    await expect(gatekeeper.hold([parcel(NEW, 1)])).rejects.toThrow('Redis is away');
+    hooks.enqueue = async () => {};
+    for (const n of [1, 2, 3]) await gatekeeper.hold([parcel(NEW, n)]);
+    await gatekeeper.hold([parcel(OTHER, 1)]);
+    expect(
+      queued.map(({ destination, alerts }) => [destination.label, alerts.map(({ item }) => item.message)]),
+    ).toEqual([
+      [
+        'oncall@example.com',
+        [
+          `A new destination waits for approval: slack C9\nThe service lists it for Lending Pool. What is for it is kept, and comes to the fallback meanwhile.\nTo do: \`tocsin destinations approve ${NEW.id}\` sends what waits. If nobody knows it, take it out at the service.`,
+        ],
+      ],
+      ['oncall@example.com', [expect.stringContaining('hooks.example.com/…3f1c')]],
+    ]);
+    expect(lines.map(({ msg }) => msg)).toEqual(Array(2).fill('a new destination waits for approval'));
+    expect(JSON.stringify([...lines, ...queued.flatMap(({ alerts }) => alerts)])).not.toContain(OTHER.address);
+    expect((await store.held.list()).map(({ waiting }) => waiting).toSorted()).toEqual([1, 3]);
+  });
+
+  test('without a fallback it is an error that nobody hears of it', async () => {
+    const { gatekeeper, lines, diverted } = open({ hasFallback: false });
+    await gatekeeper.hold([parcel(NEW, 1)]);
+    expect(diverted).toEqual([]);
+    expect(lines.map(({ msg }) => msg)).toEqual([
+      'a new destination waits for approval',
+      'held for a destination that is not approved, and there is no fallback to take it meanwhile',
+    ]);
+  });
+
+  test('is not kept where it has been delivered before', async () => {
+    const { store, gatekeeper, diverted } = open();
+    const attempt = { at: '2026-11-20T11:00:00.000Z', outcome: 'delivered', durationMs: 1 } as const;
+    await store.ledger.book(NEW, [makeAlert(1)], { state: 'delivered', attempt });
+    await gatekeeper.hold([parcel(NEW, 1)]);
+    expect(await store.held.list()).toEqual([]);
+    expect(diverted).toEqual([]);
+  });
+
+  test('is not taken for lost, and is not queued by whoever looks for that', async () => {
+    const { store, gatekeeper, time, queued, stateAt } = open();
+    await gatekeeper.hold([parcel(NEW, 1)]);
+    await store.ledger.expect([parcel(NEW, 2)]);
+    const before = queued.length;
+    time.now += 3_600_000;
+    const lost = createLostDeliveries({
+      inventory: createCarried(store),
+      ledger: store.ledger,
+      dead: createDeadLetters(store.redis, store.prefix),
+      enqueue: gatekeeper.pass,
+      destinationsOf: async () => [NEW],
+      itemOf: async () => makeAlert(2).item,
+      lostAfterMs: 60_000,
+      now: () => time.now,
+    });
+    const records = await Promise.all([1, 2].map((n) => store.ledger.read(makeAlert(n).id)));
+    const found = await lost.lostOf(records.flatMap((record) => (record ? lost.suspectsIn(record) : [])));
+    expect(found.map(({ record }) => record.itemId)).toEqual(['item-2']);
+    for (const suspect of found) await lost.heal(suspect);
+    expect(queued).toHaveLength(before);
+    expect((await store.held.list())[0]?.waiting).toBe(2);
+    expect(await stateAt(2, NEW)).toBe('waiting');
+  });
+});
+
+describe('an approval', () => {
+  test('sends all that waited, and nothing is held from then on', async () => {
+    const { store, gatekeeper, sentTo, stateAt } = open();
+    await gatekeeper.hold([parcel(NEW, ...many(250))]);
+    expect((await gatekeeper.isOpen())(NEW)).toBe(false);
+    await store.held.approve([NEW]);
+    expect((await gatekeeper.isOpen())(NEW)).toBe(true);
+    expect(await gatekeeper.release(NEW)).toBe(250);
+    expect(sentTo(NEW).toSorted()).toEqual(items(many(250)).toSorted());
+    expect(await store.held.list()).toEqual([]);
+    expect(await stateAt(1, NEW)).toBe('waiting');
+    // A daemon that did not know of it yet.
+    await gatekeeper.hold([parcel(NEW, 300)]);
+    expect(sentTo(NEW)).toContain('item-300');
+    expect(await store.held.list()).toEqual([]);
+  });
+
+  test('cut short loses nothing: what waits is sent by the next turn', async () => {
+    const { store, gatekeeper, hooks, sentTo } = open();
+    await gatekeeper.hold([parcel(NEW, ...many(250)), parcel(OTHER, 1)]);
+    await store.held.approve([NEW]);
+    let calls = 0;
+    hooks.enqueue = async () => {
+      calls += 1;
+      if (calls === 2) throw new Error('killed');
+    };
+    await expect(gatekeeper.release(NEW)).rejects.toThrow('killed');
+    expect((await store.held.list()).map(({ waiting }) => waiting)).toEqual([150, 1]);
+    await gatekeeper.releaseOpen();
+    expect(sentTo(NEW).toSorted()).toEqual(items(many(250)).toSorted());
+    expect((await store.held.list()).map(({ destination }) => destination.id)).toEqual([OTHER.id]);
+    expect(sentTo(OTHER)).toEqual([]);
+  });
+
+  test('by two at once is done by one', async () => {
+    const { store, gatekeeper, sentTo } = open();
+    await gatekeeper.hold([parcel(NEW, ...many(30))]);
+    await store.held.approve([NEW]);
+    const counts = await Promise.all([gatekeeper.release(NEW), gatekeeper.release(NEW)]);
+    expect(counts.toSorted((a, b) => a - b)).toEqual([0, 30]);
+    expect(sentTo(NEW)).toHaveLength(30);
+  });
+
+  test('taken back holds what comes from then on, and tells of it anew', async () => {
+    const { store, gatekeeper, queued, time } = open();
+    await gatekeeper.hold([parcel(NEW, 1)]);
+    await store.held.approve([NEW]);
+    await gatekeeper.release(NEW);
+    expect(await store.held.approvals()).toEqual([
+      { id: NEW.id, kind: 'slack', label: 'C9', at: '2026-11-20T12:00:00.000Z' },
+    ]);
+    expect(await store.held.revoke(NEW.id)).toBe(true);
+    expect(await store.held.revoke(NEW.id)).toBe(false);
+    time.now += 1000;
+    await gatekeeper.hold([parcel(NEW, 2)]);
+    expect((await store.held.list())[0]?.waiting).toBe(1);
+    expect(queued.filter(({ destination }) => destination.id === ONCALL.id)).toHaveLength(2);
+  });
+});
+
+describe('a config that opens the gate', () => {
+  test.each<[string, Options]>([
+    ['by taking it away', { gate: false }],
+    ['by allowing the destination', { allow: ['slack:C*'] }],
+  ])('%s sends what was held', async (_how, options) => {
+    const before = open();
+    await before.gatekeeper.hold([parcel(NEW, 1)]);
+    await before.gatekeeper.releaseOpen();
+    expect((await before.store.held.list())[0]?.waiting).toBe(1);
+    const { store, gatekeeper, sentTo } = open(options, before);
+    await gatekeeper.releaseOpen();
+    expect(sentTo(NEW)).toEqual(['item-1']);
+    expect(await store.held.list()).toEqual([]);
+  });
+});
+
+test('what the fallback names needs no approval', async () => {
+  const { gatekeeper } = open();
+  const isOpen = await gatekeeper.isOpen();
+  expect([ONCALL, NEW].map(isOpen)).toEqual([true, false]);
+});

@@ -1,0 +1,383 @@
+/** Mutes from the first hidden alert to the message that tells of it, against a real Redis. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Alert, Destination, Mute, Parcel } from '../../src/alert.ts';
+import { createLedger } from '../../src/deliver/ledger.ts';
+import { createMutes } from '../../src/deliver/mutes.ts';
+import type { MuteWindow } from '../../src/dispatch/windows.ts';
+import { createParcelQueues } from '../../src/queue/queues.ts';
+import { createMuteEnds } from '../../src/wiring/mute-ends.ts';
+import { createMuting } from '../../src/wiring/muting.ts';
+import { createRestraints } from '../../src/wiring/restraints.ts';
+import { destinationOf, notificationAlert } from '../support/alerts.ts';
+import { hashOf, makeAlert } from '../support/numbered.ts';
+import { openTestRedis } from '../support/redis.ts';
+
+const T0 = Date.parse('2026-11-20T12:00:00Z');
+const HOUR = 3_600_000;
+const SLACK = destinationOf('slack', 'C1');
+const MAIL = destinationOf('email', 'a@example.com');
+const HOOK = destinationOf('webhook', 'https://hooks.example.com/x', 'hooks.example.com/…3f1c');
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+const mute = (changes: Partial<Mute> = {}): Mute => ({
+  id: 'mute-1',
+  protocols: ['Lending Pool'],
+  detectors: [],
+  destinations: [],
+  reason: 'upgrade of the pool',
+  from: iso(T0),
+  until: iso(T0 + 2 * HOUR),
+  ...changes,
+});
+
+interface Options {
+  windows?: MuteWindow[];
+  never?: string[];
+  mostListed?: number;
+  fallback?: Destination[];
+  closed?: Destination[];
+}
+
+/** Several of them on one Redis are several daemons. */
+const open = (
+  { windows = [], never = [], mostListed, fallback = [], closed = [] }: Options,
+  shared = openTestRedis(),
+) => {
+  const { redis, prefix } = shared;
+  const time = { now: T0 };
+  const now = (): number => time.now;
+  const queues = createParcelQueues({ redis, prefix, onError: () => {} });
+  onTestFinished(() => queues.close());
+  const ledger = createLedger(redis, prefix, now);
+  const mutes = createMutes(redis, prefix, now, mostListed);
+  const config = { mutes: { maxLength: 24 * HOUR, never, windows } };
+  const counted: string[] = [];
+  const onMuted = (all: readonly Destination[]) => void counted.push(...all.map(({ kind }) => kind));
+  const muting = createMuting({ config, mutes, onMuted, now });
+  const isOpen = async () => (one: Destination) => !closed.some(({ id }) => id === one.id);
+  const held: Parcel[] = [];
+  const hold = async (parcels: readonly Parcel[]) => void held.push(...parcels);
+  const begin = createRestraints({ muting, gatekeeper: { isOpen, hold } });
+  const queued: Parcel[] = [];
+  const hooks: { enqueue(): Promise<void> } = { enqueue: async () => {} };
+  const enqueue = async (parcels: readonly Parcel[], nonce?: string) => {
+    await hooks.enqueue();
+    await queues.enqueue(parcels, nonce);
+    queued.push(...parcels);
+  };
+  const lines: { msg: string; [field: string]: unknown }[] = [];
+  const write = (line: object, msg: string) => void lines.push({ ...line, msg });
+  const sweep = createMuteEnds({
+    store: { mutes, ledger, queues: { ...queues, enqueue } },
+    muting,
+    fallback,
+    isOpen,
+    isConfigured: ({ kind }) => kind !== 'telegram',
+    log: { info: write, warn: write } as Parameters<typeof createMuteEnds>[0]['log'],
+    now,
+  });
+  /** Where an alert goes now. */
+  const pass = async (alert: Alert, destinations: readonly Destination[]): Promise<Destination[]> => {
+    const restraint = await begin();
+    const passed = await restraint.pass(alert, destinations);
+    await restraint.end();
+    return passed;
+  };
+  const stateAt = async (alert: Alert, { id }: Destination) =>
+    (await ledger.read(alert.id))?.deliveries.find(({ destination }) => destination.id === id);
+  /** What was said, by destination. */
+  const said = () =>
+    queued.map(
+      ({ destination, alerts }) => [destination.label, alerts.map(({ item }) => String(item.message))] as const,
+    );
+  return {
+    ...shared,
+    time,
+    ledger,
+    mutes,
+    muting,
+    begin,
+    pass,
+    held,
+    hooks,
+    queued,
+    sweep,
+    lines,
+    counted,
+    stateAt,
+    said,
+  };
+};
+
+const nightly = (changes: Partial<MuteWindow> = {}): MuteWindow => ({
+  protocols: ['*'],
+  detectors: [],
+  destinations: [],
+  days: ['fri'],
+  from: 11 * 60,
+  to: 13 * 60,
+  timeZone: 'UTC',
+  reason: 'load test',
+  ...changes,
+});
+
+describe('a mute', () => {
+  test('keeps deliveries from being sent, and the books say by what and why', async () => {
+    const { mutes, pass, ledger, stateAt, counted } = open({});
+    await mutes.add(mute({ destinations: [SLACK.id] }));
+    const alert = makeAlert(1);
+    expect(await pass(alert, [SLACK, MAIL])).toEqual([MAIL]);
+    expect(await stateAt(alert, SLACK)).toMatchObject({
+      state: 'muted',
+      attempts: [],
+      acts: [{ act: 'muted', by: 'mute-1', reason: 'upgrade of the pool' }],
+    });
+    expect(await stateAt(alert, MAIL)).toBeUndefined();
+    expect(await ledger.waiting()).toEqual({});
+    expect(await ledger.oldestOpen(alert)).toBeUndefined();
+    expect(await ledger.pending(SLACK, [alert])).toEqual([]);
+    expect(await ledger.byTransaction(hashOf(1))).toEqual([alert.id]);
+    expect(counted).toEqual(['slack']);
+  });
+
+  test('leaves alone what is on its way or delivered, and counts a repeat once', async () => {
+    const { mutes, pass, ledger, stateAt, counted } = open({});
+    const [before, fresh] = [makeAlert(1), makeAlert(2)];
+    await ledger.expect([{ destination: SLACK, alerts: [before] }]);
+    await mutes.add(mute());
+    expect(await pass(before, [SLACK, MAIL])).toEqual([SLACK]);
+    expect((await stateAt(before, SLACK))?.state).toBe('waiting');
+    for (let again = 0; again < 3; again += 1) expect(await pass(fresh, [SLACK])).toEqual([]);
+    expect(await mutes.list()).toMatchObject([{ id: 'mute-1', hid: 2 }]);
+    expect(counted).toEqual(['email', 'slack']);
+    const { hid, items, destinations } = await mutes.hidden('mute-1');
+    expect(hid).toBe(2);
+    expect(items.map(({ txHash }) => txHash).toSorted()).toEqual([hashOf(1), hashOf(2)]);
+    expect(destinations.map(({ id }) => id).toSorted()).toEqual([MAIL.id, SLACK.id].toSorted());
+  });
+
+  test('does not send what is on its way to a destination that is held', async () => {
+    const { mutes, pass, ledger, held } = open({ closed: [SLACK] });
+    await ledger.expect([{ destination: SLACK, alerts: [makeAlert(1)] }]);
+    await mutes.add(mute());
+    expect(await pass(makeAlert(1), [SLACK])).toEqual([]);
+    expect(held).toMatchObject([{ destination: SLACK }]);
+  });
+
+  test('ends at its time and by hand, for what is dispatched from then on', async () => {
+    const { mutes, pass, time } = open({});
+    await mutes.add(mute());
+    await mutes.add(mute({ id: 'mute-2', destinations: [MAIL.label] }));
+    time.now = T0 + HOUR;
+    await mutes.end('mute-1', time.now);
+    expect(await pass(makeAlert(1), [SLACK, MAIL])).toEqual([SLACK]);
+    time.now = T0 + 2 * HOUR;
+    expect(await pass(makeAlert(2), [SLACK, MAIL])).toEqual([SLACK, MAIL]);
+  });
+
+  test('that is closed between the look and the note hides nothing: the alert goes on', async () => {
+    const { mutes, begin, time } = open({});
+    await mutes.add(mute());
+    await mutes.add(mute({ id: 'mute-2', detectors: ['flashLoan', 'drastic*'], until: iso(T0 + 3 * HOUR) }));
+    const restraint = await begin();
+    time.now = T0 + 3 * HOUR;
+    for (const id of ['mute-1', 'mute-2']) await mutes.close(id, time.now);
+    expect(await restraint.pass(makeAlert(1), [SLACK, MAIL])).toEqual([SLACK, MAIL]);
+    expect(await mutes.list()).toMatchObject([{ hid: 0 }, { hid: 0 }]);
+  });
+});
+
+describe('when a mute ends', () => {
+  test('one message lists what it hid, to all the people who missed something, and nobody else', async () => {
+    const { mutes, pass, time, sweep, said, lines, queued } = open({});
+    await mutes.add(mute({ protocols: ['*'] }));
+    const odd = makeAlert(3, { protocol: 'Two\nlines', at: iso(T0 + 3) });
+    await pass(notificationAlert('The weekly report', { at: iso(T0 + 4) }), [SLACK]);
+    await pass(makeAlert(2, { at: iso(T0 + 2) }), [MAIL]);
+    await pass(makeAlert(1, { at: iso(T0 + 1) }), [SLACK, HOOK]);
+    await pass(odd, [MAIL]);
+    await sweep();
+    expect(queued).toEqual([]);
+    time.now = T0 + 2 * HOUR;
+    await sweep();
+    expect(
+      said()
+        .map(([to]) => to)
+        .toSorted(),
+    ).toEqual(['C1', 'a@example.com']);
+    const [[, [text = '']] = ['', []]] = said();
+    expect(text.split('\n')).toEqual([
+      'A mute has ended that hid 4 alerts: upgrade of the pool',
+      'mute-1: protocol *; 2026-11-20 12:00:00 UTC to 2026-11-20 14:00:00 UTC',
+      '',
+      'Lending Pool: flashLoan, drasticBalanceChange',
+      hashOf(1),
+      hashOf(2),
+      'Two lines: flashLoan, drasticBalanceChange',
+      hashOf(3),
+      'Lending Pool: stored notification',
+      'b7f2c0de11aa22bb33cc44dd55ee66ff',
+    ]);
+    expect(lines).toMatchObject([{ msg: 'a mute has ended; what it hid is told', mute: 'mute-1', hid: 4 }]);
+    expect(lines[0]?.to).toEqual(['C1', 'a@example.com']);
+    await sweep();
+    expect(queued).toHaveLength(2);
+  });
+
+  test('that hid nothing, one line says so and nobody is written to', async () => {
+    const { mutes, time, sweep, lines, queued } = open({});
+    await mutes.add(mute());
+    time.now = T0 + 2 * HOUR;
+    for (let again = 0; again < 3; again += 1) await sweep();
+    expect(lines).toMatchObject([{ msg: 'a mute has ended that hid nothing', mute: 'mute-1' }]);
+    expect(queued).toEqual([]);
+  });
+
+  test('by hand, it is told at once, and says so', async () => {
+    const { mutes, pass, time, sweep, said } = open({});
+    await mutes.add(mute());
+    await pass(makeAlert(1), [SLACK]);
+    time.now = T0 + HOUR;
+    await mutes.end('mute-1', time.now);
+    await sweep();
+    expect(said()[0]?.[1][0]).toContain('2026-11-20 12:00:00 UTC to 2026-11-20 13:00:00 UTC, ended by hand');
+  });
+
+  test('more than are listed are counted', async () => {
+    const { mutes, pass, time, sweep, said } = open({ mostListed: 3 });
+    await mutes.add(mute());
+    for (let n = 0; n < 8; n += 1) await pass(makeAlert(n), [SLACK, MAIL]);
+    time.now = T0 + 2 * HOUR;
+    await sweep();
+    const text = said()[0]?.[1][0] ?? '';
+    expect(text).toContain('hid 8 alerts');
+    expect(text.match(/^0x/gm)).toHaveLength(3);
+    expect(text).toMatch(/\nand 5 more that are not listed$/);
+  });
+
+  test('nobody is written to who may not be: programs, what is held, kinds that are not set up', async () => {
+    const { mutes, pass, time, sweep, said, lines } = open({ closed: [MAIL] });
+    await mutes.add(mute());
+    await mutes.add(mute({ id: 'mute-2', protocols: ['Vault'] }));
+    const chat = destinationOf('telegram', '-1001');
+    await pass(makeAlert(1), [HOOK, MAIL, chat]);
+    await pass(makeAlert(2, { protocol: 'Vault' }), [HOOK, MAIL, SLACK]);
+    time.now = T0 + 2 * HOUR;
+    await sweep();
+    expect(said().map(([to]) => to)).toEqual(['C1']);
+    expect(lines.map(({ msg }) => msg).toSorted()).toEqual([
+      'a mute has ended, and there is nobody to tell what it hid',
+      'a mute has ended; what it hid is told',
+    ]);
+    expect(JSON.stringify(lines)).toContain(hashOf(1));
+  });
+
+  test('that hid things from programs alone, the fallback is told', async () => {
+    const { mutes, pass, time, sweep, said } = open({ fallback: [MAIL] });
+    await mutes.add(mute());
+    await pass(makeAlert(1), [HOOK]);
+    time.now = T0 + 2 * HOUR;
+    await sweep();
+    expect(said().map(([to]) => to)).toEqual(['a@example.com']);
+  });
+
+  test('it is told once, by however many daemons, at once or one after the other', async () => {
+    const first = open({});
+    await first.mutes.add(mute());
+    await first.pass(makeAlert(1), [SLACK]);
+    const others = [open({}, first), open({}, first), open({}, first)];
+    const daemons = [first, ...others];
+    for (const { time } of daemons) time.now = T0 + 2 * HOUR;
+    await Promise.all(daemons.map(({ sweep }) => sweep()));
+    for (const { sweep } of daemons) await sweep();
+    const jobs = await first.redis.llen(`${first.prefix}:deliver-slack:wait`);
+    expect(jobs).toBe(1);
+  });
+
+  test('a crash before, between or after loses nothing and tells it once', async () => {
+    const { mutes, ledger, pass, time, sweep, hooks, queued } = open({});
+    await mutes.add(mute());
+    await pass(makeAlert(1), [SLACK]);
+    time.now = T0 + 2 * HOUR;
+    hooks.enqueue = async () => {
+      throw new Error('Redis is away');
+    };
+    await expect(sweep()).rejects.toThrow('Redis is away');
+    // Closed, though not told: what comes now is sent.
+    expect(await pass(makeAlert(2), [SLACK])).toEqual([SLACK]);
+    hooks.enqueue = async () => {};
+    const told = mutes.told;
+    mutes.told = async () => {
+      throw new Error('killed');
+    };
+    await expect(sweep()).rejects.toThrow('killed');
+    mutes.told = told;
+    // What was queued has been delivered meanwhile.
+    const [
+      {
+        destination,
+        alerts: [announcement],
+      },
+    ] = queued as [Parcel & { alerts: [Alert] }];
+    const attempt = { at: iso(time.now), outcome: 'delivered', durationMs: 1 } as const;
+    await ledger.book(destination, [announcement], { state: 'delivered', attempt });
+    await sweep();
+    expect(queued).toHaveLength(1);
+    expect((await mutes.list())[0]?.toldAt).toBeDefined();
+    expect(await mutes.hidden('mute-1')).toMatchObject({ items: [], destinations: [] });
+  });
+
+  test('it is remembered for a week', async () => {
+    const { mutes, time, sweep } = open({});
+    await mutes.add(mute());
+    time.now = T0 + 2 * HOUR;
+    await sweep();
+    time.now += 7 * 24 * HOUR;
+    await sweep();
+    expect(await mutes.list()).toHaveLength(1);
+    time.now += 1;
+    await sweep();
+    expect(await mutes.list()).toEqual([]);
+  });
+});
+
+describe('a window', () => {
+  test('mutes while it is open, and its end is told like any other', async () => {
+    const { mutes, pass, time, sweep, said } = open({ windows: [nightly()] });
+    expect(await pass(makeAlert(1), [SLACK])).toEqual([]);
+    expect(await mutes.list()).toMatchObject([{ id: expect.stringMatching(/^window-/), hid: 1 }]);
+    time.now = T0 + HOUR;
+    expect(await pass(makeAlert(2), [SLACK])).toEqual([SLACK]);
+    await sweep();
+    expect(said()[0]?.[1][0]).toMatch(
+      /hid one alert: load test\nwindow-.*; 2026-11-20 11:00:00 UTC to 2026-11-20 13:00/,
+    );
+  });
+
+  test('may be ended by hand, and stays so until its next day', async () => {
+    const { muting, mutes, pass, time, sweep } = open({ windows: [nightly({ days: ['fri', 'sat'] })] });
+    const [window] = (await muting.note()).active;
+    await mutes.end(window?.id ?? '', T0);
+    await sweep();
+    expect(await pass(makeAlert(1), [SLACK])).toEqual([SLACK]);
+    time.now = T0 + 24 * HOUR;
+    expect(await pass(makeAlert(2), [SLACK])).toEqual([]);
+  });
+
+  test('that left the config ends, and what it hid is told', async () => {
+    const before = open({ windows: [nightly()] });
+    await before.pass(makeAlert(1), [SLACK]);
+    const { pass, sweep, said } = open({}, before);
+    expect(await pass(makeAlert(2), [SLACK])).toEqual([SLACK]);
+    await sweep();
+    expect(said()).toHaveLength(1);
+    // A daemon that still has it does not mute by it any more.
+    expect(await before.pass(makeAlert(3), [SLACK])).toEqual([SLACK]);
+  });
+
+  test('does not mute what has a detector of the floor', async () => {
+    const { pass } = open({ windows: [nightly()], never: ['flash*'] });
+    expect(await pass(makeAlert(1), [SLACK])).toEqual([SLACK]);
+  });
+});
