@@ -13,7 +13,9 @@ const PACE = { perSecond: 1, burst: 3 };
 export const slackConfig = z.strictObject({
   botToken: secret()
     .exactOptional()
-    .describe('Bot token (xoxb-...) with chat:write; needed for channels, not for incoming webhooks.'),
+    .describe(
+      'Bot token (xoxb-...) with chat:write and, for files of large digests, files:write; not for incoming webhooks.',
+    ),
   apiUrl: httpUrl().prefault('https://slack.com/api/').describe('Base URL of the Web API.'),
   ...channelOptions({ rateLimit: PACE, concurrency: 10 }),
   ...senderOption({}),
