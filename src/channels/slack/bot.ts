@@ -87,12 +87,12 @@ export const createBot = ({ call, files, permits }: BotDependencies): Bot => {
       const { file } = message.body;
       return file === undefined ? (await post(message, signal)).receipt : sendWithFile(message, file, signal);
     },
-    amend: async (handle, { body: { text, blocks = [], file } }, signal) => {
+    amend: async (handle, { body: { text, blocks, file } }, signal) => {
       const place = parsePlace(handle);
       if (!place) throw cannot('the earlier message cannot be found by its handle', 'bad_handle');
-      if (file !== undefined) throw cannot('a digest with a file takes no other message’s place', 'not_amended');
+      // A changed text alone is read as markup: `chat.update` has no `mrkdwn`.
+      if (!blocks || file) throw cannot('only blocks can take the place of another message', 'not_amended');
       const { channel, ts } = place;
-      // Blocks that are not named would stay.
       await call('chat.update', { channel, ts, text, blocks, ...AS_WRITTEN }, signal);
       return { providerId: ts, handle };
     },

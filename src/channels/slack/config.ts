@@ -4,7 +4,8 @@ import { httpUrl, secret } from '../../config/fields.ts';
 import { channelOptions, senderOption } from '../options.ts';
 
 /**
- * Slack takes about one message a second for each channel and lets short bursts pass.
+ * Slack takes about one message a second for each channel and lets short bursts pass; a digest's file, which is shown in
+ * its thread, goes along as such a burst.
  * Source: https://docs.slack.dev/apis/web-api/rate-limits
  */
 const PACE = { perSecond: 1, burst: 3 };

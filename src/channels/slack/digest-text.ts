@@ -7,13 +7,20 @@ import { incidentsOf } from '../incidents.ts';
 import { beginning, escapeSlack, fitted } from './markup.ts';
 import type { SlackBody } from './message.ts';
 
+/** What is to be told of some alerts. */
+export type Describe = (alerts: readonly Alert[]) => DigestContent;
+
 const ROWS_MAX = 8;
 const ROW_LIMIT = 160;
 const LINE_LIMIT = 300;
-/** Slack cuts a text at 40,000 characters. Together with what stands between them, head and list stay below. */
-const HEAD_ROOM = 7000;
-const LIST_ROOM = 31_000;
+/** Slack cuts a text at 40,000 characters. */
+const TEXT_LIMIT = 39_000;
+const HEAD_LIMIT = 7000;
+/** No single item is longer than a text holds below its head. */
+const ITEM_LIMIT = 31_000;
 const NOTE_ROOM = 40;
+/** So many usual lines fit into a text. */
+const ITEMS_MAX = 300;
 
 /** `80  flashLoan`, the most first. */
 export const rowsOf = (table: CountTable): string[] => {
@@ -30,9 +37,8 @@ export const lineOf = (item: DigestItem): string => {
   return item.message === undefined ? line : `${line}: ${item.message}`;
 };
 
-/** No single item is longer than a text holds. */
 const boundLine = (line: string): string => {
-  const kept = beginning(line, LIST_ROOM - NOTE_ROOM);
+  const kept = beginning(line, ITEM_LIMIT - NOTE_ROOM);
   return kept === line ? line : `${kept}… (${line.length - kept.length} characters left out)`;
 };
 
@@ -44,27 +50,35 @@ const headLines = ({ title, span, why, notice, tables }: DigestContent): string[
 ];
 
 /** Minimal: nothing but the hashes. */
-export const textBody = (content: DigestContent, format: Format): SlackBody => {
+const textBody = (content: DigestContent, format: Format): SlackBody => {
   const minimal = format === 'minimal';
-  const head = minimal ? content.title : fitted(headLines(content).join('\n'), HEAD_ROOM);
+  const head = minimal ? content.title : fitted(headLines(content).join('\n'), HEAD_LIMIT);
   const list = content.items.map((item) => (minimal ? nameOf(item) : boundLine(lineOf(item))));
   const lines = [head, '', 'All of them, the worst first:', ...list, '', `More about each: ${content.command}`];
   return { text: escapeSlack(lines.join('\n')), mrkdwn: false };
 };
 
-/** Alerts in parts whose lists fit into a text each; `describe` tells of the alerts of one incident. */
-export const partsOf = (alerts: readonly Alert[], describe: (alerts: readonly Alert[]) => DigestContent): Alert[][] => {
-  const parts: Alert[][] = [];
-  let room = 0;
-  for (const incident of incidentsOf(alerts)) {
-    const lines = describe(incident).items.map((item) => boundLine(lineOf(item)));
-    const size = lines.reduce((sum, line) => sum + escapeSlack(line).length + 1, 0);
-    if (size > room) {
-      parts.push([]);
-      room = LIST_ROOM;
-    }
-    parts.at(-1)?.push(...incident);
-    room -= size;
-  }
-  return parts;
+/** A message of a digest, and the alerts that it tells. */
+export interface DigestPart {
+  told: readonly Alert[];
+  body: SlackBody;
+}
+
+/** Incidents as one text; as the two halves of them where it is too long. */
+const textsOf = (incidents: readonly Alert[][], describe: Describe, format: Format): DigestPart[] => {
+  const told = incidents.flat();
+  const body = textBody(describe(told), format);
+  if (body.text.length <= TEXT_LIMIT || incidents.length === 1) return [{ told, body }];
+  const half = Math.ceil(incidents.length / 2);
+  return [incidents.slice(0, half), incidents.slice(half)].flatMap((part) => textsOf(part, describe, format));
+};
+
+/** As few texts as hold every hash, each a digest of its own, so that any of them can be missing from a retry. */
+export const digestTexts = (alerts: readonly Alert[], describe: Describe, format: Format): DigestPart[] => {
+  const incidents = incidentsOf(alerts);
+  const count = Math.ceil(incidents.length / ITEMS_MAX);
+  const size = Math.ceil(incidents.length / count);
+  return Array.from({ length: count }, (_, part) => incidents.slice(part * size, (part + 1) * size)).flatMap((part) =>
+    textsOf(part, describe, format),
+  );
 };

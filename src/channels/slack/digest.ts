@@ -5,7 +5,7 @@ import type { ComposeContext } from '../channel.ts';
 import { type CountTable, type DigestContent, type DigestItem, describeDigest, nameOf } from '../digest.ts';
 import { digestFile } from '../digest-file.ts';
 import { cleanLine } from '../text.ts';
-import { lineOf, partsOf, rowsOf, textBody } from './digest-text.ts';
+import { type Describe, type DigestPart, digestTexts, lineOf, rowsOf } from './digest-text.ts';
 import {
   code,
   context,
@@ -23,12 +23,6 @@ import {
 } from './markup.ts';
 import type { SlackBody } from './message.ts';
 
-/** A message of a digest, and the alerts that it tells. */
-export interface DigestPart {
-  told: readonly Alert[];
-  body: SlackBody;
-}
-
 const PUSH_LIMIT = 300;
 const NOTICE_LIMIT = 1500;
 const NAME_LIMIT = 160;
@@ -36,6 +30,9 @@ const HEADLINE_LIMIT = 400;
 const SAID_LIMIT = 300;
 /** Those that are told at length, from a message with room to one without. */
 const WORST = [6, 3, 0] as const;
+/** More than blocks ever hold, items at length or alerts in a list: not even tried, since a storm has thousands. */
+const WHOLE_MAX = LIMITS.blocks / 2;
+const LIST_MAX = 200;
 
 const tableText = (table: CountTable): Text => labelled(table.title, rowsOf(table).join('\n'));
 
@@ -109,17 +106,27 @@ const listBlocks = (items: readonly DigestItem[], all: number): KnownBlock[] => 
 };
 
 /** As many of the worst as leave room for what comes after them; undefined where there is no room at all. */
-const withWorst = (content: DigestContent, rest: (items: DigestItem[]) => KnownBlock[]): KnownBlock[] | undefined =>
-  WORST.map((count) => {
+const withWorst = (content: DigestContent, rest: (items: DigestItem[]) => KnownBlock[]): KnownBlock[] | undefined => {
+  const head = headBlocks(content);
+  for (const count of WORST) {
     const worst = content.items.slice(0, count).flatMap(gistItem);
     const title = worst.length > 0 ? [section(labelled('The worst', ''))] : [];
-    return [...headBlocks(content), ...title, ...worst, ...rest(content.items.slice(count))];
-  }).find((blocks) => fits(blocks));
+    const blocks = [...head, ...title, ...worst, ...rest(content.items.slice(count))];
+    if (fits(blocks)) return blocks;
+  }
+  return undefined;
+};
 
 const body = ({ headline }: DigestContent, blocks: KnownBlock[]): SlackBody => ({
   text: escapeSlack(fitted(headline, PUSH_LIMIT)),
   blocks,
 });
+
+const wholeBody = (content: DigestContent): SlackBody | undefined => {
+  if (content.items.length > WHOLE_MAX) return undefined;
+  const blocks = [...headBlocks(content), ...content.items.flatMap(wholeItem)];
+  return fits(blocks) ? body(content, blocks) : undefined;
+};
 
 const bodyWithFile = (content: DigestContent): SlackBody | undefined => {
   const file = digestFile(content);
@@ -133,23 +140,22 @@ const listBody = (content: DigestContent): SlackBody | undefined => {
   return blocks && body(content, blocks);
 };
 
-const richBody = (content: DigestContent, mayAttach: boolean): SlackBody | undefined => {
-  const whole = [...headBlocks(content), ...content.items.flatMap(wholeItem)];
-  if (fits(whole)) return body(content, whole);
-  return mayAttach ? bodyWithFile(content) : listBody(content);
+const richBody = (alerts: readonly Alert[], describe: Describe, mayAttach: boolean): SlackBody | undefined => {
+  if (!mayAttach && alerts.length > LIST_MAX) return undefined;
+  const content = describe(alerts);
+  return wholeBody(content) ?? (mayAttach ? bodyWithFile(content) : listBody(content));
 };
 
 /**
  * The messages of a digest: one that tells all in blocks; else one with a file or, without one, with a list of every
- * hash; else texts that are digests of their own, so that any of them can be missing from a retry.
+ * hash; else texts.
  */
 export const digestBodies = (
   alerts: readonly Alert[],
   { format, chains, sentAt }: ComposeContext,
   mayAttach: boolean,
 ): DigestPart[] => {
-  const describe = (told: readonly Alert[]): DigestContent => describeDigest(told, chains, sentAt);
-  const rich = format === 'rich' ? richBody(describe(alerts), mayAttach) : undefined;
-  if (rich) return [{ told: alerts, body: rich }];
-  return partsOf(alerts, describe).map((told) => ({ told, body: textBody(describe(told), format) }));
+  const describe: Describe = (told) => describeDigest(told, chains, sentAt);
+  const rich = format === 'rich' ? richBody(alerts, describe, mayAttach) : undefined;
+  return rich ? [{ told: alerts, body: rich }] : digestTexts(alerts, describe, format);
 };
