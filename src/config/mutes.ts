@@ -44,7 +44,7 @@ const names = (description: string) =>
 const windowSection = z.strictObject({
   protocols: names('Globs on the name of a protocol; empty for all.'),
   detectors: names('Globs on detectors, every one of which that fired has to fit; empty for all alerts.'),
-  destinations: names('Ids or labels, as `tocsin status` shows them; empty for all.'),
+  destinations: names('Ids or labels, as `tocsin destinations list` shows them; empty for all.'),
   days: z
     .array(z.enum(DAYS))
     .min(1, { error: 'must name at least one' })

@@ -2,7 +2,7 @@
 import { type Html, html } from '../html.ts';
 import { STYLE } from './page-style.ts';
 import type { ProtocolStatus, StatusReport } from './status.ts';
-import { ago, clockText, isLate, printable, sortProtocols, totalsOf } from './wording.ts';
+import { ago, clockText, isLate, printable, scopeText, sortProtocols, totalsOf } from './wording.ts';
 
 const REFRESH_SECONDS = 10;
 /** A page of thousands of rows, made again every ten seconds, helps nobody; the `status` command shows them all. */
@@ -93,6 +93,22 @@ const destinationsOf = ({ destinations, now }: StatusReport): Html =>
     'Nothing has been sent yet.',
   );
 
+const mutesOf = ({ mutes }: StatusReport): Html =>
+  mutes.length === 0
+    ? html``
+    : html`<h2>Mutes <small>${mutes.length}</small></h2>
+${tableOf(
+  mutes,
+  [
+    { head: 'Mute', cell: ({ id }) => printable(id) },
+    { head: 'Ends', as: 'time', cell: ({ until }) => clockText(until) },
+    { head: 'Hides', as: 'number', cell: ({ hid }) => count(hid) },
+    { head: 'What', cell: (mute) => name(scopeText(mute)) },
+    { head: 'Reason', cell: ({ reason }) => name(reason) },
+  ],
+  '',
+)}`;
+
 const perSource = ({ sources }: ProtocolStatus, show: (source: ProtocolStatus['sources'][number]) => Html): Html =>
   html`<span>${sources.map((source, index) => html`${index === 0 ? html`` : html`<br>`}${show(source)}`)}</span>`;
 
@@ -175,6 +191,7 @@ ${summaryOf(report)}
 ${servicesOf(report)}
 <h2>Destinations <small>${destinations.length}</small></h2>
 ${destinationsOf(report)}
+${mutesOf(report)}
 <h2>Queues</h2>
 ${queuesOf(report)}
 <h2>Protocols <small>${protocols.length}</small></h2>

@@ -1,6 +1,6 @@
 /** The status report for a terminal or a file: aligned columns, what needs a look first, no colour. */
 import type { StatusReport } from './status.ts';
-import { ago, clockText, printable, sortProtocols } from './wording.ts';
+import { ago, clockText, printable, scopeText, sortProtocols } from './wording.ts';
 
 interface Column<Row> {
   head: string;
@@ -46,6 +46,22 @@ const destinationsOf = ({ destinations, now }: StatusReport): string =>
       { head: 'last error', cell: ({ lastError = '' }) => lastError },
     ]),
   );
+
+const mutesOf = ({ mutes }: StatusReport): string[] =>
+  mutes.length === 0
+    ? []
+    : [
+        section(
+          `Mutes (${mutes.length})`,
+          tableOf(mutes, [
+            { head: 'mute', cell: ({ id }) => id },
+            { head: 'until', cell: ({ until }) => clockText(until) },
+            { head: 'hides', isNumber: true, cell: ({ hid }) => hid },
+            { head: 'what', cell: (mute) => scopeText(mute) },
+            { head: 'reason', cell: ({ reason }) => reason },
+          ]),
+        ),
+      ];
 
 const queuesOf = ({ queues }: StatusReport): string =>
   section(
@@ -96,6 +112,7 @@ export const renderStatusText = (report: StatusReport): string => {
     ...problemsOf(report),
     servicesOf(report),
     destinationsOf(report),
+    ...mutesOf(report),
     queuesOf(report),
     protocolsOf(report),
     `Dead and kept: ${dead}`,

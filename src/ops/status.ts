@@ -1,5 +1,5 @@
 /** What runs now, as data: the daemon fills it in, the status page and the `status` command show it. */
-import type { ChannelKind, Source } from '../alert.ts';
+import type { ChannelKind, Mute, Source } from '../alert.ts';
 
 /** All times are ISO 8601. Nothing in it is secret. */
 export interface StatusReport {
@@ -10,6 +10,10 @@ export interface StatusReport {
   services: ServiceStatus[];
   protocols: ProtocolStatus[];
   destinations: DestinationStatus[];
+  /** Destinations that wait to be approved. */
+  held: HeldStatus[];
+  /** Mutes that hold now, the next to end first. */
+  mutes: MuteStatus[];
   queues: QueueStatus[];
   /** Deliveries that failed for good and are kept. */
   dead: number;
@@ -52,6 +56,17 @@ export interface DestinationStatus {
   dead: number;
   lastSuccess?: string;
   lastError?: string;
+}
+
+export interface HeldStatus extends Pick<DestinationStatus, 'id' | 'kind' | 'label'> {
+  since: string;
+  /** Alerts. */
+  waiting: number;
+}
+
+export interface MuteStatus extends Mute {
+  /** Alerts that it hides by now. */
+  hid: number;
 }
 
 export interface QueueStatus {

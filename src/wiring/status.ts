@@ -1,10 +1,12 @@
 /** The status report, put together from what is in Redis: the same for the page and for the `status` command. */
 import { SOURCES } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
-import type { StatusReport } from '../ops/status.ts';
+import type { HeldDestination } from '../deliver/held.ts';
+import type { HeldStatus, StatusReport } from '../ops/status.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
 import { version } from '../version.ts';
 import { brokenNow, brokenSentence } from './broken.ts';
+import { createMuting } from './muting.ts';
 import type { Store } from './store.ts';
 
 export interface StatusDependencies {
@@ -20,9 +22,21 @@ export interface StatusDependencies {
 
 const iso = (at: number): string => new Date(at).toISOString();
 
+const toHeldStatus = ({ destination: { id, kind, label }, since, waiting }: HeldDestination): HeldStatus => ({
+  id,
+  kind,
+  label,
+  since,
+  waiting,
+});
+
+const heldSentence = ({ id, kind, label, waiting }: HeldStatus): string =>
+  `${kind} ${label} is new and waits for approval with ${waiting} ${waiting === 1 ? 'alert' : 'alerts'}: tocsin destinations approve ${id}`;
+
 export const createStatus = (dependencies: StatusDependencies) => {
   const { config, store, now } = dependencies;
   const { sources } = config.alerts;
+  const muting = createMuting({ config, mutes: store.mutes, now });
 
   const sourcesOf = async (service: string, protocol: string) => {
     const tracks = SOURCES.filter((source) => sources.includes(source)).map((source) => ({
@@ -54,6 +68,8 @@ export const createStatus = (dependencies: StatusDependencies) => {
   return async (): Promise<StatusReport> => {
     const protocols = (await Promise.all(config.services.map(({ name }) => protocolsOf(name)))).flat();
     const standings = await store.standings.list();
+    const held = (await store.held.list()).map(toHeldStatus);
+    const { active } = await muting.states();
     const [broken, quarantined, dead, waiting] = await Promise.all([
       brokenNow(store, standings),
       store.quarantine.count(),
@@ -67,10 +83,13 @@ export const createStatus = (dependencies: StatusDependencies) => {
       services: dependencies.services(),
       protocols,
       destinations: standings.map((one) => ({ ...one, waiting: waiting[one.id] ?? 0 })),
+      held,
+      mutes: active.toSorted((a, b) => a.until.localeCompare(b.until)),
       queues: await store.queues.counts(),
       dead,
       problems: [
         ...broken.map(brokenSentence),
+        ...held.map(heldSentence),
         ...dependencies.problems(),
         ...(quarantined === 0 ? [] : [`${quarantined} items of the service could not be understood`]),
       ],

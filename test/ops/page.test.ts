@@ -17,8 +17,20 @@ const filledWith = (text: string): StatusReport => ({
   ],
   protocols: REPORT.protocols.map((protocol) => ({ ...protocol, service: text, name: text, channels: [text] })),
   destinations: REPORT.destinations.map((destination) => ({ ...destination, label: text, lastError: text })),
+  mutes: [{ ...MUTE, id: text, reason: text, protocols: [text], destinations: [text] }],
   problems: [text],
 });
+
+const MUTE: StatusReport['mutes'][number] = {
+  id: 'mute-3f9a2c1b',
+  protocols: ['Lending*'],
+  detectors: ['flashLoan', 'mixer'],
+  destinations: [],
+  reason: 'upgrade of the pool',
+  from: '2026-11-21T09:00:00.000Z',
+  until: '2026-11-21T11:00:00.000Z',
+  hid: 12,
+};
 
 const stateOf = (report: StatusReport): string =>
   /<h1>Tocsin: <span class="(?:good|bad)">(.*?)<\/span>/.exec(renderPage(report))?.[1] ?? '';
@@ -67,6 +79,13 @@ describe('the page', () => {
     expect(page.length).toBeLessThan(1_000_000);
   });
 
+  test('shows what is muted, and until when, where something is', () => {
+    expect(renderPage(REPORT)).not.toContain('Mutes');
+    const page = renderPage({ ...REPORT, mutes: [MUTE] });
+    expect(page).toMatch(/<h2>Mutes <small>1<\/small>[\s\S]*mute-3f9a2c1b[\s\S]*2026-11-21 11:00:00 UTC[\s\S]*>12</);
+    expect(stateOf({ ...REPORT, mutes: [MUTE] })).toBe('all is well');
+  });
+
   test('shows what needs a look first', () => {
     const lost = { service: 'main', name: 'Nobody hears', channels: [], sources: [] };
     const page = renderPage({ ...REPORT, protocols: [...REPORT.protocols, lost] });
@@ -102,6 +121,17 @@ describe('the text', () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: their absence is the point
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
     expect(text).toContain('[2Jevil line');
+  });
+
+  test('shows what is muted, and until when, where something is', () => {
+    expect(renderStatusText(REPORT)).not.toContain('Mutes');
+    expect(renderStatusText({ ...REPORT, mutes: [MUTE] })).toContain(
+      [
+        'Mutes (1)',
+        '  MUTE           UNTIL                    HIDES  WHAT                                           REASON',
+        '  mute-3f9a2c1b  2026-11-21 11:00:00 UTC     12  protocol Lending*; detectors flashLoan, mixer  upgrade of the pool',
+      ].join('\n'),
+    );
   });
 
   test('says what needs a look before everything else', () => {

@@ -32,6 +32,8 @@ export const REPORT: StatusReport = {
       lastSuccess: '2026-11-21T09:56:00.000Z',
     },
   ],
+  held: [],
+  mutes: [],
   queues: [{ name: 'deliver-slack', waiting: 0, delayed: 0, active: 0, failed: 0 }],
   dead: 0,
   problems: [],
