@@ -146,6 +146,10 @@ describe('a digest', () => {
     expect(messages.length).toBeLessThan(6);
     expect(messages.flatMap((message) => message.alerts)).toEqual(alerts);
     expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);
+    const [first, ...behind] = messages;
+    expect(compose(alerts.slice(first?.alerts.length), options).map(({ id }) => id)).toEqual(
+      behind.map(({ id }) => id),
+    );
     for (const { body, alerts: told, id } of messages) {
       expect(body.file).toBeUndefined();
       const { text } = read(body);

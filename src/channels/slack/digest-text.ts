@@ -73,12 +73,13 @@ const textsOf = (incidents: readonly Alert[][], describe: Describe, format: Form
   return [incidents.slice(0, half), incidents.slice(half)].flatMap((part) => textsOf(part, describe, format));
 };
 
-/** As few texts as hold every hash, each a digest of its own, so that any of them can be missing from a retry. */
+/**
+ * As few texts as hold every hash, each a digest of its own: any of them can be missing from a retry, and those behind it
+ * stay as they were.
+ */
 export const digestTexts = (alerts: readonly Alert[], describe: Describe, format: Format): DigestPart[] => {
   const incidents = incidentsOf(alerts);
-  const count = Math.ceil(incidents.length / ITEMS_MAX);
-  const size = Math.ceil(incidents.length / count);
-  return Array.from({ length: count }, (_, part) => incidents.slice(part * size, (part + 1) * size)).flatMap((part) =>
-    textsOf(part, describe, format),
-  );
+  return Array.from({ length: Math.ceil(incidents.length / ITEMS_MAX) }, (_, part) =>
+    textsOf(incidents.slice(part * ITEMS_MAX, (part + 1) * ITEMS_MAX), describe, format),
+  ).flat();
 };
