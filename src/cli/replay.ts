@@ -6,6 +6,7 @@ import { targetOf } from '../deliver/record.ts';
 import { destinationsAt } from '../dispatch/routes.ts';
 import { UsageError } from '../errors.ts';
 import { createAgain } from '../wiring/again.ts';
+import { createContext } from '../wiring/context.ts';
 import { routeSettings } from '../wiring/deliver.ts';
 import {
   type ForwardCounts,
@@ -43,7 +44,12 @@ const destinationsOf = (to: string | undefined, config: Config): Destination[] |
 /** Opens Redis only where something is sent. */
 const openAgain = async (config: Config, trusted: readonly Destination[], context: CommandContext) => {
   const view = await openView(config);
-  return { again: createAgain({ config, ...view, trusted, onHeld: warnOfHeld(context) }), close: view.close };
+  const { store, catalog, close } = view;
+  const withContext = createContext({
+    firsts: store.firsts,
+    protocolOf: async ({ service, protocol }) => (await catalog.protocols(service)).get(protocol),
+  });
+  return { again: createAgain({ config, ...view, trusted, onHeld: warnOfHeld(context) }), withContext, close };
 };
 
 const progressText = ({ done, of, counts }: ForwardProgress): string =>
@@ -58,7 +64,7 @@ const rehearse = async ({ plan, ...run }: Run) => {
 };
 
 const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<ForwardCounts> => {
-  const { again, close } = await openAgain(run.config, plan.to ?? [], context);
+  const { again, withContext, close } = await openAgain(run.config, plan.to ?? [], context);
   const kinds = new Set<ChannelKind>();
   let queued = 0;
   const onForwarded = ({ routes }: Forwarded): void => {
@@ -68,7 +74,7 @@ const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<For
     queued = sent;
   };
   try {
-    const counts = await forward({ ...run, resend: again.resend, onForwarded, onQueued }, plan);
+    const counts = await forward({ ...run, resend: again.resend, withContext, onForwarded, onQueued }, plan);
     warnOfIdle(await again.idleKinds(kinds), context);
     return counts;
   } catch (error) {

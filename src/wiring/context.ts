@@ -9,7 +9,8 @@ export interface ContextDependencies {
   firsts: Firsts;
   /** What the catalog knows of an alert's protocol. */
   protocolOf(alert: Alert): Promise<Pick<CatalogEntry, 'triggers' | 'assets'> | undefined>;
-  log: Pick<Logger, 'warn'>;
+  /** Default: a failure is not said. */
+  log?: Pick<Logger, 'warn'>;
 }
 
 const isJudged = ({ source, type, followUp }: Alert): boolean =>
@@ -35,7 +36,8 @@ export const createContext = ({ firsts, protocolOf, log }: ContextDependencies) 
       isFailing = false;
       return { ...alert, context };
     } catch (error) {
-      if (!isFailing) log.warn({ service: alert.service, item: alert.itemId, err: error }, 'alerts go without context');
+      if (!isFailing)
+        log?.warn({ service: alert.service, item: alert.itemId, err: error }, 'alerts go without context');
       isFailing = true;
       return { ...alert, context: {} };
     }

@@ -1,5 +1,5 @@
 /** Looks for lost deliveries among everything of a service that is on its way. */
-import { type Alert, SOURCES } from '../alert.ts';
+import { type Alert, type Parcel, SOURCES } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import type { AlertRecord } from '../deliver/ledger.ts';
 import { createLostDeliveries, type Suspect } from '../deliver/lost.ts';
@@ -8,6 +8,7 @@ import { ServiceError } from '../errors.ts';
 import type { Catalog } from '../poll/catalog.ts';
 import { createPollLock } from '../poll/lock.ts';
 import { createCarried } from './carried.ts';
+import { createContext } from './context.ts';
 import { routeSettings } from './deliver.ts';
 import { fallbackRoutes } from './fallback.ts';
 import { createGatekeeper } from './gatekeeper.ts';
@@ -42,7 +43,18 @@ const inChunks = async <T, R>(all: readonly T[], each: (one: T) => Promise<R>): 
 export const createLostSearch = ({ config, store, catalog, serviceOf, now }: LostSearchDependencies) => {
   const settings = routeSettings(config);
   const lock = createPollLock(store.redis, store.prefix);
-  const gatekeeper = createGatekeeper({ config, settings, store });
+  const gatekeeper = createGatekeeper({ config, settings, store, now });
+
+  const withContext = createContext({
+    firsts: store.firsts,
+    protocolOf: async ({ service, protocol }) => (await catalog.protocols(service)).get(protocol),
+  });
+
+  /** The books keep no context. */
+  const enqueue = async (parcels: readonly Parcel[], nonce: string): Promise<void> => {
+    const told = parcels.map(async (parcel) => ({ ...parcel, alerts: await withContext(parcel.alerts) }));
+    await gatekeeper.pass(await Promise.all(told), nonce);
+  };
 
   const destinationsOf = async ({ service, protocol }: Pick<Alert, 'service' | 'protocol'>) => {
     const { channels = [] } = (await catalog.protocols(service)).get(protocol) ?? {};
@@ -93,7 +105,7 @@ export const createLostSearch = ({ config, store, catalog, serviceOf, now }: Los
       inventory: createCarried(store),
       ledger: store.ledger,
       dead: store.dead,
-      enqueue: gatekeeper.pass,
+      enqueue,
       destinationsOf,
       itemOf: itemOf(signal),
       lostAfterMs: config.audit.lostAfter,

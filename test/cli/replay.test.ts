@@ -8,13 +8,14 @@ const HOUR_MS = 3_600_000;
 
 interface Payload {
   type: string;
-  data: { replay: boolean; inspection?: { _id: string } };
+  data: { replay: boolean; inspection?: { _id: string }; context?: { first?: { since: string; origin: boolean } } };
 }
 
 const webhooks = ({ sandbox }: World) =>
   sandbox.receivers.webhook.received().map(({ destination, raw: { id, bodyText } }) => {
     const { type, data } = JSON.parse(bodyText) as Payload;
-    return { id, destination, type, replay: data.replay, item: data.inspection?._id };
+    const { replay, inspection, context } = data;
+    return { id, destination, type, replay, item: inspection?._id, context };
   });
 
 const insertOld = ({ sandbox: { service } }: World, protocol: string, hours: number) =>
@@ -40,6 +41,11 @@ test('reaches everybody again under the same ids, marked as a replay', async () 
   const after = webhooks(world).slice(before.length);
   expect(after.map(({ replay }) => replay)).toEqual([true, true, true, true]);
   expect(new Set(after.map(({ id }) => id))).toEqual(new Set(before.map(({ id }) => id)));
+  for (const { item, context } of after.filter((each) => each.item !== undefined)) {
+    const { since: _since, ...first } = before.find((each) => each.item === item)?.context?.first ?? {};
+    expect(first).toHaveProperty('origin', true);
+    expect(context?.first).toMatchObject(first);
+  }
   const slack = world.sandbox.receivers.slack.received().map(({ text }) => text);
   expect(slack.filter((text) => text.includes('Replay'))).toHaveLength(4);
 
