@@ -8,6 +8,7 @@ import {
   type ListedAsset,
 } from '../alert.ts';
 import type { Facts } from './firsts.ts';
+import { firedDetectors } from './mutes.ts';
 
 /** What is known of a protocol when one of its inspections is judged. */
 export interface Knowledge {
@@ -16,16 +17,14 @@ export interface Knowledge {
   assets?: readonly ListedAsset[];
 }
 
-type Judged = Pick<Alert, 'type' | 'item'>;
+type Judged = Pick<Alert, 'source' | 'type' | 'item'>;
 
 const objectOf = (value: JsonValue | undefined): JsonObject | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
 
-/** Names of the detectors that fired; undefined where the inspection does not tell. */
-const firedOf = ({ item }: Judged): string[] | undefined => {
-  const detections = objectOf(item.detections);
-  return detections && Object.keys(detections).filter((name) => hasFired(detections[name]));
-};
+/** Undefined where the inspection does not tell. */
+const firedOf = (alert: Judged): string[] | undefined =>
+  objectOf(alert.item.detections) === undefined ? undefined : firedDetectors(alert);
 
 const plain = (name: string): string => name.trim().toLowerCase();
 
@@ -90,16 +89,28 @@ const listing = (
   return lists.length > 0 && lists.every(({ values }) => values !== undefined) ? [] : undefined;
 };
 
+const SELECTOR = /^0x[0-9a-f]{8}$/;
+
+const privilegedOn = (touched: readonly Touched[], item: JsonObject): string[] | undefined => {
+  // `pause(address)` is listed as `pause`.
+  const method = textOf(item.invokedMethodName)?.split('(', 1)[0]?.trim().toLowerCase() || undefined;
+  const names = listing(touched, 'privileged', method);
+  // What has no name may be one that is listed by its name only.
+  return names?.length === 0 && SELECTOR.test(method ?? '') ? undefined : names;
+};
+
 /** Everything but what was seen before. */
 export const contextOf = (alert: Judged, known: Knowledge): AlertContext => {
   const trigger = triggerOf(known, alert);
   const touched = touchedBy(alert, known.assets ?? []);
   const origin = textOf(alert.item.txOrigin)?.toLowerCase();
-  // `pause(address)` is listed as `pause`.
-  const method = textOf(alert.item.invokedMethodName)?.split('(', 1)[0]?.trim().toLowerCase();
   const adminOf = listing(touched, 'admins', origin);
-  const privilegedOn = listing(touched, 'privileged', method || undefined);
-  return { ...(trigger && { trigger }), ...(adminOf && { adminOf }), ...(privilegedOn && { privilegedOn }) };
+  const privileged = privilegedOn(touched, alert.item);
+  return {
+    ...(trigger && { trigger }),
+    ...(adminOf && { adminOf }),
+    ...(privileged && { privilegedOn: privileged }),
+  };
 };
 
 /** What may have been alerted before; detectors count as one fact together. */

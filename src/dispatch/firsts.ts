@@ -4,7 +4,7 @@
  * goes.
  */
 import type { Cluster, Redis } from 'ioredis';
-import { type Alert, contentId } from '../alert.ts';
+import { type Alert, type AlertContext, contentId } from '../alert.ts';
 
 /** A fact's name by its kind; what is not known of the alert is left out. */
 export interface Facts {
@@ -12,12 +12,7 @@ export interface Facts {
   detectors?: string;
 }
 
-export interface First {
-  /** ISO 8601: what was alerted later than this is remembered. */
-  since: string;
-  origin?: boolean;
-  detectors?: boolean;
-}
+type First = NonNullable<AlertContext['first']>;
 
 export interface Firsts {
   /** Which facts come for the first time; notes them. */

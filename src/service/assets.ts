@@ -13,10 +13,22 @@ const plainMethod = (word: string): string => (word.split('(', 1)[0] ?? '').trim
 /** What an element of an undocumented shape may call its method by. */
 const METHOD_KEYS = ['name', 'selector', 'signature', 'method'];
 
-const methodWords = (value: JsonValue): string[] => {
+const SELECTOR = /^0x[0-9a-f]{8}$/;
+
+type Table = readonly (readonly [selector: string, name: string])[];
+
+const tableOf = (methods: JsonValue | undefined): Table =>
+  Object.entries(objectOf(methods) ?? {})
+    .map(([selector, name]) => [plainMethod(selector), plainMethod(textOf(name) ?? '')] as const)
+    .filter(([, name]) => name !== '');
+
+/** A method by all its words; none where it has no name, as inspections call methods by name. */
+const methodWords = (value: JsonValue, table: Table): string[] => {
   const object = objectOf(value);
-  const words = object ? METHOD_KEYS.map((key) => object[key]) : [value];
-  return words.map((word) => (typeof word === 'string' ? plainMethod(word) : '')).filter((word) => word !== '');
+  const given = object ? METHOD_KEYS.map((key) => object[key]) : [value];
+  const words = given.flatMap((word) => (typeof word === 'string' ? plainMethod(word) || [] : []));
+  const all = [...words, ...table.filter((pair) => pair.some((word) => words.includes(word))).flat()];
+  return all.some((word) => !SELECTOR.test(word)) ? all : [];
 };
 
 /** The whole list or nothing: half a list would make a no of what is not known. */
@@ -31,28 +43,21 @@ const adminWords = (value: JsonValue): string[] => {
   return address === undefined ? [] : [address.trim().toLowerCase()];
 };
 
-/** Selectors with their names and names with their selectors, by the asset's own table. */
-const withAliases = (words: readonly string[], methods: JsonValue | undefined): string[] => {
-  const table = Object.entries(objectOf(methods) ?? {}).map(([selector, name]) => [
-    plainMethod(selector),
-    plainMethod(textOf(name) ?? ''),
-  ]);
-  const aliases = table.filter((pair) => pair.some((word) => words.includes(word))).flat();
-  return [...new Set([...words, ...aliases])].filter((word) => word !== '');
-};
-
 const decodeAsset = (raw: JsonValue): ListedAsset[] => {
   const asset = objectOf(raw);
   const address = textOf(asset?.address);
   if (asset === undefined || address === undefined) return [];
-  const privileged = wholeList(asset.privilegedMethods, methodWords);
+  const table = tableOf(asset.methods);
   return [
     {
       address: address.trim().toLowerCase(),
       ...optional('chainId', textOf(asset.chainId)?.trim()),
       ...optional('name', textOf(asset.descriptor)?.slice(0, NAME_LIMIT)),
       ...optional('admins', wholeList(asset.admins, adminWords)),
-      ...optional('privileged', privileged && withAliases(privileged, asset.methods)),
+      ...optional(
+        'privileged',
+        wholeList(asset.privilegedMethods, (method) => methodWords(method, table)),
+      ),
     },
   ];
 };

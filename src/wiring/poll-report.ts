@@ -27,7 +27,9 @@ const named = (names: readonly string[]): string[] =>
 
 const KEY = 'the key';
 const LISTING = 'protocols';
-const ASSETS = 'assets';
+/** Their failure does not mean that the service is down. */
+const CONTEXT = 'context';
+const assetsOf = (service: string): string => `assets at ${service}`;
 
 const subjectOf = ({ source, protocols: [first = '', ...others] }: Stream): string =>
   `${source} of ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
@@ -79,8 +81,8 @@ export const createPollReport = ({ quarantine, metrics, health, outages, log }: 
       health.fail(`service:${service}`, messageOf(error));
       outages.failed(service, LISTING, error);
     },
-    onAssetsListed: (service: string): void => outages.worked(service, ASSETS),
-    onAssetsFailed: (service: string, error: unknown): void => outages.failed(service, ASSETS, error),
+    onAssetsListed: (service: string): void => outages.worked(CONTEXT, assetsOf(service)),
+    onAssetsFailed: (service: string, error: unknown): void => outages.failed(CONTEXT, assetsOf(service), error),
     onRefused: (service: string, error: ServiceError): void => {
       metrics.serviceUp.set({ service }, 0);
       health.fail(`service:${service}`, `the key is refused, so none of its protocols is read: ${error.message}`);

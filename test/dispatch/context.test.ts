@@ -88,6 +88,7 @@ test.each<[JsonValue, string[] | undefined]>([
   ['Pause(bool)', ['Vault']],
   ['0x8456CB59', ['Vault']],
   ['deposit', []],
+  ['0xd0e30db0', undefined],
   ['', undefined],
   ['(', undefined],
   [{ name: 'pause' }, undefined],

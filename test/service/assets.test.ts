@@ -23,7 +23,7 @@ test('an asset as the interface describes it, selectors with their names', () =>
       chainId: '8453',
       name: 'Vault',
       admins: ['0xad', '0xef'],
-      privileged: ['0x8456cb59', 'setfee', 'pause', '0x69fe0e2d'],
+      privileged: ['0x8456cb59', 'pause', 'setfee', '0x69fe0e2d'],
     },
   ]);
 });
@@ -48,6 +48,8 @@ test.each<[JsonValue, string[] | undefined]>([
   [['pause', { id: 7 }], undefined],
   [['pause', 7], undefined],
   [['('], undefined],
+  [['0x8456cb59'], undefined],
+  [['pause', '0x8456cb59'], undefined],
   [{}, undefined],
 ])('privileged methods %j are %j', (privilegedMethods, privileged) => {
   expect(assetOf({ privilegedMethods })?.privileged).toEqual(privileged);
