@@ -1,12 +1,5 @@
 /** What helps to decide on an inspection at night, from the inspection and what the service lists of its protocol. Pure. */
-import {
-  type Alert,
-  type AlertContext,
-  hasFired,
-  type JsonObject,
-  type JsonValue,
-  type ListedAsset,
-} from '../alert.ts';
+import type { Alert, AlertContext, JsonObject, JsonValue, ListedAsset } from '../alert.ts';
 import type { Facts } from './firsts.ts';
 import { firedDetectors } from './mutes.ts';
 
