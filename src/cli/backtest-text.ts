@@ -43,14 +43,21 @@ const detectorsText = (detectors: BacktestReport['detectors']): string =>
     { head: 'inspections', isNumber: true, cell: ({ alerts }) => alerts },
   ]);
 
+const mutesText = (mutes: BacktestReport['mutes']): string =>
+  renderTable<BacktestReport['mutes'][number]>(mutes, [
+    { head: 'muted by window', shrinks: true, cell: ({ reason }) => reason },
+    { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
+  ]);
+
 /** Ends with a line feed. */
 export const renderBacktest = (report: BacktestReport): string => {
-  const { since, until, alerts, protocols, detectors, destinations, problems } = report;
+  const { since, until, alerts, protocols, detectors, destinations, mutes, problems } = report;
   const sections = [
     `${minuteText(Date.parse(since))} to ${minuteText(Date.parse(until))} UTC: ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}\n`,
     ...(protocols.length === 0 ? [] : [protocolsText(protocols)]),
     ...(detectors.length === 0 ? [] : [detectorsText(detectors)]),
     ...(destinations.length === 0 ? [] : [destinationsText(destinations)]),
+    ...(mutes.length === 0 ? [] : [mutesText(mutes)]),
     ...(problems.length === 0 ? [] : [`Leads nowhere\n${problems.map((each) => `  ${cleanLine(each)}\n`).join('')}`]),
     'Nothing was sent.\n',
   ];

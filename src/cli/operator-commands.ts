@@ -32,6 +32,44 @@ const deadCommands = ({ command, group }: CommandMaker): Command =>
       .addOption(jsonOption()),
   ]);
 
+const muteCommands = ({ command, group }: CommandMaker): Command =>
+  group('mute', 'what is kept from being sent for a time', [
+    command('add', 'mute something', async () => (await import('./mute.ts')).addMute)
+      .option('--protocol <glob>', "of these protocols; '*' for all")
+      .option('--detector <glob>', 'inspections in which no other detector fired')
+      .option('--destination <id>', 'only there: an id or a label')
+      .requiredOption('--for <duration>', 'how long, like 2h')
+      .requiredOption('--reason <text>', 'why; told to those for whom something was hidden')
+      .addOption(jsonOption()),
+    command('list', 'what is muted now', async () => (await import('./mute.ts')).listMutes)
+      .option('--all', 'also what ended in the last seven days')
+      .addOption(jsonOption()),
+    command('end <id>', 'end one before its time', async () => (await import('./mute.ts')).endMute).addOption(
+      jsonOption(),
+    ),
+  ]);
+
+const destinationCommands = ({ command, group }: CommandMaker): Command =>
+  group('destinations', 'where alerts go, and the approval of new destinations', [
+    command('list', 'list them', async () => (await import('./destinations.ts')).listDestinations).addOption(
+      jsonOption(),
+    ),
+    command(
+      'approve [names...]',
+      'send to them, beginning with what was held: by id or label',
+      async () => (await import('./destinations.ts')).approveDestinations,
+    )
+      .option('--all', 'all that are not approved yet')
+      .addOption(jsonOption()),
+    command(
+      'revoke <name>',
+      'hold what comes from now on: by id or label',
+      async () => (await import('./destinations.ts')).revokeDestination,
+    )
+      .option('--drop', 'also give up what waits: it is dead, and kept')
+      .addOption(jsonOption()),
+  ]);
+
 const withTracks = (command: Command): Command =>
   command
     .option('--source <source>', 'only inspections, or only notifications')
@@ -78,6 +116,8 @@ export const operatorCommands = (make: CommandMaker): Command[] => [
     )
     .addOption(jsonOption()),
   deadCommands(make),
+  muteCommands(make),
+  destinationCommands(make),
   cursorCommands(make),
   replayCommand(make),
   backtestCommand(make),

@@ -101,7 +101,7 @@ export const createHeld = (redis: Redis | Cluster, prefix: string, now: () => nu
       const fields = await redis.hgetall(heldKey);
       const all = Object.entries(fields).filter(([field]) => !field.includes(' '));
       const held = await Promise.all(all.map(([id, json]) => read(id, json, `${id} announcedAt` in fields)));
-      return held.sort((a, b) => a.since.localeCompare(b.since));
+      return held.sort((a, b) => a.since.localeCompare(b.since) || a.destination.id.localeCompare(b.destination.id));
     },
     some: async (id) => {
       const ids = (await redis.hkeys(alertsKey(id))).slice(0, CHUNK);

@@ -44,6 +44,7 @@ export const createAgain = ({ config, store, catalog, trusted, onHeld }: AgainDe
     store,
     ...(trusted ? { trusted } : {}),
     onHeld: async (destination) => onHeld?.(destination),
+    now: Date.now,
   });
 
   const uncarried = async ({ destination, alerts }: Parcel): Promise<Alert[]> => {

@@ -8,6 +8,7 @@ import { type Load, loadOf } from '../deliver/load.ts';
 import { targetOf } from '../deliver/record.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
 import { type Routes, routeAlert } from '../dispatch/routes.ts';
+import { createMuteForecast, type MuteLoad } from './backtest-mutes.ts';
 import { chainsOf } from './chains.ts';
 import { openConfiguredChannels, routeSettings } from './deliver.ts';
 import type { HistoryProtocol, openHistory, Period, Unread } from './history.ts';
@@ -41,6 +42,8 @@ export interface BacktestReport {
   /** Inspections in which it fired; one may count for several. */
   detectors: { detector: string; alerts: number }[];
   destinations: DestinationLoad[];
+  /** By windows of the config. */
+  mutes: MuteLoad[];
   /** Channel entries that lead nowhere, whether there was an alert for them or not. */
   problems: string[];
   unread: Unread[];
@@ -137,6 +140,7 @@ export interface BacktestInput {
 const createCollector = (config: Config, compose: (routed: readonly Routed[]) => void) => {
   const settings = routeSettings(config);
   const tally = createTally();
+  const forecast = createMuteForecast(config);
   const pending = new Map<string, Routed[]>();
   const keyOf = ({ service, name }: HistoryProtocol, source: Source) => JSON.stringify([service, name, source]);
   let alerts = 0;
@@ -149,14 +153,20 @@ const createCollector = (config: Config, compose: (routed: readonly Routed[]) =>
         const key = keyOf(protocol, alert.source);
         const routed = pending.get(key) ?? [];
         pending.set(key, routed);
-        if (routes.destinations.length > 0) routed.push({ alert, destinations: routes.destinations });
+        const destinations = forecast.pass(alert, routes.destinations);
+        if (destinations.length > 0) routed.push({ alert, destinations });
       }
     },
     end: (protocol: HistoryProtocol, source: Source): void => {
       compose(pending.get(keyOf(protocol, source)) ?? []);
       pending.delete(keyOf(protocol, source));
     },
-    counts: () => ({ alerts, protocols: tally.protocols(), detectors: tally.detectors() }),
+    counts: () => ({
+      alerts,
+      protocols: tally.protocols(),
+      detectors: tally.detectors(),
+      mutes: forecast.loads(),
+    }),
   };
 };
 

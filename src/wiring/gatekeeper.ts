@@ -15,15 +15,24 @@ export interface GatekeeperDependencies {
   trusted?: readonly Destination[];
   /** Told of what was kept; told again of the same after a crash. Default: nobody. */
   onHeld?(destination: Destination, alerts: readonly Alert[]): Promise<void>;
+  now(): number;
 }
 
 export type Gatekeeper = ReturnType<typeof createGatekeeper>;
 
 /** No service has an empty name: this lock is of what is released alone. */
 const RELEASES = '';
+const NOT_APPROVED = 'its destination was not approved, and what waited for it was given up';
 
-export const createGatekeeper = ({ config, settings, store, trusted: given = [], onHeld }: GatekeeperDependencies) => {
-  const { held, ledger, queues } = store;
+export const createGatekeeper = ({
+  config,
+  settings,
+  store,
+  trusted: given = [],
+  onHeld,
+  now,
+}: GatekeeperDependencies) => {
+  const { held, ledger, queues, dead } = store;
   const { gate, allow } = config.destinations;
   const named = trustedBy(config.fallback?.channels ?? [], settings);
   const trusted = new Set([...named, ...given.map(({ id }) => id)]);
@@ -47,26 +56,35 @@ export const createGatekeeper = ({ config, settings, store, trusted: given = [],
     await onHeld?.(destination, pending);
   };
 
-  /** Queued first, taken out second: a crash in between queues some again, and the books are asked before they are sent. */
-  const release = async (destination: Destination): Promise<number> => {
-    const { id } = destination;
+  /** Takes what is held for a destination, some at a time, out of the hold once `each` has resolved; gives how many. */
+  const drain = async ({ id }: Destination, each: (alerts: readonly Alert[]) => Promise<void>): Promise<number> => {
     const turn = await lock.take([{ service: RELEASES, source: 'inspections', protocol: id }]);
     if (!turn) return 0;
     try {
-      let released = 0;
+      let drained = 0;
       for (let some = await held.some(id); some.length > 0; some = await held.some(id)) {
-        await send(toParcels(some.map((alert) => ({ alert, destinations: [destination] }))));
-        await held.remove(
-          id,
-          some.map((alert) => alert.id),
-        );
-        released += some.length;
+        await each(some);
+        const ids = some.map((alert) => alert.id);
+        await held.remove(id, ids);
+        drained += some.length;
       }
-      return released;
+      return drained;
     } finally {
       await turn.release();
     }
   };
+
+  /** A crash in between queues some again, and the books are asked before they are sent. */
+  const release = (destination: Destination): Promise<number> =>
+    drain(destination, (alerts) => send(toParcels(alerts.map((alert) => ({ alert, destinations: [destination] })))));
+
+  /** Ends as dead, and kept. */
+  const drop = (destination: Destination): Promise<number> =>
+    drain(destination, async (alerts) => {
+      const end = { reason: 'not-approved', message: NOT_APPROVED, at: new Date(now()).toISOString() };
+      for (const alert of alerts) await dead.bury({ alert, destination, attempts: 0, ...end });
+      await ledger.book(destination, alerts, { state: 'dead', attempt: { outcome: 'dead', durationMs: 0, ...end } });
+    });
 
   return {
     isOpen,
@@ -75,6 +93,8 @@ export const createGatekeeper = ({ config, settings, store, trusted: given = [],
     },
     /** Sends what is held for one destination; gives how many alerts. Another who does so already is left to it. */
     release,
+    /** Gives up what is held for one destination; gives how many alerts. */
+    drop,
     /** Sends what is held for destinations that are open now: approved, allowed, or the gate was taken away. */
     releaseOpen: async (): Promise<void> => {
       const all = await held.list();

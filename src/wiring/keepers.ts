@@ -23,7 +23,13 @@ export interface KeeperDependencies {
 }
 
 export const createKeepers = ({ config, settings, store, metrics, fallback, log, now }: KeeperDependencies) => {
-  const gatekeeper = createGatekeeper({ config, settings, store, onHeld: createHeldNews({ store, fallback, log }) });
+  const gatekeeper = createGatekeeper({
+    config,
+    settings,
+    store,
+    onHeld: createHeldNews({ store, fallback, log }),
+    now,
+  });
   const onMuted = (muted: readonly Destination[]): void => {
     for (const { kind, id } of muted) metrics.muted.inc({ kind, destination: id });
   };

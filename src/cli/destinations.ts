@@ -1,0 +1,106 @@
+/** `tocsin destinations`: which destinations may be sent to, and the approval of new ones. */
+import { CHANNEL_KINDS } from '../alert.ts';
+import { cleanLine } from '../channels/text.ts';
+import type { Config } from '../config/schema.ts';
+import { UsageError } from '../errors.ts';
+import { createAgain } from '../wiring/again.ts';
+import { createDestinationDesk, type KnownDestination } from '../wiring/destination-desk.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { warnOfIdle } from './dead-change.ts';
+import { renderTable } from './table.ts';
+import { type View, withView } from './with-view.ts';
+
+const OPEN = 'destinations.gate is false: nothing is held at present';
+
+const openDesk = (view: View, config: Config) => createDestinationDesk({ config, ...view });
+
+const nameOf = ({ kind, label }: KnownDestination): string => `${kind} ${cleanLine(label)}`;
+
+const alertsText = (count: number): string => (count === 1 ? 'one alert' : `${count} alerts`);
+
+const table = (known: readonly KnownDestination[]): string =>
+  renderTable<KnownDestination>(known, [
+    { head: 'id', cell: ({ id }) => id },
+    { head: 'kind', cell: ({ kind }) => kind },
+    { head: 'destination', shrinks: true, cell: ({ label }) => label },
+    { head: 'state', cell: ({ state }) => state },
+    { head: 'since (UTC)', cell: ({ since }) => since?.slice(0, 19).replace('T', ' ') },
+    { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
+  ]);
+
+export const listDestinations = (options: CommonOptions, context: CommandContext): Promise<ExitCode> =>
+  withView(options, context, async (view, config) => {
+    const known = await openDesk(view, config).list();
+    if (options.json === true) writeJson(context, known);
+    else context.write(known.length === 0 ? 'no destination is known yet\n' : table(known));
+    if (!config.destinations.gate) context.warn(`tocsin: ${OPEN}\n`);
+    return EXIT.done;
+  });
+
+export interface ApproveOptions extends CommonOptions {
+  names: readonly string[];
+  all?: boolean;
+}
+
+const chosen = async ({ names, all = false }: ApproveOptions, desk: ReturnType<typeof openDesk>) => {
+  if (names.length > 0 === all) throw new UsageError('name destinations by id or label, or take --all');
+  if (!all) {
+    const found = await Promise.all(names.map(desk.find));
+    return [...new Map(found.map((one) => [one.id, one])).values()];
+  }
+  const some = (await desk.list()).filter(({ state }) => state === 'held' || state === 'new');
+  if (some.length === 0) throw new UsageError('no destination waits for approval');
+  return some;
+};
+
+export const approveDestinations = (options: ApproveOptions, context: CommandContext): Promise<ExitCode> =>
+  withView(options, context, async (view, config) => {
+    const desk = openDesk(view, config);
+    const some = await chosen(options, desk);
+    const sent = await desk.approve(some);
+    const told = some.map((one, index) => ({ one, sent: sent[index] ?? 0 }));
+    if (options.json === true) {
+      writeJson(
+        context,
+        told.map(({ one: { id, kind, label }, ...rest }) => ({ id, kind, label, ...rest })),
+      );
+    } else {
+      for (const { one, sent: count } of told) {
+        const rest = count === 0 ? '' : `, and ${alertsText(count)} that waited on the way`;
+        context.write(`${nameOf(one)}: approved${rest}\n`);
+      }
+    }
+    if (!config.destinations.gate) context.warn(`tocsin: ${OPEN}\n`);
+    const kinds = told.filter((each) => each.sent > 0).map(({ one }) => one.kind);
+    const known = CHANNEL_KINDS.filter((kind) => kinds.includes(kind));
+    warnOfIdle(await createAgain({ config, ...view }).idleKinds(new Set(known)), context);
+    return EXIT.done;
+  });
+
+export interface RevokeOptions extends CommonOptions {
+  name: string;
+  drop?: boolean;
+}
+
+const STAYS_OPEN: Partial<Record<KnownDestination['state'], string>> = {
+  config: 'the config names it, so it is sent to all the same',
+  allowed: 'destinations.allow lets it through all the same',
+};
+
+export const revokeDestination = (options: RevokeOptions, context: CommandContext): Promise<ExitCode> =>
+  withView(options, context, async (view, config) => {
+    const desk = openDesk(view, config);
+    const one = await desk.find(options.name);
+    const revoked = await desk.revoke(one.id);
+    const drops = options.drop === true;
+    if (!revoked && !drops) {
+      throw new UsageError(`${nameOf(one)} is not approved; --drop gives up what waits for it`);
+    }
+    const dropped = drops ? await desk.drop(one) : 0;
+    const done = [...(revoked ? ['approved no more'] : []), ...(drops ? [`${alertsText(dropped)} given up`] : [])];
+    if (options.json === true) writeJson(context, { id: one.id, revoked, dropped });
+    else context.write(`${nameOf(one)}: ${done.join(', ')}\n`);
+    const why = STAYS_OPEN[one.state];
+    if (why !== undefined) context.warn(`tocsin: ${why}\n`);
+    return EXIT.done;
+  });

@@ -1,0 +1,128 @@
+/** `tocsin mute`: what is kept from being sent for a time, with a reason and an end. */
+import { randomUUID } from 'node:crypto';
+import type { Mute } from '../alert.ts';
+import { formatDuration, parseDuration } from '../config/fields.ts';
+import type { Config } from '../config/schema.ts';
+import { endOf, type StoredMute } from '../deliver/mutes.ts';
+import { UsageError } from '../errors.ts';
+import { createGlobs } from '../globs.ts';
+import { clockText, scopeText } from '../ops/wording.ts';
+import { createDestinationDesk } from '../wiring/destination-desk.ts';
+import { createMuting } from '../wiring/muting.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { renderTable } from './table.ts';
+import { type View, withView } from './with-view.ts';
+
+export interface AddOptions extends CommonOptions {
+  protocol?: string;
+  detector?: string;
+  destination?: string;
+  for: string;
+  reason: string;
+}
+
+const openMuting = ({ store }: View, config: Config) => createMuting({ config, mutes: store.mutes, now: Date.now });
+
+const given = (value: string | undefined): string[] => (value === undefined ? [] : [value]);
+
+/** Throws a `UsageError`. */
+const muteOf = (options: AddOptions, { maxLength, never }: Config['mutes'], now: number): Mute => {
+  const { protocol, detector, destination, reason } = options;
+  if ([protocol, detector, destination].every((value) => value === undefined)) {
+    throw new UsageError("say what to mute: --protocol, --detector or --destination; --protocol '*' is everything");
+  }
+  if ([protocol, detector, destination, reason].includes('')) throw new UsageError('an option is empty');
+  if (!/\S/.test(reason)) throw new UsageError('--reason must say something');
+  const lengthMs = parseDuration(options.for) ?? 0;
+  if (lengthMs <= 0) throw new UsageError(`--for must be a duration like 30m or 2h (got '${options.for}')`);
+  if (lengthMs > maxLength) {
+    throw new UsageError(
+      `--for must be at most ${formatDuration(maxLength)}, as mutes.maxLength says (got '${options.for}')`,
+    );
+  }
+  if (detector !== undefined && createGlobs(never)(detector)) {
+    throw new UsageError(`--detector: mutes.never says that ${detector} is never muted`);
+  }
+  return {
+    id: `mute-${randomUUID().slice(0, 8)}`,
+    protocols: given(protocol),
+    detectors: given(detector),
+    destinations: given(destination),
+    reason,
+    from: new Date(now).toISOString(),
+    until: new Date(now + lengthMs).toISOString(),
+  };
+};
+
+/** What fits nothing that is known hides nothing, and is probably a slip. */
+const doubtsOf = async ({ protocols, destinations }: Mute, view: View, config: Config): Promise<string[]> => {
+  const names = (await Promise.all(config.services.map(({ name }) => view.catalog.protocols(name)))).flatMap((all) => [
+    ...all.keys(),
+  ]);
+  const known = await createDestinationDesk({ config, ...view }).list();
+  const isProtocol = createGlobs(protocols);
+  const isKnown = (name: string): boolean => known.some(({ id, label }) => id === name || label === name);
+  return [
+    ...(protocols.length === 0 || names.some(isProtocol) ? [] : [`no protocol is known that fits '${protocols}'`]),
+    ...destinations.filter((name) => !isKnown(name)).map((name) => `no destination is known by '${name}'`),
+  ];
+};
+
+export const addMute = (options: AddOptions, context: CommandContext): Promise<ExitCode> =>
+  withView(options, context, async (view, config) => {
+    const mute = muteOf(options, config.mutes, Date.now());
+    await view.store.mutes.add(mute);
+    if (options.json === true) writeJson(context, mute);
+    else context.write(`${mute.id}: ${scopeText(mute)}; until ${clockText(mute.until)}\n`);
+    for (const doubt of await doubtsOf(mute, view, config)) context.warn(`tocsin: ${doubt}, so far\n`);
+    return EXIT.done;
+  });
+
+interface Shown extends StoredMute {
+  isActive: boolean;
+}
+
+const stateOf = ({ isActive, hid, ...mute }: Shown): string => {
+  const at = clockText(new Date(endOf({ hid, ...mute })).toISOString());
+  if (isActive) return `until ${at}`;
+  return mute.endedAt === undefined ? `ended ${at}` : `ended ${at}, by hand`;
+};
+
+export const listMutes = (options: CommonOptions & { all?: boolean }, context: CommandContext): Promise<ExitCode> =>
+  withView(options, context, async (view, config) => {
+    const { active, over, past } = await openMuting(view, config).states();
+    const ended = options.all === true ? [...over, ...past] : [];
+    const shown: Shown[] = [
+      ...active.map((mute) => ({ ...mute, isActive: true })),
+      ...ended.map((mute) => ({ ...mute, isActive: false })),
+    ].sort((a, b) => endOf(a) - endOf(b));
+    if (options.json === true) {
+      writeJson(context, shown);
+      return EXIT.done;
+    }
+    const table = renderTable<Shown>(shown, [
+      { head: 'mute', cell: ({ id }) => id },
+      { head: 'end', cell: stateOf },
+      { head: 'hides', isNumber: true, cell: ({ hid }) => hid },
+      { head: 'what', shrinks: true, cell: (mute) => scopeText(mute) },
+      { head: 'reason', shrinks: true, cell: ({ reason }) => reason },
+    ]);
+    context.write(shown.length === 0 ? 'nothing is muted\n' : table);
+    return EXIT.done;
+  });
+
+export const endMute = (options: CommonOptions & { id: string }, context: CommandContext): Promise<ExitCode> =>
+  withView(options, context, async (view, config) => {
+    const { active } = await openMuting(view, config).note();
+    const mute = active.find(({ id }) => id === options.id);
+    if (mute === undefined)
+      throw new UsageError(`no mute '${options.id}' holds; \`tocsin mute list\` shows those that do`);
+    const at = Date.now();
+    await view.store.mutes.end(mute.id, at);
+    if (options.json === true) writeJson(context, { ...mute, endedAt: new Date(at).toISOString() });
+    else {
+      const rest = mute.hid === 0 ? 'it hid nothing' : `a daemon tells what it hid: ${mute.hid} so far`;
+      context.write(`${mute.id}: ended; ${rest}\n`);
+    }
+    return EXIT.done;
+  });

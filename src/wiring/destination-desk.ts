@@ -1,0 +1,104 @@
+/** What `tocsin destinations` works with: every destination that is known, and how it stands with the gate. */
+import type { Destination } from '../alert.ts';
+import type { Config } from '../config/schema.ts';
+import type { Target } from '../deliver/record.ts';
+import { createGate, trustedBy } from '../dispatch/gate.ts';
+import { UsageError } from '../errors.ts';
+import { routeSettings } from './deliver.ts';
+import { fallbackRoutes } from './fallback.ts';
+import { createGatekeeper } from './gatekeeper.ts';
+import type { RouteReview } from './routes.ts';
+import type { Store } from './store.ts';
+
+/** `config`: named by the config itself. `allowed`: by `destinations.allow`. `held`: something waits for it. */
+export type GateState = 'config' | 'allowed' | 'approved' | 'held' | 'new';
+
+export interface KnownDestination extends Target {
+  state: GateState;
+  /** Alerts that wait for its approval. */
+  waiting: number;
+  /** ISO 8601: approved, or held, since. */
+  since?: string;
+}
+
+export interface DestinationDeskDependencies {
+  config: Config;
+  store: Store;
+  review: Pick<RouteReview, 'destinations'>;
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+export const createDestinationDesk = ({ config, store, review }: DestinationDeskDependencies) => {
+  const settings = routeSettings(config);
+  const { allow } = config.destinations;
+  const { held } = store;
+  const gatekeeper = createGatekeeper({ config, settings, store, now: Date.now });
+  const trusted = trustedBy(config.fallback?.channels ?? [], settings);
+  const isAllowed = createGate({ gate: true, allow, trusted: NOBODY })(NOBODY);
+
+  const list = async (): Promise<KnownDestination[]> => {
+    const [holds, approvals] = await Promise.all([held.list(), held.approvals()]);
+    const waits = new Map(holds.map((one) => [one.destination.id, one]));
+    const approved = new Map(approvals.map((one) => [one.id, one]));
+    const addressed = [
+      ...review.destinations(),
+      ...fallbackRoutes(config, settings).destinations,
+      ...holds.map(({ destination }) => destination),
+    ];
+
+    const stateOf = (destination: Destination): GateState => {
+      const { id } = destination;
+      if (trusted.has(id)) return 'config';
+      if (isAllowed(destination)) return 'allowed';
+      if (approved.has(id)) return 'approved';
+      return waits.has(id) ? 'held' : 'new';
+    };
+
+    const known = new Map<string, KnownDestination>();
+    // An approval tells no address: one that is listed no more may still be taken back.
+    for (const { at: since, ...target } of approvals) {
+      known.set(target.id, { ...target, state: 'approved', waiting: 0, since });
+    }
+    for (const destination of addressed) {
+      const { id, kind, label } = destination;
+      const since = approved.get(id)?.at ?? waits.get(id)?.since;
+      const waiting = waits.get(id)?.waiting ?? 0;
+      known.set(id, { id, kind, label, state: stateOf(destination), waiting, ...(since ? { since } : {}) });
+    }
+    return [...known.values()].sort((a, b) => a.kind.localeCompare(b.kind) || a.label.localeCompare(b.label));
+  };
+
+  /** By id or label. Throws a `UsageError` where the name names none, or several. */
+  const find = async (name: string): Promise<KnownDestination> => {
+    const named = (await list()).filter(({ id, label }) => id === name || label === name);
+    const [one, ...others] = named;
+    if (one === undefined) throw new UsageError(`no destination is known by the name '${name}'`);
+    if (others.length === 0) return one;
+    throw new UsageError(`several destinations are called '${name}': ${named.map(({ id }) => id).join(', ')}`);
+  };
+
+  const heldAt = async (id: string): Promise<Destination | undefined> =>
+    (await held.list()).find(({ destination }) => destination.id === id)?.destination;
+
+  return {
+    list,
+    find,
+    /** Gives, in their order, how many alerts of each are on their way now. */
+    approve: async (destinations: readonly Target[]): Promise<number[]> => {
+      await held.approve(destinations);
+      const sent: number[] = [];
+      for (const { id } of destinations) {
+        const destination = await heldAt(id);
+        sent.push(destination ? await gatekeeper.release(destination) : 0);
+      }
+      return sent;
+    },
+    revoke: held.revoke,
+    /** Gives up what waits for it; gives how many alerts. */
+    drop: async ({ id }: Target): Promise<number> => {
+      const destination = await heldAt(id);
+      return destination ? gatekeeper.drop(destination) : 0;
+    },
+  };
+};

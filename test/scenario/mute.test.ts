@@ -1,0 +1,123 @@
+/** A mute from the operator's chair: what fits is hidden, the books balance, and its end tells all of it, once. */
+import { expect, test } from 'vitest';
+import { openConsole } from '../cli/console.ts';
+import { until } from '../support/until.ts';
+import { startWorld, type World } from './world.ts';
+
+interface Mute {
+  id: string;
+  hid: number;
+  toldAt?: string;
+}
+
+/** As the books write them. */
+const linesOf = ({ sandbox }: World, protocol: string): string[] => {
+  const { channels = [] } = sandbox.service.protocols().find(({ name }) => name === protocol) ?? {};
+  return channels.flatMap(({ name, contacts = [], url }) => [
+    ...contacts.map((contact) => `${name} ${contact} `),
+    ...(url === undefined ? [] : [`${name} ${new URL(url).pathname} `]),
+  ]);
+};
+
+/** By kind, the messages that tell of a mute's end. */
+const ends = ({ sandbox }: World) =>
+  sandbox.received().flatMap(({ kind, text }) => (text.includes('A mute has ended') ? [{ kind, text }] : []));
+
+const ended = async (world: World, count: number) => {
+  await until('the end is told', () => ends(world).length >= count);
+  return ends(world);
+};
+
+test('what is muted is told when the mute ends, to the people who missed it, by one of two daemons', async () => {
+  const world = await startWorld({ names: ['Vault', 'Bridge'], config: { audit: { every: '200ms' } } });
+  const console = await openConsole(world);
+  const daemons = [await world.start(), await world.start()];
+  for (const daemon of daemons) await daemon.watching();
+  const mute = await console.json<Mute>('mute', 'add', '--protocol', 'Vault', '--for', '2h', '--reason', 'upgrade');
+  const hidden = world.critical('Vault', 3);
+  world.notification('Vault', 'Paused for the upgrade.');
+  const shown = world.critical('Bridge', 2);
+  world.books.excuse(...linesOf(world, 'Vault'));
+  await world.delivered();
+  const listed = () => console.json<Mute[]>('mute', 'list', '--all');
+  await until('all are hidden', async () => (await listed())[0]?.hid === 4);
+  expect(world.books.count()).toBe(4 * shown.length);
+  expect(world.sandbox.received().filter(({ text }) => hidden.some(({ txHash }) => text.includes(txHash)))).toEqual([]);
+
+  const [first] = hidden;
+  const trace = await console.run('trace', first?._id ?? '');
+  expect(trace.out).toMatch(new RegExp(`slack .*: muted, not sent[\\s\\S]*muted by ${mute.id}: upgrade`));
+  expect(await console.json('audit')).toMatchObject({
+    protocols: expect.arrayContaining([
+      expect.objectContaining({ protocol: 'Vault', counts: expect.objectContaining({ muted: 3 }), missing: [] }),
+    ]),
+  });
+  const status = await daemons[0]?.status();
+  expect(status?.mutes).toMatchObject([{ id: mute.id, reason: 'upgrade', hid: 4 }]);
+  const counts = await Promise.all(daemons.map((daemon) => daemon.metric('tocsin_muted_total')));
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(16);
+
+  expect(await console.run('mute', 'end', mute.id)).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/ended; a daemon tells what it hid: 4 so far\n$/),
+  });
+  const told = await ended(world, 3);
+  expect(told.map(({ kind }) => kind).toSorted()).toEqual(['email', 'slack', 'telegram']);
+  for (const { text } of told) {
+    for (const { txHash } of hidden) expect(text).toContain(txHash);
+    expect(text).toContain('hid 4 alerts: upgrade');
+    for (const { txHash } of shown) expect(text).not.toContain(txHash);
+  }
+
+  // What comes now is sent, and nothing is told twice.
+  const [after] = world.critical('Vault');
+  await until('it is sent again', () => world.books.arrivalsOf(after?.txHash ?? '').length === 4);
+  await until('the mute is done with', async () => (await listed())[0]?.toldAt !== undefined);
+  expect(ends(world)).toHaveLength(3);
+  for (const daemon of daemons) expect(await daemon.metric('tocsin_audit_differences_total')).toBe(0);
+  expect(await console.run('mute', 'list')).toMatchObject({ code: 0, out: 'nothing is muted\n' });
+});
+
+test('a mute that ran out while no daemon was there is told at the next start', async () => {
+  const world = await startWorld({ names: ['Vault'], kinds: ['slack'] });
+  const console = await openConsole(world);
+  const first = await world.start();
+  await first.watching();
+  await console.run('mute', 'add', '--destination', 'C0SANDBOX01', '--for', '3s', '--reason', 'noise');
+  const [hidden] = world.critical('Vault');
+  world.books.excuse('slack');
+  await until('it is hidden', async () => (await console.json<Mute[]>('mute', 'list', '--all'))[0]?.hid === 1);
+  await first.stop();
+  await until('its time is over', async () => (await console.json<Mute[]>('mute', 'list')).length === 0);
+  expect(ends(world)).toEqual([]);
+
+  const second = await world.start();
+  const [told] = await ended(world, 1);
+  expect(told?.text).toContain(hidden?.txHash);
+  await second.idle();
+  expect(ends(world)).toHaveLength(1);
+});
+
+test('a window of the config mutes by the clock, and never what the floor names', async () => {
+  const day = { days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '00:00', to: '24:00', reason: 'always' };
+  const world = await startWorld({
+    names: ['Vault', 'Bridge'],
+    kinds: ['webhook'],
+    config: { mutes: { never: ['floor*'], windows: [{ ...day, protocols: ['Vault'], timeZone: 'Pacific/Auckland' }] } },
+  });
+  const { service } = world.sandbox;
+  const detections = { floorPrice: { status: 'detected', message: 'fell' } };
+  const loud = service.insertInspection({ protocol: 'Vault', assessment: 'critical', detections });
+  const [quiet] = world.critical('Vault');
+  const [other] = world.critical('Bridge');
+  const console = await openConsole(world);
+  const forecast = await console.json<{ mutes: { reason: string; alerts: number }[] }>('backtest', '--since', '1h');
+  expect(forecast.mutes).toEqual([{ reason: 'always', alerts: 1 }]);
+  await world.start();
+  await until('two arrive', () => world.books.count() === 2);
+  expect(world.books.arrivalsOf(loud.txHash)).toHaveLength(1);
+  expect(world.books.arrivalsOf(other?.txHash ?? '')).toHaveLength(1);
+  await until('one is hidden', async () => (await console.json<Mute[]>('mute', 'list'))[0]?.hid === 1);
+  expect(world.books.arrivalsOf(quiet?.txHash ?? '')).toEqual([]);
+  expect(await console.json('trace', quiet?._id ?? '')).toMatchObject([{ deliveries: [{ state: 'muted' }] }]);
+});
