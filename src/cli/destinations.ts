@@ -23,7 +23,7 @@ const table = (known: readonly KnownDestination[]): string =>
     { head: 'id', cell: ({ id }) => id },
     { head: 'kind', cell: ({ kind }) => kind },
     { head: 'destination', shrinks: true, cell: ({ label }) => label },
-    { head: 'state', cell: ({ state }) => state },
+    { head: 'state', cell: ({ state, disabled }) => (disabled ? `${state}, disabled` : state) },
     { head: 'since (UTC)', cell: ({ since }) => since?.slice(0, 19).replace('T', ' ') },
     { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
   ]);

@@ -68,6 +68,11 @@ const destinationCommands = ({ command, group }: CommandMaker): Command =>
     )
       .option('--drop', 'also give up what waits: it is dead, and kept')
       .addOption(jsonOption()),
+    command(
+      'enable <name>',
+      'send again to one that had answered that it wants nothing more (HTTP 410): by id or label',
+      async () => (await import('./destination-enable.ts')).enableDestination,
+    ).addOption(jsonOption()),
   ]);
 
 const withTracks = (command: Command): Command =>

@@ -19,6 +19,8 @@ export interface KnownDestination extends Target {
   waiting: number;
   /** ISO 8601: approved, or held, since. */
   since?: string;
+  /** Present where its receiver wants nothing more, and nobody has enabled it since. */
+  disabled?: true;
 }
 
 export interface DestinationDeskDependencies {
@@ -38,7 +40,7 @@ export const createDestinationDesk = ({ config, store, review }: DestinationDesk
   const isAllowed = createGate({ gate: true, allow, trusted: NOBODY })(NOBODY);
 
   const list = async (): Promise<KnownDestination[]> => {
-    const [holds, approvals] = await Promise.all([held.list(), held.approvals()]);
+    const [holds, approvals, disabled] = await Promise.all([held.list(), held.approvals(), store.disabled.list()]);
     const waits = new Map(holds.map((one) => [one.destination.id, one]));
     const approved = new Map(approvals.map((one) => [one.id, one]));
     const addressed = [
@@ -65,6 +67,10 @@ export const createDestinationDesk = ({ config, store, review }: DestinationDesk
       const since = approved.get(id)?.at ?? waits.get(id)?.since;
       const waiting = waits.get(id)?.waiting ?? 0;
       known.set(id, { id, kind, label, state: stateOf(destination), waiting, ...(since ? { since } : {}) });
+    }
+    for (const { id } of disabled) {
+      const one = known.get(id);
+      if (one) known.set(id, { ...one, disabled: true });
     }
     return [...known.values()].sort((a, b) => a.kind.localeCompare(b.kind) || a.label.localeCompare(b.label));
   };

@@ -37,7 +37,14 @@ test('what comes after a 410 dies at once, until somebody tries again', async ()
   world.critical('Vault');
   await until('and so is what follows', async () => (await listed()).length === 4);
 
-  expect((await console.run('dead', 'retry', '--all')).out).toBe('4 sent again\n');
+  const id = last?.destination.id ?? '';
+  expect((await console.run('destinations', 'list')).out).toMatch(new RegExp(`${id} .*, disabled`));
+  const enabled = await console.run('destinations', 'enable', id);
+  expect(enabled).toMatchObject({ code: 0, out: expect.stringContaining(`dead retry --destination ${id}`) });
+  expect((await console.run('destinations', 'enable', id)).err).toMatch(/no destination of the name .* is disabled/);
+  world.critical('Vault');
+  await until('it takes what comes', () => webhook.received().length === 1);
+  expect((await console.run('dead', 'retry', '--destination', id)).out).toBe('4 sent again\n');
   await world.balanced();
   expect(await listed()).toEqual([]);
 });

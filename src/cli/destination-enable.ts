@@ -1,0 +1,27 @@
+/** `tocsin destinations enable`: sends again to a destination that had said that it wants nothing more. */
+import { cleanLine } from '../channels/text.ts';
+import { UsageError } from '../errors.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { withView } from './with-view.ts';
+
+export interface EnableOptions extends CommonOptions {
+  name: string;
+}
+
+export const enableDestination = ({ name, ...options }: EnableOptions, context: CommandContext): Promise<ExitCode> =>
+  withView(options, context, async ({ store }) => {
+    const named = (await store.disabled.list()).filter(({ id, label }) => id === name || label === name);
+    const [one, ...others] = named;
+    if (one === undefined) throw new UsageError(`no destination of the name '${name}' is disabled`);
+    if (others.length > 0) {
+      throw new UsageError(`several destinations are called '${name}': ${named.map(({ id }) => id).join(', ')}`);
+    }
+    const { id, kind, label } = one;
+    await store.disabled.enable(id);
+    if (options.json === true) writeJson(context, { id, kind, label });
+    else {
+      const hint = `tocsin dead retry --destination ${id} --reason disabled`;
+      context.write(`${kind} ${cleanLine(label)}: enabled; what died meanwhile goes out by: ${hint}\n`);
+    }
+    return EXIT.done;
+  });
