@@ -88,6 +88,18 @@ const stateOf = ({ isActive, hid, ...mute }: Shown): string => {
   return mute.endedAt === undefined ? `ended ${at}` : `ended ${at}, by hand`;
 };
 
+const table = (shown: readonly Shown[]): string =>
+  renderTable<Shown>(
+    shown,
+    [
+      { head: 'mute', cell: ({ id }) => id },
+      { head: 'end', cell: stateOf },
+      { head: 'hides', isNumber: true, cell: ({ hid }) => hid },
+      { head: 'what', shrinks: true, cell: (mute) => scopeText(mute) },
+    ],
+    ({ reason }) => [reason],
+  );
+
 export const listMutes = (options: CommonOptions & { all?: boolean }, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
     const { active, over, past } = await openMuting(view, config).states();
@@ -100,14 +112,7 @@ export const listMutes = (options: CommonOptions & { all?: boolean }, context: C
       writeJson(context, shown);
       return EXIT.done;
     }
-    const table = renderTable<Shown>(shown, [
-      { head: 'mute', cell: ({ id }) => id },
-      { head: 'end', cell: stateOf },
-      { head: 'hides', isNumber: true, cell: ({ hid }) => hid },
-      { head: 'what', shrinks: true, cell: (mute) => scopeText(mute) },
-      { head: 'reason', shrinks: true, cell: ({ reason }) => reason },
-    ]);
-    context.write(shown.length === 0 ? 'nothing is muted\n' : table);
+    context.write(shown.length === 0 ? 'nothing is muted\n' : table(shown));
     return EXIT.done;
   });
 

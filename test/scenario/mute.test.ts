@@ -121,3 +121,53 @@ test('a window of the config mutes by the clock, and never what the floor names'
   expect(world.books.arrivalsOf(quiet?.txHash ?? '')).toEqual([]);
   expect(await console.json('trace', quiet?._id ?? '')).toMatchObject([{ deliveries: [{ state: 'muted' }] }]);
 });
+
+test('a follow-up of what is muted is muted as well, and told with it', async () => {
+  const world = await startWorld({
+    names: ['Vault'],
+    kinds: ['slack', 'webhook'],
+    config: {
+      alerts: { secondLook: ['1s', '2s', '3s'] },
+      poll: { lookback: '500ms', overlap: '200ms', sweepEvery: '200ms', startFrom: 'now' },
+    },
+  });
+  const console = await openConsole(world);
+  const daemon = await world.start();
+  await daemon.watching();
+  const [told] = world.critical('Vault');
+  await world.delivered();
+  const mute = await console.json<Mute>('mute', 'add', '--detector', 'drastic*', '--for', '1h', '--reason', 'noise');
+  const [hidden] = world.critical('Vault');
+  world.books.excuse(...linesOf(world, 'Vault'));
+  const hid = async () => (await console.json<Mute[]>('mute', 'list', '--all'))[0]?.hid;
+  await until('it is hidden', async () => (await hid()) === 1);
+  for (const one of [told, hidden]) {
+    world.sandbox.service.changeInspection(one?._id ?? '', { assessment: 'suspecious' });
+  }
+  const about = (hash = '') => world.sandbox.received().filter(({ text }) => text.includes(hash));
+  // Detectors do not hold back what is told of an alert that was told.
+  await until('who was told hears of it', () => about(told?.txHash).length === 4);
+  await until('who was not does not, yet', async () => (await hid()) === 2);
+  expect(about(hidden?.txHash)).toEqual([]);
+
+  await console.run('mute', 'end', mute.id);
+  const [end] = await ended(world, 1);
+  expect(end?.text).toMatch(/hid 2 alerts: noise/);
+  expect(end?.text.split(hidden?.txHash ?? '-').length).toBeGreaterThan(2);
+  expect(end?.text).toContain('Vault: follow-up, downgraded');
+  expect(ends(world).map(({ kind }) => kind)).toEqual(['slack']);
+});
+
+test('what is replayed is not muted', async () => {
+  const world = await startWorld({ names: ['Vault'], kinds: ['webhook'] });
+  const console = await openConsole(world);
+  await world.start();
+  await console.run('mute', 'add', '--protocol', '*', '--for', '1h', '--reason', 'noise');
+  const [hidden] = world.critical('Vault');
+  await until('it is hidden', async () => (await console.json<Mute[]>('mute', 'list'))[0]?.hid === 1);
+  expect(world.books.count()).toBe(0);
+  await console.run('replay', '--since', '30m');
+  await until('it is sent', () => world.books.arrivalsOf(hidden?.txHash ?? '').length === 1);
+  const { out } = await console.run('trace', hidden?._id ?? '');
+  expect(out).toMatch(/muted by mute-\w+: noise\n[\s\S]*replayed by hand\n[\s\S]*delivered, as a replay/);
+});
