@@ -47,10 +47,14 @@ const fallbackLine = ({ fallback }: Config): string =>
     ? 'none'
     : `${fallback.channels.map(({ name }) => name).join(', ')} after ${formatDuration(fallback.after)}`;
 
-const notes = ({ channels: { webhook } }: Config): string[] =>
-  webhook !== undefined && webhook.secret === undefined && Object.keys(webhook.secrets).length === 0
+const notes = ({ channels: { webhook }, destinations: { gate }, fallback }: Config): string[] => [
+  ...(webhook !== undefined && webhook.secret === undefined && Object.keys(webhook.secrets).length === 0
     ? ['note: webhooks go out unsigned, as channels.webhook.secret is not set']
-    : [];
+    : []),
+  ...(gate && fallback === undefined
+    ? ['note: what destinations.gate holds reaches nobody meanwhile, as there is no fallback']
+    : []),
+];
 
 /** The configuration in a few lines, for the person who has just written it. */
 export const summarise = (config: Config): string[] => [

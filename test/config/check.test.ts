@@ -41,6 +41,14 @@ describe('check', () => {
     ]);
   });
 
+  it('says that what the gate holds reaches nobody, unless there is a fallback', async () => {
+    const gate = `${SMALL}destinations: { gate: true }\n`;
+    const note = 'note: what destinations.gate holds reaches nobody meanwhile, as there is no fallback';
+    expect((await checkConfig(await fileOf(gate), {})).summary).toContain(note);
+    const fallback = 'fallback: { channels: [{ name: webhook, url: "https://a.example/x" }] }';
+    expect((await checkConfig(await fileOf(`${gate}${fallback}`), {})).summary).not.toContain(note);
+  });
+
   it('says it of a larger one, without its secrets', async () => {
     const file = await fileOf(`${SMALL.replace('allowHttp: false', 'secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')}
 redis: { url: "redis://:password@h" }
