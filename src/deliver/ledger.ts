@@ -50,7 +50,7 @@ redis.call('ZADD', KEYS[3], ARGV[3], ARGV[4])
 return 1`;
 
 /** The same KEYS; ARGV: destination, record, whether it is final, alert's id. An alert is open until its last delivery ended. */
-const BOOK = `
+export const BOOK = `
 local old = redis.call('HGET', KEYS[1], ARGV[1])
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 if ARGV[3] == '0' or not old or cjson.decode(old).state ~= 'waiting' then return 0 end

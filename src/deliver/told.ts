@@ -1,10 +1,11 @@
 /** Deliveries that need no message of their own, as another alert tells the same there. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
-import { type DeliveryRecord, execute, ledgerKeys, noteAlert, targetOf } from './record.ts';
+import { BOOK } from './ledger.ts';
+import { type DeliveryRecord, execute, ledgerKeys, noteAlert, parseRecord, targetOf } from './record.ts';
 
 export interface Told {
-  /** Ends a delivery as told with another alert. False where the books know of it already: then it goes its own way. */
+  /** Ends a delivery as told with another alert. False where it was tried or has ended: then it goes its own way. */
   end(alert: Alert, destination: Destination, other: Alert['id']): Promise<boolean>;
 }
 
@@ -19,9 +20,14 @@ export const createTold = (redis: Redis | Cluster, prefix: string, now: () => nu
         attempts: [],
         with: other,
       };
+      const json = JSON.stringify(record);
+      const before = parseRecord(await redis.hget(keys.alert(alert.id), destination.id));
+      if (before && (before.state !== 'waiting' || before.attempts.length > 0)) return false;
       const batch = redis.pipeline();
       noteAlert(batch, keys, alert);
-      batch.hsetnx(keys.alert(alert.id), destination.id, JSON.stringify(record));
+      if (before === undefined) batch.hsetnx(keys.alert(alert.id), destination.id, json);
+      else
+        batch.eval(BOOK, 3, keys.alert(alert.id), keys.waiting, keys.open(alert), destination.id, json, '1', alert.id);
       return (await execute(batch)).at(-1) === 1;
     },
   };

@@ -25,6 +25,8 @@ export interface DeliverDependencies {
     /** Queues the job that will tell what is gathered; the same however often. */
     enqueue(destination: Destination, gathering: number): Promise<void>;
   };
+  /** Those of `alerts` that no other alert has told there meanwhile; the others are accounted for. Default: all. */
+  untold?(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
   /** A kind whose messages can belong to earlier ones. */
   threads?: Threads;
   /** It can put a message in the place of another. */
@@ -59,9 +61,16 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
   const { compose, attempt, ledger, turns, health, moves, gathering, threads, now } = dependencies;
   const { isStopping = () => false } = dependencies;
 
+  /** What of a job has still to be told. */
+  const alertsOf = async ({ destination, alerts, gathering: number, unlessTold }: ParcelJob): Promise<Alert[]> => {
+    const all = number === undefined || !gathering ? alerts : await gathering.backlog.freeze(destination, number);
+    const pending = await ledger.pending(destination, all);
+    return unlessTold && dependencies.untold ? dependencies.untold(destination, pending) : pending;
+  };
+
   /** What cannot be sent now joins what waits already. */
   const gather = async ({ backlog, enqueue }: NonNullable<typeof gathering>, job: ParcelJob): Promise<Verdict> => {
-    const alerts = await ledger.pending(job.destination, job.alerts);
+    const alerts = await alertsOf(job);
     if (alerts.length > 0) await enqueue(job.destination, await backlog.add(job.destination, alerts));
     return DONE;
   };
@@ -168,12 +177,6 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     if (turn !== 'busy') Object.assign(job, turn.data);
     return undefined;
   };
-
-  const alertsOf = async ({ destination, alerts, gathering: number }: ParcelJob): Promise<Alert[]> =>
-    ledger.pending(
-      destination,
-      number === undefined || !gathering ? alerts : await gathering.backlog.freeze(destination, number),
-    );
 
   return async (queued, signal) => {
     const job = { ...queued, destination: await moves.follow(queued.destination) };

@@ -7,12 +7,15 @@ export interface DispatchDependencies {
   routesOf(alert: Alert): Promise<Routes>;
   /** Notes in the ledger that these are on their way; what is delivered already stays so. */
   expect(parcels: readonly Parcel[]): Promise<void>;
-  enqueue(parcels: readonly Parcel[], nonce?: string): Promise<void>;
+  /** With `unlessToldInMs` they wait so long, in milliseconds, and are not sent where they are told by then. */
+  enqueue(parcels: readonly Parcel[], nonce?: string, unlessToldInMs?: number): Promise<void>;
   /** An alert that has no destination at all is dead at once: kept, counted and announced, never dropped. */
   stranded(alert: Alert, problems: readonly string[]): Promise<void>;
   onRouted?(alert: Alert, routes: Routes): void;
   /** Those of its destinations where an alert still has to be told; the others are accounted for. Default: all. */
   untold?(alert: Alert, destinations: readonly Destination[]): Promise<Destination[]>;
+  /** Milliseconds to wait for another alert that may tell the same. Default: nothing waits. */
+  waitOf?(alert: Alert): number | undefined;
   /** Begins to keep back what is muted or held. Default: nothing is. */
   restrain?(): Promise<Restraint>;
   /** Durably notes to look later whether these were accepted; before they are queued, so that a crash loses no look. */
@@ -62,9 +65,11 @@ export const createDispatch = (dependencies: DispatchDependencies): Dispatch => 
       if (destinations.length > 0) routed.push({ alert, destinations });
     }
     await restraint?.end();
-    const parcels = toParcels(routed);
     await setDeadline?.(routed.map(({ alert }) => alert));
-    await expect(parcels);
-    await enqueue(parcels, nonce);
+    for (const [waitMs, some] of Map.groupBy(routed, ({ alert }) => dependencies.waitOf?.(alert))) {
+      const parcels = toParcels(some);
+      await expect(parcels);
+      await enqueue(parcels, nonce, waitMs);
+    }
   },
 });

@@ -19,6 +19,8 @@ export interface ParcelJob extends Parcel {
   slot?: { at: number; shift: number };
   /** The same of the sender that its destination shares with others. */
   senderSlot?: { at: number; shift: number };
+  /** Nothing is sent that another alert has told there by the time the job runs. */
+  unlessTold?: true;
   /** Tells what was gathered for the destination under this number, see `deliver/backlog.ts`; `alerts` is empty then. */
   gathering?: number;
 }

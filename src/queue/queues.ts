@@ -26,8 +26,11 @@ export interface QueueCounts {
 }
 
 export interface ParcelQueues {
-  /** Durable when it resolves. A parcel that is queued already is not queued twice. */
-  enqueue(parcels: readonly Parcel[], nonce?: string): Promise<void>;
+  /**
+   * Durable when it resolves. A parcel that is queued already is not queued twice. With `unlessToldInMs` it waits so many
+   * milliseconds, and tells only what no other alert has told there by then.
+   */
+  enqueue(parcels: readonly Parcel[], nonce?: string, unlessToldInMs?: number): Promise<void>;
   /** Queues the job that will tell what is gathered under this number; durable when it resolves, and once. */
   enqueueGathering(destination: Destination, gathering: number): Promise<void>;
   work(kind: ChannelKind, concurrency: number, process: ProcessParcel): ParcelWorker;
@@ -102,24 +105,25 @@ export const createParcelQueues = ({ redis, prefix, onError }: QueueSettings): P
 
   const canaryKey = (kind: ChannelKind): string => `${prefix}:canary:${kind}`;
 
-  const enqueueKind = async (kind: ChannelKind, parcels: readonly Parcel[], nonce?: string): Promise<void> => {
+  const enqueueKind = async (kind: ChannelKind, parcels: readonly Parcel[], nonce?: string, inMs?: number) => {
     for (let start = 0; start < parcels.length; start += BULK) {
       const jobs = parcels.slice(start, start + BULK).map((parcel) => ({
         name: 'parcel',
-        data: parcelJob(parcel),
-        opts: { jobId: parcelJobId(parcel, nonce) },
+        data: { ...parcelJob(parcel), ...(inMs === undefined ? {} : { unlessTold: true }) },
+        opts: { jobId: parcelJobId(parcel, nonce), ...(inMs === undefined ? {} : { delay: inMs }) },
       }));
       await queues[kind].addBulk(jobs);
     }
   };
 
   return {
-    enqueue: async (parcels, nonce) => {
+    enqueue: async (parcels, nonce, unlessToldInMs) => {
       for (const kind of CHANNEL_KINDS) {
         await enqueueKind(
           kind,
           parcels.filter(({ destination }) => destination.kind === kind),
           nonce,
+          unlessToldInMs,
         );
       }
     },

@@ -8,6 +8,8 @@ import type { Store } from './store.ts';
 export interface CorrelationDependencies {
   /** `alerts.correlate`. */
   isOn: boolean;
+  /** Milliseconds that a notification waits for its inspection, which another poll brings. */
+  waitMs: number;
   store: Pick<Store, 'ledger' | 'told'>;
   log: Pick<Logger, 'info' | 'warn'>;
 }
@@ -18,7 +20,7 @@ const MOST_TRANSACTIONS = 20;
 const hashesOf = ({ item: { message } }: Alert): string[] =>
   transactionsIn(typeof message === 'string' ? message : JSON.stringify(message ?? ''));
 
-export const createCorrelation = ({ isOn, store: { ledger, told }, log }: CorrelationDependencies) => {
+export const createCorrelation = ({ isOn, waitMs, store: { ledger, told }, log }: CorrelationDependencies) => {
   const booksOn = async (hash: string) => {
     const records = await Promise.all((await ledger.byTransaction(hash)).map(ledger.read));
     return records.filter((record) => record !== undefined);
@@ -41,9 +43,11 @@ export const createCorrelation = ({ isOn, store: { ledger, told }, log }: Correl
     return rest;
   };
 
+  const isCandidate = (alert: Alert): boolean => isOn && mayBeTold(alert) && hashesOf(alert).length > 0;
+
   /** Those of an alert's destinations where it still has to be told. Never throws. */
-  return async (alert: Alert, destinations: readonly Destination[]): Promise<Destination[]> => {
-    if (!isOn || !mayBeTold(alert)) return [...destinations];
+  const untoldAt = async (alert: Alert, destinations: readonly Destination[]): Promise<Destination[]> => {
+    if (!isCandidate(alert)) return [...destinations];
     try {
       return await untold(alert, destinations);
     } catch (error) {
@@ -53,5 +57,16 @@ export const createCorrelation = ({ isOn, store: { ledger, told }, log }: Correl
       );
       return [...destinations];
     }
+  };
+
+  return {
+    untoldAt,
+    /** The same for what waits for one destination. */
+    untold: async (destination: Destination, alerts: readonly Alert[]): Promise<Alert[]> => {
+      const rest = await Promise.all(alerts.map(async (alert) => (await untoldAt(alert, [destination])).length > 0));
+      return alerts.filter((_, index) => rest[index]);
+    },
+    /** Milliseconds that a stored notification waits for the inspection of its transaction. */
+    waitOf: (alert: Alert): number | undefined => (isCandidate(alert) ? waitMs : undefined),
   };
 };

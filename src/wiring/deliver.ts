@@ -55,6 +55,9 @@ export const openConfiguredChannels = (config: Config, now: () => number) => {
   };
 };
 
+/** Both are read at about the same moment, by polls of their own; whoever waits longer is late. */
+const LONGEST_WAIT_MS = 3000;
+
 const NO_ROUTE = 'no destination';
 
 const seconds = (ms: number): number => ms / 1000;
@@ -118,6 +121,13 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     now,
   });
 
+  const correlation = createCorrelation({
+    isOn: config.alerts.correlate && config.alerts.sources.includes('inspections'),
+    waitMs: Math.min(LONGEST_WAIT_MS, config.poll.interval),
+    store,
+    log,
+  });
+
   const { dispatch } = createDispatch({
     routesOf,
     restrain: keepers.restrain,
@@ -126,7 +136,8 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     enqueue: store.queues.enqueue,
     stranded,
     onRouted: ({ service, protocol, source }) => metrics.alerts.inc({ service, protocol, source }),
-    untold: createCorrelation({ isOn: config.alerts.correlate, store, log }),
+    untold: correlation.untoldAt,
+    waitOf: correlation.waitOf,
   });
   const withContext = createContext({ firsts: store.firsts, protocolOf, log });
 
@@ -139,6 +150,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     scrub,
     onAttempt: reportAttempt(log, metrics, now),
     onDead: fallback.onDead,
+    untold: correlation.untold,
     ...announcer,
     isStopping: () => stopping,
     now,

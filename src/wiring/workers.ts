@@ -27,6 +27,8 @@ export interface WorkerDependencies extends DeliveryEvents {
   store: Store;
   log: Logger;
   scrub(text: string): string;
+  /** Those of `alerts` that nothing else has told there. */
+  untold(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
   isStopping(): boolean;
   now(): number;
 }
@@ -111,6 +113,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
           canAmend: channel.amend !== undefined,
         }
       : {}),
+    untold: dependencies.untold,
     maxAgeMs,
     onMoved,
     isStopping,

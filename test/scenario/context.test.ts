@@ -122,3 +122,17 @@ test('a notification that comes before its inspection is sent, and so is the ins
   world.sandbox.service.insertInspection({ protocol: 'Vault', assessment: 'critical', txHash });
   await world.balanced();
 });
+
+test('a notification that is read a moment before its inspection waits for it, and is not told besides', async () => {
+  const world = await startWorld({ names: ['Vault'], config: { ...CORRELATE, poll: { interval: '1s' } } });
+  const daemon = await world.start();
+  await daemon.watching();
+  const txHash = `0x${'0d'.repeat(32)}`;
+  world.notification('Vault', `In one breath: ${txHash}`);
+  world.sandbox.service.insertInspection({ protocol: 'Vault', assessment: 'critical', txHash });
+  await everywhere(world, txHash);
+  await daemon.idle();
+  expect(kindsWith(world, 'In one breath')).toEqual([]);
+  expect(kindsWith(world, txHash)).toEqual([...KINDS].toSorted());
+  expect(world.sandbox.received()).toHaveLength(4);
+});

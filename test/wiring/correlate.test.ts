@@ -18,7 +18,7 @@ const setUp = (isOn = true) => {
   const told = createTold(redis, prefix, Date.now);
   const warnings: unknown[] = [];
   const log = { info: () => {}, warn: (line: unknown) => void warnings.push(line) };
-  const untold = createCorrelation({ isOn, store: { ledger, told }, log });
+  const untold = createCorrelation({ isOn, waitMs: 0, store: { ledger, told }, log }).untoldAt;
   const expectAt = (alert: Alert, ...destinations: Destination[]) =>
     ledger.expect(destinations.map((destination) => ({ destination, alerts: [alert] })));
   const end = (alert: Alert, destination: Destination, state: 'delivered' | 'dead') =>
@@ -53,6 +53,20 @@ describe('a notification that names a transaction', () => {
     expect(await ledger.pending(SLACK, [notification])).toEqual([]);
   });
 
+  test('that waits is ended by an inspection that came meanwhile, until it was tried', async () => {
+    const { ledger, expectAt, rest, end } = setUp();
+    await expectAt(naming(1), ...BOTH);
+    expect(await rest(naming(1))).toEqual(['slack', 'email']);
+    await ledger.book(MAIL, [naming(1)], {
+      state: 'waiting',
+      attempt: { at: '2026-11-20T10:00:00.000Z', outcome: 'retrying', durationMs: 1, maybeDelivered: true },
+    });
+    await expectAt(makeAlert(1), ...BOTH);
+    await end(makeAlert(1), SLACK, 'delivered');
+    expect(await rest(naming(1))).toEqual(['email']);
+    expect(await ledger.waiting()).toEqual({ [MAIL.id]: 2 });
+  });
+
   test('is told with what was delivered, and not with what died', async () => {
     const { expectAt, end, rest } = setUp();
     await expectAt(makeAlert(1), ...BOTH);
@@ -69,15 +83,15 @@ describe('a notification that names a transaction', () => {
     expect(await rest(naming(1, 2))).toEqual(['slack']);
   });
 
-  test('is its own where it is in the books already', async () => {
-    const { ledger, expectAt, rest } = setUp();
-    await expectAt(naming(1), SLACK);
+  test('is its own where it has ended already', async () => {
+    const { ledger, expectAt, rest, end } = setUp();
+    await end(naming(1), SLACK, 'dead');
     await expectAt(makeAlert(1), ...BOTH);
     expect(await rest(naming(1))).toEqual(['slack']);
     const records = (await ledger.read(naming(1).id))?.deliveries ?? [];
     expect(records.map(({ destination, state }) => `${destination.kind} ${state}`).toSorted()).toEqual([
       'email delivered',
-      'slack waiting',
+      'slack dead',
     ]);
   });
 
@@ -113,10 +127,10 @@ test('in doubt it is sent', async () => {
   const { ledger, told, log, warnings, expectAt } = setUp();
   await expectAt(makeAlert(1), ...BOTH);
   const unread = { ...ledger, byTransaction: () => Promise.reject(new Error('Redis is away')) };
-  const blind = createCorrelation({ isOn: true, store: { ledger: unread, told }, log });
+  const blind = createCorrelation({ isOn: true, waitMs: 0, store: { ledger: unread, told }, log }).untoldAt;
   expect(await blind(naming(1), BOTH)).toEqual(BOTH);
   const unwritten = { end: () => Promise.reject(new Error('Redis is away')) };
-  const mute = createCorrelation({ isOn: true, store: { ledger, told: unwritten }, log });
+  const mute = createCorrelation({ isOn: true, waitMs: 0, store: { ledger, told: unwritten }, log }).untoldAt;
   expect(await mute(naming(1), BOTH)).toEqual(BOTH);
   expect(warnings).toHaveLength(2);
 });
