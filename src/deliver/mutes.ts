@@ -64,7 +64,8 @@ export interface Mutes {
 }
 
 /** When it ends or ended, in epoch milliseconds. */
-export const endOf = ({ until, endedAt }: StoredMute): number => Date.parse(endedAt ?? until);
+export const endOf = ({ until, endedAt = until, closedAt = until }: StoredMute): number =>
+  Math.min(...[until, endedAt, closedAt].map((at) => Date.parse(at)));
 
 /** So many are listed when a mute ends; about 300 bytes each. */
 const MOST_LISTED = 1000;

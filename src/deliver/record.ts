@@ -21,7 +21,7 @@ export interface Attempt {
   replay?: boolean;
 }
 
-/** What an operator did with a delivery. */
+/** What an operator, or a mute, did with a delivery. */
 export interface Act {
   /** ISO 8601. */
   at: string;

@@ -41,9 +41,9 @@ export const createGatekeeper = ({
 
   const isOpen = async (): Promise<IsOpen> => gateFor(gate ? await held.approved() : new Set());
 
-  const send = async (parcels: readonly Parcel[], nonce?: string): Promise<void> => {
+  const send = async (parcels: readonly Parcel[]): Promise<void> => {
     await ledger.expect(parcels);
-    await queues.enqueue(parcels, nonce);
+    await queues.enqueue(parcels);
   };
 
   /** Keeps what has still to be sent; durable when it resolves. What was approved meanwhile is sent. */
@@ -104,10 +104,9 @@ export const createGatekeeper = ({
     /** Puts parcels on their way, or keeps those that may not be sent yet. */
     pass: async (parcels: readonly Parcel[], nonce: string): Promise<void> => {
       const isNowOpen = await isOpen();
-      for (const parcel of parcels) {
-        if (isNowOpen(parcel.destination)) await queues.enqueue([parcel], nonce);
-        else await hold(parcel);
-      }
+      const isPassed = ({ destination }: Parcel): boolean => isNowOpen(destination);
+      await queues.enqueue(parcels.filter(isPassed), nonce);
+      for (const parcel of parcels.filter((one) => !isPassed(one))) await hold(parcel);
     },
     /** The same routes, without destinations that may not be written to yet. */
     openOf:

@@ -368,10 +368,12 @@ describe('a window', () => {
   test('that left the config ends, and what it hid is told', async () => {
     const before = open({ windows: [nightly()] });
     await before.pass(makeAlert(1), [SLACK]);
-    const { pass, sweep, said } = open({}, before);
+    const { mutes, pass, sweep, said } = open({}, before);
     expect(await pass(makeAlert(2), [SLACK])).toEqual([SLACK]);
     await sweep();
     expect(said()).toHaveLength(1);
+    expect((await mutes.list())[0]).toMatchObject({ closedAt: iso(T0) });
+    expect(said()[0]?.[1][0]).toContain('11:00:00 UTC to 2026-11-20 12:00:00 UTC');
     // A daemon that still has it does not mute by it any more.
     expect(await before.pass(makeAlert(3), [SLACK])).toEqual([SLACK]);
   });
