@@ -74,7 +74,15 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
   const metrics = createMetrics({ version });
   const health = createHealth({ now });
   const shared = { config, store, metrics, log, now };
-  const delivering = createDelivering({ ...shared, scrub, protocolOf: (alert) => reading.protocolOf(alert) });
+  const delivering = createDelivering({
+    ...shared,
+    scrub,
+    protocolOf: (alert) => reading.protocolOf(alert),
+    onSender: (kind, problem) => {
+      if (problem === undefined) health.prove(`channel:${kind}`);
+      else health.fail(`channel:${kind}`, problem);
+    },
+  });
   lifecycle.onStop('channels', delivering.close);
   const dispatch = delivering.dispatch;
   const reading = createReading({

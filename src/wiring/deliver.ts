@@ -1,10 +1,12 @@
 /** Hands `dispatch` and `deliver` what they need: from an alert to the queues, and from the queues to the channels. */
 import type { Logger } from 'pino';
-import type { Alert } from '../alert.ts';
+import type { Alert, ChannelKind } from '../alert.ts';
 import { createGuardedPost } from '../channels/http.ts';
 import { addressesOf, labelOf, openChannels } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
+import type { Subject } from '../deliver/announce.ts';
 import type { AttemptEvent } from '../deliver/attempt.ts';
+import type { Broken } from '../deliver/health.ts';
 import { NOWHERE } from '../deliver/record.ts';
 import { createDispatch } from '../dispatch/dispatch.ts';
 import { type RouteSettings, type Routes, routeAlert } from '../dispatch/routes.ts';
@@ -26,6 +28,8 @@ export interface DeliveringDependencies {
   scrub(text: string): string;
   /** What the catalog knows of an alert's protocol. */
   protocolOf(alert: Alert): Promise<CatalogEntry | undefined>;
+  /** The token or mail server of a kind was refused, with what it said; undefined: it works again. Default: nobody asks. */
+  onSender?(kind: ChannelKind, problem: string | undefined): void;
   now(): number;
 }
 
@@ -152,6 +156,14 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     onDead: fallback.onDead,
     untold: correlation.untold,
     ...announcer,
+    onBroken: async (broken: Broken) => {
+      if (broken.isSender) dependencies.onSender?.(broken.destination.kind, broken.message);
+      await announcer.onBroken(broken);
+    },
+    onWell: async (well: Subject) => {
+      if (well.isSender) dependencies.onSender?.(well.destination.kind, undefined);
+      await announcer.onWell(well);
+    },
     isStopping: () => stopping,
     now,
   };

@@ -46,8 +46,10 @@ test.concurrent('a Slack token is revoked and repaired: what waited is told, and
   await until('the refusal is known', () => setBack(daemon, 'slack').length > 0);
   await until('the others are told', () => world.books.count() === 9);
   expect(setBack(daemon, 'slack')[0]).toMatchObject({ reason: 'sender-misconfigured', code: 'token_revoked' });
+  expect(await daemon.ask('/readyz')).toMatchObject({ status: 503, text: expect.stringContaining('token_revoked') });
   repair();
   await world.balanced(40_000);
+  expect((await daemon.ask('/readyz')).status).toBe(200);
   expect((await daemon.status()).dead).toBe(0);
 }, 60_000);
 
