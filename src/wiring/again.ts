@@ -52,7 +52,17 @@ export const createAgain = ({ config, store, catalog, trusted, onHeld }: AgainDe
     return (await inventory.uncarried(destination.kind, deliveries)).map(({ one }) => one);
   };
 
-  const resend = createResend({ amendments, dead, enqueue: gatekeeper.pass, uncarried });
+  const send = createResend({ amendments, dead, enqueue: gatekeeper.pass, uncarried });
+  const enabled = new Set<Destination['id']>();
+
+  /** Who sends again by hand wants to know whether it works: each destination is enabled once, and its next answer decides. */
+  const resend: typeof send = async (parcels, act, nonce) => {
+    for (const { destination } of parcels) {
+      if (!enabled.has(destination.id)) await store.disabled.enable(destination.id);
+      enabled.add(destination.id);
+    }
+    return send(parcels, act, nonce);
+  };
 
   const routesOf = async (alert: Alert): Promise<Pick<Routed, 'destinations' | 'problems'>> => {
     const entry = (await catalog.protocols(alert.service)).get(alert.protocol);
@@ -78,9 +88,6 @@ export const createAgain = ({ config, store, catalog, trusted, onHeld }: AgainDe
     retry: async (letters: readonly DeadDelivery[]): Promise<Retried> => {
       const routed = await Promise.all(letters.map(route));
       const fresh = routed.filter(({ destinations }) => destinations.length > 0);
-      // Who sends again by hand wants to know whether it works: the next answer decides.
-      const retried = new Set(fresh.flatMap(({ destinations }) => destinations.map(({ id }) => id)));
-      for (const id of retried) await store.disabled.enable(id);
       const nonce = contentId(...fresh.flatMap(({ letter }) => [letter.id, letter.at]));
       const bound = fresh.map(({ letter: { alert }, destinations }) => ({ alert, destinations }));
       const resent = await resend(toParcels(bound), 'retried', nonce);
