@@ -14,7 +14,7 @@ import type { Metrics } from '../ops/metrics.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
 import { createAnnouncer } from './announce.ts';
 import { createContext } from './context.ts';
-import { createCorrelation } from './correlate.ts';
+import { correlationSettings, createCorrelation } from './correlate.ts';
 import { createFallback } from './fallback.ts';
 import { createKeepers } from './keepers.ts';
 import type { Store } from './store.ts';
@@ -58,9 +58,6 @@ export const openConfiguredChannels = (config: Config, now: () => number) => {
     },
   };
 };
-
-/** Both are read at about the same moment, by polls of their own; whoever waits longer is late. */
-const LONGEST_WAIT_MS = 3000;
 
 const NO_ROUTE = 'no destination';
 
@@ -125,12 +122,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     now,
   });
 
-  const correlation = createCorrelation({
-    isOn: config.alerts.correlate && config.alerts.sources.includes('inspections'),
-    waitMs: Math.min(LONGEST_WAIT_MS, config.poll.interval),
-    store,
-    log,
-  });
+  const correlation = createCorrelation({ ...correlationSettings(config), store, log });
 
   const { dispatch } = createDispatch({
     routesOf,
