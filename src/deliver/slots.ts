@@ -3,7 +3,7 @@
  * for its slot as a delayed job; "try again in a second" would collapse under a storm.
  */
 import type { Cluster, Redis } from 'ioredis';
-import { cellRateOf, type Rate, windowOf } from './pace.ts';
+import { cellRateOf, REST, type Rate, windowOf } from './pace.ts';
 
 export type { Rate } from './pace.ts';
 
@@ -34,19 +34,41 @@ export interface Slots {
 /** A slot that is so near, in milliseconds, is now: less is not worth a trip through the queue. */
 export const NEAR_MS = 20;
 
-/** Between two digests: one second, doubled each time up to ten; from the start again after half a quiet minute. */
-const REST = { firstMs: 1000, longestMs: 10_000, quietMs: 30_000 };
+/**
+ * Whoever comes so much later than its slot, in milliseconds, moves those behind it: what has missed its slots in an
+ * outage would go out at once.
+ */
+export const LATE_MS = 1000;
+
+/** Moves every slot after `from`, those that are reserved included. */
+const MOVE = `
+local function move(from, ms)
+  local shift = tonumber(redis.call('HGET', KEYS[1], 'shift') or '0') + ms
+  redis.call('HSET', KEYS[1], 'shift', tostring(shift))
+  local tat = tonumber(redis.call('HGET', KEYS[1], 'tat') or '0')
+  if tat > from then redis.call('HSET', KEYS[1], 'tat', tostring(tat + ms)) end
+  for index, slot in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
+    if tonumber(slot) <= from then break end
+    redis.call('LSET', KEYS[2], index - 1, tostring(tonumber(slot) + ms))
+  end
+  return shift
+end`;
 
 /**
  * KEYS: the destination's hash, its latest slots. ARGV: now; the held slot's time and shift, or two empty texts; interval
  * and tolerance of the cell rate, or two empty texts; count and length of the window, likewise; the latest slot that is
- * wanted, or an empty text. All in milliseconds. The hash has the theoretical arrival time `tat` of the generic cell rate
- * algorithm, `hold` and `shift`, and until when and how often in a row there was a `rest`.
+ * wanted, or an empty text; how late a held slot may be used. All in milliseconds. The hash has the theoretical arrival
+ * time `tat` of the generic cell rate algorithm, `hold` and `shift`, and until when and how often in a row there was a
+ * `rest`.
  */
-const RESERVE = `
+const RESERVE = `${MOVE}
 local now = tonumber(ARGV[1])
 local shift = tonumber(redis.call('HGET', KEYS[1], 'shift') or '0')
-if ARGV[2] ~= '' then return {tostring(tonumber(ARGV[2]) + shift - tonumber(ARGV[3])), tostring(shift)} end
+if ARGV[2] ~= '' then
+  local held = tonumber(ARGV[2]) + shift - tonumber(ARGV[3])
+  if now - held <= tonumber(ARGV[9]) then return {tostring(held), tostring(shift)} end
+  return {tostring(now), tostring(move(held - 1, now - held))}
+end
 local slot = math.max(now, tonumber(redis.call('HGET', KEYS[1], 'hold') or '0'))
 slot = math.max(slot, tonumber(redis.call('HGET', KEYS[1], 'rest') or '0'))
 local tat = tonumber(redis.call('HGET', KEYS[1], 'tat') or '0')
@@ -68,18 +90,12 @@ redis.call('PEXPIRE', KEYS[1], keep)
 return {tostring(slot), tostring(shift)}`;
 
 /** The same KEYS; ARGV: now, until. Answers to messages that were in flight together add up to one wait, not to several. */
-const HOLD = `
+const HOLD = `${MOVE}
 local now = tonumber(ARGV[1])
 local held = math.max(now, tonumber(redis.call('HGET', KEYS[1], 'hold') or '0'))
 local more = math.max(0, tonumber(ARGV[2]) - held)
-local shift = tonumber(redis.call('HGET', KEYS[1], 'shift') or '0') + more
-redis.call('HSET', KEYS[1], 'hold', tostring(held + more), 'shift', tostring(shift))
-local tat = tonumber(redis.call('HGET', KEYS[1], 'tat') or '0')
-if tat > now then redis.call('HSET', KEYS[1], 'tat', tostring(tat + more)) end
-for index, slot in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
-  if tonumber(slot) <= now then break end
-  redis.call('LSET', KEYS[2], index - 1, tostring(tonumber(slot) + more))
-end
+redis.call('HSET', KEYS[1], 'hold', tostring(held + more))
+local shift = move(now, more)
 local keep = math.ceil(held + more - now) + 86400000
 redis.call('PEXPIRE', KEYS[1], keep)
 redis.call('PEXPIRE', KEYS[2], keep)
@@ -110,7 +126,7 @@ const limitsOf = (rate: Rate): (number | string)[] => {
 export const createSlots = (redis: Redis | Cluster, prefix: string, now: () => number): Slots => {
   const keysOf = ({ id }: Paced) => [`${prefix}:slot:${id}`, `${prefix}:slots:${id}`] as const;
   const run = async (paced: Paced, rate: Rate, own: (number | string)[], latest: number | '') => {
-    const answer = await redis.eval(RESERVE, 2, ...keysOf(paced), now(), ...own, ...limitsOf(rate), latest);
+    const answer = await redis.eval(RESERVE, 2, ...keysOf(paced), now(), ...own, ...limitsOf(rate), latest, LATE_MS);
     return answer as string[];
   };
   return {

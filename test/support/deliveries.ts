@@ -1,0 +1,188 @@
+/** The delivery of parcels to a channel that does as it is told, with a clock and a queue of the test's own. */
+import type { Alert, Destination } from '../../src/alert.ts';
+import type { Channel } from '../../src/channels/channel.ts';
+import { createAttempt } from '../../src/deliver/attempt.ts';
+import { createCircuits } from '../../src/deliver/circuit.ts';
+import { createDeadLetters } from '../../src/deliver/dead.ts';
+import { type Broken, createDestinationHealth } from '../../src/deliver/health.ts';
+import { createLedger } from '../../src/deliver/ledger.ts';
+import { createMoves } from '../../src/deliver/moves.ts';
+import { createSlots, type Rate } from '../../src/deliver/slots.ts';
+import { createStandings } from '../../src/deliver/standing.ts';
+import { createThreads } from '../../src/deliver/threads.ts';
+import { createTurns, type Pace } from '../../src/deliver/turn.ts';
+import { createDeliver } from '../../src/deliver/worker.ts';
+import { DeliveryError, type DeliveryReason } from '../../src/errors.ts';
+import { createBacklog } from '../../src/queue/backlog.ts';
+import { gatheringJob, gatheringJobId, type ParcelJob, parcelJob } from '../../src/queue/job.ts';
+import { destinationOf } from './alerts.ts';
+import { makeAlert } from './numbered.ts';
+import { openTestRedis } from './redis.ts';
+
+export const DESTINATION = destinationOf('slack', 'C1');
+export const OTHER = destinationOf('slack', 'C2');
+
+export const failure = (reason: DeliveryReason, details: object = {}) =>
+  new DeliveryError(reason, 'refused', { code: reason, ...details });
+
+export interface Sent {
+  at: number;
+  to: string;
+  items: string[];
+  replyTo?: string;
+  amends?: string;
+}
+
+/** In the order of their numbers: alerts of one moment have none. */
+const itemsOf = (alerts: readonly Alert[]): string[] =>
+  alerts.map(({ itemId }) => itemId).toSorted((a, b) => Number(a.slice(5)) - Number(b.slice(5)));
+
+export const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+export const items = (...numbers: number[]): string[] => numbers.map((n) => `item-${n}`);
+
+export interface DeliveriesSetUp {
+  rate?: Rate;
+  sender?: Pace;
+  /** What all destinations are paced as. */
+  shared?: string;
+  /** Default true: for people. */
+  gathers?: boolean;
+  /** What the channel throws; asked at each try, `sent.at` in milliseconds since the beginning. Default: nothing. */
+  respond?(sent: Sent): Promise<DeliveryError | undefined> | DeliveryError | undefined;
+  onMoved?(destination: Destination, address: string): Promise<void>;
+  /** Happens while a break is being told. */
+  whileTelling?(): Promise<void>;
+}
+
+/** A queue of its own: jobs run in order of time, one by one, until none is left or `until` is reached. */
+export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
+  const { rate = {}, sender, shared, gathers = true, respond, onMoved = async () => {}, whileTelling } = options;
+  const { redis, prefix } = openTestRedis();
+  const begun = Date.parse('2026-11-20T12:00:00Z');
+  const time = { now: begun };
+  const now = () => time.now;
+  const sent: Sent[] = [];
+  const told: string[] = [];
+  /** Answers by destination, used up in order; none left: as `respond` says. */
+  const answers: Record<string, DeliveryError[]> = {};
+  const take = async (entry: Omit<Sent, 'at'>) => {
+    const message = { at: time.now - begun, ...entry };
+    const answer = answers[entry.to]?.shift() ?? (await respond?.(message));
+    if (answer) throw answer;
+    sent.push(message);
+    return { providerId: `ts-${sent.length}`, handle: `handle-${sent.length}` };
+  };
+  /** As the channels do: few are single messages, many are one. */
+  const channel: Channel = {
+    kind: 'slack',
+    compose: ({ destination, alerts }) => {
+      const byTransaction = [...Map.groupBy(alerts, ({ txHash, id }) => txHash ?? id).values()];
+      const groups = gathers && byTransaction.length > 5 ? [alerts] : byTransaction;
+      return groups.map((group) => ({ destination, alerts: group, id: group.map(({ id }) => id).join(), body: group }));
+    },
+    send: ({ destination, alerts, replyTo }) =>
+      take({ to: destination.address, items: itemsOf(alerts), ...(replyTo === undefined ? {} : { replyTo }) }),
+    amend: (amends, { destination, body }) =>
+      take({ to: destination.address, items: itemsOf(body as Alert[]), amends }),
+    verify: async () => 'fine',
+    close: async () => {},
+  };
+  const ledger = createLedger(redis, prefix, now);
+  const dead = createDeadLetters(redis, prefix);
+  const backlog = createBacklog(redis, prefix);
+  const circuits = createCircuits(redis, prefix, now);
+  const slots = createSlots(redis, prefix, now);
+  const senderOf = () => sender;
+  const broken: Broken[] = [];
+  const health = createDestinationHealth({
+    circuits,
+    senderOf,
+    isSenders: async () => true,
+    onBroken: async (what) => {
+      broken.push(what);
+      await whileTelling?.();
+      told.push(`${what.isSender ? 'sender' : what.destination.address} broken: ${what.reason}`);
+    },
+    onWell: async ({ destination, isSender }) => {
+      told.push(`${isSender ? 'sender' : destination.address} well`);
+    },
+  });
+  const attempt = createAttempt({
+    channel,
+    ledger,
+    dead,
+    standings: createStandings(redis, prefix),
+    health,
+    timeoutMs: 5000,
+    maxAgeMs: 86_400_000,
+    scrub: (text) => text,
+    onAttempt: () => {},
+    now,
+    random: () => 0.5,
+  });
+  const jobs = new Map<string, { runAt: number; data: ParcelJob }>();
+  const process = createDeliver({
+    compose: (parcel, format) => channel.compose(parcel, { sentAt: new Date(now()).toISOString(), format, chains: {} }),
+    attempt,
+    ledger,
+    turns: createTurns({ slots, paceOf: ({ id }) => ({ id: shared ?? id, rate }), senderOf, now }),
+    health,
+    moves: createMoves(redis, prefix),
+    ...(gathers
+      ? {
+          gathering: {
+            backlog,
+            enqueue: async (destination: Destination, gathering: number) => {
+              const id = gatheringJobId(destination, gathering);
+              if (!jobs.has(id)) jobs.set(id, { runAt: time.now, data: gatheringJob(destination, gathering) });
+            },
+          },
+          threads: createThreads(redis, prefix, ledger, 600_000),
+          canAmend: true,
+        }
+      : {}),
+    maxAgeMs: 86_400_000,
+    onMoved,
+    now,
+  });
+  let count = 0;
+  const add = (alerts: Alert[], destination: Destination = DESTINATION): void => {
+    count += 1;
+    jobs.set(`parcel-${count}`, { runAt: time.now, data: parcelJob({ destination, alerts }) });
+  };
+  /** A run as a worker begins it, perhaps one of several at once. */
+  const start = (data: ParcelJob, signal = new AbortController().signal) => process(structuredClone(data), signal);
+  /** `until`: milliseconds since the beginning. */
+  const run = async (until = Number.POSITIVE_INFINITY): Promise<void> => {
+    for (let runs = 0; runs < 5000; runs += 1) {
+      const [next] = [...jobs].toSorted(([, a], [, b]) => a.runAt - b.runAt);
+      if (!next || next[1].runAt - begun > until) return;
+      const [id, { runAt, data }] = next;
+      time.now = Math.max(time.now, runAt);
+      const verdict = await start(data);
+      if (verdict.done) jobs.delete(id);
+      else jobs.set(id, { runAt: verdict.runAt, data: verdict.data });
+    }
+    throw new Error('the jobs do not come to an end');
+  };
+  const states = async (...numbers: number[]) =>
+    Promise.all(numbers.map(async (n) => (await ledger.read(makeAlert(n).id))?.deliveries[0]?.state));
+  const ends = { sent, told, broken, dead, states };
+  return {
+    redis,
+    prefix,
+    add,
+    run,
+    start,
+    time,
+    begun,
+    jobs,
+    answers,
+    ...ends,
+    backlog,
+    circuits,
+    health,
+    ledger,
+    slots,
+  };
+};
