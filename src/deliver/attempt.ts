@@ -53,13 +53,21 @@ export interface AttemptInput {
   attempt: number;
   /** Epoch milliseconds. */
   firstTriedAt: number;
+  /** Of the first of the `unknown` answers that it has had in a row; left out: the last was none. */
+  unknownSince?: number | undefined;
   /** A plainer format is left to try. */
   canBePlainer: boolean;
   signal: AbortSignal;
 }
 
-/** `stopping`: the daemon is going down; nothing is charged. */
-export type AttemptResult = { kind: 'delivered'; receipt: Receipt } | { kind: 'stopping' } | Fate;
+/** As the policy says, and the next try's `unknownSince`. */
+type Setback = Fate & { unknownSince?: number };
+
+/**
+ * `isRepeat`: another job has told some of it in the same moment. `stopping`: the daemon is going down; nothing is
+ * charged.
+ */
+export type AttemptResult = { kind: 'delivered'; receipt: Receipt; isRepeat: boolean } | { kind: 'stopping' } | Setback;
 
 const toDeliveryError = (error: unknown): DeliveryError =>
   error instanceof DeliveryError
@@ -75,25 +83,46 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
 
   const iso = (): string => new Date(now()).toISOString();
 
-  const succeed = async ({ message, attempt }: AttemptInput, receipt: Receipt, durationMs: number) => {
+  const succeed = async (
+    { message, attempt }: AttemptInput,
+    receipt: Receipt,
+    durationMs: number,
+  ): Promise<AttemptResult> => {
     const { destination, alerts } = message;
     const { handle: _handle, ...provided } = receipt;
     const entry: Attempt = { at: iso(), outcome: 'delivered', durationMs, ...provided, ...mark(alerts) };
-    await ledger.book(destination, alerts, { state: 'delivered', attempt: entry, ...receipt });
+    const isRepeat = await ledger.book(destination, alerts, { state: 'delivered', attempt: entry, ...receipt });
     await standings.succeeded(destination, alerts.length, entry.at);
     await health.worked(destination);
     onAttempt({ kind: channel.kind, destination, alerts, attempt, outcome: 'delivered', durationMs, ...provided });
+    return { kind: 'delivered', receipt, isRepeat };
   };
 
-  const decide = (error: DeliveryError, { attempt, firstTriedAt, canBePlainer }: AttemptInput): Fate => {
+  const decide = (error: DeliveryError, input: AttemptInput): Fate => {
+    const { attempt, firstTriedAt, unknownSince = now(), canBePlainer } = input;
     const fate = fateOf({
       error,
       attempt,
       ageMs: now() - firstTriedAt,
+      unknownForMs: now() - unknownSince,
       maxAgeMs: dependencies.maxAgeMs,
       random: dependencies.random(),
     });
     return fate.kind === 'plainer' && !canBePlainer ? { kind: 'dead' } : fate;
+  };
+
+  /** What failed is a probe like any other: it need not wait longer than the others do, unless it was told to. */
+  const setback = (
+    fate: Fate,
+    { reason, retryAfterMs }: DeliveryError,
+    pausedUntil: number | undefined,
+    { unknownSince = now() }: AttemptInput,
+  ): Setback => {
+    if (fate.kind !== 'again') return fate;
+    const probeMs =
+      retryAfterMs === undefined && pausedUntil !== undefined ? Math.max(0, pausedUntil - now()) : Infinity;
+    const delayMs = Math.min(fate.delayMs, probeMs);
+    return { ...fate, delayMs, ...(reason === 'unknown' ? { unknownSince } : {}) };
   };
 
   const said = ({ reason, code, message, maybeDelivered }: DeliveryError) => ({
@@ -103,7 +132,7 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
     ...(maybeDelivered ? { maybeDelivered } : {}),
   });
 
-  const fail = async (input: AttemptInput, error: DeliveryError, durationMs: number): Promise<Fate> => {
+  const fail = async (input: AttemptInput, error: DeliveryError, durationMs: number): Promise<Setback> => {
     const { destination, alerts } = input.message;
     const fate = decide(error, input);
     const outcome = fate.kind === 'dead' ? 'dead' : 'retrying';
@@ -114,16 +143,17 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
     await standings.failed(destination, outcome === 'dead' ? alerts.length : 0, entry.at, entry.message);
     if (error.disables) await dependencies.onDisabled?.(destination, entry.at, entry.message);
     const retryInMs = fate.kind === 'again' ? fate.delayMs : 0;
-    await health.failed(destination, alerts, { error, message: entry.message, retryInMs });
+    const pausedUntil = await health.failed(destination, alerts, { error, message: entry.message, retryInMs });
+    const next = setback(fate, error, pausedUntil, input);
     onAttempt({
       ...event,
       kind: channel.kind,
       destination,
       alerts,
       attempt: input.attempt,
-      ...(fate.kind === 'again' ? { retryInMs: fate.delayMs } : {}),
+      ...(next.kind === 'again' ? { retryInMs: next.delayMs } : {}),
     });
-    return fate;
+    return next;
   };
 
   const buryAll = async (alerts: readonly Alert[], destination: Destination, entry: Attempt, attempts: number) => {
@@ -132,20 +162,19 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
     await dependencies.onDead?.(destination, alerts, message);
   };
 
-  const transmit = ({ message, amends }: AttemptInput, signal: AbortSignal): Promise<Receipt> =>
+  const transmit = async ({ message, amends }: AttemptInput, signal: AbortSignal): Promise<Receipt> =>
     amends !== undefined && channel.amend ? channel.amend(amends, message, signal) : channel.send(message, signal);
 
-  /** Sends once and books the outcome. */
+  /** Sends once and books the outcome. What goes wrong with the books is no failure of the receiver: it is thrown. */
   return async (input: AttemptInput): Promise<AttemptResult> => {
     const begun = now();
     const signal = AbortSignal.any([input.signal, AbortSignal.timeout(dependencies.timeoutMs)]);
-    try {
-      const receipt = await transmit(input, signal);
-      await succeed(input, receipt, now() - begun);
-      return { kind: 'delivered', receipt };
-    } catch (error) {
-      if (input.signal.aborted) return { kind: 'stopping' };
-      return fail(input, toDeliveryError(error), now() - begun);
-    }
+    const sent = await transmit(input, signal).then(
+      (receipt) => ({ receipt }),
+      (error: unknown) => ({ error }),
+    );
+    const durationMs = now() - begun;
+    if ('receipt' in sent) return succeed(input, sent.receipt, durationMs);
+    return input.signal.aborted ? { kind: 'stopping' } : fail(input, toDeliveryError(sent.error), durationMs);
   };
 };

@@ -12,14 +12,25 @@ export interface CircuitFailure {
 }
 
 export interface Circuits {
-  /** Undefined: send, and tell how it went. Else: when to ask again, in epoch milliseconds. */
-  ask(id: string): Promise<number | undefined>;
-  /** Gives true where it has broken by this. */
-  failed(id: string, failure: CircuitFailure): Promise<boolean>;
-  /** Gives true where it had been broken until now. */
+  /** Undefined: one may send, as far as these are concerned. Else when to look again, in epoch milliseconds. */
+  pausedUntil(ids: readonly string[]): Promise<number | undefined>;
+  /** The same just before a message is sent, which tells how it went: of several that ask broken ones, one gets through. */
+  admit(ids: readonly string[]): Promise<number | undefined>;
+  /** What was let through said nothing of them: the next may try at once. */
+  release(ids: readonly string[]): Promise<void>;
+  failed(id: string, failure: CircuitFailure): Promise<CircuitAnswer>;
+  /** That it broke has been told. False where it works again meanwhile. */
+  told(id: string): Promise<boolean>;
+  /** Gives true to one who is to tell that it was broken until now, and then to close it. */
   worked(id: string): Promise<boolean>;
-  /** Those of `ids` that are broken, and since when: epoch milliseconds. */
-  broken(ids: readonly string[]): Promise<Map<string, number>>;
+  close(id: string): Promise<void>;
+}
+
+export interface CircuitAnswer {
+  /** It has broken, and nobody has told yet. */
+  isNews: boolean;
+  /** Epoch milliseconds; absent where it does not pause. */
+  pausedUntil?: number;
 }
 
 /** Failures in a row that break it; a single one may be a passing fault. */
@@ -29,28 +40,63 @@ const SHORTEST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 /** A probe that was never heard of again, as its daemon ended, is replaced after this. */
 const PROBE_MS = 20_000;
-const KEEP_MS = 7 * 86_400_000;
+/** Who was to tell of a break or its end and did not, as its daemon ended, is replaced after this. */
+const TELL_MS = 60_000;
+/** As long as what was told of it is remembered, see `deliver/announced.ts`. */
+const KEEP_MS = 35 * 86_400_000;
 
-/** KEYS: the circuit; ARGV: now, how long a probe may take. */
+/** KEYS: circuits; ARGV: now, how long a probe may take ('' to change nothing). */
 const ASK = `
-local pausedUntil = tonumber(redis.call('HGET', KEYS[1], 'until') or '0')
-if pausedUntil == 0 then return 0 end
-if pausedUntil > tonumber(ARGV[1]) then return pausedUntil end
-redis.call('HSET', KEYS[1], 'until', ARGV[1] + ARGV[2])
+local now = tonumber(ARGV[1])
+local pausedUntil = 0
+for _, key in ipairs(KEYS) do
+  pausedUntil = math.max(pausedUntil, tonumber(redis.call('HGET', key, 'until') or '0'))
+end
+if pausedUntil > now then return pausedUntil end
+if ARGV[2] == '' or pausedUntil == 0 then return 0 end
+for _, key in ipairs(KEYS) do
+  if redis.call('HEXISTS', key, 'until') == 1 then redis.call('HSET', key, 'until', now + ARGV[2]) end
+end
 return 0`;
 
-/** KEYS: the circuit; ARGV: now, what this failure counts, how many break it, until when it pauses ('' for not at all), life. */
+/** KEYS: circuits; ARGV: now. */
+const RELEASE = `
+for _, key in ipairs(KEYS) do
+  if redis.call('HEXISTS', key, 'until') == 1 then redis.call('HSET', key, 'until', ARGV[1]) end
+end
+return 1`;
+
+/**
+ * KEYS: the circuit; ARGV: now, what this failure counts, how many break it, until when it pauses ('' for not at all), its
+ * life, how long telling may take.
+ */
 const FAIL = `
 local failures = redis.call('HINCRBY', KEYS[1], 'failures', ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
-if failures < tonumber(ARGV[3]) then return 0 end
-if ARGV[4] ~= '' then redis.call('HSET', KEYS[1], 'until', ARGV[4]) end
-return redis.call('HSETNX', KEYS[1], 'since', ARGV[1])`;
+if failures < tonumber(ARGV[3]) then return {0, 0} end
+if ARGV[4] == '' then redis.call('HDEL', KEYS[1], 'until') else redis.call('HSET', KEYS[1], 'until', ARGV[4]) end
+redis.call('HSETNX', KEYS[1], 'since', ARGV[1])
+local telling = tonumber(redis.call('HGET', KEYS[1], 'telling') or '0')
+if redis.call('HEXISTS', KEYS[1], 'told') == 1 or ARGV[1] - telling < tonumber(ARGV[6]) then
+  return {0, tonumber(ARGV[4]) or 0}
+end
+redis.call('HSET', KEYS[1], 'telling', ARGV[1])
+return {1, tonumber(ARGV[4]) or 0}`;
 
+const TOLD = `
+if redis.call('HEXISTS', KEYS[1], 'since') == 0 then return 0 end
+redis.call('HSET', KEYS[1], 'told', 1)
+return 1`;
+
+/** KEYS: the circuit; ARGV: now, how long telling may take. */
 const WORK = `
-local since = redis.call('HGET', KEYS[1], 'since')
-redis.call('DEL', KEYS[1])
-return since and 1 or 0`;
+if redis.call('HEXISTS', KEYS[1], 'since') == 0 then
+  redis.call('DEL', KEYS[1])
+  return 0
+end
+if ARGV[1] - tonumber(redis.call('HGET', KEYS[1], 'ending') or '0') < tonumber(ARGV[2]) then return 0 end
+redis.call('HSET', KEYS[1], 'ending', ARGV[1])
+return 1`;
 
 /** What stays wrong until somebody mends it needs no second failure. */
 const isLasting = (reason: DeliveryReason): boolean =>
@@ -58,19 +104,27 @@ const isLasting = (reason: DeliveryReason): boolean =>
 
 export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () => number): Circuits => {
   const keyOf = (id: string): string => `${prefix}:circuit:${id}`;
+  const ask = async (ids: readonly string[], probeMs: number | ''): Promise<number | undefined> =>
+    Number(await redis.eval(ASK, ids.length, ...ids.map(keyOf), now(), probeMs)) || undefined;
   return {
-    ask: async (id) => Number(await redis.eval(ASK, 1, keyOf(id), now(), PROBE_MS)) || undefined,
+    pausedUntil: (ids) => ask(ids, ''),
+    admit: (ids) => ask(ids, PROBE_MS),
+    release: async (ids) => {
+      await redis.eval(RELEASE, ids.length, ...ids.map(keyOf), now());
+    },
     failed: async (id, { reason, retryInMs }) => {
       const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, retryInMs));
       // What is for a dead destination dies at once: there is nothing that could wait.
-      const pausedUntil = reason === 'destination-dead' ? '' : now() + pauseMs;
+      const until = reason === 'destination-dead' ? '' : now() + pauseMs;
       const weight = isLasting(reason) ? FAILURES : 1;
-      return (await redis.eval(FAIL, 1, keyOf(id), now(), weight, FAILURES, pausedUntil, KEEP_MS)) === 1;
+      const answer = await redis.eval(FAIL, 1, keyOf(id), now(), weight, FAILURES, until, KEEP_MS, TELL_MS);
+      const [isNews, pausedUntil] = answer as [number, number];
+      return { isNews: isNews === 1, ...(pausedUntil === 0 ? {} : { pausedUntil }) };
     },
-    worked: async (id) => (await redis.eval(WORK, 1, keyOf(id))) === 1,
-    broken: async (ids) => {
-      const since = await Promise.all(ids.map((id) => redis.hget(keyOf(id), 'since')));
-      return new Map(ids.flatMap((id, index) => (since[index] ? [[id, Number(since[index])] as const] : [])));
+    told: async (id) => (await redis.eval(TOLD, 1, keyOf(id))) === 1,
+    worked: async (id) => (await redis.eval(WORK, 1, keyOf(id), now(), TELL_MS)) === 1,
+    close: async (id) => {
+      await redis.del(keyOf(id));
     },
   };
 };

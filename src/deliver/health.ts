@@ -26,14 +26,17 @@ export interface HealthDependencies {
 }
 
 export interface DestinationHealth {
-  /** Undefined: send. Else when to ask again, in epoch milliseconds. */
+  /** Undefined: it takes messages, as far as is known. Else when to look again, in epoch milliseconds. */
   pausedUntil(destination: Destination): Promise<number | undefined>;
+  /** The same just before a message is sent: of several that ask a broken destination, one gets through. */
+  admit(destination: Destination): Promise<number | undefined>;
   worked(destination: Destination): Promise<void>;
+  /** Gives until when the destination pauses now, if it does. */
   failed(
     destination: Destination,
     alerts: readonly Alert[],
     failure: { error: DeliveryError; message: string; retryInMs: number },
-  ): Promise<void>;
+  ): Promise<number | undefined>;
 }
 
 /** These say something of the message or of the pace, not of whether the destination works. */
@@ -41,25 +44,41 @@ const TELLS_NOTHING: ReadonlySet<DeliveryReason> = new Set(['rate-limited', 'bad
 
 export const createDestinationHealth = (dependencies: HealthDependencies): DestinationHealth => {
   const { circuits, senderOf, isSenders, onBroken, onWell } = dependencies;
+
+  const circuitsOf = (destination: Destination): string[] => {
+    const sender = senderOf(destination);
+    return sender === undefined ? [destination.id] : [destination.id, sender.id];
+  };
+
+  /** Told first, closed second: a daemon that ends in between tells the same again. */
+  const close = async (circuit: string, destination: Destination): Promise<void> => {
+    if (!(await circuits.worked(circuit))) return;
+    await onWell({ destination, isSender: circuit !== destination.id });
+    await circuits.close(circuit);
+  };
+
   return {
-    pausedUntil: async (destination) => {
-      const sender = senderOf(destination);
-      return (await circuits.ask(destination.id)) ?? (sender && (await circuits.ask(sender.id)));
-    },
+    pausedUntil: (destination) => circuits.pausedUntil(circuitsOf(destination)),
+    admit: (destination) => circuits.admit(circuitsOf(destination)),
     worked: async (destination) => {
-      const sender = senderOf(destination);
-      const [own, shared] = await Promise.all([circuits.worked(destination.id), sender && circuits.worked(sender.id)]);
-      if (shared) await onWell({ destination, isSender: true });
-      if (own) await onWell({ destination, isSender: false });
+      await Promise.all(circuitsOf(destination).map((circuit) => close(circuit, destination)));
     },
     failed: async (destination, alerts, { error, message, retryInMs }) => {
       const { reason } = error;
-      if (TELLS_NOTHING.has(reason)) return;
+      if (TELLS_NOTHING.has(reason)) {
+        await circuits.release(circuitsOf(destination));
+        return undefined;
+      }
       const sender = senderOf(destination);
       const isSender = sender !== undefined && reason === 'sender-misconfigured' && (await isSenders(destination));
       const circuit = isSender ? sender.id : destination.id;
-      if (!(await circuits.failed(circuit, { reason, retryInMs }))) return;
-      await onBroken({ destination, isSender, alerts, reason, message });
+      const { isNews, pausedUntil } = await circuits.failed(circuit, { reason, retryInMs });
+      if (isNews) {
+        await onBroken({ destination, isSender, alerts, reason, message });
+        // What had not been told yet could not be taken back.
+        if (!(await circuits.told(circuit))) await onWell({ destination, isSender });
+      }
+      return pausedUntil;
     },
   };
 };

@@ -27,8 +27,8 @@ export interface Ledger {
   expect(parcels: readonly Parcel[], by?: string): Promise<void>;
   /** Those of a parcel's alerts that still have to be sent. */
   pending(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
-  /** Books one attempt for every alert it carried. */
-  book(destination: Target, alerts: readonly Alert[], entry: Booking): Promise<void>;
+  /** Books one attempt for every alert it carried. True where one of them had been delivered already. */
+  book(destination: Target, alerts: readonly Alert[], entry: Booking): Promise<boolean>;
   read(alertId: string): Promise<AlertRecord | undefined>;
   /** Deliveries on their way now, by destination id; what has none is left out. */
   waiting(): Promise<Record<string, number>>;
@@ -49,14 +49,20 @@ redis.call('HINCRBY', KEYS[1], 'open', 1)
 redis.call('ZADD', KEYS[3], ARGV[3], ARGV[4])
 return 1`;
 
-/** The same KEYS; ARGV: destination, record, whether it is final, alert's id. An alert is open until its last delivery ended. */
+/**
+ * The same KEYS; ARGV: destination, record, whether it is final, alert's id. An alert is open until its last delivery ended,
+ * and an end that came meanwhile stands. Gives 1 where the delivery ended by this, 2 where it had been delivered before.
+ */
 export const BOOK = `
 local old = redis.call('HGET', KEYS[1], ARGV[1])
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-if ARGV[3] == '0' or not old or cjson.decode(old).state ~= 'waiting' then return 0 end
+local state = old and cjson.decode(old).state
+if ARGV[3] == '1' or not state or state == 'waiting' then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
+if state == 'delivered' then return 2 end
+if ARGV[3] == '0' or state ~= 'waiting' then return 0 end
 redis.call('HINCRBY', KEYS[2], ARGV[1], -1)
 if redis.call('HINCRBY', KEYS[1], 'open', -1) <= 0 then redis.call('ZREM', KEYS[3], ARGV[4]) end
 return 1`;
+const HAD_BEEN_DELIVERED = 2;
 
 export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => number): Ledger => {
   const keys = ledgerKeys(prefix);
@@ -108,7 +114,7 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
         const final = isFinal(record.state) ? '1' : '0';
         batch.eval(BOOK, 3, ...keysOf(alert), destination.id, JSON.stringify(record), final, alert.id);
       });
-      await execute(batch);
+      return (await execute(batch)).includes(HAD_BEEN_DELIVERED);
     },
     read: async (id) => {
       const { [ALERT_FIELD]: alert, [OPEN_FIELD]: _open, ...deliveries } = await redis.hgetall(keys.alert(id));

@@ -5,8 +5,7 @@ import type { Destination } from '../alert.ts';
 export interface Moves {
   /** The destination with the address that it has now. */
   follow(destination: Destination): Promise<Destination>;
-  /** Gives false where that was known. */
-  note(destination: Destination, address: string): Promise<boolean>;
+  note(destination: Destination, address: string): Promise<void>;
 }
 
 export const createMoves = (redis: Redis | Cluster, prefix: string): Moves => {
@@ -17,9 +16,7 @@ export const createMoves = (redis: Redis | Cluster, prefix: string): Moves => {
       return address === null ? destination : { ...destination, address };
     },
     note: async ({ id }, address) => {
-      const before = await redis.hget(key, id);
       await redis.hset(key, id, address);
-      return before !== address;
     },
   };
 };

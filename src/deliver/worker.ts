@@ -4,20 +4,17 @@ import type { Message } from '../channels/channel.ts';
 import type { Backlog } from '../queue/backlog.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { ProcessParcel, Verdict } from '../queue/queues.ts';
-import type { AttemptResult, createAttempt } from './attempt.ts';
-import { type Compose, createUnits, plainer, type Unit } from './compose.ts';
+import { createUnits, plainer, type Unit } from './compose.ts';
 import type { DestinationHealth } from './health.ts';
 import type { Ledger } from './ledger.ts';
 import type { Moves } from './moves.ts';
-import type { Earlier, Threads } from './threads.ts';
+import { createTell, type TellDependencies } from './tell.ts';
 import type { createTurns } from './turn.ts';
 
-export interface DeliverDependencies {
-  compose: Compose;
-  attempt: ReturnType<typeof createAttempt>;
-  ledger: Ledger;
+export interface DeliverDependencies extends TellDependencies {
+  ledger: Pick<Ledger, 'pending'>;
   turns: ReturnType<typeof createTurns>;
-  health: Pick<DestinationHealth, 'pausedUntil'>;
+  health: Pick<DestinationHealth, 'pausedUntil' | 'admit'>;
   moves: Moves;
   /** A kind that people read: what cannot be sent now is gathered. Left out: every parcel waits by itself. */
   gathering?: {
@@ -27,10 +24,6 @@ export interface DeliverDependencies {
   };
   /** Those of `alerts` that no other alert has told there meanwhile; the others are accounted for. Default: all. */
   untold?(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
-  /** A kind whose messages can belong to earlier ones. */
-  threads?: Threads;
-  /** It can put a message in the place of another. */
-  canAmend?: boolean;
   /** Milliseconds after the first try at which a delivery is given up. */
   maxAgeMs: number;
   /** The destination has another address from now on. Default: nobody is told. */
@@ -43,11 +36,16 @@ export interface DeliverDependencies {
 /** Between two moves of one destination, after the first. */
 const MOVE_AGAIN_MS = 60_000;
 
+/** What is told by another job now ends there; then this one goes on with what is left. */
+const YIELD_MS = 5000;
+
 /** What waits longer than this is frozen: alerts of a day must not end together with the oldest of them. */
 const GATHER_MS = 3_600_000;
 
 /** A message of more alerts is a digest, and others keep a distance from it. */
 const FEW_ALERTS = 5;
+
+export const isMany = (alerts: readonly Alert[]): boolean => alerts.length > FEW_ALERTS;
 
 const DONE: Verdict = { done: true };
 
@@ -58,7 +56,7 @@ const isFresh = ({ attempt, moves, slot, gathering, format }: ParcelJob): boolea
   attempt === 0 && moves === undefined && slot === undefined && gathering === undefined && format === 'rich';
 
 export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel => {
-  const { compose, attempt, ledger, turns, health, moves, gathering, threads, now } = dependencies;
+  const { compose, ledger, turns, health, moves, gathering, now } = dependencies;
   const { isStopping = () => false } = dependencies;
 
   /** What of a job has still to be told. */
@@ -75,29 +73,22 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     return DONE;
   };
 
-  /** Tries a message: in the place of an earlier one that it belongs to, else below it, else by itself. */
-  const tryOne = async (job: ParcelJob, message: Message, unit: Unit, signal: AbortSignal): Promise<AttemptResult> => {
-    const { destination, attempt: tries, firstTriedAt = now() } = job;
-    const earlier = await threads?.find(destination, message.alerts);
-    const base = { attempt: tries + 1, firstTriedAt, canBePlainer: plainer(unit.format) !== undefined, signal };
-    const grown = earlier && growing(earlier, message, unit);
-    const result = grown && (await attempt({ ...base, canBePlainer: true, message: grown, amends: earlier.handle }));
-    if (result && result.kind !== 'plainer') return result;
-    return attempt({ ...base, message: { ...message, ...(earlier ? { replyTo: earlier.handle } : {}) } });
-  };
+  const tell = createTell(dependencies);
 
-  /** The earlier message with the new alerts in it; undefined where that is not one message, or cannot be changed. */
-  const growing = ({ alerts }: Earlier, message: Message, { format }: Unit): Message | undefined => {
-    if (!dependencies.canAmend || alerts.length === 0) return undefined;
-    const both = compose({ destination: message.destination, alerts: [...alerts, ...message.alerts] }, format);
-    const [only] = both;
-    return only && both.length === 1 ? { ...only, alerts: message.alerts } : undefined;
-  };
+  /** Until when a destination takes nothing. What is too old for another wait gets its last try instead: only that can end it. */
+  const unlessOld = async (
+    { destination, firstTriedAt = now() }: ParcelJob,
+    ask: DestinationHealth['admit'],
+  ): Promise<number | undefined> => (now() - firstTriedAt > dependencies.maxAgeMs ? undefined : ask(destination));
 
-  const remember = async (message: Message, handle: string | undefined): Promise<void> => {
-    if (threads === undefined || handle === undefined) return;
-    const { alerts = [] } = (await threads.find(message.destination, message.alerts)) ?? {};
-    await threads.remember(message.destination, [...alerts, ...message.alerts], handle);
+  /** What keeps a message from being sent now: our own end, its turn, or a destination that takes nothing. */
+  const heldUp = async (job: ParcelJob, mayGather: boolean): Promise<Verdict | undefined> => {
+    if (isStopping()) return rerun(now(), job);
+    const turn = await turns.next(job, mayGather);
+    if (turn === 'busy') return gathering && gather(gathering, job);
+    if (!turn.isNow) return rerun(turn.runAt, turn.data);
+    const pausedUntil = await unlessOld(job, health.admit);
+    return pausedUntil === undefined ? undefined : pause(mayGather ? job : turn.data, pausedUntil);
   };
 
   /** Sends one message; gives a verdict where the job has to stop, and notes in `todo` what must be told more plainly. */
@@ -109,32 +100,32 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     signal: AbortSignal,
   ): Promise<Verdict | undefined> => {
     const { format } = unit;
-    if (isStopping()) return rerun(now(), { ...job, format });
     // What was refused must not be gathered as if it were new: the same body would go out again.
     const mayGather = gathering !== undefined && isFresh({ ...job, format }) && todo.length === 0;
-    const turn = await turns.next({ ...job, format }, mayGather);
-    if (turn === 'busy') return gathering && gather(gathering, job);
-    if (!turn.isNow) return rerun(turn.runAt, turn.data);
+    const wait = await heldUp({ ...job, format }, mayGather);
+    if (wait) return wait;
     delete job.slot;
     delete job.senderSlot;
     job.firstTriedAt ??= now();
-    if (gathering && message.alerts.length > FEW_ALERTS && job.attempt === 0) await turns.rest(job.destination);
-    const result = await tryOne(job, message, unit, signal);
+    if (gathering && isMany(message.alerts) && job.attempt === 0) await turns.rest(job.destination);
+    const { firstTriedAt, unknownSince } = job;
+    const attempt = job.attempt + 1;
+    const result = await tell({ attempt, firstTriedAt, unknownSince, signal }, message, unit);
+    const rest = { ...job, format };
     switch (result.kind) {
       case 'delivered':
-        await remember(message, result.receipt.handle);
-        return undefined;
+        return result.isRepeat ? rerun(now() + YIELD_MS, rest) : undefined;
       case 'dead':
         return undefined;
       case 'stopping':
-        return rerun(now(), job);
+        return rerun(now(), rest);
       case 'plainer':
         todo.push({ alerts: message.alerts, format: plainer(format) ?? format });
         return undefined;
       case 'readdress':
-        return moved(job, result.address);
+        return moved(rest, result.address);
       case 'again':
-        return again({ ...job, format, attempt: job.attempt + 1 }, result);
+        return again({ ...rest, attempt, unknownSince: result.unknownSince }, result);
     }
   };
 
@@ -148,7 +139,9 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
   /** Followed at once the first time; a provider that sends us round in circles is followed slowly. */
   const moved = async (job: ParcelJob, address: string): Promise<Verdict> => {
     const { moves: times = 0, destination } = job;
-    if (await moves.note(destination, address)) await dependencies.onMoved?.(destination, address);
+    const known = await moves.follow(destination);
+    if (known.address !== address) await dependencies.onMoved?.(destination, address);
+    await moves.note(destination, address);
     return rerun(now() + times * MOVE_AGAIN_MS, { ...job, moves: times + 1, destination: { ...destination, address } });
   };
 
@@ -164,12 +157,10 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
 
   /** What stops a job before anything of it is composed. */
   const notYet = async (job: ParcelJob): Promise<Verdict | undefined> => {
-    const { destination, firstTriedAt = now() } = job;
-    // What is too old for another wait gets its last try instead: only that can end it.
-    const pausedUntil =
-      now() - firstTriedAt > dependencies.maxAgeMs ? undefined : await health.pausedUntil(destination);
+    const pausedUntil = await unlessOld(job, health.pausedUntil);
     if (pausedUntil !== undefined) return pause(job, pausedUntil);
-    if (gathering && isFresh(job) && (await gathering.backlog.isGathering(destination))) return gather(gathering, job);
+    const isAdding = gathering && isFresh(job) && (await gathering.backlog.isGathering(job.destination));
+    if (isAdding) return gather(gathering, job);
     if (job.gathering === undefined) return undefined;
     // Until its turn comes it takes in what else there is.
     const turn = await turns.next(job, false);

@@ -11,6 +11,8 @@ export interface ParcelJob extends Parcel {
   attempt: number;
   /** Epoch milliseconds of the first try: retries go on by age. */
   firstTriedAt?: number;
+  /** Likewise of the first of the answers that nobody documented; absent where the last one was none. */
+  unknownSince?: number | undefined;
   /** How plain the next message has to be, after `bad-message`. */
   format: Format;
   /** How often the destination said that it moved. */

@@ -5,8 +5,10 @@ export interface RetryInput {
   error: DeliveryError;
   /** Tries charged so far, this one included: 1 after the first failure. */
   attempt: number;
-  /** Since the first try. */
+  /** Since the first try, or since it began to wait for a destination that does not work. */
   ageMs: number;
+  /** Since the first of the `unknown` answers in a row, this one included. */
+  unknownForMs: number;
   /** `retry.maxAge`: past it a delivery is dead. */
   maxAgeMs: number;
   /** 0 up to, not including, 1. */
@@ -29,8 +31,6 @@ const MINUTE = 60 * SECOND;
 interface Curve {
   firstMs: number;
   capMs: number;
-  /** Overrides `maxAgeMs` where waiting for a day would be pointless. */
-  maxAgeMs?: number;
 }
 
 const CURVES: Record<Exclude<DeliveryReason, 'bad-message' | 'destination-dead' | 're-address'>, Curve> = {
@@ -38,8 +38,11 @@ const CURVES: Record<Exclude<DeliveryReason, 'bad-message' | 'destination-dead' 
   'rate-limited': { firstMs: 5 * SECOND, capMs: 5 * MINUTE },
   // Somebody has to mend our token or key; asking often would only lock us out.
   'sender-misconfigured': { firstMs: 15 * SECOND, capMs: 5 * MINUTE },
-  unknown: { firstMs: 5 * SECOND, capMs: 10 * MINUTE, maxAgeMs: 60 * MINUTE },
+  unknown: { firstMs: 5 * SECOND, capMs: 10 * MINUTE },
 };
+
+/** Of nothing but `unknown` answers; a whole day would be pointless. */
+const LONGEST_UNKNOWN_MS = 60 * MINUTE;
 
 /** Full jitter: anywhere between nothing and the doubled step, so that a herd spreads out. Never under a tenth of it. */
 const backoff = ({ firstMs, capMs }: Curve, attempt: number, random: number): number => {
@@ -48,7 +51,7 @@ const backoff = ({ firstMs, capMs }: Curve, attempt: number, random: number): nu
 };
 
 /** What to do with a delivery that failed. A stated wait always wins over our own curve, with a little jitter on top. */
-export const fateOf = ({ error, attempt, ageMs, maxAgeMs, random }: RetryInput): Fate => {
+export const fateOf = ({ error, attempt, ageMs, unknownForMs, maxAgeMs, random }: RetryInput): Fate => {
   if (error.reason === 'destination-dead') return { kind: 'dead' };
   if (error.reason === 'bad-message') return { kind: 'plainer' };
   if (error.reason === 're-address') {
@@ -58,6 +61,7 @@ export const fateOf = ({ error, attempt, ageMs, maxAgeMs, random }: RetryInput):
   const own = backoff(curve, attempt, random);
   const stated = error.retryAfterMs;
   const delayMs = stated === undefined ? own : stated + Math.round(random * Math.min(own, SECOND));
-  if (ageMs + delayMs > Math.min(maxAgeMs, curve.maxAgeMs ?? maxAgeMs)) return { kind: 'dead' };
+  const isUnknown = error.reason === 'unknown';
+  if (ageMs + delayMs > maxAgeMs || (isUnknown && unknownForMs + delayMs > LONGEST_UNKNOWN_MS)) return { kind: 'dead' };
   return { kind: 'again', delayMs, holdMs: error.reason === 'rate-limited' ? (stated ?? own) : 0 };
 };

@@ -15,7 +15,7 @@ const fate = (
     newAddress: 'moved-here',
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
-  return fateOf({ error, attempt: 1, ageMs: 0, maxAgeMs: DAY, random: 0.5, ...input });
+  return fateOf({ error, attempt: 1, ageMs: 0, unknownForMs: 0, maxAgeMs: DAY, random: 0.5, ...input });
 };
 
 describe('the retry policy', () => {
@@ -48,7 +48,12 @@ describe('the retry policy', () => {
   test('past the largest age everything is dead, before it nothing that may pass is', () => {
     expect(fate('retry', { ageMs: DAY })).toEqual({ kind: 'dead' });
     expect(fate('retry', { ageMs: DAY - 600_000, attempt: 500 }).kind).toBe('again');
-    expect(fate('unknown', { ageMs: 2 * 3600 * 1000 })).toEqual({ kind: 'dead' });
+  });
+
+  test('answers that nobody documented end it within the hour, but not what only waited or failed otherwise until then', () => {
+    expect(fate('unknown', { unknownForMs: 3600 * 1000 })).toEqual({ kind: 'dead' });
+    expect(fate('unknown', { ageMs: 2 * 3600 * 1000 }).kind).toBe('again');
+    expect(fate('retry', { unknownForMs: 3600 * 1000 }).kind).toBe('again');
   });
 
   test('delays grow with the tries, stay bounded and are whole milliseconds', () => {

@@ -1,0 +1,61 @@
+/** Tells one message: in the place of an earlier one that it belongs to, else below it, else by itself. */
+import type { Message } from '../channels/channel.ts';
+import type { AttemptInput, AttemptResult, createAttempt } from './attempt.ts';
+import { type Compose, plainer, type Unit } from './compose.ts';
+import type { Earlier, Threads } from './threads.ts';
+
+export interface TellDependencies {
+  compose: Compose;
+  attempt: ReturnType<typeof createAttempt>;
+  /** A kind whose messages can belong to earlier ones. */
+  threads?: Threads;
+  /** It can put a message in the place of another. Default: it cannot. */
+  canAmend?: boolean;
+}
+
+type Tries = Omit<AttemptInput, 'message' | 'amends' | 'canBePlainer'>;
+
+/** So often an earlier message is tried to be changed; what belongs to it must not wait for that alone. */
+const AMEND_TRIES = 2;
+
+export const createTell = ({ compose, attempt, threads, canAmend = false }: TellDependencies) => {
+  /** The earlier message with the new alerts in it; undefined where that is not one message, or cannot be changed. */
+  const growing = ({ alerts }: Earlier, message: Message, { format }: Unit): Message | undefined => {
+    if (alerts.length === 0) return undefined;
+    const both = compose({ destination: message.destination, alerts: [...alerts, ...message.alerts] }, format);
+    const [only] = both;
+    return only && both.length === 1 ? { ...only, alerts: message.alerts } : undefined;
+  };
+
+  const send = async (
+    base: Omit<AttemptInput, 'message' | 'amends'>,
+    message: Message,
+    unit: Unit,
+    mayAmend: boolean,
+  ): Promise<AttemptResult> => {
+    const earlier = await threads?.find(message.destination, message.alerts);
+    const grown = mayAmend && earlier ? growing(earlier, message, unit) : undefined;
+    const amended =
+      grown && earlier && (await attempt({ ...base, canBePlainer: true, message: grown, amends: earlier.handle }));
+    if (amended && amended.kind !== 'plainer') return amended;
+    return attempt({ ...base, message: { ...message, ...(earlier ? { replyTo: earlier.handle } : {}) } });
+  };
+
+  const remember = async (message: Message, handle: string | undefined): Promise<void> => {
+    if (threads === undefined || handle === undefined) return;
+    const { alerts = [] } = (await threads.find(message.destination, message.alerts)) ?? {};
+    await threads.remember(message.destination, [...alerts, ...message.alerts], handle);
+  };
+
+  return async (tries: Tries, message: Message, unit: Unit): Promise<AttemptResult> => {
+    const base = { ...tries, canBePlainer: plainer(unit.format) !== undefined };
+    const unclaim = canAmend ? await threads?.claim(message.destination, message.alerts) : undefined;
+    try {
+      const result = await send(base, message, unit, unclaim !== undefined && tries.attempt <= AMEND_TRIES);
+      if (result.kind === 'delivered') await remember(message, result.receipt.handle);
+      return result;
+    } finally {
+      await unclaim?.();
+    }
+  };
+};

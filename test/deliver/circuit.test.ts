@@ -1,0 +1,183 @@
+/** Destinations and senders that do not work: who finds out that they do again, and what becomes of what waits. */
+import { describe, expect, test } from 'vitest';
+import { createAnnounced } from '../../src/deliver/announced.ts';
+import { parcelJob } from '../../src/queue/job.ts';
+import { DESTINATION, failure, items, OTHER, range, setUpDeliveries } from '../support/deliveries.ts';
+import { makeAlert } from '../support/numbered.ts';
+
+const HOUR = 3_600_000;
+const SENDER = { id: 'sender-slack', rate: {} };
+
+describe('a probe', () => {
+  test('is sent every 30 s at the latest, also where a single alert waits', async () => {
+    const tried: number[] = [];
+    const { add, run } = setUpDeliveries({
+      respond: ({ at }) => {
+        tried.push(at);
+        return at < HOUR ? failure('retry') : undefined;
+      },
+    });
+    add([makeAlert(1)]);
+    await run();
+    const gaps = tried.slice(1).map((at, index) => at - (tried[index] ?? 0));
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(30_000);
+  });
+
+  test('never comes before a wait that the provider named', async () => {
+    const { add, run, sent, answers } = setUpDeliveries();
+    answers.C1 = range(1, 4).map(() => failure('retry', { retryAfterMs: 120_000 }));
+    add([makeAlert(1)]);
+    await run();
+    expect(sent[0]?.at).toBeGreaterThanOrEqual(480_000);
+  });
+
+  test('is not spent by a job that has nothing to send', async () => {
+    const { add, run, start, sent, answers, ledger, time, begun } = setUpDeliveries({ gathers: false });
+    answers.C1 = range(1, 3).map(() => failure('retry'));
+    add(range(1, 3).map((n) => makeAlert(n)));
+    await ledger.book(DESTINATION, [makeAlert(4)], {
+      state: 'delivered',
+      attempt: { at: '2026-11-20T11:00:00.000Z', outcome: 'delivered', durationMs: 1 },
+    });
+    const idle = parcelJob({ destination: DESTINATION, alerts: [makeAlert(4)] });
+    await run(0);
+    for (let at = 500; sent.length === 0 && at < 60_000; at += 500) {
+      time.now = begun + at;
+      await start(idle);
+      await run(at);
+    }
+    expect(sent[0]?.at).toBeLessThan(10_000);
+  });
+
+  test('is not spent by what joins a gathering', async () => {
+    const { add, run, start, sent, time, begun } = setUpDeliveries({
+      rate: { perSecond: 1 },
+      respond: ({ at }) => (at < 10_000 ? failure('retry') : undefined),
+    });
+    add(range(1, 3).map((n) => makeAlert(n)));
+    for (let n = 4; sent.length === 0 && n < 400; n += 1) {
+      time.now = Math.max(time.now, begun + n * 250);
+      await start(parcelJob({ destination: DESTINATION, alerts: [makeAlert(n)] }));
+      await run(time.now - begun);
+    }
+    expect(sent[0]?.at).toBeLessThan(30_000);
+  });
+
+  test('is not spent by a job whose turn is later', async () => {
+    const { add, run, sent, circuits, slots, time } = setUpDeliveries({ rate: { perSecond: 1 }, sender: SENDER });
+    await circuits.failed(SENDER.id, { reason: 'sender-misconfigured', retryInMs: 2000 });
+    await slots.hold(DESTINATION, time.now + 5000);
+    add([makeAlert(1)]);
+    add([makeAlert(2)], OTHER);
+    await run();
+    expect(sent.map(({ at, to }) => [at, to])).toEqual([
+      [2000, 'C2'],
+      [5000, 'C1'],
+    ]);
+  });
+
+  test('of a destination is not spent while its sender takes nothing', async () => {
+    const { add, run, sent, circuits } = setUpDeliveries({ sender: SENDER });
+    for (const _ of range(1, 3)) await circuits.failed(DESTINATION.id, { reason: 'retry', retryInMs: 1000 });
+    await circuits.failed(SENDER.id, { reason: 'sender-misconfigured', retryInMs: 2000 });
+    add([makeAlert(1)]);
+    await run();
+    expect(sent).toEqual([{ at: 2000, to: 'C1', items: items(1) }]);
+  });
+
+  test('that is told more plainly, or elsewhere, goes on at once', async () => {
+    const { add, run, sent, answers } = setUpDeliveries();
+    answers.C1 = [
+      ...range(1, 3).map(() => failure('retry')),
+      failure('bad-message'),
+      failure('re-address', { newAddress: 'C9' }),
+    ];
+    add([makeAlert(1)]);
+    await run();
+    expect(sent).toMatchObject([{ to: 'C9' }]);
+    expect(sent[0]?.at).toBeLessThan(10_000);
+  });
+});
+
+describe('what waits', () => {
+  test('dies at once where a destination that did not answer turns out to be dead', async () => {
+    const { add, run, dead, time, begun } = setUpDeliveries({
+      gathers: false,
+      respond: ({ at }) => failure(at < 5000 ? 'retry' : 'destination-dead'),
+    });
+    for (const n of range(1, 30)) add([makeAlert(n)]);
+    await run();
+    expect(await dead.count()).toBe(30);
+    expect(time.now - begun).toBeLessThan(60_000);
+  });
+
+  test('for hours is not given up for one odd answer', async () => {
+    const { add, run, dead, sent } = setUpDeliveries({
+      gathers: false,
+      respond: ({ at }) => {
+        if (at < 2 * HOUR) return failure('retry');
+        return at < 2 * HOUR + 60_000 ? failure('unknown') : undefined;
+      },
+    });
+    for (const n of range(1, 20)) add([makeAlert(n)]);
+    await run();
+    expect(await dead.count()).toBe(0);
+    expect(sent).toHaveLength(20);
+  });
+
+  test('is given up after an hour of odd answers and nothing else', async () => {
+    const { add, run, dead, time, begun } = setUpDeliveries({ respond: () => failure('unknown') });
+    add([makeAlert(1)]);
+    await run();
+    expect(await dead.count()).toBe(1);
+    expect(time.now - begun).toBeLessThan(HOUR);
+  });
+});
+
+describe('the end of a break', () => {
+  const breakIt = async ({ health }: Pick<ReturnType<typeof setUpDeliveries>, 'health'>) => {
+    for (const _ of range(1, 4)) {
+      await health.failed(DESTINATION, [], { error: failure('retry'), message: 'refused', retryInMs: 1000 });
+    }
+  };
+
+  test('is told by another where the daemon that noticed it ended first', async () => {
+    const world = setUpDeliveries();
+    await breakIt(world);
+    expect(await world.circuits.worked(DESTINATION.id)).toBe(true);
+    world.time.now += 61_000;
+    await world.health.worked(DESTINATION);
+    await world.health.worked(DESTINATION);
+    expect(world.told).toEqual(['C1 broken: retry', 'C1 well']);
+  });
+
+  test('of a break that nobody has told is not told before that', async () => {
+    const world = setUpDeliveries();
+    const error = { reason: 'retry', retryInMs: 1000 } as const;
+    for (const _ of range(1, 3)) await world.circuits.failed(DESTINATION.id, error);
+    world.time.now += 61_000;
+    await breakIt(world);
+    await world.health.worked(DESTINATION);
+    expect(world.told).toEqual(['C1 broken: retry', 'C1 well']);
+  });
+
+  test('that comes while the break is being told is told after it', async () => {
+    let itWorks = async (): Promise<void> => {};
+    const world = setUpDeliveries({ whileTelling: () => itWorks() });
+    itWorks = () => world.health.worked(DESTINATION);
+    await breakIt(world);
+    expect(world.told.slice(-2)).toEqual(['C1 broken: retry', 'C1 well']);
+  });
+});
+
+test('what is known to be broken is remembered as long as what was told of it', async () => {
+  const { redis, prefix, circuits } = setUpDeliveries();
+  await circuits.failed(DESTINATION.id, { reason: 'destination-dead', retryInMs: 0 });
+  const announced = createAnnounced(redis, prefix);
+  await announced.note(DESTINATION.id, { since: '', reason: 'destination-dead', message: '', told: [] });
+  const [kept, told] = await Promise.all([
+    redis.pttl(`${prefix}:circuit:${DESTINATION.id}`),
+    redis.pttl(`${prefix}:announced:${DESTINATION.id}`),
+  ]);
+  expect(kept).toBeGreaterThan(told - 60_000);
+});
