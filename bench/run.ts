@@ -1,0 +1,41 @@
+/** What the benches have in common as programs: options, tables, exit codes. */
+import { parseArgs } from 'node:util';
+
+/** `--name N` for each key of `defaults`. Throws for what is no number. */
+export const numbersOf = <Name extends string>(defaults: Record<Name, number>): Record<Name, number> => {
+  const names = Object.keys(defaults) as Name[];
+  const { values } = parseArgs({ options: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) });
+  const numberOf = (name: Name): number => {
+    const text = values[name];
+    const number = text === undefined ? defaults[name] : Number(text);
+    if (!Number.isFinite(number)) throw new Error(`--${name} takes a number`);
+    return number;
+  };
+  return Object.fromEntries(names.map((name) => [name, numberOf(name)])) as Record<Name, number>;
+};
+
+/** The value that a share of all does not exceed; NaN where there is none. */
+export const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? Number.NaN;
+
+export const print = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+/** The first column to the left, all others to the right. */
+export const printTable = (rows: readonly (readonly string[])[]): void => {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const pad = (cell: string, column: number): string =>
+    column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
+  for (const row of rows) print(row.map(pad).join('  ').trimEnd());
+};
+
+/** Ends the program: 0, or 2 where the bench says that a bar was missed. */
+export const run = async (bench: () => Promise<boolean>): Promise<never> => {
+  try {
+    process.exit((await bench()) ? 0 : 2);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    process.exit(1);
+  }
+};
