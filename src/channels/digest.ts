@@ -87,7 +87,7 @@ const HASH_LIMIT = 200;
 const IDS_LIMIT = 1000;
 const DETECTORS_MAX = 11;
 
-const WHY = 'Gathered into one message because they came faster than this channel carries single ones.';
+const WHY = 'Gathered into one message as they came together, or faster than this channel carries single ones.';
 
 /** The first of a table, and how many more rows it has. */
 export const topOf = ({ counts }: CountTable, limit = 10): { rows: Count[]; more: number } => ({

@@ -197,7 +197,7 @@ describe('a digest as a file', () => {
     expect(name).toMatch(/^tocsin-digest-[0-9a-f]{8}\.txt$/);
     expect(text).toBe(`2 alerts in 2 protocols: 1 critical, 1 notification
 2026-11-20 10:07:12 to 11:22:33 UTC
-Gathered into one message because they came faster than this channel carries single ones.
+Gathered into one message as they came together, or faster than this channel carries single ones.
 
 Protocols
       1  Lending Pool

@@ -66,7 +66,7 @@ describe('a digest by mail', () => {
     expect(text.split('\n\n').slice(0, 6).join('\n\n')).toBe(`6 critical alerts in 3 protocols
 2026-11-20 10:07:12 to 10:07:17 UTC
 
-Gathered into one message because they came faster than this channel carries single ones.
+Gathered into one message as they came together, or faster than this channel carries single ones.
 
 Protocols
      2  Vault A
