@@ -3,7 +3,7 @@
  * for its slot as a delayed job; "try again in a second" would collapse under a storm.
  */
 import type { Cluster, Redis } from 'ioredis';
-import { cellRateOf, REST, type Rate, windowOf } from './pace.ts';
+import { cellRateOf, type Rate, windowOf } from './pace.ts';
 
 export type { Rate } from './pace.ts';
 
@@ -21,7 +21,7 @@ export interface Paced {
 }
 
 export interface Slots {
-  /** The next slot, now or later; for one that is `held` already, where it is by now. */
+  /** The next slot, now or later; for one that is `held` already, where it is by now, unless it was missed. */
   reserve(paced: Paced, rate: Rate, held?: Slot): Promise<Slot>;
   /** The slot of this moment, where it is free; else nothing is reserved. */
   take(paced: Paced, rate: Rate): Promise<Slot | undefined>;
@@ -35,24 +35,13 @@ export interface Slots {
 export const NEAR_MS = 20;
 
 /**
- * Whoever comes so much later than its slot, in milliseconds, moves those behind it: what has missed its slots in an
- * outage would go out at once.
+ * Whoever comes so much later than its slot, in milliseconds, gets another: what has missed its slots in an outage would
+ * go out at once.
  */
-export const LATE_MS = 1000;
+export const LATE_MS = 2000;
 
-/** Moves every slot after `from`, those that are reserved included. */
-const MOVE = `
-local function move(from, ms)
-  local shift = tonumber(redis.call('HGET', KEYS[1], 'shift') or '0') + ms
-  redis.call('HSET', KEYS[1], 'shift', tostring(shift))
-  local tat = tonumber(redis.call('HGET', KEYS[1], 'tat') or '0')
-  if tat > from then redis.call('HSET', KEYS[1], 'tat', tostring(tat + ms)) end
-  for index, slot in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
-    if tonumber(slot) <= from then break end
-    redis.call('LSET', KEYS[2], index - 1, tostring(tonumber(slot) + ms))
-  end
-  return shift
-end`;
+/** Between two digests: one second, doubled each time up to ten; from the start again after half a quiet minute. */
+const REST = { firstMs: 1000, longestMs: 10_000, quietMs: 30_000 };
 
 /**
  * KEYS: the destination's hash, its latest slots. ARGV: now; the held slot's time and shift, or two empty texts; interval
@@ -61,13 +50,12 @@ end`;
  * time `tat` of the generic cell rate algorithm, `hold` and `shift`, and until when and how often in a row there was a
  * `rest`.
  */
-const RESERVE = `${MOVE}
+const RESERVE = `
 local now = tonumber(ARGV[1])
 local shift = tonumber(redis.call('HGET', KEYS[1], 'shift') or '0')
 if ARGV[2] ~= '' then
   local held = tonumber(ARGV[2]) + shift - tonumber(ARGV[3])
   if now - held <= tonumber(ARGV[9]) then return {tostring(held), tostring(shift)} end
-  return {tostring(now), tostring(move(held - 1, now - held))}
 end
 local slot = math.max(now, tonumber(redis.call('HGET', KEYS[1], 'hold') or '0'))
 slot = math.max(slot, tonumber(redis.call('HGET', KEYS[1], 'rest') or '0'))
@@ -90,12 +78,18 @@ redis.call('PEXPIRE', KEYS[1], keep)
 return {tostring(slot), tostring(shift)}`;
 
 /** The same KEYS; ARGV: now, until. Answers to messages that were in flight together add up to one wait, not to several. */
-const HOLD = `${MOVE}
+const HOLD = `
 local now = tonumber(ARGV[1])
 local held = math.max(now, tonumber(redis.call('HGET', KEYS[1], 'hold') or '0'))
 local more = math.max(0, tonumber(ARGV[2]) - held)
-redis.call('HSET', KEYS[1], 'hold', tostring(held + more))
-local shift = move(now, more)
+local shift = tonumber(redis.call('HGET', KEYS[1], 'shift') or '0') + more
+redis.call('HSET', KEYS[1], 'hold', tostring(held + more), 'shift', tostring(shift))
+local tat = tonumber(redis.call('HGET', KEYS[1], 'tat') or '0')
+if tat > now then redis.call('HSET', KEYS[1], 'tat', tostring(tat + more)) end
+for index, slot in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
+  if tonumber(slot) <= now then break end
+  redis.call('LSET', KEYS[2], index - 1, tostring(tonumber(slot) + more))
+end
 local keep = math.ceil(held + more - now) + 86400000
 redis.call('PEXPIRE', KEYS[1], keep)
 redis.call('PEXPIRE', KEYS[2], keep)
