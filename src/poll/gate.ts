@@ -52,27 +52,59 @@ const createQueue = () => {
   };
 };
 
+/** Lets one through now and then, ever less often. */
+const createProbing = (now: () => number, firstMs: number, pauseOf: (times: number) => number) => {
+  const queue = createQueue();
+  let nextAt = now() + firstMs;
+  let times = 0;
+  return {
+    /** Milliseconds until `subject` may go; 0: it goes now. */
+    admit: (subject: string): number => {
+      if (now() < nextAt || !queue.mayGo(subject)) {
+        queue.turnAway(subject);
+        return Math.max(1, nextAt - now());
+      }
+      queue.serve(subject);
+      times += 1;
+      nextAt = now() + pauseOf(times);
+      return 0;
+    },
+  };
+};
+
 /** Begins open. */
 export const createGate = ({ now, random, everyMs }: GateSettings): Gate => {
   let state: GateState = 'open';
-  let nextAt = 0;
-  let pauseMs = FIRST_PAUSE_MS;
   const failing = new Set<string>();
   let newlyFailing = new Set<string>();
-  let queue = createQueue();
+  /** When each was let through, and when an answer last came. */
+  const begunAt = new Map<string, number>();
+  let answeredAt = Number.NEGATIVE_INFINITY;
 
   /** Anywhere in the upper half of a step, so that several daemons do not probe together. */
   const jittered = (ms: number): number => Math.round(ms * (0.5 + random() / 2));
+  const probing = (): ReturnType<typeof createProbing> =>
+    state === 'refused'
+      ? createProbing(now, everyMs, () => everyMs)
+      : createProbing(now, jittered(FIRST_PAUSE_MS), (times) =>
+          jittered(Math.min(FIRST_PAUSE_MS * 2 ** times, LONGEST_PAUSE_MS)),
+        );
 
-  const close = (to: GateState, firstMs: number): void => {
+  /** Those that failed last time find out apart from the others, or what hangs by itself would keep everybody out. */
+  let probes = { failing: probing(), sound: probing() };
+  const close = (to: GateState): void => {
     state = to;
-    nextAt = now() + firstMs;
-    pauseMs = FIRST_PAUSE_MS;
-    queue = createQueue();
+    probes = { failing: probing(), sound: probing() };
   };
+  const probesFor = (subject: string) => (state === 'down' && failing.has(subject) ? probes.failing : probes.sound);
+
+  /** A slow failure may have begun long before others were answered: it says nothing of the service. */
+  const isOutdated = (subject: string): boolean => (begunAt.get(subject) ?? Number.POSITIVE_INFINITY) <= answeredAt;
 
   const worked = (subject: string): boolean => {
     failing.delete(subject);
+    begunAt.delete(subject);
+    answeredAt = now();
     const isNews = state !== 'open';
     state = 'open';
     newlyFailing = new Set();
@@ -81,15 +113,9 @@ export const createGate = ({ now, random, everyMs }: GateSettings): Gate => {
 
   return {
     admit: (subject) => {
-      if (state === 'open') return 0;
-      if (now() < nextAt || (state === 'down' && !queue.mayGo(subject))) {
-        queue.turnAway(subject);
-        return Math.max(1, nextAt - now());
-      }
-      queue.serve(subject);
-      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
-      nextAt = now() + (state === 'refused' ? everyMs : jittered(pauseMs));
-      return 0;
+      const waitMs = state === 'open' ? 0 : probesFor(subject).admit(subject);
+      if (waitMs === 0) begunAt.set(subject, now());
+      return waitMs;
     },
     worked,
     failed: (subject, reason) => {
@@ -98,14 +124,15 @@ export const createGate = ({ now, random, everyMs }: GateSettings): Gate => {
         worked(subject);
         return;
       }
-      if (!failing.has(subject)) newlyFailing.add(subject);
+      if (!failing.has(subject) && !isOutdated(subject)) newlyFailing.add(subject);
       failing.add(subject);
+      begunAt.delete(subject);
       const isWide = reason === 'limited' || newlyFailing.size >= SUBJECTS_DOWN;
-      if (isWide && state === 'open') close('down', jittered(FIRST_PAUSE_MS));
+      if (isWide && state === 'open') close('down');
     },
     refuse: () => {
       const isNews = state !== 'refused';
-      if (isNews) close('refused', everyMs);
+      if (isNews) close('refused');
       return isNews;
     },
     state: () => state,

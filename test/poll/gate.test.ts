@@ -100,6 +100,26 @@ describe('a gate', () => {
     expect(through).toEqual(['a', 'b', 'a', 'b', 'a', 'b']);
   });
 
+  test('stays open for failures that began before others were answered', () => {
+    const { gate, failAll, time } = setUp();
+    for (const subject of ['a', 'b', 'c', 'd']) expect(gate.admit(subject)).toBe(0);
+    time.now += 50;
+    gate.worked('d');
+    time.now += 10_000;
+    failAll(['a', 'b', 'c']);
+    expect(gate.state()).toBe('open');
+  });
+
+  test('lets one find out that worked before besides those that fail by themselves', () => {
+    const { gate, failAll, time } = setUp();
+    failAll(['a', 'b', 'c']);
+    expect(gate.state()).toBe('down');
+    time.now += 15_000;
+    expect(['a', 'b', 'c', 'good', 'better'].filter((subject) => gate.admit(subject) === 0)).toEqual(['a', 'good']);
+    gate.worked('good');
+    expect(gate.admit('better')).toBe(0);
+  });
+
   test('closes at once when the service says that it is asked too often', () => {
     const { gate } = setUp();
     gate.failed('a', 'limited');
