@@ -40,28 +40,33 @@ const SHORTEST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 /** A probe that was never heard of again, as its daemon ended, is replaced after this. */
 const PROBE_MS = 20_000;
+/** While a probe is on its way; it may be answered at any moment. */
+const LOOK_AGAIN_MS = 5000;
 /** Who was to tell of a break or its end and did not, as its daemon ended, is replaced after this. */
 const TELL_MS = 60_000;
 /** As long as what was told of it is remembered, see `deliver/announced.ts`. */
 const KEEP_MS = 35 * 86_400_000;
 
-/** KEYS: circuits; ARGV: now, how long a probe may take ('' to change nothing). */
+/** KEYS: circuits; ARGV: now, how long a probe may take ('' to change nothing), when to look again while there is one. */
 const ASK = `
 local now = tonumber(ARGV[1])
 local pausedUntil = 0
 for _, key in ipairs(KEYS) do
-  pausedUntil = math.max(pausedUntil, tonumber(redis.call('HGET', key, 'until') or '0'))
+  local paused = tonumber(redis.call('HGET', key, 'until') or '0')
+  if redis.call('HEXISTS', key, 'probe') == 1 then paused = math.min(paused, now + ARGV[3]) end
+  pausedUntil = math.max(pausedUntil, paused)
 end
 if pausedUntil > now then return pausedUntil end
 if ARGV[2] == '' or pausedUntil == 0 then return 0 end
 for _, key in ipairs(KEYS) do
-  if redis.call('HEXISTS', key, 'until') == 1 then redis.call('HSET', key, 'until', now + ARGV[2]) end
+  if redis.call('HEXISTS', key, 'until') == 1 then redis.call('HSET', key, 'until', now + ARGV[2], 'probe', 1) end
 end
 return 0`;
 
 /** KEYS: circuits; ARGV: now. */
 const RELEASE = `
 for _, key in ipairs(KEYS) do
+  redis.call('HDEL', key, 'probe')
   if redis.call('HEXISTS', key, 'until') == 1 then redis.call('HSET', key, 'until', ARGV[1]) end
 end
 return 1`;
@@ -73,6 +78,7 @@ return 1`;
 const FAIL = `
 local failures = redis.call('HINCRBY', KEYS[1], 'failures', ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
+redis.call('HDEL', KEYS[1], 'probe')
 if failures < tonumber(ARGV[3]) then return {0, 0} end
 if ARGV[4] == '' then redis.call('HDEL', KEYS[1], 'until') else redis.call('HSET', KEYS[1], 'until', ARGV[4]) end
 redis.call('HSETNX', KEYS[1], 'since', ARGV[1])
@@ -105,7 +111,7 @@ const isLasting = (reason: DeliveryReason): boolean =>
 export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () => number): Circuits => {
   const keyOf = (id: string): string => `${prefix}:circuit:${id}`;
   const ask = async (ids: readonly string[], probeMs: number | ''): Promise<number | undefined> =>
-    Number(await redis.eval(ASK, ids.length, ...ids.map(keyOf), now(), probeMs)) || undefined;
+    Number(await redis.eval(ASK, ids.length, ...ids.map(keyOf), now(), probeMs, LOOK_AGAIN_MS)) || undefined;
   return {
     pausedUntil: (ids) => ask(ids, ''),
     admit: (ids) => ask(ids, PROBE_MS),

@@ -31,6 +31,27 @@ describe('a probe', () => {
     expect(sent[0]?.at).toBeGreaterThanOrEqual(480_000);
   });
 
+  test('keeps the others waiting no longer than it takes to notice how it went', async () => {
+    const { circuits, time } = setUpDeliveries();
+    const ids = [DESTINATION.id];
+    const fail = (retryInMs: number) => circuits.failed(DESTINATION.id, { reason: 'retry', retryInMs });
+    for (const _ of range(1, 3)) await fail(2000);
+    expect(await circuits.admit(ids)).toBe(time.now + 2000);
+    time.now += 2000;
+    expect(await circuits.admit(ids)).toBeUndefined();
+    const whileProbed = [await circuits.admit(ids), await circuits.pausedUntil(ids)];
+    expect(whileProbed).toEqual([time.now + 5000, time.now + 5000]);
+    await fail(25_000);
+    expect(await circuits.pausedUntil(ids)).toBe(time.now + 25_000);
+    time.now += 25_000;
+    expect(await circuits.admit(ids)).toBeUndefined();
+    // It is never heard of again.
+    time.now += 15_000;
+    expect(await circuits.admit(ids)).toBe(time.now + 5000);
+    time.now += 5000;
+    expect(await circuits.admit(ids)).toBeUndefined();
+  });
+
   test('is not spent by a job that has nothing to send', async () => {
     const { add, run, start, sent, answers, ledger, time, begun } = setUpDeliveries({ gathers: false });
     answers.C1 = range(1, 3).map(() => failure('retry'));

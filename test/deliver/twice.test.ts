@@ -136,3 +136,20 @@ test('what was refused is not told as it was where the daemon ends before it is 
     data: { format: 'plain', attempt: 0 },
   });
 });
+
+test('books that cannot be written are no failure of the receiver', async () => {
+  const world: ReturnType<typeof setUpDeliveries> = setUpDeliveries({
+    respond: async () => {
+      // What is written after a delivery meets something else there.
+      await world.redis.set(`${world.prefix}:circuit:${DESTINATION.id}`, 'no circuit');
+      return undefined;
+    },
+  });
+  const { start, redis, prefix, ledger, sent } = world;
+  await expect(start(parcelOf(1))).rejects.toThrow('WRONGTYPE');
+  await redis.del(`${prefix}:circuit:${DESTINATION.id}`);
+  expect(await start(parcelOf(1))).toEqual({ done: true });
+  expect(sent).toHaveLength(1);
+  const [delivery] = (await ledger.read(makeAlert(1).id))?.deliveries ?? [];
+  expect(delivery?.attempts.map(({ outcome }) => outcome)).toEqual(['delivered']);
+});
