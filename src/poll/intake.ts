@@ -12,6 +12,8 @@ export type TurnData = { kind: 'catalog'; service: string } | { kind: 'poll'; st
 export interface IntakeTurn {
   id: string;
   everyMs: number;
+  /** When in its `everyMs` it comes, in milliseconds. */
+  offsetMs?: number;
   data: TurnData;
 }
 
@@ -41,11 +43,22 @@ export interface IntakeDependencies {
   now(): number;
 }
 
-const pollTurn = (stream: Stream, everyMs: number): IntakeTurn => ({
-  id: `poll.${contentId(stream.service, stream.source, ...stream.protocols)}`,
-  everyMs,
-  data: { kind: 'poll', stream },
-});
+/** Over so many milliseconds the polls of one interval are spread; two for each where that is more. */
+const SPREAD_MS = 2000;
+const APART_MS = 2;
+
+/**
+ * Polls that all came at once would wait for each other, and what they find with them. Notifications first: what they name
+ * is then in the poll of inspections that follows.
+ */
+const pollTurns = (streams: readonly Stream[], everyMs: number): IntakeTurn[] => {
+  const spreadMs = Math.min(everyMs - 1, Math.max(SPREAD_MS, APART_MS * streams.length));
+  return streams.map((stream) => {
+    const key = contentId(stream.service, stream.source, ...stream.protocols);
+    const place = stream.source === 'notifications' ? 0 : Number.parseInt(key.slice(0, 8), 16) % spreadMs;
+    return { id: `poll.${key}`, everyMs, offsetMs: 1 + place, data: { kind: 'poll', stream } };
+  });
+};
 
 const isOneNamesFault = (error: unknown): boolean =>
   error instanceof ServiceError && (error.reason === 'missing' || error.reason === 'rejected');
@@ -67,7 +80,7 @@ export const createIntake = (dependencies: IntakeDependencies) => {
         const names = [...(await catalog.protocols(service)).keys()];
         return [
           { id: `catalog.${contentId(service)}`, everyMs: settings.catalogEvery, data: { kind: 'catalog', service } },
-          ...streamsOf(service, names, settings.sources).map((stream) => pollTurn(stream, settings.interval)),
+          ...pollTurns(streamsOf(service, names, settings.sources), settings.interval),
         ];
       }),
     );

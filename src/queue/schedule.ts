@@ -7,6 +7,8 @@ export interface Turn<Data = unknown> {
   /** Unique among the turns; free of `:`. */
   id: string;
   everyMs: number;
+  /** Milliseconds from 1 to `everyMs` after each full `everyMs` of the clock, at which it comes. Default: as of its start. */
+  offsetMs?: number;
   data: Data;
 }
 
@@ -35,14 +37,22 @@ const inChunks = async <T>(all: readonly T[], each: (one: T) => Promise<unknown>
 const isSame = (turn: Turn, scheduler: JobSchedulerJson | undefined): boolean =>
   scheduler !== undefined &&
   Number(scheduler.every) === turn.everyMs &&
+  (turn.offsetMs === undefined || Number(scheduler.offset) === turn.offsetMs) &&
   JSON.stringify(scheduler.template?.data) === JSON.stringify(turn.data);
 
 export const createSchedule = <Data>({ redis, prefix, onError }: QueueSettings): Schedule<Data> => {
   const queue = new Queue(QUEUE, { connection: redis, prefix, defaultJobOptions: TURN_OPTIONS });
   queue.on('error', (error) => onError(QUEUE, error));
 
-  const upsert = ({ id, everyMs, data }: Turn<Data>) =>
-    queue.upsertJobScheduler(id, { every: everyMs }, { name: 'turn', data, opts: TURN_OPTIONS });
+  const upsert = ({ id, everyMs, offsetMs, data }: Turn<Data>) => {
+    const repeat = offsetMs === undefined ? { every: everyMs } : { every: everyMs, offset: offsetMs };
+    return queue.upsertJobScheduler(id, repeat, { name: 'turn', data, opts: TURN_OPTIONS });
+  };
+
+  /** One with an offset would begin up to `everyMs` later. */
+  const beginAtOnce = async ({ offsetMs, data }: Turn<Data>): Promise<void> => {
+    if (offsetMs !== undefined) await queue.add('turn', data, { delay: offsetMs });
+  };
 
   return {
     sync: async (turns) => {
@@ -51,6 +61,10 @@ export const createSchedule = <Data>({ redis, prefix, onError }: QueueSettings):
       await inChunks(
         turns.filter((turn) => !isSame(turn, existing.get(turn.id))),
         upsert,
+      );
+      await inChunks(
+        turns.filter(({ id }) => !existing.has(id)),
+        beginAtOnce,
       );
       await inChunks(
         [...existing.keys()].filter((id) => !wanted.has(id)),

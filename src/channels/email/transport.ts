@@ -45,6 +45,8 @@ const openPool = ({ smtp, concurrency, timeout }: EmailConfig) =>
       : { auth: { user: smtp.user, pass: smtp.pass.reveal() } }),
     tls: { minVersion: 'TLSv1.2' },
     maxConnections: concurrency,
+    // A new connection costs a greeting and a handshake; relays that count end one by themselves, and that is retried.
+    maxMessages: 1000,
     // Once more over a fresh connection where the relay had closed the kept one; never after text was sent.
     maxRequeues: 1,
     connectionTimeout: Math.min(CONNECT_MS, timeout),
