@@ -12,6 +12,12 @@ export interface Unit {
   hopeless?: boolean;
 }
 
+/** The alerts in parts of at most `most`, in their order; all in one where that is not given. */
+export const partsOf = (alerts: readonly Alert[], most = alerts.length): Alert[][] =>
+  Array.from({ length: Math.ceil(alerts.length / Math.max(1, most)) }, (_, index) =>
+    alerts.slice(index * most, (index + 1) * most),
+  );
+
 export const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.indexOf(format) + 1];
 
 /**

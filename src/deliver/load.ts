@@ -1,12 +1,22 @@
 /** What a row of messages asks of one destination. Pure. */
-import { createPace, type Rate } from './pace.ts';
+import type { ForecastMessage } from './forecast.ts';
+
+/** A message as it would be sent. */
+export type LoadMessage = Pick<ForecastMessage, 'at' | 'ready' | 'isDigest' | 'amends'>;
 
 export interface Load {
+  alerts: number;
+  /** Those that call people; what takes the place of an earlier one does not. */
   messages: number;
-  /** The minute in which most messages were ready, by its beginning in epoch milliseconds. */
+  /** Of the messages those that tell many alerts to people. */
+  digests: number;
+  /** The minute in which most messages are sent, by its beginning in epoch milliseconds. */
   worstMinute: { at: number; messages: number };
-  /** How long the message that waits longest would wait for its turn, and how many waited then. */
-  worstBacklog: { at: number; messages: number; waitMs: number };
+  /**
+   * Of the alert that waits longest: when it was ready, for how long it waits, how many alerts waited then, and how many
+   * messages are sent until it is told.
+   */
+  worstBacklog: { at: number; messages: number; alerts: number; waitMs: number };
 }
 
 const MINUTE_MS = 60_000;
@@ -21,25 +31,28 @@ const worstMinuteOf = (times: readonly number[]): Load['worstMinute'] => {
   return worst;
 };
 
-const worstBacklogOf = (times: readonly number[], rate: Rate): Load['worstBacklog'] => {
-  const pace = createPace(rate);
-  const slots = times.map(pace);
-  let worst = { at: times[0] ?? 0, messages: 0, waitMs: 0 };
-  let gone = 0;
-  times.forEach((time, index) => {
-    while (gone < index && (slots[gone] ?? time) <= time) gone += 1;
-    const waitMs = (slots[index] ?? time) - time;
-    if (waitMs > worst.waitMs) worst = { at: time, messages: index - gone + 1, waitMs };
-  });
-  return worst;
+const worstBacklogOf = (sent: readonly LoadMessage[]): Load['worstBacklog'] => {
+  const worst = { at: sent[0]?.at ?? 0, waitMs: 0 };
+  for (const { at, ready } of sent) {
+    for (const since of ready) if (at - since > worst.waitMs) Object.assign(worst, { at: since, waitMs: at - since });
+  }
+  if (worst.waitMs === 0) return { ...worst, messages: 0, alerts: 0 };
+  const after = sent.filter(({ at }) => at > worst.at);
+  return {
+    ...worst,
+    messages: after.filter(({ at }) => at <= worst.at + worst.waitMs).length,
+    alerts: after.flatMap(({ ready }) => ready.filter((since) => since <= worst.at)).length,
+  };
 };
 
-/** `times`: when each message was ready, in epoch milliseconds and any order. */
-export const loadOf = (times: readonly number[], rate: Rate): Load => {
-  const sorted = times.toSorted((a, b) => a - b);
+/** `sent`: in order of time. */
+export const loadOf = (sent: readonly LoadMessage[]): Load => {
+  const calls = sent.filter(({ amends }) => !amends);
   return {
-    messages: sorted.length,
-    worstMinute: worstMinuteOf(sorted),
-    worstBacklog: worstBacklogOf(sorted, rate),
+    alerts: sent.reduce((sum, { ready }) => sum + ready.length, 0),
+    messages: calls.length,
+    digests: calls.filter(({ isDigest }) => isDigest).length,
+    worstMinute: worstMinuteOf(calls.map(({ at }) => at)),
+    worstBacklog: worstBacklogOf(sent),
   };
 };

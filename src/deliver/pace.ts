@@ -58,17 +58,48 @@ const windowLimit = ({ count, length }: Window): Limit => {
   };
 };
 
-/**
- * The pace of one destination without Redis, as a function to be asked for each message in order of time: when one that
- * is ready at `at` may go. Epoch milliseconds, whole.
- */
-export const createPace = (rate: Rate): ((at: number) => number) => {
+/** Between two digests: one second, doubled each time up to ten; from the start again after half a quiet minute. */
+export const REST = { firstMs: 1000, longestMs: 10_000, quietMs: 30_000 };
+
+/** A limit that digests set themselves. */
+const restLimit = () => {
+  let until = 0;
+  let times = 0;
+  return {
+    free: (at: number): number => Math.max(at, until),
+    take: (): void => {},
+    rest: (at: number): void => {
+      if (at - until > REST.quietMs) times = 0;
+      until = at + Math.min(REST.longestMs, REST.firstMs * 2 ** times);
+      times += 1;
+    },
+  };
+};
+
+/** Asked in order of time; epoch milliseconds, whole. */
+export interface Pacer {
+  /** When a message that is ready at `at` could go. */
+  next(at: number): number;
+  /** The same, and that one is taken. */
+  take(at: number): number;
+  /** A digest goes out at `at`. */
+  rest(at: number): void;
+}
+
+/** The pace of one destination without Redis. */
+export const createPacer = (rate: Rate): Pacer => {
   const cell = cellRateOf(rate);
   const window = windowOf(rate);
-  const limits = [...(cell ? [cellLimit(cell)] : []), ...(window ? [windowLimit(window)] : [])];
-  return (at) => {
-    const slot = Math.max(at, ...limits.map((limit) => limit.free(at)));
-    for (const limit of limits) limit.take(slot);
-    return Math.ceil(slot);
+  const resting = restLimit();
+  const limits: Limit[] = [resting, ...(cell ? [cellLimit(cell)] : []), ...(window ? [windowLimit(window)] : [])];
+  const free = (at: number): number => Math.max(...limits.map((limit) => limit.free(at)));
+  return {
+    next: (at) => Math.ceil(free(at)),
+    take: (at) => {
+      const slot = free(at);
+      for (const limit of limits) limit.take(slot);
+      return Math.ceil(slot);
+    },
+    rest: resting.rest,
   };
 };

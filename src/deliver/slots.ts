@@ -3,7 +3,7 @@
  * for its slot as a delayed job; "try again in a second" would collapse under a storm.
  */
 import type { Cluster, Redis } from 'ioredis';
-import { cellRateOf, type Rate, windowOf } from './pace.ts';
+import { cellRateOf, type Rate, REST, windowOf } from './pace.ts';
 
 export type { Rate } from './pace.ts';
 
@@ -39,9 +39,6 @@ export const NEAR_MS = 20;
  * go out at once.
  */
 export const LATE_MS = 2000;
-
-/** Between two digests: one second, doubled each time up to ten; from the start again after half a quiet minute. */
-const REST = { firstMs: 1000, longestMs: 10_000, quietMs: 30_000 };
 
 /**
  * KEYS: the destination's hash, its latest slots. ARGV: now; the held slot's time and shift, or two empty texts; interval

@@ -31,9 +31,8 @@ export const createTell = ({ compose, attempt, threads, canAmend = false }: Tell
     base: Omit<AttemptInput, 'message' | 'amends'>,
     message: Message,
     unit: Unit,
-    mayAmend: boolean,
+    { earlier, mayAmend }: { earlier: Earlier | undefined; mayAmend: boolean },
   ): Promise<AttemptResult> => {
-    const earlier = await threads?.find(message.destination, message.alerts);
     const grown = mayAmend && earlier ? growing(earlier, message, unit) : undefined;
     const amended =
       grown && earlier && (await attempt({ ...base, canBePlainer: true, message: grown, amends: earlier.handle }));
@@ -48,10 +47,17 @@ export const createTell = ({ compose, attempt, threads, canAmend = false }: Tell
   };
 
   return async (tries: Tries, message: Message, unit: Unit): Promise<AttemptResult> => {
-    const base = { ...tries, canBePlainer: plainer(unit.format) !== undefined };
-    const unclaim = canAmend ? await threads?.claim(message.destination, message.alerts) : undefined;
+    // Several that not even the plainest format can tell together may be told apart.
+    const canBePlainer = plainer(unit.format) !== undefined || message.alerts.length > 1;
+    const base = { ...tries, canBePlainer };
+    // In this order, on one connection: what is found is what is claimed.
+    const [unclaim, earlier] = await Promise.all([
+      canAmend ? threads?.claim(message.destination, message.alerts) : undefined,
+      threads?.find(message.destination, message.alerts),
+    ]);
+    const mayAmend = unclaim !== undefined && tries.attempt <= AMEND_TRIES;
     try {
-      const result = await send(base, message, unit, unclaim !== undefined && tries.attempt <= AMEND_TRIES);
+      const result = await send(base, message, unit, { earlier, mayAmend });
       if (result.kind === 'delivered') await remember(message, result.receipt.handle);
       return result;
     } finally {

@@ -37,7 +37,9 @@ export const createTurns = ({ slots, paceOf, senderOf, now }: TurnDependencies) 
       const sender = senderOf(destination);
       if (!own.isNow || sender === undefined) return own;
       const senderSlot = await slots.reserve(sender, sender.rate, job.senderSlot);
-      return turnAt(senderSlot.at, { ...own.data, senderSlot });
+      // Its own slot is used when the sender's comes, not missed until then: else each would wait for the other for ever.
+      const used = { ...slot, at: Math.max(slot.at, senderSlot.at) };
+      return turnAt(senderSlot.at, { ...job, slot: used, senderSlot });
     },
     /** The provider named a wait: the destination's next turn is after it. */
     hold: (destination: Destination, until: number) => slots.hold(paceOf(destination), until),

@@ -137,6 +137,20 @@ describe('a circuit', () => {
   });
 });
 
+test('a digest that is refused for one alert is halved until that one dies alone', async () => {
+  const { add, run, sent, states, dead } = setUp({
+    respond: ({ items: told }) => (told.includes('item-13') ? failure('bad-message') : undefined),
+  });
+  add(range(1, 40).map((n) => makeAlert(n)));
+  await run();
+  expect((await dead.list()).map(({ alert }) => alert.itemId)).toEqual(['item-13']);
+  expect(sent.flatMap((message) => message.items).toSorted()).toEqual(
+    items(...range(1, 40).filter((n) => n !== 13)).toSorted(),
+  );
+  expect(sent.length).toBeLessThan(12);
+  expect(new Set(await states(1, 12, 14, 40))).toEqual(new Set(['delivered']));
+});
+
 describe('a sender', () => {
   test('has a pace of its own over all its destinations', async () => {
     const { add, run, sent } = setUp({ sender: { id: 'sender-slack', rate: { perSecond: 10 } } });
