@@ -1,7 +1,8 @@
 /** A backtest's report for a person. Pure. */
 import { cleanLine } from '../channels/text.ts';
 import { ageText } from '../ops/wording.ts';
-import type { BacktestReport, DestinationLoad, ProtocolLoad } from '../wiring/backtest.ts';
+import type { BacktestReport, ProtocolLoad } from '../wiring/backtest.ts';
+import type { DestinationLoad } from '../wiring/backtest-deliveries.ts';
 import { type Column, renderTable } from './table.ts';
 
 const minuteText = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
@@ -23,8 +24,8 @@ const protocolsText = (protocols: readonly ProtocolLoad[]): string => {
   return renderTable(protocols, columns);
 };
 
-const waitText = ({ worstBacklog: { waitMs, messages } }: DestinationLoad): string =>
-  waitMs === 0 ? 'none' : `${ageText(waitMs / 1000)}, of ${messages}`;
+const waitText = ({ worstBacklog: { waitMs, alerts } }: DestinationLoad): string =>
+  waitMs === 0 ? 'none' : `${ageText(waitMs / 1000)}, of ${alerts}`;
 
 const destinationsText = (destinations: readonly DestinationLoad[]): string =>
   renderTable<DestinationLoad>(destinations, [
@@ -32,10 +33,14 @@ const destinationsText = (destinations: readonly DestinationLoad[]): string =>
     { head: 'destination', shrinks: true, cell: ({ label }) => label },
     { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
     { head: 'messages', isNumber: true, cell: ({ messages }) => messages },
+    { head: 'digests', isNumber: true, cell: ({ digests }) => digests },
     { head: 'in worst minute', isNumber: true, cell: ({ worstMinute }) => worstMinute.messages },
     { head: 'which was (UTC)', cell: ({ worstMinute }) => minuteText(worstMinute.at) },
     { head: 'longest wait', cell: waitText },
   ]);
+
+const correlatedText = (count: number): string =>
+  `${count} ${count === 1 ? 'notification is' : 'notifications are'} not sent where an inspection tells the same.\n`;
 
 const detectorsText = (detectors: BacktestReport['detectors']): string =>
   renderTable<BacktestReport['detectors'][number]>(detectors, [
@@ -51,12 +56,13 @@ const mutesText = (mutes: BacktestReport['mutes']): string =>
 
 /** Ends with a line feed. */
 export const renderBacktest = (report: BacktestReport): string => {
-  const { since, until, alerts, protocols, detectors, destinations, mutes, problems } = report;
+  const { since, until, alerts, protocols, detectors, destinations, correlated, mutes, problems } = report;
   const sections = [
     `${minuteText(Date.parse(since))} to ${minuteText(Date.parse(until))} UTC: ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}\n`,
     ...(protocols.length === 0 ? [] : [protocolsText(protocols)]),
     ...(detectors.length === 0 ? [] : [detectorsText(detectors)]),
     ...(destinations.length === 0 ? [] : [destinationsText(destinations)]),
+    ...(correlated === 0 ? [] : [correlatedText(correlated)]),
     ...(mutes.length === 0 ? [] : [mutesText(mutes)]),
     ...(problems.length === 0 ? [] : [`Leads nowhere\n${problems.map((each) => `  ${cleanLine(each)}\n`).join('')}`]),
     'Nothing was sent.\n',

@@ -34,6 +34,9 @@ return 1`;
 /** So many alerts go into Redis in one call. */
 const CHUNK = 200;
 
+/** The order in which what was gathered is told. */
+export const oldestFirst = (a: Alert, b: Alert): number => a.at.localeCompare(b.at) || a.id.localeCompare(b.id);
+
 export const backlogKeys = (prefix: string) => ({
   waiting: (destination: string): string => `${prefix}:gather:${destination}`,
   count: (destination: string): string => `${prefix}:gathers:${destination}`,
@@ -56,7 +59,7 @@ export const createBacklog = (redis: Redis | Cluster, prefix: string): Backlog =
       const frozen = keys.frozen(id, gathering);
       await redis.eval(FREEZE, 3, keys.waiting(id), keys.count(id), frozen, gathering);
       const alerts = (await redis.hvals(frozen)).map((json) => JSON.parse(json) as Alert);
-      return alerts.sort((a, b) => a.at.localeCompare(b.at) || a.id.localeCompare(b.id));
+      return alerts.sort(oldestFirst);
     },
     drop: async ({ id }, gathering) => {
       await redis.del(keys.frozen(id, gathering));

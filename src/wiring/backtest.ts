@@ -1,15 +1,10 @@
 /** The present config over real history: what each destination would have got, composed as it would be, never sent. */
-import type { Alert, ChannelKind, Destination, Source } from '../alert.ts';
-import type { Channel } from '../channels/channel.ts';
+import type { Alert, Source } from '../alert.ts';
 import { firedDetections } from '../channels/content.ts';
-import { rateOf } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
-import { type Load, loadOf } from '../deliver/load.ts';
-import { targetOf } from '../deliver/record.ts';
-import { toParcels } from '../dispatch/dispatch.ts';
 import { type Routes, routeAlert } from '../dispatch/routes.ts';
+import { createDeliveryForecast, type DeliveryLoads, type Routed } from './backtest-deliveries.ts';
 import { createMuteForecast, type MuteLoad } from './backtest-mutes.ts';
-import { chainsOf } from './chains.ts';
 import { openConfiguredChannels, routeSettings } from './deliver.ts';
 import type { HistoryProtocol, openHistory, Period, Unread } from './history.ts';
 import { createRouteReview } from './routes.ts';
@@ -25,14 +20,7 @@ export interface ProtocolLoad {
   stranded: number;
 }
 
-export interface DestinationLoad extends Load {
-  id: string;
-  kind: string;
-  label: string;
-  alerts: number;
-}
-
-export interface BacktestReport {
+export interface BacktestReport extends DeliveryLoads {
   /** ISO 8601. */
   since: string;
   until: string;
@@ -41,24 +29,11 @@ export interface BacktestReport {
   protocols: ProtocolLoad[];
   /** Inspections in which it fired; one may count for several. */
   detectors: { detector: string; alerts: number }[];
-  destinations: DestinationLoad[];
   /** By windows of the config. */
   mutes: MuteLoad[];
   /** Channel entries that lead nowhere, whether there was an alert for them or not. */
   problems: string[];
   unread: Unread[];
-}
-
-interface Routed {
-  alert: Alert;
-  destinations: Destination[];
-}
-
-interface Gathered {
-  destination: Destination;
-  alerts: number;
-  /** When each message would have been ready. */
-  times: number[];
 }
 
 const byCount =
@@ -67,42 +42,6 @@ const byCount =
     count(b) - count(a);
 
 const addOne = (counts: Map<string, number>, key: string): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
-
-/** Turns alerts into messages as the daemon would, and keeps when each was ready, not the messages. */
-const createComposer = (config: Config, channels: readonly Channel[]) => {
-  const chains = chainsOf(config);
-  const { interval } = config.poll;
-  const gathered = new Map<string, Gathered>();
-  const channelOf = new Map<ChannelKind, Channel>(channels.map((channel) => [channel.kind, channel]));
-  /** What is written between two polls is read by the second of them. */
-  const turnOf = ({ alert }: Routed): number => Math.ceil(Date.parse(alert.at) / interval) * interval;
-
-  const compose = (ready: number, routed: readonly Routed[]): void => {
-    const sentAt = new Date(ready).toISOString();
-    for (const parcel of toParcels(routed)) {
-      const { destination, alerts } = parcel;
-      const known = gathered.get(destination.id) ?? { destination, alerts: 0, times: [] };
-      gathered.set(destination.id, known);
-      const messages = channelOf.get(destination.kind)?.compose(parcel, { sentAt, format: 'rich', chains }) ?? [];
-      known.alerts += alerts.length;
-      for (const _ of messages) known.times.push(ready);
-    }
-  };
-
-  return {
-    add: (routed: readonly Routed[]): void => {
-      for (const [ready, together] of Map.groupBy(routed, turnOf)) compose(ready, together);
-    },
-    loads: (): DestinationLoad[] =>
-      [...gathered.values()]
-        .map(({ destination, alerts, times }) => {
-          const { kind, address } = destination;
-          const rate = rateOf(kind, address, config.channels[kind]?.rateLimit ?? {});
-          return { ...targetOf(destination), alerts, ...loadOf(times, rate) };
-        })
-        .toSorted(byCount(({ messages }) => messages)),
-  };
-};
 
 /** Counts alerts by protocol and detector. */
 const createTally = () => {
@@ -136,8 +75,8 @@ export interface BacktestInput {
   onProgress?(done: number, of: number): void;
 }
 
-/** Routes what is read; what belongs together is composed when its source was read to the end. */
-const createCollector = (config: Config, compose: (routed: readonly Routed[]) => void) => {
+/** Routes what is read; what belongs together is dispatched when its source was read to the end. */
+const createCollector = (config: Config, dispatch: (routed: readonly Routed[]) => void) => {
   const settings = routeSettings(config);
   const tally = createTally();
   const forecast = createMuteForecast(config);
@@ -158,7 +97,7 @@ const createCollector = (config: Config, compose: (routed: readonly Routed[]) =>
       }
     },
     end: (protocol: HistoryProtocol, source: Source): void => {
-      compose(pending.get(keyOf(protocol, source)) ?? []);
+      dispatch(pending.get(keyOf(protocol, source)) ?? []);
       pending.delete(keyOf(protocol, source));
     },
     counts: () => ({
@@ -182,8 +121,8 @@ const problemsOf = (config: Config, protocols: readonly HistoryProtocol[]): stri
 export const backtest = async (input: BacktestInput): Promise<BacktestReport> => {
   const { config, history, protocols, period, onProgress } = input;
   const { channels, close } = openConfiguredChannels(config, Date.now);
-  const composer = createComposer(config, channels);
-  const collector = createCollector(config, composer.add);
+  const deliveries = createDeliveryForecast(config, channels);
+  const collector = createCollector(config, deliveries.add);
   try {
     const unread = await history.read(protocols, {
       period,
@@ -197,7 +136,7 @@ export const backtest = async (input: BacktestInput): Promise<BacktestReport> =>
       since: new Date(period.since).toISOString(),
       until: new Date(period.until).toISOString(),
       ...collector.counts(),
-      destinations: composer.loads(),
+      ...(await deliveries.loads()),
       problems: problemsOf(config, protocols),
       unread,
     };

@@ -1,16 +1,16 @@
 /** The worker of one channel kind: what takes its parcels from the queue and hands them to the channel. */
 import type { Logger } from 'pino';
-import { type Alert, type Destination, destinationId } from '../alert.ts';
+import type { Alert, Destination } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
-import { pacedAs, rateOf } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import { type AttemptDependencies, createAttempt } from '../deliver/attempt.ts';
 import { refuseDisabled } from '../deliver/disabled.ts';
 import { type Broken, createDestinationHealth } from '../deliver/health.ts';
 import { createThreads } from '../deliver/threads.ts';
-import { createTurns, type Pace } from '../deliver/turn.ts';
+import { createTurns } from '../deliver/turn.ts';
 import { createDeliver } from '../deliver/worker.ts';
 import { chainsOf } from './chains.ts';
+import { pacingOf } from './pacing.ts';
 import type { Store } from './store.ts';
 
 /** What a delivery does besides being delivered. */
@@ -35,12 +35,6 @@ export interface WorkerDependencies extends DeliveryEvents {
 
 const PROOF_MS = 5000;
 
-/** Webhooks and incoming webhooks have nothing in common but the program that sends. */
-const hasSender = ({ address }: Destination): boolean => !/^https?:/.test(address);
-
-/** One that people read and that gathers what waits; a program gets each alert by itself. */
-const gathers = ({ kind }: Channel): boolean => kind !== 'webhook';
-
 /** Only a webhook's receiver can say that it wants nothing more. */
 const canBeDisabled = ({ kind }: Channel): boolean => kind === 'webhook';
 
@@ -53,19 +47,12 @@ const isSenders = async (channel: Channel): Promise<boolean> => {
   );
 };
 
-const senderFinder =
-  ({ kind }: Channel, options: NonNullable<Config['channels'][Channel['kind']]>) =>
-  (destination: Destination): Pace | undefined =>
-    'senderRateLimit' in options && hasSender(destination)
-      ? { id: `sender-${kind}`, rate: options.senderRateLimit }
-      : undefined;
-
 export const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
   const { config, store, scrub, onAttempt, onDead, onBroken, onWell, onMoved, isStopping, now } = dependencies;
   const { ledger, dead, standings, slots, circuits, backlog, moves, queues, redis, prefix } = store;
   const options = config.channels[channel.kind];
   if (!options) throw new Error(`the channel kind '${channel.kind}' is open but not configured`);
-  const senderOf = senderFinder(channel, options);
+  const { paceOf, senderOf, gathers } = pacingOf(channel.kind, options);
   const health = createDestinationHealth({
     circuits,
     senderOf,
@@ -94,19 +81,10 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     compose: (parcel, format) => channel.compose(parcel, { sentAt: new Date(now()).toISOString(), format, chains }),
     attempt,
     ledger,
-    turns: createTurns({
-      slots,
-      paceOf: ({ id, address }) => {
-        const shared = pacedAs(channel.kind, address);
-        const paced = shared === address ? id : destinationId(channel.kind, shared);
-        return { id: paced, rate: rateOf(channel.kind, address, options.rateLimit) };
-      },
-      senderOf,
-      now,
-    }),
+    turns: createTurns({ slots, paceOf, senderOf, now }),
     health,
     moves,
-    ...(gathers(channel)
+    ...(gathers
       ? {
           gathering: { backlog, enqueue: queues.enqueueGathering },
           threads: createThreads(redis, prefix, ledger, config.alerts.incidentWindow),

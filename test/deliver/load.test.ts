@@ -1,13 +1,35 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { loadOf } from '../../src/deliver/load.ts';
-import { createPace, type Rate } from '../../src/deliver/pace.ts';
-import { createSlots } from '../../src/deliver/slots.ts';
+import { type LoadMessage, loadOf } from '../../src/deliver/load.ts';
+import { createMemorySlots } from '../../src/deliver/memory.ts';
+import { createPacer, type Rate } from '../../src/deliver/pace.ts';
+import { createSlots, type Slot, type Slots } from '../../src/deliver/slots.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { openTestRedis } from '../support/redis.ts';
 
 const T0 = Date.parse('2026-11-20T10:00:00Z');
-const every = (count: number, stepMs: number): number[] => Array.from({ length: count }, (_, n) => T0 + n * stepMs);
+
+type Act = 'reserve' | 'follow' | 'take' | 'rest';
+
+/** What can be asked of slots; each gives a time, 0 for none. */
+const playerOf = (slots: Slots, rate: Rate): Record<Act, () => Promise<number>> => {
+  const paced = destinationOf('slack', 'C1');
+  const held: Slot[] = [];
+  const reserve = async (slot?: Slot): Promise<number> => {
+    const reserved = await slots.reserve(paced, rate, slot);
+    held.push(reserved);
+    return reserved.at;
+  };
+  return {
+    reserve: () => reserve(),
+    follow: () => reserve(held.shift()),
+    take: async () => (await slots.take(paced, rate))?.at ?? 0,
+    rest: async () => {
+      if (held.length > 0) await slots.rest(paced);
+      return 0;
+    },
+  };
+};
 
 describe('the pace', () => {
   const rates: fc.Arbitrary<Rate> = fc.record(
@@ -18,55 +40,94 @@ describe('the pace', () => {
     },
     { requiredKeys: [] },
   );
+  const steps = fc.array(
+    fc.record({
+      wait: fc.constantFrom(0, 1, 200, 1000, 7000, 61_000),
+      act: fc.constantFrom<Act>('reserve', 'reserve', 'take', 'rest', 'follow'),
+    }),
+    { minLength: 1, maxLength: 25 },
+  );
 
   test('in numbers is the one that Redis keeps', async () => {
     const { redis, prefix } = openTestRedis();
     let runs = 0;
-    const gaps = fc.array(fc.constantFrom(0, 1, 200, 1000, 7000, 61_000), { minLength: 1, maxLength: 25 });
-    const prove = async (rate: Rate, waits: readonly number[]): Promise<void> => {
+    const prove = async (rate: Rate, acts: readonly { wait: number; act: Act }[]): Promise<void> => {
       runs += 1;
       let now = 1_000_000;
-      const slots = createSlots(redis, `${prefix}:${runs}`, () => now);
-      const pace = createPace(rate);
-      for (const wait of waits) {
+      const real = playerOf(
+        createSlots(redis, `${prefix}:${runs}`, () => now),
+        rate,
+      );
+      const forecast = playerOf(
+        createMemorySlots(() => now),
+        rate,
+      );
+      for (const { wait, act } of acts) {
         now += wait;
-        const { at } = await slots.reserve(destinationOf('slack', 'C1'), rate);
         // Redis keeps a few digits fewer.
-        expect(Math.abs(at - pace(now))).toBeLessThanOrEqual(1);
+        expect(Math.abs((await real[act]()) - (await forecast[act]()))).toBeLessThanOrEqual(1);
       }
     };
-    await fc.assert(fc.asyncProperty(rates, gaps, prove), { numRuns: 60 });
+    await fc.assert(fc.asyncProperty(rates, steps, prove), { numRuns: 100 });
   });
 
   test('without a limit holds nothing up', () => {
-    const pace = createPace({ burst: 3 });
-    expect([5, 5, 5, 6].map(pace)).toEqual([5, 5, 5, 6]);
+    const pacer = createPacer({ burst: 3 });
+    expect([5, 5, 5, 6].map(pacer.take)).toEqual([5, 5, 5, 6]);
+  });
+
+  test('is asked without being taken', () => {
+    const pacer = createPacer({ perSecond: 1 });
+    expect([pacer.next(0), pacer.next(0), pacer.take(0), pacer.next(0)]).toEqual([0, 0, 0, 1000]);
+  });
+
+  test('rests after digests, longer each time, until it was quiet', () => {
+    const pacer = createPacer({});
+    const rested = [0, 1000, 3000, 7000, 15_000, 25_000, 35_000, 80_000].map((at) => {
+      pacer.rest(at);
+      return pacer.next(at) - at;
+    });
+    expect(rested).toEqual([1000, 2000, 4000, 8000, 10_000, 10_000, 10_000, 1000]);
   });
 });
 
+/** Single alerts, each sent as long after it was ready as `waitMs` says. */
+const singles = (times: readonly number[], waitMs = 0): LoadMessage[] =>
+  times.map((at) => ({ at: at + waitMs, ready: [at], isDigest: false, amends: false }));
+
 describe('the load of a destination', () => {
   test('nothing at all is no load', () => {
-    expect(loadOf([], { perSecond: 1 })).toMatchObject({ messages: 0, worstMinute: { messages: 0 } });
+    expect(loadOf([])).toMatchObject({ alerts: 0, messages: 0, digests: 0, worstMinute: { messages: 0 } });
   });
 
   test('the worst minute may begin anywhere, and is no longer than a minute', () => {
-    const times = [...every(3, 20_000), ...[90, 100, 110, 120, 149.999, 150].map((s) => T0 + s * 1000)];
-    expect(loadOf(times.toReversed(), {}).worstMinute).toEqual({ at: T0 + 90_000, messages: 5 });
+    const times = [0, 20, 40, 90, 100, 110, 120, 149.999, 150].map((second) => T0 + second * 1000);
+    expect(loadOf(singles(times)).worstMinute).toEqual({ at: T0 + 90_000, messages: 5 });
   });
 
-  test('what is ready slower than the pace waits for nothing', () => {
-    expect(loadOf(every(100, 1000), { perSecond: 1 }).worstBacklog).toMatchObject({ waitMs: 0, messages: 0 });
+  test('what is sent at once waits for nothing', () => {
+    expect(loadOf(singles([T0, T0 + 1000])).worstBacklog).toMatchObject({ waitMs: 0, messages: 0, alerts: 0 });
   });
 
-  test('a hundred at once at one a second: the last waits longest, with all the others before it', () => {
-    const times = [...every(100, 0), T0 + 500_000];
-    expect(loadOf(times, { perSecond: 1 }).worstBacklog).toEqual({ at: T0, waitMs: 99_000, messages: 99 });
-    expect(loadOf(times, { perSecond: 1, burst: 10 }).worstBacklog).toMatchObject({ waitMs: 90_000 });
-    expect(loadOf(times, {}).worstBacklog).toMatchObject({ waitMs: 0 });
+  test('the alert that waits longest is told with those that waited then', () => {
+    const digest: LoadMessage = {
+      at: T0 + 9000,
+      ready: [T0 + 1000, ...Array.from({ length: 9 }, (_, n) => T0 + 2000 + n)],
+      isDigest: true,
+      amends: false,
+    };
+    const load = loadOf([...singles([T0 - 3000, T0]), ...singles([T0 + 500], 700), digest]);
+    expect(load).toMatchObject({ alerts: 13, messages: 4, digests: 1 });
+    expect(load.worstBacklog).toEqual({ at: T0 + 1000, waitMs: 8000, messages: 2, alerts: 2 });
   });
 
-  test('a backlog that is still there when more comes is counted whole', () => {
-    const times = [...every(60, 0), ...every(60, 0).map((at) => at + 30_000)];
-    expect(loadOf(times, { perSecond: 1 }).worstBacklog).toEqual({ at: T0 + 30_000, waitMs: 89_000, messages: 89 });
+  test('a message that takes the place of another calls nobody, but tells its alerts', () => {
+    const grown: LoadMessage = { at: T0 + 5000, ready: [T0 + 1000], isDigest: false, amends: true };
+    expect(loadOf([...singles([T0]), grown])).toMatchObject({
+      alerts: 2,
+      messages: 1,
+      worstMinute: { messages: 1 },
+      worstBacklog: { waitMs: 4000 },
+    });
   });
 });

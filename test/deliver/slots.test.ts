@@ -1,6 +1,6 @@
 /** The pace of a destination, when what holds its slots comes late. */
 import { expect, test } from 'vitest';
-import { DESTINATION, failure, range, setUpDeliveries } from '../support/deliveries.ts';
+import { DESTINATION, failure, OTHER, range, setUpDeliveries } from '../support/deliveries.ts';
 import { makeAlert } from '../support/numbered.ts';
 
 /** Of times in milliseconds, the most within so long. */
@@ -66,4 +66,12 @@ test('who comes late does not hold up those that have gone on meanwhile', async 
   const late = await slots.reserve(DESTINATION, rate, missed);
   const next = await slots.reserve(DESTINATION, rate);
   expect([late.at, next.at].map((at) => at - time.now)).toEqual([1000, 2000]);
+});
+
+test('who waits for the sender does not miss its own slot meanwhile: both slow, they come to an end', async () => {
+  const rate = { perMinute: 1 };
+  const { add, run, sent } = setUpDeliveries({ gathers: false, rate, sender: { id: 'sender-slack', rate } });
+  for (const n of range(1, 4)) add([makeAlert(n)], n === 1 ? OTHER : DESTINATION);
+  await run();
+  expect(sent.map(({ at }) => at)).toEqual([0, 60_000, 120_000, 180_000]);
 });

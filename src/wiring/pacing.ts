@@ -1,0 +1,29 @@
+/** How one channel kind is written to: how fast, and whether what has to wait is gathered. */
+import { type ChannelKind, type Destination, destinationId } from '../alert.ts';
+import { pacedAs, rateOf } from '../channels/registry.ts';
+import type { Config } from '../config/schema.ts';
+import type { TurnDependencies } from '../deliver/turn.ts';
+
+/** What a kind's section of the config says. */
+export type KindOptions = NonNullable<Config['channels'][ChannelKind]>;
+
+/** Webhooks and incoming webhooks have nothing in common but the program that sends. */
+const hasSender = ({ address }: Destination): boolean => !/^https?:/.test(address);
+
+export interface Pacing extends Pick<TurnDependencies, 'paceOf' | 'senderOf'> {
+  /** People read it; a program gets each alert by itself. */
+  gathers: boolean;
+}
+
+export const pacingOf = (kind: ChannelKind, options: KindOptions): Pacing => ({
+  paceOf: ({ id, address }) => {
+    const shared = pacedAs(kind, address);
+    const paced = shared === address ? id : destinationId(kind, shared);
+    return { id: paced, rate: rateOf(kind, address, options.rateLimit) };
+  },
+  senderOf: (destination) =>
+    'senderRateLimit' in options && hasSender(destination)
+      ? { id: `sender-${kind}`, rate: options.senderRateLimit }
+      : undefined,
+  gathers: kind !== 'webhook',
+});
