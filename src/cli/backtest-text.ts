@@ -24,8 +24,8 @@ const protocolsText = (protocols: readonly ProtocolLoad[]): string => {
   return renderTable(protocols, columns);
 };
 
-const waitText = ({ worstBacklog: { waitMs, alerts } }: DestinationLoad): string =>
-  waitMs === 0 ? 'none' : `${ageText(waitMs / 1000)}, of ${alerts}`;
+const waitText = ({ worstBacklog: { waitMs } }: DestinationLoad): string =>
+  waitMs === 0 ? 'none' : ageText(waitMs / 1000);
 
 const destinationsText = (destinations: readonly DestinationLoad[]): string =>
   renderTable<DestinationLoad>(destinations, [

@@ -12,11 +12,8 @@ export interface Load {
   digests: number;
   /** The minute in which most messages are sent, by its beginning in epoch milliseconds. */
   worstMinute: { at: number; messages: number };
-  /**
-   * Of the alert that waits longest: when it was ready, for how long it waits, how many alerts waited then, and how many
-   * messages are sent until it is told.
-   */
-  worstBacklog: { at: number; messages: number; alerts: number; waitMs: number };
+  /** Of the alert that waits longest: when it was ready, for how long it waits, and how many messages go until it is told. */
+  worstBacklog: { at: number; messages: number; waitMs: number };
 }
 
 const MINUTE_MS = 60_000;
@@ -36,13 +33,8 @@ const worstBacklogOf = (sent: readonly LoadMessage[]): Load['worstBacklog'] => {
   for (const { at, ready } of sent) {
     for (const since of ready) if (at - since > worst.waitMs) Object.assign(worst, { at: since, waitMs: at - since });
   }
-  if (worst.waitMs === 0) return { ...worst, messages: 0, alerts: 0 };
-  const after = sent.filter(({ at }) => at > worst.at);
-  return {
-    ...worst,
-    messages: after.filter(({ at }) => at <= worst.at + worst.waitMs).length,
-    alerts: after.flatMap(({ ready }) => ready.filter((since) => since <= worst.at)).length,
-  };
+  const until = worst.at + worst.waitMs;
+  return { ...worst, messages: sent.filter(({ at }) => at > worst.at && at <= until).length };
 };
 
 /** `sent`: in order of time. */
