@@ -19,6 +19,8 @@ export const createSecret = (value: string): Secret =>
 /** Token shapes that providers put into URLs and texts, wherever they came from. */
 const SHAPES: readonly RegExp[] = [
   /bot\d+:[\w-]+/g,
+  // A bot token without its prefix.
+  /(?<!\d)\d{6,12}:[\w-]{30,}/g,
   /hooks\.slack\.com\/(services|workflows|triggers)\/[^\s"'<>]+/g,
   /xox[a-z]-[\w-]+/g,
   /xapp-[\w-]+/g,

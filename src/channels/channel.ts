@@ -23,6 +23,8 @@ export interface Message<Body = unknown> {
   /** Same on every retry of the same alerts to the same destination. */
   id: string;
   body: Body;
+  /** Messages of the platform that it takes, where that is not one: each counts for its rates. */
+  weight?: number;
   /** The `handle` of an earlier message to the same destination, under which this one belongs. A kind without threads ignores it. */
   replyTo?: string;
 }

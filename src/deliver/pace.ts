@@ -25,11 +25,14 @@ const MINUTE_MS = 60_000;
 export const cellRateOf = ({ perSecond, burst = 1 }: Rate): CellRate | undefined =>
   perSecond === undefined ? undefined : { interval: 1000 / perSecond, tolerance: ((burst - 1) * 1000) / perSecond };
 
+/** The way to the provider takes now less and now more time: a minute of ours must not be shorter than one of theirs. */
+const MARGIN_MS = 500;
+
 /** A fraction of a message a minute is one message in a longer time. */
 export const windowOf = ({ perMinute }: Rate): Window | undefined => {
   if (perMinute === undefined) return undefined;
   const count = Math.max(1, Math.floor(perMinute));
-  return { count, length: Math.ceil((count * MINUTE_MS) / perMinute) };
+  return { count, length: Math.ceil((count * MINUTE_MS) / perMinute) + MARGIN_MS };
 };
 
 /** One limit: when a message that is ready at `at` may go by it, and what a taken slot leaves behind. */

@@ -13,7 +13,10 @@ export interface TellDependencies {
   canAmend?: boolean;
 }
 
-type Tries = Omit<AttemptInput, 'message' | 'amends' | 'canBePlainer'>;
+interface Tries extends Omit<AttemptInput, 'message' | 'amends' | 'canBePlainer'> {
+  /** Where another job has the message that these alerts belong to, nothing is sent yet. */
+  mayYield: boolean;
+}
 
 /** So often an earlier message is tried to be changed; what belongs to it must not wait for that alone. */
 const AMEND_TRIES = 2;
@@ -46,15 +49,21 @@ export const createTell = ({ compose, attempt, threads, canAmend = false }: Tell
     await threads.remember(message.destination, [...alerts, ...message.alerts], handle);
   };
 
-  return async (tries: Tries, message: Message, unit: Unit): Promise<AttemptResult> => {
+  return async (
+    { mayYield, ...tries }: Tries,
+    message: Message,
+    unit: Unit,
+  ): Promise<AttemptResult | { kind: 'taken' }> => {
     // Several that not even the plainest format can tell together may be told apart.
     const canBePlainer = plainer(unit.format) !== undefined || message.alerts.length > 1;
     const base = { ...tries, canBePlainer };
     // In this order, on one connection: what is found is what is claimed.
-    const [unclaim, earlier] = await Promise.all([
+    const [claim, earlier] = await Promise.all([
       canAmend ? threads?.claim(message.destination, message.alerts) : undefined,
       threads?.find(message.destination, message.alerts),
     ]);
+    if (claim === 'taken' && mayYield) return { kind: 'taken' };
+    const unclaim = claim === 'taken' ? undefined : claim;
     const mayAmend = unclaim !== undefined && tries.attempt <= AMEND_TRIES;
     try {
       const result = await send(base, message, unit, { earlier, mayAmend });

@@ -20,9 +20,9 @@ export interface Threads {
   remember(destination: Destination, alerts: readonly Alert[], handle: string): Promise<void>;
   /**
    * Reserves the message that these alerts belong to, or will be: of two that changed it at once, the later would undo the
-   * earlier. Undefined where another has it, or where it cannot grow; else what ends that.
+   * earlier. `'taken'` where another has it, undefined where there is none that could grow; else what ends that.
    */
-  claim(destination: Destination, alerts: readonly Alert[]): Promise<(() => Promise<void>) | undefined>;
+  claim(destination: Destination, alerts: readonly Alert[]): Promise<(() => Promise<void>) | 'taken' | undefined>;
 }
 
 /** A claim whose daemon ended; until then what belongs there stands below it. */
@@ -80,7 +80,7 @@ export const createThreads = (
       if (txHash === undefined) return undefined;
       const key = `${keyOf(destination, txHash)}:claim`;
       const owner = randomUUID();
-      if (!(await redis.set(key, owner, 'PX', CLAIM_MS, 'NX'))) return undefined;
+      if (!(await redis.set(key, owner, 'PX', CLAIM_MS, 'NX'))) return 'taken';
       return async () => {
         await redis.eval(UNCLAIM, 1, key, owner);
       };

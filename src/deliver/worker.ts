@@ -15,6 +15,10 @@ export interface DeliverDependencies extends TellDependencies, WaitingDependenci
 /** Between two moves of one destination, after the first. */
 const MOVE_AGAIN_MS = 60_000;
 
+/** While another job changes the message that an alert belongs to: then it can grow by this one. */
+const TAKEN_MS = 700;
+const YIELDS = 5;
+
 /** What is told by another job now ends there; then this one goes on with what is left. */
 const YIELD_MS = 5000;
 
@@ -28,6 +32,12 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
   const waiting = createWaiting(dependencies);
 
   const tell = createTell(dependencies);
+
+  /** What the message takes of its destination's pace besides the turn that it has. */
+  const spend = async ({ destination, attempt }: ParcelJob, { alerts, weight = 1 }: Message): Promise<void> => {
+    if (gathering && isMany(alerts) && attempt === 0) await turns.rest(destination);
+    await turns.spend(destination, weight - 1);
+  };
 
   /** Sends one message; gives a verdict where the job has to stop, and notes in `todo` what must be told more plainly. */
   const sendOne = async (
@@ -45,25 +55,40 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     delete job.slot;
     delete job.senderSlot;
     job.firstTriedAt ??= now();
-    if (gathering && isMany(message.alerts) && job.attempt === 0) await turns.rest(job.destination);
-    const { firstTriedAt, unknownSince } = job;
+    await spend(job, message);
+    const { firstTriedAt, unknownSince, yields = 0 } = job;
     const attempt = job.attempt + 1;
-    const result = await tell({ attempt, firstTriedAt, unknownSince, signal }, message, unit);
-    const rest = { ...job, format };
+    const result = await tell(
+      { attempt, firstTriedAt, unknownSince, mayYield: yields < YIELDS, signal },
+      message,
+      unit,
+    );
+    return after({ ...job, format }, result, message, todo);
+  };
+
+  /** What becomes of the job; undefined where it goes on. */
+  const after = (
+    job: ParcelJob,
+    result: Awaited<ReturnType<typeof tell>>,
+    message: Message,
+    todo: Unit[],
+  ): Promise<Verdict> | Verdict | undefined => {
     switch (result.kind) {
       case 'delivered':
-        if (result.isRepeat) return rerun(now() + YIELD_MS, rest);
-        return job.most === undefined ? undefined : rerun(now(), { ...rest, most: 2 * job.most });
+        if (result.isRepeat) return rerun(now() + YIELD_MS, job);
+        return job.most === undefined ? undefined : rerun(now(), { ...job, most: 2 * job.most });
       case 'dead':
         return undefined;
+      case 'taken':
+        return rerun(now() + TAKEN_MS, { ...job, yields: (job.yields ?? 0) + 1 });
       case 'stopping':
-        return rerun(now(), rest);
+        return rerun(now(), job);
       case 'plainer':
-        return simpler(rest, message, todo);
+        return simpler(job, message, todo);
       case 'readdress':
-        return moved(rest, result.address);
+        return moved(job, result.address);
       case 'again':
-        return again({ ...rest, attempt, unknownSince: result.unknownSince }, result);
+        return again({ ...job, attempt: job.attempt + 1, unknownSince: result.unknownSince }, result);
     }
   };
 

@@ -23,6 +23,8 @@ export interface ParcelJob extends Parcel {
   senderSlot?: { at: number; shift: number };
   /** Nothing is sent that another alert has told there by the time the job runs. */
   unlessTold?: true;
+  /** How often it let another job finish the message that its alerts belong to. */
+  yields?: number;
   /** Alerts a message may tell at most: where several were refused together, the rest must not die with one of them. */
   most?: number;
   /** Tells what was gathered for the destination under this number, see `deliver/backlog.ts`; `alerts` is empty then. */

@@ -151,3 +151,15 @@ fallback: { channels: [{ name: webhook, contacts: ["https://hooks.example.com/fa
     expect(JSON.stringify(config)).not.toMatch(/key-one|pa%24sword|smtp-pass|123456:abc|xoxb-1|whsec_/);
   });
 });
+
+it('knows a mail password as servers quote it, and a bot token without its prefix', () => {
+  const config = read(
+    `${SERVICE}\nchannels: { email: { from: a@b.example, smtp: { host: h.example, user: u, pass: ${HIDDEN} } } }`,
+  );
+  const scrub = createScrubber(collectSecrets(config));
+  const quoted = [`\0u\0${HIDDEN}`, HIDDEN].map((text) => Buffer.from(text).toString('base64'));
+  for (const text of quoted)
+    expect(scrub(`535 rejected: AUTH PLAIN ${text}`)).toBe('535 rejected: AUTH PLAIN [secret]');
+  const token = `123456789:${'Ab_-9'.repeat(7)}`;
+  expect(scrub(`the contact "${token}" is no chat`)).toBe('the contact "[secret]" is no chat');
+});

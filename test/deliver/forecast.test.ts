@@ -138,7 +138,7 @@ describe('a forecast', () => {
     expect(messages.map(({ at, alerts, isDigest }) => [at - T0, alerts.length, isDigest])).toEqual([
       [0, 1, false],
       [1000, 1, false],
-      [60_000, 58, true],
+      [60_500, 58, true],
     ]);
     // Alerts of one date are told by their ids.
     expect(messages[2]?.ready.toSorted()).toEqual(range(2, 59).map((second) => T0 + second * 1000));

@@ -137,6 +137,18 @@ describe('a circuit', () => {
   });
 });
 
+test('a message that is several of the platform takes as many turns', async () => {
+  const { add, run, sent } = setUp({
+    rate: { perSecond: 1 },
+    weightOf: ({ itemId }) => (itemId === 'item-1' ? 4 : undefined),
+  });
+  add([makeAlert(1)]);
+  await run();
+  add([makeAlert(2)]);
+  await run();
+  expect(sent.map(({ at }) => at)).toEqual([0, 4000]);
+});
+
 test('a digest that is refused for one alert is halved until that one dies alone', async () => {
   const { add, run, sent, states, dead } = setUp({
     respond: ({ items: told }) => (told.includes('item-13') ? failure('bad-message') : undefined),

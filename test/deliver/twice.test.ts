@@ -64,7 +64,7 @@ describe('a message that grows', () => {
   const sameTransaction = (n: number): Alert => ({ ...makeAlert(n), txHash: `0x${'a'.repeat(64)}` });
   const jobOf = (n: number) => parcelJob({ destination: DESTINATION, alerts: [sameTransaction(n)] });
 
-  test('is changed by one at a time: what comes meanwhile stands under it, and nothing is undone', async () => {
+  test('is changed by one at a time: what comes meanwhile waits for it, and nothing is undone', async () => {
     const begun = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
     const { start, sent } = setUpDeliveries({
@@ -78,14 +78,16 @@ describe('a message that grows', () => {
     await start(jobOf(1));
     const slow = start(jobOf(2));
     await begun.promise;
-    await start(jobOf(3));
+    const waiting = await start(jobOf(3));
     answered.resolve();
     await slow;
+    if (waiting.done) throw new Error('expected another run');
+    await start(waiting.data);
     await start(jobOf(4));
     expect(sent.map(({ at: _at, to: _to, ...message }) => message)).toEqual([
       { items: items(1) },
-      { items: items(3), replyTo: 'handle-1' },
       { items: items(1, 2), amends: 'handle-1' },
+      { items: items(1, 2, 3), amends: 'handle-2' },
       { items: items(1, 2, 3, 4), amends: 'handle-3' },
     ]);
   });

@@ -49,6 +49,8 @@ export interface DeliveriesSetUp {
   gathers?: boolean;
   /** What the channel throws; asked at each try, `sent.at` in milliseconds since the beginning. Default: nothing. */
   respond?(sent: Sent): Promise<DeliveryError | undefined> | DeliveryError | undefined;
+  /** Messages of the platform that an alert's takes. Default: one. */
+  weightOf?(alert: Alert): number | undefined;
   onMoved?(destination: Destination, address: string): Promise<void>;
   /** Happens while a break is being told. */
   whileTelling?(): Promise<void>;
@@ -56,6 +58,7 @@ export interface DeliveriesSetUp {
 
 /** A queue of its own: jobs run in order of time, one by one, until none is left or `until` is reached. */
 export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
+  const { weightOf = () => undefined } = options;
   const { rate = {}, sender, shared, gathers = true, respond, onMoved = async () => {}, whileTelling } = options;
   const { redis, prefix } = openTestRedis();
   const begun = Date.parse('2026-11-20T12:00:00Z');
@@ -78,7 +81,11 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
     compose: ({ destination, alerts }) => {
       const byTransaction = [...Map.groupBy(alerts, ({ txHash, id }) => txHash ?? id).values()];
       const groups = gathers && byTransaction.length > 5 ? [alerts] : byTransaction;
-      return groups.map((group) => ({ destination, alerts: group, id: group.map(({ id }) => id).join(), body: group }));
+      return groups.map((group) => {
+        const [weight] = group.flatMap((alert) => weightOf(alert) ?? []);
+        const id = group.map((alert) => alert.id).join();
+        return { destination, alerts: group, id, body: group, ...(weight === undefined ? {} : { weight }) };
+      });
     },
     send: ({ destination, alerts, replyTo }) =>
       take({ to: destination.address, items: itemsOf(alerts), ...(replyTo === undefined ? {} : { replyTo }) }),

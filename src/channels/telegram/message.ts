@@ -55,18 +55,16 @@ export const composeTelegram = (
     telling.as === 'digest' && format === 'minimal'
       ? minimalParts(telling.alerts, (incident) => digest(incident).items)
       : [telling.alerts];
+  const bodyOf = (telling: Telling, part: readonly Alert[]): TelegramBody =>
+    telling.as === 'digest'
+      ? digestBody(digest(part), format)
+      : singleBody(describeIncident(part, chains, sentAt), format);
   return planOf(alerts).flatMap((telling) =>
-    parts(telling).map((part) => ({
-      destination,
-      alerts: part,
-      id: messageId(
-        part.map(({ id }) => id),
-        destination.id,
-      ),
-      body:
-        telling.as === 'digest'
-          ? digestBody(digest(part), format)
-          : singleBody(describeIncident(part, chains, sentAt), format),
-    })),
+    parts(telling).map((part) => {
+      const ids = part.map(({ id }) => id);
+      const body = bodyOf(telling, part);
+      const weight = body.continuations === undefined ? {} : { weight: 1 + body.continuations.length };
+      return { destination, alerts: part, id: messageId(ids, destination.id), body, ...weight };
+    }),
   );
 };
