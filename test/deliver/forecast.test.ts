@@ -132,7 +132,7 @@ describe('a forecast', () => {
     await fc.assert(fc.asyncProperty(settings, steps, prove), { numRuns: 60 });
   });
 
-  test('of a storm: a single message, and digests at a growing distance', async () => {
+  test('of a storm: single messages while there are turns, and the rest together', async () => {
     const storm = arrivalsOf(range(0, 59).map((second) => ({ waitMs: second === 0 ? 0 : 1000, count: 1 })));
     const messages = await forecastOf(storm, { rate: { perMinute: 2 } });
     expect(messages.map(({ at, alerts, isDigest }) => [at - T0, alerts.length, isDigest])).toEqual([
