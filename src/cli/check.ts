@@ -57,7 +57,7 @@ const notes = ({ channels: { webhook }, destinations: { gate }, fallback }: Conf
 ];
 
 /** The configuration in a few lines, for the person who has just written it. */
-export const summarise = (config: Config): string[] => [
+const summarise = (config: Config): string[] => [
   `services: ${config.services.map(({ name, baseUrl }) => `${name} at ${hostOf(baseUrl)}`).join(', ')}`,
   `redis: ${redisLine(config)}`,
   `forwards: ${forwardsLine(config)}, every ${formatDuration(config.poll.interval)}`,

@@ -23,7 +23,7 @@ const findSome = async (view: View, options: SelectionOptions): Promise<string[]
 };
 
 /** What became of deliveries that were to be sent again, in a sentence. */
-export const resentText = ({ sent, waiting, delivered }: Resent): string =>
+const resentText = ({ sent, waiting, delivered }: Resent): string =>
   [
     `${sent} sent again`,
     ...(waiting === 0 ? [] : [`${waiting} on the way already`]),

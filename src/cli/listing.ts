@@ -23,7 +23,7 @@ export interface ListingOptions {
   limit: number;
 }
 
-export const DEFAULT_LIMIT = 50;
+const DEFAULT_LIMIT = 50;
 
 /** From `--limit` and `--all`. Throws a `UsageError`. */
 export const limitOf = ({ limit, all }: { limit?: string; all?: boolean }): number => {

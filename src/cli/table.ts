@@ -12,7 +12,7 @@ export interface Column<Row> {
 }
 
 /** Columns of a line, as a terminal counts them. */
-export const LINE_WIDTH = 120;
+const LINE_WIDTH = 120;
 const GAP = '  ';
 const INDENT = '    ';
 const SHRINKS_TO = 16;

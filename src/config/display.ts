@@ -23,7 +23,7 @@ const scrubShapes = createScrubber([]);
 const plain = (text: string, limit: number): string => cleanLine(scrubShapes(hideUrlTails(text)), limit);
 
 /** One key, as it is shown in a path or a sentence. */
-export const showKey = (key: string | number): string => plain(String(key), LONGEST_KEY);
+const showKey = (key: string | number): string => plain(String(key), LONGEST_KEY);
 
 /** Dotted; the whole file is `config`. */
 export const showPath = (path: Path): string => path.map(showKey).join('.') || 'config';

@@ -14,7 +14,7 @@ const DURATION = /^(\d{1,12})(ms|s|m|h|d)$/;
 const DURATION_RULE = 'must be a whole number and a unit: 500ms, 15s, 10m, 24h or 7d';
 
 /** Node's timers fire at once when asked to wait longer than 2^31 - 1 ms, so no timer may be set beyond 24 days. */
-export const LONGEST_TIMER_MS = 24 * UNIT_MS.d;
+const LONGEST_TIMER_MS = 24 * UNIT_MS.d;
 
 /** `15s` -> 15000; undefined where the text is no duration. */
 export const parseDuration = (text: string): number | undefined => {

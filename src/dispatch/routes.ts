@@ -38,7 +38,7 @@ export interface Routes {
 
 const isKind = (name: string): name is ChannelKind => CHANNEL_KINDS.some((kind) => kind === name);
 
-export const toDestination = (kind: ChannelKind, address: string, labelOf: RouteSettings['labelOf']): Destination => ({
+const toDestination = (kind: ChannelKind, address: string, labelOf: RouteSettings['labelOf']): Destination => ({
   id: destinationId(kind, address),
   kind,
   address,

@@ -1,7 +1,7 @@
 /** The log: JSON lines, one event a line, with no secret in any of them. */
 import { type DestinationStream, type Logger, destination as openDestination, pino } from 'pino';
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LogSettings {

@@ -3,10 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { oneAtATime, withinTime } from './asking.ts';
 
 /** Every name begins with it, those of the process and of Node included. */
-export const METRIC_PREFIX = 'tocsin_';
-
-/** A delivery's outcome: `retrying` is tried again, `dead` is kept and never tried again by itself. */
-export type DeliveryOutcome = 'delivered' | 'retrying' | 'dead';
+const METRIC_PREFIX = 'tocsin_';
 
 /** A scrape waits this long for what it has to ask elsewhere; afterwards it shows the values of the last one. */
 const REFRESH_TIMEOUT_MS = 2000;

@@ -7,7 +7,7 @@ const NAMES_PER_REQUEST = 40;
 const NAME_BYTES_PER_REQUEST = 3000;
 
 /** Groups names so that each group fits one request; the same names give the same groups. */
-export const groupNames = (names: readonly string[]): string[][] => {
+const groupNames = (names: readonly string[]): string[][] => {
   const groups: string[][] = [];
   let bytes = 0;
   for (const name of names.toSorted()) {

@@ -47,7 +47,7 @@ const unique = (found: readonly string[] | null): string[] => [
 
 export const findTxHashes = (text: string): string[] => unique(text.match(HASH));
 
-export const findItemIds = (text: string): string[] => unique(text.match(ITEM_ID));
+const findItemIds = (text: string): string[] => unique(text.match(ITEM_ID));
 
 export const producedEvent = (produced: ProducedItem): ProducedEvent => {
   const { source, item } = produced;

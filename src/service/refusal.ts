@@ -22,7 +22,7 @@ export const httpDateMs = (header: string | undefined): number | undefined => {
  * `Retry-After` in milliseconds from now: seconds or an HTTP date (RFC 9110, 10.2.3). A date is held against the
  * service's own clock (`serverTimeMs`), so that a skew between the two machines does not lengthen or hide the wait.
  */
-export const retryAfterMs = (header: string | undefined, serverTimeMs: number): number | undefined => {
+const retryAfterMs = (header: string | undefined, serverTimeMs: number): number | undefined => {
   const text = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
   // Only text with a month's name is a date: the runtime would make one of "-5" or "1.2.3" as well.

@@ -10,7 +10,7 @@ import { paragraphs } from './single.ts';
 /** Items in the mail itself; a mail of some 100 kB is cut by some mail programs. */
 export const INLINE_MAX = 50;
 /** Of so many of the worst the mail tells what the detectors said. */
-export const TOLD_MAX = 3;
+const TOLD_MAX = 3;
 const SAID_LIMIT = 400;
 const ROWS_MAX = 8;
 

@@ -52,7 +52,7 @@ const HEAD = [
   `<style>:root{color-scheme:light dark}@media (prefers-color-scheme:dark){${DARK}}</style>`,
 ].join('\n');
 
-export const rule = (): string =>
+const rule = (): string =>
   '<hr class="rule" style="margin:18px 0;border:0;border-top:1px solid #e3e6ea;height:0;background:none">';
 
 export const noticeHtml = (notice: string): string =>

@@ -83,7 +83,7 @@ const textsOf = (block: KnownBlock): { text: string; limit: number }[] => {
   }
 };
 
-export const sizeOf = (blocks: readonly KnownBlock[]): number =>
+const sizeOf = (blocks: readonly KnownBlock[]): number =>
   blocks.flatMap(textsOf).reduce((sum, { text }) => sum + text.length, 0);
 
 /** Slack refuses a message for one text that is too long, or empty. */

@@ -11,7 +11,7 @@ import { disarmEach, entitiesIn, type Line, lengthOf, type Piece } from './lines
 import { BLANK, ENTITIES_MAX, noticeLines, TEXT_LIMIT } from './single.ts';
 
 /** UTF-16 units after entity parsing. Source: https://core.telegram.org/bots/api#senddocument */
-export const CAPTION_LIMIT = 1024;
+const CAPTION_LIMIT = 1024;
 
 /** How much of what stands around the items is shown. */
 interface Size {

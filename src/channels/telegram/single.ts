@@ -60,7 +60,7 @@ const detectionLines = ({ name, message }: Detection): Line[] => {
 };
 
 /** What was said, whole. */
-export const saidLines = ({ detections, message }: Pick<Content, 'detections' | 'message'>): Line[] => [
+const saidLines = ({ detections, message }: Pick<Content, 'detections' | 'message'>): Line[] => [
   ...detections.flatMap(detectionLines),
   ...(message === undefined ? [] : message.split('\n').map((text) => [{ text }])),
 ];

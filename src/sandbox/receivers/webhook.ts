@@ -50,7 +50,7 @@ const equal = (left: string, right: string): boolean => {
 };
 
 /** Why these headers do not vouch for this body; undefined where they do. */
-export const findSignatureProblem = (
+const findSignatureProblem = (
   headers: Exchange['headers'],
   body: Buffer,
   secrets: readonly string[],

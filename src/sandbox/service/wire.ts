@@ -5,7 +5,7 @@ import type { Quirks } from './quirks.ts';
 
 const OFFSET_HOURS = 2;
 
-export const writeDate = (at: number, { dateFormat }: Quirks): string | number => {
+const writeDate = (at: number, { dateFormat }: Quirks): string | number => {
   switch (dateFormat) {
     case 'iso':
       return new Date(at).toISOString();
@@ -49,7 +49,7 @@ export const writeNotification = (notification: SandboxNotification, quirks: Qui
   ...writtenDates(notification, quirks),
 });
 
-export const writeChannel = ({ name, contacts, url }: SandboxChannel): JsonObject => ({
+const writeChannel = ({ name, contacts, url }: SandboxChannel): JsonObject => ({
   name,
   ...(contacts === undefined ? {} : { contacts: [...contacts] }),
   ...(url === undefined ? {} : { url }),

@@ -12,7 +12,7 @@ export interface SlackAccess {
   limit(scopes: readonly string[]): () => void;
 }
 
-export const BOT_SCOPES: readonly string[] = ['chat:write', 'files:write'];
+const BOT_SCOPES: readonly string[] = ['chat:write', 'files:write'];
 
 /** Methods that are not here need none. */
 const NEEDED: Readonly<Record<string, string>> = {

@@ -42,7 +42,7 @@ export interface SlackReceiver extends ReceiverView<SlackRaw> {
   limitScopes(scopes: readonly string[]): () => void;
 }
 
-export const SANDBOX_WEBHOOK_PATH = '/services/T0SANDBOX/B0SANDBOX/sandboxsandboxsandbox';
+const SANDBOX_WEBHOOK_PATH = '/services/T0SANDBOX/B0SANDBOX/sandboxsandboxsandbox';
 
 /** One a second and channel with short bursts; the workspace's own limit is not published. */
 export const SLACK_RATES: readonly RateRule[] = [{ limit: 1, windowMs: 1000, burst: 5, scope: 'destination' }];
