@@ -14,7 +14,7 @@ export interface CorrelationSettings {
 }
 
 export interface CorrelationDependencies extends CorrelationSettings {
-  store: Pick<Store, 'ledger' | 'told'>;
+  store: Pick<Store, 'ledger' | 'correlated'>;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -45,7 +45,7 @@ export const comparisonOf = ({ isOn, waitMs }: CorrelationSettings) => {
   };
 };
 
-export const createCorrelation = ({ store: { ledger, told }, log, ...settings }: CorrelationDependencies) => {
+export const createCorrelation = ({ store: { ledger, correlated }, log, ...settings }: CorrelationDependencies) => {
   const { hashesOf, waitOf } = comparisonOf(settings);
 
   const booksOn = async (hash: string) => {
@@ -61,7 +61,7 @@ export const createCorrelation = ({ store: { ledger, told }, log, ...settings }:
     const rest: Destination[] = [];
     for (const destination of destinations) {
       const teller = tellerAt(alert, destination.id, books);
-      const isOver = teller !== undefined && (await told.end(alert, destination, teller));
+      const isOver = teller !== undefined && (await correlated.end(alert, destination, teller));
       if (!isOver) rest.push(destination);
     }
     const { service, protocol, itemId } = alert;

@@ -2,6 +2,7 @@
 import { createAmendments } from '../deliver/amend.ts';
 import { createAnnounced } from '../deliver/announced.ts';
 import { createCircuits } from '../deliver/circuit.ts';
+import { createCorrelated } from '../deliver/correlated.ts';
 import { createDeadLetters } from '../deliver/dead.ts';
 import { createDisabled } from '../deliver/disabled.ts';
 import { createHeld } from '../deliver/held.ts';
@@ -11,7 +12,6 @@ import { createMutes } from '../deliver/mutes.ts';
 import { createRegister } from '../deliver/register.ts';
 import { createSlots } from '../deliver/slots.ts';
 import { createStandings } from '../deliver/standing.ts';
-import { createTold } from '../deliver/told.ts';
 import { createFirsts } from '../dispatch/firsts.ts';
 import { createCursors } from '../poll/cursor.ts';
 import { createQuarantine } from '../poll/quarantine.ts';
@@ -58,7 +58,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     backlog: createBacklog(redis, prefix),
     announced: createAnnounced(redis, prefix),
     moves: createMoves(redis, prefix),
-    told: createTold(redis, prefix, now),
+    correlated: createCorrelated(redis, prefix, now),
     firsts: createFirsts(redis, prefix, now),
     close: async () => {
       await Promise.all([queues.close(), schedule.close(), deadlines.close()]);

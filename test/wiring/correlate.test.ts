@@ -1,8 +1,8 @@
 /** Stored notifications beside inspections, with real books. */
 import { describe, expect, test } from 'vitest';
 import type { Alert, Destination } from '../../src/alert.ts';
+import { createCorrelated } from '../../src/deliver/correlated.ts';
 import { createLedger } from '../../src/deliver/ledger.ts';
-import { createTold } from '../../src/deliver/told.ts';
 import { createCorrelation } from '../../src/wiring/correlate.ts';
 import { destinationOf, notificationAlert } from '../support/alerts.ts';
 import { hashOf, makeAlert } from '../support/numbered.ts';
@@ -15,10 +15,10 @@ const BOTH = [SLACK, MAIL];
 const setUp = (isOn = true) => {
   const { redis, prefix } = openTestRedis();
   const ledger = createLedger(redis, prefix, Date.now);
-  const told = createTold(redis, prefix, Date.now);
+  const correlated = createCorrelated(redis, prefix, Date.now);
   const warnings: unknown[] = [];
   const log = { info: () => {}, warn: (line: unknown) => void warnings.push(line) };
-  const untold = createCorrelation({ isOn, waitMs: 0, store: { ledger, told }, log }).untoldAt;
+  const untold = createCorrelation({ isOn, waitMs: 0, store: { ledger, correlated }, log }).untoldAt;
   const expectAt = (alert: Alert, ...destinations: Destination[]) =>
     ledger.expect(destinations.map((destination) => ({ destination, alerts: [alert] })));
   const end = (alert: Alert, destination: Destination, state: 'delivered' | 'dead') =>
@@ -27,7 +27,7 @@ const setUp = (isOn = true) => {
       attempt: { at: '2026-11-20T10:00:00.000Z', outcome: state, durationMs: 1 },
     });
   const rest = async (alert: Alert): Promise<string[]> => (await untold(alert, BOTH)).map(({ kind }) => kind);
-  return { ledger, told, log, warnings, untold, expectAt, end, rest };
+  return { ledger, correlated, log, warnings, untold, expectAt, end, rest };
 };
 
 const naming = (...ns: number[]) => notificationAlert(`Critical: ${ns.map((n) => hashOf(n).toUpperCase()).join(', ')}`);
@@ -124,13 +124,13 @@ test('what names none, is replayed, announced, or no notification is always sent
 });
 
 test('in doubt it is sent', async () => {
-  const { ledger, told, log, warnings, expectAt } = setUp();
+  const { ledger, correlated, log, warnings, expectAt } = setUp();
   await expectAt(makeAlert(1), ...BOTH);
   const unread = { ...ledger, byTransaction: () => Promise.reject(new Error('Redis is away')) };
-  const blind = createCorrelation({ isOn: true, waitMs: 0, store: { ledger: unread, told }, log }).untoldAt;
+  const blind = createCorrelation({ isOn: true, waitMs: 0, store: { ledger: unread, correlated }, log }).untoldAt;
   expect(await blind(naming(1), BOTH)).toEqual(BOTH);
   const unwritten = { end: () => Promise.reject(new Error('Redis is away')) };
-  const mute = createCorrelation({ isOn: true, waitMs: 0, store: { ledger, told: unwritten }, log }).untoldAt;
+  const mute = createCorrelation({ isOn: true, waitMs: 0, store: { ledger, correlated: unwritten }, log }).untoldAt;
   expect(await mute(naming(1), BOTH)).toEqual(BOTH);
   expect(warnings).toHaveLength(2);
 });

@@ -4,12 +4,12 @@ import type { Alert, Destination } from '../alert.ts';
 import { BOOK } from './ledger.ts';
 import { type DeliveryRecord, execute, ledgerKeys, noteAlert, parseRecord, targetOf } from './record.ts';
 
-export interface Told {
+export interface Correlated {
   /** Ends a delivery as told with another alert. False where it was tried or has ended: then it goes its own way. */
   end(alert: Alert, destination: Destination, other: Alert['id']): Promise<boolean>;
 }
 
-export const createTold = (redis: Redis | Cluster, prefix: string, now: () => number): Told => {
+export const createCorrelated = (redis: Redis | Cluster, prefix: string, now: () => number): Correlated => {
   const keys = ledgerKeys(prefix);
   return {
     end: async (alert, destination, other) => {
