@@ -44,7 +44,7 @@ const PROBE_MS = 20_000;
 const LOOK_AGAIN_MS = 5000;
 /** Who was to tell of a break or its end and did not, as its daemon ended, is replaced after this. */
 const TELL_MS = 60_000;
-/** As long as what was told of it is remembered, see `deliver/announced.ts`. */
+/** As long as what was told of it is remembered, see `deliver/breaks.ts`. */
 const KEEP_MS = 35 * 86_400_000;
 
 /** KEYS: circuits; ARGV: now, how long a probe may take ('' to change nothing), when to look again while there is one. */

@@ -1,6 +1,6 @@
 /** Which alerts go to the fallback, and the sentence that says why. Pure. */
 import { type Alert, type Destination, HUMAN_KINDS, isAnnouncement } from '../alert.ts';
-import type { DeliveryRecord, Target } from './record.ts';
+import { type DeliveryRecord, nameOf, type Target } from './record.ts';
 
 /** Also the label of the metric. `late`: no person's channel accepted it in time. `held`: its destination is not approved. */
 export type DivertReason = 'late' | 'dead' | 'stranded' | 'held';
@@ -47,8 +47,6 @@ const inner = (sentence: string): string => {
   const text = sentence.trim().replace(/\.+$/, '');
   return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
 };
-
-export const nameOf = ({ kind, label }: Target): string => `${kind} ${label}`;
 
 export interface LateInput {
   deliveries: readonly DeliveryRecord[];

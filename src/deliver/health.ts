@@ -2,12 +2,10 @@
 import type { Alert, Destination } from '../alert.ts';
 import type { DeliveryError, DeliveryReason } from '../errors.ts';
 import type { Circuits } from './circuit.ts';
+import type { Subject } from './subject.ts';
 import type { Pace } from './turn.ts';
 
-/** What broke: one destination, or a sender and so everything it sends to. */
-export interface Broken {
-  destination: Destination;
-  isSender: boolean;
+export interface Broken extends Subject {
   /** What its failing delivery was about. */
   alerts: readonly Alert[];
   reason: DeliveryReason;
@@ -22,7 +20,7 @@ export interface HealthDependencies {
   /** The failure is the sender's, not only this destination's: asked where the error says that it is misconfigured. */
   isSenders(destination: Destination): Promise<boolean>;
   onBroken(broken: Broken): Promise<void>;
-  onWell(well: { destination: Destination; isSender: boolean }): Promise<void>;
+  onWell(well: Subject): Promise<void>;
 }
 
 export interface DestinationHealth {

@@ -90,6 +90,9 @@ export type LedgerKeys = ReturnType<typeof ledgerKeys>;
 
 export const targetOf = ({ id, kind, label }: Target): Target => ({ id, kind, label });
 
+/** A destination as people read it. */
+export const nameOf = ({ kind, label }: Pick<Target, 'kind' | 'label'>): string => `${kind} ${label}`;
+
 export const parseRecord = (json: string | null | undefined): DeliveryRecord | undefined =>
   json ? (JSON.parse(json) as DeliveryRecord) : undefined;
 

@@ -1,7 +1,8 @@
 /** Which destinations and senders are broken now, for people and for metrics. */
 import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
-import { senderSubject } from '../deliver/announce.ts';
+import { nameOf } from '../deliver/record.ts';
 import type { Standing } from '../deliver/standing.ts';
+import { senderSubject } from '../deliver/subject.ts';
 import type { Store } from './store.ts';
 
 export interface BrokenNow {
@@ -17,14 +18,14 @@ export interface BrokenNow {
 }
 
 export const brokenNow = async (
-  { announced }: Pick<Store, 'announced'>,
+  { breaks }: Pick<Store, 'breaks'>,
   destinations: readonly Pick<Standing, 'id' | 'kind' | 'label'>[],
 ): Promise<BrokenNow[]> => {
   const subjects = [
     ...CHANNEL_KINDS.map((kind) => ({ id: senderSubject(kind), kind, name: `everything by ${kind}` })),
-    ...destinations.map(({ id, kind, label }) => ({ id, kind, name: `${kind} ${label}` })),
+    ...destinations.map(({ id, kind, label }) => ({ id, kind, name: nameOf({ kind, label }) })),
   ];
-  const found = await announced.get(subjects.map(({ id }) => id));
+  const found = await breaks.get(subjects.map(({ id }) => id));
   return subjects.flatMap((subject) => {
     const { since, message } = found.get(subject.id) ?? {};
     return since === undefined || message === undefined ? [] : [{ ...subject, since, message }];

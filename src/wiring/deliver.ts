@@ -4,17 +4,17 @@ import type { Alert, ChannelKind } from '../alert.ts';
 import { createGuardedPost } from '../channels/http.ts';
 import { addressesOf, labelOf, openChannels } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
-import type { Subject } from '../deliver/announce.ts';
 import type { AttemptEvent } from '../deliver/attempt.ts';
 import type { Broken } from '../deliver/health.ts';
 import { NOWHERE } from '../deliver/record.ts';
+import type { Subject } from '../deliver/subject.ts';
 import { createDispatch } from '../dispatch/dispatch.ts';
 import { type RouteSettings, type Routes, routeAlert } from '../dispatch/routes.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
-import { createAnnouncer } from './announce.ts';
 import { createContext } from './context.ts';
 import { correlationSettings, createCorrelation } from './correlate.ts';
+import { createDestinationNews } from './destination-news.ts';
 import { createFallback } from './fallback.ts';
 import { createKeepers } from './keepers.ts';
 import type { Store } from './store.ts';
@@ -113,7 +113,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
   const fallback = createFallback({ config, settings, store, metrics, log });
   const { labelOf } = settings;
   const keepers = createKeepers({ config, settings, store, metrics, fallback, log, now });
-  const announcer = createAnnouncer({
+  const news = createDestinationNews({
     store,
     fallback: fallback.destinations,
     routesOf: keepers.openOf(routesOf),
@@ -147,14 +147,14 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     onAttempt: reportAttempt(log, metrics, now),
     onDead: fallback.onDead,
     untold: correlation.untold,
-    ...announcer,
+    ...news,
     onBroken: async (broken: Broken) => {
       if (broken.isSender) dependencies.onSender?.(broken.destination.kind, broken.message);
-      await announcer.onBroken(broken);
+      await news.onBroken(broken);
     },
     onWell: async (well: Subject) => {
       if (well.isSender) dependencies.onSender?.(well.destination.kind, undefined);
-      await announcer.onWell(well);
+      await news.onWell(well);
     },
     isStopping: () => stopping,
     now,

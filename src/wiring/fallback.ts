@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import type { Alert, Destination } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import { createAdd } from '../deliver/add.ts';
-import { senderSubject } from '../deliver/announce.ts';
 import {
   type DivertReason,
   deadNotice,
@@ -13,6 +12,7 @@ import {
   strandedNotice,
 } from '../deliver/fallback.ts';
 import type { AlertRecord, Target } from '../deliver/record.ts';
+import { senderSubject } from '../deliver/subject.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
 import { type RouteSettings, type Routes, routeEntries } from '../dispatch/routes.ts';
 import type { Metrics } from '../ops/metrics.ts';
@@ -48,7 +48,7 @@ export const fallbackRoutes = ({ fallback }: Config, settings: RouteSettings): R
 };
 
 export const createFallback = ({ config, settings, store, metrics, log }: FallbackDependencies) => {
-  const { ledger, queues, deadlines, announced } = store;
+  const { ledger, queues, deadlines, breaks } = store;
   const { destinations } = fallbackRoutes(config, settings);
   const isOwn = ({ id }: Pick<Destination, 'id'>): boolean => destinations.some((one) => one.id === id);
   const afterMs = config.fallback?.after ?? 0;
@@ -73,7 +73,7 @@ export const createFallback = ({ config, settings, store, metrics, log }: Fallba
   const faultsOf = async (records: readonly AlertRecord[]): Promise<(target: Target) => string | undefined> => {
     const targets = records.flatMap(({ deliveries }) => deliveries.map(({ destination }) => destination));
     const subjects = new Set(targets.flatMap(({ id, kind }) => [id, senderSubject(kind)]));
-    const broken = await announced.get([...subjects]);
+    const broken = await breaks.get([...subjects]);
     return ({ id, kind }) => (broken.get(id) ?? broken.get(senderSubject(kind)))?.message;
   };
 

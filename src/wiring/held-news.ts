@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Alert, Destination } from '../alert.ts';
 import { cleanLine } from '../channels/text.ts';
 import { createAdd } from '../deliver/add.ts';
-import { nameOf } from '../deliver/fallback.ts';
+import { nameOf } from '../deliver/record.ts';
 import { announcementAlert } from '../dispatch/announcement.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
 import type { Fallback } from './fallback.ts';

@@ -2,6 +2,7 @@
 import { type ChannelKind, type Destination, destinationId } from '../alert.ts';
 import { pacedAs, rateOf } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
+import { senderSubject } from '../deliver/subject.ts';
 import type { TurnDependencies } from '../deliver/turn.ts';
 
 /** What a kind's section of the config says. */
@@ -23,7 +24,7 @@ export const pacingOf = (kind: ChannelKind, options: KindOptions): Pacing => ({
   },
   senderOf: (destination) =>
     'senderRateLimit' in options && hasSender(destination)
-      ? { id: `sender-${kind}`, rate: options.senderRateLimit }
+      ? { id: senderSubject(kind), rate: options.senderRateLimit }
       : undefined,
   gathers: kind !== 'webhook',
 });

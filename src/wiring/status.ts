@@ -2,6 +2,7 @@
 import { SOURCES } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import type { HeldDestination } from '../deliver/held.ts';
+import { nameOf } from '../deliver/record.ts';
 import type { HeldStatus, StatusReport } from '../ops/status.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
 import { version } from '../version.ts';
@@ -30,8 +31,8 @@ const toHeldStatus = ({ destination: { id, kind, label }, since, waiting }: Held
   waiting,
 });
 
-const heldSentence = ({ id, kind, label, waiting }: HeldStatus): string =>
-  `${kind} ${label} is new and waits for approval with ${waiting} ${waiting === 1 ? 'alert' : 'alerts'}: tocsin destinations approve ${id}`;
+const heldSentence = ({ id, waiting, ...target }: HeldStatus): string =>
+  `${nameOf(target)} is new and waits for approval with ${waiting} ${waiting === 1 ? 'alert' : 'alerts'}: tocsin destinations approve ${id}`;
 
 export const createStatus = (dependencies: StatusDependencies) => {
   const { config, store, now } = dependencies;

@@ -1,6 +1,6 @@
 /** Everything that is kept in Redis, by owner: what the daemon works with and the commands look at. */
 import { createAmendments } from '../deliver/amend.ts';
-import { createAnnounced } from '../deliver/announced.ts';
+import { createBreaks } from '../deliver/breaks.ts';
 import { createCircuits } from '../deliver/circuit.ts';
 import { createCorrelated } from '../deliver/correlated.ts';
 import { createDeadLetters } from '../deliver/dead.ts';
@@ -56,7 +56,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     slots: createSlots(redis, prefix, now),
     circuits: createCircuits(redis, prefix, now),
     backlog: createBacklog(redis, prefix),
-    announced: createAnnounced(redis, prefix),
+    breaks: createBreaks(redis, prefix),
     moves: createMoves(redis, prefix),
     correlated: createCorrelated(redis, prefix, now),
     firsts: createFirsts(redis, prefix, now),

@@ -6,6 +6,7 @@ import type { Config } from '../config/schema.ts';
 import { type AttemptDependencies, createAttempt } from '../deliver/attempt.ts';
 import { refuseDisabled } from '../deliver/disabled.ts';
 import { type Broken, createDestinationHealth } from '../deliver/health.ts';
+import type { Subject } from '../deliver/subject.ts';
 import { createThreads } from '../deliver/threads.ts';
 import { createTurns } from '../deliver/turn.ts';
 import { createDeliver } from '../deliver/worker.ts';
@@ -18,7 +19,7 @@ export interface DeliveryEvents {
   onAttempt: AttemptDependencies['onAttempt'];
   onDead(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
   onBroken(broken: Broken): Promise<void>;
-  onWell(well: { destination: Destination; isSender: boolean }): Promise<void>;
+  onWell(well: Subject): Promise<void>;
   onMoved(destination: Destination, address: string): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /** Destinations and senders that do not work: who finds out that they do again, and what becomes of what waits. */
 import { describe, expect, test } from 'vitest';
-import { createAnnounced } from '../../src/deliver/announced.ts';
+import { createBreaks } from '../../src/deliver/breaks.ts';
 import { parcelJob } from '../../src/queue/job.ts';
 import { DESTINATION, failure, items, OTHER, range, setUpDeliveries } from '../support/deliveries.ts';
 import { makeAlert } from '../support/numbered.ts';
@@ -194,8 +194,8 @@ describe('the end of a break', () => {
 test('what is known to be broken is remembered as long as what was told of it', async () => {
   const { redis, prefix, circuits } = setUpDeliveries();
   await circuits.failed(DESTINATION.id, { reason: 'destination-dead', retryInMs: 0 });
-  const announced = createAnnounced(redis, prefix);
-  await announced.note(DESTINATION.id, { since: '', reason: 'destination-dead', message: '', told: [] });
+  const breaks = createBreaks(redis, prefix);
+  await breaks.note(DESTINATION.id, { since: '', reason: 'destination-dead', message: '', told: [] });
   const [kept, told] = await Promise.all([
     redis.pttl(`${prefix}:circuit:${DESTINATION.id}`),
     redis.pttl(`${prefix}:announced:${DESTINATION.id}`),

@@ -6,8 +6,8 @@ import type { DeliveryState } from '../../src/deliver/record.ts';
 import { createDispatch } from '../../src/dispatch/dispatch.ts';
 import type { Routes } from '../../src/dispatch/routes.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
-import { createAnnouncer } from '../../src/wiring/announce.ts';
 import { routeSettings } from '../../src/wiring/deliver.ts';
+import { createDestinationNews } from '../../src/wiring/destination-news.ts';
 import { createFallback, fallbackRoutes } from '../../src/wiring/fallback.ts';
 import { createLostSearch } from '../../src/wiring/lost.ts';
 import type { Service } from '../../src/wiring/poll.ts';
@@ -66,7 +66,7 @@ const setUp = ({
   const settings = routeSettings(config);
   const fallback = createFallback({ config, settings, store, metrics, log });
   const routesOf = async (): Promise<Routes> => ({ destinations: routed, problems: [] });
-  const announcer = createAnnouncer({
+  const news = createDestinationNews({
     store,
     fallback: fallback.destinations,
     routesOf,
@@ -88,7 +88,7 @@ const setUp = ({
   const sentTo = ({ id }: Destination) =>
     queued.filter(({ destination }) => destination.id === id).flatMap(({ alerts }) => alerts);
   const jobs = async () => (await whole.queues.counts()).reduce((sum, { waiting }) => sum + waiting, 0);
-  return { config, store, fallback, announcer, metrics, queued, hooks, end, sentTo, jobs };
+  return { config, store, fallback, news, metrics, queued, hooks, end, sentTo, jobs };
 };
 
 const expectAt = ({ ledger }: Store, alert: Alert, ...destinations: Destination[]) =>
@@ -273,19 +273,19 @@ describe('announcements', () => {
     const place = openTestRedis();
     const [one, two] = [setUp({ place }), setUp({ place, channels: '', routed: [SLACK, EMAIL] })];
     await Promise.all([
-      one.announcer.onBroken({ ...broken, alerts: [makeAlert(1)] }),
-      two.announcer.onBroken({ ...broken, alerts: [makeAlert(1)] }),
+      one.news.onBroken({ ...broken, alerts: [makeAlert(1)] }),
+      two.news.onBroken({ ...broken, alerts: [makeAlert(1)] }),
     ]);
     const readers = [...one.queued, ...two.queued].map(({ destination }) => destination.id);
     expect(new Set(readers).size).toBe(1);
     expect(await one.jobs()).toBe(1);
     const [reader] = [ONCALL, EMAIL].filter(({ id }) => readers.includes(id));
     if (!reader) throw new Error('somebody was told');
-    await two.announcer.onWell({ destination: SLACK, isSender: false });
-    await one.announcer.onWell({ destination: SLACK, isSender: false });
+    await two.news.onWell({ destination: SLACK, isSender: false });
+    await one.news.onWell({ destination: SLACK, isSender: false });
     expect(texts(two, reader).at(-1)).toBe('Slack C0000001 works again.');
     expect(await one.jobs()).toBe(2);
-    await two.announcer.onBroken({ ...broken, alerts: [makeAlert(1)] });
+    await two.news.onBroken({ ...broken, alerts: [makeAlert(1)] });
     expect(await one.jobs()).toBe(3);
   });
 
@@ -298,7 +298,7 @@ describe('announcements', () => {
       reason: 'sender-misconfigured',
       message: 'Slack answered token_revoked',
     } as const;
-    await world.announcer.onBroken({ ...token, alerts: [makeAlert(1)] });
+    await world.news.onBroken({ ...token, alerts: [makeAlert(1)] });
     expect(world.queued.map(({ destination }) => destination.id)).toEqual([EMAIL.id]);
     expect(texts(world, EMAIL)).toEqual(['Every Slack channel takes no alerts: Slack answered token_revoked.']);
     expect(String(world.sentTo(EMAIL)[0]?.item.message)).toContain('2 alerts wait for it.');
@@ -306,16 +306,16 @@ describe('announcements', () => {
 
   test('a destination that is known to be broken is not told of another', async () => {
     const world = setUp({ channels: '', routed: [SLACK, EMAIL] });
-    await world.announcer.onBroken({ ...broken, destination: EMAIL, alerts: [makeAlert(1)] });
-    await world.announcer.onBroken({ ...broken, alerts: [makeAlert(1)] });
+    await world.news.onBroken({ ...broken, destination: EMAIL, alerts: [makeAlert(1)] });
+    await world.news.onBroken({ ...broken, alerts: [makeAlert(1)] });
     expect(world.queued.map(({ destination }) => destination.id)).toEqual([SLACK.id]);
   });
 
   test('one that comes and goes is told a few times and then only logged', async () => {
     const world = setUp();
     for (let times = 0; times < 6; times += 1) {
-      await world.announcer.onBroken({ ...broken, alerts: [makeAlert(1)] });
-      await world.announcer.onWell({ destination: SLACK, isSender: false });
+      await world.news.onBroken({ ...broken, alerts: [makeAlert(1)] });
+      await world.news.onWell({ destination: SLACK, isSender: false });
     }
     expect(texts(world, ONCALL).filter((text) => text.includes('takes no alerts'))).toHaveLength(3);
     expect(texts(world, ONCALL).filter((text) => text.includes('works again'))).toHaveLength(3);
@@ -325,10 +325,10 @@ describe('announcements', () => {
   test('a chat that has moved is told once, to the fallback, or where there is none to the chat', async () => {
     const chat = destinationOf('slack', 'C0000009');
     const world = setUp();
-    await world.announcer.onMoved(chat, 'C0000010');
+    await world.news.onMoved(chat, 'C0000010');
     expect(texts(world, ONCALL)).toEqual(['Slack C0000009 has moved to C0000010.']);
     const alone = setUp({ channels: '' });
-    await alone.announcer.onMoved(chat, 'C0000010');
+    await alone.news.onMoved(chat, 'C0000010');
     expect(alone.queued.map(({ destination }) => destination.address)).toEqual(['C0000010']);
   });
 });

@@ -1,5 +1,6 @@
 /** Whom to tell that a destination is broken, in which words, and that all daemons know it once. */
 import { describe, expect, test } from 'vitest';
+import { createBreaks } from '../../src/deliver/breaks.ts';
 import {
   type AudienceInput,
   audienceOf,
@@ -7,8 +8,7 @@ import {
   brokenText,
   movedText,
   wellText,
-} from '../../src/deliver/announce.ts';
-import { createAnnounced } from '../../src/deliver/announced.ts';
+} from '../../src/deliver/destination-news.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { openTestRedis } from '../support/redis.ts';
 
@@ -94,32 +94,32 @@ describe('the words', () => {
 describe('what is announced', () => {
   const setUp = () => {
     const { redis, prefix } = openTestRedis();
-    return createAnnounced(redis, prefix);
+    return createBreaks(redis, prefix);
   };
   const first = { since: '2026-11-20T12:00:00.000Z', reason: 'retry' as const, message: 'no', told: [EMAIL] };
   const second = { ...first, since: '2026-11-20T13:00:00.000Z' };
 
   test('stands until it is taken back, whoever notes it again', async () => {
-    const announced = setUp();
-    expect(await announced.note(SLACK.id, first)).toEqual(first);
-    expect(await announced.note(SLACK.id, second)).toEqual(first);
-    expect(await announced.get([EMAIL.id, SLACK.id])).toEqual(new Map([[SLACK.id, first]]));
-    await announced.remove(SLACK.id, first);
-    expect(await announced.get([SLACK.id])).toEqual(new Map());
-    expect(await announced.note(SLACK.id, second)).toEqual(second);
+    const breaks = setUp();
+    expect(await breaks.note(SLACK.id, first)).toEqual(first);
+    expect(await breaks.note(SLACK.id, second)).toEqual(first);
+    expect(await breaks.get([EMAIL.id, SLACK.id])).toEqual(new Map([[SLACK.id, first]]));
+    await breaks.remove(SLACK.id, first);
+    expect(await breaks.get([SLACK.id])).toEqual(new Map());
+    expect(await breaks.note(SLACK.id, second)).toEqual(second);
   });
 
   test('a break that was noted meanwhile is not taken back with an earlier one', async () => {
-    const announced = setUp();
-    await announced.note(SLACK.id, second);
-    await announced.remove(SLACK.id, first);
-    expect((await announced.get([SLACK.id])).size).toBe(1);
+    const breaks = setUp();
+    await breaks.note(SLACK.id, second);
+    await breaks.remove(SLACK.id, first);
+    expect((await breaks.get([SLACK.id])).size).toBe(1);
   });
 
   test('breaks are counted by subject', async () => {
-    const announced = setUp();
-    expect(await announced.countBreaks(SLACK.id)).toBe(1);
-    expect(await announced.countBreaks(SLACK.id)).toBe(2);
-    expect(await announced.countBreaks(EMAIL.id)).toBe(1);
+    const breaks = setUp();
+    expect(await breaks.count(SLACK.id)).toBe(1);
+    expect(await breaks.count(SLACK.id)).toBe(2);
+    expect(await breaks.count(EMAIL.id)).toBe(1);
   });
 });

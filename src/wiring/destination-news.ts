@@ -2,24 +2,15 @@
 import type { Logger } from 'pino';
 import type { Alert, Announcement, Destination } from '../alert.ts';
 import { createAdd } from '../deliver/add.ts';
-import {
-  audienceOf,
-  brokenText,
-  movedText,
-  type Subject,
-  senderSubject,
-  subjectId,
-  subjectName,
-  TOLD_BREAKS,
-  wellText,
-} from '../deliver/announce.ts';
+import { audienceOf, brokenText, movedText, TOLD_BREAKS, wellText } from '../deliver/destination-news.ts';
 import type { Broken } from '../deliver/health.ts';
+import { type Subject, senderSubject, subjectId, subjectName } from '../deliver/subject.ts';
 import { announcementAlert } from '../dispatch/announcement.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
 import type { RouteSettings, Routes } from '../dispatch/routes.ts';
 import type { Store } from './store.ts';
 
-export interface AnnouncerDependencies {
+export interface DestinationNewsDependencies {
   store: Store;
   fallback: readonly Destination[];
   routesOf(alert: Alert): Promise<Routes>;
@@ -28,8 +19,15 @@ export interface AnnouncerDependencies {
   now(): number;
 }
 
-export const createAnnouncer = ({ store, fallback, routesOf, labelOf, log, now }: AnnouncerDependencies) => {
-  const { ledger, queues, announced } = store;
+export const createDestinationNews = ({
+  store,
+  fallback,
+  routesOf,
+  labelOf,
+  log,
+  now,
+}: DestinationNewsDependencies) => {
+  const { ledger, queues, breaks } = store;
   const add = createAdd({ ledger, enqueue: queues.enqueue });
 
   /** The same key is the same announcement, told once to each. */
@@ -54,7 +52,7 @@ export const createAnnouncer = ({ store, fallback, routesOf, labelOf, log, now }
   const audience = async (subject: Subject, alerts: readonly Alert[]): Promise<Destination[]> => {
     const routed = await routedOf(alerts);
     const candidates = [...fallback, ...routed];
-    const broken = await announced.get(candidates.flatMap(({ id, kind }) => [id, senderSubject(kind)]));
+    const broken = await breaks.get(candidates.flatMap(({ id, kind }) => [id, senderSubject(kind)]));
     const isBroken = ({ id, kind }: Destination): boolean => broken.has(id) || broken.has(senderSubject(kind));
     return audienceOf({ ...subject, fallback, routed, isBroken });
   };
@@ -62,27 +60,35 @@ export const createAnnouncer = ({ store, fallback, routesOf, labelOf, log, now }
   /** Said by all daemons once, until it works again. */
   const onBroken = async ({ alerts, reason, message, ...subject }: Broken): Promise<void> => {
     const id = subjectId(subject);
-    const breaks = await announced.countBreaks(id);
-    const told = breaks > TOLD_BREAKS ? [] : await audience(subject, alerts);
-    const standing = await announced.note(id, { since: new Date(now()).toISOString(), reason, message, told });
+    const times = await breaks.count(id);
+    const told = times > TOLD_BREAKS ? [] : await audience(subject, alerts);
+    const standing = await breaks.note(id, { since: new Date(now()).toISOString(), reason, message, told });
     const { since } = standing;
     const waiting = await waitingFor(subject);
-    const text = brokenText({ ...subject, reason, message, since, waiting, hasFallback: fallback.length > 0, breaks });
+    const text = brokenText({
+      ...subject,
+      reason,
+      message,
+      since,
+      waiting,
+      hasFallback: fallback.length > 0,
+      breaks: times,
+    });
     const said = await tell('destination.broken', `${id} ${since}`, Date.parse(since), text, standing.told);
-    const line = { destination: id, to: subjectName(subject), reason, message, waiting, breaks, ...said };
-    if (told.length > 0 || breaks > TOLD_BREAKS) log.error(line, 'a destination is broken');
+    const line = { destination: id, to: subjectName(subject), reason, message, waiting, breaks: times, ...said };
+    if (told.length > 0 || times > TOLD_BREAKS) log.error(line, 'a destination is broken');
     else log.error(line, 'a destination is broken, and no channel works that could tell people');
   };
 
   const onWell = async (subject: Subject): Promise<void> => {
     const id = subjectId(subject);
-    const standing = (await announced.get([id])).get(id);
+    const standing = (await breaks.get([id])).get(id);
     if (standing === undefined) return;
     const { told, ...broken } = standing;
     const text = wellText({ ...subject, ...broken, waiting: await waitingFor(subject) });
     const { since } = broken;
     const said = await tell('destination.well', `${id} ${since}`, now(), text, told);
-    await announced.remove(id, standing);
+    await breaks.remove(id, standing);
     log.info({ destination: id, to: subjectName(subject), since, ...said }, 'a destination works again');
   };
 

@@ -1,30 +1,8 @@
-/** Whom to tell that a destination is broken, and in which words. Pure. */
-import { type ChannelKind, type Destination, HUMAN_KINDS } from '../alert.ts';
+/** Whom to tell that a destination is broken, and in which words; also that it works again, and that it has moved. Pure. */
+import { type Destination, HUMAN_KINDS } from '../alert.ts';
 import type { DeliveryReason } from '../errors.ts';
-import { nameOf } from './fallback.ts';
-
-/** What broke, or works again: one destination, or the sender behind all of its kind. */
-export interface Subject {
-  destination: Destination;
-  isSender: boolean;
-}
-
-export const senderSubject = (kind: string): string => `sender-${kind}`;
-
-/** Unique and safe in keys. */
-export const subjectId = ({ destination, isSender }: Subject): string =>
-  isSender ? senderSubject(destination.kind) : destination.id;
-
-const ALL: Record<ChannelKind, string> = {
-  email: 'e-mail to every mailbox',
-  telegram: 'every Telegram chat',
-  slack: 'every Slack channel',
-  webhook: 'every webhook',
-};
-
-/** As people read it. */
-export const subjectName = ({ destination, isSender }: Subject): string =>
-  isSender ? ALL[destination.kind] : nameOf(destination);
+import { nameOf } from './record.ts';
+import { type Subject, subjectName } from './subject.ts';
 
 export interface AudienceInput extends Subject {
   fallback: readonly Destination[];

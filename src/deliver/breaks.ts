@@ -1,9 +1,9 @@
-/** What is announced as broken, over all daemons: once, until it is well again. */
+/** The breaks that people were told of, over all daemons: each once, until it is well again. Subjects: see `subject.ts`. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Destination } from '../alert.ts';
 import type { DeliveryReason } from '../errors.ts';
 
-export interface AnnouncedBreak {
+export interface Break {
   /** ISO 8601. */
   since: string;
   reason: DeliveryReason;
@@ -13,15 +13,15 @@ export interface AnnouncedBreak {
   told: Destination[];
 }
 
-export interface Announced {
+export interface Breaks {
   /** Gives the break that stands: this one, or one that was noted before. */
-  note(subject: string, announced: AnnouncedBreak): Promise<AnnouncedBreak>;
+  note(subject: string, broke: Break): Promise<Break>;
   /** Of those of `subjects` that are broken. */
-  get(subjects: readonly string[]): Promise<Map<string, AnnouncedBreak>>;
+  get(subjects: readonly string[]): Promise<Map<string, Break>>;
   /** Only as it was read: one that was noted meanwhile stays. */
-  remove(subject: string, announced: AnnouncedBreak): Promise<void>;
+  remove(subject: string, broke: Break): Promise<void>;
   /** Counts one more, and gives how many there were of it within an hour. */
-  countBreaks(subject: string): Promise<number>;
+  count(subject: string): Promise<number>;
 }
 
 /** As long as the books remember; what has not worked since is news again. */
@@ -39,25 +39,25 @@ local count = redis.call('INCR', KEYS[1])
 if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return count`;
 
-const parse = (json: string): AnnouncedBreak => JSON.parse(json) as AnnouncedBreak;
+const parse = (json: string): Break => JSON.parse(json) as Break;
 
-export const createAnnounced = (redis: Redis | Cluster, prefix: string): Announced => {
+export const createBreaks = (redis: Redis | Cluster, prefix: string): Breaks => {
   const keyOf = (subject: string): string => `${prefix}:announced:${subject}`;
   return {
-    note: async (subject, announced) => {
-      const json = JSON.stringify(announced);
-      if (await redis.set(keyOf(subject), json, 'PX', KEEP_MS, 'NX')) return announced;
+    note: async (subject, broke) => {
+      const json = JSON.stringify(broke);
+      if (await redis.set(keyOf(subject), json, 'PX', KEEP_MS, 'NX')) return broke;
       const before = await redis.get(keyOf(subject));
-      return before === null ? announced : parse(before);
+      return before === null ? broke : parse(before);
     },
     get: async (subjects) => {
       if (subjects.length === 0) return new Map();
       const found = await redis.mget(subjects.map(keyOf));
       return new Map(subjects.flatMap((subject, index) => (found[index] ? [[subject, parse(found[index])]] : [])));
     },
-    remove: async (subject, announced) => {
-      await redis.eval(REMOVE, 1, keyOf(subject), JSON.stringify(announced));
+    remove: async (subject, broke) => {
+      await redis.eval(REMOVE, 1, keyOf(subject), JSON.stringify(broke));
     },
-    countBreaks: async (subject) => Number(await redis.eval(COUNT, 1, `${prefix}:breaks:${subject}`, HOUR_MS)),
+    count: async (subject) => Number(await redis.eval(COUNT, 1, `${prefix}:breaks:${subject}`, HOUR_MS)),
   };
 };
