@@ -50,7 +50,7 @@ export interface DeliveryRecord {
   acts?: Act[];
   /** The alert that told the same there, so that nothing was sent; gone with the first attempt. */
   with?: string;
-  /** What put it here besides the routes, see `deliver/add.ts`; gone with the first attempt. */
+  /** What put it here besides the routes, see `deliver/unrouted.ts`; gone with the first attempt. */
   by?: string;
 }
 

@@ -1,13 +1,11 @@
 /** Tells people, over channels that work, that a destination is broken, that it works again, and that it has moved. */
 import type { Logger } from 'pino';
 import type { Alert, Announcement, Destination } from '../alert.ts';
-import { createAdd } from '../deliver/add.ts';
 import { audienceOf, brokenText, movedText, TOLD_BREAKS, wellText } from '../deliver/destination-news.ts';
 import type { Broken } from '../deliver/health.ts';
 import { type Subject, senderSubject, subjectId, subjectName } from '../deliver/subject.ts';
-import { announcementAlert } from '../dispatch/announcement.ts';
-import { toParcels } from '../dispatch/dispatch.ts';
 import type { RouteSettings, Routes } from '../dispatch/routes.ts';
+import { createAnnounce } from './announce.ts';
 import type { Store } from './store.ts';
 
 export interface DestinationNewsDependencies {
@@ -19,22 +17,15 @@ export interface DestinationNewsDependencies {
   now(): number;
 }
 
-export const createDestinationNews = ({
-  store,
-  fallback,
-  routesOf,
-  labelOf,
-  log,
-  now,
-}: DestinationNewsDependencies) => {
-  const { ledger, queues, breaks } = store;
-  const add = createAdd({ ledger, enqueue: queues.enqueue });
+export const createDestinationNews = (dependencies: DestinationNewsDependencies) => {
+  const { store, fallback, routesOf, labelOf, log, now } = dependencies;
+  const { ledger, breaks } = store;
+  const announce = createAnnounce(store);
 
   /** The same key is the same announcement, told once to each. */
   const tell = async (about: Announcement, key: string, at: number, message: string, told: readonly Destination[]) => {
-    const alert = announcementAlert({ about, key, message }, at);
-    await add(toParcels([{ alert, destinations: told }]), 'announcement');
-    return { announcement: alert.id, told: told.map(({ label }) => label) };
+    const announcement = await announce({ about, key, message }, at, told);
+    return { announcement, told: told.map(({ label }) => label) };
   };
 
   const waitingFor = async ({ destination, isSender }: Subject): Promise<number> => {
@@ -65,15 +56,8 @@ export const createDestinationNews = ({
     const standing = await breaks.note(id, { since: new Date(now()).toISOString(), reason, message, told });
     const { since } = standing;
     const waiting = await waitingFor(subject);
-    const text = brokenText({
-      ...subject,
-      reason,
-      message,
-      since,
-      waiting,
-      hasFallback: fallback.length > 0,
-      breaks: times,
-    });
+    const hasFallback = fallback.length > 0;
+    const text = brokenText({ ...subject, reason, message, since, waiting, hasFallback, breaks: times });
     const said = await tell('destination.broken', `${id} ${since}`, Date.parse(since), text, standing.told);
     const line = { destination: id, to: subjectName(subject), reason, message, waiting, breaks: times, ...said };
     if (told.length > 0 || times > TOLD_BREAKS) log.error(line, 'a destination is broken');

@@ -2,7 +2,6 @@
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
-import { createAdd } from '../deliver/add.ts';
 import {
   type DivertReason,
   deadNotice,
@@ -13,6 +12,7 @@ import {
 } from '../deliver/fallback.ts';
 import type { AlertRecord, Target } from '../deliver/record.ts';
 import { senderSubject } from '../deliver/subject.ts';
+import { createUnrouted } from '../deliver/unrouted.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
 import { type RouteSettings, type Routes, routeEntries } from '../dispatch/routes.ts';
 import type { Metrics } from '../ops/metrics.ts';
@@ -52,13 +52,13 @@ export const createFallback = ({ config, settings, store, metrics, log }: Fallba
   const { destinations } = fallbackRoutes(config, settings);
   const isOwn = ({ id }: Pick<Destination, 'id'>): boolean => destinations.some((one) => one.id === id);
   const afterMs = config.fallback?.after ?? 0;
-  const add = createAdd({ ledger, enqueue: queues.enqueue });
+  const send = createUnrouted({ ledger, enqueue: queues.enqueue });
 
   /** Puts alerts on their way to the fallback, where they are not already; durable when it resolves. */
   const divert = async (alerts: readonly Alert[], { reason, by, notice }: Diversion): Promise<void> => {
     const diverted = alerts.filter(mayDivert).map((alert) => ({ ...alert, notice: notice(alert) }));
     if (diverted.length === 0 || destinations.length === 0) return;
-    const parcels = await add(toParcels(diverted.map((alert) => ({ alert, destinations }))), by);
+    const parcels = await send(toParcels(diverted.map((alert) => ({ alert, destinations }))), by);
     const sent = new Map(parcels.flatMap((parcel) => parcel.alerts).map((alert) => [alert.id, alert]));
     const [first] = sent.values();
     if (first === undefined) return;

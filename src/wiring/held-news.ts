@@ -2,10 +2,8 @@
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../alert.ts';
 import { cleanLine } from '../channels/text.ts';
-import { createAdd } from '../deliver/add.ts';
 import { nameOf } from '../deliver/record.ts';
-import { announcementAlert } from '../dispatch/announcement.ts';
-import { toParcels } from '../dispatch/dispatch.ts';
+import { createAnnounce } from './announce.ts';
 import type { Fallback } from './fallback.ts';
 import type { Store } from './store.ts';
 
@@ -27,25 +25,24 @@ const newsOf = (destination: Destination, protocols: ReadonlySet<string>): strin
   ].join('\n');
 };
 
-export const createHeldNews = ({ store: { held, ledger, queues }, fallback, log }: HeldNewsDependencies) => {
-  const add = createAdd({ ledger, enqueue: queues.enqueue });
+export const createHeldNews = ({ store, fallback, log }: HeldNewsDependencies) => {
+  const { held } = store;
+  const announce = createAnnounce(store);
 
   /** The same `since` is the same announcement, so that it is told once, whoever finds it and however often. */
-  const announce = async (destination: Destination, alerts: readonly Alert[]): Promise<void> => {
+  const tell = async (destination: Destination, alerts: readonly Alert[]): Promise<void> => {
     const { id, label: to } = destination;
     const found = (await held.list()).find((one) => one.destination.id === id);
     if (found === undefined || found.isAnnounced) return;
     const protocols = new Set(alerts.map(({ protocol }) => protocol));
-    const message = newsOf(destination, protocols);
-    const key = `${id} ${found.since}`;
-    const alert = announcementAlert({ about: 'destination.new', key, message }, Date.parse(found.since));
-    await add(toParcels([{ alert, destinations: fallback.destinations }]), 'announcement');
+    const [key, message] = [`${id} ${found.since}`, newsOf(destination, protocols)];
+    await announce({ about: 'destination.new', key, message }, Date.parse(found.since), fallback.destinations);
     await held.announced(id);
     log.warn({ destination: id, to, protocols: [...protocols] }, 'a new destination waits for approval');
   };
 
   return async (destination: Destination, alerts: readonly Alert[]): Promise<void> => {
-    await announce(destination, alerts);
+    await tell(destination, alerts);
     const { id, label: to } = destination;
     if (fallback.destinations.length === 0) {
       const line = { destination: id, to, alerts: alerts.length };

@@ -1,11 +1,9 @@
 /** Ends mutes whose time is over, and tells once what each hid. */
 import type { Logger } from 'pino';
 import { type Destination, HUMAN_KINDS } from '../alert.ts';
-import { createAdd } from '../deliver/add.ts';
 import { endOf, type StoredMute } from '../deliver/mutes.ts';
-import { announcementAlert } from '../dispatch/announcement.ts';
-import { toParcels } from '../dispatch/dispatch.ts';
 import type { IsOpen } from '../dispatch/gate.ts';
+import { createAnnounce } from './announce.ts';
 import { muteEndText } from './mute-text.ts';
 import type { Muting } from './muting.ts';
 import type { Store } from './store.ts';
@@ -28,8 +26,8 @@ const isHuman = ({ kind }: Destination): boolean => HUMAN_KINDS.includes(kind);
 
 export const createMuteEnds = (dependencies: MuteEndDependencies) => {
   const { store, muting, fallback, isConfigured, log, now } = dependencies;
-  const { mutes, ledger, queues } = store;
-  const add = createAdd({ ledger, enqueue: queues.enqueue });
+  const { mutes } = store;
+  const announce = createAnnounce(store);
 
   /** People who missed something and may be written to. */
   const audience = async (destinations: readonly Destination[]): Promise<readonly Destination[]> => {
@@ -49,10 +47,9 @@ export const createMuteEnds = (dependencies: MuteEndDependencies) => {
       const told = await audience(hidden.destinations);
       const endedAt = Math.min(now(), endOf(mute));
       const message = muteEndText(mute, endedAt, hidden);
-      const alert = announcementAlert({ about: 'mute.ended', key: mute.id, message }, endedAt);
-      await add(toParcels([{ alert, destinations: told }]), 'announcement');
+      const announcement = await announce({ about: 'mute.ended', key: mute.id, message }, endedAt, told);
       const to = told.map(({ label }) => label);
-      if (told.length > 0) log.info({ ...line, to, announcement: alert.id }, 'a mute has ended; what it hid is told');
+      if (told.length > 0) log.info({ ...line, to, announcement }, 'a mute has ended; what it hid is told');
       else log.warn({ ...line, items: hidden.items }, 'a mute has ended, and there is nobody to tell what it hid');
     }
     await mutes.told(mute.id, now());

@@ -1,8 +1,8 @@
-/** Deliveries that no route asks for: to the fallback, and of announcements. */
+/** Deliveries that no route asks for: those to the fallback, and of announcements. */
 import type { Parcel } from '../alert.ts';
 import type { Ledger } from './ledger.ts';
 
-export interface AddDependencies {
+export interface UnroutedDependencies {
   ledger: Pick<Ledger, 'expect' | 'read'>;
   enqueue(parcels: readonly Parcel[]): Promise<void>;
 }
@@ -12,7 +12,7 @@ export interface AddDependencies {
  * the delivery, and only who has it queues it, so that nothing is written twice. What was cut short goes on when the same
  * is asked for by the same name. Gives what is queued by this call; durable when it resolves.
  */
-export const createAdd = ({ ledger, enqueue }: AddDependencies) => {
+export const createUnrouted = ({ ledger, enqueue }: UnroutedDependencies) => {
   const ownedBy = async ({ destination, alerts }: Parcel, by: string): Promise<Parcel> => {
     const records = await Promise.all(alerts.map(({ id }) => ledger.read(id)));
     const own = alerts.filter((_, index) =>
