@@ -102,7 +102,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
     catalog,
     serviceOf,
     dispatch,
-    restrain: delivering.keepers.restrain,
+    restrain: delivering.restraints.restrain,
   });
   const { routesOf } = delivering;
   const auditing = createAuditing({ ...shared, catalog, serviceOf, routesOf, dispatch });
@@ -140,7 +140,7 @@ const startWork = async (
   lifecycle.onStop('fallback', () => stopFallback(GRACE_MS));
   await reading.keepSchedule();
   const polling = store.schedule.work(config.poll.concurrency, async (turn, signal) => {
-    if (turn.kind === 'release') await delivering.keepers.release();
+    if (turn.kind === 'release') await delivering.restraints.release();
     else if (!isReview(turn)) return reading.intake.run(turn, signal);
     else await (turn.kind === 'look' ? looking : auditing).run(turn.service, signal);
     return undefined;

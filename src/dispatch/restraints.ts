@@ -9,7 +9,8 @@ export interface Restraints {
   isOpen: IsOpen;
 }
 
-export interface Restrained {
+/** An alert's destinations, by what becomes of it there. */
+export interface Sorted {
   /** Those that get it now. */
   destinations: Destination[];
   /** Those that hear of it when the mute ends. */
@@ -20,25 +21,25 @@ export interface Restrained {
 
 /** One dispatch, with mutes and approvals as they were when it began; what they keep back is booked. */
 export interface Restraint {
-  /** Those of its destinations where an alert is sent now. `mutedBefore` as of `restrain`. */
+  /** Those of its destinations where an alert is sent now. `mutedBefore` as of `sortDestinations`. */
   pass(alert: Alert, destinations: readonly Destination[], mutedBefore?: ReadonlySet<string>): Promise<Destination[]>;
   /** Keeps what is held; durable when it resolves. */
   end(): Promise<void>;
 }
 
 /** `mutedBefore`: ids of the destinations at which the alert that this one follows was muted. */
-export const restrain = (
+export const sortDestinations = (
   alert: Alert,
   destinations: readonly Destination[],
   { muteOf, isOpen }: Restraints,
   mutedBefore: ReadonlySet<string> = new Set(),
-): Restrained => {
-  const restrained: Restrained = { destinations: [], muted: [], held: [] };
+): Sorted => {
+  const sorted: Sorted = { destinations: [], muted: [], held: [] };
   for (const destination of destinations) {
     const mute = muteOf(alert, destination, mutedBefore.has(destination.id));
-    if (mute) restrained.muted.push({ destination, mute });
-    else if (isOpen(destination)) restrained.destinations.push(destination);
-    else restrained.held.push(destination);
+    if (mute) sorted.muted.push({ destination, mute });
+    else if (isOpen(destination)) sorted.destinations.push(destination);
+    else sorted.held.push(destination);
   }
-  return restrained;
+  return sorted;
 };

@@ -16,7 +16,7 @@ import { createContext } from './context.ts';
 import { correlationSettings, createCorrelation } from './correlate.ts';
 import { createDestinationNews } from './destination-news.ts';
 import { createFallback } from './fallback.ts';
-import { createKeepers } from './keepers.ts';
+import { createRestraints } from './restraints.ts';
 import type { Store } from './store.ts';
 import { startWorker } from './workers.ts';
 
@@ -112,11 +112,11 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
 
   const fallback = createFallback({ config, settings, store, metrics, log });
   const { labelOf } = settings;
-  const keepers = createKeepers({ config, settings, store, metrics, fallback, log, now });
+  const restraints = createRestraints({ config, settings, store, metrics, fallback, log, now });
   const news = createDestinationNews({
     store,
     fallback: fallback.destinations,
-    routesOf: keepers.openOf(routesOf),
+    routesOf: restraints.openOf(routesOf),
     labelOf,
     log,
     now,
@@ -126,7 +126,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
 
   const { dispatch } = createDispatch({
     routesOf,
-    restrain: keepers.restrain,
+    restrain: restraints.restrain,
     setDeadline: fallback.setDeadline,
     expect: store.ledger.expect,
     enqueue: store.queues.enqueue,
@@ -165,7 +165,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     dispatch: async (alerts: readonly Alert[], nonce?: string) => dispatch(await withContext(alerts), nonce),
     routesOf,
     fallback,
-    keepers,
+    restraints,
     /** Begins to take parcels; gives what ends it. */
     start: (): ((graceMs: number) => Promise<void>) => {
       const workers = channels.map((channel) => startWorker(channel, workerDependencies));

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ChannelKind, Mute } from '../../src/alert.ts';
 import { createGate, trustedBy } from '../../src/dispatch/gate.ts';
 import { createMuteOf } from '../../src/dispatch/mutes.ts';
-import { restrain } from '../../src/dispatch/restraints.ts';
+import { sortDestinations } from '../../src/dispatch/restraints.ts';
 import type { RouteSettings } from '../../src/dispatch/routes.ts';
 import { destinationOf, inspectionAlert } from '../support/alerts.ts';
 
@@ -77,11 +77,11 @@ describe('the gate', () => {
     const muteOf = createMuteOf([mute], []);
     const isOpen = createGate({ gate: true, allow: [], trusted: NONE })(NONE);
     const alert = inspectionAlert();
-    expect(restrain(alert, [SLACK, EMAIL], { muteOf, isOpen })).toEqual({
+    expect(sortDestinations(alert, [SLACK, EMAIL], { muteOf, isOpen })).toEqual({
       destinations: [],
       muted: [{ destination: SLACK, mute }],
       held: [EMAIL],
     });
-    expect(restrain(alert, [SLACK, EMAIL], { muteOf, isOpen: () => true }).destinations).toEqual([EMAIL]);
+    expect(sortDestinations(alert, [SLACK, EMAIL], { muteOf, isOpen: () => true }).destinations).toEqual([EMAIL]);
   });
 });

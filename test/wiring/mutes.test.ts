@@ -7,7 +7,7 @@ import type { MuteWindow } from '../../src/dispatch/windows.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
 import { createMuteEnds } from '../../src/wiring/mute-ends.ts';
 import { createMuting } from '../../src/wiring/muting.ts';
-import { createRestraints } from '../../src/wiring/restraints.ts';
+import { createRestrain } from '../../src/wiring/restraints.ts';
 import { destinationOf, notificationAlert } from '../support/alerts.ts';
 import { hashOf, makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';
@@ -58,7 +58,7 @@ const open = (
   const isOpen = async () => (one: Destination) => !closed.some(({ id }) => id === one.id);
   const held: Parcel[] = [];
   const hold = async (parcels: readonly Parcel[]) => void held.push(...parcels);
-  const begin = createRestraints({ muting, gatekeeper: { isOpen, hold } });
+  const begin = createRestrain({ muting, gatekeeper: { isOpen, hold } });
   const queued: Parcel[] = [];
   const hooks: { enqueue(): Promise<void> } = { enqueue: async () => {} };
   const enqueue = async (parcels: readonly Parcel[], nonce?: string) => {
