@@ -77,7 +77,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
   const delivering = createDelivering({
     ...shared,
     scrub,
-    protocolOf: (alert) => reading.protocolOf(alert),
+    protocolOf: (alert) => reading.catalog.protocolOf(alert),
     onSender: (kind, problem) => {
       if (problem === undefined) health.prove(`channel:${kind}`);
       else health.fail(`channel:${kind}`, problem);

@@ -47,7 +47,7 @@ const openAgain = async (config: Config, trusted: readonly Destination[], contex
   const { store, catalog, close } = view;
   const withContext = createContext({
     firsts: store.firsts,
-    protocolOf: async ({ service, protocol }) => (await catalog.protocols(service)).get(protocol),
+    protocolOf: catalog.protocolOf,
   });
   return { again: createAgain({ config, ...view, trusted, onHeld: warnOfHeld(context) }), withContext, close };
 };

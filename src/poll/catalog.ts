@@ -56,6 +56,8 @@ export interface Catalog {
   refreshAssets(service: string, signal: AbortSignal): Promise<void>;
   /** The included protocols of a service by name, from the last good listing. Empty before the first. */
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
+  /** The one of them that is named. */
+  protocolOf(named: { service: string; protocol: string }): Promise<CatalogEntry | undefined>;
 }
 
 /** So many listings in a row must lack a protocol before it is polled no more. */
@@ -154,5 +156,6 @@ export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
       await keep(service, known, byName([...known.values()].map(told)));
     },
     protocols: async (service) => included(await load(service)),
+    protocolOf: async ({ service, protocol }) => included(await load(service)).get(protocol),
   };
 };

@@ -4,11 +4,11 @@ import type { Config } from '../config/schema.ts';
 import type { DeadDelivery } from '../deliver/dead.ts';
 import { createResend, type Resent } from '../deliver/resend.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
-import { routeAlert } from '../dispatch/routes.ts';
 import type { Catalog } from '../poll/catalog.ts';
 import { createCarried } from './carried.ts';
 import { routeSettings } from './deliver.ts';
 import { createGatekeeper } from './gatekeeper.ts';
+import { createRouting } from './routing.ts';
 import type { Store } from './store.ts';
 
 export interface Retried extends Resent {
@@ -21,7 +21,7 @@ export interface Retried extends Resent {
 export interface AgainDependencies {
   config: Config;
   store: Store;
-  catalog: Pick<Catalog, 'protocols'>;
+  catalog: Pick<Catalog, 'protocolOf'>;
   /** Given by hand, so that nobody has to approve them. Default: none. */
   trusted?: readonly Destination[];
   /** Told of a destination for which something is kept until it is approved. */
@@ -37,6 +37,7 @@ interface Routed {
 export const createAgain = ({ config, store, catalog, trusted, onHeld }: AgainDependencies) => {
   const settings = routeSettings(config);
   const { amendments, dead } = store;
+  const { routesOf } = createRouting({ config, settings, protocolOf: catalog.protocolOf });
   const inventory = createCarried(store);
   const gatekeeper = createGatekeeper({
     config,
@@ -64,19 +65,14 @@ export const createAgain = ({ config, store, catalog, trusted, onHeld }: AgainDe
     return send(parcels, act, nonce);
   };
 
-  const routesOf = async (alert: Alert): Promise<Pick<Routed, 'destinations' | 'problems'>> => {
-    const entry = (await catalog.protocols(alert.service)).get(alert.protocol);
-    const { destinations, problems } = routeAlert(
-      alert,
-      { channels: entry?.channels ?? [], notifyOn: entry?.notifyOn ?? [] },
-      settings,
-    );
+  const currentRoutesOf = async (alert: Alert): Promise<Pick<Routed, 'destinations' | 'problems'>> => {
+    const { destinations, problems } = await routesOf(alert);
     return { destinations, problems: destinations.length > 0 ? [] : ['it has no destination now either', ...problems] };
   };
 
   const route = async (letter: DeadDelivery): Promise<Routed> => {
     const { destination, alert } = letter;
-    if (destination === undefined) return { letter, ...(await routesOf(alert)) };
+    if (destination === undefined) return { letter, ...(await currentRoutesOf(alert)) };
     if (settings.configured.has(destination.kind)) return { letter, destinations: [destination], problems: [] };
     const problem = `the config does not set up the channel kind '${destination.kind}'`;
     return { letter, destinations: [], problems: [problem] };

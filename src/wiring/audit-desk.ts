@@ -41,7 +41,7 @@ export const openAuditDesk = async (config: Config, signal: AbortSignal): Promis
     metrics: createMetrics({ version }),
     log,
     scrub,
-    protocolOf: async ({ service, protocol }) => (await catalog.protocols(service)).get(protocol),
+    protocolOf: catalog.protocolOf,
     now,
   });
   const { run } = createAuditor({

@@ -19,7 +19,7 @@ import type { Store } from './store.ts';
 export interface AuditDependencies {
   config: Config;
   store: Store;
-  catalog: Pick<Catalog, 'protocols'>;
+  catalog: Pick<Catalog, 'protocols' | 'protocolOf'>;
   serviceOf(name: string): Service;
   routesOf(alert: Alert): Promise<Routes>;
   dispatch(alerts: readonly Alert[], nonce: string): Promise<void>;

@@ -65,7 +65,7 @@ export const openBench = async (config: Config, signal: AbortSignal): Promise<Te
     metrics: createMetrics({ version }),
     log,
     scrub,
-    protocolOf: async ({ service, protocol }) => (await catalog.protocols(service)).get(protocol),
+    protocolOf: catalog.protocolOf,
     now,
   });
   let stopWorkers = async (): Promise<void> => {};
@@ -73,7 +73,7 @@ export const openBench = async (config: Config, signal: AbortSignal): Promise<Te
   const find = async (name: string) => {
     for (const { name: service } of config.services) {
       await catalog.refresh(service, signal);
-      const entry = (await catalog.protocols(service)).get(name);
+      const entry = await catalog.protocolOf({ service, protocol: name });
       if (entry) return entry;
     }
     throw new UsageError(`no service lists a protocol '${name}' that the config includes`);

@@ -9,7 +9,7 @@ import type { Broken } from '../deliver/health.ts';
 import { NOWHERE } from '../deliver/record.ts';
 import type { Subject } from '../deliver/subject.ts';
 import { createDispatch } from '../dispatch/dispatch.ts';
-import { type RouteSettings, type Routes, routeAlert } from '../dispatch/routes.ts';
+import type { RouteSettings } from '../dispatch/routes.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
 import { createContext } from './context.ts';
@@ -17,6 +17,7 @@ import { correlationSettings, createCorrelation } from './correlate.ts';
 import { createDestinationNews } from './destination-news.ts';
 import { createFallback } from './fallback.ts';
 import { createRestraints } from './restraints.ts';
+import { createRouting } from './routing.ts';
 import type { Store } from './store.ts';
 import { startWorker } from './workers.ts';
 
@@ -27,7 +28,7 @@ export interface DeliveringDependencies {
   log: Logger;
   scrub(text: string): string;
   /** What the catalog knows of an alert's protocol. */
-  protocolOf(alert: Alert): Promise<CatalogEntry | undefined>;
+  protocolOf(alert: Pick<Alert, 'service' | 'protocol'>): Promise<CatalogEntry | undefined>;
   /** The token or mail server of a kind was refused, with what it said; undefined: it works again. Default: nobody asks. */
   onSender?(kind: ChannelKind, problem: string | undefined): void;
   now(): number;
@@ -93,10 +94,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
   const settings = routeSettings(config);
   const { channels, close } = openConfiguredChannels(config, now);
 
-  const routesOf = async (alert: Alert): Promise<Routes> => {
-    const { channels: entries = [], notifyOn = [] } = (await protocolOf(alert)) ?? {};
-    return routeAlert(alert, { channels: entries, notifyOn }, settings);
-  };
+  const { routesOf } = createRouting({ config, settings, protocolOf });
 
   const stranded = async (alert: Alert, problems: readonly string[]): Promise<void> => {
     const message = problems.length > 0 ? `${NO_ROUTE}: ${problems.join('; ')}` : `${NO_ROUTE}: it has no channels`;

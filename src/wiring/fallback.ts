@@ -42,7 +42,7 @@ const CONCURRENCY = 4;
 const NAMED_ITEMS = 5;
 
 /** Where the fallback leads, and what is wrong with the rest of it. */
-export const fallbackRoutes = ({ fallback }: Config, settings: RouteSettings): Routes => {
+export const fallbackRoutes = ({ fallback }: Pick<Config, 'fallback'>, settings: RouteSettings): Routes => {
   const { destinations, problems } = routeEntries(fallback?.channels ?? [], settings);
   return { destinations, problems: problems.map((problem) => `fallback: ${problem}`) };
 };

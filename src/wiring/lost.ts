@@ -1,24 +1,23 @@
 /** Looks for lost deliveries among everything of a service that is on its way. */
-import { type Alert, type Parcel, SOURCES } from '../alert.ts';
+import { type Parcel, SOURCES } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import type { AlertRecord } from '../deliver/ledger.ts';
 import { createLostDeliveries, type Suspect } from '../deliver/lost.ts';
-import { channelsOf, routeEntries } from '../dispatch/routes.ts';
 import { ServiceError } from '../errors.ts';
 import type { Catalog } from '../poll/catalog.ts';
 import { createPollLock } from '../poll/lock.ts';
 import { createCarried } from './carried.ts';
 import { createContext } from './context.ts';
 import { routeSettings } from './deliver.ts';
-import { fallbackRoutes } from './fallback.ts';
 import { createGatekeeper } from './gatekeeper.ts';
 import type { Service } from './poll.ts';
+import { createRouting } from './routing.ts';
 import type { Store } from './store.ts';
 
 export interface LostSearchDependencies {
   config: Config;
   store: Store;
-  catalog: Pick<Catalog, 'protocols'>;
+  catalog: Pick<Catalog, 'protocols' | 'protocolOf'>;
   serviceOf(name: string): Service;
   now(): number;
 }
@@ -45,21 +44,13 @@ export const createLostSearch = ({ config, store, catalog, serviceOf, now }: Los
   const lock = createPollLock(store.redis, store.prefix);
   const gatekeeper = createGatekeeper({ config, settings, store, now });
 
-  const withContext = createContext({
-    firsts: store.firsts,
-    protocolOf: async ({ service, protocol }) => (await catalog.protocols(service)).get(protocol),
-  });
+  const { destinationsOf } = createRouting({ config, settings, protocolOf: catalog.protocolOf });
+  const withContext = createContext({ firsts: store.firsts, protocolOf: catalog.protocolOf });
 
   /** The books keep no context. */
   const enqueue = async (parcels: readonly Parcel[], nonce: string): Promise<void> => {
     const told = parcels.map(async (parcel) => ({ ...parcel, alerts: await withContext(parcel.alerts) }));
     await gatekeeper.pass(await Promise.all(told), nonce);
-  };
-
-  const destinationsOf = async ({ service, protocol }: Pick<Alert, 'service' | 'protocol'>) => {
-    const { channels = [] } = (await catalog.protocols(service)).get(protocol) ?? {};
-    const routes = routeEntries(channelsOf(protocol, { channels }, settings.overrides), settings);
-    return [...routes.destinations, ...fallbackRoutes(config, settings).destinations];
   };
 
   /** Stored notifications have no ids to ask for: they are read from their date on. */

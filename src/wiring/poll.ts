@@ -6,7 +6,7 @@ import type { Health } from '../ops/health.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Outages } from '../ops/outages.ts';
 import { createAdmission } from '../poll/admission.ts';
-import { type CatalogEntry, createCatalog } from '../poll/catalog.ts';
+import { createCatalog } from '../poll/catalog.ts';
 import type { Track } from '../poll/cursor.ts';
 import { createHolds } from '../poll/holds.ts';
 import { createNameFilter } from '../poll/include.ts';
@@ -60,7 +60,7 @@ export const createReading = (dependencies: ReadingDependencies) => {
 
   /** What happened since a protocol was not listed yet is no history, whatever `startFrom` says. */
   const owedSince = async ({ service, protocol }: Track): Promise<number> => {
-    const since = (await catalog.protocols(service)).get(protocol)?.owedSince;
+    const since = (await catalog.protocolOf({ service, protocol }))?.owedSince;
     return since === undefined ? Number.POSITIVE_INFINITY : since + serviceOf(service).clock.now() - now();
   };
 
@@ -172,8 +172,6 @@ export const createReading = (dependencies: ReadingDependencies) => {
         const [first] = outages.current().filter(({ group }) => group === name);
         return first === undefined ? { name, up: true } : { name, up: false, lastError: first.message };
       }),
-    protocolOf: async ({ service, protocol }: Alert): Promise<CatalogEntry | undefined> =>
-      (await catalog.protocols(service)).get(protocol),
     intake,
     close: async () => {
       await Promise.all([...services.values()].map(({ client }) => client.close()));

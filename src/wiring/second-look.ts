@@ -5,7 +5,6 @@ import type { Config } from '../config/schema.ts';
 import type { DeliveryRecord } from '../deliver/record.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
 import type { Restraint } from '../dispatch/restraints.ts';
-import { channelsOf, routeEntries } from '../dispatch/routes.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Outages } from '../ops/outages.ts';
 import type { Catalog } from '../poll/catalog.ts';
@@ -17,8 +16,8 @@ import { createLooks } from '../poll/looks.ts';
 import type { Stream } from '../poll/poller.ts';
 import { createSecondLook } from '../poll/second-look.ts';
 import { routeSettings } from './deliver.ts';
-import { fallbackRoutes } from './fallback.ts';
 import type { Service } from './poll.ts';
+import { createRouting } from './routing.ts';
 import type { Store } from './store.ts';
 import { hasSecondLook } from './turns.ts';
 
@@ -50,7 +49,11 @@ export const createLooking = (dependencies: LookingDependencies) => {
   const looks = createLooks(store.redis, store.prefix);
   const lock = createPollLock(store.redis, store.prefix);
   const latecomers = createLatecomers({ cursors: store.cursors, seen: store.seen, lock, dispatch, now });
-  const settings = routeSettings(config);
+  const { destinationsOf } = createRouting({
+    config,
+    settings: routeSettings(config),
+    protocolOf: catalog.protocolOf,
+  });
   const isFull = new Set<string>();
 
   /** What polls do not ask the service for: they ask for one assessment where they want only one. */
@@ -105,9 +108,7 @@ export const createLooking = (dependencies: LookingDependencies) => {
    * alert through.
    */
   const followUp = async (alert: Alert, destinations: readonly string[]): Promise<void> => {
-    const { channels = [] } = (await catalog.protocols(alert.service)).get(alert.protocol) ?? {};
-    const routes = routeEntries(channelsOf(alert.protocol, { channels }, settings.overrides), settings);
-    const all = [...routes.destinations, ...fallbackRoutes(config, settings).destinations];
+    const all = await destinationsOf(alert);
     const told = new Map(all.filter(({ id }) => destinations.includes(id)).map((one) => [one.id, one]));
     const restraint = await dependencies.restrain();
     const open = await restraint.pass(alert, [...told.values()], await mutedOf(alert));

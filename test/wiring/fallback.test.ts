@@ -234,13 +234,11 @@ test('a delivery to the fallback whose job was lost is queued again, not buried'
   const world = setUp();
   const { store, config } = world;
   await expectAt(store, makeAlert(1), ONCALL);
+  const protocol = { name: 'Lending Pool', channels: [], notifyOn: [], missed: 0 };
   const search = createLostSearch({
     config,
     store,
-    catalog: {
-      protocols: async () =>
-        new Map([['Lending Pool', { name: 'Lending Pool', channels: [], notifyOn: [], missed: 0 }]]),
-    },
+    catalog: { protocols: async () => new Map([[protocol.name, protocol]]), protocolOf: async () => protocol },
     serviceOf: () => ({ lookUp: async () => new Map() }) as unknown as Service,
     now: () => Date.now() + config.audit.lostAfter + 1000,
   });

@@ -124,6 +124,7 @@ export const createReader = (options: ReaderOptions) => {
       refresh: () => Promise.reject(new Error('no catalog here')),
       refreshAssets: () => Promise.reject(new Error('no catalog here')),
       protocols: async () => new Map(),
+      protocolOf: async () => undefined,
     },
     admission,
     poll,
