@@ -7,7 +7,6 @@ import { destinationsAt } from '../dispatch/routes.ts';
 import { UsageError } from '../errors.ts';
 import { createAgain } from '../wiring/again.ts';
 import { createContext } from '../wiring/context.ts';
-import { routeSettings } from '../wiring/deliver.ts';
 import {
   type ForwardCounts,
   type Forwarded,
@@ -16,6 +15,7 @@ import {
   forward,
 } from '../wiring/forward.ts';
 import { openHistory } from '../wiring/history.ts';
+import { routeSettings } from '../wiring/routing.ts';
 import { openView } from '../wiring/view.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { warnOfHeld, warnOfIdle } from './dead-change.ts';

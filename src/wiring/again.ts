@@ -6,9 +6,8 @@ import { createResend, type Resent } from '../deliver/resend.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
 import type { Catalog } from '../poll/catalog.ts';
 import { createCarried } from './carried.ts';
-import { routeSettings } from './deliver.ts';
 import { createGatekeeper } from './gatekeeper.ts';
-import { createRouting } from './routing.ts';
+import { createRouting, routeSettings } from './routing.ts';
 import type { Store } from './store.ts';
 
 export interface Retried extends Resent {

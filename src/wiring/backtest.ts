@@ -5,9 +5,10 @@ import type { Config } from '../config/schema.ts';
 import { type Routes, routeAlert } from '../dispatch/routes.ts';
 import { createDeliveryForecast, type DeliveryLoads, type Routed } from './backtest-deliveries.ts';
 import { createMuteForecast, type MuteLoad } from './backtest-mutes.ts';
-import { openConfiguredChannels, routeSettings } from './deliver.ts';
+import { openConfiguredChannels } from './channels.ts';
 import type { HistoryProtocol, openHistory, Period, Unread } from './history.ts';
-import { createRouteReview } from './routes.ts';
+import { createRouteReview } from './route-review.ts';
+import { routeSettings } from './routing.ts';
 
 export interface ProtocolLoad {
   service: string;

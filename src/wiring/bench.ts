@@ -11,9 +11,10 @@ import { createCatalog } from '../poll/catalog.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { createScrubber } from '../secret.ts';
 import { version } from '../version.ts';
-import { createDelivering, routeSettings } from './deliver.ts';
+import { createDelivering } from './deliver.ts';
 import { listProtocols, openServices } from './poll.ts';
 import { attachRedis, type OpenRedis, openOwnRedis } from './redis.ts';
+import { routeSettings } from './routing.ts';
 import { createStore } from './store.ts';
 
 export interface TestBench {

@@ -1,23 +1,21 @@
 /** Hands `dispatch` and `deliver` what they need: from an alert to the queues, and from the queues to the channels. */
 import type { Logger } from 'pino';
 import type { Alert, ChannelKind } from '../alert.ts';
-import { createGuardedPost } from '../channels/http.ts';
-import { addressesOf, labelOf, openChannels } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
-import type { AttemptEvent } from '../deliver/attempt.ts';
 import type { Broken } from '../deliver/health.ts';
 import { NOWHERE } from '../deliver/record.ts';
 import type { Subject } from '../deliver/subject.ts';
 import { createDispatch } from '../dispatch/dispatch.ts';
-import type { RouteSettings } from '../dispatch/routes.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
+import { openConfiguredChannels } from './channels.ts';
 import { createContext } from './context.ts';
 import { correlationSettings, createCorrelation } from './correlate.ts';
+import { reportAttempt } from './deliver-report.ts';
 import { createDestinationNews } from './destination-news.ts';
-import { createFallback } from './fallback.ts';
+import { createFallback, type Fallback } from './fallback.ts';
 import { createRestraints } from './restraints.ts';
-import { createRouting } from './routing.ts';
+import { createRouting, routeSettings } from './routing.ts';
 import type { Store } from './store.ts';
 import { startWorker } from './workers.ts';
 
@@ -34,69 +32,16 @@ export interface DeliveringDependencies {
   now(): number;
 }
 
-export const routeSettings = (config: Config): RouteSettings => ({
-  triggers: config.alerts.triggers,
-  overrides: config.protocols.overrides,
-  configured: new Set(
-    (Object.keys(config.channels) as (keyof Config['channels'])[]).filter(
-      (kind) => config.channels[kind] !== undefined,
-    ),
-  ),
-  addressesOf,
-  labelOf,
-});
-
-/** Sends to addresses from outside only what the guard lets through; its rules stand with the webhooks'. */
-export const openConfiguredChannels = (config: Config, now: () => number) => {
-  const { allowHttp = false, allowNetworks = [] } = config.channels.webhook ?? {};
-  const guard = createGuardedPost({ allowHttp, allowNetworks });
-  const channels = openChannels(config.channels, { post: guard.post, now });
-  return {
-    channels,
-    close: async () => {
-      await Promise.all(channels.map((channel) => channel.close()));
-      await guard.close();
-    },
-  };
-};
-
 const NO_ROUTE = 'no destination';
 
-const seconds = (ms: number): number => ms / 1000;
+interface StrandedDependencies extends Pick<DeliveringDependencies, 'store' | 'log' | 'now'> {
+  fallback: Pick<Fallback, 'onStranded'>;
+}
 
-/** The canonical line of an attempt, and its counts. */
-const reportAttempt = (log: Logger, metrics: Metrics, now: () => number) => (event: AttemptEvent) => {
-  const { kind, destination, alerts, outcome, durationMs, reason } = event;
-  metrics.deliveries.inc({ kind, destination: destination.id, outcome }, alerts.length);
-  metrics.deliveryDuration.observe({ kind }, seconds(durationMs));
-  if (reason !== undefined) metrics.deliveryFailures.inc({ kind, destination: destination.id, reason });
-  // How old history is when it is replayed says nothing of how fast alerts travel.
-  for (const { at } of outcome === 'delivered' ? alerts.filter(({ replay }) => !replay) : []) {
-    metrics.alertLatency.observe({ kind }, Math.max(0, seconds(now() - Date.parse(at))));
-  }
-  const { destination: _destination, alerts: _alerts, ...told } = event;
-  const line = {
-    ...told,
-    destination: destination.id,
-    to: destination.label,
-    protocol: alerts[0]?.protocol,
-    alerts: alerts.length,
-    ...(alerts.some(({ replay }) => replay) ? { replay: true } : {}),
-    items: alerts.slice(0, 5).map(({ itemId }) => itemId),
-  };
-  if (outcome === 'delivered') log.info(line, 'delivered');
-  else if (outcome === 'dead') log.error(line, 'delivery is dead');
-  else log.warn(line, 'delivery will be tried again');
-};
-
-export const createDelivering = (dependencies: DeliveringDependencies) => {
-  const { config, store, metrics, log, scrub, protocolOf, now } = dependencies;
-  const settings = routeSettings(config);
-  const { channels, close } = openConfiguredChannels(config, now);
-
-  const { routesOf } = createRouting({ config, settings, protocolOf });
-
-  const stranded = async (alert: Alert, problems: readonly string[]): Promise<void> => {
+/** Ends an alert that has no destination: buried first and booked last, so that a crash in between does it again. */
+const createStranded =
+  ({ store, fallback, log, now }: StrandedDependencies) =>
+  async (alert: Alert, problems: readonly string[]): Promise<void> => {
     const message = problems.length > 0 ? `${NO_ROUTE}: ${problems.join('; ')}` : `${NO_ROUTE}: it has no channels`;
     const end = { reason: 'no-destination', message, at: new Date(now()).toISOString() };
     await store.dead.bury({ alert, attempts: 0, ...end });
@@ -108,14 +53,20 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     );
   };
 
+export const createDelivering = (dependencies: DeliveringDependencies) => {
+  const { config, store, metrics, log, scrub, protocolOf, now } = dependencies;
+  const settings = routeSettings(config);
+  const { channels, close } = openConfiguredChannels(config, now);
+
+  const { routesOf } = createRouting({ config, settings, protocolOf });
+
   const fallback = createFallback({ config, settings, store, metrics, log });
-  const { labelOf } = settings;
   const restraints = createRestraints({ config, settings, store, metrics, fallback, log, now });
   const news = createDestinationNews({
     store,
     fallback: fallback.destinations,
     routesOf: restraints.openOf(routesOf),
-    labelOf,
+    labelOf: settings.labelOf,
     log,
     now,
   });
@@ -128,7 +79,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     setDeadline: fallback.setDeadline,
     expect: store.ledger.expect,
     enqueue: store.queues.enqueue,
-    stranded,
+    stranded: createStranded({ store, fallback, log, now }),
     onRouted: ({ service, protocol, source }) => metrics.alerts.inc({ service, protocol, source }),
     untold: correlation.untoldAt,
     waitOf: correlation.waitOf,

@@ -4,10 +4,10 @@ import type { Config } from '../config/schema.ts';
 import type { Target } from '../deliver/record.ts';
 import { createGate, trustedBy } from '../dispatch/gate.ts';
 import { UsageError } from '../errors.ts';
-import { routeSettings } from './deliver.ts';
 import { fallbackRoutes } from './fallback.ts';
 import { createGatekeeper } from './gatekeeper.ts';
-import type { RouteReview } from './routes.ts';
+import type { RouteReview } from './route-review.ts';
+import { routeSettings } from './routing.ts';
 import type { Store } from './store.ts';
 
 /** `config`: named by the config itself. `allowed`: by `destinations.allow`. `held`: something waits for it. */

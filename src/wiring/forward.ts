@@ -5,8 +5,8 @@ import type { Config } from '../config/schema.ts';
 import type { Resent } from '../deliver/resend.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
 import { type Routes, routeAlert } from '../dispatch/routes.ts';
-import { routeSettings } from './deliver.ts';
 import type { HistoryProtocol, openHistory, Period, Unread } from './history.ts';
+import { routeSettings } from './routing.ts';
 
 export interface ForwardPlan {
   protocols: readonly HistoryProtocol[];

@@ -3,7 +3,7 @@ import type { Config } from '../config/schema.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Catalog } from '../poll/catalog.ts';
 import { brokenNow } from './broken.ts';
-import type { RouteReview } from './routes.ts';
+import type { RouteReview } from './route-review.ts';
 import type { Store } from './store.ts';
 
 export interface GaugeDependencies {

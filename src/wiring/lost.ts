@@ -8,10 +8,9 @@ import type { Catalog } from '../poll/catalog.ts';
 import { createPollLock } from '../poll/lock.ts';
 import { createCarried } from './carried.ts';
 import { createContext } from './context.ts';
-import { routeSettings } from './deliver.ts';
 import { createGatekeeper } from './gatekeeper.ts';
 import type { Service } from './poll.ts';
-import { createRouting } from './routing.ts';
+import { createRouting, routeSettings } from './routing.ts';
 import type { Store } from './store.ts';
 
 export interface LostSearchDependencies {

@@ -2,7 +2,7 @@
 import type { Config } from '../config/schema.ts';
 import { messageOf } from '../errors.ts';
 import { checkRedis } from '../queue/check.ts';
-import { openConfiguredChannels } from './deliver.ts';
+import { openConfiguredChannels } from './channels.ts';
 import { openServices } from './poll.ts';
 import { openNamedRedis } from './redis.ts';
 

@@ -1,9 +1,23 @@
 /** Where alerts go by the config and by what the catalog knows of their protocol now. */
 import type { Alert, Destination } from '../alert.ts';
+import { addressesOf, labelOf } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import { channelsOf, type RouteSettings, type Routes, routeAlert, routeEntries } from '../dispatch/routes.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
 import { fallbackRoutes } from './fallback.ts';
+
+/** What the config says of routes. */
+export const routeSettings = (config: Config): RouteSettings => ({
+  triggers: config.alerts.triggers,
+  overrides: config.protocols.overrides,
+  configured: new Set(
+    (Object.keys(config.channels) as (keyof Config['channels'])[]).filter(
+      (kind) => config.channels[kind] !== undefined,
+    ),
+  ),
+  addressesOf,
+  labelOf,
+});
 
 export interface RoutingDependencies {
   config: Pick<Config, 'fallback'>;

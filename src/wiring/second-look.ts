@@ -15,9 +15,8 @@ import { firstLook, type Told } from '../poll/look.ts';
 import { createLooks } from '../poll/looks.ts';
 import type { Stream } from '../poll/poller.ts';
 import { createSecondLook } from '../poll/second-look.ts';
-import { routeSettings } from './deliver.ts';
 import type { Service } from './poll.ts';
-import { createRouting } from './routing.ts';
+import { createRouting, routeSettings } from './routing.ts';
 import type { Store } from './store.ts';
 import { hasSecondLook } from './turns.ts';
 

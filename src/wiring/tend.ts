@@ -5,10 +5,10 @@ import type { Config } from '../config/schema.ts';
 import type { Health } from '../ops/health.ts';
 import type { Outages } from '../ops/outages.ts';
 import type { Mirror } from '../poll/mirror.ts';
-import { createChannelProof } from './channels.ts';
+import { createChannelProof } from './channel-proof.ts';
 import type { createDelivering } from './deliver.ts';
 import type { createReading } from './poll.ts';
-import type { RouteReview } from './routes.ts';
+import type { RouteReview } from './route-review.ts';
 import type { Store } from './store.ts';
 import { createWatch } from './watch.ts';
 

@@ -3,10 +3,10 @@
 import type { Config } from '../config/schema.ts';
 import { createCatalog } from '../poll/catalog.ts';
 import { createNameFilter } from '../poll/include.ts';
-import { routeSettings } from './deliver.ts';
 import { fallbackRoutes } from './fallback.ts';
 import { attachRedis } from './redis.ts';
-import { createRouteReview } from './routes.ts';
+import { createRouteReview } from './route-review.ts';
+import { routeSettings } from './routing.ts';
 import { createStatus } from './status.ts';
 import { createStore } from './store.ts';
 
