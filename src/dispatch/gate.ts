@@ -6,7 +6,7 @@ import { type RouteSettings, routeEntries } from './routes.ts';
 export interface GateSettings {
   /** False: everything is open. */
   gate: boolean;
-  /** `KIND:GLOB` each, see `createAllow`. */
+  /** `KIND:GLOB` each, see `fitsEntry`. */
   allow: readonly string[];
   /** Ids of the destinations that the operator's own config names. */
   trusted: ReadonlySet<string>;

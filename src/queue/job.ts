@@ -27,7 +27,7 @@ export interface ParcelJob extends Parcel {
   yields?: number;
   /** Alerts a message may tell at most: where several were refused together, the rest must not die with one of them. */
   most?: number;
-  /** Tells what was gathered for the destination under this number, see `deliver/backlog.ts`; `alerts` is empty then. */
+  /** Tells what was gathered for the destination under this number, see `queue/backlog.ts`; `alerts` is empty then. */
   gathering?: number;
 }
 
