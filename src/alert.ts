@@ -18,8 +18,9 @@ export type JsonObject = { [key: string]: JsonValue };
 export const CHANNEL_KINDS = ['email', 'telegram', 'slack', 'webhook'] as const;
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
-/** Kinds a person reads; a webhook is read by a program. */
-export const HUMAN_KINDS: readonly ChannelKind[] = ['email', 'telegram', 'slack'];
+/** A destination that people read; a webhook is read by a program. */
+export const isHuman = ({ kind }: { kind: string }): boolean =>
+  CHANNEL_KINDS.some((one) => one === kind && one !== 'webhook');
 
 export const SOURCES = ['inspections', 'notifications'] as const;
 export type Source = (typeof SOURCES)[number];

@@ -1,5 +1,5 @@
 /** Whom to tell that a destination is broken, and in which words; also that it works again, and that it has moved. Pure. */
-import { type Destination, HUMAN_KINDS } from '../alert.ts';
+import { type Destination, isHuman } from '../alert.ts';
 import type { DeliveryReason } from '../errors.ts';
 import { nameOf } from './record.ts';
 import { type Subject, subjectName } from './subject.ts';
@@ -16,7 +16,7 @@ export const audienceOf = ({ destination, isSender, fallback, routed, isBroken }
   const isWell = (one: Destination): boolean =>
     one.id !== destination.id && !(isSender && one.kind === destination.kind) && !isBroken(one);
   const first = fallback.filter(isWell);
-  return first.length > 0 ? first : routed.filter((one) => HUMAN_KINDS.includes(one.kind) && isWell(one));
+  return first.length > 0 ? first : routed.filter((one) => isHuman(one) && isWell(one));
 };
 
 const timeText = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`;

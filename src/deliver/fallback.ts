@@ -1,5 +1,5 @@
 /** Which alerts go to the fallback, and the sentence that says why. Pure. */
-import { type Alert, type Destination, HUMAN_KINDS, isAnnouncement } from '../alert.ts';
+import { type Alert, type Destination, isAnnouncement, isHuman } from '../alert.ts';
 import { type DeliveryRecord, nameOf, type Target } from './record.ts';
 
 /** Also the label of the metric. `late`: no person's channel accepted it in time. `held`: its destination is not approved. */
@@ -9,11 +9,9 @@ export type DivertReason = 'late' | 'dead' | 'stranded' | 'held';
 export const mayDivert = (alert: Alert): boolean =>
   !alert.replay && !isAnnouncement(alert) && alert.type !== 'test.sample';
 
-const isHuman = ({ destination: { kind } }: DeliveryRecord): boolean => HUMAN_KINDS.some((human) => human === kind);
-
 /** What counts: people's channels, or programs' where an alert has no others. */
 const countingOf = (deliveries: readonly DeliveryRecord[]): readonly DeliveryRecord[] => {
-  const people = deliveries.filter(isHuman);
+  const people = deliveries.filter(({ destination }) => isHuman(destination));
   return people.length > 0 ? people : deliveries;
 };
 
@@ -68,7 +66,10 @@ const byTries = (a: DeliveryRecord, b: DeliveryRecord): number =>
 /** `deliveries` are those of the alert's own destinations. */
 export const lateNotice = ({ deliveries, afterMs, faultOf }: LateInput): string => {
   const counting = countingOf(deliveries).toSorted(byTries);
-  const who = counting.some(isHuman) || counting.length === 0 ? "no person's channel" : 'no webhook';
+  const who =
+    counting.some(({ destination }) => isHuman(destination)) || counting.length === 0
+      ? "no person's channel"
+      : 'no webhook';
   const reasons = counting.slice(0, NAMED).map((one) => `${nameOf(one.destination)}: ${becauseOf(one, faultOf)}`);
   const more = counting.length > NAMED ? [`and ${counting.length - NAMED} more`] : [];
   const told = reasons.length > 0 ? [...reasons, ...more] : ['it was not queued yet'];

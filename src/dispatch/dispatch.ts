@@ -1,5 +1,5 @@
 /** The alerts of one read -> parcels -> jobs. When it resolves, every alert is durably queued or accounted for. */
-import { type Alert, type Destination, HUMAN_KINDS, type Parcel } from '../alert.ts';
+import { type Alert, type Destination, isHuman, type Parcel } from '../alert.ts';
 import type { Restraint } from './restraints.ts';
 import type { Routes } from './routes.ts';
 
@@ -32,7 +32,7 @@ const PARCEL_ALERTS = 20;
 const DIGEST_ALERTS = 500;
 
 const cut = ({ destination, alerts }: Parcel): Parcel[] => {
-  const size = HUMAN_KINDS.includes(destination.kind) ? DIGEST_ALERTS : PARCEL_ALERTS;
+  const size = isHuman(destination) ? DIGEST_ALERTS : PARCEL_ALERTS;
   return Array.from({ length: Math.ceil(alerts.length / size) }, (_, index) => ({
     destination,
     alerts: alerts.slice(index * size, (index + 1) * size),

@@ -1,6 +1,6 @@
 /** Ends mutes whose time is over, and tells once what each hid. */
 import type { Logger } from 'pino';
-import { type Destination, HUMAN_KINDS } from '../alert.ts';
+import { type Destination, isHuman } from '../alert.ts';
 import { endOf, type StoredMute } from '../deliver/mutes.ts';
 import type { IsOpen } from '../dispatch/gate.ts';
 import { createAnnounce } from './announce.ts';
@@ -21,8 +21,6 @@ export interface MuteEndDependencies {
 
 /** So long `mute list --all` shows it. */
 const REMEMBERED_MS = 7 * 86_400_000;
-
-const isHuman = ({ kind }: Destination): boolean => HUMAN_KINDS.includes(kind);
 
 export const createMuteEnds = (dependencies: MuteEndDependencies) => {
   const { store, muting, fallback, isConfigured, log, now } = dependencies;

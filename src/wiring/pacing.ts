@@ -1,5 +1,5 @@
 /** How one channel kind is written to: how fast, and whether what has to wait is gathered. */
-import { type ChannelKind, type Destination, destinationId } from '../alert.ts';
+import { type ChannelKind, type Destination, destinationId, isHuman } from '../alert.ts';
 import { pacedAs, rateOf } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import { senderSubject } from '../deliver/subject.ts';
@@ -26,5 +26,5 @@ export const pacingOf = (kind: ChannelKind, options: KindOptions): Pacing => ({
     'senderRateLimit' in options && hasSender(destination)
       ? { id: senderSubject(kind), rate: options.senderRateLimit }
       : undefined,
-  gathers: kind !== 'webhook',
+  gathers: isHuman({ kind }),
 });

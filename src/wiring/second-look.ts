@@ -1,6 +1,6 @@
 /** Hands the second look what it needs: what polls and sweeps read, the service, the books, and the way to people. */
 import type { Logger } from 'pino';
-import { type Alert, alertId, HUMAN_KINDS, type Item } from '../alert.ts';
+import { type Alert, alertId, type Item, isHuman } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import type { DeliveryRecord } from '../deliver/record.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
@@ -38,8 +38,8 @@ const CONFIRM_MS = 60_000;
 const TYPE = /^inspection\./;
 
 /** Destinations that have an alert, or will. People hear of what was muted when the mute ends; programs do not. */
-const hears = ({ state, destination: { kind } }: DeliveryRecord): boolean =>
-  state === 'delivered' || state === 'waiting' || (state === 'muted' && HUMAN_KINDS.some((human) => human === kind));
+const hears = ({ state, destination }: DeliveryRecord): boolean =>
+  state === 'delivered' || state === 'waiting' || (state === 'muted' && isHuman(destination));
 
 export const createLooking = (dependencies: LookingDependencies) => {
   const { config, store, metrics, outages, log, catalog, serviceOf, dispatch, now } = dependencies;
