@@ -13,7 +13,7 @@ export interface GuardOptions {
 }
 
 export interface Guard {
-  /** What is wrong with a URL as it is written, as the end of a sentence; undefined where nothing is. */
+  /** What is wrong with a URL as it is written, as the end of a sentence with the key that opens it; undefined where nothing is. */
   refuseUrl(url: URL): string | undefined;
   /** What is wrong with an address that a host's name leads to. */
   refuseAddress(address: string, host: string): string | undefined;
@@ -70,12 +70,12 @@ export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions): Guard =
     const address = parse(text);
     if (address === undefined) return 'leads to something that is no address';
     const allowed = isPublic(address) || networks.some((network) => contains(network, address));
-    return allowed ? undefined : 'leads to an address that is not public';
+    return allowed ? undefined : 'leads to an address that is not public (channels.webhook.allowNetworks)';
   };
 
   const refuseUrl = (url: URL): string | undefined => {
     if (url.protocol === 'http:') {
-      if (!allowHttp) return 'is plain http, which is not allowed';
+      if (!allowHttp) return 'is plain http, which is not allowed (channels.webhook.allowHttp)';
     } else if (url.protocol !== 'https:') return 'is neither https nor http';
     if (url.username !== '' || url.password !== '') return 'carries a user or password in its URL';
     const host = hostKey(url.hostname);

@@ -234,6 +234,17 @@ describe('guard', () => {
     expect(refuseAddress('172.16.0.1', 'hooks.internal.evil.example')).toMatch(/not public/);
   });
 
+  test('a refusal names the key that opens it, where one does', () => {
+    const { refuseUrl, refuseAddress } = createGuard({ allowHttp: false, allowNetworks: [] });
+    expect(refuseUrl(url('http://hooks.example/'))).toBe(
+      'is plain http, which is not allowed (channels.webhook.allowHttp)',
+    );
+    const notPublic = 'leads to an address that is not public (channels.webhook.allowNetworks)';
+    expect(refuseUrl(url('https://10.0.0.1/'))).toBe(notPublic);
+    expect(refuseAddress('10.0.0.1', 'hooks.example')).toBe(notPublic);
+    expect(refuseUrl(url('ftp://hooks.example/'))).not.toContain('channels.webhook');
+  });
+
   test('a list with a broken network does not go unnoticed', () => {
     expect(() => createGuard({ allowHttp: false, allowNetworks: ['10.0.0.0/33'] })).toThrow();
     expect(() => createGuard({ allowHttp: false, allowNetworks: ['10.0.0/8'] })).toThrow();
