@@ -9,6 +9,11 @@
  *   delivery     one alert on its way to one destination; ends delivered, muted or dead
  *   parcel       the deliveries that one read found for one destination; one job of the queue
  *   mute         keeps what fits it from being sent for a time; what it hid is told when it ends
+ *   held         waits until somebody approves its destination
+ *   gathering    what waits together for a destination of people, until its next slot
+ *   incident     alerts of one transaction, told as one message
+ *   digest       one message that tells many alerts
+ *   announcement what Tocsin itself has to say, as an alert
  */
 import { createHash } from 'node:crypto';
 

@@ -25,7 +25,7 @@ export const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.i
  * the unit is split into `todo`, then told more plainly; one that not even the plainest format can tell is thrown, last
  * of all.
  */
-export const createUnits =
+export const createMessagesOf =
   (compose: Compose, destination: Destination, todo: Unit[]) =>
   ({ alerts, format, hopeless }: Unit): Message[] => {
     if (alerts.length === 0) return [];

@@ -155,10 +155,8 @@ export const forecast = async (arrivals: readonly Arrival[], dependencies: Forec
   });
 
   const { signal } = new AbortController();
-
   for (let job = jobs.next(); job; job = jobs.next()) {
     clock = Math.max(clock, job.at);
-
     const verdict = await process(job.data, signal);
     if (!verdict.done) jobs.again({ ...job, at: verdict.runAt, data: verdict.data });
   }

@@ -3,7 +3,7 @@ import type { Alert, Destination } from '../alert.ts';
 import type { Message } from '../channels/channel.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { ProcessParcel, Verdict } from '../queue/queues.ts';
-import { createUnits, partsOf, plainer, type Unit } from './compose.ts';
+import { createMessagesOf, partsOf, plainer, type Unit } from './compose.ts';
 import { createTell, type TellDependencies } from './tell.ts';
 import { createWaiting, DONE, isFresh, rerun, type WaitingDependencies } from './waiting.ts';
 
@@ -122,7 +122,7 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     const { job } = ready;
     const { format, most } = job;
     const todo: Unit[] = partsOf(ready.alerts, most).map((alerts) => ({ alerts, format }));
-    const messagesOf = createUnits(compose, job.destination, todo);
+    const messagesOf = createMessagesOf(compose, job.destination, todo);
     for (let unit = todo.shift(); unit; unit = todo.shift()) {
       for (const message of messagesOf(unit)) {
         const verdict = await sendOne(job, message, unit, todo, signal);

@@ -1,7 +1,7 @@
 /** Looks that are due later, as delayed jobs: has somebody accepted these alerts by then? */
 import { type Job, Queue, Worker } from 'bullmq';
 import { type Alert, contentId } from '../alert.ts';
-import { type QueueCounts, type QueueSettings, stopWorker, WORKER_LOCKS } from './queues.ts';
+import { JOB_OPTIONS, type QueueCounts, type QueueSettings, stopWorker, WORKER_LOCKS } from './queues.ts';
 
 export interface Deadlines {
   /** Durable when it resolves: `alerts` are looked at after `afterMs`, once however often that is asked for. */
@@ -22,14 +22,6 @@ interface DeadlineJob {
 }
 
 const QUEUE = 'deadlines';
-/** A look is cheap to repeat, and none may be lost; a kept id would swallow the look at alerts that are dispatched again. */
-const JOB_OPTIONS = {
-  attempts: 1_000_000,
-  backoff: { type: 'fixed', delay: 5000 },
-  removeOnComplete: true,
-  removeOnFail: { count: 1000 },
-  stackTraceLimit: 3,
-} as const;
 /** Alerts a job. */
 const CHUNK = 100;
 
@@ -39,6 +31,7 @@ const readJob = ({ data }: Job<DeadlineJob>): Alert[] => {
 };
 
 export const createDeadlines = ({ redis, prefix, onError }: QueueSettings): Deadlines => {
+  // A look is cheap to repeat, and none may be lost; a kept id would swallow the look at alerts that are dispatched again.
   const queue = new Queue<DeadlineJob>(QUEUE, { connection: redis, prefix, defaultJobOptions: JOB_OPTIONS });
   queue.on('error', (error) => onError(QUEUE, error));
 

@@ -55,7 +55,7 @@ export interface ParcelWorker {
  * decided by `retry.ts` and cost none. A job is therefore practically never "failed" by count. Done jobs are removed at
  * once: the ledger remembers what was delivered, and a kept id would swallow a deliberate repeat.
  */
-const JOB_OPTIONS = {
+export const JOB_OPTIONS = {
   attempts: 1_000_000,
   backoff: { type: 'fixed', delay: 5000 },
   removeOnComplete: true,

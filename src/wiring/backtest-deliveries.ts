@@ -7,6 +7,7 @@ import { type Load, type LoadMessage, loadOf } from '../deliver/load.ts';
 import { targetOf } from '../deliver/record.ts';
 import { type Booked, tellerAt } from '../dispatch/correlate.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
+import { oldestFirst } from '../queue/backlog.ts';
 import { chainsOf } from './chains.ts';
 import { comparisonOf, correlationSettings } from './correlate.ts';
 import { pacingOf } from './pacing.ts';
@@ -67,18 +68,11 @@ const createCorrelationForecast = (config: Config) => {
 };
 
 /** The reads of several protocols end in any order; what came at one moment is told in the order of its dates. */
-const byDate = (
-  {
-    parcel: {
-      alerts: [a],
-    },
-  }: Arrival,
-  {
-    parcel: {
-      alerts: [b],
-    },
-  }: Arrival,
-): number => (a?.at ?? '').localeCompare(b?.at ?? '') || (a?.id ?? '').localeCompare(b?.id ?? '');
+const byDate = (one: Arrival, other: Arrival): number => {
+  const [first] = one.parcel.alerts;
+  const [second] = other.parcel.alerts;
+  return first && second ? oldestFirst(first, second) : 0;
+};
 
 export const createDeliveryForecast = (config: Config, channels: readonly Channel[]) => {
   const { interval } = config.poll;
