@@ -4,6 +4,7 @@ import { duration } from '../config/fields.ts';
 
 const RATE_RULE = 'must be a number greater than 0';
 const COUNT_RULE = 'must be a whole number from 1 to 1000';
+const LIMIT_RULE = 'must be a map like { perSecond: 1 }';
 
 const rate = (description: string) =>
   z.number({ error: RATE_RULE }).positive({ error: RATE_RULE }).exactOptional().describe(description);
@@ -11,20 +12,26 @@ const rate = (description: string) =>
 const count = () =>
   z.int({ error: COUNT_RULE }).min(1, { error: COUNT_RULE, abort: true }).max(1000, { error: COUNT_RULE });
 
-const rateLimit = z.strictObject({
-  perSecond: rate('Messages a second to one destination; fractions are allowed.'),
-  perMinute: rate('Messages a minute to one destination; holds besides perSecond.'),
-  burst: count().exactOptional().describe('Messages that may follow each other at once before the rates hold.'),
-});
+const rateLimit = z.strictObject(
+  {
+    perSecond: rate('Messages a second to one destination; fractions are allowed.'),
+    perMinute: rate('Messages a minute to one destination; holds besides perSecond.'),
+    burst: count().exactOptional().describe('Messages that may follow each other at once before the rates hold.'),
+  },
+  { error: LIMIT_RULE },
+);
 
 /** How often one destination is written to. No rate: no limit. `burst` left out: 1. */
 export type RateLimit = z.infer<typeof rateLimit>;
 
-const senderRateLimit = z.strictObject({
-  perSecond: rate('Messages a second of this kind in all; fractions are allowed.'),
-  perMinute: rate('Messages a minute of this kind in all; holds besides perSecond.'),
-  burst: count().exactOptional().describe('Messages that may follow each other at once before the rates hold.'),
-});
+const senderRateLimit = z.strictObject(
+  {
+    perSecond: rate('Messages a second of this kind in all; fractions are allowed.'),
+    perMinute: rate('Messages a minute of this kind in all; holds besides perSecond.'),
+    burst: count().exactOptional().describe('Messages that may follow each other at once before the rates hold.'),
+  },
+  { error: LIMIT_RULE },
+);
 
 export interface OptionDefaults {
   rateLimit: RateLimit;

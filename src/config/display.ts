@@ -31,7 +31,7 @@ export const showPath = (path: Path): string => path.map(showKey).join('.') || '
 /** The value as YAML would have it, for a place where a scalar is due; lists and maps only by kind. */
 export const showValue = (value: unknown): string => {
   if (value === null) return 'nothing';
-  if (Array.isArray(value)) return 'a list';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
   if (typeof value === 'object') return 'a map';
   return typeof value === 'string' ? `"${plain(value, LONGEST_VALUE)}"` : plain(String(value), LONGEST_VALUE);
 };

@@ -52,6 +52,8 @@ export interface Explanation {
   rule: string;
   /** Whether the place is the key or the value. */
   at: 'key' | 'value';
+  /** It is of the wrong kind or length, so that a list or a map tells something as one. */
+  isKind?: boolean;
 }
 
 const keysOf = (value: unknown): string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : []);
@@ -82,6 +84,10 @@ export const explain = (issue: Issue, subject: Subject): Explanation[] => {
       return [{ path, rule: issue.issues[0]?.message ?? issue.message, at: 'key' }];
     case 'invalid_value':
       return [{ path, rule: issue.message + suggestion(subject.value, issue.values.map(String)), at: 'value' }];
+    case 'invalid_type':
+    case 'invalid_union':
+    case 'too_big':
+      return [{ path, rule: issue.message, at: 'value', isKind: true }];
     default:
       return [{ path, rule: issue.message, at: 'value' }];
   }

@@ -33,29 +33,30 @@ const quoted = (names: readonly string[]): string => `the value of ${[...new Set
 
 const SCALARS = ['string', 'number', 'integer', 'boolean'];
 
-/** Shows a value only where a scalar is due that is neither a secret nor put in from outside. */
-const gotAt = (tree: Tree, path: Path): string | undefined => {
+/** Shows a value only where a scalar is due that is neither a secret nor put in from outside; a list or a map only as `isKind`. */
+const gotAt = (tree: Tree, path: Path, isKind: boolean): string | undefined => {
   const value = valueAt(tree.value, path);
   const sources = tree.sourcesAt(path);
   if (value === undefined || value === null) return undefined;
   if (sources.length > 0) return quoted(sources);
   const types = shape.typesAt(path);
   const scalarIsDue = types.length > 0 && types.every((type) => SCALARS.includes(type));
-  if (!scalarIsDue) return typeof value === 'object' ? undefined : showKind(value);
+  if (!scalarIsDue) return typeof value === 'object' && !isKind ? undefined : showKind(value);
   return shape.isSecret(path) ? showKind(value) : showValue(value);
 };
 
-const place = (tree: Tree, path: Path, rule: string, at: 'key' | 'value' = 'value'): Finding => {
-  const got = at === 'key' ? undefined : gotAt(tree, path);
+const place = (tree: Tree, { path, rule, at, isKind = false }: Explanation): Finding => {
+  const got = at === 'key' ? undefined : gotAt(tree, path, isKind);
   const offset = at === 'key' ? tree.positions.ofKey(path) : tree.positions.ofValue(path);
   return { path, offset, rule, ...(got === undefined ? {} : { got }) };
 };
 
-const explained = (tree: Tree, { path, rule, at }: Explanation): Finding => {
+const explained = (tree: Tree, explanation: Explanation): Finding => {
+  const { path, at } = explanation;
   const value = valueAt(tree.value, path);
   if (at === 'value' && value === undefined) return { path, offset: tree.positions.ofValue(path), rule: 'is required' };
   const empty = at === 'value' && value === null;
-  return place(tree, path, empty ? 'is empty: give it a value or leave it out' : rule, at);
+  return place(tree, empty ? { path, rule: 'is empty: give it a value or leave it out', at } : explanation);
 };
 
 const check = (tree: Tree): { config?: Config; findings: Finding[] } => {
@@ -66,7 +67,7 @@ const check = (tree: Tree): { config?: Config; findings: Finding[] } => {
   });
   const findings = [
     ...explanations.map((explanation) => explained(tree, explanation)),
-    ...breachesOf(tree.value).map(({ path, rule }) => place(tree, path, rule)),
+    ...breachesOf(tree.value).map((breach) => place(tree, { ...breach, at: 'value' })),
   ].filter(({ path }) => !tree.isLost(path));
   return result.success ? { config: result.data, findings } : { findings };
 };

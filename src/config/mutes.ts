@@ -82,8 +82,8 @@ const lengthBreaches = (path: Breach['path'], { from, to }: Values, maxMs: numbe
   if (opens === shuts)
     return [{ path: [...path, 'to'], rule: 'must not be the same as from; a whole day is 00:00 to 24:00' }];
   const lengthMs = (shuts > opens ? shuts - opens : shuts - opens + 1440) * 60_000;
-  const rule = `must be such that the window is no longer than mutes.maxLength, ${formatDuration(maxMs)}`;
-  return lengthMs > maxMs ? [{ path: [...path, 'to'], rule }] : [];
+  const rule = `lasts ${formatDuration(lengthMs)}, and mutes.maxLength is ${formatDuration(maxMs)}`;
+  return lengthMs > maxMs ? [{ path, rule }] : [];
 };
 
 /** A window has to say what it mutes, and may not be too long. */

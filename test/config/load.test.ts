@@ -123,7 +123,22 @@ describe('a config with mistakes', () => {
     ['a missing section', '{}', '1:1: services: is required'],
     ['no services', 'services: []', '1:11: services: must list at least one service, else nothing is forwarded'],
     ['an empty section', `${SMALL}poll:`, '3:1: poll: is empty: give it a value or leave it out'],
-    ['a section of another kind', `${SMALL}poll: [1]`, '3:7: poll: must be a map'],
+    ['a section of another kind', `${SMALL}poll: [1]`, '3:7: poll: must be a map (got a list of 1)'],
+    [
+      'three secrets where two may be',
+      `${SERVICE}\nchannels: { webhook: { secret: [${Array(3).fill(`whsec_${'A'.repeat(32)}`)}] } }`,
+      '2:32: channels.webhook.secret: must be whsec_ and the base64 of 24 to 64 random bytes, or a list of two (got a list of 3)',
+    ],
+    [
+      'a number for a pace',
+      `${SERVICE}\nchannels: { webhook: { rateLimit: 0 } }`,
+      '2:35: channels.webhook.rateLimit: must be a map like { perSecond: 1 } (got a number)',
+    ],
+    [
+      "a number for a sender's pace",
+      `${SERVICE}\nchannels: { telegram: { senderRateLimit: 0, botToken: "1:${'a'.repeat(35)}" } }`,
+      '2:42: channels.telegram.senderRateLimit: must be a map like { perSecond: 1 } (got a number)',
+    ],
     ['a text for a section', `${SMALL}poll: fast`, '3:7: poll: must be a map (got a text)'],
     ['a map for a text', `${SMALL}dataDir: {}`, '3:10: dataDir: must be a text (put quotes around digits) (got a map)'],
     ['a number for a text', `${SMALL}dataDir: 12`, '3:10: dataDir: must be a text (put quotes around digits) (got 12)'],
