@@ -85,9 +85,8 @@ test('are dropped only on purpose, and the books say so', async () => {
   console.answer('no');
   expect(await console.run('dead', 'drop', '--all')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('nothing'),
+    err: expect.stringMatching(/drops 2 dead deliveries[\s\S]*nothing/),
   });
-  expect(console.asked).toEqual([expect.stringContaining('drops 2 dead deliveries')]);
   expect(await listed()).toHaveLength(2);
 
   console.answer('y');

@@ -1,7 +1,8 @@
 /** The commands that change something at the service: what is sent, what is asked before, and what is refused. */
 import { describe, expect, test } from 'vitest';
 import type { SandboxService } from '../../src/sandbox/service/service.ts';
-import { type RunOptions, type ServiceWorld, startServiceWorld } from './service-world.ts';
+import type { RunOptions } from './in-process.ts';
+import { type ServiceWorld, startServiceWorld } from './service-world.ts';
 
 const POOL = `0x${'ab'.repeat(20)}`;
 const ABI = [{ type: 'function', name: 'sweep' }];

@@ -4,25 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
-import type { CommandContext } from '../../src/cli/context.ts';
-import { exitCodeOf, runProgram } from '../../src/cli/program.ts';
 import type { ProtocolSeed } from '../../src/sandbox/service/model.ts';
 import type { Quirks } from '../../src/sandbox/service/quirks.ts';
 import { createSandboxService, type SandboxService } from '../../src/sandbox/service/service.ts';
-
-export interface Ran {
-  code: number;
-  out: string;
-  err: string;
-}
-
-export interface RunOptions {
-  stdin?: string | Uint8Array;
-  /** What the person at the terminal answers; left out: nobody sits there. */
-  answer?: string;
-  /** Which outputs are terminals. */
-  tty?: { out?: boolean; err?: boolean };
-}
+import { type Ran, type RunOptions, runInProcess } from './in-process.ts';
 
 export interface ServiceWorld {
   /** The first one. */
@@ -55,35 +40,6 @@ const temporaryDirectory = async (): Promise<string> => {
   return directory;
 };
 
-const contextOf = (configFile: string, { stdin, answer, tty = {} }: RunOptions) => {
-  const written: Ran = { code: 0, out: '', err: '' };
-  const context: CommandContext = {
-    env: { TOCSIN_CONFIG: configFile },
-    signal: new AbortController().signal,
-    isTty: tty.out === true,
-    isErrorTty: tty.err === true,
-    write: (text) => {
-      written.out += text;
-    },
-    warn: (text) => {
-      written.err += text;
-    },
-    readStdin: async () => {
-      if (stdin === undefined) throw new Error('standard input was read');
-      return typeof stdin === 'string' ? new TextEncoder().encode(stdin) : stdin;
-    },
-    ...(answer === undefined
-      ? {}
-      : {
-          ask: async (question) => {
-            written.err += question;
-            return answer;
-          },
-        }),
-  };
-  return { context, written };
-};
-
 const configOf = (urls: Record<string, string>, { pageSize = 100, timeout = '10s' }: WorldOptions): string =>
   stringify({
     services: Object.entries(urls).map(([name, baseUrl]) => ({ name, baseUrl, apiKey: API_KEY, pageSize, timeout })),
@@ -112,16 +68,8 @@ export const startServiceWorld = async (options: WorldOptions = {}): Promise<Ser
   };
   const configFile = await file('tocsin.yaml', configOf(urls, options));
 
-  const run: ServiceWorld['run'] = async (args, runOptions = {}) => {
-    const { context, written } = contextOf(configFile, runOptions);
-    try {
-      const code = await runProgram(args, context);
-      return { ...written, code };
-    } catch (error) {
-      const { code, text } = exitCodeOf(error);
-      return { code, out: written.out, err: written.err + text };
-    }
-  };
+  const run: ServiceWorld['run'] = (args, runOptions = {}) =>
+    runInProcess(args, { env: { TOCSIN_CONFIG: configFile }, ...runOptions });
   const print: ServiceWorld['print'] = async (...args) => {
     const { code, out, err } = await run(args);
     expect({ code, err }).toEqual({ code: 0, err: '' });

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { payloadJsonSchema, payloadSchema } from '../../src/channels/webhook/schema.ts';
-import { exitCodeOf, runProgram } from '../../src/cli/program.ts';
+import { runInProcess } from './in-process.ts';
 
 const secretOf = (fill: string): string => `whsec_${Buffer.alloc(32, fill).toString('base64')}`;
 const SECRET = secretOf('a');
@@ -31,24 +31,8 @@ interface Surroundings {
   stdin?: string | Buffer;
 }
 
-const run = async (args: readonly string[], { env = {}, stdin = '' }: Surroundings = {}) => {
-  const out: string[] = [];
-  const err: string[] = [];
-  const code = await runProgram(['webhook', ...args], {
-    env: { TOCSIN_CONFIG: join(room, 'none.yaml'), ...env },
-    signal: new AbortController().signal,
-    isTty: false,
-    isErrorTty: false,
-    write: (text) => void out.push(text),
-    warn: (text) => void err.push(text),
-    readStdin: async () => Buffer.from(stdin),
-  }).catch((error: unknown) => {
-    const end = exitCodeOf(error);
-    err.push(end.text);
-    return end.code;
-  });
-  return { code, out: out.join(''), err: err.join('') };
-};
+const run = (args: readonly string[], { env = {}, stdin = '' }: Surroundings = {}) =>
+  runInProcess(['webhook', ...args], { env: { TOCSIN_CONFIG: join(room, 'none.yaml'), ...env }, stdin });
 
 /** The headers of a webhook, signed by the reference library. */
 const signed = (body: string, { at = new Date(), fills = ['a'] }: { at?: Date; fills?: string[] } = {}) => ({
@@ -252,15 +236,6 @@ describe('sample', () => {
 });
 
 test('schema --webhook prints the schema of the bodies', async () => {
-  const out: string[] = [];
-  await runProgram(['schema', '--webhook'], {
-    env: {},
-    signal: new AbortController().signal,
-    isTty: false,
-    isErrorTty: false,
-    write: (text) => void out.push(text),
-    warn: () => {},
-    readStdin: async () => new Uint8Array(),
-  });
-  expect(JSON.parse(out.join(''))).toEqual(payloadJsonSchema());
+  const { out } = await runInProcess(['schema', '--webhook']);
+  expect(JSON.parse(out)).toEqual(payloadJsonSchema());
 });

@@ -1,0 +1,52 @@
+/** Commands as an operator types them, run in this process. */
+import type { CommandContext } from '../../src/cli/context.ts';
+import { exitCodeOf, runProgram } from '../../src/cli/program.ts';
+
+export interface Ran {
+  code: number;
+  /** Standard output and standard error. */
+  out: string;
+  err: string;
+}
+
+export interface RunOptions {
+  env?: Record<string, string>;
+  signal?: AbortSignal;
+  /** Left out: reading it fails. */
+  stdin?: string | Uint8Array;
+  /** What the person at the terminal answers; the question is in `err`. Left out: nobody sits there. */
+  answer?: string;
+  /** Which outputs are terminals. */
+  tty?: { out?: boolean; err?: boolean };
+}
+
+/** As the program does it, errors and exit code included. */
+export const runInProcess = async (args: readonly string[], options: RunOptions = {}): Promise<Ran> => {
+  const { env = {}, signal = new AbortController().signal, stdin, answer, tty = {} } = options;
+  const out: string[] = [];
+  const err: string[] = [];
+  const context: CommandContext = {
+    env,
+    signal,
+    isTty: tty.out ?? false,
+    isErrorTty: tty.err ?? false,
+    write: (text) => void out.push(text),
+    warn: (text) => void err.push(text),
+    readStdin: async () => {
+      if (stdin === undefined) throw new Error('standard input was read');
+      return Buffer.from(stdin);
+    },
+  };
+  if (answer !== undefined) {
+    context.ask = async (question) => {
+      err.push(question);
+      return answer;
+    };
+  }
+  const code = await runProgram(args, context).catch((error: unknown) => {
+    const end = exitCodeOf(error);
+    err.push(end.text);
+    return end.code;
+  });
+  return { code, out: out.join(''), err: err.join('') };
+};
