@@ -40,7 +40,10 @@ const readRaw = (bytes: Buffer): RawRequest => {
 };
 
 const readReceived = async (options: VerifyOptions, context: CommandContext): Promise<Received> => {
-  const { headers: source, body: file } = options;
+  const { headers: source, body: file, id, timestamp, signature } = options;
+  if (source === undefined && [id, timestamp, signature].includes(undefined)) {
+    throw new UsageError('give --headers FILE, or --id, --timestamp and --signature');
+  }
   if (source === STANDARD_INPUT && file === STANDARD_INPUT) {
     throw new UsageError('standard input is either the headers or the body');
   }
@@ -53,7 +56,7 @@ const readReceived = async (options: VerifyOptions, context: CommandContext): Pr
     throw new UsageError('the body is missing: name its file, or let it follow the headers');
   }
   const body = isWhole ? raw.body : await readInputBytes('the body', file ?? STANDARD_INPUT, context);
-  const given = { id: options.id, timestamp: options.timestamp, signature: options.signature };
+  const given = { id, timestamp, signature };
   const found = (['id', 'timestamp', 'signature'] as const).flatMap((key) => {
     const value = given[key] ?? raw.headers.get(`webhook-${key}`);
     return value === undefined ? [] : [[key, value.trim()]];

@@ -1,10 +1,10 @@
-/** Destinations that wait to be approved, what waits for them in full, and those that are approved. */
+/** Destinations that wait to be approved, what waits for them in full, and what was decided of which. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 import { execute, type Target, targetOf } from './record.ts';
 
-/** A destination that somebody approved. */
-export interface Approval extends Target {
+/** A destination that somebody approved or revoked. */
+export interface Decision extends Target {
   /** ISO 8601. */
   at: string;
 }
@@ -17,16 +17,20 @@ export interface HeldDestination {
   waiting: number;
   /** People were told of it. */
   isAnnounced: boolean;
+  /** Somebody wanted nothing to be sent there. */
+  isRevoked: boolean;
 }
 
 export interface Held {
-  approvals(): Promise<Approval[]>;
+  approvals(): Promise<Decision[]>;
+  /** Those that nobody has approved since. */
+  revocations(): Promise<Decision[]>;
   /** Ids. */
   approved(): Promise<ReadonlySet<string>>;
   /** From here on nothing is held for them. */
   approve(destinations: readonly Target[]): Promise<void>;
-  /** False where it was not approved. */
-  revoke(id: string): Promise<boolean>;
+  /** From here on everything is held for it. False where it was revoked before. */
+  revoke(destination: Target): Promise<boolean>;
   /** Keeps alerts for a destination; durable when it resolves. `approved`: it has been meanwhile, so they are to be sent. */
   hold(destination: Destination, alerts: readonly Alert[]): Promise<'approved' | 'held'>;
   /** Oldest first. */
@@ -63,30 +67,33 @@ interface Written {
 
 export const createHeld = (redis: Redis | Cluster, prefix: string, now: () => number): Held => {
   const approvedKey = `${prefix}:approved`;
+  const revokedKey = `${prefix}:revoked`;
   const heldKey = `${prefix}:held`;
   const alertsKey = (id: string): string => `${prefix}:held:${id}`;
   const nowIso = (): string => new Date(now()).toISOString();
 
-  const read = async (id: string, json: string, isAnnounced: boolean): Promise<HeldDestination> => ({
-    ...(JSON.parse(json) as Written),
-    waiting: await redis.hlen(alertsKey(id)),
-    isAnnounced,
-  });
+  const decisions = async (key: string): Promise<Decision[]> =>
+    Object.values(await redis.hgetall(key))
+      .map((json) => JSON.parse(json) as Decision)
+      .sort((a, b) => a.at.localeCompare(b.at));
+
+  const decisionOn = (one: Target): string => JSON.stringify({ ...targetOf(one), at: nowIso() });
 
   return {
-    approvals: async () =>
-      Object.values(await redis.hgetall(approvedKey))
-        .map((json) => JSON.parse(json) as Approval)
-        .sort((a, b) => a.at.localeCompare(b.at)),
+    approvals: () => decisions(approvedKey),
+    revocations: () => decisions(revokedKey),
     approved: async () => new Set(await redis.hkeys(approvedKey)),
     approve: async (destinations) => {
-      const batch = redis.pipeline();
+      const batch = redis.multi();
       for (const one of destinations) {
-        batch.hsetnx(approvedKey, one.id, JSON.stringify({ ...targetOf(one), at: nowIso() }));
+        batch.hsetnx(approvedKey, one.id, decisionOn(one)).hdel(revokedKey, one.id);
       }
       await execute(batch);
     },
-    revoke: async (id) => (await redis.hdel(approvedKey, id)) === 1,
+    revoke: async (one) => {
+      const batch = redis.multi().hdel(approvedKey, one.id).hsetnx(revokedKey, one.id, decisionOn(one));
+      return (await execute(batch)).includes(1);
+    },
     hold: async (destination, alerts) => {
       const { id } = destination;
       const written: Written = { destination, since: nowIso() };
@@ -100,7 +107,14 @@ export const createHeld = (redis: Redis | Cluster, prefix: string, now: () => nu
     list: async () => {
       const fields = await redis.hgetall(heldKey);
       const all = Object.entries(fields).filter(([field]) => !field.includes(' '));
-      const held = await Promise.all(all.map(([id, json]) => read(id, json, `${id} announcedAt` in fields)));
+      const revoked = new Set(all.length === 0 ? [] : await redis.hkeys(revokedKey));
+      const read = async (id: string, json: string): Promise<HeldDestination> => ({
+        ...(JSON.parse(json) as Written),
+        waiting: await redis.hlen(alertsKey(id)),
+        isAnnounced: `${id} announcedAt` in fields,
+        isRevoked: revoked.has(id),
+      });
+      const held = await Promise.all(all.map(([id, json]) => read(id, json)));
       return held.sort((a, b) => a.since.localeCompare(b.since) || a.destination.id.localeCompare(b.destination.id));
     },
     some: async (id) => {

@@ -86,10 +86,16 @@ export const createDestinationNews = (dependencies: DestinationNewsDependencies)
   };
 
   /** A delivery must not fail because nobody can be told of another. */
-  const safely =
-    <Args extends unknown[]>(announce: (...args: Args) => Promise<void>) =>
-    (...args: Args): Promise<void> =>
-      announce(...args).catch((error: unknown) => log.error({ err: error }, 'an announcement failed'));
+  const failed =
+    (about: Announcement, { id, label }: Destination) =>
+    (error: unknown): void =>
+      log.error({ about, destination: id, to: label, err: error }, 'an announcement failed');
 
-  return { onBroken: safely(onBroken), onWell: safely(onWell), onMoved: safely(onMoved) };
+  return {
+    onBroken: (broken: Broken): Promise<void> =>
+      onBroken(broken).catch(failed('destination.broken', broken.destination)),
+    onWell: (well: Subject): Promise<void> => onWell(well).catch(failed('destination.well', well.destination)),
+    onMoved: (destination: Destination, address: string): Promise<void> =>
+      onMoved(destination, address).catch(failed('destination.moved', destination)),
+  };
 };
