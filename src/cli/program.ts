@@ -60,6 +60,20 @@ const commands = (make: CommandMaker): Command[] => {
   ];
 };
 
+/** What every command takes may stand before it as well: it is put behind the command's words, where it is declared. */
+const commandFirst = (args: readonly string[]): string[] => {
+  const endOfCommon = (at: number): number => {
+    const arg = args[at] ?? '';
+    if (arg === '-c' || arg === '--config') return endOfCommon(at + 2);
+    return /^(-c|--config=|--json$)/.test(arg) ? endOfCommon(at + 1) : at;
+  };
+  const common = endOfCommon(0);
+  const rest = args.slice(common);
+  const option = rest.findIndex((arg) => arg.startsWith('-'));
+  const behindWords = option < 0 ? rest.length : option;
+  return [...rest.slice(0, behindWords), ...args.slice(0, common), ...rest.slice(behindWords)];
+};
+
 /** The default command takes no arguments, so a first word that is no command is a slip, and named as such. */
 const refuseUnknown = (program: Command, first: string | undefined): void => {
   const known = [...program.commands.map((command) => command.name()), 'help'];
@@ -69,8 +83,9 @@ const refuseUnknown = (program: Command, first: string | undefined): void => {
   throw new UsageError(`there is no command '${first}'; ${hint}`);
 };
 
-/** Runs the command that `args` name, `run` where they name none. Throws what the command throws. */
-export const runProgram = async (args: readonly string[], context: CommandContext): Promise<ExitCode> => {
+/** Runs the command that `given` names, `run` where it names none. Throws what the command throws. */
+export const runProgram = async (given: readonly string[], context: CommandContext): Promise<ExitCode> => {
+  const args = commandFirst(given);
   let code: ExitCode = EXIT.done;
   const program = new Command('tocsin')
     .description('Forwards critical findings of a protocol-monitoring service to email, Telegram, Slack and webhooks.')
@@ -85,7 +100,7 @@ export const runProgram = async (args: readonly string[], context: CommandContex
     adopt(program, command, { isDefault: index === 0 });
   }
   refuseUnknown(program, args[0]);
-  await program.parseAsync([...args], { from: 'user' });
+  await program.parseAsync(args, { from: 'user' });
   return code;
 };
 

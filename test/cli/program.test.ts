@@ -62,6 +62,7 @@ test.concurrent('--version says a version', async ({ onTestFinished: onFinished 
 
 test.concurrent.for([
   [['statsu'], /no command 'statsu'.*did you mean 'status'/],
+  [['--json', '--config', 'x.yaml', 'statsu'], /no command 'statsu'.*did you mean 'status'/],
   [['status', '--jsn'], /unknown option '--jsn'/],
   [['check', 'surplus'], /too many arguments/],
   [['test', '--channel'], /argument missing/],
@@ -70,6 +71,21 @@ test.concurrent.for([
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(said);
   expect(stderr).not.toMatch(/^ {4}at /m);
+});
+
+test.concurrent('what every command takes may stand before it', async ({ onTestFinished: onFinished }) => {
+  const file = await fileWith(RIGHT);
+  for (const args of [
+    ['--config', file, 'check', '--json'],
+    ['--json', `--config=${file}`, 'check'],
+    ['-c', 'nowhere.yaml', 'check', '-c', file, '--json'],
+  ]) {
+    const { code, stdout } = await runProgram(args, {}, onFinished);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ problems: [] });
+  }
+  const group = await runProgram(['-c', 'nowhere.yaml', 'dead', 'list'], {}, onFinished);
+  expect(group).toMatchObject({ code: 1, stderr: expect.stringMatching(/^nowhere\.yaml: config: cannot be read/) });
 });
 
 test.concurrent.for(['run', 'check', 'status'])(

@@ -177,9 +177,15 @@ channels: { webhook: { ${webhook} } }
     [['--secret', 'whsec_c2hvcnQ='], {}, /--secret must be whsec_/],
     [[], { TOCSIN_WEBHOOK_SECRET: 'hush' }, /TOCSIN_WEBHOOK_SECRET must be whsec_/],
     [['--secret', SECRET, '--tolerance', 'long'], {}, /--tolerance must be a duration/],
-    [['/nowhere/body.json', '--secret', SECRET], {}, /the body .* cannot be read: there is no such file/],
+    [
+      ['/nowhere/body.json', ...optionsOf(signed(BODY)), '--secret', SECRET],
+      {},
+      /the body .* cannot be read: there is no such file/,
+    ],
     [['-', '--headers', '-', '--secret', SECRET], {}, /either the headers or the body/],
     [['--headers', '-', '--secret', SECRET], {}, /the body is missing/],
+    [['body.json', '--secret', SECRET], {}, /give --headers FILE, or --id, --timestamp and --signature/],
+    [['--id', 'msg_1', '--secret', SECRET], {}, /give --headers FILE, or --id, --timestamp and --signature/],
   ])('%j %j is a slip of the hand', async (args, env, said) => {
     const { code, out, err } = await run(['verify', ...args], { env });
     expect({ code, out }).toEqual({ code: 1, out: '' });
