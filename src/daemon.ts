@@ -121,7 +121,7 @@ const startOps = async (context: Context, { store, metrics, health, reading }: R
     store,
     protocols: catalog.protocols,
     services: reading.states,
-    problems: review.problems,
+    review,
     startedAt: now(),
     now,
   });

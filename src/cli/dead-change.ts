@@ -23,9 +23,10 @@ const findSome = async (view: View, options: SelectionOptions): Promise<string[]
 };
 
 /** What became of deliveries that were to be sent again, in a sentence. */
-const resentText = ({ sent, waiting, delivered }: Resent): string =>
+const resentText = ({ sent, held, waiting, delivered }: Resent): string =>
   [
-    `${sent} sent again`,
+    ...(sent === 0 && held > 0 ? [] : [`${sent} sent again`]),
+    ...(held === 0 ? [] : [`${held} queued, held until approved`]),
     ...(waiting === 0 ? [] : [`${waiting} on the way already`]),
     ...(delivered === 0 ? [] : [`${delivered} delivered meanwhile`]),
   ].join(', ');
@@ -50,6 +51,7 @@ export const warnOfHeld = ({ warn }: CommandContext): ((destination: Destination
 
 const addUp = (one: Retried, two: Retried): Retried => ({
   sent: one.sent + two.sent,
+  held: one.held + two.held,
   waiting: one.waiting + two.waiting,
   delivered: one.delivered + two.delivered,
   refused: [...one.refused, ...two.refused],
@@ -63,7 +65,7 @@ const retrySome = async (
   context: CommandContext,
 ): Promise<Retried> => {
   const progress = createProgress(context);
-  let total: Retried = { sent: 0, waiting: 0, delivered: 0, refused: [], kinds: [] };
+  let total: Retried = { sent: 0, held: 0, waiting: 0, delivered: 0, refused: [], kinds: [] };
   try {
     for await (const letters of lettersOf(view, ids)) {
       total = addUp(total, await retry(letters));

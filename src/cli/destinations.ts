@@ -24,6 +24,7 @@ const table = (known: readonly KnownDestination[]): string =>
     { head: 'kind', cell: ({ kind }) => kind },
     { head: 'destination', shrinks: true, cell: ({ label }) => label },
     { head: 'state', cell: ({ state, disabled }) => (disabled ? `${state}, disabled` : state) },
+    { head: 'protocols', shrinks: true, cell: ({ protocols }) => protocols.join(', ') },
     { head: 'since (UTC)', cell: ({ since }) => since?.slice(0, 19).replace('T', ' ') },
     { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
   ]);
@@ -42,13 +43,28 @@ export interface ApproveOptions extends CommonOptions {
   all?: boolean;
 }
 
-const chosen = async ({ names, all = false }: ApproveOptions, desk: ReturnType<typeof openDesk>) => {
+const isWaiting = ({ state }: KnownDestination): boolean => state === 'held' || state === 'new';
+
+/** Says what is left out, for the next who reads `--all` as all. */
+const warnOfRevoked = (known: readonly KnownDestination[], { warn }: CommandContext): void => {
+  for (const one of known.filter(({ state }) => state === 'revoked')) {
+    warn(`tocsin: ${nameOf(one)} was revoked and is left out; by its name: tocsin destinations approve ${one.id}\n`);
+  }
+};
+
+const chosen = async (
+  { names, all = false }: ApproveOptions,
+  desk: ReturnType<typeof openDesk>,
+  context: CommandContext,
+) => {
   if (names.length > 0 === all) throw new UsageError('name destinations by id or label, or take --all');
   if (!all) {
     const found = await Promise.all(names.map(desk.find));
     return [...new Map(found.map((one) => [one.id, one])).values()];
   }
-  const some = (await desk.list()).filter(({ state }) => state === 'held' || state === 'new');
+  const known = await desk.list();
+  warnOfRevoked(known, context);
+  const some = known.filter(isWaiting);
   if (some.length === 0) throw new UsageError('no destination waits for approval');
   return some;
 };
@@ -56,7 +72,7 @@ const chosen = async ({ names, all = false }: ApproveOptions, desk: ReturnType<t
 export const approveDestinations = (options: ApproveOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
     const desk = openDesk(view, config);
-    const some = await chosen(options, desk);
+    const some = await chosen(options, desk, context);
     const sent = await desk.approve(some);
     const told = some.map((one, index) => ({ one, sent: sent[index] ?? 0 }));
     if (options.json === true) {
@@ -82,25 +98,28 @@ export interface RevokeOptions extends CommonOptions {
   drop?: boolean;
 }
 
-const STAYS_OPEN: Partial<Record<KnownDestination['state'], string>> = {
-  config: 'the config names it, so it is sent to all the same',
-  allowed: 'destinations.allow lets it through all the same',
+/** What the config lets through, and where to change that. */
+const IN_CONFIG: Partial<Record<KnownDestination['state'], string>> = {
+  config: 'is named by the config itself',
+  allowed: 'fits destinations.allow',
 };
 
 export const revokeDestination = (options: RevokeOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
     const desk = openDesk(view, config);
     const one = await desk.find(options.name);
-    const revoked = await desk.revoke(one.id);
+    const revoked = await desk.revoke(one);
+    const inConfig = IN_CONFIG[one.state];
+    if (inConfig !== undefined) {
+      throw new UsageError(`${nameOf(one)} ${inConfig} and is sent to all the same; take it out there`);
+    }
     const drops = options.drop === true;
     if (!revoked && !drops) {
-      throw new UsageError(`${nameOf(one)} is not approved; --drop gives up what waits for it`);
+      throw new UsageError(`${nameOf(one)} is revoked already; --drop gives up what waits for it`);
     }
     const dropped = drops ? await desk.drop(one) : 0;
-    const done = [...(revoked ? ['approved no more'] : []), ...(drops ? [`${alertsText(dropped)} given up`] : [])];
+    const done = [...(revoked ? ['revoked'] : []), ...(drops ? [`${alertsText(dropped)} given up`] : [])];
     if (options.json === true) writeJson(context, { id: one.id, revoked, dropped });
     else context.write(`${nameOf(one)}: ${done.join(', ')}\n`);
-    const why = STAYS_OPEN[one.state];
-    if (why !== undefined) context.warn(`tocsin: ${why}\n`);
     return EXIT.done;
   });

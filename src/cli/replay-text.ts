@@ -11,10 +11,11 @@ export const isNothing = ({ alerts, skipped, stranded }: ForwardCounts): boolean
 
 /** Ends with a line feed; empty where there is nothing to tell. */
 export const countsText = (counts: ForwardCounts): string => {
-  const { alerts, sent, waiting } = counts;
+  const { alerts, sent, held, waiting } = counts;
   if (isNothing(counts)) return '';
   const already = waiting === 0 ? '' : `; ${waiting} were on their way already and are not sent twice`;
-  return `${plural(alerts, 'alert')}: ${plural(sent, 'delivery', 'deliveries')} queued as replays${already}\n`;
+  const kept = held === 0 ? '' : `, ${held} of them held until approved`;
+  return `${plural(alerts, 'alert')}: ${plural(sent + held, 'delivery', 'deliveries')} queued as replays${kept}${already}\n`;
 };
 
 /** What could not be read, a line each. */

@@ -7,8 +7,11 @@ import type { DeliveryState } from './record.ts';
 export interface ResendDependencies {
   amendments: Amendments;
   dead: DeadLetters;
-  /** Durable when it resolves; `nonce` makes it another job than the one that ended. */
-  enqueue(parcels: readonly Parcel[], nonce: string): Promise<void>;
+  /**
+   * Durable when it resolves; `nonce` makes it another job than the one that ended. Gives how many deliveries are held
+   * until their destination is approved.
+   */
+  enqueue(parcels: readonly Parcel[], nonce: string): Promise<number>;
   /** Those of a parcel's alerts that no job of the queue will send there. */
   uncarried(parcel: Parcel): Promise<Alert[]>;
 }
@@ -16,6 +19,8 @@ export interface ResendDependencies {
 /** Deliveries; those that are not sent are the others'. */
 export interface Resent {
   sent: number;
+  /** On their way again, but only as far as the gate: their destination is not approved. */
+  held: number;
   /** Not sent, as they are on their way anyway. */
   waiting: number;
   /** Not sent, as they have been delivered meanwhile. */
@@ -47,14 +52,14 @@ export const createResend = ({ amendments, dead, enqueue, uncarried }: ResendDep
     const letters = await dead.get(ids);
     const opened = await Promise.all(parcels.map((parcel) => open(parcel, act)));
     const fresh = opened.map(({ parcel }) => parcel).filter(({ alerts }) => alerts.length > 0);
-    await enqueue(fresh, nonce);
+    const held = await enqueue(fresh, nonce);
     const found = opened.flatMap((one) => one.found);
     const taken = opened.flatMap((one) => one.taken);
     // What waits and is not taken keeps its letter: it may be dying right now, and the books are the last to know.
     const isDone = new Set(ids.filter((_, index) => taken[index] || found[index] === 'delivered'));
     await dead.remove(letters.filter(({ id }) => isDone.has(id)));
-    const sent = fresh.reduce((sum, { alerts }) => sum + alerts.length, 0);
+    const again = fresh.reduce((sum, { alerts }) => sum + alerts.length, 0);
     const delivered = act === 'retried' ? found.filter((state) => state === 'delivered').length : 0;
-    return { sent, delivered, waiting: found.length - sent - delivered };
+    return { sent: again - held, held, delivered, waiting: found.length - again - delivered };
   };
 };

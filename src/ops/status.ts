@@ -59,6 +59,8 @@ export interface DestinationStatus {
 }
 
 export interface HeldStatus extends Pick<DestinationStatus, 'id' | 'kind' | 'label'> {
+  /** Names of those that lead to it. */
+  protocols: readonly string[];
   since: string;
   /** Alerts. */
   waiting: number;

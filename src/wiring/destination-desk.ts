@@ -10,14 +10,19 @@ import type { RouteReview } from './route-review.ts';
 import { routeSettings } from './routing.ts';
 import type { Store } from './store.ts';
 
-/** `config`: named by the config itself. `allowed`: by `destinations.allow`. `held`: something waits for it. */
-export type GateState = 'config' | 'allowed' | 'approved' | 'held' | 'new';
+/**
+ * `config`: named by the config itself. `allowed`: by `destinations.allow`. `revoked`: to be approved by its name alone.
+ * `held`: something waits for it.
+ */
+export type GateState = 'config' | 'allowed' | 'approved' | 'revoked' | 'held' | 'new';
 
 export interface KnownDestination extends Target {
   state: GateState;
+  /** Names of those that lead to it; none for the fallback, and for what is listed no more. */
+  protocols: readonly string[];
   /** Alerts that wait for its approval. */
   waiting: number;
-  /** ISO 8601: approved, or held, since. */
+  /** ISO 8601: approved, revoked or held since. */
   since?: string;
   /** Present where its receiver wants nothing more, and nobody has enabled it since. */
   disabled?: true;
@@ -26,7 +31,7 @@ export interface KnownDestination extends Target {
 export interface DestinationDeskDependencies {
   config: Config;
   store: Store;
-  review: Pick<RouteReview, 'destinations'>;
+  review: Pick<RouteReview, 'destinations' | 'protocolsOf'>;
 }
 
 const NOBODY: ReadonlySet<string> = new Set();
@@ -40,9 +45,18 @@ export const createDestinationDesk = ({ config, store, review }: DestinationDesk
   const isAllowed = createGate({ gate: true, allow, trusted: NOBODY })(NOBODY);
 
   const list = async (): Promise<KnownDestination[]> => {
-    const [holds, approvals, disabled] = await Promise.all([held.list(), held.approvals(), store.disabled.list()]);
+    const [holds, approvals, revocations, disabled] = await Promise.all([
+      held.list(),
+      held.approvals(),
+      held.revocations(),
+      store.disabled.list(),
+    ]);
     const waits = new Map(holds.map((one) => [one.destination.id, one]));
-    const approved = new Map(approvals.map((one) => [one.id, one]));
+    const decided = new Map([
+      ...revocations.map((one) => [one.id, { ...one, state: 'revoked' as GateState }] as const),
+      ...approvals.map((one) => [one.id, { ...one, state: 'approved' as GateState }] as const),
+    ]);
+    const protocolsOf = review.protocolsOf();
     const addressed = [
       ...review.destinations(),
       ...fallbackRoutes(config, settings).destinations,
@@ -53,20 +67,26 @@ export const createDestinationDesk = ({ config, store, review }: DestinationDesk
       const { id } = destination;
       if (trusted.has(id)) return 'config';
       if (isAllowed(destination)) return 'allowed';
-      if (approved.has(id)) return 'approved';
-      return waits.has(id) ? 'held' : 'new';
+      return decided.get(id)?.state ?? (waits.has(id) ? 'held' : 'new');
     };
 
     const known = new Map<string, KnownDestination>();
-    // An approval tells no address: one that is listed no more may still be taken back.
-    for (const { at: since, ...target } of approvals) {
-      known.set(target.id, { ...target, state: 'approved', waiting: 0, since });
+    // A decision tells no address: one on what is listed no more may still be changed.
+    for (const { at: since, ...target } of decided.values()) {
+      known.set(target.id, { ...target, protocols: [], waiting: 0, since });
     }
     for (const destination of addressed) {
       const { id, kind, label } = destination;
-      const since = approved.get(id)?.at ?? waits.get(id)?.since;
-      const waiting = waits.get(id)?.waiting ?? 0;
-      known.set(id, { id, kind, label, state: stateOf(destination), waiting, ...(since ? { since } : {}) });
+      const since = decided.get(id)?.at ?? waits.get(id)?.since;
+      known.set(id, {
+        id,
+        kind,
+        label,
+        state: stateOf(destination),
+        protocols: protocolsOf.get(id) ?? [],
+        waiting: waits.get(id)?.waiting ?? 0,
+        ...(since ? { since } : {}),
+      });
     }
     for (const { id } of disabled) {
       const one = known.get(id);

@@ -64,6 +64,7 @@ export const forward = async (
   const counts: ForwardCounts = {
     alerts: 0,
     sent: 0,
+    held: 0,
     waiting: 0,
     delivered: 0,
     skipped: 0,
@@ -86,6 +87,7 @@ export const forward = async (
     const parcels = toParcels(forwarded.map(({ alert, routes: { destinations } }) => ({ alert, destinations })));
     const resent = await resend(parcels, 'replayed', nonce);
     counts.sent += resent.sent;
+    counts.held += resent.held;
     counts.waiting += resent.waiting;
     onQueued?.(counts.sent);
   };

@@ -46,14 +46,18 @@ export const createGatekeeper = ({
     await queues.enqueue(parcels);
   };
 
-  /** Keeps what has still to be sent; durable when it resolves. What was approved meanwhile is sent. */
-  const hold = async ({ destination, alerts }: Parcel): Promise<void> => {
+  /** Keeps what has still to be sent; durable when it resolves. What was approved meanwhile is sent. Gives how many it keeps. */
+  const hold = async ({ destination, alerts }: Parcel): Promise<number> => {
     const pending = await ledger.pending(destination, alerts);
-    if (pending.length === 0) return;
+    if (pending.length === 0) return 0;
     const parcel = { destination, alerts: pending };
-    if ((await held.hold(destination, pending)) === 'approved') return send([parcel]);
+    if ((await held.hold(destination, pending)) === 'approved') {
+      await send([parcel]);
+      return 0;
+    }
     await ledger.expect([parcel]);
     await onHeld?.(destination, pending);
+    return pending.length;
   };
 
   /** Takes what is held for a destination, some at a time, out of the hold once `each` has resolved; gives how many. */
@@ -101,12 +105,14 @@ export const createGatekeeper = ({
       const isNowOpen = all.length === 0 ? () => false : await isOpen();
       for (const { destination } of all.filter((one) => isNowOpen(one.destination))) await release(destination);
     },
-    /** Puts parcels on their way, or keeps those that may not be sent yet. */
-    pass: async (parcels: readonly Parcel[], nonce: string): Promise<void> => {
+    /** Puts parcels on their way, or keeps those that may not be sent yet; gives how many deliveries it keeps. */
+    pass: async (parcels: readonly Parcel[], nonce: string): Promise<number> => {
       const isNowOpen = await isOpen();
       const isPassed = ({ destination }: Parcel): boolean => isNowOpen(destination);
       await queues.enqueue(parcels.filter(isPassed), nonce);
-      for (const parcel of parcels.filter((one) => !isPassed(one))) await hold(parcel);
+      let kept = 0;
+      for (const parcel of parcels.filter((one) => !isPassed(one))) kept += await hold(parcel);
+      return kept;
     },
     /** The same routes, without destinations that may not be written to yet. */
     openOf:

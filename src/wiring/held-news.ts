@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../alert.ts';
 import { cleanLine } from '../channels/text.ts';
+import type { HeldDestination } from '../deliver/held.ts';
 import { nameOf } from '../deliver/record.ts';
 import { createAnnounce } from './announce.ts';
 import type { Fallback } from './fallback.ts';
@@ -13,13 +14,13 @@ export interface HeldNewsDependencies {
   log: Pick<Logger, 'warn' | 'error'>;
 }
 
-const noticeOf = (destination: Destination): string =>
-  `Fallback: ${nameOf(destination)} is new and waits for approval: tocsin destinations approve ${destination.id}`;
+const noticeOf = (destination: Destination, isRevoked: boolean): string =>
+  `Fallback: ${nameOf(destination)} ${isRevoked ? 'was revoked' : 'is new'} and waits for approval: tocsin destinations approve ${destination.id}`;
 
-const newsOf = (destination: Destination, protocols: ReadonlySet<string>): string => {
+const newsOf = (destination: Destination, isRevoked: boolean, protocols: ReadonlySet<string>): string => {
   const listed = [...protocols].map(cleanLine).join(', ');
   return [
-    `A new destination waits for approval: ${nameOf(destination)}`,
+    `A ${isRevoked ? 'revoked' : 'new'} destination waits for approval: ${nameOf(destination)}`,
     `The service lists it for ${listed}. What is for it is kept, and comes to the fallback meanwhile.`,
     `To do: \`tocsin destinations approve ${destination.id}\` sends what waits. If nobody knows it, take it out at the service.`,
   ].join('\n');
@@ -30,26 +31,26 @@ export const createHeldNews = ({ store, fallback, log }: HeldNewsDependencies) =
   const announce = createAnnounce(store);
 
   /** The same `since` is the same announcement, so that it is told once, whoever finds it and however often. */
-  const tell = async (destination: Destination, alerts: readonly Alert[]): Promise<void> => {
+  const tell = async ({ destination, since, isRevoked }: HeldDestination, alerts: readonly Alert[]): Promise<void> => {
     const { id, label: to } = destination;
-    const found = (await held.list()).find((one) => one.destination.id === id);
-    if (found === undefined || found.isAnnounced) return;
     const protocols = new Set(alerts.map(({ protocol }) => protocol));
-    const [key, message] = [`${id} ${found.since}`, newsOf(destination, protocols)];
-    await announce({ about: 'destination.new', key, message }, Date.parse(found.since), fallback.destinations);
+    const [key, message] = [`${id} ${since}`, newsOf(destination, isRevoked, protocols)];
+    await announce({ about: 'destination.new', key, message }, Date.parse(since), fallback.destinations);
     await held.announced(id);
-    log.warn({ destination: id, to, protocols: [...protocols] }, 'a new destination waits for approval');
+    const what = `a ${isRevoked ? 'revoked' : 'new'} destination waits for approval`;
+    log.warn({ destination: id, to, protocols: [...protocols] }, what);
   };
 
   return async (destination: Destination, alerts: readonly Alert[]): Promise<void> => {
-    await tell(destination, alerts);
     const { id, label: to } = destination;
+    const found = (await held.list()).find((one) => one.destination.id === id);
+    if (found !== undefined && !found.isAnnounced) await tell(found, alerts);
     if (fallback.destinations.length === 0) {
       const line = { destination: id, to, alerts: alerts.length };
       log.error(line, 'held for a destination that is not approved, and there is no fallback to take it meanwhile');
       return;
     }
-    const notice = (): string => noticeOf(destination);
+    const notice = (): string => noticeOf(destination, found?.isRevoked === true);
     await fallback.divert(alerts, { reason: 'held', by: `held ${id}`, notice });
   };
 };

@@ -11,6 +11,14 @@ export interface RouteReview {
   problems(): string[];
   /** Every destination of every protocol, once. */
   destinations(): Destination[];
+  /** Names of the protocols that lead to a destination, by its id. */
+  protocolsOf(): ReadonlyMap<Destination['id'], readonly string[]>;
+}
+
+interface Reviewed {
+  protocol: string;
+  problems: string[];
+  destinations: Destination[];
 }
 
 const NOWHERE = 'a channel leads nowhere';
@@ -22,32 +30,38 @@ export const createRouteReview = (
   others: readonly string[] = [],
 ): RouteReview => {
   for (const problem of others) log.warn({ problem }, NOWHERE);
-  const byService = new Map<string, { problems: string[]; destinations: Destination[] }>();
+  const byService = new Map<string, Reviewed[]>();
   const said = new Set<string>();
+  const reviewed = (): Reviewed[] => [...byService.values()].flat();
 
-  const problemsOf = (
-    protocol: Pick<CatalogEntry, 'name' | 'channels'>,
-  ): { problems: string[]; destinations: Destination[] } => {
+  const reviewOf = (protocol: Pick<CatalogEntry, 'name' | 'channels'>): Reviewed => {
     const entries = channelsOf(protocol.name, protocol, settings.overrides);
     const { problems, destinations } = routeEntries(entries, settings);
     const all = entries.length === 0 ? ['it has no channels, so its alerts reach nobody'] : problems;
-    return { problems: all.map((problem) => `${protocol.name}: ${problem}`), destinations };
+    return { protocol: protocol.name, problems: all.map((problem) => `${protocol.name}: ${problem}`), destinations };
   };
 
   return {
     review: (service, protocols) => {
-      const found = [...protocols.values()].map(problemsOf);
+      const found = [...protocols.values()].map(reviewOf);
       const problems = found.flatMap((one) => one.problems);
-      byService.set(service, { problems, destinations: found.flatMap((one) => one.destinations) });
+      byService.set(service, found);
       for (const problem of problems.filter((each) => !said.has(each))) {
         said.add(problem);
         log.warn({ service, problem }, NOWHERE);
       }
     },
-    problems: () => [...others, ...[...byService.values()].flatMap(({ problems }) => problems)],
+    problems: () => [...others, ...reviewed().flatMap(({ problems }) => problems)],
     destinations: () => {
-      const all = [...byService.values()].flatMap(({ destinations }) => destinations);
+      const all = reviewed().flatMap(({ destinations }) => destinations);
       return [...new Map(all.map((one) => [one.id, one])).values()];
+    },
+    protocolsOf: () => {
+      const found = new Map<string, Set<string>>();
+      for (const { protocol, destinations } of reviewed()) {
+        for (const { id } of destinations) found.set(id, (found.get(id) ?? new Set()).add(protocol));
+      }
+      return new Map([...found].map(([id, protocols]) => [id, [...protocols]]));
     },
   };
 };

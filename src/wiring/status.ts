@@ -8,6 +8,7 @@ import type { CatalogEntry } from '../poll/catalog.ts';
 import { version } from '../version.ts';
 import { brokenNow, brokenSentence } from './broken.ts';
 import { createMuting } from './muting.ts';
+import type { RouteReview } from './route-review.ts';
 import type { Store } from './store.ts';
 
 export interface StatusDependencies {
@@ -15,7 +16,7 @@ export interface StatusDependencies {
   store: Store;
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
   services(): StatusReport['services'];
-  problems(): string[];
+  review: Pick<RouteReview, 'review' | 'problems' | 'protocolsOf'>;
   /** Epoch milliseconds. */
   startedAt?: number;
   now(): number;
@@ -23,19 +24,23 @@ export interface StatusDependencies {
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-const toHeldStatus = ({ destination: { id, kind, label }, since, waiting }: HeldDestination): HeldStatus => ({
-  id,
-  kind,
-  label,
-  since,
-  waiting,
-});
+/** A sentence names so many. */
+const MOST_NAMED = 3;
 
-const heldSentence = ({ id, waiting, ...target }: HeldStatus): string =>
-  `${nameOf(target)} is new and waits for approval with ${waiting} ${waiting === 1 ? 'alert' : 'alerts'}: tocsin destinations approve ${id}`;
+const listText = (names: readonly string[]): string => {
+  const others = names.length - MOST_NAMED;
+  return `${names.slice(0, MOST_NAMED).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+};
+
+const heldSentence = ({ destination, waiting, isRevoked }: HeldDestination, protocols: readonly string[]): string => {
+  const listed = protocols.length === 0 ? '' : ` (for ${listText(protocols)})`;
+  const state = `${isRevoked ? 'was revoked' : 'is new'} and waits for approval`;
+  const count = `${waiting} ${waiting === 1 ? 'alert' : 'alerts'}`;
+  return `${nameOf(destination)}${listed} ${state} with ${count}: tocsin destinations approve ${destination.id}`;
+};
 
 export const createStatus = (dependencies: StatusDependencies) => {
-  const { config, store, now } = dependencies;
+  const { config, store, review, now } = dependencies;
   const { sources } = config.alerts;
   const muting = createMuting({ config, mutes: store.mutes, now });
 
@@ -69,7 +74,13 @@ export const createStatus = (dependencies: StatusDependencies) => {
   return async (): Promise<StatusReport> => {
     const protocols = (await Promise.all(config.services.map(({ name }) => protocolsOf(name)))).flat();
     const standings = await store.standings.list();
-    const held = (await store.held.list()).map(toHeldStatus);
+    const held = await store.held.list();
+    // What is held may be for a channel that was listed since the last review.
+    for (const { name } of held.length === 0 ? [] : config.services) {
+      review.review(name, await dependencies.protocols(name));
+    }
+    const listedBy = review.protocolsOf();
+    const protocolsAt = ({ destination }: HeldDestination): readonly string[] => listedBy.get(destination.id) ?? [];
     const { active } = await muting.states();
     const [broken, quarantined, dead, waiting] = await Promise.all([
       brokenNow(store, standings),
@@ -84,14 +95,17 @@ export const createStatus = (dependencies: StatusDependencies) => {
       services: dependencies.services(),
       protocols,
       destinations: standings.map((one) => ({ ...one, waiting: waiting[one.id] ?? 0 })),
-      held,
+      held: held.map((one): HeldStatus => {
+        const { id, kind, label } = one.destination;
+        return { id, kind, label, protocols: protocolsAt(one), since: one.since, waiting: one.waiting };
+      }),
       mutes: active.toSorted((a, b) => a.until.localeCompare(b.until)),
       queues: await store.queues.counts(),
       dead,
       problems: [
         ...broken.map(brokenSentence),
-        ...held.map(heldSentence),
-        ...dependencies.problems(),
+        ...held.map((one) => heldSentence(one, protocolsAt(one))),
+        ...review.problems(),
         ...(quarantined === 0 ? [] : [`${quarantined} items of the service could not be understood`]),
       ],
     };

@@ -32,7 +32,7 @@ export const openView = async (config: Config) => {
       store,
       protocols: catalog.protocols,
       services: () => config.services.map(({ name }) => ({ name, up: true })),
-      problems: review.problems,
+      review,
       now,
     }),
     close: async () => {

@@ -9,6 +9,7 @@ interface Known {
   kind: string;
   label: string;
   state: string;
+  protocols: string[];
   waiting: number;
 }
 
@@ -45,8 +46,10 @@ test('are listed with what lets them through', async () => {
   ).toEqual(['telegram']);
   const { out, err } = await console.run('destinations', 'list');
   expect(err).toBe('');
-  expect(out).toMatch(/^ID +KIND +DESTINATION +STATE +SINCE \(UTC\) +WAITING\n/);
-  expect(out).toMatch(/\nslack-\w+ +slack +C0SANDBOX01 +new +- +0\n/);
+  expect(out).toMatch(/^ID +KIND +DESTINATION +STATE +PROTOCOLS +SINCE \(UTC\) +WAITING\n/);
+  expect(out).toMatch(/\nslack-\w+ +slack +C0SANDBOX01 +new +Vault +- +0\n/);
+  const protocolsOf = Object.fromEntries((await list()).map(({ label, protocols }) => [label, protocols]));
+  expect(protocolsOf).toMatchObject({ C0SANDBOX01: ['Vault'], C0OWN00001: ['Vault'], 'oncall@example.com': [] });
   expect(JSON.stringify(await list())).not.toContain('/hooks/');
 
   expect(await console.run('destinations', 'approve')).toMatchObject({
@@ -76,19 +79,47 @@ test('are listed with what lets them through', async () => {
   });
 });
 
-test('that the config names stay open, whatever is taken back', async () => {
-  const { console, world } = await start({ gate: true, allow: ['telegram:*', 'email:*', 'webhook:http://*'] });
+test('that the config lets through stay open, whatever is taken back', async () => {
+  const allow = ['telegram:*', 'email:*', 'webhook:http://*', 'slack:C0SANDBOX*'];
+  const { console, world } = await start({ gate: true, allow });
+  expect(await console.run('destinations', 'revoke', 'C0SANDBOX01')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(
+      'slack C0SANDBOX01 fits destinations.allow and is sent to all the same; take it out there',
+    ),
+  });
   await console.run('destinations', 'approve', 'C0OWN00001');
   expect(await console.run('destinations', 'revoke', 'C0OWN00001')).toMatchObject({
-    code: 0,
-    err: expect.stringContaining('the config names it'),
+    code: 1,
+    err: expect.stringContaining('slack C0OWN00001 is named by the config itself and is sent to all the same'),
   });
   const [inspection] = world.critical('Vault');
   await until('it arrives there', () => world.books.arrivalsOf(inspection?.txHash ?? '').includes('slack C0OWN00001'));
+});
+
+test('once revoked are approved by name alone', async () => {
+  const { console, states } = await start({ gate: true, allow: ['telegram:*', 'email:*'] });
+  await console.run('destinations', 'approve', 'C0SANDBOX01');
+  expect(await console.run('destinations', 'revoke', 'C0SANDBOX01')).toMatchObject({
+    code: 0,
+    out: 'slack C0SANDBOX01: revoked\n',
+  });
   expect(await console.run('destinations', 'revoke', 'C0SANDBOX01')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('slack C0SANDBOX01 is not approved; --drop gives up what waits for it'),
+    err: expect.stringContaining('slack C0SANDBOX01 is revoked already; --drop gives up what waits for it'),
   });
+  const leftOut = expect.stringMatching(
+    /slack C0SANDBOX01 was revoked and is left out; by its name: tocsin destinations approve slack-\w+\n/,
+  );
+  expect(await console.run('destinations', 'approve', '--all')).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^webhook .*: approved\n$/),
+    err: leftOut,
+  });
+  expect((await states())['slack C0SANDBOX01']).toBe('revoked');
+  expect(await console.run('destinations', 'approve', '--all')).toMatchObject({ code: 1, err: leftOut });
+  await console.run('destinations', 'approve', 'C0SANDBOX01');
+  expect((await states())['slack C0SANDBOX01']).toBe('approved');
 });
 
 test('may be approved before the gate is there, and nothing is held without it', async () => {

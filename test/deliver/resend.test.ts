@@ -24,13 +24,14 @@ const setUp = ({ redis, prefix } = openTestRedis()) => {
   const queued: { parcel: Parcel; nonce: string }[] = [];
   /** Alerts that a job is on its way with. */
   const carried = new Set<string>();
-  const hooks: { enqueue(): Promise<void> } = { enqueue: async () => {} };
+  const hooks: { enqueue(): Promise<void>; held: number } = { enqueue: async () => {}, held: 0 };
   const resend = createResend({
     amendments,
     dead,
     enqueue: async (parcels, nonce) => {
       await hooks.enqueue();
       queued.push(...parcels.map((parcel) => ({ parcel, nonce })));
+      return hooks.held;
     },
     uncarried: async ({ alerts }) => alerts.filter(({ id }) => !carried.has(id)),
   });
@@ -57,7 +58,7 @@ describe('a retry of dead deliveries', () => {
     await die(makeAlert(1));
     await die(makeAlert(2));
     expect(await ledger.waiting()).toEqual({});
-    expect(await resend([parcel(1)], 'retried', 'n')).toEqual({ sent: 1, waiting: 0, delivered: 0 });
+    expect(await resend([parcel(1)], 'retried', 'n')).toEqual({ sent: 1, held: 0, waiting: 0, delivered: 0 });
     expect(queued.map(({ parcel: one, nonce }) => [names(one), nonce])).toEqual([[['item-1'], 'n']]);
     expect(await ledger.waiting()).toEqual({ [SLACK.id]: 1 });
     expect(await ledger.pending(SLACK, parcel(1, 2).alerts)).toEqual([makeAlert(1)]);
@@ -76,7 +77,8 @@ describe('a retry of dead deliveries', () => {
     await expect(resend([parcel(1)], 'retried', 'n')).rejects.toThrow('Redis went away');
     expect(await dead.count()).toBe(1);
     hooks.enqueue = async () => {};
-    expect(await resend([parcel(1)], 'retried', 'n')).toMatchObject({ sent: 1 });
+    hooks.held = 1;
+    expect(await resend([parcel(1)], 'retried', 'n')).toEqual({ sent: 0, held: 1, waiting: 0, delivered: 0 });
     expect(queued).toHaveLength(1);
     expect(await dead.count()).toBe(0);
   });
@@ -94,7 +96,7 @@ describe('a retry of dead deliveries', () => {
     await ledger.expect([parcel(1)]);
     carried.add(makeAlert(1).id);
     await bury(makeAlert(1));
-    expect(await resend([parcel(1)], 'retried', 'n')).toEqual({ sent: 0, waiting: 1, delivered: 0 });
+    expect(await resend([parcel(1)], 'retried', 'n')).toEqual({ sent: 0, held: 0, waiting: 1, delivered: 0 });
     expect(queued).toEqual([]);
     expect(await dead.count()).toBe(1);
   });
@@ -103,7 +105,7 @@ describe('a retry of dead deliveries', () => {
     const { dead, queued, resend, end, bury } = setUp();
     await bury(makeAlert(1));
     await end(makeAlert(1), 'delivered');
-    expect(await resend([parcel(1)], 'retried', 'n')).toEqual({ sent: 0, waiting: 0, delivered: 1 });
+    expect(await resend([parcel(1)], 'retried', 'n')).toEqual({ sent: 0, held: 0, waiting: 0, delivered: 1 });
     expect(queued).toEqual([]);
     expect(await dead.count()).toBe(0);
   });
@@ -123,7 +125,7 @@ describe('a replay', () => {
     await ledger.expect([parcel(1, 2)]);
     carried.add(makeAlert(2).id);
     await end(makeAlert(1), 'delivered');
-    expect(await resend([parcel(1, 2, 3)], 'replayed', 'n')).toEqual({ sent: 2, waiting: 1, delivered: 0 });
+    expect(await resend([parcel(1, 2, 3)], 'replayed', 'n')).toEqual({ sent: 2, held: 0, waiting: 1, delivered: 0 });
     expect(queued.map(({ parcel: one }) => names(one))).toEqual([['item-1', 'item-3']]);
     expect(await ledger.waiting()).toEqual({ [SLACK.id]: 3 });
     expect(await ledger.pending(SLACK, parcel(1, 3).alerts)).toHaveLength(2);
@@ -135,7 +137,7 @@ describe('a replay', () => {
     hooks.enqueue = () => Promise.reject(new Error('Redis went away'));
     await expect(resend([parcel(1)], 'replayed', 'n')).rejects.toThrow('Redis went away');
     hooks.enqueue = async () => {};
-    expect(await resend([parcel(1)], 'replayed', 'm')).toEqual({ sent: 1, waiting: 0, delivered: 0 });
+    expect(await resend([parcel(1)], 'replayed', 'm')).toEqual({ sent: 1, held: 0, waiting: 0, delivered: 0 });
     expect(queued).toHaveLength(1);
     expect(await ledger.waiting()).toEqual({ [SLACK.id]: 1 });
   });

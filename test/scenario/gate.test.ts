@@ -54,9 +54,9 @@ test('a new destination is held, announced once, and gets everything when it is 
   const notice = `Fallback: slack ${ADDED} is new and waits for approval: tocsin destinations approve ${id}`;
   expect(mails(world).join('\n').replace(/\s+/g, ' ')).toContain(notice);
   const status = await daemons[0]?.status();
-  expect(status?.held).toMatchObject([{ id, kind: 'slack', label: ADDED, waiting: 3 }]);
+  expect(status?.held).toMatchObject([{ id, kind: 'slack', label: ADDED, protocols: ['Vault'], waiting: 3 }]);
   expect(status?.problems).toContain(
-    `slack ${ADDED} is new and waits for approval with 3 alerts: tocsin destinations approve ${id}`,
+    `slack ${ADDED} (for Vault) is new and waits for approval with 3 alerts: tocsin destinations approve ${id}`,
   );
   expect(await daemons[0]?.metric('tocsin_held_alerts')).toBe(3);
 
@@ -104,20 +104,26 @@ test('an approval that another daemon knows before it is restarted, and what is 
   await daemon.stop();
 
   const hook = (await list()).find(({ kind }) => kind === 'webhook');
-  expect(await console.run('destinations', 'revoke', hook?.id ?? '')).toMatchObject({ code: 1 });
   expect(await console.run('destinations', 'revoke', hook?.id ?? '', '--drop')).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/: 2 alerts given up\n$/),
+    out: expect.stringMatching(/: revoked, 2 alerts given up\n$/),
   });
   expect(await console.json<unknown[]>('dead', 'list')).toMatchObject(
     Array(2).fill({ reason: 'not-approved', destination: { id: hook?.id } }),
   );
   // It is dead, and a retry is held again: nobody approved it.
   const retry = await console.run('dead', 'retry', '--all');
-  expect(retry).toMatchObject({ code: 0, err: expect.stringContaining(`destinations approve ${hook?.id}`) });
+  expect(retry).toMatchObject({
+    code: 0,
+    out: '2 queued, held until approved\n',
+    err: expect.stringContaining(`destinations approve ${hook?.id}`),
+  });
   await until('it waits again', async () => (await list()).find(({ id }) => id === hook?.id)?.waiting === 2);
 
-  const approved = await console.run('destinations', 'approve', '--all');
+  const all = await console.run('destinations', 'approve', '--all');
+  expect(all.err).toContain(`was revoked and is left out; by its name: tocsin destinations approve ${hook?.id}`);
+  const named = await console.run('destinations', 'approve', hook?.id ?? '');
+  const approved = { out: `${all.out}${named.out}`, err: `${all.err}${named.err}` };
   expect(approved.out.match(/approved, and 2 alerts/g)).toHaveLength(2);
   expect(approved.err).toMatch(/no daemon sends/);
   expect((await list()).map(({ state }) => state)).toEqual(['approved', 'approved']);
@@ -128,7 +134,7 @@ test('an approval that another daemon knows before it is restarted, and what is 
   const slack = (await list()).find(({ kind }) => kind === 'slack');
   expect(await console.run('destinations', 'revoke', slack?.label ?? '')).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/: approved no more\n$/),
+    out: expect.stringMatching(/: revoked\n$/),
   });
   const [late] = world.critical('Vault');
   await until('it is held again', async () => (await list()).find(({ kind }) => kind === 'slack')?.waiting === 1);

@@ -78,7 +78,7 @@ describe('what is for a destination that is not approved', () => {
     const { store, gatekeeper, diverted, stateAt, sentTo } = open();
     await gatekeeper.hold([parcel(NEW, 1, 2)]);
     expect(await store.held.list()).toEqual([
-      { destination: NEW, since: '2026-11-20T12:00:00.000Z', waiting: 2, isAnnounced: true },
+      { destination: NEW, since: '2026-11-20T12:00:00.000Z', waiting: 2, isAnnounced: true, isRevoked: false },
     ]);
     expect((await store.held.some(NEW.id)).toSorted((a, b) => a.itemId.localeCompare(b.itemId))).toEqual([
       makeAlert(1),
@@ -150,7 +150,7 @@ describe('what is for a destination that is not approved', () => {
       inventory: createCarried(store),
       ledger: store.ledger,
       dead: createDeadLetters(store.redis, store.prefix),
-      enqueue: gatekeeper.pass,
+      enqueue: async (parcels, nonce) => void (await gatekeeper.pass(parcels, nonce)),
       destinationsOf: async () => [NEW],
       itemOf: async () => makeAlert(2).item,
       lostAfterMs: 60_000,
@@ -210,19 +210,28 @@ describe('an approval', () => {
   });
 
   test('taken back holds what comes from then on, and tells of it anew', async () => {
-    const { store, gatekeeper, queued, time } = open();
+    const { store, gatekeeper, queued, diverted, time } = open();
     await gatekeeper.hold([parcel(NEW, 1)]);
     await store.held.approve([NEW]);
     await gatekeeper.release(NEW);
     expect(await store.held.approvals()).toEqual([
       { id: NEW.id, kind: 'slack', label: 'C9', at: '2026-11-20T12:00:00.000Z' },
     ]);
-    expect(await store.held.revoke(NEW.id)).toBe(true);
-    expect(await store.held.revoke(NEW.id)).toBe(false);
+    expect(await store.held.revoke(NEW)).toBe(true);
+    expect(await store.held.revoke(NEW)).toBe(false);
+    expect(await store.held.approvals()).toEqual([]);
+    expect(await store.held.revocations()).toMatchObject([{ id: NEW.id, label: 'C9' }]);
     time.now += 1000;
     await gatekeeper.hold([parcel(NEW, 2)]);
-    expect((await store.held.list())[0]?.waiting).toBe(1);
-    expect(queued.filter(({ destination }) => destination.id === ONCALL.id)).toHaveLength(2);
+    expect(await store.held.list()).toMatchObject([{ waiting: 1, isRevoked: true }]);
+    const told = queued.filter(({ destination }) => destination.id === ONCALL.id);
+    expect(told.map(({ alerts }) => alerts[0]?.item.message)).toEqual([
+      expect.stringContaining('A new destination waits for approval: slack C9'),
+      expect.stringContaining('A revoked destination waits for approval: slack C9'),
+    ]);
+    expect(diverted.at(-1)?.notice).toContain('slack C9 was revoked and waits for approval');
+    await store.held.approve([NEW]);
+    expect(await store.held.revocations()).toEqual([]);
   });
 });
 
