@@ -49,6 +49,13 @@ export const blocked = (host: string, refusal: string): DeliveryError =>
 const refusalOf = (guard: Guard, addresses: readonly LookupAddress[], host: string): string | undefined =>
   addresses.map(({ address }) => guard.refuseAddress(address, host)).find(Boolean);
 
+/** Throws where the guard refuses what a host leads to. A name that cannot be resolved is not judged. */
+export const judgeHost = async ({ guard, resolve = systemResolve }: DialOptions, host: string): Promise<void> => {
+  const addresses = isIP(host) === 0 ? await resolve(host).catch(() => []) : [];
+  const refusal = refusalOf(guard, addresses, host);
+  if (refusal !== undefined) throw blocked(host, refusal);
+};
+
 const guardedLookup =
   (guard: Guard, resolve: Resolve): LookupFunction =>
   (host, options, callback) => {
@@ -132,23 +139,18 @@ const authorityOf = ({ host = '', port, protocol }: buildConnector.Options): str
  * resolve is not judged: such a proxy has to refuse private targets by itself.
  * undici's own ProxyAgent gives a proxy's refusal and our abort the same code, and takes no such check.
  */
-const dialThrough = (
-  proxyUrl: URL,
-  { guard, resolve = systemResolve, connectTimeoutMs = CONNECT_TIMEOUT_MS }: DialOptions,
-  settings: ConnectionSettings,
-): Dialer => {
+const dialThrough = (proxyUrl: URL, options: DialOptions, settings: ConnectionSettings): Dialer => {
+  const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
   const proxy = `the proxy ${proxyUrl.host}`;
   const timeouts = { headersTimeout: connectTimeoutMs, connect: { timeout: connectTimeoutMs, allowH2: false } };
   const tunnels = new Pool(proxyUrl.origin, { ...timeouts, allowH2: false });
   const auth = basicAuth(proxyUrl);
   const secure = buildConnector({ allowH2: false, timeout: connectTimeoutMs, ...certificatesOf(settings) });
 
-  const openTunnel = async (options: buildConnector.Options): Promise<Socket> => {
-    const host = hostKey(options.hostname);
-    const addresses = isIP(host) === 0 ? await resolve(host).catch(() => []) : [];
-    const refusal = refusalOf(guard, addresses, host);
-    if (refusal !== undefined) throw blocked(host, refusal);
-    const path = authorityOf(options);
+  const openTunnel = async (target: buildConnector.Options): Promise<Socket> => {
+    const host = hostKey(target.hostname);
+    await judgeHost(options, host);
+    const path = authorityOf(target);
     const { socket, statusCode } = await tunnels
       .connect({ path, headers: { host: path, ...auth } })
       .catch((error: unknown) => {
@@ -160,10 +162,10 @@ const dialThrough = (
   };
 
   return {
-    connect: (options, callback) => {
-      openTunnel(options).then(
+    connect: (target, callback) => {
+      openTunnel(target).then(
         (httpSocket) => {
-          if (options.protocol === 'https:') secure({ ...options, httpSocket }, callback);
+          if (target.protocol === 'https:') secure({ ...target, httpSocket }, callback);
           else callback(null, httpSocket);
         },
         (error: Error) => callback(error, null),

@@ -1,8 +1,8 @@
 /** POST to addresses that came from outside: resolves, checks every address, dials what it checked, follows no redirect. */
 import { Agent, type Dispatcher } from 'undici';
 import { DeliveryError } from '../errors.ts';
-import { blocked, type ConnectionSettings, createDialer, type DialOptions } from './dial.ts';
-import { createGuard, type Guard, type GuardOptions } from './guard.ts';
+import { blocked, type ConnectionSettings, createDialer, type DialOptions, judgeHost } from './dial.ts';
+import { createGuard, type Guard, type GuardOptions, hostKey } from './guard.ts';
 import { networkFailure, stoppedWaiting } from './network.ts';
 
 export type { ConnectionSettings, Resolve } from './dial.ts';
@@ -121,8 +121,15 @@ export const retryAfterMs = (header: string | undefined, nowMs: number): number 
   return Number.isNaN(waitMs) ? undefined : Math.ceil(Math.min(Math.max(waitMs, 0), LONGEST_WAIT_MS));
 };
 
+export interface GuardedPoster {
+  post: GuardedPost;
+  /** Throws the `DeliveryError` of a URL that would not be written to, without writing; what cannot be resolved passes. */
+  judge(url: string): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** A POST that reaches public addresses only, over kept connections. Throws where `allowNetworks` is malformed. */
-export const createGuardedPost = (options: GuardedPostOptions): { post: GuardedPost; close(): Promise<void> } => {
+export const createGuardedPost = (options: GuardedPostOptions): GuardedPoster => {
   const guard = createGuard(options);
   const opened = new Map<ConnectionSettings | undefined, { agent: Agent; close(): Promise<unknown> }>();
   let closed = false;
@@ -149,6 +156,7 @@ export const createGuardedPost = (options: GuardedPostOptions): { post: GuardedP
       if (closed) throw networkFailure({ code: 'UND_ERR_CLOSED' }, url.hostname, false);
       return exchange((opened.get(request.connection) ?? open(request.connection)).agent, url, request);
     },
+    judge: async (url) => judgeHost({ ...options, guard }, hostKey(targetOf(url, guard).hostname)),
     close: async () => {
       closed = true;
       await Promise.all([...opened.values()].map(({ close }) => close()));

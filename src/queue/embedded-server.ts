@@ -1,6 +1,7 @@
 /** One redis-server process: started, waited for, ended. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { UnavailableError, UsageError } from '../errors.ts';
 import { askRedis } from './connect.ts';
 import { connectionTo, type EmbeddedAddress, type EmbeddedFiles, lastWords, openLog } from './embedded-files.ts';
@@ -33,12 +34,26 @@ const notInstalled = (binary: string): UsageError =>
     `${binary} is not installed, and without redis.url the daemon runs a private one. Install it (Debian, Ubuntu: apt-get install redis-server; Alpine: apk add redis; macOS: brew install redis) or set redis.url in the config`,
   );
 
+const cannotStart = (binary: string, error: NodeJS.ErrnoException): UsageError =>
+  error.code === 'ENOENT'
+    ? notInstalled(binary)
+    : new UsageError(`${binary} cannot be started (${error.code})`, { cause: error });
+
+/** The version of the program that would be started, in its own words. Throws a `UsageError` where there is none. */
+export const installedVersion = async (binary: string): Promise<string> => {
+  const { stdout } = await promisify(execFile)(binary, ['--version'], { timeout: ANSWER_TIMEOUT_MS }).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw cannotStart(binary, error);
+    },
+  );
+  return /\bv=(\S+)/.exec(stdout)?.[1] ?? 'of an unknown version';
+};
+
 const spawned = async (child: ChildProcess, binary: string): Promise<number> => {
   const started = Promise.withResolvers<void>();
   child.once('spawn', started.resolve).once('error', started.reject);
   await started.promise.catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw notInstalled(binary);
-    throw new UsageError(`${binary} cannot be started (${error.code})`, { cause: error });
+    throw cannotStart(binary, error);
   });
   if (child.pid === undefined) throw new UsageError(`${binary} cannot be started`);
   return child.pid;

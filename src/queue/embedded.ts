@@ -20,10 +20,13 @@ import { type EmbeddedEnd, superviseServer } from './embedded-supervisor.ts';
 import { type DataDirLock, lockDataDir } from './lock.ts';
 import { isAlive, workingDirectoryOf } from './pid.ts';
 
+/** Looked up in PATH. */
+export const EMBEDDED_BINARY = 'redis-server';
+
 export interface EmbeddedSettings {
   dataDir: string;
   log: EmbeddedLog;
-  /** Default `redis-server`, looked up in PATH. */
+  /** Default `EMBEDDED_BINARY`. */
   binary?: string;
   /** Gives up a start that takes long, as reading much data back in does. */
   signal?: AbortSignal;
@@ -59,7 +62,7 @@ const endOrphan = async (files: EmbeddedFiles, log: EmbeddedLog): Promise<void> 
 };
 
 const startIn = async (settings: EmbeddedSettings, lock: DataDirLock, lost: Promise<EmbeddedEnd>) => {
-  const { dataDir, log, binary = 'redis-server', signal = new AbortController().signal } = settings;
+  const { dataDir, log, binary = EMBEDDED_BINARY, signal = new AbortController().signal } = settings;
   const files = embeddedFiles(dataDir);
   await prepareFiles(files);
   await endOrphan(files, log);

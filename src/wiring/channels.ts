@@ -10,6 +10,7 @@ export const openConfiguredChannels = (config: Config, now: () => number) => {
   const channels = openChannels(config.channels, { post: guard.post, now });
   return {
     channels,
+    judge: guard.judge,
     close: async () => {
       await Promise.all(channels.map((channel) => channel.close()));
       await guard.close();

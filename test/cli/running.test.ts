@@ -1,5 +1,8 @@
 /** The program from outside, at work: run, status, test and check against a sandbox. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { parse, stringify } from 'yaml';
 import type { World } from '../scenario/world.ts';
 import { runProgram, startDaemonProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
@@ -125,6 +128,49 @@ test.concurrent('test ends with 1 where the receiver refuses for good', async ({
   const to = `${world.addresses.webhook.url}/hooks/gone`;
   const { code, stdout } = await runProgram(['test', '--channel', 'webhook', '--to', to], environment, onFinished);
   expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/: dead: .*410/) });
+});
+
+test.concurrent('check --online lists destinations that may not be written to, each with why', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { world, environment } = await startSafeWorld({
+    onFinished,
+    names: ['Vault', 'Left out'],
+    kinds: ['webhook', 'telegram'],
+    config: {
+      channels: { webhook: { allowHttp: false } },
+      protocols: { exclude: ['Left*'] },
+      fallback: { channels: [{ name: 'webhook', url: 'https://10.0.0.1/hooks/secret' }] },
+    },
+  });
+  const { code, stdout } = await runProgram(['check', '--online'], environment, onFinished);
+  const { host } = new URL(world.addresses.webhook.url);
+  const refused = stdout.split('\n').filter((line) => line.startsWith('FAIL'));
+  expect(refused).toEqual([
+    expect.stringContaining(`destination webhook ${host}/…`),
+    expect.stringContaining('destination webhook 10.0.0.1/…'),
+  ]);
+  expect(refused[0]).toMatch(/127\.0\.0\.1 is not written to: .*plain http.*\(channels\.webhook\.allowHttp\)$/);
+  expect(refused[1]).toMatch(/: 10\.0\.0\.1 is not written to: .*\(channels\.webhook\.allowNetworks\)$/);
+  expect(stdout).toMatch(/^ok {4}channel webhook/m);
+  expect(stdout).not.toContain('hooks/secret');
+  expect(code).toBe(2);
+});
+
+test.concurrent('check --online says whether a private Redis could be started', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { world, environment } = await startWorldFor({ onFinished, names: ['Vault'], kinds: ['telegram'] });
+  const file = join(world.dataDir, 'embedded.yaml');
+  await writeFile(file, stringify({ ...(parse(world.configText) as object), redis: undefined }));
+  const check = (path: Record<string, string>) =>
+    runProgram(['check', '--online', '--config', file], { ...environment, ...path }, onFinished);
+  const good = await check({});
+  expect(good.stdout).toMatch(/^ok {4}redis: private, under \S+; redis-server \d+\.\d+/m);
+  expect(good.code).toBe(0);
+  const bad = await check({ PATH: world.dataDir });
+  expect(bad.stdout).toMatch(/^FAIL {2}redis: redis-server is not installed.*apt-get install/m);
+  expect(bad.code).toBe(2);
 });
 
 test.concurrent('check --online asks everything: 0 where all answer, 2 where a key or token is wrong', async ({
