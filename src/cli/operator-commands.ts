@@ -116,7 +116,7 @@ export const operatorCommands = (make: CommandMaker): Command[] => [
   make
     .command(
       'trace <id>',
-      'where one item went: by the id of an inspection, notification or alert, or by transaction hash',
+      'where one item went: by the id of an inspection, notification, alert or message, or by transaction hash',
       async () => (await import('./trace.ts')).trace,
     )
     .addOption(jsonOption()),

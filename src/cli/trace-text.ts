@@ -46,10 +46,19 @@ export const historyLines = ({ attempts, acts = [] }: Pick<TracedDelivery, 'atte
     .toSorted((a, b) => a.at.localeCompare(b.at))
     .map(({ at, text }) => `${exactTime(at)}  ${text}`);
 
-const stateText = ({ id, state, at, isKept, attempts, with: other }: TracedDelivery): string => {
+const waitText = ({ waitsFor, at, destination, attempts }: TracedDelivery): string => {
+  if (waitsFor === 'approval') {
+    return `held since ${exactTime(at)}: not approved; tocsin destinations approve ${destination.id}`;
+  }
+  if (waitsFor === 'turn') return 'gathered: waits for its turn';
+  return attempts.length === 0 ? 'on its way, not tried yet' : 'on its way';
+};
+
+const stateText = (delivery: TracedDelivery): string => {
+  const { id, state, at, isKept, with: other } = delivery;
   switch (state) {
     case 'waiting':
-      return attempts.length === 0 ? 'on its way, not tried yet' : 'on its way';
+      return waitText(delivery);
     case 'delivered':
       return other === undefined ? `delivered ${exactTime(at)}` : `told with inspection alert ${other}`;
     case 'muted':

@@ -1,7 +1,7 @@
 /** `tocsin trace`: where one item went, at every destination. */
 import { RETENTION_SECONDS } from '../deliver/record.ts';
 import { UsageError } from '../errors.ts';
-import { createTracer } from '../wiring/trace.ts';
+import { createTracer, messageIn } from '../wiring/trace.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { renderTraces } from './trace-text.ts';
 import { withView } from './with-view.ts';
@@ -10,14 +10,17 @@ const DAYS_KEPT = RETENTION_SECONDS / 86_400;
 
 const unknown = (name: string): UsageError =>
   new UsageError(
-    `nothing is known of '${name}': it was never forwarded, or it was more than ${DAYS_KEPT} days ago, which is how long the books are kept`,
+    messageIn(name) === undefined
+      ? `nothing is known of '${name}': it was never forwarded, or it was more than ${DAYS_KEPT} days ago, which is how long the books are kept`
+      : `'${name}' is a message's id: of several alerts, or of one that the books have forgotten, after ${DAYS_KEPT} days at the latest; trace also takes an inspection's id, a transaction hash or an alert's id`,
   );
 
 export const trace = (options: CommonOptions & { id: string }, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async ({ store }, { services }) => {
     const names = services.map(({ name }) => name);
-    const traces = await createTracer(store, names)(options.id.trim());
-    if (traces.length === 0) throw unknown(options.id);
+    const id = options.id.trim();
+    const traces = await createTracer(store, names)(id);
+    if (traces.length === 0) throw unknown(id);
     if (options.json === true) writeJson(context, traces);
     else context.write(renderTraces(traces));
     return EXIT.done;

@@ -1,11 +1,13 @@
 /** What is in the books, found by date: for audits, and to keep the books bounded. Never asked on the way of an alert. */
 import type { Cluster, Redis } from 'ioredis';
-import type { Alert } from '../alert.ts';
-import { execute, ledgerKeys, OPEN_FIELD, RETENTION_SECONDS } from './record.ts';
+import type { Alert, Destination } from '../alert.ts';
+import { ALERT_FIELD, execute, ledgerKeys, OPEN_FIELD, RETENTION_SECONDS } from './record.ts';
 
 export interface Register {
   /** Ids of the alerts dated after `from` and up to `to`, both in epoch milliseconds; oldest first. */
   between(from: number, to: number): Promise<string[]>;
+  /** Destinations of alerts' deliveries, by id, in the order of `alerts`. */
+  destinations(alerts: readonly Alert['id'][]): Promise<Destination['id'][][]>;
   /** Ids of a track's alerts that are on their way, oldest first. */
   open(track: Pick<Alert, 'service' | 'source' | 'protocol'>): Promise<string[]>;
   /** Takes the oldest alerts out of the books where there are more than they hold; what is on its way stays. */
@@ -40,6 +42,12 @@ export const createRegister = (
 
   return {
     between: (from, to) => redis.zrangebyscore(keys.index, `(${from}`, to),
+    destinations: async (alerts) => {
+      const batch = redis.pipeline();
+      for (const id of alerts) batch.hkeys(keys.alert(id));
+      const fields = (await execute(batch)) as string[][];
+      return fields.map((all) => all.filter((field) => field !== ALERT_FIELD && field !== OPEN_FIELD));
+    },
     open: (track) => redis.zrange(keys.open(track), '0', '-1'),
     trim: async () => {
       await redis.zremrangebyscore(keys.index, '-inf', `(${now() - RETENTION_SECONDS * 1000}`);

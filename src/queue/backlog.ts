@@ -17,6 +17,12 @@ export interface Backlog {
   drop(destination: Destination, gathering: number): Promise<void>;
 }
 
+/** For those who ask where an alert is. */
+export interface Gathered {
+  /** An alert is being gathered for a destination now; both by id. */
+  isGathered(destination: Destination['id'], alert: Alert['id']): Promise<boolean>;
+}
+
 /** KEYS: what waits, the number; ARGV: id and JSON of each alert. */
 const ADD = `
 local fresh = redis.call('EXISTS', KEYS[1]) == 0
@@ -43,7 +49,7 @@ export const backlogKeys = (prefix: string) => ({
   frozen: (destination: string, gathering: number): string => `${prefix}:frozen:${destination}:${gathering}`,
 });
 
-export const createBacklog = (redis: Redis | Cluster, prefix: string): Backlog => {
+export const createBacklog = (redis: Redis | Cluster, prefix: string): Backlog & Gathered => {
   const keys = backlogKeys(prefix);
   return {
     add: async ({ id }, alerts) => {
@@ -55,6 +61,7 @@ export const createBacklog = (redis: Redis | Cluster, prefix: string): Backlog =
       return gathering;
     },
     isGathering: async ({ id }) => (await redis.exists(keys.waiting(id))) === 1,
+    isGathered: async (destination, alert) => (await redis.hexists(keys.waiting(destination), alert)) === 1,
     freeze: async ({ id }, gathering) => {
       const frozen = keys.frozen(id, gathering);
       await redis.eval(FREEZE, 3, keys.waiting(id), keys.count(id), frozen, gathering);

@@ -9,6 +9,8 @@ export interface TracedDelivery extends DeliveryRecord {
   id: string;
   /** The dead letter is still there, to be retried or dropped. */
   isKept: boolean;
+  /** Of one that waits: for its destination to be approved, or for its turn, together with others. */
+  waitsFor?: 'approval' | 'turn';
 }
 
 export interface Trace {
@@ -18,6 +20,11 @@ export interface Trace {
 }
 
 const HASH = /^0x[0-9a-f]+$/i;
+
+/** A webhook's `webhook-id`; in a Message-ID it stands before the `@`. */
+const MESSAGE = /^<?(msg_[0-9a-f]{32})(?:@[^>]*)?>?$/;
+
+export const messageIn = (name: string): string | undefined => MESSAGE.exec(name)?.[1];
 
 const READ_AT_ONCE = 500;
 
@@ -44,10 +51,40 @@ const fromLetter = ({ id, alert, destination, at, reason, message }: DeadDeliver
 };
 
 /**
- * `name` is an alert's id, an inspection's id, a stored notification's identity, a transaction hash, or the id of a
- * dead delivery. Several items may share a transaction; nothing known gives an empty list.
+ * The alert that is told under a delivery's id. Nothing notes it on the way, so that deliveries cost no more: it is
+ * derived again for everything in the books, the latest first, which takes seconds for all that they hold.
  */
-export const createTracer = (store: Pick<Store, 'ledger' | 'dead'>, services: readonly string[]) => {
+const findDelivery = async ({ register }: Pick<Store, 'register'>, name: string): Promise<Alert['id'][]> => {
+  const ids = (await register.between(0, Number.MAX_SAFE_INTEGER)).reverse();
+  for (let start = 0; start < ids.length; start += READ_AT_ONCE) {
+    const some = ids.slice(start, start + READ_AT_ONCE);
+    const destinations = await register.destinations(some);
+    const isNamed = (id: string, index: number): boolean =>
+      destinations[index]?.some((destination) => deliveryId(id, destination) === name) === true;
+    const found = some.find(isNamed);
+    if (found !== undefined) return [found];
+  }
+  return [];
+};
+
+const waitOf = async (
+  { held, backlog }: Pick<Store, 'held' | 'backlog'>,
+  alert: Alert['id'],
+  { state, destination: { id } }: DeliveryRecord,
+): Promise<Pick<TracedDelivery, 'waitsFor'>> => {
+  if (state !== 'waiting') return {};
+  if ((await held.waiting(id, [alert])).has(alert)) return { waitsFor: 'approval' };
+  return (await backlog.isGathered(id, alert)) ? { waitsFor: 'turn' } : {};
+};
+
+/**
+ * `name` is an alert's id, an inspection's id, a stored notification's identity, a transaction hash, or the id of a
+ * delivery, as a receiver knows it. Several items may share a transaction; nothing known gives an empty list.
+ */
+export const createTracer = (
+  store: Pick<Store, 'ledger' | 'dead' | 'register' | 'held' | 'backlog'>,
+  services: readonly string[],
+) => {
   const named = (name: string): Alert['id'][] => [
     name,
     ...[...services, TOCSIN].flatMap((service) => SOURCES.map((source) => alertId(service, source, name))),
@@ -58,11 +95,11 @@ export const createTracer = (store: Pick<Store, 'ledger' | 'dead'>, services: re
     if (!record) return [];
     const ids = record.deliveries.map(({ destination }) => deliveryId(id, destination.id));
     const kept = new Set((await store.dead.get(ids)).map((letter) => letter.id));
-    const deliveries = record.deliveries.map((delivery, index) => {
+    const deliveries = record.deliveries.map(async (delivery, index): Promise<TracedDelivery> => {
       const own = ids[index] ?? '';
-      return { id: own, isKept: kept.has(own), ...delivery };
+      return { id: own, isKept: kept.has(own), ...delivery, ...(await waitOf(store, id, delivery)) };
     });
-    return [{ alert: record.alert, deliveries }];
+    return [{ alert: record.alert, deliveries: await Promise.all(deliveries) }];
   };
 
   const traceLetters = async (name: string): Promise<Trace[]> => {
@@ -78,14 +115,21 @@ export const createTracer = (store: Pick<Store, 'ledger' | 'dead'>, services: re
     return others.flat().filter((other) => other.alert.followUp?.of === alert.id);
   };
 
+  /** By a dead letter's id or, which takes longer, that of any other delivery. */
+  const byDelivery = async (name: string): Promise<Alert['id'][]> => {
+    const message = messageIn(name);
+    if (message === undefined) return [];
+    const [letter] = await store.dead.get([message]);
+    return letter ? [letter.alert.id] : findDelivery(store, message);
+  };
+
   return async (name: string): Promise<Trace[]> => {
     const byHash = HASH.test(name) ? await store.ledger.byTransaction(name) : [];
-    const [letter] = await store.dead.get([name]);
-    const ids = new Set([...named(name), ...byHash, ...(letter ? [letter.alert.id] : [])]);
+    const ids = new Set([...named(name), ...byHash, ...(await byDelivery(name))]);
     const traces = (await Promise.all([...ids].map(trace))).flat();
     const followed = (await Promise.all(traces.map(followUps))).flat();
     const unique = new Map([...traces, ...followed].map((each) => [each.alert.id, each]));
-    if (unique.size === 0) return traceLetters(name);
+    if (unique.size === 0) return traceLetters(messageIn(name) ?? name);
     return [...unique.values()].sort((a, b) => a.alert.at.localeCompare(b.alert.at));
   };
 };

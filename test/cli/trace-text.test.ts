@@ -46,6 +46,13 @@ test('what is on its way says whether it was tried', () => {
   expect(render(delivery({ attempts: [attempt] }))).toContain('slack C1: on its way\n');
 });
 
+test('what is on its way says what it waits for, where that is not its first try', () => {
+  expect(render(delivery({ waitsFor: 'approval' }))).toContain(
+    'slack C1: held since 2026-11-20 10:08:00.000 UTC: not approved; tocsin destinations approve slack-1\n',
+  );
+  expect(render(delivery({ waitsFor: 'turn' }))).toContain('slack C1: gathered: waits for its turn\n');
+});
+
 test('what was told with an inspection names it, until it is sent by itself', () => {
   const other = 'b'.repeat(32);
   const told = delivery({ state: 'delivered', with: other });

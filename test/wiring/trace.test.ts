@@ -2,7 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { type Alert, alertId, deliveryId } from '../../src/alert.ts';
 import { createDeadLetters } from '../../src/deliver/dead.ts';
+import { createHeld } from '../../src/deliver/held.ts';
 import { createLedger } from '../../src/deliver/ledger.ts';
+import { createRegister } from '../../src/deliver/register.ts';
+import { createBacklog } from '../../src/queue/backlog.ts';
 import { createTracer } from '../../src/wiring/trace.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { hashOf, makeAlert } from '../support/numbered.ts';
@@ -13,14 +16,18 @@ const AT = '2026-11-20T12:00:00.000Z';
 
 const setUp = () => {
   const { redis, prefix } = openTestRedis();
-  const ledger = createLedger(redis, prefix, () => Date.parse(AT));
+  const now = () => Date.parse(AT);
+  const ledger = createLedger(redis, prefix, now);
   const dead = createDeadLetters(redis, prefix);
-  const trace = createTracer({ ledger, dead }, ['other', 'main']);
+  const register = createRegister(redis, prefix, now);
+  const held = createHeld(redis, prefix, now);
+  const backlog = createBacklog(redis, prefix);
+  const trace = createTracer({ ledger, dead, register, held, backlog }, ['other', 'main']);
   const expectOne = (alert: Alert) => ledger.expect([{ destination: SLACK, alerts: [alert] }]);
   const bury = (alert: Alert) =>
     dead.bury({ alert, destination: SLACK, reason: 'unknown', message: 'gone', attempts: 2, at: AT });
   const idsOf = async (name: string) => (await trace(name)).map(({ alert }) => alert.id);
-  return { ledger, expectOne, bury, trace, idsOf };
+  return { ledger, held, backlog, expectOne, bury, trace, idsOf };
 };
 
 describe('an item is found', () => {
@@ -67,6 +74,35 @@ describe('an item is found', () => {
     await bury(alert);
     await ledger.book(SLACK, [alert], { state: 'dead', attempt: { at: AT, outcome: 'dead', durationMs: 1 } });
     expect(await trace(id)).toMatchObject([{ alert: { id: alert.id }, deliveries: [{ id, isKept: true }] }]);
+  });
+
+  test('by the id of its message, among more than are looked at together', async () => {
+    const { ledger, idsOf } = setUp();
+    const alerts = Array.from({ length: 1100 }, (_, n) => makeAlert(n));
+    await ledger.expect([
+      { destination: SLACK, alerts },
+      { destination: destinationOf('slack', 'C2'), alerts },
+    ]);
+    const id = deliveryId(makeAlert(7).id, SLACK.id);
+    for (const name of [id, `<${id}@tocsin.example.com>`, `${id}@tocsin.example.com`]) {
+      expect(await idsOf(name)).toEqual([makeAlert(7).id]);
+    }
+    expect(await idsOf(deliveryId(makeAlert(7).id, 'slack-3'))).toEqual([]);
+    expect(await idsOf(`${id}0`)).toEqual([]);
+  });
+
+  test('with what each of its deliveries waits for', async () => {
+    const { held, backlog, ledger, trace } = setUp();
+    const to = ['C1', 'C2', 'C3'].map((channel) => destinationOf('slack', channel));
+    const [one = SLACK, two = SLACK] = to;
+    const alert = makeAlert(1);
+    await ledger.expect(to.map((destination) => ({ destination, alerts: [alert] })));
+    await held.hold(one, [alert]);
+    await backlog.add(two, [alert]);
+    const [found] = await trace('item-1');
+    expect(
+      Object.fromEntries((found?.deliveries ?? []).map((each) => [each.destination.label, each.waitsFor])),
+    ).toEqual({ C1: 'approval', C2: 'turn', C3: undefined });
   });
 
   test('by its dead letter, after the books have forgotten it', async () => {
