@@ -14,7 +14,7 @@ h2 { font-size: 1rem; margin: 2rem 0 .5rem; }
 h2 small { color: var(--quiet); font-weight: 400; font-size: .875rem; }
 p { margin: .25rem 0; }
 .quiet { color: var(--quiet); } .bad { color: var(--bad); } .good { color: var(--good); }
-dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); gap: .5rem; margin: 1rem 0 0; }
+dl { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; gap: .5rem; margin: 1rem 0 0; }
 dl div { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; }
 dt { color: var(--quiet); font-size: .8125rem; } dd { margin: 0; font-size: 1.15rem; font-variant-numeric: tabular-nums; }
 dd .note { font-size: .875rem; white-space: nowrap; }
@@ -25,12 +25,21 @@ th, td { border-bottom: 1px solid var(--line); padding: .4rem 1rem .4rem 0; text
 th { color: var(--quiet); font-size: .8125rem; font-weight: 500; white-space: nowrap; }
 th:last-child, td:last-child { padding-right: 0; }
 .number { font-variant-numeric: tabular-nums; padding-right: 1.75rem; text-align: right; white-space: nowrap; }
+.word { white-space: nowrap; }
 .time { font-variant-numeric: tabular-nums; white-space: nowrap; }
+/* Six or seven tiles, none alone in its line: 3 + 3 or 4 + 3, on a phone 2 + 2 + 2 or 3 + 2 + 2. */
+@media (max-width: 58rem) {
+  dl { grid-auto-flow: row; grid-template-columns: repeat(12, 1fr); } dl div { grid-column: span 4; }
+  dl div:first-child:nth-last-child(7), dl div:first-child:nth-last-child(7) ~ div:nth-child(-n+4) { grid-column: span 3; }
+}
 @media (max-width: 44rem) {
+  dl div { grid-column: span 6; }
+  dl div:first-child:nth-last-child(7), dl div:first-child:nth-last-child(7) ~ div:nth-child(-n+3) { grid-column: span 4; }
+  dl div:first-child:nth-last-child(7) ~ div:nth-child(4) { grid-column: span 6; }
   thead { display: none; }
   tr { display: grid; grid-template-columns: 1fr 1fr; column-gap: 2rem; border-bottom: 1px solid var(--line); padding: .5rem 0; }
   td { grid-column: 1 / -1; display: flex; gap: .75rem; justify-content: space-between; border: 0; padding: .05rem 0; text-align: right; white-space: normal; }
-  td.number { grid-column: auto; padding: .05rem 0; }
+  td.number, td.word:not(:first-child) { grid-column: auto; padding: .05rem 0; } td.time + td.number { grid-column: 1 / -1; }
   td::before { content: attr(data-label); color: var(--quiet); flex: none; }
   td:first-child { display: block; font-weight: 600; text-align: left; } td:first-child::before, td:empty { display: none; }
 }

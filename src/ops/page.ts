@@ -1,33 +1,13 @@
 /** The status page: plain HTML that needs no script, reads on a phone and in the dark, and refreshes itself. */
 import { type Html, html } from '../html.ts';
 import { STYLE } from './page-style.ts';
+import { type Column, tableOf } from './page-table.ts';
 import type { ProtocolStatus, StatusReport } from './status.ts';
-import { ago, clockText, isLate, printable, scopeText, sortProtocols, totalsOf } from './wording.ts';
+import { ago, clockText, isLate, printable, scopeText, sortDestinations, sortProtocols, totalsOf } from './wording.ts';
 
 const REFRESH_SECONDS = 10;
-/** A page of thousands of rows, made again every ten seconds, helps nobody; the `status` command shows them all. */
+/** More of them, made again every ten seconds, help nobody; the `status` command shows them all. */
 const MOST_PROBLEMS = 30;
-const MOST_ROWS = 1000;
-
-interface Column<Row> {
-  head: string;
-  as?: 'number' | 'time';
-  cell(row: Row): string | number | Html;
-}
-
-const classOf = (as: 'number' | 'time' | undefined): Html => (as === undefined ? html`` : html` class="${as}"`);
-
-const tableOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], nothing: string): Html => {
-  if (rows.length === 0) return html`<p class="quiet">${nothing}</p>`;
-  const rowOf = (row: Row): Html =>
-    html`<tr>${columns.map(({ head, as, cell }) => html`<td data-label="${head}"${classOf(as)}>${cell(row)}</td>`)}</tr>`;
-  const more =
-    rows.length > MOST_ROWS
-      ? html`<p class="quiet">and ${rows.length - MOST_ROWS} more: see the status command</p>`
-      : html``;
-  return html`<table><thead><tr>${columns.map(({ head, as }) => html`<th${classOf(as)}>${head}</th>`)}</tr></thead>
-<tbody>${rows.slice(0, MOST_ROWS).map(rowOf)}</tbody></table>${more}`;
-};
 
 /** Text from outside: isolated, so that its writing direction stays its own. */
 const name = (text: string): Html => html`<bdi>${printable(text)}</bdi>`;
@@ -50,7 +30,7 @@ const problemsOf = ({ problems }: StatusReport): Html => {
 
 const summaryOf = (report: StatusReport): Html => {
   const { services, protocols, destinations, dead } = report;
-  const { down, late, failing, waiting, delayed } = totalsOf(report);
+  const { down, late, failing, waiting, delayed, held } = totalsOf(report);
   const note = (wrong: number, word: string): Html =>
     wrong === 0 ? html`` : html` <span class="note bad">${wrong} ${word}</span>`;
   const entries: [string, Html][] = [
@@ -59,6 +39,7 @@ const summaryOf = (report: StatusReport): Html => {
     ['Destinations', html`${destinations.length}${note(failing, 'failing')}`],
     ['Waiting', html`${waiting}`],
     ['Delayed', html`${delayed}`],
+    ...(held === 0 ? [] : [['Held', bad(String(held))] satisfies [string, Html]]),
     ['Dead and kept', dead === 0 ? html`0` : bad(String(dead))],
   ];
   return html`<dl>${entries.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`;
@@ -80,10 +61,10 @@ const servicesOf = ({ services }: StatusReport): Html =>
 
 const destinationsOf = ({ destinations, now }: StatusReport): Html =>
   tableOf(
-    destinations,
+    sortDestinations(destinations),
     [
       { head: 'Destination', cell: ({ label }) => name(label) },
-      { head: 'Kind', cell: ({ kind }) => kind },
+      { head: 'Kind', as: 'word', cell: ({ kind }) => kind },
       { head: 'Waiting', as: 'number', cell: ({ waiting = 0, delayed = 0 }) => count(waiting + delayed) },
       { head: 'Delivered', as: 'number', cell: ({ delivered }) => count(delivered) },
       { head: 'Dead', as: 'number', cell: ({ dead }) => (dead === 0 ? quiet('0') : bad(String(dead))) },
@@ -100,7 +81,7 @@ const mutesOf = ({ mutes }: StatusReport): Html =>
 ${tableOf(
   mutes,
   [
-    { head: 'Mute', cell: ({ id }) => printable(id) },
+    { head: 'Mute', as: 'word', cell: ({ id }) => printable(id) },
     { head: 'Ends', as: 'time', cell: ({ until }) => clockText(until) },
     { head: 'Hides', as: 'number', cell: ({ hid }) => count(hid) },
     { head: 'What', cell: (mute) => name(scopeText(mute)) },
@@ -148,7 +129,7 @@ const queuesOf = ({ queues }: StatusReport): Html =>
   tableOf(
     queues,
     [
-      { head: 'Queue', cell: (queue) => queue.name },
+      { head: 'Queue', as: 'word', cell: (queue) => queue.name },
       { head: 'Waiting', as: 'number', cell: ({ waiting }) => count(waiting) },
       { head: 'Delayed', as: 'number', cell: ({ delayed }) => count(delayed) },
       { head: 'Sending', as: 'number', cell: ({ active }) => count(active) },

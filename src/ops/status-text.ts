@@ -1,6 +1,6 @@
 /** The status report for a terminal or a file: aligned columns, what needs a look first, no colour. */
 import type { StatusReport } from './status.ts';
-import { ago, clockText, printable, scopeText, sortProtocols } from './wording.ts';
+import { ago, clockText, printable, scopeText, sortDestinations, sortProtocols } from './wording.ts';
 
 interface Column<Row> {
   head: string;
@@ -36,7 +36,7 @@ const servicesOf = ({ services }: StatusReport): string =>
 const destinationsOf = ({ destinations, now }: StatusReport): string =>
   section(
     `Destinations (${destinations.length})`,
-    tableOf(destinations, [
+    tableOf(sortDestinations(destinations), [
       { head: 'kind', cell: ({ kind }) => kind },
       { head: 'destination', cell: ({ label }) => label },
       { head: 'waiting', isNumber: true, cell: ({ waiting = 0, delayed = 0 }) => waiting + delayed },

@@ -1,6 +1,6 @@
 /** How the status is put into words, the same on the page and in a terminal. */
 import type { Mute } from '../alert.ts';
-import type { ProtocolStatus, SourceStatus, StatusReport } from './status.ts';
+import type { DestinationStatus, ProtocolStatus, SourceStatus, StatusReport } from './status.ts';
 
 /** Control, direction and invisible characters: names come from outside and must not steer a terminal or turn a line round. */
 const INVISIBLE =
@@ -49,20 +49,31 @@ export const sortProtocols = (protocols: readonly ProtocolStatus[]): ProtocolSta
   ...protocols.filter((protocol) => !needsLook(protocol)),
 ];
 
+const isFailing = ({ lastError }: DestinationStatus): boolean => lastError !== undefined;
+
+/** Those that fail first, otherwise as they came. */
+export const sortDestinations = (destinations: readonly DestinationStatus[]): DestinationStatus[] => [
+  ...destinations.filter(isFailing),
+  ...destinations.filter((destination) => !isFailing(destination)),
+];
+
 export interface Totals {
   down: number;
   late: number;
   failing: number;
   waiting: number;
   delayed: number;
+  /** Alerts that wait for an approval. */
+  held: number;
 }
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-export const totalsOf = ({ services, protocols, destinations, queues }: StatusReport): Totals => ({
+export const totalsOf = ({ services, protocols, destinations, queues, held }: StatusReport): Totals => ({
   down: services.filter(({ up }) => !up).length,
   late: protocols.filter(({ sources }) => sources.some(isLate)).length,
-  failing: destinations.filter(({ lastError }) => lastError !== undefined).length,
+  failing: destinations.filter(isFailing).length,
   waiting: sum(queues.map(({ waiting }) => waiting)),
   delayed: sum(queues.map(({ delayed }) => delayed)),
+  held: sum(held.map(({ waiting }) => waiting)),
 });

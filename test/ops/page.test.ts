@@ -32,6 +32,13 @@ const MUTE: StatusReport['mutes'][number] = {
   hid: 12,
 };
 
+const WITH_BROKEN: Pick<StatusReport, 'destinations'> = {
+  destinations: [
+    ...REPORT.destinations,
+    { id: 'slack-2', kind: 'slack', label: 'C0BROKEN01', delivered: 0, dead: 0, lastError: 'channel_not_found' },
+  ],
+};
+
 const stateOf = (report: StatusReport): string =>
   /<h1>Tocsin: <span class="(?:good|bad)">(.*?)<\/span>/.exec(renderPage(report))?.[1] ?? '';
 
@@ -88,8 +95,21 @@ describe('the page', () => {
 
   test('shows what needs a look first', () => {
     const lost = { service: 'main', name: 'Nobody hears', channels: [], sources: [] };
-    const page = renderPage({ ...REPORT, protocols: [...REPORT.protocols, lost] });
+    const page = renderPage({ ...REPORT, ...WITH_BROKEN, protocols: [...REPORT.protocols, lost] });
     expect(page.indexOf('Nobody hears')).toBeLessThan(page.indexOf('Lending Pool'));
+    expect(page.indexOf('C0BROKEN01')).toBeLessThan(page.indexOf('C024BE91L'));
+  });
+
+  test('counts what is held, where something is', () => {
+    expect(renderPage(REPORT)).not.toContain('Held');
+    const held = [
+      { id: 'slack-9', kind: 'slack' as const, label: 'C9', protocols: [], since: REPORT.now, waiting: 25 },
+    ];
+    expect(renderPage({ ...REPORT, held: [...held, ...held] })).toMatch(/<dt>Held<\/dt><dd><span class="bad">50</);
+  });
+
+  test('breaks no kind into two lines', () => {
+    expect(renderPage(REPORT)).toMatch(/<td data-label="Kind" class="word">slack</);
   });
 });
 
@@ -114,6 +134,11 @@ describe('the text', () => {
     );
     expect(text).toMatch(/^Tocsin 1\.2\.3, started 3 d ago, as of 2026-11-21 10:00:00 UTC\n/);
     expect(text.endsWith('\n')).toBe(true);
+  });
+
+  test('shows what is broken first', () => {
+    const text = renderStatusText({ ...REPORT, ...WITH_BROKEN });
+    expect(text.indexOf('C0BROKEN01')).toBeLessThan(text.indexOf('C024BE91L'));
   });
 
   test('lets nobody steer the terminal', () => {
