@@ -157,6 +157,9 @@ export const TOCSIN = 'Tocsin';
 
 export const isAnnouncement = ({ type }: Pick<Alert, 'type'>): boolean => type.startsWith('tocsin.');
 
+/** Sent by an operator to see that alerts arrive. */
+export const isSample = ({ type }: Pick<Alert, 'type'>): boolean => type === 'test.sample';
+
 export interface Destination {
   /** `KIND-HASH`; safe in logs, metrics and keys. */
   id: string;

@@ -3,7 +3,7 @@
  * Every string here is cleaned of invisible characters but not escaped; each kind escapes for its own markup.
  * Items are read leniently: a field of another shape is shown as `unknown`, never a reason to fail.
  */
-import { type Alert, type FollowUp, hasFired, isAnnouncement, type JsonObject } from '../alert.ts';
+import { type Alert, type FollowUp, hasFired, isAnnouncement, isSample, type JsonObject } from '../alert.ts';
 import { type Chains, transactionLink } from './chains.ts';
 import { chainOf, type Fact, inspectionFacts, notificationFacts } from './facts.ts';
 import { objectOf, text, UNKNOWN } from './field.ts';
@@ -46,8 +46,6 @@ export const firedDetections = (item: JsonObject): Detection[] =>
       name,
       message: typeof detection.message === 'string' ? cleanText(detection.message) : '',
     }));
-
-const isSample = ({ type }: Alert): boolean => type === 'test.sample';
 
 const noticeOf = (alert: Alert): { notice?: string } => {
   if (isSample(alert)) return { notice: 'This is a test. Nothing happened.' };

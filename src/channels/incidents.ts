@@ -2,7 +2,7 @@
  * What of a parcel becomes which message: one message a transaction while they are few, one digest for all when they
  * are many. Pure, and the same for every kind that people read.
  */
-import { type Alert, type Destination, isAnnouncement, messageId, type Parcel } from '../alert.ts';
+import { type Alert, type Destination, isAnnouncement, isSample, messageId, type Parcel } from '../alert.ts';
 import type { Message } from './channel.ts';
 
 /** More incidents than this at once are told as a digest: nobody reads the sixth message of a minute. */
@@ -18,7 +18,7 @@ export interface Telling {
 }
 
 /** Announcements are about Tocsin and samples about nothing; neither may drown among alerts. */
-const standsAlone = (alert: Alert): boolean => isAnnouncement(alert) || alert.type === 'test.sample';
+const standsAlone = (alert: Alert): boolean => isAnnouncement(alert) || isSample(alert);
 
 /** What alerts of one incident have in common. Only inspections of a named transaction can share it. */
 const incidentKey = ({ id, source, followUp, type, txHash, replay, item }: Alert): string =>

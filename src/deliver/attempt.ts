@@ -1,9 +1,10 @@
 /** One try of one message, and what is written down of it: the ledger, the standing, one log line, the metrics. */
-import type { Alert, ChannelKind, Destination } from '../alert.ts';
+import { type Alert, type ChannelKind, type Destination, isSample } from '../alert.ts';
 import type { Channel, Message, Receipt } from '../channels/channel.ts';
 import { DeliveryError, messageOf } from '../errors.ts';
-import { type Fate, fateOf } from '../queue/retry.ts';
+import { type Fate, fateOf, type GivenUp } from '../queue/retry.ts';
 import type { DeadLetters } from './dead.ts';
+import { durationText } from './duration.ts';
 import type { DestinationHealth } from './health.ts';
 import type { Attempt, Ledger } from './ledger.ts';
 import type { Standings } from './standing.ts';
@@ -78,6 +79,10 @@ const toDeliveryError = (error: unknown): DeliveryError =>
 const mark = (alerts: readonly Alert[]): { replay?: true } =>
   alerts.some(({ replay }) => replay) ? { replay: true } : {};
 
+/** The reason says what the last answer was; this, that it was not what ended the delivery. */
+const givenUpText = ({ by, afterMs }: GivenUp): string =>
+  `given up after ${durationText(afterMs)} ${by === 'max-age' ? '(retry.maxAge)' : 'of undocumented answers'}: `;
+
 export const createAttempt = (dependencies: AttemptDependencies) => {
   const { channel, ledger, dead, standings, health, scrub, onAttempt, now } = dependencies;
 
@@ -125,10 +130,10 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
     return { ...fate, delayMs, ...(reason === 'unknown' ? { unknownSince } : {}) };
   };
 
-  const said = ({ reason, code, message, maybeDelivered }: DeliveryError) => ({
+  const said = ({ reason, code, message, maybeDelivered }: DeliveryError, fate: Fate) => ({
     reason,
     code: scrub(code),
-    message: scrub(message),
+    message: `${fate.kind === 'dead' && fate.givenUp ? givenUpText(fate.givenUp) : ''}${scrub(message)}`,
     ...(maybeDelivered ? { maybeDelivered } : {}),
   });
 
@@ -136,11 +141,9 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
     const { destination, alerts } = input.message;
     const fate = decide(error, input);
     const outcome = fate.kind === 'dead' ? 'dead' : 'retrying';
-    const entry = { at: iso(), outcome, durationMs, ...said(error), ...mark(alerts) } as const;
+    const entry = { at: iso(), outcome, durationMs, ...said(error, fate), ...mark(alerts) } as const;
     const { at: _at, replay: _replay, ...event } = entry;
-    if (outcome === 'dead') await buryAll(alerts, destination, entry, input.attempt);
-    await ledger.book(destination, alerts, { state: outcome === 'dead' ? 'dead' : 'waiting', attempt: entry });
-    await standings.failed(destination, outcome === 'dead' ? alerts.length : 0, entry.at, entry.message);
+    await note(input, entry);
     if (error.disables) await dependencies.onDisabled?.(destination, entry.at, entry.message);
     const retryInMs = fate.kind === 'again' ? fate.delayMs : 0;
     const pausedUntil = await health.failed(destination, alerts, { error, message: entry.message, retryInMs });
@@ -154,6 +157,17 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
       ...(next.kind === 'again' ? { retryInMs: next.delayMs } : {}),
     });
     return next;
+  };
+
+  /** The dead are buried first and booked last, so that a crash in between does it again. */
+  const note = async ({ message, attempt }: AttemptInput, entry: Attempt & { message: string }): Promise<void> => {
+    const { destination, alerts } = message;
+    const isDead = entry.outcome === 'dead';
+    if (isDead) await buryAll(alerts, destination, entry, attempt);
+    await ledger.book(destination, alerts, { state: isDead ? 'dead' : 'waiting', attempt: entry });
+    // A sample's failure is told to whoever sent it, and its address may be nobody's.
+    if (alerts.every(isSample)) return;
+    await standings.failed(destination, isDead ? alerts.length : 0, entry.at, entry.message);
   };
 
   const buryAll = async (alerts: readonly Alert[], destination: Destination, entry: Attempt, attempts: number) => {

@@ -9,6 +9,8 @@ export interface CircuitFailure {
   reason: DeliveryReason;
   /** Milliseconds until the failed message is tried again. */
   retryInMs: number;
+  /** It was a test's: it keeps what is broken so, and breaks nothing. Default: false. */
+  isTest?: boolean;
 }
 
 export interface Circuits {
@@ -105,8 +107,8 @@ redis.call('HSET', KEYS[1], 'ending', ARGV[1])
 return 1`;
 
 /** What stays wrong until somebody mends it needs no second failure. */
-const isLasting = (reason: DeliveryReason): boolean =>
-  reason === 'destination-dead' || reason === 'sender-misconfigured';
+const weightOf = (reason: DeliveryReason): number =>
+  reason === 'destination-dead' || reason === 'sender-misconfigured' ? FAILURES : 1;
 
 export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () => number): Circuits => {
   const keyOf = (id: string): string => `${prefix}:circuit:${id}`;
@@ -118,11 +120,11 @@ export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () =
     release: async (ids) => {
       await redis.eval(RELEASE, ids.length, ...ids.map(keyOf), now());
     },
-    failed: async (id, { reason, retryInMs }) => {
+    failed: async (id, { reason, retryInMs, isTest = false }) => {
       const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, retryInMs));
       // What is for a dead destination dies at once: there is nothing that could wait.
       const until = reason === 'destination-dead' ? '' : now() + pauseMs;
-      const weight = isLasting(reason) ? FAILURES : 1;
+      const weight = isTest ? 0 : weightOf(reason);
       const answer = await redis.eval(FAIL, 1, keyOf(id), now(), weight, FAILURES, until, KEEP_MS, TELL_MS);
       const [isNews, pausedUntil] = answer as [number, number];
       return { isNews: isNews === 1, ...(pausedUntil === 0 ? {} : { pausedUntil }) };

@@ -1,13 +1,13 @@
 /** Which alerts go to the fallback, and the sentence that says why. Pure. */
-import { type Alert, type Destination, isAnnouncement, isHuman } from '../alert.ts';
+import { type Alert, type Destination, isAnnouncement, isHuman, isSample } from '../alert.ts';
+import { durationText } from './duration.ts';
 import { type DeliveryRecord, nameOf, type Target } from './record.ts';
 
 /** Also the label of the metric. `late`: no person's channel accepted it in time. `held`: its destination is not approved. */
 export type DivertReason = 'late' | 'dead' | 'stranded' | 'held';
 
 /** History is no news, and nobody waits for samples; an announcement has found its way to the fallback already. */
-export const mayDivert = (alert: Alert): boolean =>
-  !alert.replay && !isAnnouncement(alert) && alert.type !== 'test.sample';
+export const mayDivert = (alert: Alert): boolean => !alert.replay && !isAnnouncement(alert) && !isSample(alert);
 
 /** What counts: people's channels, or programs' where an alert has no others. */
 const countingOf = (deliveries: readonly DeliveryRecord[]): readonly DeliveryRecord[] => {
@@ -26,19 +26,6 @@ export const isAccepted = (deliveries: readonly DeliveryRecord[]): boolean => {
 
 const NAMED = 4;
 const LONGEST = 160;
-
-const UNITS = [
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-  [1000, 's'],
-  [1, 'ms'],
-] as const;
-
-/** `1 s`, `60 s`, `2 min`: in the largest unit that loses nothing. */
-const durationText = (ms: number): string => {
-  const [size, unit] = UNITS.find(([each]) => ms % each === 0 && (ms > each || each === 1000)) ?? [1, 'ms'];
-  return `${ms / size} ${unit}`;
-};
 
 /** As it goes on within a sentence. */
 const inner = (sentence: string): string => {

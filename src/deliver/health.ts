@@ -1,5 +1,5 @@
 /** What an attempt tells of its destination and of the sender behind it: kept as circuits, told when something changes. */
-import type { Alert, Destination } from '../alert.ts';
+import { type Alert, type Destination, isSample } from '../alert.ts';
 import type { DeliveryError, DeliveryReason } from '../errors.ts';
 import type { Circuits } from './circuit.ts';
 import type { Subject } from './subject.ts';
@@ -70,7 +70,8 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
       const sender = senderOf(destination);
       const isSender = sender !== undefined && reason === 'sender-misconfigured' && (await isSenders(destination));
       const circuit = isSender ? sender.id : destination.id;
-      const { isNews, pausedUntil } = await circuits.failed(circuit, { reason, retryInMs });
+      const isTest = alerts.length > 0 && alerts.every(isSample);
+      const { isNews, pausedUntil } = await circuits.failed(circuit, { reason, retryInMs, isTest });
       if (isNews) {
         await onBroken({ destination, isSender, alerts, reason, message });
         // What had not been told yet could not be taken back.

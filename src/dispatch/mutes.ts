@@ -1,5 +1,5 @@
 /** Which deliveries are muted, and by what. Pure. */
-import { type Alert, type Destination, hasFired, isAnnouncement, type Mute } from '../alert.ts';
+import { type Alert, type Destination, hasFired, isAnnouncement, isSample, type Mute } from '../alert.ts';
 import { createGlobs } from '../globs.ts';
 
 /** A delivery that is kept back, and the mute that does it. */
@@ -15,7 +15,7 @@ export interface Muted {
 export type MuteOf = (alert: Alert, destination: Destination, wasMuted?: boolean) => Mute | undefined;
 
 /** What an operator asked for, and what Tocsin says itself, is told whatever is muted. */
-const isMutable = (alert: Alert): boolean => !(isAnnouncement(alert) || alert.type === 'test.sample' || alert.replay);
+const isMutable = (alert: Alert): boolean => !(isAnnouncement(alert) || isSample(alert) || alert.replay);
 
 /** Names of the detectors that fired; a stored notification has none. */
 export const firedDetectors = ({ source, item: { detections } }: Pick<Alert, 'source' | 'item'>): string[] =>

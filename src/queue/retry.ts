@@ -15,15 +15,21 @@ export interface RetryInput {
   random: number;
 }
 
+/** `max-age`: by `retry.maxAge`. `unknown`: nothing but answers that nobody documented. */
+export interface GivenUp {
+  by: 'max-age' | 'unknown';
+  afterMs: number;
+}
+
 /**
  * `again` after `delayMs`, with the whole destination held for `holdMs`; `plainer` at once with less markup;
- * `readdress` at once to `address`; or `dead`.
+ * `readdress` at once to `address`; or `dead`, with `givenUp` where it was worth another try and has run out of time.
  */
 export type Fate =
   | { kind: 'again'; delayMs: number; holdMs: number }
   | { kind: 'plainer' }
   | { kind: 'readdress'; address: string }
-  | { kind: 'dead' };
+  | { kind: 'dead'; givenUp?: GivenUp };
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -61,7 +67,9 @@ export const fateOf = ({ error, attempt, ageMs, unknownForMs, maxAgeMs, random }
   const own = backoff(curve, attempt, random);
   const stated = error.retryAfterMs;
   const delayMs = stated === undefined ? own : stated + Math.round(random * Math.min(own, SECOND));
-  const isUnknown = error.reason === 'unknown';
-  if (ageMs + delayMs > maxAgeMs || (isUnknown && unknownForMs + delayMs > LONGEST_UNKNOWN_MS)) return { kind: 'dead' };
+  if (ageMs + delayMs > maxAgeMs) return { kind: 'dead', givenUp: { by: 'max-age', afterMs: maxAgeMs } };
+  if (error.reason === 'unknown' && unknownForMs + delayMs > LONGEST_UNKNOWN_MS) {
+    return { kind: 'dead', givenUp: { by: 'unknown', afterMs: LONGEST_UNKNOWN_MS } };
+  }
   return { kind: 'again', delayMs, holdMs: error.reason === 'rate-limited' ? (stated ?? own) : 0 };
 };

@@ -1,6 +1,9 @@
 /** Destinations and senders that do not work: who finds out that they do again, and what becomes of what waits. */
 import { describe, expect, test } from 'vitest';
 import { createBreaks } from '../../src/deliver/breaks.ts';
+import { createStandings } from '../../src/deliver/standing.ts';
+import { sampleAlert } from '../../src/dispatch/sample.ts';
+import type { DeliveryReason } from '../../src/errors.ts';
 import { parcelJob } from '../../src/queue/job.ts';
 import { DESTINATION, failure, items, OTHER, range, setUpDeliveries } from '../support/deliveries.ts';
 import { makeAlert } from '../support/numbered.ts';
@@ -150,8 +153,44 @@ describe('what waits', () => {
     const { add, run, dead, time, begun } = setUpDeliveries({ respond: () => failure('unknown') });
     add([makeAlert(1)]);
     await run();
-    expect(await dead.count()).toBe(1);
+    const message = 'given up after 60 min of undocumented answers: refused';
+    expect(await dead.list()).toMatchObject([{ reason: 'unknown', message }]);
     expect(time.now - begun).toBeLessThan(HOUR);
+  });
+});
+
+describe('a sample', () => {
+  const sample = sampleAlert('main', 'Vault', 'test-1', 0);
+  const failedWith = (reason: DeliveryReason) => ({ error: failure(reason), message: 'refused', retryInMs: 1000 });
+
+  test('that fails breaks nothing, tells nobody and is no standing', async () => {
+    const { health, told, add, run, redis, prefix, sent } = setUpDeliveries({
+      sender: SENDER,
+      respond: ({ at }) => (at < HOUR ? failure('retry') : undefined),
+    });
+    add([sample]);
+    await run(HOUR / 2);
+    for (const reason of ['retry', 'destination-dead', 'sender-misconfigured'] as const) {
+      await health.failed(OTHER, [sample], failedWith(reason));
+    }
+    expect(await health.pausedUntil(DESTINATION)).toBeUndefined();
+    expect(await health.pausedUntil(OTHER)).toBeUndefined();
+    expect(told).toEqual([]);
+    expect(await createStandings(redis, prefix).list()).toEqual([]);
+    await run();
+    expect(sent).toHaveLength(1);
+    expect(told).toEqual([]);
+  });
+
+  test('that fails leaves broken what is broken, and one that arrives ends it', async () => {
+    const { health, told, time } = setUpDeliveries();
+    for (const _ of range(1, 3)) await health.failed(DESTINATION, [makeAlert(1)], failedWith('retry'));
+    time.now += 1000;
+    expect(await health.admit(DESTINATION)).toBeUndefined();
+    await health.failed(DESTINATION, [sample], failedWith('retry'));
+    expect(await health.pausedUntil(DESTINATION)).toBe(time.now + 1000);
+    await health.worked(DESTINATION);
+    expect(told).toEqual(['C1 broken: retry', 'C1 well']);
   });
 });
 

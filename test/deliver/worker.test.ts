@@ -225,12 +225,14 @@ describe('delivering a parcel', () => {
   });
 
   test('past its largest age a delivery is dead, and an error that is none of ours is retried', async () => {
-    const { run, dead, time } = setUp({ answers: [new Error('boom'), failure('retry')] });
+    const { run, dead, events, time } = setUp({ answers: [new Error('boom'), failure('retry')] });
     const first = await run([makeAlert(1)]);
     if (first.done) throw new Error('expected another run');
     time.now += 3_700_000;
     expect(await run([makeAlert(1)], first.data)).toEqual({ done: true });
-    expect(await dead.count()).toBe(1);
+    const message = 'given up after 60 min (retry.maxAge): refused with [secret]';
+    expect(await dead.list()).toMatchObject([{ reason: 'retry', message }]);
+    expect(events.at(-1)).toMatchObject({ outcome: 'dead', reason: 'retry', message });
   });
 
   test('our own shutdown charges nothing', async () => {

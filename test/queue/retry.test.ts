@@ -46,12 +46,13 @@ describe('the retry policy', () => {
   });
 
   test('past the largest age everything is dead, before it nothing that may pass is', () => {
-    expect(fate('retry', { ageMs: DAY })).toEqual({ kind: 'dead' });
+    expect(fate('retry', { ageMs: DAY })).toEqual({ kind: 'dead', givenUp: { by: 'max-age', afterMs: DAY } });
     expect(fate('retry', { ageMs: DAY - 600_000, attempt: 500 }).kind).toBe('again');
   });
 
   test('answers that nobody documented end it within the hour, but not what only waited or failed otherwise until then', () => {
-    expect(fate('unknown', { unknownForMs: 3600 * 1000 })).toEqual({ kind: 'dead' });
+    const givenUp = { by: 'unknown', afterMs: 3600 * 1000 };
+    expect(fate('unknown', { unknownForMs: 3600 * 1000 })).toEqual({ kind: 'dead', givenUp });
     expect(fate('unknown', { ageMs: 2 * 3600 * 1000 }).kind).toBe('again');
     expect(fate('retry', { unknownForMs: 3600 * 1000 }).kind).toBe('again');
   });
