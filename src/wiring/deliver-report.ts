@@ -3,7 +3,24 @@ import type { Logger } from 'pino';
 import type { AttemptEvent } from '../deliver/attempt.ts';
 import type { Metrics } from '../ops/metrics.ts';
 
+/** Items, and their transactions, that a line names. */
+const MOST_NAMED = 5;
+
 const seconds = (ms: number): number => ms / 1000;
+
+const lineOf = ({ destination, alerts, ...told }: AttemptEvent): object => {
+  const hashes = [...new Set(alerts.flatMap(({ txHash }) => txHash ?? []))];
+  return {
+    ...told,
+    destination: destination.id,
+    to: destination.label,
+    protocol: alerts[0]?.protocol,
+    alerts: alerts.length,
+    ...(alerts.some(({ replay }) => replay) ? { replay: true } : {}),
+    items: alerts.slice(0, MOST_NAMED).map(({ itemId }) => itemId),
+    ...(hashes.length === 0 ? {} : { tx: hashes.slice(0, MOST_NAMED) }),
+  };
+};
 
 /** The canonical line of an attempt, and its counts. */
 export const reportAttempt = (log: Logger, metrics: Metrics, now: () => number) => (event: AttemptEvent) => {
@@ -15,16 +32,7 @@ export const reportAttempt = (log: Logger, metrics: Metrics, now: () => number) 
   for (const { at } of outcome === 'delivered' ? alerts.filter(({ replay }) => !replay) : []) {
     metrics.alertLatency.observe({ kind }, Math.max(0, seconds(now() - Date.parse(at))));
   }
-  const { destination: _destination, alerts: _alerts, ...told } = event;
-  const line = {
-    ...told,
-    destination: destination.id,
-    to: destination.label,
-    protocol: alerts[0]?.protocol,
-    alerts: alerts.length,
-    ...(alerts.some(({ replay }) => replay) ? { replay: true } : {}),
-    items: alerts.slice(0, 5).map(({ itemId }) => itemId),
-  };
+  const line = lineOf(event);
   if (outcome === 'delivered') log.info(line, 'delivered');
   else if (outcome === 'dead') log.error(line, 'delivery is dead');
   else log.warn(line, 'delivery will be tried again');

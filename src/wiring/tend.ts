@@ -6,6 +6,7 @@ import type { Health } from '../ops/health.ts';
 import type { Outages } from '../ops/outages.ts';
 import type { Mirror } from '../poll/mirror.ts';
 import { createChannelProof } from './channel-proof.ts';
+import { createDecisionLog } from './decisions.ts';
 import type { createDelivering } from './deliver.ts';
 import type { createReading } from './poll.ts';
 import type { RouteReview } from './route-review.ts';
@@ -59,11 +60,14 @@ export const startTending = async (dependencies: TendDependencies): Promise<void
   const proveChannels = createChannelProof({ channels, health, outages, signal: stopping, now });
   const watch = createWatch({ kinds: channels.map(({ kind }) => kind), store, health, log, onStuck: fail, now });
 
+  const logDecisions = createDecisionLog(store, log);
+
   const round = async (): Promise<void> => {
     await reading.keepSchedule();
     await watch.sendCanaries();
     health.prove('redis');
     await mirror.flush();
+    await logDecisions();
     for (const { name } of config.services) review.review(name, await reading.catalog.protocols(name));
     await proveChannels();
   };
