@@ -27,6 +27,13 @@ const protocolsText = (protocols: readonly ProtocolLoad[]): string => {
 const waitText = ({ worstBacklog: { waitMs } }: DestinationLoad): string =>
   waitMs === 0 ? 'none' : ageText(waitMs / 1000);
 
+const isGated = ({ needsApproval }: DestinationLoad): boolean => needsApproval === true;
+
+const gateText = (load: DestinationLoad): string => (isGated(load) ? 'needs approval' : 'open');
+
+const gatedText =
+  'What needs approval is held until then; this asks no Redis who is approved: tocsin destinations list\n';
+
 const destinationsText = (destinations: readonly DestinationLoad[]): string =>
   renderTable<DestinationLoad>(destinations, [
     { head: 'kind', cell: ({ kind }) => kind },
@@ -35,8 +42,9 @@ const destinationsText = (destinations: readonly DestinationLoad[]): string =>
     { head: 'messages', isNumber: true, cell: ({ messages }) => messages },
     { head: 'digests', isNumber: true, cell: ({ digests }) => digests },
     { head: 'in worst minute', isNumber: true, cell: ({ worstMinute }) => worstMinute.messages },
-    { head: 'which was (UTC)', cell: ({ worstMinute }) => minuteText(worstMinute.at) },
+    { head: 'at (UTC)', cell: ({ worstMinute }) => minuteText(worstMinute.at) },
     { head: 'longest wait', cell: waitText },
+    ...(destinations.some(isGated) ? [{ head: 'gate', cell: gateText }] : []),
   ]);
 
 const correlatedText = (count: number): string =>
@@ -62,6 +70,7 @@ export const renderBacktest = (report: BacktestReport): string => {
     ...(protocols.length === 0 ? [] : [protocolsText(protocols)]),
     ...(detectors.length === 0 ? [] : [detectorsText(detectors)]),
     ...(destinations.length === 0 ? [] : [destinationsText(destinations)]),
+    ...(destinations.some(isGated) ? [gatedText] : []),
     ...(correlated === 0 ? [] : [correlatedText(correlated)]),
     ...(mutes.length === 0 ? [] : [mutesText(mutes)]),
     ...(problems.length === 0 ? [] : [`Leads nowhere\n${problems.map((each) => `  ${cleanLine(each)}\n`).join('')}`]),

@@ -7,10 +7,12 @@ import { type Load, type LoadMessage, loadOf } from '../deliver/load.ts';
 import { targetOf } from '../deliver/record.ts';
 import { type Booked, tellerAt } from '../dispatch/correlate.ts';
 import { toParcels } from '../dispatch/dispatch.ts';
+import { createGate, trustedBy } from '../dispatch/gate.ts';
 import { oldestFirst } from '../queue/backlog.ts';
 import { chainsOf } from './chains.ts';
 import { comparisonOf, correlationSettings } from './correlate.ts';
 import { pacingOf } from './pacing.ts';
+import { routeSettings } from './routing.ts';
 
 export interface Routed {
   alert: Alert;
@@ -21,7 +23,11 @@ export interface DestinationLoad extends Load {
   id: string;
   kind: string;
   label: string;
+  /** The gate holds all of it, unless somebody has approved the destination: only Redis knows. */
+  needsApproval?: true;
 }
+
+const NOBODY: ReadonlySet<string> = new Set();
 
 export interface DeliveryLoads {
   /** The loudest first. */
@@ -79,6 +85,8 @@ export const createDeliveryForecast = (config: Config, channels: readonly Channe
   const chains = chainsOf(config);
   const arrivals = new Map<ChannelKind, Arrival[]>(channels.map(({ kind }) => [kind, []]));
   const correlation = createCorrelationForecast(config);
+  const trusted = trustedBy(config.fallback?.channels ?? [], routeSettings(config));
+  const isOpen = createGate({ ...config.destinations, trusted })(NOBODY);
   /** What is written between two polls is read by the second of them. */
   const turnOf = ({ alert }: Routed): number => Math.ceil(Date.parse(alert.at) / interval) * interval;
 
@@ -106,7 +114,11 @@ export const createDeliveryForecast = (config: Config, channels: readonly Channe
         known.messages.push(message);
       },
     });
-    return [...sent.values()].map(({ destination, messages }) => ({ ...targetOf(destination), ...loadOf(messages) }));
+    return [...sent.values()].map(({ destination, messages }) => ({
+      ...targetOf(destination),
+      ...loadOf(messages),
+      ...(isOpen(destination) ? {} : { needsApproval: true as const }),
+    }));
   };
 
   return {

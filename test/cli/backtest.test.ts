@@ -164,3 +164,22 @@ test('a long history is read whole', async () => {
   );
   expect(part.alerts).toBe(100);
 });
+
+test('says which destinations need an approval, as far as the config can tell', async () => {
+  const world = await startWorld({
+    names: ['Vault'],
+    kinds: ['slack', 'webhook'],
+    redisUrl: NO_REDIS,
+    config: { destinations: { gate: true, allow: ['slack:C0SANDBOX*'] } },
+  });
+  world.critical('Vault');
+  const console = await openConsole(world);
+  const { destinations } = await console.json<BacktestReport>('backtest', '--since', '30m');
+  const gated = Object.fromEntries(destinations.map(({ kind, needsApproval }) => [kind, needsApproval]));
+  expect(gated).toEqual({ slack: undefined, webhook: true });
+  const { out } = await console.run('backtest', '--since', '30m');
+  expect(out).toMatch(/AT \(UTC\) +LONGEST WAIT +GATE\n/);
+  expect(out).toMatch(/slack +C0SANDBOX01 .* open\n/);
+  expect(out).toMatch(/webhook .* needs approval\n/);
+  expect(out).toContain('this asks no Redis who is approved');
+});
