@@ -1,7 +1,7 @@
 /** `tocsin test`: a marked sample through the real queue, and what became of it. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CHANNEL_KINDS, type ChannelKind, type Destination } from '../alert.ts';
+import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination } from '../alert.ts';
 import { parseDuration } from '../config/fields.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
@@ -26,6 +26,16 @@ interface Outcome {
   latencyMs?: number;
   providerId?: string;
   error?: string;
+  /** What will keep alerts from it, although this sample was sent. */
+  withheld?: string;
+}
+
+interface Sent {
+  /** The sample's id. */
+  alert: Alert['id'];
+  outcomes: Outcome[];
+  /** A daemon goes on trying what waits. */
+  isTried: boolean;
 }
 
 const kindOf = (name: string): ChannelKind => {
@@ -40,7 +50,7 @@ const destinationsOf = async ({ protocol, channel, to }: TestOptions, bench: Tes
   throw new UsageError('name either --protocol NAME, or --channel KIND together with --to ADDRESS');
 };
 
-const outcomeOf = (record: DeliveryRecord, queuedAt: number): Outcome => {
+const outcomeOf = (record: DeliveryRecord, queuedAt: number, withheld: string | undefined): Outcome => {
   const { destination, state, providerId, attempts } = record;
   const error = state === 'delivered' ? undefined : attempts.at(-1)?.message;
   return {
@@ -50,12 +60,23 @@ const outcomeOf = (record: DeliveryRecord, queuedAt: number): Outcome => {
     ...(state === 'delivered' ? { latencyMs: Date.parse(record.at) - queuedAt } : {}),
     ...(providerId === undefined ? {} : { providerId }),
     ...(error === undefined ? {} : { error }),
+    ...(withheld === undefined ? {} : { withheld }),
   };
 };
 
-const lineOf = ({ to, state, latencyMs, providerId, error }: Outcome): string => {
-  if (state !== 'delivered') return `${to}: ${state}${error === undefined ? '' : `: ${error}`}`;
-  return `${to}: delivered in ${latencyMs} ms${providerId === undefined ? '' : `, message id ${providerId}`}`;
+const stateText = ({ state, latencyMs, providerId, error }: Outcome): string => {
+  if (state !== 'delivered') return `${state}${error === undefined ? '' : `: ${error}`}`;
+  return `delivered in ${latencyMs} ms${providerId === undefined ? '' : `, message id ${providerId}`}`;
+};
+
+const sentText = ({ alert, outcomes, isTried }: Sent): string => {
+  const lines = outcomes.map((outcome) => {
+    const { to, withheld } = outcome;
+    return `${to}: ${stateText(outcome)}${withheld === undefined ? '' : `; but ${withheld}`}`;
+  });
+  const isWaiting = outcomes.some(({ state }) => state === 'waiting');
+  const rest = isTried ? 'still tried' : 'tried again when a daemon runs';
+  return [...lines, ...(isWaiting ? [`${rest}: tocsin trace ${alert}`] : []), ''].join('\n');
 };
 
 /** Sends and waits until every delivery has ended, or the time is over. */
@@ -64,19 +85,23 @@ const sendSample = async (
   config: Config,
   bench: TestBench,
   signal: AbortSignal,
-): Promise<Outcome[]> => {
+): Promise<Sent> => {
   const timeoutMs = parseDuration(options.timeout);
   if (timeoutMs === undefined) throw new UsageError(`--timeout must be a duration like 60s (got '${options.timeout}')`);
   const destinations = await destinationsOf(options, bench);
   const service = config.services[0]?.name ?? 'test';
   const alert = sampleAlert(service, options.protocol ?? 'Sample protocol', `test-${randomUUID()}`, Date.now());
   const queuedAt = Date.now();
-  await bench.send(destinations.map((destination) => ({ destination, alerts: [alert] })));
+  const withheld = new Map(
+    await Promise.all(destinations.map(async (one) => [one.id, await bench.withheld(alert, one)] as const)),
+  );
+  const isTried = await bench.send(destinations.map((destination) => ({ destination, alerts: [alert] })));
   for (;;) {
     const records = (await bench.read(alert.id))?.deliveries ?? [];
     const ended = records.length === destinations.length && records.every(({ state }) => state !== 'waiting');
     if (ended || signal.aborted || Date.now() - queuedAt > timeoutMs) {
-      return records.map((record) => outcomeOf(record, queuedAt));
+      const outcomes = records.map((record) => outcomeOf(record, queuedAt, withheld.get(record.destination.id)));
+      return { alert: alert.id, outcomes, isTried };
     }
     await sleep(20);
   }
@@ -86,9 +111,10 @@ export const test = async (options: TestOptions, context: CommandContext): Promi
   const config = await loadConfig(options.config, context.env);
   const bench = await openBench(config, context.signal);
   try {
-    const outcomes = await sendSample(options, config, bench, context.signal);
+    const sent = await sendSample(options, config, bench, context.signal);
+    const { outcomes } = sent;
     if (options.json === true) writeJson(context, outcomes);
-    else context.write(outcomes.map((outcome) => `${lineOf(outcome)}\n`).join(''));
+    else context.write(sentText(sent));
     if (outcomes.every(({ state }) => state === 'delivered')) return EXIT.done;
     return outcomes.some(({ state }) => state === 'dead') ? EXIT.mistake : EXIT.temporary;
   } finally {

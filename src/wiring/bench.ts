@@ -16,13 +16,17 @@ import { listProtocols, openServices } from './poll.ts';
 import { attachRedis, type OpenRedis, openOwnRedis } from './redis.ts';
 import { routeSettings } from './routing.ts';
 import { createStore } from './store.ts';
+import { createWithheld } from './withheld.ts';
 
 export interface TestBench {
   /** The destinations of an address given by hand. Throws a `UsageError` that says what is wrong with it. */
   address(kind: ChannelKind, to: string): Destination[];
   /** The destinations of a protocol, as the config and the service say. */
   protocol(name: string): Promise<Destination[]>;
-  send(parcels: readonly Parcel[]): Promise<void>;
+  /** Gives whether a daemon will go on trying when this bench is closed. */
+  send(parcels: readonly Parcel[]): Promise<boolean>;
+  /** What keeps alerts from where the sample goes, in a sentence; undefined where nothing does. */
+  withheld(sample: Alert, destination: Destination): Promise<string | undefined>;
   read(alert: Alert['id']): Promise<AlertRecord | undefined>;
   close(): Promise<void>;
 }
@@ -97,7 +101,9 @@ export const openBench = async (config: Config, signal: AbortSignal): Promise<Te
       }
       await store.ledger.expect(parcels);
       await store.queues.enqueue(parcels);
+      return !workers.includes(0);
     },
+    withheld: createWithheld({ config, settings, store, now }),
     read: store.ledger.read,
     close: async () => {
       await stopWorkers();
