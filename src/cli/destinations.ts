@@ -108,6 +108,7 @@ export const revokeDestination = (options: RevokeOptions, context: CommandContex
   withView(options, context, async (view, config) => {
     const desk = openDesk(view, config);
     const one = await desk.find(options.name);
+    // Also where the config lets it through: once it is taken out there, it is not sent to any more.
     const revoked = await desk.revoke(one);
     const inConfig = IN_CONFIG[one.state];
     if (inConfig !== undefined) {

@@ -59,11 +59,11 @@ const destinationCommands = ({ command, group }: CommandMaker): Command =>
       'send to them, beginning with what was held: by id or label',
       async () => (await import('./destinations.ts')).approveDestinations,
     )
-      .option('--all', 'all that are not approved yet')
+      .option('--all', 'all that nobody approved or revoked yet')
       .addOption(jsonOption()),
     command(
       'revoke <name>',
-      'hold what comes from now on: by id or label',
+      'hold what comes from now on, until it is approved by name: by id or label',
       async () => (await import('./destinations.ts')).revokeDestination,
     )
       .option('--drop', 'also give up what waits: it is dead, and kept')

@@ -89,7 +89,7 @@ export const forward = async (
     counts.sent += resent.sent;
     counts.held += resent.held;
     counts.waiting += resent.waiting;
-    onQueued?.(counts.sent);
+    onQueued?.(counts.sent + counts.held);
   };
 
   counts.unread = await history.read(protocols, {
