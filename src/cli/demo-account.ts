@@ -2,6 +2,7 @@
 import type { ProducedEvent, ReceivedEvent, SandboxEvent } from '../sandbox/events.ts';
 import type { SandboxAddresses } from '../sandbox/sandbox.ts';
 import type { CommandContext } from './context.ts';
+import { createDemoSums } from './demo-sums.ts';
 
 export interface Account {
   opening(addresses: SandboxAddresses, opsUrl: string): void;
@@ -11,8 +12,6 @@ export interface Account {
 
 const KINDS = ['email', 'telegram', 'slack', 'webhook'] as const;
 const COLOURS = { dim: '2', red: '31', green: '32', yellow: '33' } as const;
-/** Items are remembered until they are surely delivered; a demo may run for days. */
-const REMEMBERED = 2000;
 
 const clock = (at: number): string => new Date(at).toISOString().slice(11, 23);
 const short = (hash: string): string => `${hash.slice(0, 10)}…${hash.slice(-6)}`;
@@ -27,9 +26,9 @@ const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 
 export const createAccount = ({ write, isTty }: Pick<CommandContext, 'write' | 'isTty'>): Account => {
-  const produced = new Map<string, ProducedEvent>();
   const latencies = new Map<string, number[]>(KINDS.map((kind) => [kind, []]));
-  const counts = { inspections: 0, alerts: 0 };
+  const sums = createDemoSums(KINDS);
+  let inspections = 0;
   let begun = 0;
   let complete = false;
 
@@ -37,32 +36,17 @@ export const createAccount = ({ write, isTty }: Pick<CommandContext, 'write' | '
     isTty ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text;
   const line = (at: number, who: string, text: string): void => write(`${clock(at)}  ${who.padEnd(9)} ${text}\n`);
 
-  const remember = (event: ProducedEvent): void => {
-    for (const key of [event.txHash, event.id]) if (key !== undefined && !produced.has(key)) produced.set(key, event);
-    for (const key of produced.keys()) {
-      if (produced.size <= REMEMBERED) break;
-      produced.delete(key);
-    }
-  };
-
   const tellProduced = (event: ProducedEvent): void => {
-    counts.inspections += event.source === 'inspections' ? 1 : 0;
+    inspections += event.source === 'inspections' ? 1 : 0;
     if (event.source === 'inspections' && event.assessment !== 'critical') return;
-    counts.alerts += 1;
-    remember(event);
+    sums.produced(event);
     const what = event.source === 'notifications' ? 'notification' : 'critical';
     const subject = event.message === undefined ? short(event.txHash ?? event.id) : clip(plain(event.message), 60);
     line(event.at, 'service', `${paint('red', what.padEnd(12))} ${clip(plain(event.protocol), 30)}: ${subject}`);
   };
 
-  const originOf = ({ ids, txHashes, text }: ReceivedEvent): ProducedEvent | undefined => {
-    const byMessage = [...produced.values()].find(({ message }) => message !== undefined && text.includes(message));
-    const key = [...ids, ...txHashes].find((candidate) => produced.has(candidate));
-    return byMessage ?? (key === undefined ? undefined : produced.get(key));
-  };
-
   const tellReceived = (event: ReceivedEvent): void => {
-    const origin = originOf(event);
+    const origin = sums.received(event);
     const latencyMs = origin && Math.max(0, event.at - origin.at);
     if (latencyMs !== undefined) latencies.get(event.kind)?.push(latencyMs);
     const took = latencyMs === undefined ? '' : `after ${(latencyMs / 1000).toFixed(1)} s`;
@@ -91,7 +75,7 @@ export const createAccount = ({ write, isTty }: Pick<CommandContext, 'write' | '
           `  status page   ${opsUrl}/`,
           `  metrics       ${opsUrl}/metrics   health ${opsUrl}/livez ${opsUrl}/readyz`,
           `  service       ${service.url}   webhooks end at ${webhook.url}`,
-          '  Only criticals and stored notifications are shown. Ctrl-C ends it.',
+          '  Only criticals and stored notifications are shown; a notification of a critical is told with it. Ctrl-C ends it.',
           '',
           '',
         ].join('\n'),
@@ -102,15 +86,16 @@ export const createAccount = ({ write, isTty }: Pick<CommandContext, 'write' | '
       else tellReceived(event);
     },
     closing: () => {
-      write(
-        `\n${counts.inspections} inspections produced, ${counts.alerts} of them or of the notifications to be told.\n`,
-      );
+      const { alerts, delivered, withInspection } = sums.sums();
+      const along = withInspection === 0 ? '' : `, ${withInspection} of them notifications told with their inspection`;
+      write(`\n${inspections} inspections produced. `);
+      write(`${alerts} alerts: ${delivered} delivered on every kind${along}; ${alerts - delivered} waiting.\n`);
       for (const kind of KINDS) {
         const sorted = (latencies.get(kind) ?? []).toSorted((a, b) => a - b);
         const half = (quantile(sorted, 0.5) / 1000).toFixed(1);
         const most = (quantile(sorted, 0.99) / 1000).toFixed(1);
         write(
-          `  ${kind.padEnd(9)} ${String(sorted.length).padStart(5)} delivered, latency p50 ${half} s, p99 ${most} s\n`,
+          `  ${kind.padEnd(9)} ${String(sorted.length).padStart(5)} messages, latency p50 ${half} s, p99 ${most} s\n`,
         );
       }
     },

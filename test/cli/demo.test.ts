@@ -30,5 +30,6 @@ test.concurrent('demo shows a delivery on every kind, and ends with 0 at Ctrl-C'
   await until('every kind is delivered', () => demo.stdout().includes('delivered on all four channel kinds'), 50_000);
   demo.signal('SIGINT');
   expect(await demo.ended).toBe(0);
-  expect(demo.stdout()).toMatch(/^ {2}webhook +[1-9]\d* delivered, latency p50/m);
+  expect(demo.stdout()).toMatch(/ \d+ alerts: [1-9]\d* delivered on every kind.*; \d+ waiting\.\n/);
+  expect(demo.stdout()).toMatch(/^ {2}webhook +[1-9]\d* messages, latency p50/m);
 }, 60_000);
