@@ -23,8 +23,8 @@ export interface Message<Body = unknown> {
   /** Same on every retry of the same alerts to the same destination. */
   id: string;
   body: Body;
-  /** Messages of the platform that it takes, where that is not one: each counts for its rates. */
-  weight?: number;
+  /** Where a message that goes out in several parts stands: what the receipt of the last part said. */
+  progress?: string;
   /** The `handle` of an earlier message to the same destination, under which this one belongs. A kind without threads ignores it. */
   replyTo?: string;
 }
@@ -32,6 +32,8 @@ export interface Message<Body = unknown> {
 export interface Receipt {
   /** The provider's id of the message, where it gives one: Slack `ts`, Telegram `message_id`, SMTP Message-ID. */
   providerId?: string;
+  /** One part was taken, and others are left: the message is sent again with this, each part at a turn of its own. */
+  progress?: string;
   /** What `replyTo` and `amend` need to find the message again; opaque to all but its kind. */
   handle?: string;
 }

@@ -37,7 +37,9 @@ const repeated = (elements: readonly unknown[]): Breach[] => {
 
 export const ASSETS: ListKind<AssetInput> = {
   what: 'assets',
-  schema: z.array(asset, { error: 'must be a list of assets' }).min(1, { error: 'must name at least one' }),
+  schema: z
+    .array(asset, { error: 'must be a list of assets' })
+    .refine((list) => list.length > 0, { error: 'must name at least one' }),
   breachesOf: repeated,
   jsonTextAt: 'abi',
 };

@@ -65,10 +65,14 @@ export interface AttemptInput {
 type Setback = Fate & { unknownSince?: number };
 
 /**
- * `isRepeat`: another job has told some of it in the same moment. `stopping`: the daemon is going down; nothing is
+ * `partial`: one of several parts was taken, and nothing is booked yet. `isRepeat`: another job has told some of it in the same moment. `stopping`: the daemon is going down; nothing is
  * charged.
  */
-export type AttemptResult = { kind: 'delivered'; receipt: Receipt; isRepeat: boolean } | { kind: 'stopping' } | Setback;
+export type AttemptResult =
+  | { kind: 'delivered'; receipt: Receipt; isRepeat: boolean }
+  | { kind: 'partial'; progress: string }
+  | { kind: 'stopping' }
+  | Setback;
 
 const toDeliveryError = (error: unknown): DeliveryError =>
   error instanceof DeliveryError
@@ -94,7 +98,11 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
     durationMs: number,
   ): Promise<AttemptResult> => {
     const { destination, alerts } = message;
-    const { handle: _handle, ...provided } = receipt;
+    const { handle: _handle, progress, ...provided } = receipt;
+    if (progress !== undefined) {
+      await health.worked(destination);
+      return { kind: 'partial', progress };
+    }
     const entry: Attempt = { at: iso(), outcome: 'delivered', durationMs, ...provided, ...mark(alerts) };
     const isRepeat = await ledger.book(destination, alerts, { state: 'delivered', attempt: entry, ...receipt });
     await standings.succeeded(destination, alerts.length, entry.at);

@@ -2,7 +2,8 @@
 import type { Alert, Destination, Parcel } from '../alert.ts';
 import { FORMATS, type Format, type Message } from '../channels/channel.ts';
 
-export type Compose = (parcel: Parcel, format: Format) => Message[];
+/** `at`: when it is said to be sent, in epoch milliseconds. */
+export type Compose = (parcel: Parcel, format: Format, at: number) => Message[];
 
 /** Alerts still to be told, in one format. */
 export interface Unit {
@@ -13,10 +14,12 @@ export interface Unit {
 }
 
 /** The alerts in parts of at most `most`, in their order; all in one where that is not given. */
-export const partsOf = (alerts: readonly Alert[], most = alerts.length): Alert[][] =>
-  Array.from({ length: Math.ceil(alerts.length / Math.max(1, most)) }, (_, index) =>
-    alerts.slice(index * most, (index + 1) * most),
+export const partsOf = (alerts: readonly Alert[], most = alerts.length): Alert[][] => {
+  const size = Math.max(1, Math.min(most, alerts.length));
+  return Array.from({ length: Math.ceil(alerts.length / size) }, (_, index) =>
+    alerts.slice(index * size, (index + 1) * size),
   );
+};
 
 export const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.indexOf(format) + 1];
 
@@ -26,11 +29,11 @@ export const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.i
  * of all.
  */
 export const createMessagesOf =
-  (compose: Compose, destination: Destination, todo: Unit[]) =>
+  (compose: Compose, destination: Destination, at: number, todo: Unit[]) =>
   ({ alerts, format, hopeless }: Unit): Message[] => {
     if (alerts.length === 0) return [];
     try {
-      return compose({ destination, alerts: [...alerts] }, format);
+      return compose({ destination, alerts: [...alerts] }, format, at);
     } catch (error) {
       if (hopeless) throw error;
       const next = alerts.length > 1 ? format : plainer(format);

@@ -136,7 +136,7 @@ export const forecast = async (arrivals: readonly Arrival[], dependencies: Forec
   };
 
   const process = createDeliver({
-    compose: (parcel, format) => compose(parcel, format, clock),
+    compose,
     attempt,
     ledger: due,
     turns: createTurns({ slots: createMemorySlots(now), paceOf, senderOf, now }),

@@ -11,6 +11,7 @@ export interface TellDependencies {
   threads?: Threads;
   /** It can put a message in the place of another. Default: it cannot. */
   canAmend?: boolean;
+  now(): number;
 }
 
 interface Tries extends Omit<AttemptInput, 'message' | 'amends' | 'canBePlainer'> {
@@ -21,11 +22,12 @@ interface Tries extends Omit<AttemptInput, 'message' | 'amends' | 'canBePlainer'
 /** So often an earlier message is tried to be changed; what belongs to it must not wait for that alone. */
 const AMEND_TRIES = 2;
 
-export const createTell = ({ compose, attempt, threads, canAmend = false }: TellDependencies) => {
+export const createTell = ({ compose, attempt, threads, canAmend = false, now }: TellDependencies) => {
   /** The earlier message with the new alerts in it; undefined where that is not one message, or cannot be changed. */
   const growing = ({ alerts }: Earlier, message: Message, { format }: Unit): Message | undefined => {
     if (alerts.length === 0) return undefined;
-    const both = compose({ destination: message.destination, alerts: [...alerts, ...message.alerts] }, format);
+    const parcel = { destination: message.destination, alerts: [...alerts, ...message.alerts] };
+    const both = compose(parcel, format, now());
     const [only] = both;
     return only && both.length === 1 ? { ...only, alerts: message.alerts } : undefined;
   };

@@ -43,11 +43,6 @@ export const createTurns = ({ slots, paceOf, senderOf, now }: TurnDependencies) 
     },
     /** The provider named a wait: the destination's next turn is after it. */
     hold: (destination: Destination, until: number) => slots.hold(paceOf(destination), until),
-    /** What goes out now takes so many turns more. */
-    spend: async (destination: Destination, more: number): Promise<void> => {
-      const pace = paceOf(destination);
-      for (let count = 0; count < more; count += 1) await slots.reserve(pace, pace.rate);
-    },
     /** A digest goes out now. */
     rest: (destination: Destination) => slots.rest(paceOf(destination)),
   };

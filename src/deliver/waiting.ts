@@ -36,8 +36,13 @@ export const DONE: Verdict = { done: true };
 export const rerun = (runAt: number, data: ParcelJob): Verdict => ({ done: false, runAt, data });
 
 /** Nothing of it was tried, and no turn is reserved for it. */
-export const isFresh = ({ attempt, moves, slot, gathering, format }: ParcelJob): boolean =>
-  attempt === 0 && moves === undefined && slot === undefined && gathering === undefined && format === 'rich';
+export const isFresh = ({ attempt, moves, slot, gathering, format, progress }: ParcelJob): boolean =>
+  attempt === 0 &&
+  progress === undefined &&
+  moves === undefined &&
+  slot === undefined &&
+  gathering === undefined &&
+  format === 'rich';
 
 export const createWaiting = (dependencies: WaitingDependencies) => {
   const { ledger, turns, health, moves, gathering, now } = dependencies;

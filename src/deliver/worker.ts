@@ -22,10 +22,24 @@ const YIELDS = 5;
 /** What is told by another job now ends there; then this one goes on with what is left. */
 const YIELD_MS = 5000;
 
+/** Into so many parts is cut what was refused as a whole; a quarter at a time is found soonest. */
+const PARTS = 4;
+const ALL = Number.MAX_SAFE_INTEGER;
+
 /** A message of more alerts is a digest, and others keep a distance from it. */
 const FEW_ALERTS = 5;
 
 export const isMany = (alerts: readonly Alert[]): boolean => alerts.length > FEW_ALERTS;
+
+/** One run of a job. */
+interface Run {
+  job: ParcelJob;
+  /** What is still to be told in it. */
+  todo: Unit[];
+  /** When its messages are said to be sent: parts of one message are of one composition. */
+  at: number;
+  signal: AbortSignal;
+}
 
 export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel => {
   const { compose, turns, moves, gathering, now } = dependencies;
@@ -33,20 +47,13 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
 
   const tell = createTell(dependencies);
 
-  /** What the message takes of its destination's pace besides the turn that it has. */
-  const spend = async ({ destination, attempt }: ParcelJob, { alerts, weight = 1 }: Message): Promise<void> => {
-    if (gathering && isMany(alerts) && attempt === 0) await turns.rest(destination);
-    await turns.spend(destination, weight - 1);
-  };
+  /** Parts of a digest that was refused as a whole do not keep the distance of digests: they are late already. */
+  const isDigest = ({ attempt, most }: ParcelJob, { alerts }: Message): boolean =>
+    gathering !== undefined && isMany(alerts) && attempt === 0 && most === undefined;
 
   /** Sends one message; gives a verdict where the job has to stop, and notes in `todo` what must be told more plainly. */
-  const sendOne = async (
-    job: ParcelJob,
-    message: Message,
-    unit: Unit,
-    todo: Unit[],
-    signal: AbortSignal,
-  ): Promise<Verdict | undefined> => {
+  const sendOne = async (run: Run, message: Message, unit: Unit): Promise<Verdict | undefined> => {
+    const { job, todo, signal } = run;
     const { format } = unit;
     // What was refused must not be gathered as if it were new: the same body would go out again.
     const mayGather = gathering !== undefined && isFresh({ ...job, format }) && todo.length === 0;
@@ -55,30 +62,32 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     delete job.slot;
     delete job.senderSlot;
     job.firstTriedAt ??= now();
-    await spend(job, message);
+    if (isDigest(job, message)) await turns.rest(job.destination);
     const { firstTriedAt, unknownSince, yields = 0 } = job;
     const attempt = job.attempt + 1;
+    const { id, after: progress } = job.progress ?? {};
     const result = await tell(
       { attempt, firstTriedAt, unknownSince, mayYield: yields < YIELDS, signal },
-      message,
+      { ...message, ...(id === message.id && progress !== undefined ? { progress } : {}) },
       unit,
     );
-    return after({ ...job, format }, result, message, todo);
+    return after({ ...run, job: { ...job, format } }, result, message);
   };
 
   /** What becomes of the job; undefined where it goes on. */
   const after = (
-    job: ParcelJob,
+    { job, todo, at }: Run,
     result: Awaited<ReturnType<typeof tell>>,
     message: Message,
-    todo: Unit[],
   ): Promise<Verdict> | Verdict | undefined => {
     switch (result.kind) {
       case 'delivered':
-        if (result.isRepeat) return rerun(now() + YIELD_MS, job);
-        return job.most === undefined ? undefined : rerun(now(), { ...job, most: 2 * job.most });
+        return result.isRepeat ? rerun(now() + YIELD_MS, job) : undefined;
+      case 'partial':
+        return rerun(now(), { ...job, progress: { id: message.id, after: result.progress, at } });
       case 'dead':
-        return undefined;
+        // The one that was refused: the others go on together.
+        return job.most !== undefined && message.alerts.length === 1 ? rerun(now(), { ...job, most: ALL }) : undefined;
       case 'taken':
         return rerun(now() + TAKEN_MS, { ...job, yields: (job.yields ?? 0) + 1 });
       case 'stopping':
@@ -92,10 +101,11 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     }
   };
 
-  /** More plainly; where that is not possible, in halves, which closes in on the one that is refused. */
+  /** More plainly; where that is not possible, in smaller parts, which closes in on the one that is refused. */
   const simpler = (job: ParcelJob, { alerts }: Message, todo: Unit[]): Verdict | undefined => {
+    delete job.progress;
     const format = plainer(job.format);
-    if (format === undefined) return rerun(now(), { ...job, most: Math.ceil(alerts.length / 2) });
+    if (format === undefined) return rerun(now(), { ...job, most: Math.ceil(alerts.length / PARTS) });
     todo.push({ alerts, format });
     return undefined;
   };
@@ -122,10 +132,12 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     const { job } = ready;
     const { format, most } = job;
     const todo: Unit[] = partsOf(ready.alerts, most).map((alerts) => ({ alerts, format }));
-    const messagesOf = createMessagesOf(compose, job.destination, todo);
+    const at = job.progress?.at ?? now();
+    const run = { job, todo, at, signal };
+    const messagesOf = createMessagesOf(compose, job.destination, at, todo);
     for (let unit = todo.shift(); unit; unit = todo.shift()) {
       for (const message of messagesOf(unit)) {
-        const verdict = await sendOne(job, message, unit, todo, signal);
+        const verdict = await sendOne(run, message, unit);
         if (verdict) return verdict;
       }
     }

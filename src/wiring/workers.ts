@@ -79,7 +79,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
   });
   const chains = chainsOf(config);
   const deliver = createDeliver({
-    compose: (parcel, format) => channel.compose(parcel, { sentAt: new Date(now()).toISOString(), format, chains }),
+    compose: (parcel, format, at) => channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, chains }),
     attempt,
     ledger,
     turns: createTurns({ slots, paceOf, senderOf, now }),

@@ -21,13 +21,14 @@ afterEach(async () => {
 const openChannel = (apiRoot: string, timeout = '20s', alert = inspectionAlert()) => {
   const channel = telegram.create(telegramConfig.parse({ botToken: TOKEN, apiRoot, timeout }), DEPENDENCIES);
   closers.push(channel.close);
-  const send = (address = '-1001234567890') => {
+  const send = (address = '-1001234567890', progress?: string) => {
     const [message] = channel.compose(
       { destination: destinationOf('telegram', address), alerts: [alert] },
       { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
     );
     if (message === undefined) throw new Error('nothing composed');
-    return channel.send(message, new AbortController().signal);
+    const going = { ...message, ...(progress === undefined ? {} : { progress }) };
+    return channel.send(going, new AbortController().signal);
   };
   return { channel, send };
 };
@@ -125,8 +126,13 @@ test('a long notification is sent in parts that reply to the first, and a part t
   closers.push(receiver.close);
   const long = notificationAlert(Array.from({ length: 400 }, (_, n) => `line ${n} of the report`).join('\n'));
   const { send } = openChannel(receiver.origin, '20s', long);
-  expect(await failureOf(send())).toMatchObject({ reason: 'rate-limited', retryAfterMs: 3000 });
-  expect(await send()).toEqual({ providerId: '4711', handle: '-1001234567890:4711' });
+  const first = await send();
+  expect(await failureOf(send(undefined, first.progress))).toMatchObject({
+    reason: 'rate-limited',
+    retryAfterMs: 3000,
+  });
+  const second = await send(undefined, first.progress);
+  expect(await send(undefined, second.progress)).toEqual({ providerId: '4711', handle: '-1001234567890:4711' });
   const bodies = receiver.arrived.map(({ body }) => JSON.parse(body) as { text: string; reply_parameters?: object });
   const parts = bodies.map(({ text }) => /part (\d) of 3/.exec(text)?.[1]);
   expect(parts).toEqual(['1', '2', '2', '3']);

@@ -73,7 +73,8 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
     random: () => 0.5,
   });
   const process = createDeliver({
-    compose: (parcel, format) => channel.compose(parcel, { sentAt: new Date(now()).toISOString(), format, chains: {} }),
+    compose: (parcel, format, at) =>
+      channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, chains: {} }),
     attempt,
     ledger,
     turns: createTurns({

@@ -49,8 +49,8 @@ export interface DeliveriesSetUp {
   gathers?: boolean;
   /** What the channel throws; asked at each try, `sent.at` in milliseconds since the beginning. Default: nothing. */
   respond?(sent: Sent): Promise<DeliveryError | undefined> | DeliveryError | undefined;
-  /** Messages of the platform that an alert's takes. Default: one. */
-  weightOf?(alert: Alert): number | undefined;
+  /** In how many parts an alert is sent. Default: one. */
+  partsOf?(alert: Alert): number;
   onMoved?(destination: Destination, address: string): Promise<void>;
   /** Happens while a break is being told. */
   whileTelling?(): Promise<void>;
@@ -58,7 +58,7 @@ export interface DeliveriesSetUp {
 
 /** A queue of its own: jobs run in order of time, one by one, until none is left or `until` is reached. */
 export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
-  const { weightOf = () => undefined } = options;
+  const { partsOf = () => 1 } = options;
   const { rate = {}, sender, shared, gathers = true, respond, onMoved = async () => {}, whileTelling } = options;
   const { redis, prefix } = openTestRedis();
   const begun = Date.parse('2026-11-20T12:00:00Z');
@@ -82,13 +82,19 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
       const byTransaction = [...Map.groupBy(alerts, ({ txHash, id }) => txHash ?? id).values()];
       const groups = gathers && byTransaction.length > 5 ? [alerts] : byTransaction;
       return groups.map((group) => {
-        const [weight] = group.flatMap((alert) => weightOf(alert) ?? []);
-        const id = group.map((alert) => alert.id).join();
-        return { destination, alerts: group, id, body: group, ...(weight === undefined ? {} : { weight }) };
+        return { destination, alerts: group, id: group.map((alert) => alert.id).join(), body: group };
       });
     },
-    send: ({ destination, alerts, replyTo }) =>
-      take({ to: destination.address, items: itemsOf(alerts), ...(replyTo === undefined ? {} : { replyTo }) }),
+    send: async ({ destination, alerts, replyTo, progress = '0' }) => {
+      const receipt = await take({
+        to: destination.address,
+        items: itemsOf(alerts),
+        ...(replyTo === undefined ? {} : { replyTo }),
+      });
+      const parts = Math.max(...alerts.map(partsOf));
+      const sentParts = Number(progress) + 1;
+      return sentParts < parts ? { ...receipt, progress: String(sentParts) } : receipt;
+    },
     amend: (amends, { destination, body }) =>
       take({ to: destination.address, items: itemsOf(body as Alert[]), amends }),
     verify: async () => 'fine',
@@ -129,7 +135,8 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
   });
   const jobs = new Map<string, { runAt: number; data: ParcelJob }>();
   const process = createDeliver({
-    compose: (parcel, format) => channel.compose(parcel, { sentAt: new Date(now()).toISOString(), format, chains: {} }),
+    compose: (parcel, format, at) =>
+      channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, chains: {} }),
     attempt,
     ledger,
     turns: createTurns({ slots, paceOf: ({ id }) => ({ id: shared ?? id, rate }), senderOf, now }),

@@ -59,6 +59,13 @@ const openPool = ({ smtp, concurrency, timeout }: EmailConfig) =>
     disableUrlAccess: true,
   });
 
+/** As servers are told them, and may quote them: AUTH PLAIN and AUTH LOGIN put them into base64. */
+const mailSecrets = ({ user = '', pass }: EmailConfig['smtp']): string[] => {
+  if (pass === undefined) return [];
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  return [pass.reveal(), base64(pass.reveal()), base64(`\u0000${user}\u0000${pass.reveal()}`)];
+};
+
 /** A handle comes back from Redis, and goes into a header. */
 const MESSAGE_ID = /^<[\w.@-]{1,250}>$/;
 
@@ -109,7 +116,7 @@ const receiptOf = ({ messageId, serverMessageId }: SentInfo): Receipt => ({
 const create = (config: EmailConfig): Channel<MailBody> => {
   const { smtp, from, timeout } = config;
   const peer = `${smtp.host}:${smtp.port}`;
-  const scrub = createScrubber(smtp.pass === undefined ? [] : [smtp.pass.reveal()]);
+  const scrub = createScrubber(mailSecrets(smtp));
   const pool = openPool(config);
 
   /** The text of each mail under way, by the signal of its send: only it tells whether a lost answer was an answer to the mail. */

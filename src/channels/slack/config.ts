@@ -18,7 +18,7 @@ export const slackConfig = z.strictObject({
       'Bot token (xoxb-...) with chat:write and, for files of large digests, files:write; not for incoming webhooks.',
     ),
   apiUrl: httpUrl().prefault('https://slack.com/api/').describe('Base URL of the Web API.'),
-  ...channelOptions({ rateLimit: PACE, concurrency: 10 }),
+  ...channelOptions({ rateLimit: PACE, concurrency: 50 }),
   ...senderOption({}),
 });
 

@@ -28,7 +28,7 @@ export const telegramConfig = z.strictObject({
   apiRoot: httpUrl()
     .prefault('https://api.telegram.org')
     .describe('Base URL of the Bot API; another one for a Bot API server of your own.'),
-  ...channelOptions({ rateLimit: PACE, concurrency: 10 }),
+  ...channelOptions({ rateLimit: PACE, concurrency: 50 }),
   ...senderOption(BOT_PACE),
 });
 

@@ -62,9 +62,7 @@ export const composeTelegram = (
   return planOf(alerts).flatMap((telling) =>
     parts(telling).map((part) => {
       const ids = part.map(({ id }) => id);
-      const body = bodyOf(telling, part);
-      const weight = body.continuations === undefined ? {} : { weight: 1 + body.continuations.length };
-      return { destination, alerts: part, id: messageId(ids, destination.id), body, ...weight };
+      return { destination, alerts: part, id: messageId(ids, destination.id), body: bodyOf(telling, part) };
     }),
   );
 };

@@ -80,19 +80,12 @@ const receiptOf = ({ destination }: Message, messageId: unknown): Receipt =>
     ? { providerId: String(messageId), handle: handleOf(destination.address, messageId) }
     : {};
 
-/** Messages whose parts are remembered between two tries; beyond it the oldest start again from their first part. */
-const REMEMBERED_MESSAGES = 500;
+/** What the last receipt said of a message in parts: it comes back from Redis. */
+const sentOf = (progress: string | undefined): Sent | undefined =>
+  progress === undefined ? undefined : (JSON.parse(progress) as Sent);
 
 const create = (config: TelegramConfig): Channel<TelegramBody> => {
   const client = createTelegramClient(config);
-
-  /** A part that was taken is not sent again when a later one fails. */
-  const unfinished = new Map<string, Sent>();
-  const remember = (id: string, sent: Sent, parts: number): void => {
-    unfinished.delete(id);
-    if (sent.parts < parts) unfinished.set(id, sent);
-    for (const oldest of unfinished.keys()) if (unfinished.size > REMEMBERED_MESSAGES) unfinished.delete(oldest);
-  };
 
   const sendPart = (message: Message<TelegramBody>, sent: Sent | undefined, signal: AbortSignal) =>
     client.call<{ message_id: number }>(message.destination.address, signal, (api, options) =>
@@ -106,13 +99,11 @@ const create = (config: TelegramConfig): Channel<TelegramBody> => {
     compose: composeTelegram,
     send: async (message, signal) => {
       const parts = 1 + (message.body.continuations?.length ?? 0);
-      let sent = unfinished.get(message.id);
-      while (sent === undefined || sent.parts < parts) {
-        const { message_id } = await sendPart(message, sent, signal);
-        sent = { messageId: sent?.messageId ?? message_id, parts: (sent?.parts ?? 0) + 1 };
-        remember(message.id, sent, parts);
-      }
-      return receiptOf(message, sent.messageId);
+      const before = sentOf(message.progress);
+      const { message_id } = await sendPart(message, before, signal);
+      const sent: Sent = { messageId: before?.messageId ?? message_id, parts: (before?.parts ?? 0) + 1 };
+      const receipt = receiptOf(message, sent.messageId);
+      return sent.parts < parts ? { ...receipt, progress: JSON.stringify(sent) } : receipt;
     },
     amend: async (handle, message, signal) => {
       const { address } = message.destination;
