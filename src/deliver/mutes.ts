@@ -30,10 +30,16 @@ export interface HiddenItem {
 export interface Hidden {
   /** Alerts in all. */
   hid: number;
-  /** The first of them, oldest first. */
-  items: HiddenItem[];
   /** Where they were to go. */
   destinations: Destination[];
+}
+
+/** What a mute hid from one destination. */
+export interface HiddenList {
+  /** Alerts in all. */
+  hid: number;
+  /** The first `MOST_LISTED` of them, by the alert's id. */
+  items: ReadonlyMap<string, HiddenItem>;
 }
 
 export interface Mutes {
@@ -57,6 +63,11 @@ export interface Mutes {
   /** From here on it hides nothing more, in no daemon. */
   close(id: string, at: number): Promise<void>;
   hidden(id: string): Promise<Hidden>;
+  /**
+   * Of what was noted before there were lists by destination, each destination has all. Undefined where another daemon
+   * has told the mute's end meanwhile.
+   */
+  hiddenFrom(id: string, destination: Destination): Promise<HiddenList | undefined>;
   /** Notes that its end is told, and forgets what it hid. */
   told(id: string, at: number): Promise<void>;
   /** Forgets mutes. */
@@ -67,27 +78,33 @@ export interface Mutes {
 export const endOf = ({ until, endedAt = until, closedAt = until }: StoredMute): number =>
   Math.min(...[until, endedAt, closedAt].map((at) => Date.parse(at)));
 
-/** So many are listed when a mute ends; about 300 bytes each. */
-const MOST_LISTED = 1000;
+/** So many a destination are listed when a mute ends; about 300 bytes each, less than the books keep of them. */
+export const MOST_LISTED = 5000;
 
 /**
- * KEYS: the mutes, the alert in the books, what is hidden; ARGV: the mute's id, the alert's, the item, how many items
- * are kept; then by destination its id, its record in the books, itself. False where the mute is closed or unknown.
+ * KEYS: the mutes, the alert in the books, what the mute hides, and by destination the list of it; ARGV: the mute's id,
+ * the alert's, the item, how many items a list keeps; then by destination its id, its record in the books, itself. False
+ * where the mute is closed or unknown.
  */
 const HIDE = `
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return false end
 if redis.call('HEXISTS', KEYS[1], ARGV[1] .. ' closedAt') == 1 then return false end
 local hid, others = {}, {}
-for i = 5, #ARGV, 3 do
+for n = 1, #KEYS - 3 do
+  local i = 2 + 3 * n
   if redis.call('HSETNX', KEYS[2], ARGV[i], ARGV[i + 1]) == 1 then
     redis.call('HSET', KEYS[3], 'to ' .. ARGV[i], ARGV[i + 2])
+    if redis.call('HINCRBY', KEYS[3], 'hid ' .. ARGV[i], 1) <= tonumber(ARGV[4]) then
+      redis.call('HSET', KEYS[3 + n], ARGV[2], ARGV[3])
+    end
     hid[#hid + 1] = ARGV[i]
   elseif cjson.decode(redis.call('HGET', KEYS[2], ARGV[i])).state ~= 'muted' then
     others[#others + 1] = ARGV[i]
   end
 end
-if #hid > 0 and redis.call('HINCRBY', KEYS[1], ARGV[1] .. ' hid', 1) <= tonumber(ARGV[4]) then
-  redis.call('HSET', KEYS[3], 'item ' .. ARGV[2], ARGV[3])
+if #hid > 0 then
+  redis.call('HINCRBY', KEYS[1], ARGV[1] .. ' hid', 1)
+  redis.call('HINCRBY', KEYS[3], 'listed', 1)
 end
 return { hid, others }`;
 
@@ -104,8 +121,11 @@ const toStored = (fields: Readonly<Record<string, string>>, id: string, json: st
   return { ...(JSON.parse(json) as Mute), hid: 0, ...Object.fromEntries(facts) };
 };
 
-const valuesOf = <T>(fields: Readonly<Record<string, string>>, beginning: string): T[] =>
-  Object.entries(fields).flatMap(([field, json]) => (field.startsWith(beginning) ? [JSON.parse(json) as T] : []));
+/** By what follows in the field's name. */
+const entriesOf = <T>(fields: Readonly<Record<string, string>>, beginning = ''): [string, T][] =>
+  Object.entries(fields).flatMap(([field, json]) =>
+    field.startsWith(beginning) ? [[field.slice(beginning.length), JSON.parse(json) as T]] : [],
+  );
 
 export const createMutes = (
   redis: Redis | Cluster,
@@ -115,6 +135,7 @@ export const createMutes = (
 ): Mutes => {
   const key = `${prefix}:mutes`;
   const hiddenKey = (id: string): string => `${prefix}:muted:${id}`;
+  const listKey = (id: string, destination: string): string => `${hiddenKey(id)}:${destination}`;
   const books = ledgerKeys(prefix);
 
   const recordOf = (destination: Destination, { id, reason }: Mute): DeliveryRecord => {
@@ -138,8 +159,9 @@ export const createMutes = (
       const batch = redis.pipeline();
       noteAlert(batch, books, alert);
       const written = destinations.flatMap((one) => [one.id, JSON.stringify(recordOf(one, mute)), JSON.stringify(one)]);
-      const [alertKey, hiddenIn] = [books.alert(alert.id), hiddenKey(mute.id)];
-      batch.eval(HIDE, 3, key, alertKey, hiddenIn, mute.id, alert.id, JSON.stringify(item), mostListed, ...written);
+      const lists = destinations.map((one) => listKey(mute.id, one.id));
+      const keys = [key, books.alert(alert.id), hiddenKey(mute.id), ...lists];
+      batch.eval(HIDE, keys.length, ...keys, mute.id, alert.id, JSON.stringify(item), mostListed, ...written);
       const [hid, others] = ((await execute(batch)).at(-1) as [string[], string[]] | null) ?? [];
       if (hid === undefined || others === undefined) return undefined;
       const named = (ids: readonly string[]): Destination[] => destinations.filter(({ id }) => ids.includes(id));
@@ -150,11 +172,27 @@ export const createMutes = (
     },
     hidden: async (id) => {
       const [hid, fields] = await Promise.all([redis.hget(key, `${id} hid`), redis.hgetall(hiddenKey(id))]);
-      const items = valuesOf<HiddenItem>(fields, 'item ').sort((a, b) => a.at.localeCompare(b.at));
-      return { hid: Number(hid ?? 0), items, destinations: valuesOf<Destination>(fields, 'to ') };
+      return { hid: Number(hid ?? 0), destinations: entriesOf<Destination>(fields, 'to ').map(([, one]) => one) };
+    },
+    hiddenFrom: async (id, destination) => {
+      const batch = redis.multi().hget(key, `${id} hid`).hgetall(hiddenKey(id)).hgetall(listKey(id, destination.id));
+      type Answers = [string | null, Record<string, string>, Record<string, string>];
+      const [hid, fields, list] = (await execute(batch)) as Answers;
+      if (fields[`to ${destination.id}`] === undefined) return undefined;
+      // Once there was one list for all, under `item ALERT`; what was noted since is counted.
+      const before = Number(hid ?? 0) - Number(fields.listed ?? 0);
+      const items = [...entriesOf<HiddenItem>(fields, 'item '), ...entriesOf<HiddenItem>(list)];
+      return { hid: before + Number(fields[`hid ${destination.id}`] ?? 0), items: new Map(items) };
     },
     told: async (id, at) => {
-      await execute(redis.pipeline().hsetnx(key, `${id} toldAt`, iso(at)).del(hiddenKey(id)));
+      const ids = entriesOf<Destination>(await redis.hgetall(hiddenKey(id)), 'to ').map(([destination]) => destination);
+      const lists = ids.map((destination) => listKey(id, destination));
+      await execute(
+        redis
+          .pipeline()
+          .hsetnx(key, `${id} toldAt`, iso(at))
+          .unlink(...lists, hiddenKey(id)),
+      );
     },
     forget: async (ids) => {
       const fields = ids.flatMap((id) => [id, ...FACTS.map((fact) => `${id} ${fact}`)]);

@@ -78,6 +78,36 @@ test('what is muted is told when the mute ends, to the people who missed it, by 
   expect(await console.run('mute', 'list')).toMatchObject({ code: 0, out: 'nothing is muted\n' });
 });
 
+test('a long list comes whole, in parts, and leaves room for those of others', async () => {
+  const world = await startWorld({ names: ['Vault', 'Bridge'], kinds: ['email', 'telegram', 'slack'] });
+  const console = await openConsole(world);
+  const daemons = [await world.start(), await world.start()];
+  for (const daemon of daemons) await daemon.watching();
+  const mute = await console.json<Mute>('mute', 'add', '--protocol', '*', '--for', '2h', '--reason', 'load test');
+  const storm = world.critical('Vault', 450);
+  const few = world.critical('Bridge', 2);
+  for (const name of ['Vault', 'Bridge']) world.books.excuse(...linesOf(world, name));
+  await until('all are hidden', async () => (await console.json<Mute[]>('mute', 'list'))[0]?.hid === 452);
+  await console.run('mute', 'end', mute.id);
+  const all = [...storm, ...few].map(({ txHash }) => txHash);
+  /** What each destination was told, each hash as often as it came. */
+  const told = () =>
+    [...Map.groupBy(world.sandbox.received(), ({ kind, destination }) => `${kind} ${destination}`)].map(
+      ([, messages]) =>
+        messages
+          .flatMap(({ text }) => text.match(/0x[0-9a-f]{64}/g) ?? [])
+          .filter((hash) => all.includes(hash))
+          .toSorted(),
+    );
+  await until('all are told', () => told().flat().length >= 3 * all.length);
+  for (const daemon of daemons) await daemon.idle();
+  const hashesOf = (items: typeof storm) => items.map(({ txHash }) => txHash).toSorted();
+  expect(told().toSorted((a, b) => a.length - b.length)).toEqual([
+    ...Array.from({ length: 3 }, () => hashesOf(few)),
+    ...Array.from({ length: 3 }, () => hashesOf(storm)),
+  ]);
+});
+
 test('a mute that ran out while no daemon was there is told at the next start', async () => {
   const world = await startWorld({ names: ['Vault'], kinds: ['slack'] });
   const console = await openConsole(world);

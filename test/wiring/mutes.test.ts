@@ -151,9 +151,11 @@ describe('a mute', () => {
     for (let again = 0; again < 3; again += 1) expect(await pass(fresh, [SLACK])).toEqual([]);
     expect(await mutes.list()).toMatchObject([{ id: 'mute-1', hid: 2 }]);
     expect(counted).toEqual(['email', 'slack']);
-    const { hid, items, destinations } = await mutes.hidden('mute-1');
+    const { hid, destinations } = await mutes.hidden('mute-1');
     expect(hid).toBe(2);
-    expect(items.map(({ txHash }) => txHash).toSorted()).toEqual([hashOf(1), hashOf(2)]);
+    const listed = async (from: Destination) => [...((await mutes.hiddenFrom('mute-1', from))?.items.keys() ?? [])];
+    expect(await listed(MAIL)).toEqual([before.id]);
+    expect(await listed(SLACK)).toEqual([fresh.id]);
     expect(destinations.map(({ id }) => id).toSorted()).toEqual([MAIL.id, SLACK.id].toSorted());
   });
 
@@ -189,26 +191,22 @@ describe('a mute', () => {
 });
 
 describe('when a mute ends', () => {
-  test('one message lists what it hid, to all the people who missed something, and nobody else', async () => {
+  test('one message lists to each of the people what they missed, and nobody else is written to', async () => {
     const { mutes, pass, time, sweep, said, lines, queued } = open({});
     await mutes.add(mute({ protocols: ['*'] }));
     const odd = makeAlert(3, { protocol: 'Two\nlines', at: iso(T0 + 3) });
     await pass(notificationAlert('The weekly report', { at: iso(T0 + 4) }), [SLACK]);
     await pass(makeAlert(2, { at: iso(T0 + 2) }), [MAIL]);
-    await pass(makeAlert(1, { at: iso(T0 + 1) }), [SLACK, HOOK]);
+    await pass(makeAlert(1, { at: iso(T0 + 1) }), [SLACK, HOOK, MAIL]);
     await pass(odd, [MAIL]);
     await sweep();
     expect(queued).toEqual([]);
     time.now = T0 + 2 * HOUR;
     await sweep();
-    expect(
-      said()
-        .map(([to]) => to)
-        .toSorted(),
-    ).toEqual(['C1', 'a@example.com']);
-    const [[, [text = '']] = ['', []]] = said();
-    expect(text.split('\n')).toEqual([
-      'A mute has ended that hid 4 alerts: upgrade of the pool',
+    const texts = Object.fromEntries(said());
+    expect(Object.keys(texts).toSorted()).toEqual(['C1', 'a@example.com']);
+    expect(texts['a@example.com']?.[0]?.split('\n')).toEqual([
+      'A mute has ended that hid 3 alerts: upgrade of the pool',
       'mute-1: protocol *; 2026-11-20 12:00:00 UTC to 2026-11-20 14:00:00 UTC',
       '',
       'Lending Pool: flashLoan, drasticBalanceChange',
@@ -216,13 +214,136 @@ describe('when a mute ends', () => {
       hashOf(2),
       'Two lines: flashLoan, drasticBalanceChange',
       hashOf(3),
+    ]);
+    expect(texts.C1?.[0]?.split('\n')).toEqual([
+      'A mute has ended that hid 2 alerts: upgrade of the pool',
+      'mute-1: protocol *; 2026-11-20 12:00:00 UTC to 2026-11-20 14:00:00 UTC',
+      '',
+      'Lending Pool: flashLoan, drasticBalanceChange',
+      hashOf(1),
       'Lending Pool: stored notification',
       'b7f2c0de11aa22bb33cc44dd55ee66ff',
     ]);
-    expect(lines).toMatchObject([{ msg: 'a mute has ended; what it hid is told', mute: 'mute-1', hid: 4 }]);
+    expect(lines).toMatchObject([
+      { msg: 'a mute has ended; what it hid is told', mute: 'mute-1', hid: 4, messages: 2 },
+    ]);
     expect(new Set(lines[0]?.to as string[])).toEqual(new Set(['C1', 'a@example.com']));
     await sweep();
     expect(queued).toHaveLength(2);
+  });
+
+  test('a storm of one protocol takes no room of another, and a long list comes in parts', async () => {
+    const first = open({});
+    const { mutes, begin, redis, prefix } = first;
+    await mutes.add(mute({ protocols: ['*'] }));
+    const { pass } = await begin();
+    for (let n = 0; n < 1050; n += 1) await pass(makeAlert(n), [MAIL]);
+    await pass(makeAlert(2000, { protocol: 'Quiet', at: iso(T0 + 1) }), [SLACK, MAIL]);
+    const daemons = [first, open({}, first)];
+    for (const { time } of daemons) time.now = T0 + 2 * HOUR;
+    await Promise.all(daemons.map(({ sweep }) => sweep()));
+    const texts = daemons.flatMap(({ said }) => said());
+    const waiting = (kind: string) => redis.llen(`${prefix}:deliver-${kind}:wait`);
+    expect([await waiting('email'), await waiting('slack')]).toEqual([6, 1]);
+    const to = (label: string) => [...new Set(texts.flatMap(([one, said]) => (one === label ? said : [])))].toSorted();
+    const mails = to(MAIL.label);
+    expect(mails.map((text) => text.split('\n')[0])).toEqual(
+      [1, 2, 3, 4, 5, 6].map((part) => `A mute has ended that hid 1051 alerts, part ${part} of 6: upgrade of the pool`),
+    );
+    const numbers = [...Array.from({ length: 1050 }, (_, n) => n), 2000];
+    expect(mails.flatMap((text) => text.match(/^0x\w{64}$/gm) ?? []).toSorted()).toEqual(numbers.map(hashOf));
+    for (const text of mails) expect(text).toMatch(/\n\n(Lending Pool|Quiet): flashLoan, drasticBalanceChange\n0x/);
+    expect(to(SLACK.label)).toEqual([expect.stringContaining('hid one alert:')]);
+    expect(to(SLACK.label).join().match(/0x\w+/g)).toEqual([hashOf(2000)]);
+    expect(await redis.keys(`${prefix}:muted:*`)).toEqual([]);
+  });
+
+  test('no part is longer than a channel holds, whatever the names', async () => {
+    const { mutes, pass, time, sweep, said } = open({});
+    await mutes.add(mute({ protocols: ['*'], reason: 'r'.repeat(9000) }));
+    for (let n = 0; n < 40; n += 1) {
+      const alert = makeAlert(n, {
+        protocol: `${n} ${'long '.repeat(400)}`,
+        txHash: n === 0 ? '0'.repeat(9000) : hashOf(n),
+      });
+      await pass(alert, [SLACK]);
+    }
+    time.now = T0 + 2 * HOUR;
+    await sweep();
+    const texts = said().flatMap(([, all]) => all);
+    expect(texts.length).toBeGreaterThan(1);
+    for (const text of texts) expect(text.length).toBeLessThan(23_000);
+    for (let n = 1; n < 40; n += 1) expect(texts.filter((text) => text.includes(hashOf(n)))).toHaveLength(1);
+  });
+
+  test('a daemon that comes late, when another has told all, tells no half of it', async () => {
+    const fallback = [MAIL];
+    const first = open({ fallback });
+    const second = open({ fallback }, first);
+    const other = destinationOf('webhook', 'https://hooks.example.com/y', 'hooks.example.com/…77aa');
+    await first.mutes.add(mute());
+    await first.pass(makeAlert(1), [HOOK, other]);
+    await first.pass(makeAlert(2), [other]);
+    for (const { time } of [first, second]) time.now = T0 + 2 * HOUR;
+    const { hiddenFrom } = second.mutes;
+    second.mutes.hiddenFrom = async (...which) => {
+      const list = await hiddenFrom(...which);
+      await first.sweep();
+      return list;
+    };
+    await second.sweep();
+    expect(first.said()).toHaveLength(1);
+    expect(second.said()).toEqual([]);
+  });
+
+  test('a crash among the parts sends each once', async () => {
+    const { mutes, begin, time, sweep, hooks, said, ledger, queued } = open({});
+    await mutes.add(mute());
+    const { pass } = await begin();
+    for (let n = 0; n < 450; n += 1) await pass(makeAlert(n), [SLACK]);
+    time.now = T0 + 2 * HOUR;
+    let calls = 0;
+    hooks.enqueue = async () => {
+      calls += 1;
+      if (calls === 2) throw new Error('Redis is away');
+    };
+    await expect(sweep()).rejects.toThrow('Redis is away');
+    for (const { destination, alerts } of queued) {
+      const attempt = { at: iso(time.now), outcome: 'delivered', durationMs: 1 } as const;
+      await ledger.book(destination, alerts, { state: 'delivered', attempt });
+    }
+    await sweep();
+    await sweep();
+    const parts = said().flatMap(([, texts]) => texts.map((text) => /part \d of 3/.exec(text)?.[0]));
+    expect(parts.filter((part) => part !== undefined).toSorted()).toEqual([
+      'part 1 of 3',
+      'part 2 of 3',
+      'part 3 of 3',
+    ]);
+  });
+
+  test('what was noted without destinations, by a version before, everybody is told', async () => {
+    const { mutes, pass, time, sweep, said, redis, prefix } = open({});
+    await mutes.add(mute());
+    const item = {
+      protocol: 'Lending Pool',
+      type: 'inspection.critical',
+      detectors: ['old'],
+      itemId: 'x',
+      at: iso(T0),
+    };
+    await redis.hset(`${prefix}:muted:mute-1`, {
+      'item old-1': JSON.stringify({ ...item, txHash: hashOf(91) }),
+      [`to ${MAIL.id}`]: JSON.stringify(MAIL),
+    });
+    await redis.hincrby(`${prefix}:mutes`, 'mute-1 hid', 3);
+    await pass(makeAlert(1), [SLACK]);
+    time.now = T0 + 2 * HOUR;
+    await sweep();
+    const texts = Object.fromEntries(said());
+    expect(texts[MAIL.label]?.[0]).toMatch(/hid 3 alerts[\s\S]*\n0x0*5b\nand 2 more/);
+    expect(texts[MAIL.label]?.[0]).not.toContain(hashOf(1));
+    expect(texts[SLACK.label]?.[0]).toMatch(/hid 4 alerts[\s\S]*\n0x0*1\n[\s\S]*\n0x0*5b\nand 2 more/);
   });
 
   test('that hid nothing, one line says so and nobody is written to', async () => {
@@ -253,7 +374,9 @@ describe('when a mute ends', () => {
     const text = said()[0]?.[1][0] ?? '';
     expect(text).toContain('hid 8 alerts');
     expect(text.match(/^0x/gm)).toHaveLength(3);
-    expect(text).toMatch(/\nand 5 more that are not listed$/);
+    expect(text).toMatch(
+      /\nand 5 more that are not listed; `tocsin replay --since 2026-11-20T12:\S+ --until 2026-11-20T14:\S+ --dry-run` shows what was found$/,
+    );
   });
 
   test('nobody is written to who may not be: programs, what is held, kinds that are not set up', async () => {
@@ -280,6 +403,20 @@ describe('when a mute ends', () => {
     time.now = T0 + 2 * HOUR;
     await sweep();
     expect(said().map(([to]) => to)).toEqual(['a@example.com']);
+  });
+
+  test('what was hidden from programs, and is listed to no person, the fallback is told', async () => {
+    const { mutes, pass, time, sweep, said, lines } = open({ fallback: [MAIL] });
+    await mutes.add(mute({ protocols: ['*'] }));
+    await pass(makeAlert(1), [HOOK, SLACK]);
+    await pass(makeAlert(2, { protocol: 'Vault' }), [HOOK]);
+    time.now = T0 + 2 * HOUR;
+    await sweep();
+    const texts = Object.fromEntries(said());
+    expect(texts[SLACK.label]?.[0]?.match(/0x\w+/g)).toEqual([hashOf(1)]);
+    expect(texts[MAIL.label]?.[0]?.match(/0x\w+/g)).toEqual([hashOf(2)]);
+    expect(texts[MAIL.label]?.[0]).toMatch(/hid one alert:.*\n.*\nNobody could be told at: webhook hooks.example.com/);
+    expect(lines).toMatchObject([{ to: ['C1'] }, { to: ['a@example.com'], hid: 1 }]);
   });
 
   test('it is told once, by however many daemons, at once or one after the other', async () => {
@@ -325,7 +462,8 @@ describe('when a mute ends', () => {
     await sweep();
     expect(queued).toHaveLength(1);
     expect((await mutes.list())[0]?.toldAt).toBeDefined();
-    expect(await mutes.hidden('mute-1')).toMatchObject({ items: [], destinations: [] });
+    expect(await mutes.hidden('mute-1')).toMatchObject({ destinations: [] });
+    expect(await mutes.hiddenFrom('mute-1', SLACK)).toBeUndefined();
   });
 
   test('it is remembered for a week', async () => {
