@@ -1,4 +1,5 @@
 /** Every text of the configuration that must not be seen in a log, for the scrubber. */
+import { mailSecrets } from '../channels/email/config.ts';
 import type { Secret } from '../secret.ts';
 import type { Config } from './schema.ts';
 
@@ -47,18 +48,10 @@ const credentialsIn = ({ channels: { webhook } }: Config): string[] =>
     .flatMap(({ headers }) => Object.values(headers))
     .flatMap((value) => /^[\w-]+ +(\S{8,})$/.exec(value.reveal())?.[1] ?? []);
 
-const base64 = (text: string): string => Buffer.from(text).toString('base64');
-
-/** As a mail server is told them, and may quote them: AUTH PLAIN and AUTH LOGIN. */
-const mailCredentials = ({ channels: { email } }: Config): string[] => {
-  const { user, pass } = email?.smtp ?? {};
-  if (user === undefined || pass === undefined) return [];
-  return [base64(`\u0000${user}\u0000${pass.reveal()}`), base64(pass.reveal())];
-};
-
 /** Secrets as they were given, and the forms of them that other programs print; each once, none empty. */
 export const collectSecrets = (config: Config): string[] => {
   const whole = [...revealed(config), ...addressesIn(config), ...namedReceivers(config), ...credentialsIn(config)];
   const all = whole.flatMap((text) => [text, ...partsOf(text)]).flatMap(decoded);
-  return [...new Set([...all, ...mailCredentials(config)])].filter((text) => text !== '');
+  const mail = config.channels.email === undefined ? [] : mailSecrets(config.channels.email.smtp);
+  return [...new Set([...all, ...mail])].filter((text) => text !== '');
 };

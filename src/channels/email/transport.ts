@@ -9,7 +9,7 @@ import type { Addresses, Channel, ChannelModule, Message, Receipt } from '../cha
 import { networkFailure } from '../network.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { type Mailbox, parseAddress } from './address.ts';
-import type { EmailConfig } from './config.ts';
+import { type EmailConfig, mailSecrets } from './config.ts';
 import { composeEmail, type MailBody } from './message.ts';
 import { smtpFailure } from './verdicts.ts';
 
@@ -58,13 +58,6 @@ const openPool = ({ smtp, concurrency, timeout }: EmailConfig) =>
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-
-/** As servers are told them, and may quote them: AUTH PLAIN and AUTH LOGIN put them into base64. */
-const mailSecrets = ({ user = '', pass }: EmailConfig['smtp']): string[] => {
-  if (pass === undefined) return [];
-  const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  return [pass.reveal(), base64(pass.reveal()), base64(`\u0000${user}\u0000${pass.reveal()}`)];
-};
 
 /** A handle comes back from Redis, and goes into a header. */
 const MESSAGE_ID = /^<[\w.@-]{1,250}>$/;
