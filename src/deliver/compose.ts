@@ -21,6 +21,10 @@ export const partsOf = (alerts: readonly Alert[], most = alerts.length): Alert[]
   );
 };
 
+/** A job has one format: the plainest of what is left in it, so that no refused body is sent again. */
+export const plainest = (formats: readonly Format[]): Format =>
+  FORMATS[Math.max(...formats.map((format) => FORMATS.indexOf(format)))] ?? 'minimal';
+
 export const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.indexOf(format) + 1];
 
 /**

@@ -1,9 +1,9 @@
 /** Parcel -> channel -> outcome. Each message of a parcel ends in exactly one way; what is left waits in the queue. */
 import type { Alert, Destination } from '../alert.ts';
-import type { Message } from '../channels/channel.ts';
+import type { Format, Message } from '../channels/channel.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { ProcessParcel, Verdict } from '../queue/queues.ts';
-import { createMessagesOf, partsOf, plainer, type Unit } from './compose.ts';
+import { createMessagesOf, partsOf, plainer, plainest, type Unit } from './compose.ts';
 import { createTell, type TellDependencies } from './tell.ts';
 import { createWaiting, DONE, isFresh, rerun, type WaitingDependencies } from './waiting.ts';
 
@@ -54,24 +54,26 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
   /** Sends one message; gives a verdict where the job has to stop, and notes in `todo` what must be told more plainly. */
   const sendOne = async (run: Run, message: Message, unit: Unit): Promise<Verdict | undefined> => {
     const { job, todo, signal } = run;
-    const { format } = unit;
+    const format = plainest([unit, ...todo].map((left) => left.format));
     // What was refused must not be gathered as if it were new: the same body would go out again.
     const mayGather = gathering !== undefined && isFresh({ ...job, format }) && todo.length === 0;
     const wait = await waiting.heldUp({ ...job, format }, mayGather);
     if (wait) return wait;
+    const { progress } = job;
     delete job.slot;
     delete job.senderSlot;
+    delete job.progress;
     job.firstTriedAt ??= now();
     if (isDigest(job, message)) await turns.rest(job.destination);
     const { firstTriedAt, unknownSince, yields = 0 } = job;
     const attempt = job.attempt + 1;
-    const { id, after: progress } = job.progress ?? {};
+    const isGoingOn = progress?.id === message.id && progress.format === unit.format;
     const result = await tell(
       { attempt, firstTriedAt, unknownSince, mayYield: yields < YIELDS, signal },
-      { ...message, ...(id === message.id && progress !== undefined ? { progress } : {}) },
+      { ...message, ...(isGoingOn ? { progress: progress.after } : {}) },
       unit,
     );
-    return after({ ...run, job: { ...job, format } }, result, message);
+    return after({ ...run, job: { ...job, format, ...(isGoingOn ? { progress } : {}) } }, result, message, unit);
   };
 
   /** What becomes of the job; undefined where it goes on. */
@@ -79,12 +81,13 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     { job, todo, at }: Run,
     result: Awaited<ReturnType<typeof tell>>,
     message: Message,
+    { format }: Unit,
   ): Promise<Verdict> | Verdict | undefined => {
     switch (result.kind) {
       case 'delivered':
         return result.isRepeat ? rerun(now() + YIELD_MS, job) : undefined;
       case 'partial':
-        return rerun(now(), { ...job, progress: { id: message.id, after: result.progress, at } });
+        return rerun(now(), { ...job, progress: { id: message.id, format, after: result.progress, at } });
       case 'dead':
         // The one that was refused: the others go on together.
         return job.most !== undefined && message.alerts.length === 1 ? rerun(now(), { ...job, most: ALL }) : undefined;
@@ -93,7 +96,7 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
       case 'stopping':
         return rerun(now(), job);
       case 'plainer':
-        return simpler(job, message, todo);
+        return simpler(job, message, format, todo);
       case 'readdress':
         return moved(job, result.address);
       case 'again':
@@ -102,9 +105,8 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
   };
 
   /** More plainly; where that is not possible, in smaller parts, which closes in on the one that is refused. */
-  const simpler = (job: ParcelJob, { alerts }: Message, todo: Unit[]): Verdict | undefined => {
-    delete job.progress;
-    const format = plainer(job.format);
+  const simpler = (job: ParcelJob, { alerts }: Message, refused: Format, todo: Unit[]): Verdict | undefined => {
+    const format = plainer(refused);
     if (format === undefined) return rerun(now(), { ...job, most: Math.ceil(alerts.length / PARTS) });
     todo.push({ alerts, format });
     return undefined;

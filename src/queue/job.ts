@@ -24,7 +24,7 @@ export interface ParcelJob extends Parcel {
   /** Nothing is sent that another alert has told there by the time the job runs. */
   unlessTold?: true;
   /** A message of it that goes out in parts: which, what its last receipt said, and the time that it shows as sent. */
-  progress?: { id: string; after: string; at: number };
+  progress?: { id: string; format: Format; after: string; at: number };
   /** How often it let another job finish the message that its alerts belong to. */
   yields?: number;
   /** Alerts a message may tell at most: where several were refused together, the rest must not die with one of them. */

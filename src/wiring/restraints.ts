@@ -22,7 +22,8 @@ interface RestrainDependencies {
 export const createRestrain =
   ({ muting, gatekeeper }: RestrainDependencies) =>
   async (): Promise<Restraint> => {
-    let restraints: Restraints = { muteOf: await muting.muteOf(), isOpen: await gatekeeper.isOpen() };
+    const [muteOf, open] = await Promise.all([muting.muteOf(), gatekeeper.isOpen()]);
+    let restraints: Restraints = { muteOf, isOpen: open };
     const held: { alert: Alert; destinations: Destination[] }[] = [];
 
     const pass: Restraint['pass'] = async (alert, destinations, mutedBefore) => {

@@ -153,6 +153,20 @@ test('a message in parts takes a turn for each, goes on where it was, and holds 
   expect(await states(1, 2)).toEqual(['delivered', 'delivered']);
 });
 
+test('a message in parts of which one is refused begins again more plainly, and what follows is sent at its own time', async () => {
+  const refusals = [undefined, failure('bad-message')];
+  const { add, run, sent, states } = setUp({
+    rate: { perSecond: 1 },
+    partsOf: ({ itemId }) => (itemId === 'item-1' ? 3 : 1),
+    respond: () => refusals.shift(),
+  });
+  add([makeAlert(1)]);
+  await run();
+  // One part before the refusal, and then all three of them.
+  expect(sent.map(({ items: told }) => told)).toEqual([items(1), items(1), items(1), items(1)]);
+  expect(await states(1)).toEqual(['delivered']);
+});
+
 test('a digest that is refused for one alert is cut smaller until that one dies alone', async () => {
   const { add, run, sent, states, dead } = setUp({
     rate: { perSecond: 1 },

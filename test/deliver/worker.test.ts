@@ -31,6 +31,7 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
   const time = { now: Date.parse('2026-11-20T12:00:00Z') };
   const now = () => time.now;
   const sent: { item: string; format: Format; to: string }[] = [];
+  const tried: string[] = [];
   const events: AttemptEvent[] = [];
   const channel: Channel<Format> = {
     kind: 'slack',
@@ -41,6 +42,7 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
       }),
     send: async ({ alerts: [alert], body, destination }, signal) => {
       signal.throwIfAborted();
+      tried.push(`${alert?.itemId} ${body}`);
       const answer = answers.shift();
       if (answer) throw answer;
       sent.push({ item: alert?.itemId ?? '', format: body, to: destination.address });
@@ -90,7 +92,7 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
   });
   const run = (alerts: Alert[], changes: object = {}, signal = new AbortController().signal) =>
     process({ ...parcelJob({ destination: DESTINATION, alerts }), ...changes }, signal);
-  return { run, sent, events, ledger, dead, standings, time };
+  return { run, sent, tried, events, ledger, dead, standings, time };
 };
 
 const failure = (reason: DeliveryReason, details: object = {}) =>
@@ -191,6 +193,21 @@ describe('delivering a parcel', () => {
     const mended = setUp({ answers: [bad()] });
     await mended.run([makeAlert(1)]);
     expect(mended.sent).toEqual([{ item: 'item-1', format: 'plain', to: 'C1' }]);
+  });
+
+  test('nor is it after the job had to wait for the turn of a neighbour', async () => {
+    const bad = failure('bad-message');
+    const { run, tried, sent, time } = setUp({ answers: [bad], rate: { perSecond: 1 } });
+    const alerts = [1, 2, 3].map((n) => makeAlert(n));
+    let job: object = {};
+    for (let runs = 0; runs < 10; runs += 1) {
+      const verdict = await run(alerts, job);
+      if (verdict.done) break;
+      time.now = verdict.runAt;
+      job = verdict.data;
+    }
+    expect(sent.map(({ item }) => item).toSorted()).toEqual(['item-1', 'item-2', 'item-3']);
+    expect(new Set(tried).size).toBe(tried.length);
   });
 
   test('a destination that moved is followed at once, under the same identity', async () => {
