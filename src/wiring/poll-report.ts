@@ -71,6 +71,7 @@ export const createPollReport = ({ quarantine, metrics, health, outages, log }: 
       outages.failed(service, subjectOf(stream), error);
     },
     onListed: (service: string, { added, removed, missing }: CatalogChange): void => {
+      metrics.serviceUp.set({ service }, 1);
       worked(service, LISTING);
       if (added.length + removed.length + missing.length > 0) {
         const told = { added: named(added), removed: named(removed), missing: named(missing) };
@@ -78,6 +79,7 @@ export const createPollReport = ({ quarantine, metrics, health, outages, log }: 
       }
     },
     onListFailed: (service: string, error: unknown): void => {
+      metrics.serviceUp.set({ service }, 0);
       health.fail(`service:${service}`, messageOf(error));
       outages.failed(service, LISTING, error);
     },
