@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { attachRedis } from '../src/app/redis.ts';
 import { parseConfig } from '../src/config/load.ts';
 import type { Config } from '../src/config/schema.ts';
 import { collectSecrets } from '../src/config/secrets.ts';
@@ -9,7 +10,6 @@ import { createDaemon } from '../src/daemon.ts';
 import { createLogger } from '../src/ops/log.ts';
 import type { RedisClient } from '../src/queue/queues.ts';
 import { createScrubber } from '../src/secret.ts';
-import { attachRedis } from '../src/wiring/redis.ts';
 import { startWorld, type World, type WorldSettings } from './world/world.ts';
 
 /** CPU time since the start, in seconds. */

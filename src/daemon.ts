@@ -1,28 +1,28 @@
 /** The composition root: opens everything in order, hands each verb what it needs, and closes in reverse. */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { createDelivering } from './app/deliver.ts';
+import { createLifecycle, type Lifecycle } from './app/lifecycle.ts';
+import { expectHealth, startTending } from './app/maintenance.ts';
+import { createReading } from './app/poll.ts';
+import { openOwnRedis } from './app/redis.ts';
+import { isReview } from './app/schedule.ts';
+import { createStore } from './app/store.ts';
 import type { Config } from './config/schema.ts';
+import { createAuditing } from './features/audit/job.ts';
+import { fallbackRoutes } from './features/fallback/fallback.ts';
+import { createLooking } from './features/recheck/job.ts';
+import { createRouteReview } from './features/routes/review.ts';
+import { routeSettings } from './features/routes/routes.ts';
+import { refreshGauges } from './features/status/gauges.ts';
+import { createStatus } from './features/status/status.ts';
 import { createHealth } from './ops/health.ts';
 import { createMetrics } from './ops/metrics.ts';
 import { createOutages } from './ops/outages.ts';
 import { createOpsServer } from './ops/server.ts';
 import { createMirror } from './poll/mirror.ts';
-import { checkRedis } from './queue/check.ts';
+import { checkRedis } from './redis/check.ts';
 import { version } from './version.ts';
-import { createAuditing } from './wiring/auditing.ts';
-import { createDelivering } from './wiring/deliver.ts';
-import { fallbackRoutes } from './wiring/fallback.ts';
-import { refreshGauges } from './wiring/gauges.ts';
-import { createLifecycle, type Lifecycle } from './wiring/lifecycle.ts';
-import { createReading } from './wiring/poll.ts';
-import { openOwnRedis } from './wiring/redis.ts';
-import { createRouteReview } from './wiring/route-review.ts';
-import { routeSettings } from './wiring/routing.ts';
-import { createLooking } from './wiring/second-look.ts';
-import { createStatus } from './wiring/status.ts';
-import { createStore } from './wiring/store.ts';
-import { expectHealth, startTending } from './wiring/tend.ts';
-import { isReview } from './wiring/turns.ts';
 
 export interface DaemonDependencies {
   config: Config;

@@ -1,6 +1,6 @@
 /** Config keys that every channel kind takes, besides its own. */
 import { z } from 'zod';
-import { duration } from '../config/fields.ts';
+import { duration } from '../schema/fields.ts';
 
 const RATE_RULE = 'must be a number greater than 0';
 const COUNT_RULE = 'must be a whole number from 1 to 1000';

@@ -1,6 +1,6 @@
 /** An audit for people: what adds up, what does not, and what was done about it. */
 import { cleanLine } from '../channels/text.ts';
-import { type AuditReport, isBalanced, isMissingHealed, type ProtocolAudit, sumOf } from '../ops/audit.ts';
+import { type AuditReport, isBalanced, isMissingHealed, type ProtocolAudit, sumOf } from '../features/audit/balance.ts';
 import { type Column, renderTable } from './table.ts';
 
 const COLUMNS: readonly Column<ProtocolAudit>[] = [

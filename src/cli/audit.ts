@@ -1,7 +1,8 @@
 /** `tocsin audit`: what the services list, compared with what became of it; differences are put on their way again. */
+
+import { openAuditDesk } from '../app/audit-command.ts';
 import { loadConfig } from '../config/load.ts';
-import { isBalanced, sumOf } from '../ops/audit.ts';
-import { openAuditDesk } from '../wiring/audit-desk.ts';
+import { isBalanced, sumOf } from '../features/audit/balance.ts';
 import { renderAudit } from './audit-text.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { parseMoment } from './moment.ts';

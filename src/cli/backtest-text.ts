@@ -1,8 +1,8 @@
 /** A backtest's report for a person. Pure. */
 import { cleanLine } from '../channels/text.ts';
+import type { BacktestReport, ProtocolLoad } from '../features/backtest/backtest.ts';
+import type { DestinationLoad } from '../features/backtest/deliveries.ts';
 import { ageText } from '../ops/wording.ts';
-import type { BacktestReport, ProtocolLoad } from '../wiring/backtest.ts';
-import type { DestinationLoad } from '../wiring/backtest-deliveries.ts';
 import { type Column, renderTable } from './table.ts';
 
 const minuteText = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ');

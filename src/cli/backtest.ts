@@ -1,7 +1,7 @@
 /** `tocsin backtest`: the present config over real history; sends nothing and asks no Redis. */
 import { loadConfig } from '../config/load.ts';
-import { backtest as runBacktest } from '../wiring/backtest.ts';
-import { openHistory } from '../wiring/history.ts';
+import { backtest as runBacktest } from '../features/backtest/backtest.ts';
+import { openHistory } from '../features/replay/history.ts';
 import { renderBacktest } from './backtest-text.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { parsePeriod } from './moment.ts';

@@ -1,9 +1,10 @@
 /** `tocsin check`, the part that asks nobody: the configuration file, and what it would make the daemon do. */
-import { formatDuration } from '../config/fields.ts';
+
 import type { Environment } from '../config/interpolate.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { ConfigError, formatProblem } from '../errors.ts';
+import { formatDuration } from '../schema/fields.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 
 export interface CheckResult {
@@ -98,7 +99,7 @@ export const check = async (
   if (options.online !== true) return runCheck(options, context);
   const { env, write, signal } = context;
   const config = await loadConfig(options.config, env);
-  const { askEverything } = await import('../wiring/online.ts');
+  const { askEverything } = await import('../app/online-check.ts');
   const findings = await askEverything(config, signal);
   if (options.json === true) writeJson(context, findings);
   else write(findings.map(({ subject, ok, detail }) => `${ok ? 'ok  ' : 'FAIL'}  ${subject}: ${detail}\n`).join(''));

@@ -1,9 +1,9 @@
 /** `tocsin cursor`: how far each protocol's sources are read, and to move that by hand. */
 import { SOURCES } from '../alert.ts';
-import { RETENTION_SECONDS } from '../deliver/record.ts';
 import { UsageError } from '../errors.ts';
+import { createCursorDesk, type TrackState } from '../features/cursors/cursors.ts';
+import { RETENTION_SECONDS } from '../ledger/record.ts';
 import { ageText } from '../ops/wording.ts';
-import { createCursorDesk, type TrackState } from '../wiring/cursors.ts';
 import { confirm } from './confirm.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { parseMoment } from './moment.ts';

@@ -1,11 +1,11 @@
 /** `tocsin dead retry` and `dead drop`: what becomes of deliveries that failed for good. */
 import type { ChannelKind, Destination } from '../alert.ts';
 import { cleanLine } from '../channels/text.ts';
-import type { DeadDelivery } from '../deliver/dead.ts';
-import { NOWHERE } from '../deliver/record.ts';
-import type { Resent } from '../deliver/resend.ts';
 import { UsageError } from '../errors.ts';
-import { createAgain, type Retried } from '../wiring/again.ts';
+import type { Resent } from '../features/replay/resend.ts';
+import { createAgain, type Retried } from '../features/replay/retry.ts';
+import type { DeadDelivery } from '../ledger/dead-letters.ts';
+import { NOWHERE } from '../ledger/record.ts';
 import { confirm } from './confirm.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { countText, findLetters, lettersOf } from './dead.ts';

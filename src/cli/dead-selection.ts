@@ -1,7 +1,8 @@
 /** Which dead deliveries a command is about: those named, or those that fit. Pure. */
-import type { DeadDelivery } from '../deliver/dead.ts';
+
 import { UsageError } from '../errors.ts';
-import { isNamed } from '../wiring/trace.ts';
+import { isNamed } from '../features/trace/trace.ts';
+import type { DeadDelivery } from '../ledger/dead-letters.ts';
 
 export interface DeadFilters {
   protocol?: string;

@@ -1,11 +1,12 @@
 /** `tocsin dead list` and `dead show`: deliveries that failed for good. */
+
+import { chainsOf } from '../channels/configured-chains.ts';
 import { type Content, describe } from '../channels/content.ts';
 import { cleanLine } from '../channels/text.ts';
-import type { DeadDelivery } from '../deliver/dead.ts';
-import { NOWHERE, targetOf } from '../deliver/record.ts';
 import { UsageError } from '../errors.ts';
-import { chainsOf } from '../wiring/chains.ts';
-import { createTracer, readLetters } from '../wiring/trace.ts';
+import { createTracer, readLetters } from '../features/trace/trace.ts';
+import type { DeadDelivery } from '../ledger/dead-letters.ts';
+import { NOWHERE, targetOf } from '../ledger/record.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { createSelector, type DeadFilters, type DeadSelection, type Selected } from './dead-selection.ts';
 import { indented, renderTable } from './table.ts';

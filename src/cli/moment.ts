@@ -1,6 +1,7 @@
 /** Moments as operators write them: a date-time, or a duration back from now. */
-import { parseDuration } from '../config/fields.ts';
+
 import { UsageError } from '../errors.ts';
+import { parseDuration } from '../schema/fields.ts';
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;

@@ -1,14 +1,14 @@
 /** `tocsin mute`: what is kept from being sent for a time, with a reason and an end. */
 import { randomUUID } from 'node:crypto';
 import type { Mute } from '../alert.ts';
-import { formatDuration, parseDuration } from '../config/fields.ts';
 import type { Config } from '../config/schema.ts';
-import { endOf, type StoredMute } from '../deliver/mutes.ts';
 import { UsageError } from '../errors.ts';
+import { createDestinationDesk } from '../features/approval/destinations.ts';
+import { createMuting } from '../features/mutes/active.ts';
+import { endOf, type StoredMute } from '../features/mutes/store.ts';
 import { createGlobs } from '../globs.ts';
 import { clockText, scopeText } from '../ops/wording.ts';
-import { createDestinationDesk } from '../wiring/destination-desk.ts';
-import { createMuting } from '../wiring/muting.ts';
+import { formatDuration, parseDuration } from '../schema/fields.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { renderTable } from './table.ts';
 import { type View, withView } from './with-view.ts';

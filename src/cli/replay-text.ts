@@ -1,7 +1,7 @@
 /** What a replay did, or would do, in words. Pure. */
 import { cleanLine } from '../channels/text.ts';
-import type { ForwardCounts, Forwarded } from '../wiring/forward.ts';
-import type { Unread } from '../wiring/history.ts';
+import type { Unread } from '../features/replay/history.ts';
+import type { ForwardCounts, Forwarded } from '../features/replay/replay.ts';
 import { renderTable } from './table.ts';
 
 const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;

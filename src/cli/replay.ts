@@ -1,22 +1,22 @@
 /** `tocsin replay`: forwards history again, marked as such. */
 import { CHANNEL_KINDS, type ChannelKind, type Destination } from '../alert.ts';
+import { openView } from '../app/view.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { targetOf } from '../deliver/record.ts';
 import { destinationsAt } from '../dispatch/routes.ts';
 import { UsageError } from '../errors.ts';
-import { createAgain } from '../wiring/again.ts';
-import { createContext } from '../wiring/context.ts';
+import { createContext } from '../features/enrichment/enrich.ts';
+import { openHistory } from '../features/replay/history.ts';
 import {
   type ForwardCounts,
   type Forwarded,
   type ForwardPlan,
   type ForwardProgress,
   forward,
-} from '../wiring/forward.ts';
-import { openHistory } from '../wiring/history.ts';
-import { routeSettings } from '../wiring/routing.ts';
-import { openView } from '../wiring/view.ts';
+} from '../features/replay/replay.ts';
+import { createAgain } from '../features/replay/retry.ts';
+import { routeSettings } from '../features/routes/routes.ts';
+import { targetOf } from '../ledger/record.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { warnOfHeld, warnOfIdle } from './dead-change.ts';
 import { parsePeriod } from './moment.ts';

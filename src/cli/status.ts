@@ -1,8 +1,9 @@
 /** `tocsin status`: what runs now, read from the daemons' Redis. */
+
+import { openView } from '../app/view.ts';
 import { loadConfig } from '../config/load.ts';
 import type { StatusReport } from '../ops/status.ts';
 import { renderStatusText } from '../ops/status-text.ts';
-import { openView } from '../wiring/view.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 
 export const status = async (options: CommonOptions, context: CommandContext): Promise<ExitCode> => {

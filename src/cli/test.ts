@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination } from '../alert.ts';
-import { parseDuration } from '../config/fields.ts';
+import { openBench, type TestBench } from '../app/test-command.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import type { DeliveryRecord } from '../deliver/ledger.ts';
-import { sampleAlert } from '../dispatch/sample.ts';
 import { UsageError } from '../errors.ts';
-import { openBench, type TestBench } from '../wiring/bench.ts';
+import { sampleAlert } from '../features/sample/alert.ts';
+import type { DeliveryRecord } from '../ledger/ledger.ts';
+import { parseDuration } from '../schema/fields.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 
 interface TestOptions extends CommonOptions {

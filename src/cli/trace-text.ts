@@ -1,7 +1,7 @@
 /** One item's way, told to a person: the item, then each destination with everything that was tried. Pure. */
 import { cleanLine } from '../channels/text.ts';
-import type { Act, Attempt } from '../deliver/record.ts';
-import type { Trace, TracedDelivery } from '../wiring/trace.ts';
+import type { Trace, TracedDelivery } from '../features/trace/trace.ts';
+import type { Act, Attempt } from '../ledger/record.ts';
 
 /** `2026-11-20 10:07:31.002 UTC`. */
 export const exactTime = (at: string): string => at.replace('T', ' ').replace(/Z$/, ' UTC');

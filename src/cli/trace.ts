@@ -1,7 +1,8 @@
 /** `tocsin trace`: where one item went, at every destination. */
-import { RETENTION_SECONDS } from '../deliver/record.ts';
+
 import { UsageError } from '../errors.ts';
-import { createTracer, messageIn } from '../wiring/trace.ts';
+import { createTracer, messageIn } from '../features/trace/trace.ts';
+import { RETENTION_SECONDS } from '../ledger/record.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { renderTraces } from './trace-text.ts';
 import { withView } from './with-view.ts';

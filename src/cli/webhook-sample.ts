@@ -6,9 +6,9 @@ import { labelOf } from '../channels/registry.ts';
 import { composeWebhook } from '../channels/webhook/message.ts';
 import { signatures } from '../channels/webhook/signature.ts';
 import { ASSESSMENTS } from '../config/sections.ts';
-import { announcementAlert } from '../dispatch/announcement.ts';
-import { sampleAlert } from '../dispatch/sample.ts';
 import { UsageError } from '../errors.ts';
+import { announcementAlert } from '../features/announcements/alert.ts';
+import { sampleAlert } from '../features/sample/alert.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
 import { type SecretOptions, secretsFor } from './webhook-secrets.ts';
 

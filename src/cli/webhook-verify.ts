@@ -1,7 +1,7 @@
 /** `tocsin webhook verify`: whether a webhook that somebody received is as it was sent, and if not, why not. */
 import { type Check, type Received, verifyWebhook } from '../channels/webhook/verify.ts';
-import { parseDuration } from '../config/fields.ts';
 import { UsageError } from '../errors.ts';
+import { parseDuration } from '../schema/fields.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
 import { readInputBytes, STANDARD_INPUT } from './input-text.ts';
 import { allSecrets, type SecretOptions } from './webhook-secrets.ts';

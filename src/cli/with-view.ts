@@ -1,7 +1,8 @@
 /** For commands that look at what the daemons hold in Redis, or change it there. */
+
+import { openView } from '../app/view.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { openView } from '../wiring/view.ts';
 import type { CommandContext, CommonOptions } from './context.ts';
 
 export type View = Awaited<ReturnType<typeof openView>>;

@@ -1,6 +1,6 @@
 /** The section `mutes` of the configuration, and what of it cannot be judged key by key. */
 import { z } from 'zod';
-import { duration, formatDuration, parseDuration } from './fields.ts';
+import { duration, formatDuration, parseDuration } from '../schema/fields.ts';
 import type { Breach } from './rules.ts';
 
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;

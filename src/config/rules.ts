@@ -3,8 +3,8 @@
  * are wrong: the operator gets everything in one run.
  */
 import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
+import { httpUrl, parseDuration } from '../schema/fields.ts';
 import type { Path } from './display.ts';
-import { httpUrl, parseDuration } from './fields.ts';
 import { muteBreaches } from './mutes.ts';
 import { POLL_DEFAULTS } from './sections.ts';
 

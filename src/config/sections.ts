@@ -1,7 +1,7 @@
 /** The sections of the configuration that belong to no channel kind. Each key's description is its help in an editor. */
 import { z } from 'zod';
 import { CHANNEL_KINDS, SOURCES } from '../alert.ts';
-import { count, duration, hostPort, httpUrl, parseDuration, SECRET_MARK, secret } from './fields.ts';
+import { count, duration, hostPort, httpUrl, parseDuration, SECRET_MARK, secret } from '../schema/fields.ts';
 
 /** How the service spells them; `suspecious` is no mistake of ours. */
 export const ASSESSMENTS = ['ok', 'suspecious', 'critical'] as const;

@@ -2,12 +2,12 @@
 import { type Alert, type ChannelKind, type Destination, isSample } from '../alert.ts';
 import type { Channel, Message, Receipt } from '../channels/channel.ts';
 import { DeliveryError, messageOf } from '../errors.ts';
+import type { DeadLetters } from '../ledger/dead-letters.ts';
+import type { Standings } from '../ledger/destination-stats.ts';
+import type { Attempt, Ledger } from '../ledger/ledger.ts';
 import { type Fate, fateOf, type GivenUp } from '../queue/retry.ts';
-import type { DeadLetters } from './dead.ts';
 import { durationText } from './duration.ts';
 import type { DestinationHealth } from './health.ts';
-import type { Attempt, Ledger } from './ledger.ts';
-import type { Standings } from './standing.ts';
 
 /** The canonical line of an attempt: everything an operator asks about it. */
 export interface AttemptEvent {

@@ -1,12 +1,12 @@
 /** Destinations whose receiver wants nothing more: what is for them dies at once, until somebody enables them again. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
+import type { DeadLetters } from '../ledger/dead-letters.ts';
+import type { Standings } from '../ledger/destination-stats.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { type Target, targetOf } from '../ledger/record.ts';
 import type { ProcessParcel } from '../queue/queues.ts';
 import type { AttemptEvent } from './attempt.ts';
-import type { DeadLetters } from './dead.ts';
-import type { Ledger } from './ledger.ts';
-import { type Target, targetOf } from './record.ts';
-import type { Standings } from './standing.ts';
 
 export interface DisabledDestination extends Target {
   /** ISO 8601. */

@@ -1,9 +1,9 @@
 /** What an attempt tells of its destination and of the sender behind it: kept as circuits, told when something changes. */
 import { type Alert, type Destination, isSample } from '../alert.ts';
 import type { DeliveryError, DeliveryReason } from '../errors.ts';
-import type { Circuits } from './circuit.ts';
-import type { Subject } from './subject.ts';
-import type { Pace } from './turn.ts';
+import type { Subject } from '../ledger/outage-subject.ts';
+import type { Circuits } from './circuit-breaker.ts';
+import type { Pace } from './send-slot.ts';
 
 export interface Broken extends Subject {
   /** What its failing delivery was about. */

@@ -4,8 +4,8 @@ import type { Format, Message } from '../channels/channel.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { ProcessParcel, Verdict } from '../queue/queues.ts';
 import { createMessagesOf, partsOf, plainer, plainest, type Unit } from './compose.ts';
-import { createTell, type TellDependencies } from './tell.ts';
-import { createWaiting, DONE, isFresh, rerun, type WaitingDependencies } from './waiting.ts';
+import { createWaiting, DONE, isFresh, rerun, type WaitingDependencies } from './defer.ts';
+import { createTell, type TellDependencies } from './send-message.ts';
 
 export interface DeliverDependencies extends TellDependencies, WaitingDependencies {
   /** The destination has another address from now on. Default: nobody is told. */

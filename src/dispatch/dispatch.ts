@@ -1,6 +1,6 @@
 /** The alerts of one read -> parcels -> jobs. When it resolves, every alert is durably queued or accounted for. */
 import { type Alert, type Destination, isHuman, type Parcel } from '../alert.ts';
-import type { Restraint } from './restraints.ts';
+import type { Restraint } from '../features/suppression/sort.ts';
 import type { Routes } from './routes.ts';
 
 export interface DispatchDependencies {

@@ -1,8 +1,8 @@
 /** Which polls go through now: what the service asked us to wait, whether it answers at all, and who may hang. */
 import { ServiceError } from '../errors.ts';
-import { createGate, type Gate, type GateState } from './gate.ts';
-import type { Holds } from './holds.ts';
-import { createLane, type Lane } from './lane.ts';
+import type { Holds } from './backoff-store.ts';
+import { createLane, type Lane } from './bulkhead.ts';
+import { createGate, type Gate, type GateState } from './circuit-breaker.ts';
 
 export interface AdmissionDependencies {
   services: readonly string[];

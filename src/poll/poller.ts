@@ -5,11 +5,11 @@
  */
 import type { Alert, ItemPage, Source } from '../alert.ts';
 import type { Cursor, Cursors, Track } from './cursor.ts';
+import { createTake, type Window } from './ingest.ts';
 import type { HeldLock, PollLock } from './lock.ts';
 import type { MirroredCursor } from './mirror.ts';
-import { createReach } from './reach.ts';
 import type { Seen } from './seen.ts';
-import { createTake, type Window } from './take.ts';
+import { createReach } from './watermark.ts';
 
 /** What one request can read: one protocol's inspections, or the notifications of several protocols. */
 export interface Stream {

@@ -8,8 +8,8 @@ import { FORMATS, type Format } from '../../src/channels/channel.ts';
 import { composeWebhook } from '../../src/channels/webhook/message.ts';
 import { payloadJsonSchema } from '../../src/channels/webhook/schema.ts';
 import { ASSESSMENTS } from '../../src/config/sections.ts';
-import { announcementAlert } from '../../src/dispatch/announcement.ts';
-import { sampleAlert } from '../../src/dispatch/sample.ts';
+import { announcementAlert } from '../../src/features/announcements/alert.ts';
+import { sampleAlert } from '../../src/features/sample/alert.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
 
 const SHIPPED: z.core.JSONSchema.JSONSchema = JSON.parse(

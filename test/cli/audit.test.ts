@@ -2,7 +2,7 @@
 import { Queue } from 'bullmq';
 import { expect, onTestFinished, test } from 'vitest';
 import { alertId } from '../../src/alert.ts';
-import type { AuditReport, sumOf } from '../../src/ops/audit.ts';
+import type { AuditReport, sumOf } from '../../src/features/audit/balance.ts';
 import { startWorld, type World, type WorldOptions } from '../scenario/world.ts';
 import { openTestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

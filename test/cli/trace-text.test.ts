@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { renderTraces } from '../../src/cli/trace-text.ts';
-import type { Trace, TracedDelivery } from '../../src/wiring/trace.ts';
+import type { Trace, TracedDelivery } from '../../src/features/trace/trace.ts';
 
 const alert: Trace['alert'] = {
   id: 'a'.repeat(32),

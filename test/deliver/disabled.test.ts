@@ -1,10 +1,10 @@
 /** A destination that wants nothing more: what is for it ends at once, and is kept. */
 import { describe, expect, test } from 'vitest';
 import type { AttemptEvent } from '../../src/deliver/attempt.ts';
-import { createDeadLetters } from '../../src/deliver/dead.ts';
 import { createDisabled, refuseDisabled } from '../../src/deliver/disabled.ts';
-import { createLedger } from '../../src/deliver/ledger.ts';
-import { createStandings } from '../../src/deliver/standing.ts';
+import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
+import { createStandings } from '../../src/ledger/destination-stats.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
 import { parcelJob } from '../../src/queue/job.ts';
 import { destinationOf, inspectionAlert } from '../support/alerts.ts';
 import { openTestRedis } from '../support/redis.ts';

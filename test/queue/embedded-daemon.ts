@@ -1,5 +1,5 @@
 /** A daemon of its own for the tests of the embedded Redis: DATADIR [exit]; says READY and the server's process id. */
-import { startEmbeddedRedis } from '../../src/queue/embedded.ts';
+import { startEmbeddedRedis } from '../../src/redis/embedded.ts';
 
 const [, , dataDir = '', then] = process.argv;
 const silent = { info: () => {}, warn: () => {}, error: () => {} };

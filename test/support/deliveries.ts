@@ -1,19 +1,19 @@
 /** The delivery of parcels to a channel that does as it is told, with a clock and a queue of the test's own. */
 import type { Alert, Destination } from '../../src/alert.ts';
 import type { Channel } from '../../src/channels/channel.ts';
+import { createMoves } from '../../src/deliver/address-changes.ts';
 import { createAttempt } from '../../src/deliver/attempt.ts';
-import { createCircuits } from '../../src/deliver/circuit.ts';
-import { createDeadLetters } from '../../src/deliver/dead.ts';
+import { createCircuits } from '../../src/deliver/circuit-breaker.ts';
 import { type Broken, createDestinationHealth } from '../../src/deliver/health.ts';
-import { createLedger } from '../../src/deliver/ledger.ts';
-import { createMoves } from '../../src/deliver/moves.ts';
-import { createSlots, type Rate } from '../../src/deliver/slots.ts';
-import { createStandings } from '../../src/deliver/standing.ts';
+import { createSlots, type Rate } from '../../src/deliver/rate-limiter.ts';
+import { createTurns, type Pace } from '../../src/deliver/send-slot.ts';
 import { createThreads } from '../../src/deliver/threads.ts';
-import { createTurns, type Pace } from '../../src/deliver/turn.ts';
 import { createDeliver } from '../../src/deliver/worker.ts';
 import { DeliveryError, type DeliveryReason } from '../../src/errors.ts';
-import { createBacklog } from '../../src/queue/backlog.ts';
+import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
+import { createStandings } from '../../src/ledger/destination-stats.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import { createBacklog } from '../../src/queue/batch-store.ts';
 import { gatheringJob, gatheringJobId, type ParcelJob, parcelJob } from '../../src/queue/job.ts';
 import { destinationOf } from './alerts.ts';
 import { makeAlert } from './numbered.ts';

@@ -1,13 +1,13 @@
 /** The gate from the first alert for a new destination to its approval, against a real Redis. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, Destination, Parcel } from '../../src/alert.ts';
-import { createDeadLetters } from '../../src/deliver/dead.ts';
-import { createLostDeliveries } from '../../src/deliver/lost.ts';
+import { createStore } from '../../src/app/store.ts';
 import type { RouteSettings } from '../../src/dispatch/routes.ts';
-import { createCarried } from '../../src/wiring/carried.ts';
-import { createGatekeeper } from '../../src/wiring/gatekeeper.ts';
-import { createHeldNews } from '../../src/wiring/held-news.ts';
-import { createStore } from '../../src/wiring/store.ts';
+import { createHeldNews } from '../../src/features/approval/announce.ts';
+import { createGatekeeper } from '../../src/features/approval/hold.ts';
+import { createCarried } from '../../src/features/approval/queued-or-held.ts';
+import { createLostDeliveries } from '../../src/features/audit/lost-jobs.ts';
+import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';

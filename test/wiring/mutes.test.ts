@@ -1,13 +1,13 @@
 /** Mutes from the first hidden alert to the message that tells of it, against a real Redis. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, Destination, Mute, Parcel } from '../../src/alert.ts';
-import { createLedger } from '../../src/deliver/ledger.ts';
-import { createMutes } from '../../src/deliver/mutes.ts';
-import type { MuteWindow } from '../../src/dispatch/windows.ts';
+import { createMuting } from '../../src/features/mutes/active.ts';
+import { createMuteEnds } from '../../src/features/mutes/expiry.ts';
+import { createMutes } from '../../src/features/mutes/store.ts';
+import type { MuteWindow } from '../../src/features/mutes/windows.ts';
+import { createRestrain } from '../../src/features/suppression/suppression.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
-import { createMuteEnds } from '../../src/wiring/mute-ends.ts';
-import { createMuting } from '../../src/wiring/muting.ts';
-import { createRestrain } from '../../src/wiring/restraints.ts';
 import { destinationOf, notificationAlert } from '../support/alerts.ts';
 import { hashOf, makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';

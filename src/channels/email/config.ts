@@ -1,6 +1,6 @@
 /** The `channels.email` slice of the configuration. */
 import { z } from 'zod';
-import { isHost, port, secret } from '../../config/fields.ts';
+import { isHost, port, secret } from '../../schema/fields.ts';
 import { channelOptions, senderOption } from '../options.ts';
 import { parseMailbox } from './address.ts';
 

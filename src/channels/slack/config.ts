@@ -1,6 +1,6 @@
 /** The `channels.slack` slice of the configuration. */
 import { z } from 'zod';
-import { httpUrl, secret } from '../../config/fields.ts';
+import { httpUrl, secret } from '../../schema/fields.ts';
 import { channelOptions, senderOption } from '../options.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** The `channels.telegram` slice of the configuration. */
 import { z } from 'zod';
-import { httpUrl } from '../../config/fields.ts';
+import { httpUrl } from '../../schema/fields.ts';
 import { createSecret } from '../../secret.ts';
 import { channelOptions, senderOption } from '../options.ts';
 

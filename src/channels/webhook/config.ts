@@ -1,6 +1,6 @@
 /** The `channels.webhook` slice of the configuration. */
 import { z } from 'zod';
-import { cidrOrHost, count, SECRET_MARK } from '../../config/fields.ts';
+import { cidrOrHost, count, SECRET_MARK } from '../../schema/fields.ts';
 import { createSecret } from '../../secret.ts';
 import { channelOptions } from '../options.ts';
 import { certificates, extraHeaders, isKeyOf, privateKey, proxyUrl } from './connection-config.ts';

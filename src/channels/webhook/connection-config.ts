@@ -1,7 +1,7 @@
 /** Config fields of one receiver's connections. What can be wrong with a certificate or an address is found here. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
-import { SECRET_MARK, secret } from '../../config/fields.ts';
+import { SECRET_MARK, secret } from '../../schema/fields.ts';
 import { createSecret } from '../../secret.ts';
 
 const orUndefined = <T>(make: () => T): T | undefined => {

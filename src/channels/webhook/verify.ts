@@ -1,5 +1,5 @@
 /** Whether a webhook that arrived is as it was sent, and if not, why not: for those who write receivers. Pure. */
-import { formatDuration } from '../../config/fields.ts';
+import { formatDuration } from '../../schema/fields.ts';
 import { type Signed, signatureBy, signingKey } from './signature.ts';
 
 /** What arrived. `body` are the bytes as they came. */

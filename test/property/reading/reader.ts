@@ -2,8 +2,8 @@
 import type { Redis } from 'ioredis';
 import type { Alert, Source } from '../../../src/alert.ts';
 import { createAdmission } from '../../../src/poll/admission.ts';
+import { createHolds } from '../../../src/poll/backoff-store.ts';
 import { createCursors, type Track } from '../../../src/poll/cursor.ts';
-import { createHolds } from '../../../src/poll/holds.ts';
 import { createIntake } from '../../../src/poll/intake.ts';
 import { createPollLock } from '../../../src/poll/lock.ts';
 import type { Stream } from '../../../src/poll/poller.ts';

@@ -1,0 +1,128 @@
+/** Hands `dispatch` and `deliver` what they need: from an alert to the queues, and from the queues to the channels. */
+import type { Logger } from 'pino';
+import type { Alert, ChannelKind } from '../alert.ts';
+import { openConfiguredChannels } from '../channels/open.ts';
+import type { Config } from '../config/schema.ts';
+import type { Broken } from '../deliver/health.ts';
+import { createDispatch } from '../dispatch/dispatch.ts';
+import { correlationSettings, createCorrelation } from '../features/correlation/correlate.ts';
+import { createContext } from '../features/enrichment/enrich.ts';
+import { createFallback, type Fallback } from '../features/fallback/fallback.ts';
+import { createDestinationNews } from '../features/outages/notifier.ts';
+import { createRouting, routeSettings } from '../features/routes/routes.ts';
+import { createRestraints } from '../features/suppression/suppression.ts';
+import type { Subject } from '../ledger/outage-subject.ts';
+import { NOWHERE } from '../ledger/record.ts';
+import { reportAttempt } from '../ops/delivery-report.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { CatalogEntry } from '../poll/catalog.ts';
+import type { Store } from './store.ts';
+import { startWorker } from './workers.ts';
+
+export interface DeliveringDependencies {
+  config: Config;
+  store: Store;
+  metrics: Metrics;
+  log: Logger;
+  scrub(text: string): string;
+  /** What the catalog knows of an alert's protocol. */
+  protocolOf(alert: Pick<Alert, 'service' | 'protocol'>): Promise<CatalogEntry | undefined>;
+  /** The token or mail server of a kind was refused, with what it said; undefined: it works again. Default: nobody asks. */
+  onSender?(kind: ChannelKind, problem: string | undefined): void;
+  now(): number;
+}
+
+const NO_ROUTE = 'no destination';
+
+interface StrandedDependencies extends Pick<DeliveringDependencies, 'store' | 'log' | 'now'> {
+  fallback: Pick<Fallback, 'onStranded'>;
+}
+
+/** Ends an alert that has no destination: buried first and booked last, so that a crash in between does it again. */
+const createStranded =
+  ({ store, fallback, log, now }: StrandedDependencies) =>
+  async (alert: Alert, problems: readonly string[]): Promise<void> => {
+    const message = problems.length > 0 ? `${NO_ROUTE}: ${problems.join('; ')}` : `${NO_ROUTE}: it has no channels`;
+    const end = { reason: 'no-destination', message, at: new Date(now()).toISOString() };
+    await store.dead.bury({ alert, attempts: 0, ...end });
+    await fallback.onStranded(alert, message);
+    await store.ledger.book(NOWHERE, [alert], { state: 'dead', attempt: { outcome: 'dead', durationMs: 0, ...end } });
+    log.error(
+      { service: alert.service, protocol: alert.protocol, item: alert.itemId, reason: message },
+      'alert is dead',
+    );
+  };
+
+export const createDelivering = (dependencies: DeliveringDependencies) => {
+  const { config, store, metrics, log, scrub, protocolOf, now } = dependencies;
+  const settings = routeSettings(config);
+  const { channels, close } = openConfiguredChannels(config, now);
+
+  const { routesOf } = createRouting({ config, settings, protocolOf });
+
+  const fallback = createFallback({ config, settings, store, metrics, log });
+  const restraints = createRestraints({ config, settings, store, metrics, fallback, log, now });
+  const news = createDestinationNews({
+    store,
+    fallback: fallback.destinations,
+    routesOf: restraints.openOf(routesOf),
+    labelOf: settings.labelOf,
+    log,
+    now,
+  });
+
+  const correlation = createCorrelation({ ...correlationSettings(config), store, log });
+
+  const { dispatch } = createDispatch({
+    routesOf,
+    restrain: restraints.restrain,
+    setDeadline: fallback.setDeadline,
+    expect: store.ledger.expect,
+    enqueue: store.queues.enqueue,
+    stranded: createStranded({ store, fallback, log, now }),
+    onRouted: ({ service, protocol, source }) => metrics.alerts.inc({ service, protocol, source }),
+    untold: correlation.untoldAt,
+    waitOf: correlation.waitOf,
+  });
+  const withContext = createContext({ firsts: store.firsts, protocolOf, log });
+
+  let stopping = false;
+
+  const workerDependencies = {
+    config,
+    store,
+    log,
+    scrub,
+    onAttempt: reportAttempt(log, metrics, now),
+    onDead: fallback.onDead,
+    untold: correlation.untold,
+    ...news,
+    onBroken: async (broken: Broken) => {
+      if (broken.isSender) dependencies.onSender?.(broken.destination.kind, broken.message);
+      await news.onBroken(broken);
+    },
+    onWell: async (well: Subject) => {
+      if (well.isSender) dependencies.onSender?.(well.destination.kind, undefined);
+      await news.onWell(well);
+    },
+    isStopping: () => stopping,
+    now,
+  };
+
+  return {
+    channels,
+    dispatch: async (alerts: readonly Alert[], nonce?: string) => dispatch(await withContext(alerts), nonce),
+    routesOf,
+    fallback,
+    restraints,
+    /** Begins to take parcels; gives what ends it. */
+    start: (): ((graceMs: number) => Promise<void>) => {
+      const workers = channels.map((channel) => startWorker(channel, workerDependencies));
+      return async (graceMs) => {
+        stopping = true;
+        await Promise.all(workers.map((worker) => worker.stop(graceMs)));
+      };
+    },
+    close,
+  };
+};

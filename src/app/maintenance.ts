@@ -1,0 +1,87 @@
+/** What a running daemon looks after besides its work: the first listing, the schedule, the canaries, the state file. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Config } from '../config/schema.ts';
+import type { RouteReview } from '../features/routes/review.ts';
+import { createDecisionLog } from '../features/status/decision-log.ts';
+import { createChannelProof } from '../ops/channel-check.ts';
+import type { Health } from '../ops/health.ts';
+import { createWatch } from '../ops/loop-watch.ts';
+import type { Outages } from '../ops/outages.ts';
+import type { Mirror } from '../poll/mirror.ts';
+import type { createDelivering } from './deliver.ts';
+import type { createReading } from './poll.ts';
+import type { Store } from './store.ts';
+
+export interface TendDependencies {
+  config: Config;
+  log: Logger;
+  store: Store;
+  health: Health;
+  outages: Outages;
+  mirror: Mirror;
+  review: RouteReview;
+  delivering: ReturnType<typeof createDelivering>;
+  reading: ReturnType<typeof createReading>;
+  stopping: AbortSignal;
+  fail(reason: string): void;
+  now(): number;
+}
+
+const TEND_EVERY_MS = 15_000;
+const FIRST_LIST_RETRY_MS = 1000;
+const LONGEST_LIST_RETRY_MS = 10_000;
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
+
+/** What readiness needs, named before anything is known of it. */
+export const expectHealth = (health: Health, { poll, services, channels }: Config): void => {
+  health.expect('redis', { provenWithinMs: 4 * TEND_EVERY_MS });
+  const provenWithinMs = 4 * poll.interval + LONGEST_LIST_RETRY_MS + 30_000;
+  for (const { name } of services) health.expect(`service:${name}`, { provenWithinMs });
+  for (const kind of Object.keys(channels)) health.expect(`channel:${kind}`);
+};
+
+/** The first listing is asked for until it comes, and looked at: a service that is down at our start is waited for. */
+const listUntilKnown = async (service: string, { reading, review, stopping }: TendDependencies): Promise<void> => {
+  for (let delayMs = FIRST_LIST_RETRY_MS; !stopping.aborted; delayMs = Math.min(2 * delayMs, LONGEST_LIST_RETRY_MS)) {
+    if (await reading.intake.list(service, stopping)) {
+      return review.review(service, await reading.catalog.protocols(service));
+    }
+    await pause(delayMs, stopping);
+  }
+};
+
+/** Runs until `stopping`; never rejects. */
+export const startTending = async (dependencies: TendDependencies): Promise<void> => {
+  const { config, log, store, health, outages, mirror, review, delivering, reading, stopping, fail, now } =
+    dependencies;
+  const { channels } = delivering;
+  const proveChannels = createChannelProof({ channels, health, outages, signal: stopping, now });
+  const watch = createWatch({ kinds: channels.map(({ kind }) => kind), store, health, log, onStuck: fail, now });
+
+  const logDecisions = createDecisionLog(store, log);
+
+  const round = async (): Promise<void> => {
+    await reading.keepSchedule();
+    await watch.sendCanaries();
+    health.prove('redis');
+    await mirror.flush();
+    await logDecisions();
+    for (const { name } of config.services) review.review(name, await reading.catalog.protocols(name));
+    await proveChannels();
+  };
+
+  const rounds = async (): Promise<void> => {
+    while (!stopping.aborted) {
+      await round().catch((error: unknown) => {
+        if (!stopping.aborted) log.error({ err: error }, 'looking after the daemon failed; trying again');
+      });
+      await pause(TEND_EVERY_MS, stopping);
+    }
+  };
+
+  await Promise.all([rounds(), ...config.services.map(({ name }) => listUntilKnown(name, dependencies))]);
+  watch.stop();
+  await mirror.flush().catch((error: unknown) => log.error({ err: error }, 'the state file was not written'));
+};

@@ -1,0 +1,108 @@
+/** `check --online`: asks everything the config names whether it answers, without starting or sending anything. */
+import type { Destination } from '../alert.ts';
+import { webAddress } from '../channels/address.ts';
+import { openConfiguredChannels } from '../channels/open.ts';
+import type { Config } from '../config/schema.ts';
+import { messageOf } from '../errors.ts';
+import { fallbackRoutes } from '../features/fallback/fallback.ts';
+import { createRouteReview, type RouteReview } from '../features/routes/review.ts';
+import { routeSettings } from '../features/routes/routes.ts';
+import { createNameFilter } from '../poll/include.ts';
+import { checkRedis } from '../redis/check.ts';
+import { EMBEDDED_BINARY } from '../redis/embedded.ts';
+import { installedVersion } from '../redis/embedded-server.ts';
+import { listProtocols, openServices, type Service } from '../service/open.ts';
+import { openNamedRedis } from './redis.ts';
+
+export interface OnlineFinding {
+  /** `service NAME`, `redis`, `channel KIND`, or `destination KIND LABEL` of one that the guard refuses. */
+  subject: string;
+  ok: boolean;
+  detail: string;
+}
+
+const TIMEOUT_MS = 15_000;
+/** A long listing takes many requests, each with a time limit of its own. */
+const LISTING_TIMEOUT_MS = 60_000;
+
+const ask = async (
+  subject: string,
+  question: (signal: AbortSignal) => Promise<string>,
+  signal: AbortSignal,
+  timeoutMs = TIMEOUT_MS,
+): Promise<OnlineFinding> => {
+  try {
+    const detail = await question(AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
+    return { subject, ok: true, detail };
+  } catch (error) {
+    return { subject, ok: false, detail: messageOf(error) };
+  }
+};
+
+/** Lists every service's protocols; `review` takes in those that the config includes. */
+const askServices = async (config: Config, review: RouteReview, signal: AbortSignal): Promise<OnlineFinding[]> => {
+  const { include, exclude } = config.protocols;
+  const isIncluded = createNameFilter(include, exclude);
+  const services = [...openServices(config, Date.now)];
+
+  const list = async (name: string, service: Service, each: AbortSignal): Promise<string> => {
+    const listed = await listProtocols(service, each);
+    const included = listed.filter((protocol) => isIncluded(protocol.name));
+    review.review(name, new Map(included.map((protocol) => [protocol.name, protocol])));
+    return listed.length === 0 ? 'answers, but lists no protocol' : 'answers and lists protocols';
+  };
+
+  const findings = await Promise.all(
+    services.map(([name, service]) =>
+      ask(`service ${name}`, (each) => list(name, service, each), signal, LISTING_TIMEOUT_MS),
+    ),
+  );
+  await Promise.all(services.map(([, { client }]) => client.close()));
+  return findings;
+};
+
+const askEmbeddedRedis = ({ dataDir }: Config, signal: AbortSignal): Promise<OnlineFinding> =>
+  ask(
+    'redis',
+    async () => `private, under ${dataDir}; redis-server ${await installedVersion(EMBEDDED_BINARY)}`,
+    signal,
+  );
+
+const askRedis = async (config: Config, signal: AbortSignal): Promise<OnlineFinding[]> => {
+  const opened = openNamedRedis(config, 'check', () => {});
+  if (!opened) return [await askEmbeddedRedis(config, signal)];
+  const findings = await checkRedis(opened.redis);
+  await opened.close();
+  if (findings.length === 0) return [{ subject: 'redis', ok: true, detail: 'answers and keeps what it is given' }];
+  return findings.map(({ message }) => ({ subject: 'redis', ok: false, detail: message }));
+};
+
+/** The web addresses among these that the guard does not let through. */
+const refusedOf = async (
+  destinations: readonly Destination[],
+  judge: (url: string) => Promise<void>,
+  signal: AbortSignal,
+): Promise<OnlineFinding[]> => {
+  const judged = destinations
+    .filter(({ address }) => webAddress(address) !== undefined)
+    .map(({ kind, label, address }) =>
+      ask(`destination ${kind} ${label}`, () => judge(address).then(() => 'may be written to'), signal),
+    );
+  return (await Promise.all(judged)).filter(({ ok }) => !ok);
+};
+
+export const askEverything = async (config: Config, signal: AbortSignal): Promise<OnlineFinding[]> => {
+  const settings = routeSettings(config);
+  const review = createRouteReview(settings, { warn: () => {} });
+  const { channels, judge, close } = openConfiguredChannels(config, Date.now);
+  const answers = await Promise.all([
+    askServices(config, review, signal),
+    askRedis(config, signal),
+    Promise.all(channels.map((channel) => ask(`channel ${channel.kind}`, (each) => channel.verify(each), signal))),
+  ]);
+  const destinations = [...review.destinations(), ...fallbackRoutes(config, settings).destinations];
+  const unique = [...new Map(destinations.map((one) => [one.id, one])).values()];
+  const refused = await refusedOf(unique, judge, signal);
+  await close();
+  return [...answers.flat(), ...refused];
+};

@@ -1,0 +1,86 @@
+/** Opens the Redis that the config names: one of the team's, or the private one under `dataDir`. */
+import type { Logger } from 'pino';
+import type { Config } from '../config/schema.ts';
+import { UnavailableError } from '../errors.ts';
+import type { RedisClient } from '../queue/queues.ts';
+import { connectRedis, keyPrefix, type RedisSettings } from '../redis/connect.ts';
+import { startEmbeddedRedis } from '../redis/embedded.ts';
+import { connectionTo, earlierAddress, embeddedFiles } from '../redis/embedded-files.ts';
+import type { EmbeddedEnd } from '../redis/embedded-supervisor.ts';
+
+export interface OpenRedis {
+  redis: RedisClient;
+  /** Of every key, with its hash tag. */
+  prefix: string;
+  /** Resolves when the embedded server is gone for good; never for a Redis of the team's. */
+  lost: Promise<EmbeddedEnd>;
+  close(): Promise<void>;
+}
+
+const namedRedis = ({ redis: { prefix: _prefix, ...settings } }: Config): RedisSettings | undefined =>
+  (settings.url ?? settings.sentinel ?? settings.cluster) ? settings : undefined;
+
+const never = new Promise<never>(() => {});
+
+const open = (
+  config: Config,
+  settings: RedisSettings,
+  role: string,
+  onError: (error: Error, times: number) => void,
+) => {
+  const redis = connectRedis(settings, { role, onError });
+  return { redis, prefix: keyPrefix(config.redis.prefix) };
+};
+
+/** The Redis that the config names; nothing where it names none. */
+export const openNamedRedis = (
+  config: Config,
+  role: string,
+  onError: (error: Error, times: number) => void,
+): OpenRedis | undefined => {
+  const settings = namedRedis(config);
+  if (!settings) return undefined;
+  const opened = open(config, settings, role, onError);
+  return { ...opened, lost: never, close: async () => opened.redis.disconnect() };
+};
+
+/** For the daemon: starts the embedded server where no Redis is named. */
+export const openOwnRedis = async (config: Config, log: Logger, signal: AbortSignal): Promise<OpenRedis> => {
+  const onError = (error: Error, times: number) => log.warn({ err: error, times }, 'Redis is in trouble');
+  const named = openNamedRedis(config, 'daemon', onError);
+  if (named) return named;
+  const embedded = await startEmbeddedRedis({ dataDir: config.dataDir, log, signal });
+  const opened = open(config, embedded.connection, 'daemon', onError);
+  return {
+    ...opened,
+    lost: embedded.exited,
+    close: async () => {
+      opened.redis.disconnect();
+      await embedded.stop();
+    },
+  };
+};
+
+const ATTACH_TIMEOUT_MS = 3000;
+
+/** For the commands: the Redis a daemon works with now. Throws an `UnavailableError` where it does not answer. */
+export const attachRedis = async (config: Config): Promise<OpenRedis> => {
+  const named = namedRedis(config);
+  const address = named ? undefined : await earlierAddress(embeddedFiles(config.dataDir));
+  const settings = named ?? (address && connectionTo(address));
+  if (!settings) throw new UnavailableError(`no daemon has run with dataDir ${config.dataDir} yet`);
+  const opened = open(config, settings, 'command', () => {});
+  const answered = await Promise.race([
+    opened.redis.ping().then(
+      () => true,
+      () => false,
+    ),
+    new Promise<false>((resolve) => setTimeout(resolve, ATTACH_TIMEOUT_MS, false)),
+  ]);
+  if (!answered) {
+    opened.redis.disconnect();
+    const where = named ? 'Redis does not answer' : `no daemon runs with dataDir ${config.dataDir}`;
+    throw new UnavailableError(where);
+  }
+  return { ...opened, lost: never, close: async () => opened.redis.disconnect() };
+};

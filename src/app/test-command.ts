@@ -1,0 +1,116 @@
+/** What `tocsin test` sends with: the running daemon's queue, or workers of its own where no daemon runs. */
+import type { Alert, ChannelKind, Destination, Parcel } from '../alert.ts';
+import type { Config } from '../config/schema.ts';
+import { collectSecrets } from '../config/secrets.ts';
+import { channelsOf, destinationsAt, routeEntries } from '../dispatch/routes.ts';
+import { UnavailableError, UsageError } from '../errors.ts';
+import { routeSettings } from '../features/routes/routes.ts';
+import { createWithheld } from '../features/suppression/explain.ts';
+import type { AlertRecord } from '../ledger/ledger.ts';
+import { createLogger } from '../ops/log.ts';
+import { createMetrics } from '../ops/metrics.ts';
+import { createCatalog } from '../poll/catalog.ts';
+import { createNameFilter } from '../poll/include.ts';
+import { createScrubber } from '../secret.ts';
+import { version } from '../version.ts';
+import { createDelivering } from './deliver.ts';
+import { listProtocols, openServices } from './poll.ts';
+import { attachRedis, type OpenRedis, openOwnRedis } from './redis.ts';
+import { createStore } from './store.ts';
+
+export interface TestBench {
+  /** The destinations of an address given by hand. Throws a `UsageError` that says what is wrong with it. */
+  address(kind: ChannelKind, to: string): Destination[];
+  /** The destinations of a protocol, as the config and the service say. */
+  protocol(name: string): Promise<Destination[]>;
+  /** Gives whether a daemon will go on trying when this bench is closed. */
+  send(parcels: readonly Parcel[]): Promise<boolean>;
+  /** What keeps alerts from where the sample goes, in a sentence; undefined where nothing does. */
+  withheld(sample: Alert, destination: Destination): Promise<string | undefined>;
+  read(alert: Alert['id']): Promise<AlertRecord | undefined>;
+  close(): Promise<void>;
+}
+
+/** The daemon's Redis; where none runs on this data directory, a private one for the length of the test. */
+const openRedis = async (
+  config: Config,
+  log: ReturnType<typeof createLogger>,
+  signal: AbortSignal,
+): Promise<OpenRedis> => {
+  try {
+    return await attachRedis(config);
+  } catch (error) {
+    if (!(error instanceof UnavailableError) || config.redis.url || config.redis.sentinel || config.redis.cluster)
+      throw error;
+    return openOwnRedis(config, log, signal);
+  }
+};
+
+export const openBench = async (config: Config, signal: AbortSignal): Promise<TestBench> => {
+  const scrub = createScrubber(collectSecrets(config));
+  const log = createLogger({ level: 'fatal', scrub });
+  const { redis, prefix, close } = await openRedis(config, log, signal);
+  const now = Date.now;
+  const store = createStore({ redis, prefix, onError: () => {}, now });
+  const settings = routeSettings(config);
+  const isIncluded = createNameFilter(config.protocols.include, config.protocols.exclude);
+  const services = openServices(config, now);
+  const catalog = createCatalog({
+    redis,
+    prefix,
+    list: (service) => {
+      const found = services.get(service);
+      return found ? listProtocols(found, signal) : Promise.resolve([]);
+    },
+    isIncluded,
+  });
+  const delivering = createDelivering({
+    config,
+    store,
+    metrics: createMetrics({ version }),
+    log,
+    scrub,
+    protocolOf: catalog.protocolOf,
+    now,
+  });
+  let stopWorkers = async (): Promise<void> => {};
+
+  const find = async (name: string) => {
+    for (const { name: service } of config.services) {
+      await catalog.refresh(service, signal);
+      const entry = await catalog.protocolOf({ service, protocol: name });
+      if (entry) return entry;
+    }
+    throw new UsageError(`no service lists a protocol '${name}' that the config includes`);
+  };
+
+  return {
+    address: (kind, to) => destinationsAt(kind, to, settings),
+    protocol: async (name) => {
+      const entries = channelsOf(name, await find(name), settings.overrides);
+      const { destinations, problems } = routeEntries(entries, settings);
+      if (destinations.length === 0) throw new UsageError(`${name}: ${problems.join('; ') || 'it has no channels'}`);
+      return destinations;
+    },
+    send: async (parcels) => {
+      const kinds = [...new Set(parcels.map(({ destination }) => destination.kind))];
+      const workers = await Promise.all(kinds.map((kind) => store.queues.workers(kind)));
+      if (workers.includes(0)) {
+        const stop = delivering.start();
+        stopWorkers = () => stop(0);
+      }
+      await store.ledger.expect(parcels);
+      await store.queues.enqueue(parcels);
+      return !workers.includes(0);
+    },
+    withheld: createWithheld({ config, settings, store, now }),
+    read: store.ledger.read,
+    close: async () => {
+      await stopWorkers();
+      await delivering.close();
+      await Promise.all([...services.values()].map(({ client }) => client.close()));
+      await store.close();
+      await close();
+    },
+  };
+};

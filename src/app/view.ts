@@ -1,0 +1,43 @@
+/** What the commands look at: the daemons' Redis, without starting anything. */
+
+import type { Config } from '../config/schema.ts';
+import { fallbackRoutes } from '../features/fallback/fallback.ts';
+import { createRouteReview } from '../features/routes/review.ts';
+import { routeSettings } from '../features/routes/routes.ts';
+import { createStatus } from '../features/status/status.ts';
+import { createCatalog } from '../poll/catalog.ts';
+import { createNameFilter } from '../poll/include.ts';
+import { attachRedis } from './redis.ts';
+import { createStore } from './store.ts';
+
+export const openView = async (config: Config) => {
+  const { redis, prefix, close } = await attachRedis(config);
+  const now = Date.now;
+  const store = createStore({ redis, prefix, onError: () => {}, now });
+  const catalog = createCatalog({
+    redis,
+    prefix,
+    list: () => Promise.reject(new Error('a view lists nothing')),
+    isIncluded: createNameFilter(config.protocols.include, config.protocols.exclude),
+  });
+  const settings = routeSettings(config);
+  const review = createRouteReview(settings, { warn: () => {} }, fallbackRoutes(config, settings).problems);
+  for (const { name } of config.services) review.review(name, await catalog.protocols(name));
+  return {
+    store,
+    catalog,
+    review,
+    status: createStatus({
+      config,
+      store,
+      protocols: catalog.protocols,
+      services: () => config.services.map(({ name }) => ({ name, up: true })),
+      review,
+      now,
+    }),
+    close: async () => {
+      await store.close();
+      await close();
+    },
+  };
+};

@@ -1,0 +1,106 @@
+/** The worker of one channel kind: what takes its parcels from the queue and hands them to the channel. */
+import type { Logger } from 'pino';
+import type { Alert, Destination } from '../alert.ts';
+import type { Channel } from '../channels/channel.ts';
+import { chainsOf } from '../channels/configured-chains.ts';
+import { pacingOf } from '../channels/pacing.ts';
+import type { Config } from '../config/schema.ts';
+import { type AttemptDependencies, createAttempt } from '../deliver/attempt.ts';
+import { refuseDisabled } from '../deliver/disabled.ts';
+import { type Broken, createDestinationHealth } from '../deliver/health.ts';
+import { createTurns } from '../deliver/send-slot.ts';
+import { createThreads } from '../deliver/threads.ts';
+import { createDeliver } from '../deliver/worker.ts';
+import type { Subject } from '../ledger/outage-subject.ts';
+import type { Store } from './store.ts';
+
+/** What a delivery does besides being delivered. */
+export interface DeliveryEvents {
+  onAttempt: AttemptDependencies['onAttempt'];
+  onDead(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
+  onBroken(broken: Broken): Promise<void>;
+  onWell(well: Subject): Promise<void>;
+  onMoved(destination: Destination, address: string): Promise<void>;
+}
+
+export interface WorkerDependencies extends DeliveryEvents {
+  config: Config;
+  store: Store;
+  log: Logger;
+  scrub(text: string): string;
+  /** Those of `alerts` that nothing else has told there. */
+  untold(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
+  isStopping(): boolean;
+  now(): number;
+}
+
+const PROOF_MS = 5000;
+
+/** Only a webhook's receiver can say that it wants nothing more. */
+const canBeDisabled = ({ kind }: Channel): boolean => kind === 'webhook';
+
+/** A mail server may refuse one recipient in words that blame us; the others must not wait for that. */
+const isSenders = async (channel: Channel): Promise<boolean> => {
+  if (channel.kind !== 'email') return true;
+  return channel.verify(AbortSignal.timeout(PROOF_MS)).then(
+    () => false,
+    () => true,
+  );
+};
+
+export const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
+  const { config, store, scrub, onAttempt, onDead, onBroken, onWell, onMoved, isStopping, now } = dependencies;
+  const { ledger, dead, standings, slots, circuits, backlog, moves, queues, redis, prefix } = store;
+  const options = config.channels[channel.kind];
+  if (!options) throw new Error(`the channel kind '${channel.kind}' is open but not configured`);
+  const { paceOf, senderOf, gathers } = pacingOf(channel.kind, options);
+  const health = createDestinationHealth({
+    circuits,
+    senderOf,
+    isSenders: () => isSenders(channel),
+    onBroken,
+    onWell,
+  });
+  const maxAgeMs = options.retry.maxAge;
+  const attempt = createAttempt({
+    channel,
+    ledger,
+    dead,
+    standings,
+    health,
+    onDead,
+    onDisabled: store.disabled.disable,
+    timeoutMs: options.timeout,
+    maxAgeMs,
+    scrub,
+    onAttempt,
+    now,
+    random: Math.random,
+  });
+  const chains = chainsOf(config);
+  const deliver = createDeliver({
+    compose: (parcel, format, at) => channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, chains }),
+    attempt,
+    ledger,
+    turns: createTurns({ slots, paceOf, senderOf, now }),
+    health,
+    moves,
+    ...(gathers
+      ? {
+          gathering: { backlog, enqueue: queues.enqueueGathering },
+          threads: createThreads(redis, prefix, ledger, config.alerts.incidentWindow),
+          canAmend: channel.amend !== undefined,
+        }
+      : {}),
+    untold: dependencies.untold,
+    maxAgeMs,
+    onMoved,
+    isStopping,
+    now,
+  });
+  const { disabled } = store;
+  const work = canBeDisabled(channel)
+    ? refuseDisabled({ disabled, ledger, dead, standings, onDead, onAttempt, now }, deliver)
+    : deliver;
+  return queues.work(channel.kind, options.concurrency, work);
+};

@@ -1,0 +1,27 @@
+/** What Tocsin itself has to say, as an alert: it travels, is booked and is tried again like any other. */
+import { type Alert, type Announcement, alertId, TOCSIN } from '../../alert.ts';
+
+export interface AnnouncementInput {
+  about: Announcement;
+  /** Tells announcements apart; the same key is the same announcement. */
+  key: string;
+  /** Plain text without secrets; the first line stands alone. */
+  message: string;
+}
+
+export const announcementAlert = ({ about, key, message }: AnnouncementInput, now: number): Alert => {
+  const at = new Date(now).toISOString();
+  const itemId = `${about} ${key}`;
+  return {
+    id: alertId(TOCSIN, 'notifications', itemId),
+    source: 'notifications',
+    service: TOCSIN,
+    protocol: TOCSIN,
+    type: `tocsin.${about}`,
+    itemId,
+    at,
+    readAt: at,
+    item: { message, createdAt: at },
+    replay: false,
+  };
+};

@@ -1,0 +1,63 @@
+/** Which destinations may be sent to, where new ones have to be approved first. Pure. */
+import type { ChannelEntry, Destination } from '../../alert.ts';
+import { type RouteSettings, routeEntries } from '../../dispatch/routes.ts';
+import { createGlobs } from '../../globs.ts';
+
+export interface GateSettings {
+  /** False: everything is open. */
+  gate: boolean;
+  /** `KIND:GLOB` each, see `fitsEntry`. */
+  allow: readonly string[];
+  /** Ids of the destinations that the operator's own config names. */
+  trusted: ReadonlySet<string>;
+}
+
+export type IsOpen = (destination: Destination) => boolean;
+
+type Fits = (address: string) => boolean;
+
+const WEB = /^(https?):\/\/([^/]*)(.*)$/is;
+
+/**
+ * A web address by its host and its path, each by a glob of its own: the `*` of `*.example.com/*` must not reach over
+ * a path to a host that only seems to be one. Without a path every path fits; http has to be spelled out.
+ */
+const fitsWeb = (glob: string): Fits => {
+  const [, scheme = 'https', hostGlob = '', pathGlob = ''] =
+    WEB.exec(/^https?:\/\//i.test(glob) ? glob : `https://${glob}`) ?? [];
+  const isHost = createGlobs([hostGlob], { ignoreCase: true });
+  const isPath = pathGlob === '' ? () => true : createGlobs([pathGlob]);
+  return (address) => {
+    const url = URL.parse(address);
+    return url?.protocol === `${scheme.toLowerCase()}:` && isHost(url.host) && isPath(url.pathname + url.search);
+  };
+};
+
+/** What one entry of `allow` lets through. The domain of a mailbox has no case; chats and channels have one. */
+const fitsEntry = (entry: string): IsOpen => {
+  const [kind = '', ...rest] = entry.split(':');
+  const glob = rest.join(':');
+  const isPlain = createGlobs([glob], { ignoreCase: kind === 'email' });
+  const isWeb = fitsWeb(glob);
+  return (destination) =>
+    destination.kind === kind && (WEB.test(destination.address) ? isWeb : isPlain)(destination.address);
+};
+
+/** Ids of the destinations that the config itself names: for a protocol, or as the fallback. */
+export const trustedBy = (fallback: readonly ChannelEntry[], settings: RouteSettings): ReadonlySet<string> => {
+  const overrides = Object.values(settings.overrides).flatMap(({ channels = [], extraChannels = [] }) => [
+    ...channels,
+    ...extraChannels,
+  ]);
+  return new Set(routeEntries([...overrides, ...fallback], settings).destinations.map(({ id }) => id));
+};
+
+/** `approved`: ids. */
+export const createGate = ({ gate, allow, trusted }: GateSettings): ((approved: ReadonlySet<string>) => IsOpen) => {
+  const entries = allow.map(fitsEntry);
+  return (approved) => (destination) =>
+    !gate ||
+    trusted.has(destination.id) ||
+    approved.has(destination.id) ||
+    entries.some((isOpen) => isOpen(destination));
+};

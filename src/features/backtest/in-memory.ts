@@ -1,0 +1,70 @@
+/** What delivery keeps in Redis, kept in memory instead for the length of a forecast, where nothing fails. */
+import type { Alert, Destination } from '../../alert.ts';
+import { createPacer, type Pacer } from '../../deliver/pace.ts';
+import { LATE_MS, NEAR_MS, type Paced, type Rate, type Slot, type Slots } from '../../deliver/rate-limiter.ts';
+import { type Earlier, type Threads, transactionOf } from '../../deliver/threads.ts';
+import { type Backlog, oldestFirst } from '../../queue/batch-store.ts';
+
+export const createMemorySlots = (now: () => number): Slots => {
+  const pacers = new Map<string, Pacer>();
+  const pacerOf = ({ id }: Paced, rate: Rate): Pacer => {
+    const pacer = pacers.get(id) ?? createPacer(rate);
+    pacers.set(id, pacer);
+    return pacer;
+  };
+  const take = (paced: Paced, rate: Rate): Slot => ({ at: pacerOf(paced, rate).take(now()), shift: 0 });
+  return {
+    reserve: async (paced, rate, held) => (held && now() - held.at <= LATE_MS ? held : take(paced, rate)),
+    take: async (paced, rate) => (pacerOf(paced, rate).next(now()) > now() + NEAR_MS ? undefined : take(paced, rate)),
+    hold: () => Promise.reject(new Error('nobody asks a forecast to wait')),
+    // Whoever rests has taken a slot before.
+    rest: async ({ id }) => pacers.get(id)?.rest(now()),
+  };
+};
+
+export const createMemoryBacklog = (): Backlog => {
+  const waiting = new Map<string, Map<string, Alert>>();
+  const counts = new Map<string, number>();
+  const frozen = new Map<string, Alert[]>();
+  const keyOf = (id: string, gathering: number): string => `${id} ${gathering}`;
+  return {
+    add: async ({ id }, alerts) => {
+      const gathered = waiting.get(id) ?? new Map<string, Alert>();
+      if (gathered.size === 0) counts.set(id, (counts.get(id) ?? 0) + 1);
+      for (const alert of alerts) gathered.set(alert.id, alert);
+      waiting.set(id, gathered);
+      return counts.get(id) ?? 0;
+    },
+    isGathering: async ({ id }) => waiting.has(id),
+    freeze: async ({ id }, gathering) => {
+      const key = keyOf(id, gathering);
+      const open = frozen.has(key) || counts.get(id) !== gathering ? undefined : waiting.get(id);
+      if (open) {
+        frozen.set(key, [...open.values()].sort(oldestFirst));
+        waiting.delete(id);
+      }
+      return frozen.get(key) ?? [];
+    },
+    drop: async ({ id }, gathering) => void frozen.delete(keyOf(id, gathering)),
+  };
+};
+
+/** `windowMs`: how long after it was sent a message still takes in findings of its transaction. History has no follow-ups. */
+export const createMemoryThreads = (windowMs: number, now: () => number): Threads => {
+  const told = new Map<string, Earlier & { until: number }>();
+  const keyOf = ({ id }: Destination, alerts: readonly Alert[]): string | undefined => {
+    const txHash = transactionOf(alerts);
+    return windowMs > 0 && txHash !== undefined ? `${id} ${txHash}` : undefined;
+  };
+  return {
+    find: async (destination, alerts) => {
+      const earlier = told.get(keyOf(destination, alerts) ?? '');
+      return earlier && earlier.until > now() ? earlier : undefined;
+    },
+    remember: async (destination, alerts, handle) => {
+      const key = keyOf(destination, alerts);
+      if (key !== undefined) told.set(key, { handle, alerts: [...alerts], until: now() + windowMs });
+    },
+    claim: async (destination, alerts) => (keyOf(destination, alerts) === undefined ? undefined : async () => {}),
+  };
+};

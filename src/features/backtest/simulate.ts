@@ -1,0 +1,163 @@
+/**
+ * What delivery would make of alerts where everything works: its own rules, played through on a clock of their own with
+ * no Redis, no receiver and no waiting.
+ */
+import type { Alert, Destination, Parcel } from '../../alert.ts';
+import type { Format, Message } from '../../channels/channel.ts';
+import { createTurns, type TurnDependencies } from '../../deliver/send-slot.ts';
+import { createDeliver, type DeliverDependencies, isMany } from '../../deliver/worker.ts';
+import { gatheringJob, gatheringJobId, type ParcelJob, parcelJob } from '../../queue/job.ts';
+import { createMemoryBacklog, createMemorySlots, createMemoryThreads } from './in-memory.ts';
+
+/** A parcel that dispatch would queue. */
+export interface Arrival {
+  /** When its job may run, in epoch milliseconds. */
+  at: number;
+  parcel: Parcel;
+  /** Of it only what `untold` gives by then is told. */
+  unlessTold?: true;
+}
+
+/** A message that would be sent. */
+export interface ForecastMessage {
+  destination: Destination;
+  /** Epoch milliseconds. */
+  at: number;
+  alerts: readonly Alert[];
+  /** When each of them could have been sent at the earliest, in the same order. */
+  ready: number[];
+  /** Many alerts in one message for people. */
+  isDigest: boolean;
+  /** It takes the place of an earlier one: nobody is called by it. */
+  amends: boolean;
+}
+
+export interface ForecastDependencies extends Pick<TurnDependencies, 'paceOf' | 'senderOf'> {
+  compose(parcel: Parcel, format: Format, at: number): Message[];
+  /** People read it: what cannot be sent at once is gathered. */
+  gathers: boolean;
+  /** Its messages can be changed. */
+  canAmend: boolean;
+  /** How long after it was sent a message takes in findings of its transaction, in milliseconds. */
+  incidentWindowMs: number;
+  /** Those of `alerts` that no other has told there by then. */
+  untold(destination: Destination, alerts: readonly Alert[], at: number): Alert[];
+  onMessage(message: ForecastMessage): void;
+}
+
+interface Job {
+  /** Epoch milliseconds. */
+  at: number;
+  /** Which of one moment comes first. */
+  order: number;
+  data: ParcelJob;
+}
+
+/** Jobs in order of time, and of one moment in the order in which they first came. */
+const createJobs = (arrivals: readonly Arrival[]) => {
+  const coming = arrivals.toSorted((a, b) => a.at - b.at);
+  const waiting: Job[] = [];
+  let arrived = 0;
+  let added = 0;
+
+  const put = (job: Job): void => {
+    const before = waiting.findLastIndex(({ at, order }) => at < job.at || (at === job.at && order < job.order));
+    waiting.splice(before + 1, 0, job);
+  };
+
+  const add = (at: number, data: ParcelJob): void => {
+    put({ at, order: added, data });
+    added += 1;
+  };
+
+  return {
+    add,
+    again: put,
+    next: (): Job | undefined => {
+      for (let next = coming[arrived]; next && next.at <= (waiting[0]?.at ?? next.at); next = coming[arrived]) {
+        arrived += 1;
+        add(next.at, { ...parcelJob(next.parcel), ...(next.unlessTold ? { unlessTold: true } : {}) });
+      }
+      return waiting.shift();
+    },
+  };
+};
+
+/** When each alert was ready at its destination, until it is delivered there. */
+const createDue = (arrivals: readonly Arrival[]) => {
+  const due = new Map<string, Map<string, number>>();
+  for (const { at, parcel } of arrivals) {
+    const there = due.get(parcel.destination.id) ?? new Map<string, number>();
+    due.set(parcel.destination.id, there);
+    for (const { id } of parcel.alerts) there.set(id, Math.min(at, there.get(id) ?? at));
+  }
+  const at = ({ id }: Destination) => due.get(id) ?? new Map<string, number>();
+  return {
+    pending: async (destination: Destination, alerts: readonly Alert[]): Promise<Alert[]> =>
+      alerts.filter(({ id }) => at(destination).has(id)),
+    take: (destination: Destination, alerts: readonly Alert[], sentAt: number): number[] => {
+      const there = at(destination);
+      const ready = alerts.map(({ id }) => there.get(id) ?? sentAt);
+      for (const { id } of alerts) there.delete(id);
+      return ready;
+    },
+  };
+};
+
+/** Incoming webhooks say nothing of the message by which it could be found again. */
+const hasHandle = ({ address }: Destination): boolean => !/^https?:/.test(address);
+
+/** The gatherings of a kind that people read. */
+const createGathering = (enqueue: (job: ParcelJob) => void): NonNullable<DeliverDependencies['gathering']> => {
+  const queued = new Set<string>();
+  return {
+    backlog: createMemoryBacklog(),
+    enqueue: async (destination, gathering) => {
+      const id = gatheringJobId(destination, gathering);
+      if (!queued.has(id)) enqueue(gatheringJob(destination, gathering));
+      queued.add(id);
+    },
+  };
+};
+
+/** Plays the arrivals of one channel kind through; resolves when everything has been told. */
+export const forecast = async (arrivals: readonly Arrival[], dependencies: ForecastDependencies): Promise<void> => {
+  const { compose, paceOf, senderOf, gathers, canAmend, incidentWindowMs, untold, onMessage } = dependencies;
+  let clock = 0;
+  const now = (): number => clock;
+  const jobs = createJobs(arrivals);
+  const due = createDue(arrivals);
+
+  const attempt: DeliverDependencies['attempt'] = async ({ message: { destination, alerts, id }, amends }) => {
+    const ready = due.take(destination, alerts, clock);
+    const isDigest = gathers && isMany(alerts);
+    onMessage({ destination, at: clock, alerts, ready, isDigest, amends: amends !== undefined });
+    return { kind: 'delivered', receipt: hasHandle(destination) ? { handle: id } : {}, isRepeat: false };
+  };
+
+  const process = createDeliver({
+    compose,
+    attempt,
+    ledger: due,
+    turns: createTurns({ slots: createMemorySlots(now), paceOf, senderOf, now }),
+    health: { pausedUntil: async () => undefined, admit: async () => undefined },
+    moves: { follow: async (destination) => destination, note: async () => {} },
+    ...(gathers
+      ? {
+          gathering: createGathering((job) => jobs.add(clock, job)),
+          threads: createMemoryThreads(incidentWindowMs, now),
+          canAmend,
+        }
+      : {}),
+    untold: async (destination, alerts) => untold(destination, alerts, clock),
+    maxAgeMs: Number.POSITIVE_INFINITY,
+    now,
+  });
+
+  const { signal } = new AbortController();
+  for (let job = jobs.next(); job; job = jobs.next()) {
+    clock = Math.max(clock, job.at);
+    const verdict = await process(job.data, signal);
+    if (!verdict.done) jobs.again({ ...job, at: verdict.runAt, data: verdict.data });
+  }
+};

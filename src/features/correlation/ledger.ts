@@ -1,0 +1,34 @@
+/** Deliveries that need no message of their own, as another alert tells the same there. */
+import type { Cluster, Redis } from 'ioredis';
+import type { Alert, Destination } from '../../alert.ts';
+import { BOOK } from '../../ledger/ledger.ts';
+import { type DeliveryRecord, execute, ledgerKeys, noteAlert, parseRecord, targetOf } from '../../ledger/record.ts';
+
+export interface Correlated {
+  /** Ends a delivery as told with another alert. False where it was tried or has ended: then it goes its own way. */
+  end(alert: Alert, destination: Destination, other: Alert['id']): Promise<boolean>;
+}
+
+export const createCorrelated = (redis: Redis | Cluster, prefix: string, now: () => number): Correlated => {
+  const keys = ledgerKeys(prefix);
+  return {
+    end: async (alert, destination, other) => {
+      const record: DeliveryRecord = {
+        state: 'delivered',
+        destination: targetOf(destination),
+        at: new Date(now()).toISOString(),
+        attempts: [],
+        with: other,
+      };
+      const json = JSON.stringify(record);
+      const before = parseRecord(await redis.hget(keys.alert(alert.id), destination.id));
+      if (before && (before.state !== 'waiting' || before.attempts.length > 0)) return false;
+      const batch = redis.pipeline();
+      noteAlert(batch, keys, alert);
+      if (before === undefined) batch.hsetnx(keys.alert(alert.id), destination.id, json);
+      else
+        batch.eval(BOOK, 3, keys.alert(alert.id), keys.waiting, keys.open(alert), destination.id, json, '1', alert.id);
+      return (await execute(batch)).at(-1) === 1;
+    },
+  };
+};

@@ -1,0 +1,47 @@
+/** Puts onto inspections' alerts what helps to decide. Asks Redis only; a failure costs the context, never the alert. */
+import type { Logger } from 'pino';
+import type { Alert, AlertContext } from '../../alert.ts';
+import type { CatalogEntry } from '../../poll/catalog.ts';
+import { contextOf, factsOf } from './context.ts';
+import type { Firsts } from './first-seen.ts';
+
+export interface ContextDependencies {
+  firsts: Firsts;
+  /** What the catalog knows of an alert's protocol. */
+  protocolOf(alert: Alert): Promise<Pick<CatalogEntry, 'triggers' | 'assets'> | undefined>;
+  /** Default: a failure is not said. */
+  log?: Pick<Logger, 'warn'>;
+}
+
+const isJudged = ({ source, type, followUp }: Alert): boolean =>
+  source === 'inspections' && type !== 'test.sample' && followUp === undefined;
+
+export const createContext = ({ firsts, protocolOf, log }: ContextDependencies) => {
+  let isFailing = false;
+
+  /** History that is forwarded again is no news, and makes nothing known. */
+  const contextFor = async (alert: Alert): Promise<AlertContext> => {
+    const facts = factsOf(alert);
+    const [known, first] = await Promise.all([
+      protocolOf(alert),
+      alert.replay ? firsts.recall(alert, facts) : firsts.note(alert, facts),
+    ]);
+    return { ...contextOf(alert, known ?? {}), ...(first && { first }) };
+  };
+
+  const withContext = async (alert: Alert): Promise<Alert> => {
+    if (!isJudged(alert)) return alert;
+    try {
+      const context = await contextFor(alert);
+      isFailing = false;
+      return { ...alert, context };
+    } catch (error) {
+      if (!isFailing)
+        log?.warn({ service: alert.service, item: alert.itemId, err: error }, 'alerts go without context');
+      isFailing = true;
+      return { ...alert, context: {} };
+    }
+  };
+
+  return (alerts: readonly Alert[]): Promise<Alert[]> => Promise.all(alerts.map(withContext));
+};

@@ -1,0 +1,69 @@
+/** Which alerts go to the fallback, and the sentence that says why. Pure. */
+import { type Alert, type Destination, isAnnouncement, isHuman, isSample } from '../../alert.ts';
+import { durationText } from '../../deliver/duration.ts';
+import { type DeliveryRecord, nameOf, type Target } from '../../ledger/record.ts';
+
+/** Also the label of the metric. `late`: no person's channel accepted it in time. `held`: its destination is not approved. */
+export type DivertReason = 'late' | 'dead' | 'stranded' | 'held';
+
+/** History is no news, and nobody waits for samples; an announcement has found its way to the fallback already. */
+export const mayDivert = (alert: Alert): boolean => !alert.replay && !isAnnouncement(alert) && !isSample(alert);
+
+/** What counts: people's channels, or programs' where an alert has no others. */
+const countingOf = (deliveries: readonly DeliveryRecord[]): readonly DeliveryRecord[] => {
+  const people = deliveries.filter(({ destination }) => isHuman(destination));
+  return people.length > 0 ? people : deliveries;
+};
+
+/** Somebody has it, or nobody was to have it now. */
+export const isAccepted = (deliveries: readonly DeliveryRecord[]): boolean => {
+  const counting = countingOf(deliveries);
+  return (
+    counting.some(({ state }) => state === 'delivered') ||
+    (counting.length > 0 && counting.every(({ state }) => state === 'muted'))
+  );
+};
+
+const NAMED = 4;
+const LONGEST = 160;
+
+/** As it goes on within a sentence. */
+const inner = (sentence: string): string => {
+  const text = sentence.trim().replace(/\.+$/, '');
+  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
+};
+
+export interface LateInput {
+  deliveries: readonly DeliveryRecord[];
+  /** Milliseconds that the channels had. */
+  afterMs: number;
+  /** Why a destination takes nothing at present, where that is known. */
+  faultOf(target: Target): string | undefined;
+}
+
+const becauseOf = ({ state, attempts, destination }: DeliveryRecord, faultOf: LateInput['faultOf']): string => {
+  if (state === 'muted') return 'muted';
+  return inner(attempts.at(-1)?.message ?? faultOf(destination) ?? 'waits for its turn');
+};
+
+/** What was tried says more than what waits. */
+const byTries = (a: DeliveryRecord, b: DeliveryRecord): number =>
+  b.attempts.length - a.attempts.length || nameOf(a.destination).localeCompare(nameOf(b.destination));
+
+/** `deliveries` are those of the alert's own destinations. */
+export const lateNotice = ({ deliveries, afterMs, faultOf }: LateInput): string => {
+  const counting = countingOf(deliveries).toSorted(byTries);
+  const who =
+    counting.some(({ destination }) => isHuman(destination)) || counting.length === 0
+      ? "no person's channel"
+      : 'no webhook';
+  const reasons = counting.slice(0, NAMED).map((one) => `${nameOf(one.destination)}: ${becauseOf(one, faultOf)}`);
+  const more = counting.length > NAMED ? [`and ${counting.length - NAMED} more`] : [];
+  const told = reasons.length > 0 ? [...reasons, ...more] : ['it was not queued yet'];
+  return `Fallback: ${who} accepted this within ${durationText(afterMs)}; ${told.join('; ')}.`;
+};
+
+export const deadNotice = (destination: Destination, why: string): string =>
+  `Fallback: ${nameOf(destination)} did not take this: ${inner(why) || 'no reason is known'}.`;
+
+export const strandedNotice = (why: string): string => `Fallback: nobody else is told of this: ${inner(why)}.`;

@@ -1,0 +1,64 @@
+/** Which deliveries are muted, and by what. Pure. */
+import { type Alert, type Destination, hasFired, isAnnouncement, isSample, type Mute } from '../../alert.ts';
+import { createGlobs } from '../../globs.ts';
+
+/** A delivery that is kept back, and the mute that does it. */
+export interface Muted {
+  destination: Destination;
+  mute: Mute;
+}
+
+/**
+ * The mute that keeps an alert from a destination; of several the one that does so longest. `wasMuted`: it follows an
+ * alert that was muted there, so its detectors do not matter any more.
+ */
+export type MuteOf = (alert: Alert, destination: Destination, wasMuted?: boolean) => Mute | undefined;
+
+/** What an operator asked for, and what Tocsin says itself, is told whatever is muted. */
+const isMutable = (alert: Alert): boolean => !(isAnnouncement(alert) || isSample(alert) || alert.replay);
+
+/** Names of the detectors that fired; a stored notification has none. */
+export const firedDetectors = ({ source, item: { detections } }: Pick<Alert, 'source' | 'item'>): string[] =>
+  source === 'inspections' && typeof detections === 'object' && detections !== null
+    ? Object.entries(detections).flatMap(([name, detection]) => (hasFired(detection) ? [name] : []))
+    : [];
+
+const byEnd = (a: Mute, b: Mute): number => a.until.localeCompare(b.until);
+const first = (mutes: readonly Mute[]): Mute | undefined => mutes.toSorted(byEnd)[0];
+const last = (mutes: readonly Mute[]): Mute | undefined => mutes.toSorted(byEnd).at(-1);
+
+const anyOr = (globs: readonly string[]): ((text: string) => boolean) =>
+  globs.length === 0 ? () => true : createGlobs(globs);
+
+const compile = (mute: Mute) => {
+  const { destinations, detectors } = mute;
+  const isProtocol = anyOr(mute.protocols);
+  return {
+    mute,
+    isWhole: detectors.length === 0,
+    fits: ({ protocol }: Alert, { id, label }: Destination): boolean =>
+      isProtocol(protocol) && (destinations.length === 0 || destinations.includes(id) || destinations.includes(label)),
+    hasDetector: createGlobs(detectors),
+  };
+};
+
+/** `never`: globs; an alert with such a detector is never muted. */
+export const createMuteOf = (mutes: readonly Mute[], never: readonly string[]): MuteOf => {
+  const compiled = mutes.map(compile);
+  const isFloor = createGlobs(never);
+
+  return (alert, destination, wasMuted = false) => {
+    if (compiled.length === 0 || !isMutable(alert)) return undefined;
+    const fired = firedDetectors(alert);
+    if (fired.some(isFloor)) return undefined;
+    const near = compiled.filter(({ fits }) => fits(alert, destination));
+    const whole = near.filter(({ isWhole }) => isWhole || wasMuted).map(({ mute }) => mute);
+    // Every detector that fired has to be muted: one alone that is not is news. A follow-up tells of none.
+    const byDetector = alert.followUp
+      ? []
+      : fired.map((name) => last(near.filter(({ hasDetector }) => hasDetector(name)).map(({ mute }) => mute)));
+    const known = byDetector.filter((mute) => mute !== undefined);
+    const together = known.length === byDetector.length ? first(known) : undefined;
+    return last([...whole, ...(together ? [together] : [])]);
+  };
+};

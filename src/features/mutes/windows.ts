@@ -1,0 +1,80 @@
+/** Mutes that come again by the clock of a time zone, as the config writes them. Pure. */
+import { contentId, type Mute } from '../../alert.ts';
+
+export interface MuteWindow {
+  /** As of a `Mute`. */
+  protocols: readonly string[];
+  detectors: readonly string[];
+  destinations: readonly string[];
+  /** Days on which it begins: `mon` to `sun`. */
+  days: readonly string[];
+  /** Minutes of the day by the clock on the wall, 0 to 1440. Not after `from`: of the next day. */
+  from: number;
+  to: number;
+  /** IANA name. */
+  timeZone: string;
+  reason: string;
+}
+
+const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
+const clockOf = (timeZone: string): Intl.DateTimeFormat => {
+  const known = clocks.get(timeZone);
+  if (known) return known;
+  const parts = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const;
+  const clock = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    second: 'numeric',
+    ...parts,
+  });
+  clocks.set(timeZone, clock);
+  return clock;
+};
+
+/** What the clock on the wall shows at a moment, as if it were UTC; epoch milliseconds, whole seconds. */
+export const wallOf = (at: number, timeZone: string): number => {
+  const shown = Object.fromEntries(
+    clockOf(timeZone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = shown;
+  return Date.UTC(year, month - 1, day, hour, minute, second);
+};
+
+/**
+ * When the clock shows `wall`. Of a time that comes twice, the first; a time that is skipped moves on by what is skipped.
+ */
+export const momentOf = (wall: number, timeZone: string): number => {
+  // No zone changes its clock twice within two days.
+  const [before, after] = [wall - DAY_MS, wall + DAY_MS].map((at) => wall - (wallOf(at, timeZone) - at));
+  const shows = (at: number | undefined): at is number => at !== undefined && wallOf(at, timeZone) === wall;
+  return [before, after].find(shows) ?? before ?? wall;
+};
+
+const lengthOf = ({ from, to }: MuteWindow): number => (to > from ? to - from : to - from + 1440);
+
+/** Same window, same occurrence, same id, in every daemon. */
+const idOf = (window: MuteWindow, from: number): string =>
+  `window-${contentId(JSON.stringify(window), String(from)).slice(0, 8)}`;
+
+/** The mute that a window is at a moment (epoch milliseconds); undefined while it is shut. */
+export const muteOfWindow = (window: MuteWindow, now: number): Mute | undefined => {
+  const { protocols, detectors, destinations, days, timeZone, reason } = window;
+  const today = Math.floor(wallOf(now, timeZone) / DAY_MS) * DAY_MS;
+  for (const day of [today, today - DAY_MS]) {
+    if (!days.includes(DAYS[new Date(day).getUTCDay()] ?? '')) continue;
+    const opens = day + window.from * MINUTE_MS;
+    const from = momentOf(opens, timeZone);
+    const until = momentOf(opens + lengthOf(window) * MINUTE_MS, timeZone);
+    if (from > now || now >= until) continue;
+    const times = { from: new Date(from).toISOString(), until: new Date(until).toISOString() };
+    return { id: idOf(window, from), protocols, detectors, destinations, reason, ...times };
+  }
+  return undefined;
+};

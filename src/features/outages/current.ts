@@ -1,0 +1,36 @@
+/** Which destinations and senders are broken now, for people and for metrics. */
+import { CHANNEL_KINDS, type ChannelKind } from '../../alert.ts';
+import type { Store } from '../../app/store.ts';
+import type { Standing } from '../../ledger/destination-stats.ts';
+import { senderSubject } from '../../ledger/outage-subject.ts';
+import { nameOf } from '../../ledger/record.ts';
+
+export interface BrokenNow {
+  /** A destination's id, or `sender-KIND`. */
+  id: string;
+  kind: ChannelKind;
+  /** In words. */
+  name: string;
+  /** ISO 8601. */
+  since: string;
+  /** What it said, in a sentence without secrets. */
+  message: string;
+}
+
+export const brokenNow = async (
+  { breaks }: Pick<Store, 'breaks'>,
+  destinations: readonly Pick<Standing, 'id' | 'kind' | 'label'>[],
+): Promise<BrokenNow[]> => {
+  const subjects = [
+    ...CHANNEL_KINDS.map((kind) => ({ id: senderSubject(kind), kind, name: `everything by ${kind}` })),
+    ...destinations.map(({ id, kind, label }) => ({ id, kind, name: nameOf({ kind, label }) })),
+  ];
+  const found = await breaks.get(subjects.map(({ id }) => id));
+  return subjects.flatMap((subject) => {
+    const { since, message } = found.get(subject.id) ?? {};
+    return since === undefined || message === undefined ? [] : [{ ...subject, since, message }];
+  });
+};
+
+export const brokenSentence = ({ name, since, message }: BrokenNow): string =>
+  `${name} takes no alerts since ${since}: ${message}`;

@@ -1,0 +1,63 @@
+/** The breaks that people were told of, over all daemons: each once, until it is well again. Subjects: see `subject.ts`. */
+import type { Cluster, Redis } from 'ioredis';
+import type { Destination } from '../../alert.ts';
+import type { DeliveryReason } from '../../errors.ts';
+
+export interface Break {
+  /** ISO 8601. */
+  since: string;
+  reason: DeliveryReason;
+  /** What it said, in a sentence without secrets. */
+  message: string;
+  /** Who was told, and is told when it is well again. */
+  told: Destination[];
+}
+
+export interface Breaks {
+  /** Gives the break that stands: this one, or one that was noted before. */
+  note(subject: string, broke: Break): Promise<Break>;
+  /** Of those of `subjects` that are broken. */
+  get(subjects: readonly string[]): Promise<Map<string, Break>>;
+  /** Only as it was read: one that was noted meanwhile stays. */
+  remove(subject: string, broke: Break): Promise<void>;
+  /** Counts one more, and gives how many there were of it within an hour. */
+  count(subject: string): Promise<number>;
+}
+
+/** As long as the books remember; what has not worked since is news again. */
+const KEEP_MS = 35 * 86_400_000;
+const HOUR_MS = 3_600_000;
+
+/** KEYS: the break; ARGV: as it was read. */
+const REMOVE = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])`;
+
+/** KEYS: the count; ARGV: how long it counts. */
+const COUNT = `
+local count = redis.call('INCR', KEYS[1])
+if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return count`;
+
+const parse = (json: string): Break => JSON.parse(json) as Break;
+
+export const createBreaks = (redis: Redis | Cluster, prefix: string): Breaks => {
+  const keyOf = (subject: string): string => `${prefix}:announced:${subject}`;
+  return {
+    note: async (subject, broke) => {
+      const json = JSON.stringify(broke);
+      if (await redis.set(keyOf(subject), json, 'PX', KEEP_MS, 'NX')) return broke;
+      const before = await redis.get(keyOf(subject));
+      return before === null ? broke : parse(before);
+    },
+    get: async (subjects) => {
+      if (subjects.length === 0) return new Map();
+      const found = await redis.mget(subjects.map(keyOf));
+      return new Map(subjects.flatMap((subject, index) => (found[index] ? [[subject, parse(found[index])]] : [])));
+    },
+    remove: async (subject, broke) => {
+      await redis.eval(REMOVE, 1, keyOf(subject), JSON.stringify(broke));
+    },
+    count: async (subject) => Number(await redis.eval(COUNT, 1, `${prefix}:breaks:${subject}`, HOUR_MS)),
+  };
+};

@@ -1,0 +1,124 @@
+/** What a second look means: when to look, what a sighting says, what people are told. Pure. */
+import { type Alert, type Change, followUpId, type Item, type JsonObject } from '../../alert.ts';
+import { isWanted } from '../../poll/ingest.ts';
+import type { DueLook, Watched } from './store.ts';
+
+/** What an answer told of an inspection; `unsure`: nothing. */
+export type Sighting = { kind: 'found'; item: Item } | { kind: 'gone' } | { kind: 'unsure' };
+
+/** What the books say of the first alert of an inspection. */
+export interface Told {
+  /** The first alert's id. */
+  alertId: string;
+  /** The assessment it was forwarded with. */
+  assessment: string;
+  /** Ids of the destinations that have it or will. */
+  destinations: string[];
+}
+
+/** What to do after a look. */
+export type Verdict =
+  | { kind: 'same' | 'unsure' | 'gone' }
+  /** Look once more before it is called gone. */
+  | { kind: 'confirm' }
+  | { kind: 'forward'; item: Item }
+  /** `item` is absent where it is gone. */
+  | { kind: 'tell'; change: Change; first: Told; was: string; item?: Item };
+
+const RANKS: Readonly<Record<string, number>> = { ok: 0, suspecious: 1, critical: 2 };
+
+/** A word nobody documented is neither more nor less than another. */
+const compare = (was: string, is: string): Change | undefined => {
+  const [before, now] = [RANKS[was], RANKS[is]];
+  if (before === undefined || now === undefined || before === now) return undefined;
+  return now < before ? 'downgraded' : 'upgraded';
+};
+
+/** Of what people know nothing: only whether it has become an alert matters. */
+const judgeUntold = (item: Item | undefined, assessments: readonly string[]): Verdict => {
+  if (!item) return { kind: 'gone' };
+  return isWanted(item, assessments) ? { kind: 'forward', item } : { kind: 'same' };
+};
+
+const judgeTold = (watched: Watched, item: Item | undefined, first: Told): Verdict => {
+  if (first.destinations.length === 0) return { kind: item ? 'same' : 'gone' };
+  const was = watched.told ?? first.assessment;
+  if (!item) return watched.misses === 0 ? { kind: 'confirm' } : { kind: 'tell', change: 'vanished', first, was };
+  const change = compare(was, item.assessment ?? '');
+  return change === undefined ? { kind: 'same' } : { kind: 'tell', change, first, was, item };
+};
+
+/** `first` is undefined where no alert of it is in the books: nobody was told. */
+export const judge = (
+  watched: Watched,
+  sighting: Sighting,
+  first: Told | undefined,
+  assessments: readonly string[],
+): Verdict => {
+  if (sighting.kind === 'unsure') return { kind: 'unsure' };
+  const item = sighting.kind === 'found' ? sighting.item : undefined;
+  return first ? judgeTold(watched, item, first) : judgeUntold(item, assessments);
+};
+
+/** The first look after `now`; undefined when all are over. Epoch milliseconds. */
+export const nextLook = (writtenAt: number, now: number, offsets: readonly number[]): number | undefined => {
+  const later = offsets.map((offset) => writtenAt + offset).filter((at) => at > now);
+  return later.length === 0 ? undefined : Math.min(...later);
+};
+
+const TEXT_LIMIT = 300;
+const TOLD_FIELDS = ['_id', 'chainId', 'txHash', 'txTimestamp', 'protocol', 'assessment', 'createdAt'];
+
+/** As much of an inspection as is told of it when it is gone. */
+export const remains = ({ raw }: Item): JsonObject => {
+  const left: JsonObject = {};
+  for (const field of TOLD_FIELDS) {
+    const value = raw[field];
+    if (typeof value === 'string') left[field] = value.slice(0, TEXT_LIMIT);
+    if (typeof value === 'number') left[field] = value;
+  }
+  return left;
+};
+
+const NEAR: readonly string[] = ['suspecious', 'critical'];
+
+/** The first look at an item as it was read; undefined where none is due. What has no date is not watched. */
+export const firstLook = (
+  item: Item,
+  protocol: string,
+  now: number,
+  { offsets, assessments }: { offsets: readonly number[]; assessments: readonly string[] },
+): DueLook | undefined => {
+  const { source, itemId, txHash, assessment = '', dates } = item;
+  const wanted = isWanted(item, assessments);
+  if (source !== 'inspections' || !(wanted || NEAR.includes(assessment))) return undefined;
+  const writtenAt = dates.createdAt ?? dates.txTimestamp ?? dates.updatedAt;
+  const dueAt = writtenAt === undefined ? undefined : nextLook(writtenAt, now, offsets);
+  if (writtenAt === undefined || dueAt === undefined) return undefined;
+  const known = { ...(txHash === undefined ? {} : { txHash }), ...(wanted ? { item: remains(item) } : {}) };
+  return { dueAt, watched: { protocol, itemId, ...known, writtenAt, followUps: 0, misses: 0 } };
+};
+
+/** `now` in epoch milliseconds. */
+export const toFollowUp = (
+  service: string,
+  { protocol, itemId, txHash, followUps, item: left }: Watched,
+  { change, first, was, item }: Extract<Verdict, { kind: 'tell' }>,
+  now: number,
+): Alert => {
+  const at = new Date(now).toISOString();
+  return {
+    id: followUpId(first.alertId, change, followUps + 1),
+    source: 'inspections',
+    service,
+    protocol,
+    type: `inspection.${change}`,
+    itemId,
+    at,
+    readAt: at,
+    ...(txHash === undefined ? {} : { txHash }),
+    item: item?.raw ?? left ?? { _id: itemId },
+    replay: false,
+    followUp: { of: first.alertId, was, ...(item?.assessment === undefined ? {} : { is: item.assessment }) },
+  };
+};

@@ -1,0 +1,136 @@
+/** Reads what was written in a time, with the same questions, conditions and identities as the daemon. */
+import type { Alert, Source } from '../../alert.ts';
+import type { Config } from '../../config/schema.ts';
+import { messageOf, ServiceError, UnavailableError, UsageError } from '../../errors.ts';
+import type { ListedProtocol } from '../../poll/catalog.ts';
+import { createNameFilter } from '../../poll/include.ts';
+import { isWanted, ownItems, toAlert } from '../../poll/ingest.ts';
+import { listProtocols, openServices } from '../../service/open.ts';
+
+/** When the service wrote an item, in epoch milliseconds: from `since` on, before `until`. */
+export interface Period {
+  since: number;
+  until: number;
+}
+
+/** One protocol at one key. */
+export interface HistoryProtocol extends ListedProtocol {
+  service: string;
+}
+
+/** A source of a protocol that the service would not give. */
+export interface Unread {
+  service: string;
+  protocol: string;
+  source: Source;
+  problem: string;
+}
+
+export interface HistoryReading {
+  period: Period;
+  /** Alerts of one protocol's source, some at a time, each once; from several sources at the same time. */
+  onAlerts(protocol: HistoryProtocol, alerts: Alert[]): Promise<void>;
+  /** Told when a protocol's source was read to its end, and how many that are by now. */
+  onRead?(protocol: HistoryProtocol, source: Source, done: number, of: number): void;
+}
+
+interface Task {
+  protocol: HistoryProtocol;
+  source: Source;
+}
+
+/** These are about one protocol; anything else is about the service. */
+const isOnes = (error: unknown): boolean =>
+  error instanceof ServiceError && ['missing', 'rejected', 'unreadable'].includes(error.reason);
+
+/** Takes them up in order, `width` at a time; the first that fails ends all, and is what is thrown. */
+const inParallel = async <T>(
+  all: readonly T[],
+  width: number,
+  signal: AbortSignal,
+  each: (one: T, signal: AbortSignal) => Promise<void>,
+): Promise<void> => {
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
+  const rest = all.values();
+  const work = async (): Promise<void> => {
+    for (const one of rest) {
+      if (either.aborted) throw new UnavailableError('stopped before everything was read');
+      await each(one, either);
+    }
+  };
+  const workers = Array.from({ length: Math.min(width, all.length) }, () =>
+    work().catch((error: unknown) => failed.abort(error)),
+  );
+  await Promise.all(workers);
+  if (failed.signal.aborted) throw failed.signal.reason;
+};
+
+/** Opens connections to the services of the config, and to nothing else. */
+export const openHistory = (config: Config, signal: AbortSignal) => {
+  const services = openServices(config, Date.now);
+  const isIncluded = createNameFilter(config.protocols.include, config.protocols.exclude);
+  const { lookback, concurrency } = config.poll;
+
+  const pagesOf = ({ protocol: { service, name }, source }: Task, since: number, either: AbortSignal) => {
+    const feed = services.get(service)?.feed;
+    if (feed === undefined) throw new Error(`the config has no service '${service}'`);
+    return source === 'inspections'
+      ? feed.inspections(name, since, either, true)
+      : feed.notifications([name], since, either, true);
+  };
+
+  /** The service may filter and sort by another date than the one an item was written at: a little more is read. */
+  const readOne = async (task: Task, { period, onAlerts }: HistoryReading, either: AbortSignal): Promise<void> => {
+    const { protocol, source } = task;
+    const track = { service: protocol.service, source, protocol: protocol.name };
+    const seen = new Set<string>();
+    const isNew = ({ id, at }: Alert): boolean => {
+      const isInPeriod = Date.parse(at) >= period.since && Date.parse(at) < period.until;
+      return isInPeriod && seen.size < seen.add(id).size;
+    };
+    for await (const { items, settledBefore = 0 } of pagesOf(task, period.since - lookback, either)) {
+      const alerts = ownItems(items, track)
+        .filter((item) => isWanted(item, config.alerts.assessments))
+        .map((item) => toAlert(item, protocol.service, protocol.name, Date.now()))
+        .filter(isNew);
+      if (alerts.length > 0) await onAlerts(protocol, alerts);
+      if (settledBefore > period.until + lookback) return;
+    }
+  };
+
+  return {
+    /** Those that the config includes, by name where one is given. Throws a `UsageError` where there is none. */
+    protocols: async (name?: string): Promise<HistoryProtocol[]> => {
+      const lists = await Promise.all(
+        [...services].map(async ([service, opened]) =>
+          (await listProtocols(opened, signal)).map((protocol) => ({ service, ...protocol })),
+        ),
+      );
+      const found = lists.flat().filter((each) => isIncluded(each.name) && (name === undefined || each.name === name));
+      if (found.length > 0) return found;
+      const what = name === undefined ? 'a protocol' : `a protocol '${name}'`;
+      throw new UsageError(`no service lists ${what} that the config includes`);
+    },
+    /** Gives what could not be read; throws a `ServiceError` where a service as a whole does not answer. */
+    read: async (protocols: readonly HistoryProtocol[], reading: HistoryReading): Promise<Unread[]> => {
+      const { sources } = config.alerts;
+      const tasks = protocols.flatMap((protocol) => sources.map((source) => ({ protocol, source })));
+      const unread: Unread[] = [];
+      let done = 0;
+      await inParallel(tasks, concurrency, signal, async (task, either) => {
+        await readOne(task, reading, either).catch((error: unknown) => {
+          if (!isOnes(error)) throw error;
+          const { protocol, source } = task;
+          unread.push({ service: protocol.service, protocol: protocol.name, source, problem: messageOf(error) });
+        });
+        done += 1;
+        reading.onRead?.(task.protocol, task.source, done, tasks.length);
+      });
+      return unread;
+    },
+    close: async (): Promise<void> => {
+      await Promise.all([...services.values()].map(({ client }) => client.close()));
+    },
+  };
+};

@@ -1,0 +1,108 @@
+/** History on its way once more: which alerts a period holds, where each goes, and on into the queue. */
+import { randomUUID } from 'node:crypto';
+import type { Alert, Destination } from '../../alert.ts';
+import type { Config } from '../../config/schema.ts';
+import { toParcels } from '../../dispatch/dispatch.ts';
+import { type Routes, routeAlert } from '../../dispatch/routes.ts';
+import { routeSettings } from '../routes/routes.ts';
+import type { HistoryProtocol, openHistory, Period, Unread } from './history.ts';
+import type { Resent } from './resend.ts';
+
+export interface ForwardPlan {
+  protocols: readonly HistoryProtocol[];
+  period: Period;
+  /** Instead of the protocols' own destinations. */
+  to?: readonly Destination[];
+}
+
+/** An alert and where it goes. */
+export interface Forwarded {
+  alert: Alert;
+  routes: Routes;
+}
+
+export interface ForwardCounts extends Resent {
+  alerts: number;
+  /** Alerts that no trigger asks for. */
+  skipped: number;
+  /** Alerts without any destination. */
+  stranded: number;
+  /** Why, one sentence each. */
+  problems: string[];
+  unread: Unread[];
+}
+
+export interface ForwardProgress {
+  /** Sources of protocols. */
+  done: number;
+  of: number;
+  counts: ForwardCounts;
+}
+
+export interface ForwardDependencies {
+  config: Config;
+  history: ReturnType<typeof openHistory>;
+  /** Sends once more; left out: nothing is sent. */
+  resend?(parcels: ReturnType<typeof toParcels>, act: 'replayed', nonce: string): Promise<Resent>;
+  /** Puts onto alerts what helps to decide. Default: nothing. */
+  withContext?(alerts: readonly Alert[]): Promise<Alert[]>;
+  /** Told of every alert. */
+  onForwarded?(forwarded: Forwarded): void;
+  onProgress?(progress: ForwardProgress): void;
+  /** Told of what is queued by now, each time something was. */
+  onQueued?(sent: number): void;
+}
+
+/** Runs a plan. What is sent is marked as a replay and keeps its identities. */
+export const forward = async (
+  { config, history, resend, withContext, onForwarded, onProgress, onQueued }: ForwardDependencies,
+  { protocols, period, to }: ForwardPlan,
+): Promise<ForwardCounts> => {
+  const settings = routeSettings(config);
+  const nonce = `replay ${randomUUID()}`;
+  const problems = new Set<string>();
+  const counts: ForwardCounts = {
+    alerts: 0,
+    sent: 0,
+    held: 0,
+    waiting: 0,
+    delivered: 0,
+    skipped: 0,
+    stranded: 0,
+    problems: [],
+    unread: [],
+  };
+
+  const route = (alert: Alert, protocol: HistoryProtocol): Forwarded => {
+    const routes = to ? { destinations: [...to], problems: [] } : routeAlert(alert, protocol, settings);
+    counts.alerts += 1;
+    for (const problem of routes.problems) problems.add(`${protocol.name}: ${problem}`);
+    if (routes.skipped) counts.skipped += 1;
+    else if (routes.destinations.length === 0) counts.stranded += 1;
+    return { alert, routes };
+  };
+
+  const send = async (forwarded: readonly Forwarded[]): Promise<void> => {
+    if (resend === undefined) return;
+    const parcels = toParcels(forwarded.map(({ alert, routes: { destinations } }) => ({ alert, destinations })));
+    const resent = await resend(parcels, 'replayed', nonce);
+    counts.sent += resent.sent;
+    counts.held += resent.held;
+    counts.waiting += resent.waiting;
+    onQueued?.(counts.sent + counts.held);
+  };
+
+  counts.unread = await history.read(protocols, {
+    period,
+    onAlerts: async (protocol, alerts) => {
+      const replayed = alerts.map((alert) => ({ ...alert, replay: true }));
+      const told = (await withContext?.(replayed)) ?? replayed;
+      const forwarded = told.map((alert) => route(alert, protocol));
+      for (const each of forwarded) onForwarded?.(each);
+      await send(forwarded);
+    },
+    onRead: (_protocol, _source, done, of) => onProgress?.({ done, of, counts }),
+  });
+  counts.problems = [...problems];
+  return counts;
+};

@@ -1,0 +1,67 @@
+/** Looks at every protocol's channels whenever they are listed, so that a channel that leads nowhere is said by name, once. */
+import type { Logger } from 'pino';
+import type { Destination } from '../../alert.ts';
+import { channelsOf, type RouteSettings, routeEntries } from '../../dispatch/routes.ts';
+import type { CatalogEntry } from '../../poll/catalog.ts';
+
+export interface RouteReview {
+  /** Takes a service's protocols in; says what is new. */
+  review(service: string, protocols: ReadonlyMap<string, Pick<CatalogEntry, 'name' | 'channels'>>): void;
+  /** Every entry that leads nowhere, one sentence each. */
+  problems(): string[];
+  /** Every destination of every protocol, once. */
+  destinations(): Destination[];
+  /** Names of the protocols that lead to a destination, by its id. */
+  protocolsOf(): ReadonlyMap<Destination['id'], readonly string[]>;
+}
+
+interface Reviewed {
+  protocol: string;
+  problems: string[];
+  destinations: Destination[];
+}
+
+const NOWHERE = 'a channel leads nowhere';
+
+/** `others`: what leads nowhere besides the protocols' channels. */
+export const createRouteReview = (
+  settings: RouteSettings,
+  log: Pick<Logger, 'warn'>,
+  others: readonly string[] = [],
+): RouteReview => {
+  for (const problem of others) log.warn({ problem }, NOWHERE);
+  const byService = new Map<string, Reviewed[]>();
+  const said = new Set<string>();
+  const reviewed = (): Reviewed[] => [...byService.values()].flat();
+
+  const reviewOf = (protocol: Pick<CatalogEntry, 'name' | 'channels'>): Reviewed => {
+    const entries = channelsOf(protocol.name, protocol, settings.overrides);
+    const { problems, destinations } = routeEntries(entries, settings);
+    const all = entries.length === 0 ? ['it has no channels, so its alerts reach nobody'] : problems;
+    return { protocol: protocol.name, problems: all.map((problem) => `${protocol.name}: ${problem}`), destinations };
+  };
+
+  return {
+    review: (service, protocols) => {
+      const found = [...protocols.values()].map(reviewOf);
+      const problems = found.flatMap((one) => one.problems);
+      byService.set(service, found);
+      for (const problem of problems.filter((each) => !said.has(each))) {
+        said.add(problem);
+        log.warn({ service, problem }, NOWHERE);
+      }
+    },
+    problems: () => [...others, ...reviewed().flatMap(({ problems }) => problems)],
+    destinations: () => {
+      const all = reviewed().flatMap(({ destinations }) => destinations);
+      return [...new Map(all.map((one) => [one.id, one])).values()];
+    },
+    protocolsOf: () => {
+      const found = new Map<string, Set<string>>();
+      for (const { protocol, destinations } of reviewed()) {
+        for (const { id } of destinations) found.set(id, (found.get(id) ?? new Set()).add(protocol));
+      }
+      return new Map([...found].map(([id, protocols]) => [id, [...protocols]]));
+    },
+  };
+};

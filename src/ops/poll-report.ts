@@ -1,0 +1,95 @@
+/** What reading tells metrics, health and the log. */
+import type { Logger } from 'pino';
+import type { ItemPage } from '../alert.ts';
+import { messageOf, type ServiceError } from '../errors.ts';
+import type { CatalogChange } from '../poll/catalog.ts';
+import type { PollResult, Stream } from '../poll/poller.ts';
+import type { Quarantine } from '../poll/quarantine.ts';
+import type { Health } from './health.ts';
+import { assessmentLabel, type Metrics } from './metrics.ts';
+import type { Outages } from './outages.ts';
+
+export interface PollReportDependencies {
+  quarantine: Quarantine;
+  metrics: Metrics;
+  health: Health;
+  outages: Outages;
+  log: Logger;
+}
+
+/** Longest piece of a malformed item in the log, in UTF-16 units. */
+const EXCERPT = 300;
+
+/** Names in one line of the log; a first listing may bring thousands. */
+const NAMED = 20;
+const named = (names: readonly string[]): string[] =>
+  names.length <= NAMED ? [...names] : [...names.slice(0, NAMED), `and ${names.length - NAMED} more`];
+
+const KEY = 'the key';
+const LISTING = 'protocols';
+/** Their failure does not mean that the service is down. */
+const CONTEXT = 'context';
+const assetsOf = (service: string): string => `assets at ${service}`;
+
+const subjectOf = ({ source, protocols: [first = '', ...others] }: Stream): string =>
+  `${source} of ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+
+export const createPollReport = ({ quarantine, metrics, health, outages, log }: PollReportDependencies) => {
+  const worked = (service: string, subject: string): void => {
+    health.prove(`service:${service}`);
+    outages.worked(service, KEY);
+    outages.worked(service, subject);
+  };
+
+  return {
+    onPage: async ({ service, source }: Stream, { items, malformed }: ItemPage): Promise<void> => {
+      for (const { assessment } of items) {
+        metrics.items.inc({ service, source, assessment: assessmentLabel(assessment) });
+      }
+      for (const { problem, raw } of await quarantine.admit(service, source, malformed)) {
+        metrics.itemsMalformed.inc({ service, source });
+        log.error({ service, source, problem, item: JSON.stringify(raw).slice(0, EXCERPT) }, 'malformed item');
+      }
+    },
+    onPolled: (stream: Stream, { outcome, items, alerts, sweep }: PollResult, durationMs: number): void => {
+      const { service, source } = stream;
+      metrics.polls.inc({ service, source, outcome });
+      if (outcome !== 'read') return;
+      const subject = subjectOf(stream);
+      metrics.pollDuration.observe({ service, source }, durationMs / 1000);
+      metrics.serviceUp.set({ service }, 1);
+      worked(service, subject);
+      const line = { service, subject, items, alerts, sweep, durationMs };
+      if (alerts > 0) log.info(line, 'found');
+      else log.debug(line, 'polled');
+    },
+    onPollFailed: (stream: Stream, error: unknown, isDown: boolean): void => {
+      const { service, source } = stream;
+      metrics.polls.inc({ service, source, outcome: 'failed' });
+      metrics.serviceUp.set({ service }, 0);
+      if (isDown) health.fail(`service:${service}`, messageOf(error));
+      outages.failed(service, subjectOf(stream), error);
+    },
+    onListed: (service: string, { added, removed, missing }: CatalogChange): void => {
+      metrics.serviceUp.set({ service }, 1);
+      worked(service, LISTING);
+      if (added.length + removed.length + missing.length > 0) {
+        const told = { added: named(added), removed: named(removed), missing: named(missing) };
+        log.info({ service, ...told }, 'protocols changed');
+      }
+    },
+    onListFailed: (service: string, error: unknown): void => {
+      metrics.serviceUp.set({ service }, 0);
+      health.fail(`service:${service}`, messageOf(error));
+      outages.failed(service, LISTING, error);
+    },
+    onAssetsListed: (service: string): void => outages.worked(CONTEXT, assetsOf(service)),
+    onAssetsFailed: (service: string, error: unknown): void => outages.failed(CONTEXT, assetsOf(service), error),
+    onRefused: (service: string, error: ServiceError): void => {
+      metrics.serviceUp.set({ service }, 0);
+      health.fail(`service:${service}`, `the key is refused, so none of its protocols is read: ${error.message}`);
+      log.error({ service, err: error }, 'the key is refused, so none of its protocols is read');
+      outages.failed(service, KEY, error);
+    },
+  };
+};

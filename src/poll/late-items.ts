@@ -1,0 +1,55 @@
+/** Takes in what was found outside of a poll, as a poll would have: queue first, remember second, under the same lock. */
+import type { Alert, Item } from '../alert.ts';
+import type { Cursor, Cursors, Track } from './cursor.ts';
+import { toAlert } from './ingest.ts';
+import type { PollLock } from './lock.ts';
+import type { Seen } from './seen.ts';
+
+export interface LatecomerDependencies {
+  cursors: Cursors;
+  seen: Seen;
+  lock: PollLock;
+  /** Resolves when every alert is durably queued. */
+  dispatch(alerts: readonly Alert[]): Promise<void>;
+  now(): number;
+}
+
+/** Those of the alerts that are nobody's yet. Asked under the lock, so that no poll takes them meanwhile. */
+export type Unknown = (track: Track, alerts: readonly Alert[]) => Promise<Alert[]>;
+
+const latestOf = ({ dates }: Item): number | undefined => {
+  const all = Object.values(dates);
+  return all.length === 0 ? undefined : Math.max(...all);
+};
+
+/** What was written before a track began is history, which nobody asked for. */
+const isNews = (item: Item, { start }: Cursor): boolean => (latestOf(item) ?? start) > start;
+
+export const createLatecomers = ({ cursors, seen, lock, dispatch, now }: LatecomerDependencies) => ({
+  /** Gives those that were queued; undefined where the track is being read just now: try again. */
+  take: async (track: Track, items: readonly Item[], unknown: Unknown): Promise<Alert[] | undefined> => {
+    const held = await lock.take([track]);
+    if (!held) return undefined;
+    try {
+      const [cursor] = await cursors.get([track]);
+      if (!cursor) return [];
+      const news = items.filter((item) => isNews(item, cursor));
+      const latest = new Map<string, number>();
+      const alerts = news.map((item) => {
+        const alert = toAlert(item, track.service, track.protocol, now());
+        latest.set(alert.id, latestOf(item) ?? now());
+        return alert;
+      });
+      const fresh = await unknown(track, alerts);
+      if (fresh.length === 0) return [];
+      await dispatch(fresh);
+      await seen.remember(
+        track,
+        fresh.map(({ id }) => ({ id, latest: latest.get(id) ?? now() })),
+      );
+      return fresh;
+    } finally {
+      await held.release();
+    }
+  },
+});

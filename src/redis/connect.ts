@@ -1,0 +1,152 @@
+/** Connections to Redis: the only place where they are made. */
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import type { RedisClient } from '../queue/queues.ts';
+import type { Secret } from '../secret.ts';
+import { throttleErrors } from './throttle.ts';
+
+export interface RedisNode {
+  host: string;
+  port: number;
+}
+
+/** How to reach Redis; exactly one of `url`, `sentinel`, `cluster` and `socketPath` is used, in that order. */
+export interface RedisSettings {
+  /** `redis://` or, for TLS, `rediss://`, with user, password and database; or the path of a unix socket. */
+  url?: Secret;
+  /** Sentinels as `host:port`, and the name of the master they watch. */
+  sentinel?: { name: string; nodes: readonly string[] };
+  /** Any nodes of the cluster as `host:port`. */
+  cluster?: { nodes: readonly string[] };
+  /** A unix socket: the embedded server's. */
+  socketPath?: string;
+  /** Of Redis itself behind Sentinel or in a Cluster; a URL carries its own. */
+  username?: string;
+  password?: Secret;
+}
+
+/** The settings of one Redis that is addressed directly. */
+export type SingleRedis = { url: Secret } | { socketPath: string };
+
+export interface RedisOwner {
+  /** Shows in CLIENT LIST as `tocsin:ROLE`. */
+  role: string;
+  /** Equal errors come at most once in 10 s; `times` says how many they were. */
+  onError(error: Error, times: number): void;
+}
+
+const retryDelayMs = (times: number): number => Math.min(50 * 2 ** Math.min(times - 1, 10), 2000);
+
+/**
+ * A host that went silent (frozen, unplugged) is noticed after this time without an answer to a pending command. It has
+ * to exceed the longest wait that is no fault: BullMQ's workers block for up to 10 s for the next delayed job. The rest
+ * is for an event loop that is late itself.
+ */
+const SOCKET_TIMEOUT_MS = 15_000;
+
+/** Of one connection, to a single Redis or to a node of a cluster. */
+const connectionOptions = ({ username, password }: RedisSettings, role: string) => ({
+  connectionName: `tocsin:${role}`,
+  ...(username === undefined ? {} : { username }),
+  ...(password === undefined ? {} : { password: password.reveal() }),
+  // Commands wait for Redis to come back, however long: work is never dropped because Redis restarts. Callers that
+  // must not wait set a bound of their own. BullMQ's workers insist on it.
+  maxRetriesPerRequest: null,
+  socketTimeout: SOCKET_TIMEOUT_MS,
+  connectTimeout: 5000,
+  // Probes an idle connection after this time, so that a firewall keeps it and a dead peer shows.
+  keepAlive: 10_000,
+  // While Redis reads its data back in, it is asked again this often at least.
+  maxLoadingRetryTime: 1000,
+  // After a failover behind one address the old master answers READONLY: connect again and repeat the command.
+  reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
+});
+type ConnectionOptions = ReturnType<typeof connectionOptions>;
+
+/** Of one client that looks after its connection itself. */
+const WHILE_AWAY = {
+  enableOfflineQueue: true,
+  // Tight, so that what waits goes on within 2 s of Redis' return; the library's own curve leaves seconds.
+  retryStrategy: retryDelayMs,
+};
+
+/** `10.0.0.1:6379`, `redis-0.example.com:6379`, `[::1]:6379`. */
+const nodeOf = (text: string, defaultPort: number): RedisNode => {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? [];
+  return { host: bracketed ?? plain ?? text, port: port === undefined ? defaultPort : Number(port) };
+};
+
+const openSingle = (address: SingleRedis, options: Omit<RedisOptions, 'replyMapping'>): Redis =>
+  'url' in address ? new Redis(address.url.reveal(), options) : new Redis({ ...options, path: address.socketPath });
+
+const openSentinel = ({ name, nodes }: { name: string; nodes: readonly string[] }, options: ConnectionOptions): Redis =>
+  new Redis({
+    ...WHILE_AWAY,
+    ...options,
+    name,
+    sentinels: nodes.map((node) => nodeOf(node, 26_379)),
+    sentinelRetryStrategy: retryDelayMs,
+    // A sentinel that is silent must not keep us from asking the next one.
+    sentinelCommandTimeout: 2000,
+    // The sentinels are listened to, so that a frozen master is left as soon as they have chosen another one.
+    failoverDetector: true,
+  });
+
+const openCluster = (nodes: readonly string[], redisOptions: ConnectionOptions): Cluster =>
+  new Cluster(
+    nodes.map((node) => nodeOf(node, 6379)),
+    {
+      enableOfflineQueue: true,
+      clusterRetryStrategy: retryDelayMs,
+      // A failover takes seconds; the library's 16 tries at 100 ms each give up before it is over.
+      maxRedirections: 64,
+      retryDelayOnFailover: 250,
+      retryDelayOnClusterDown: 250,
+      redisOptions,
+    },
+  );
+
+const open = (settings: RedisSettings, role: string): RedisClient => {
+  const { url, sentinel, cluster, socketPath } = settings;
+  const options = connectionOptions(settings, role);
+  if (url !== undefined) return openSingle({ url }, { ...WHILE_AWAY, ...options });
+  if (sentinel !== undefined) return openSentinel(sentinel, options);
+  if (cluster !== undefined) return openCluster(cluster.nodes, options);
+  if (socketPath !== undefined) return openSingle({ socketPath }, { ...WHILE_AWAY, ...options });
+  throw new Error('no Redis is named: neither url, sentinel, cluster nor socketPath');
+};
+
+/** Opens a connection; it keeps reconnecting by itself until `disconnect` or `quit` is called. */
+export const connectRedis = (settings: RedisSettings, { role, onError }: RedisOwner): RedisClient => {
+  const redis = open(settings, role);
+  const report = throttleErrors({ onError, now: Date.now });
+  redis.on('error', report);
+  if (redis instanceof Cluster) redis.on('node error', report);
+  return redis;
+};
+
+/**
+ * Asks one question over a connection of its own: no retry, no waiting until data is loaded, done within `timeoutMs`.
+ * Rejects when there is no answer.
+ */
+export const askRedis = async <T>(
+  settings: SingleRedis,
+  timeoutMs: number,
+  ask: (redis: Redis) => Promise<T>,
+): Promise<T> => {
+  const options = { lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0, enableReadyCheck: false };
+  const bounds = { connectTimeout: timeoutMs, commandTimeout: timeoutMs };
+  const redis = openSingle(settings, { ...options, ...bounds });
+  redis.on('error', () => {});
+  try {
+    await redis.connect();
+    return await ask(redis);
+  } finally {
+    redis.disconnect();
+  }
+};
+
+/**
+ * The prefix of all keys, with a hash tag: in a Cluster every key that one script touches must be in one slot. A prefix
+ * that holds a tag already stays as it is. Never ioredis' own `keyPrefix`, which BullMQ refuses.
+ */
+export const keyPrefix = (prefix: string): string => (/\{[^}]+\}/.test(prefix) ? prefix : `{${prefix}}`);

@@ -1,0 +1,144 @@
+/**
+ * One daemon a data directory: a lease in `DATADIR/tocsin.lock`, renewed as long as its holder lives. What a killed
+ * daemon left behind is taken over by the next one.
+ */
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, unlink } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { UsageError } from '../errors.ts';
+import { codeOf, createLease, type Lease, readLease, removeStaleLease, renewLease } from './lease-file.ts';
+import { isAlive } from './pid.ts';
+
+export interface LockSettings {
+  dataDir: string;
+  /** Somebody else has the directory now, or it cannot be written any more: stop using it. Called once. */
+  onLost(why: string): void;
+  /** Default 2000. */
+  renewEveryMs?: number;
+  /** Default 10,000. */
+  staleAfterMs?: number;
+}
+
+export interface DataDirLock {
+  /** The lock file. */
+  file: string;
+  /** Asks the file itself, so that a takeover is known before the next renewal finds it. */
+  isHeld(): Promise<boolean>;
+  /** May be called again. */
+  release(): Promise<void>;
+}
+
+type Place = Required<LockSettings> & { file: string; id: string };
+
+/** Leases of this very process: a lease with our pid that is not among them was left by an earlier life of that pid. */
+const ownLeases = new Set<string>();
+
+/**
+ * On this host the process table knows. A lease of another host, or one that only looks old, is watched: clocks differ
+ * and machines sleep, but a holder that lives renews while we look.
+ */
+const judge = async (lease: Lease, first: Lease, watchedMs: number, place: Place) => {
+  if (ownLeases.has(lease.id) || lease.renewedAt !== first.renewedAt) return 'held';
+  const isOld = Date.now() - Date.parse(lease.renewedAt) > place.staleAfterMs;
+  if (lease.host === hostname()) {
+    if (lease.pid === process.pid || !(await isAlive(lease.pid))) return 'stale';
+    if (!isOld) return 'held';
+  }
+  return watchedMs > (isOld ? 2 * place.renewEveryMs : place.staleAfterMs) ? 'stale' : 'watch';
+};
+
+const refusal = ({ dataDir, file }: Place, { host, pid, renewedAt }: Lease): UsageError =>
+  new UsageError(
+    `the data directory ${dataDir} is in use by another Tocsin (process ${pid} on ${host}, seen ${renewedAt}): stop that one, or give this one another dataDir. The lock is ${file}`,
+  );
+
+const acquire = async (place: Place): Promise<FileHandle> => {
+  let first: Lease | undefined;
+  let watchedSince = performance.now();
+  for (;;) {
+    const handle = await createLease(place.file, place.id);
+    if (handle !== undefined) return handle;
+    const lease = await readLease(place.file);
+    if (lease === undefined) continue;
+    if (first?.id !== lease.id) {
+      first = lease;
+      watchedSince = performance.now();
+    }
+    const verdict = await judge(lease, first, performance.now() - watchedSince, place);
+    if (verdict === 'held') throw refusal(place, lease);
+    if (verdict === 'stale') await removeStaleLease(place.file, lease, place.staleAfterMs);
+    await delay(20);
+  }
+};
+
+/** Renews by writing into the file it created itself: a lease that somebody put in its place is never overwritten. */
+const keepRenewing = (created: FileHandle, { file, id, renewEveryMs, staleAfterMs, onLost }: Place) => {
+  let handle = created;
+  let renewedAt = performance.now();
+  let work = Promise.resolve();
+  let isLost = false;
+  // Renewals queue up when the disk is slow, and each of them would find the loss again.
+  const lose = (why: string): void => {
+    clearInterval(timer);
+    if (isLost) return;
+    isLost = true;
+    onLost(why);
+  };
+  const renew = async (): Promise<void> => {
+    const lease = await readLease(file);
+    if (lease !== undefined && lease.id !== id) {
+      return lose(`${file} belongs to process ${lease.pid} on ${lease.host} now`);
+    }
+    // Deleted by hand, perhaps: ours again unless somebody is faster.
+    const again = lease === undefined ? await createLease(file, id) : undefined;
+    if (again === undefined) {
+      await renewLease(handle, id);
+    } else {
+      await handle.close();
+      handle = again;
+    }
+    renewedAt = performance.now();
+  };
+  const timer = setInterval(() => {
+    work = work.then(renew).catch((error: unknown) => {
+      if (performance.now() - renewedAt > staleAfterMs) lose(`${file} cannot be renewed (${codeOf(error)})`);
+    });
+  }, renewEveryMs).unref();
+  return async (): Promise<void> => {
+    clearInterval(timer);
+    await work;
+    await handle.close();
+  };
+};
+
+/**
+ * Takes the directory, making it where it is missing. Waits only while it cannot tell whether a holder on another host
+ * still lives. Throws a `UsageError` that names the holder, or says that the directory cannot be written.
+ */
+export const lockDataDir = async (settings: LockSettings): Promise<DataDirLock> => {
+  const dataDir = resolve(settings.dataDir);
+  const file = join(dataDir, 'tocsin.lock');
+  const id = randomUUID();
+  const place = { renewEveryMs: 2000, staleAfterMs: 10_000, ...settings, dataDir, file, id };
+  ownLeases.add(id);
+  const handle = await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    .then(() => acquire(place))
+    .catch((error: unknown) => {
+      ownLeases.delete(id);
+      if (error instanceof UsageError) throw error;
+      throw new UsageError(`the data directory ${dataDir} cannot be written (${codeOf(error)})`, { cause: error });
+    });
+  const endRenewing = keepRenewing(handle, place);
+  const isHeld = async () => (await readLease(file).catch(() => undefined))?.id === id;
+  return {
+    file,
+    isHeld,
+    release: async () => {
+      if (!ownLeases.delete(id)) return;
+      await endRenewing();
+      if (await isHeld()) await unlink(file).catch(() => {});
+    },
+  };
+};

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import type { ChannelKind, Mute } from '../../../src/alert.ts';
+import type { RouteSettings } from '../../../src/dispatch/routes.ts';
+import { createGate, trustedBy } from '../../../src/features/approval/policy.ts';
+import { createMuteOf } from '../../../src/features/mutes/match.ts';
+import { sortDestinations } from '../../../src/features/suppression/sort.ts';
+import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
+
+const NONE: ReadonlySet<string> = new Set();
+
+const isAllowed = (entry: string, kind: ChannelKind, address: string): boolean =>
+  createGate({ gate: true, allow: [entry], trusted: NONE })(NONE)(destinationOf(kind, address));
+
+describe('allow', () => {
+  test.each<[string, ChannelKind, string, boolean]>([
+    ['slack:C024*', 'slack', 'C024BE91L', true],
+    ['slack:C024*', 'slack', 'c024BE91L', false],
+    ['slack:C024*', 'telegram', 'C024BE91L', false],
+    ['slack:hooks.slack.com/services/T1/*', 'slack', 'https://hooks.slack.com/services/T1/B/x', true],
+    ['slack:hooks.slack.com/services/T1/*', 'slack', 'https://hooks.slack.com/services/T2/B/x', false],
+    ['slack:*', 'slack', '#alerts', true],
+    ['email:*@example.com', 'email', 'On.Call@Example.com', true],
+    ['email:*@example.com', 'email', 'oncall@example.com.evil.example', false],
+    ['email:*@example.com', 'email', 'oncall@notexample.com', false],
+    ['telegram:-100123*', 'telegram', '-100123456/7', true],
+    ['webhook:hooks.example.com/*', 'webhook', 'https://hooks.example.com/a/b?c=d', true],
+    ['webhook:HOOKS.example.com', 'webhook', 'https://hooks.example.com/a/b', true],
+    ['webhook:hooks.example.com/a', 'webhook', 'https://hooks.example.com/b', false],
+    ['webhook:*.example.com/*', 'webhook', 'https://hooks.example.com/a', true],
+    ['webhook:*.example.com/*', 'webhook', 'https://evil.test/x.example.com/a', false],
+    ['webhook:*.example.com', 'webhook', 'https://evil.test/?.example.com', false],
+    ['webhook:hooks.example.com', 'webhook', 'https://hooks.example.com@evil.test/', false],
+    ['webhook:hooks.example.com', 'webhook', 'https://hooks.example.com.evil.test/', false],
+    ['webhook:hooks.example.com', 'webhook', 'https://hooks.example.com:8443/', false],
+    ['webhook:hooks.example.com:8443', 'webhook', 'https://hooks.example.com:8443/', true],
+    ['webhook:hooks.example.com', 'webhook', 'http://hooks.example.com/', false],
+    ['webhook:http://hooks.example.com/*', 'webhook', 'http://hooks.example.com/x', true],
+    ['webhook:http://hooks.example.com/*', 'webhook', 'https://hooks.example.com/x', false],
+  ])('%s and %s %s: %s', (entry, kind, address, isOpen) => expect(isAllowed(entry, kind, address)).toBe(isOpen));
+});
+
+const SLACK = destinationOf('slack', 'C1');
+const EMAIL = destinationOf('email', 'a@example.com');
+
+const settings: RouteSettings = {
+  triggers: 'ignore',
+  overrides: { Vault: { extraChannels: [{ name: 'slack', contacts: ['C1'] }] } },
+  configured: new Set(['email', 'slack']),
+  addressesOf: (_kind, { contacts = [] }) => ({ addresses: contacts, problems: [] }),
+  labelOf: (_kind, address) => address,
+};
+
+describe('the gate', () => {
+  test('is open for everything where it is off', () => {
+    expect(createGate({ gate: false, allow: [], trusted: NONE })(NONE)(SLACK)).toBe(true);
+  });
+
+  test('is shut for what nobody approved, allowed or wrote into the config', () => {
+    const gate = { gate: true, allow: [], trusted: NONE };
+    expect(createGate(gate)(NONE)(SLACK)).toBe(false);
+    expect(createGate(gate)(new Set([SLACK.id]))(SLACK)).toBe(true);
+    expect(createGate(gate)(new Set([SLACK.id]))(EMAIL)).toBe(false);
+    const trusted = trustedBy([{ name: 'email', contacts: ['a@example.com'] }], settings);
+    for (const destination of [SLACK, EMAIL]) expect(createGate({ ...gate, trusted })(NONE)(destination)).toBe(true);
+  });
+
+  test('holds what a mute would not keep back anyway', () => {
+    const mute: Mute = {
+      id: 'mute-1',
+      protocols: [],
+      detectors: [],
+      destinations: [SLACK.id],
+      reason: 'r',
+      from: '2026-11-20T10:00:00.000Z',
+      until: '2026-11-20T12:00:00.000Z',
+    };
+    const muteOf = createMuteOf([mute], []);
+    const isOpen = createGate({ gate: true, allow: [], trusted: NONE })(NONE);
+    const alert = inspectionAlert();
+    expect(sortDestinations(alert, [SLACK, EMAIL], { muteOf, isOpen })).toEqual({
+      destinations: [],
+      muted: [{ destination: SLACK, mute }],
+      held: [EMAIL],
+    });
+    expect(sortDestinations(alert, [SLACK, EMAIL], { muteOf, isOpen: () => true }).destinations).toEqual([EMAIL]);
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createLostDeliveries, type LostDependencies } from '../../../src/features/audit/lost-jobs.ts';
+import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
+import { createLedger } from '../../../src/ledger/ledger.ts';
+import { createParcelQueues } from '../../../src/queue/queues.ts';
+import { createInventory } from '../../../src/queue/scan.ts';
+import { destinationOf } from '../../support/alerts.ts';
+import { makeAlert } from '../../support/numbered.ts';
+import { openTestRedis } from '../../support/redis.ts';
+
+const DESTINATION = destinationOf('slack', 'C1');
+const MINUTE = 60_000;
+const ALERT = makeAlert(1);
+
+const setUp = (changes: Partial<LostDependencies> = {}) => {
+  const { redis, prefix } = openTestRedis();
+  const time = { now: Date.parse('2026-11-20T12:00:00Z') };
+  const now = (): number => time.now;
+  const queues = createParcelQueues({ redis, prefix, onError: () => {} });
+  onTestFinished(() => queues.close());
+  const ledger = createLedger(redis, prefix, now);
+  const dead = createDeadLetters(redis, prefix);
+  const inventory = createInventory(redis, prefix);
+  const lost = createLostDeliveries({
+    inventory,
+    ledger,
+    dead,
+    enqueue: queues.enqueue,
+    destinationsOf: async () => [destinationOf('slack', 'C2'), DESTINATION],
+    itemOf: async () => ALERT.item,
+    lostAfterMs: 10 * MINUTE,
+    now,
+    ...changes,
+  });
+  const find = async () => {
+    const record = await ledger.read(ALERT.id);
+    return lost.lostOf(record ? lost.suspectsIn(record) : []);
+  };
+  return { time, queues, ledger, dead, inventory, find, heal: lost.heal };
+};
+
+const PARCEL = { destination: DESTINATION, alerts: [ALERT] };
+const CARRIED = { alert: ALERT.id, destination: DESTINATION.id };
+
+describe('a lost delivery', () => {
+  test('has waited for long without a job', async () => {
+    const { time, queues, ledger, find } = setUp();
+    await ledger.expect([PARCEL]);
+    expect(await find()).toEqual([]);
+    time.now += 11 * MINUTE;
+    expect(await find()).toMatchObject([CARRIED]);
+    await queues.enqueue([PARCEL]);
+    expect(await find()).toEqual([]);
+  });
+
+  test('is none once it has ended', async () => {
+    const { time, ledger, find } = setUp();
+    await ledger.expect([PARCEL]);
+    const attempt = { at: new Date(time.now).toISOString(), outcome: 'delivered', durationMs: 1 } as const;
+    await ledger.book(DESTINATION, [ALERT], { state: 'delivered', attempt });
+    time.now += 11 * MINUTE;
+    expect(await find()).toEqual([]);
+  });
+
+  test('that ends while it is looked for is none', async () => {
+    const context = setUp();
+    const { time, ledger, inventory } = context;
+    const uncarried: typeof inventory.uncarried = async (kind, deliveries) => {
+      const found = await inventory.uncarried(kind, deliveries);
+      const attempt = { at: new Date(time.now).toISOString(), outcome: 'delivered', durationMs: 1 } as const;
+      await ledger.book(DESTINATION, [ALERT], { state: 'delivered', attempt });
+      return found;
+    };
+    const { suspectsIn, lostOf } = createLostDeliveries({
+      inventory: { uncarried },
+      ledger,
+      dead: context.dead,
+      enqueue: context.queues.enqueue,
+      destinationsOf: async () => [],
+      itemOf: async () => undefined,
+      lostAfterMs: 0,
+      now: () => time.now + 1,
+    });
+    await ledger.expect([PARCEL]);
+    const record = await ledger.read(ALERT.id);
+    const suspects = record ? suspectsIn(record) : [];
+    expect(suspects).toMatchObject([CARRIED]);
+    expect(await lostOf(suspects)).toEqual([]);
+  });
+
+  test('is queued again, to its own destination only, and then found no more', async () => {
+    const { time, queues, ledger, inventory, find, heal } = setUp();
+    await ledger.expect([PARCEL]);
+    time.now += 11 * MINUTE;
+    for (const suspect of await find()) await heal(suspect);
+    expect(await find()).toEqual([]);
+    const elsewhere = { alert: ALERT.id, destination: destinationOf('slack', 'C2').id };
+    expect(await inventory.uncarried('slack', [elsewhere])).toEqual([elsewhere]);
+    expect((await queues.counts()).find(({ name }) => name === 'deliver-slack')?.waiting).toBe(1);
+  });
+
+  test('that leads nowhere any more ends as dead, and is kept', async () => {
+    const { time, ledger, dead, find, heal } = setUp({ destinationsOf: async () => [], itemOf: async () => undefined });
+    await ledger.expect([PARCEL]);
+    time.now += 11 * MINUTE;
+    for (const suspect of await find()) await heal(suspect);
+    expect((await ledger.read(ALERT.id))?.deliveries).toMatchObject([
+      { state: 'dead', destination: { id: DESTINATION.id } },
+    ]);
+    expect(await ledger.oldestOpen(ALERT)).toBeUndefined();
+    expect(await ledger.waiting()).toEqual({});
+    const { itemId, txHash } = ALERT;
+    expect(await dead.list()).toMatchObject([{ reason: 'lost', alert: { itemId, item: { _id: itemId, txHash } } }]);
+  });
+});

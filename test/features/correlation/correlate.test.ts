@@ -1,0 +1,136 @@
+/** Stored notifications beside inspections, with real books. */
+import { describe, expect, test } from 'vitest';
+import type { Alert, Destination } from '../../../src/alert.ts';
+import { createCorrelation } from '../../../src/features/correlation/correlate.ts';
+import { createCorrelated } from '../../../src/features/correlation/ledger.ts';
+import { createLedger } from '../../../src/ledger/ledger.ts';
+import { destinationOf, notificationAlert } from '../../support/alerts.ts';
+import { hashOf, makeAlert } from '../../support/numbered.ts';
+import { openTestRedis } from '../../support/redis.ts';
+
+const SLACK = destinationOf('slack', 'C1');
+const MAIL = destinationOf('email', 'a@example.com');
+const BOTH = [SLACK, MAIL];
+
+const setUp = (isOn = true) => {
+  const { redis, prefix } = openTestRedis();
+  const ledger = createLedger(redis, prefix, Date.now);
+  const correlated = createCorrelated(redis, prefix, Date.now);
+  const warnings: unknown[] = [];
+  const log = { info: () => {}, warn: (line: unknown) => void warnings.push(line) };
+  const untold = createCorrelation({ isOn, waitMs: 0, store: { ledger, correlated }, log }).untoldAt;
+  const expectAt = (alert: Alert, ...destinations: Destination[]) =>
+    ledger.expect(destinations.map((destination) => ({ destination, alerts: [alert] })));
+  const end = (alert: Alert, destination: Destination, state: 'delivered' | 'dead') =>
+    ledger.book(destination, [alert], {
+      state,
+      attempt: { at: '2026-11-20T10:00:00.000Z', outcome: state, durationMs: 1 },
+    });
+  const rest = async (alert: Alert): Promise<string[]> => (await untold(alert, BOTH)).map(({ kind }) => kind);
+  return { ledger, correlated, log, warnings, untold, expectAt, end, rest };
+};
+
+const naming = (...ns: number[]) => notificationAlert(`Critical: ${ns.map((n) => hashOf(n).toUpperCase()).join(', ')}`);
+
+describe('a notification that names a transaction', () => {
+  test('ends in the books where an inspection is delivered or on its way, and is sent elsewhere', async () => {
+    const { ledger, expectAt, rest } = setUp();
+    const inspection = makeAlert(1);
+    const notification = naming(1);
+    await expectAt(inspection, SLACK);
+    expect(await rest(notification)).toEqual(['email']);
+    const { alert, deliveries } = (await ledger.read(notification.id)) ?? {};
+    expect(alert?.id).toBe(notification.id);
+    expect(deliveries).toEqual([
+      expect.objectContaining({
+        state: 'delivered',
+        with: inspection.id,
+        attempts: [],
+        destination: { ...SLACK, address: undefined },
+      }),
+    ]);
+    expect(await ledger.waiting()).toEqual({ [SLACK.id]: 1 });
+    expect(await ledger.pending(SLACK, [notification])).toEqual([]);
+  });
+
+  test('that waits is ended by an inspection that came meanwhile, until it was tried', async () => {
+    const { ledger, expectAt, rest, end } = setUp();
+    await expectAt(naming(1), ...BOTH);
+    expect(await rest(naming(1))).toEqual(['slack', 'email']);
+    await ledger.book(MAIL, [naming(1)], {
+      state: 'waiting',
+      attempt: { at: '2026-11-20T10:00:00.000Z', outcome: 'retrying', durationMs: 1, maybeDelivered: true },
+    });
+    await expectAt(makeAlert(1), ...BOTH);
+    await end(makeAlert(1), SLACK, 'delivered');
+    expect(await rest(naming(1))).toEqual(['email']);
+    expect(await ledger.waiting()).toEqual({ [MAIL.id]: 2 });
+  });
+
+  test('is told with what was delivered, and not with what died', async () => {
+    const { expectAt, end, rest } = setUp();
+    await expectAt(makeAlert(1), ...BOTH);
+    await end(makeAlert(1), SLACK, 'delivered');
+    await end(makeAlert(1), MAIL, 'dead');
+    expect(await rest(naming(1))).toEqual(['email']);
+  });
+
+  test('is sent unless every one of several is told', async () => {
+    const { expectAt, rest } = setUp();
+    await expectAt(makeAlert(1), ...BOTH);
+    expect(await rest(naming(1, 2))).toEqual(['slack', 'email']);
+    await expectAt(makeAlert(2), MAIL);
+    expect(await rest(naming(1, 2))).toEqual(['slack']);
+  });
+
+  test('is its own where it has ended already', async () => {
+    const { ledger, expectAt, rest, end } = setUp();
+    await end(naming(1), SLACK, 'dead');
+    await expectAt(makeAlert(1), ...BOTH);
+    expect(await rest(naming(1))).toEqual(['slack']);
+    const records = (await ledger.read(naming(1).id))?.deliveries ?? [];
+    expect(records.map(({ destination, state }) => `${destination.kind} ${state}`).toSorted()).toEqual([
+      'email delivered',
+      'slack dead',
+    ]);
+  });
+
+  test.each<[string, Partial<Alert>]>([
+    ['another service', { service: 'other' }],
+    ['a sample', { type: 'test.sample' }],
+    ['a follow-up', { type: 'inspection.downgraded', followUp: { of: 'x', was: 'critical' } }],
+    ['another notification', { source: 'notifications', type: 'notification.created' }],
+  ])('is not told with %s', async (_, changes) => {
+    const { expectAt, rest } = setUp();
+    await expectAt(makeAlert(1, changes), ...BOTH);
+    expect(await rest(naming(1))).toEqual(['slack', 'email']);
+    await expectAt(makeAlert(1, { id: 'real' }), ...BOTH);
+    expect(await rest(naming(1))).toEqual([]);
+  });
+});
+
+test('what names none, is replayed, announced, or no notification is always sent; so is all where it is off', async () => {
+  const { expectAt, rest } = setUp();
+  await expectAt(makeAlert(1), ...BOTH);
+  const all = ['slack', 'email'];
+  expect(await rest(notificationAlert(`Transaction ${hashOf(1).slice(0, 20)}…`))).toEqual(all);
+  expect(await rest({ ...naming(1), replay: true })).toEqual(all);
+  expect(await rest({ ...naming(1), type: 'tocsin.destination.broken' })).toEqual(all);
+  expect(await rest({ ...makeAlert(1), id: 'again' })).toEqual(all);
+  expect(await rest(naming(1))).toEqual([]);
+  const off = setUp(false);
+  await off.expectAt(makeAlert(1), ...BOTH);
+  expect(await off.rest(naming(1))).toEqual(all);
+});
+
+test('in doubt it is sent', async () => {
+  const { ledger, correlated, log, warnings, expectAt } = setUp();
+  await expectAt(makeAlert(1), ...BOTH);
+  const unread = { ...ledger, byTransaction: () => Promise.reject(new Error('Redis is away')) };
+  const blind = createCorrelation({ isOn: true, waitMs: 0, store: { ledger: unread, correlated }, log }).untoldAt;
+  expect(await blind(naming(1), BOTH)).toEqual(BOTH);
+  const unwritten = { end: () => Promise.reject(new Error('Redis is away')) };
+  const mute = createCorrelation({ isOn: true, waitMs: 0, store: { ledger, correlated: unwritten }, log }).untoldAt;
+  expect(await mute(naming(1), BOTH)).toEqual(BOTH);
+  expect(warnings).toHaveLength(2);
+});

@@ -1,0 +1,332 @@
+/** The fallback and the announcements over a real Redis: crashes repeat nothing, loops do not form, daemons share. */
+import { pino } from 'pino';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Alert, Destination, Parcel } from '../../../src/alert.ts';
+import type { Service } from '../../../src/app/poll.ts';
+import { createStore, type Store } from '../../../src/app/store.ts';
+import { createDispatch } from '../../../src/dispatch/dispatch.ts';
+import type { Routes } from '../../../src/dispatch/routes.ts';
+import { createLostSearch } from '../../../src/features/audit/lost-search.ts';
+import { createFallback, fallbackRoutes } from '../../../src/features/fallback/fallback.ts';
+import { createDestinationNews } from '../../../src/features/outages/notifier.ts';
+import { createRouteReview } from '../../../src/features/routes/review.ts';
+import { routeSettings } from '../../../src/features/routes/routes.ts';
+import type { DeliveryState } from '../../../src/ledger/record.ts';
+import { createMetrics } from '../../../src/ops/metrics.ts';
+import { read, SERVICE } from '../../config/samples.ts';
+import { destinationOf } from '../../support/alerts.ts';
+import { makeAlert } from '../../support/numbered.ts';
+import { openTestRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+
+const CHANNELS = `channels:
+  slack: { botToken: xoxb-1 }
+  email: { from: "t@example.com", smtp: { host: 127.0.0.1 } }
+  webhook: {}
+`;
+const SLACK = destinationOf('slack', 'C0000001');
+const OTHER_SLACK = destinationOf('slack', 'C0000002');
+const EMAIL = destinationOf('email', 'team@example.com');
+const ONCALL = destinationOf('email', 'oncall@example.com');
+const PAGER = destinationOf('webhook', 'https://pager.example.com/x', 'pager.example.com');
+
+interface SetUp {
+  /** Shared by two that stand for two daemons. */
+  place?: ReturnType<typeof openTestRedis>;
+  after?: string;
+  channels?: string;
+  routed?: Destination[];
+  now?: () => number;
+}
+
+const FALLBACK = '[{ name: email, contacts: ["oncall@example.com"] }]';
+
+const setUp = ({
+  place = openTestRedis(),
+  after = '1ms',
+  channels = FALLBACK,
+  routed = [],
+  now = Date.now,
+}: SetUp = {}) => {
+  const whole = createStore({ ...place, onError: () => {}, now });
+  onTestFinished(() => whole.close());
+  const queued: Parcel[] = [];
+  const hooks: { enqueue(parcels: readonly Parcel[]): Promise<void> } = { enqueue: async () => {} };
+  const enqueue = async (parcels: readonly Parcel[]): Promise<void> => {
+    await hooks.enqueue(parcels);
+    queued.push(...parcels);
+    await whole.queues.enqueue(parcels);
+  };
+  const store: Store = { ...whole, queues: { ...whole.queues, enqueue } };
+  const config = read(
+    `${SERVICE}\n${CHANNELS}${channels === '' ? '' : `fallback: { after: ${after}, channels: ${channels} }\n`}`,
+  );
+  const metrics = createMetrics({ version: 'test' });
+  const log = pino({ level: 'silent' });
+  const settings = routeSettings(config);
+  const fallback = createFallback({ config, settings, store, metrics, log });
+  const routesOf = async (): Promise<Routes> => ({ destinations: routed, problems: [] });
+  const news = createDestinationNews({
+    store,
+    fallback: fallback.destinations,
+    routesOf,
+    labelOf: settings.labelOf,
+    log,
+    now,
+  });
+  const end = (alert: Alert, destination: Destination, state: DeliveryState, message = 'said no') =>
+    store.ledger.book(destination, [alert], {
+      state,
+      attempt: {
+        at: new Date().toISOString(),
+        outcome: state === 'delivered' ? 'delivered' : 'retrying',
+        durationMs: 1,
+        message,
+      },
+    });
+  /** The alerts that were queued there. */
+  const sentTo = ({ id }: Destination) =>
+    queued.filter(({ destination }) => destination.id === id).flatMap(({ alerts }) => alerts);
+  const jobs = async () => (await whole.queues.counts()).reduce((sum, { waiting }) => sum + waiting, 0);
+  return { config, store, fallback, news, metrics, queued, hooks, end, sentTo, jobs };
+};
+
+const expectAt = ({ ledger }: Store, alert: Alert, ...destinations: Destination[]) =>
+  ledger.expect(destinations.map((destination) => ({ destination, alerts: [alert] })));
+
+/** Every look that is due, and one that proves that those before it are done. */
+const looked = async ({ fallback, store, sentTo }: ReturnType<typeof setUp>): Promise<void> => {
+  const stop = fallback.start();
+  const proof = makeAlert(999);
+  await fallback.setDeadline([proof]);
+  await until('the looks are over', async () => {
+    const { waiting, delayed, active } = await store.deadlines.counts();
+    return sentTo(ONCALL).some(({ id }) => id === proof.id) && waiting + delayed + active === 0;
+  });
+  await stop(0);
+};
+
+const itemsAt = ({ sentTo }: ReturnType<typeof setUp>, destination: Destination): string[] =>
+  sentTo(destination)
+    .map(({ itemId }) => itemId)
+    .filter((id) => id !== 'item-999');
+
+describe('after the deadline', () => {
+  test('what nobody has accepted goes to the fallback and says why; what somebody has does not', async () => {
+    const world = setUp();
+    const [late, told] = [makeAlert(1), makeAlert(2)];
+    await world.fallback.setDeadline([late, told]);
+    for (const alert of [late, told]) await expectAt(world.store, alert, SLACK, EMAIL);
+    await world.end(late, SLACK, 'waiting', 'Slack answered token_revoked');
+    await world.end(told, EMAIL, 'delivered');
+    await looked(world);
+    expect(itemsAt(world, ONCALL)).toEqual(['item-1']);
+    expect(world.sentTo(ONCALL).find(({ id }) => id === late.id)?.notice).toMatch(
+      /within 1 ms; slack C0000001: Slack answered token_revoked; email team@/,
+    );
+    expect((await world.metrics.fallbackAlerts.get()).values).toMatchObject([{ labels: { reason: 'late' }, value: 2 }]);
+  });
+
+  test('an own destination that is also one of the fallback is not written twice', async () => {
+    const world = setUp();
+    await expectAt(world.store, makeAlert(1), ONCALL, SLACK);
+    await world.fallback.setDeadline([makeAlert(1)]);
+    await looked(world);
+    expect(itemsAt(world, ONCALL)).toEqual([]);
+  });
+
+  test('a look that was cut short goes on where it was, and queues nothing twice', async () => {
+    const world = setUp();
+    const [one, two] = [makeAlert(1), makeAlert(2)];
+    for (const alert of [one, two]) await expectAt(world.store, alert, SLACK);
+    world.hooks.enqueue = async ([parcel]) => {
+      if (parcel?.alerts[0]?.id !== one.id) return;
+      // Accepted between the first try and the second: it was promised to the fallback already.
+      world.hooks.enqueue = async () => {};
+      await world.end(two, SLACK, 'delivered');
+      throw new Error('Redis went away');
+    };
+    await world.fallback.setDeadline([one, two]);
+    await looked(world);
+    expect(itemsAt(world, ONCALL)).toEqual(['item-1', 'item-2']);
+    expect(await world.store.ledger.waiting()).toMatchObject({ [ONCALL.id]: 3 });
+  });
+
+  test('an alert that was dispatched again is looked at once', async () => {
+    const world = setUp({ after: '200ms' });
+    await expectAt(world.store, makeAlert(1), SLACK);
+    await world.fallback.setDeadline([makeAlert(1)]);
+    await world.fallback.setDeadline([makeAlert(1)]);
+    expect(await world.store.deadlines.counts()).toMatchObject({ delayed: 1 });
+    await looked(world);
+    expect(itemsAt(world, ONCALL)).toEqual(['item-1']);
+  });
+
+  test('it is noted before anything is queued, and only for what leads somewhere', async () => {
+    const world = setUp({ after: '1h' });
+    const { dispatch } = createDispatch({
+      routesOf: async ({ itemId }) => ({ destinations: itemId === 'item-2' ? [] : [SLACK], problems: [] }),
+      expect: () => Promise.reject(new Error('cut short')),
+      enqueue: world.store.queues.enqueue,
+      stranded: async () => {},
+      setDeadline: world.fallback.setDeadline,
+    });
+    const alerts = Array.from({ length: 201 }, (_, n) => makeAlert(n + 1));
+    await expect(dispatch([...alerts, makeAlert(1000, { replay: true })])).rejects.toThrow('cut short');
+    expect(await world.store.deadlines.counts()).toMatchObject({ delayed: 2 });
+    expect(world.queued).toEqual([]);
+  });
+
+  test('without a fallback nothing is noted', async () => {
+    const world = setUp({ channels: '' });
+    await world.fallback.setDeadline([makeAlert(1)]);
+    await world.fallback.divert([makeAlert(1)], { reason: 'held', by: 'held x', notice: () => 'held' });
+    expect(await world.store.deadlines.counts()).toMatchObject({ delayed: 0, waiting: 0 });
+    expect(world.queued).toEqual([]);
+  });
+});
+
+describe('at once', () => {
+  test('what a destination does not take goes to the fallback, once however often that is said', async () => {
+    const world = setUp();
+    await expectAt(world.store, makeAlert(1), SLACK);
+    for (let times = 0; times < 3; times += 1) {
+      await world.fallback.onDead(SLACK, [makeAlert(1)], 'Slack answered channel_not_found');
+    }
+    expect(await world.jobs()).toBe(1);
+    expect(world.sentTo(ONCALL)[0]?.notice).toBe(
+      'Fallback: slack C0000001 did not take this: Slack answered channel_not_found.',
+    );
+    await world.end(makeAlert(1), ONCALL, 'delivered');
+    const before = world.queued.length;
+    await world.fallback.onDead(EMAIL, [makeAlert(1)], 'gone');
+    expect(world.queued).toHaveLength(before);
+  });
+
+  test('two destinations that die at the same time, in two daemons, make one job', async () => {
+    const place = openTestRedis();
+    const daemons = [setUp({ place }), setUp({ place })] as const;
+    await Promise.all([
+      daemons[0].fallback.onDead(SLACK, [makeAlert(1), makeAlert(2)], 'gone'),
+      daemons[1].fallback.onDead(EMAIL, [makeAlert(2)], 'gone'),
+    ]);
+    const items = daemons.flatMap((daemon) => itemsAt(daemon, ONCALL));
+    expect(items.sort()).toEqual(['item-1', 'item-2']);
+  });
+
+  test('what the fallback itself does not take stays dead', async () => {
+    const world = setUp({ channels: '[{ name: email, contacts: ["oncall@example.com", "second@example.com"] }]' });
+    await world.fallback.onDead(ONCALL, [makeAlert(1)], 'no such mailbox');
+    expect(world.queued).toEqual([]);
+  });
+
+  test('what leads nowhere goes there, and each of its destinations gets it', async () => {
+    const channels =
+      '[{ name: email, contacts: ["oncall@example.com"] }, { name: webhook, url: "https://pager.example.com/x" }]';
+    const world = setUp({ channels });
+    await world.fallback.onStranded(makeAlert(1), 'no destination: it has no channels');
+    expect(itemsAt(world, ONCALL)).toEqual(['item-1']);
+    expect(itemsAt(world, PAGER)).toEqual(['item-1']);
+  });
+});
+
+test('a delivery to the fallback whose job was lost is queued again, not buried', async () => {
+  const world = setUp();
+  const { store, config } = world;
+  await expectAt(store, makeAlert(1), ONCALL);
+  const protocol = { name: 'Lending Pool', channels: [], notifyOn: [], missed: 0 };
+  const search = createLostSearch({
+    config,
+    store,
+    catalog: { protocols: async () => new Map([[protocol.name, protocol]]), protocolOf: async () => protocol },
+    serviceOf: () => ({ lookUp: async () => new Map() }) as unknown as Service,
+    now: () => Date.now() + config.audit.lostAfter + 1000,
+  });
+  expect(await search('main', [], true, new AbortController().signal)).toMatchObject([{ healed: true }]);
+  expect(itemsAt(world, ONCALL)).toEqual(['item-1']);
+  expect(await store.dead.count()).toBe(0);
+});
+
+test('a channel of the fallback that leads nowhere is said by name', () => {
+  const config = read(`${SERVICE}\n${CHANNELS}fallback: { channels: [{ name: slack, contacts: ["no channel"] }] }\n`);
+  const settings = routeSettings(config);
+  const said: unknown[] = [];
+  const log = { warn: (line: unknown) => void said.push(line) };
+  const review = createRouteReview(settings, log, fallbackRoutes(config, settings).problems);
+  expect(review.problems()).toEqual([expect.stringMatching(/^fallback: slack: /)]);
+  expect(said).toEqual([{ problem: review.problems()[0] }]);
+});
+
+describe('announcements', () => {
+  const broken = {
+    destination: SLACK,
+    isSender: false,
+    reason: 'destination-dead',
+    message: 'no such channel',
+  } as const;
+  const texts = (world: ReturnType<typeof setUp>, destination: Destination): string[] =>
+    world.sentTo(destination).map(({ item }) => String(item.message).split('\n')[0] ?? '');
+
+  test('of two daemons one tells, and the recovery goes to the same readers', async () => {
+    const place = openTestRedis();
+    const [one, two] = [setUp({ place }), setUp({ place, channels: '', routed: [SLACK, EMAIL] })];
+    await Promise.all([
+      one.news.onBroken({ ...broken, alerts: [makeAlert(1)] }),
+      two.news.onBroken({ ...broken, alerts: [makeAlert(1)] }),
+    ]);
+    const readers = [...one.queued, ...two.queued].map(({ destination }) => destination.id);
+    expect(new Set(readers).size).toBe(1);
+    expect(await one.jobs()).toBe(1);
+    const [reader] = [ONCALL, EMAIL].filter(({ id }) => readers.includes(id));
+    if (!reader) throw new Error('somebody was told');
+    await two.news.onWell({ destination: SLACK, isSender: false });
+    await one.news.onWell({ destination: SLACK, isSender: false });
+    expect(texts(two, reader).at(-1)).toBe('Slack C0000001 works again.');
+    expect(await one.jobs()).toBe(2);
+    await two.news.onBroken({ ...broken, alerts: [makeAlert(1)] });
+    expect(await one.jobs()).toBe(3);
+  });
+
+  test('without a fallback the other people of the protocol are told, but none by the same sender', async () => {
+    const world = setUp({ channels: '', routed: [SLACK, OTHER_SLACK, EMAIL] });
+    await expectAt(world.store, makeAlert(1), SLACK, OTHER_SLACK);
+    const token = {
+      ...broken,
+      isSender: true,
+      reason: 'sender-misconfigured',
+      message: 'Slack answered token_revoked',
+    } as const;
+    await world.news.onBroken({ ...token, alerts: [makeAlert(1)] });
+    expect(world.queued.map(({ destination }) => destination.id)).toEqual([EMAIL.id]);
+    expect(texts(world, EMAIL)).toEqual(['Every Slack channel takes no alerts: Slack answered token_revoked.']);
+    expect(String(world.sentTo(EMAIL)[0]?.item.message)).toContain('2 alerts wait for it.');
+  });
+
+  test('a destination that is known to be broken is not told of another', async () => {
+    const world = setUp({ channels: '', routed: [SLACK, EMAIL] });
+    await world.news.onBroken({ ...broken, destination: EMAIL, alerts: [makeAlert(1)] });
+    await world.news.onBroken({ ...broken, alerts: [makeAlert(1)] });
+    expect(world.queued.map(({ destination }) => destination.id)).toEqual([SLACK.id]);
+  });
+
+  test('one that comes and goes is told a few times and then only logged', async () => {
+    const world = setUp();
+    for (let times = 0; times < 6; times += 1) {
+      await world.news.onBroken({ ...broken, alerts: [makeAlert(1)] });
+      await world.news.onWell({ destination: SLACK, isSender: false });
+    }
+    expect(texts(world, ONCALL).filter((text) => text.includes('takes no alerts'))).toHaveLength(3);
+    expect(texts(world, ONCALL).filter((text) => text.includes('works again'))).toHaveLength(3);
+    expect(String(world.sentTo(ONCALL).at(-2)?.item.message)).toContain('It comes and goes');
+  });
+
+  test('a chat that has moved is told once, to the fallback, or where there is none to the chat', async () => {
+    const chat = destinationOf('slack', 'C0000009');
+    const world = setUp();
+    await world.news.onMoved(chat, 'C0000010');
+    expect(texts(world, ONCALL)).toEqual(['Slack C0000009 has moved to C0000010.']);
+    const alone = setUp({ channels: '' });
+    await alone.news.onMoved(chat, 'C0000010');
+    expect(alone.queued.map(({ destination }) => destination.address)).toEqual(['C0000010']);
+  });
+});

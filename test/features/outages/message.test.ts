@@ -1,0 +1,125 @@
+/** Whom to tell that a destination is broken, in which words, and that all daemons know it once. */
+import { describe, expect, test } from 'vitest';
+import {
+  type AudienceInput,
+  audienceOf,
+  type BrokenInput,
+  brokenText,
+  movedText,
+  wellText,
+} from '../../../src/features/outages/message.ts';
+import { createBreaks } from '../../../src/features/outages/store.ts';
+import { destinationOf } from '../../support/alerts.ts';
+import { openTestRedis } from '../../support/redis.ts';
+
+const SLACK = destinationOf('slack', 'C1');
+const OTHER_SLACK = destinationOf('slack', 'C2');
+const EMAIL = destinationOf('email', 'a@example.com');
+const ONCALL = destinationOf('email', 'oncall@example.com');
+const CHAT = destinationOf('telegram', '-100');
+const HOOK = destinationOf('webhook', 'https://hooks.example.com/x');
+
+describe('told are', () => {
+  const audience = (changes: Partial<AudienceInput> = {}) =>
+    audienceOf({
+      destination: SLACK,
+      isSender: false,
+      fallback: [],
+      routed: [SLACK, OTHER_SLACK, EMAIL, HOOK],
+      isBroken: () => false,
+      ...changes,
+    }).map(({ address }) => address);
+
+  test('the fallback, whatever it is', () => {
+    expect(audience({ fallback: [ONCALL, HOOK] })).toEqual([ONCALL.address, HOOK.address]);
+  });
+  test('the other people of the protocol, where there is no fallback, or none that works', () => {
+    expect(audience()).toEqual([OTHER_SLACK.address, EMAIL.address]);
+    expect(audience({ fallback: [ONCALL], isBroken: ({ id }) => id === ONCALL.id })).toEqual([
+      OTHER_SLACK.address,
+      EMAIL.address,
+    ]);
+    expect(audience({ destination: ONCALL, fallback: [ONCALL], routed: [CHAT] })).toEqual([CHAT.address]);
+  });
+  test('never those who hear by the same sender, nor those whose channel is broken', () => {
+    expect(audience({ isSender: true, fallback: [OTHER_SLACK] })).toEqual([EMAIL.address]);
+    expect(audience({ isBroken: ({ id }) => id === EMAIL.id })).toEqual([OTHER_SLACK.address]);
+    expect(audience({ routed: [SLACK, HOOK] })).toEqual([]);
+  });
+});
+
+describe('the words', () => {
+  const input: BrokenInput = {
+    destination: SLACK,
+    isSender: false,
+    reason: 'destination-dead',
+    message: 'Slack answered channel_not_found',
+    since: '2026-11-20T12:00:05.120Z',
+    waiting: 2,
+    hasFallback: true,
+    breaks: 1,
+  };
+
+  test('say what broke, what it said, since when, how many wait and what to do', () => {
+    const [first, second, ...rest] = brokenText(input).split('\n');
+    expect(first).toBe('Slack C1 takes no alerts: Slack answered channel_not_found.');
+    expect(second).toBe('Since 2026-11-20 12:00:05 UTC. 2 alerts wait for it.');
+    expect(rest.join('\n')).toMatch(/goes to the fallback[\s\S]*To do: [\s\S]*tocsin dead list/);
+    expect(brokenText({ ...input, hasFallback: false })).not.toContain('fallback');
+  });
+
+  test('name a kind whose sender is misconfigured as a whole, and say that what waits is kept', () => {
+    const text = brokenText({ ...input, isSender: true, reason: 'sender-misconfigured', message: 'it said no.' });
+    expect(text).toMatch(/^Every Slack channel takes no alerts: it said no\.\n/);
+    expect(text).toMatch(/waits[\s\S]*channels\.slack[\s\S]*tocsin check --online/);
+  });
+
+  test('say of a passing fault that nothing has to be sent again', () => {
+    expect(brokenText({ ...input, reason: 'retry' })).toMatch(/sent by itself when it does/);
+  });
+
+  test('say at the last of many breaks that the rest is not told', () => {
+    expect(brokenText({ ...input, breaks: 2 })).not.toContain('comes and goes');
+    expect(brokenText({ ...input, breaks: 3 })).toContain('It comes and goes');
+  });
+
+  test('say that it works again, and where a chat has moved to', () => {
+    const well = wellText({ ...input, waiting: 0 });
+    expect(well).toMatch(/^Slack C1 works again\.\nIt was broken since 2026-11-20 12:00:05 UTC: [\s\S]*dead retry/);
+    expect(wellText({ ...input, reason: 'retry' })).not.toContain('dead');
+    expect(movedText(CHAT, '-200')).toMatch(/^Telegram -100 has moved to -200\.[\s\S]*update the contact to -200/);
+  });
+});
+
+describe('what is announced', () => {
+  const setUp = () => {
+    const { redis, prefix } = openTestRedis();
+    return createBreaks(redis, prefix);
+  };
+  const first = { since: '2026-11-20T12:00:00.000Z', reason: 'retry' as const, message: 'no', told: [EMAIL] };
+  const second = { ...first, since: '2026-11-20T13:00:00.000Z' };
+
+  test('stands until it is taken back, whoever notes it again', async () => {
+    const breaks = setUp();
+    expect(await breaks.note(SLACK.id, first)).toEqual(first);
+    expect(await breaks.note(SLACK.id, second)).toEqual(first);
+    expect(await breaks.get([EMAIL.id, SLACK.id])).toEqual(new Map([[SLACK.id, first]]));
+    await breaks.remove(SLACK.id, first);
+    expect(await breaks.get([SLACK.id])).toEqual(new Map());
+    expect(await breaks.note(SLACK.id, second)).toEqual(second);
+  });
+
+  test('a break that was noted meanwhile is not taken back with an earlier one', async () => {
+    const breaks = setUp();
+    await breaks.note(SLACK.id, second);
+    await breaks.remove(SLACK.id, first);
+    expect((await breaks.get([SLACK.id])).size).toBe(1);
+  });
+
+  test('breaks are counted by subject', async () => {
+    const breaks = setUp();
+    expect(await breaks.count(SLACK.id)).toBe(1);
+    expect(await breaks.count(SLACK.id)).toBe(2);
+    expect(await breaks.count(EMAIL.id)).toBe(1);
+  });
+});

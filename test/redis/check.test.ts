@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import type { RedisClient } from '../../src/queue/queues.ts';
+import { checkRedis } from '../../src/redis/check.ts';
+import { connectRedis } from '../../src/redis/connect.ts';
+import { createSecret } from '../../src/secret.ts';
+import { freePort, type OwnRedis, ownRedis } from '../queue/redis-server.ts';
+
+const undo: (() => Promise<unknown> | unknown)[] = [];
+
+afterEach(async () => {
+  for (const step of undo.splice(0).toReversed()) await step();
+});
+
+const serve = async (...args: string[]): Promise<OwnRedis> => {
+  const server = await ownRedis(...args);
+  undo.push(server.remove);
+  return server;
+};
+
+const connect = (port: number, credentials = ''): RedisClient => {
+  const url = createSecret(`redis://${credentials}127.0.0.1:${port}`);
+  const redis = connectRedis({ url }, { role: 'check', onError: () => {} });
+  undo.push(() => redis.disconnect());
+  return redis;
+};
+
+/** Speaks just enough of the old protocol to claim what no installed Redis would say. */
+const impostor = async (info: string): Promise<number> => {
+  const answers: Record<string, string> = {
+    hello: '-ERR unknown command `HELLO`\r\n',
+    info: `$${info.length}\r\n${info}\r\n`,
+  };
+  const server: Server = createServer((socket) => {
+    socket
+      .on('error', () => {})
+      .on('data', (data) => {
+        const commands = data.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)\r\n/g);
+        for (const [, command = ''] of commands) socket.write(answers[command.toLowerCase()] ?? '+OK\r\n');
+      });
+  }).listen(0, '127.0.0.1');
+  undo.push(() => server.close());
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+};
+
+test('a Redis that keeps everything has no findings', async () => {
+  const { port } = await serve('--appendonly', 'yes');
+  expect(await checkRedis(connect(port))).toEqual([]);
+});
+
+test('one that may delete or forget what is queued is named, with the setting to change', async () => {
+  const { port } = await serve('--maxmemory', '50mb', '--maxmemory-policy', 'allkeys-lru');
+  const findings = await checkRedis(connect(port));
+  expect(findings.map(({ name }) => name)).toEqual(['eviction', 'append-only']);
+  expect(findings[0]?.message).toMatch(
+    /is allkeys-lru: .* deletes queued deliveries .* Set maxmemory-policy to noeviction/,
+  );
+  expect(findings[1]?.message).toMatch(/is lost\. Set appendonly to yes/);
+});
+
+test('one that is too old is named with the version that is needed', async () => {
+  const port = await impostor('redis_version:6.0.16\r\nmaxmemory_policy:noeviction\r\naof_enabled:1\r\n');
+  expect(await checkRedis(connect(port))).toEqual([
+    { name: 'version', message: expect.stringMatching(/6\.0\.16 is too old .* Use 6\.2 or newer/) },
+  ]);
+});
+
+test('what a Redis does not tell could not be checked', async () => {
+  const port = await impostor('redis_version:7.2.0\r\n');
+  expect((await checkRedis(connect(port))).map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^maxmemory-policy could not be checked/),
+    expect.stringMatching(/^appendonly could not be checked/),
+  ]);
+});
+
+test('a user who may not ask is told so', async () => {
+  const server = await serve();
+  await connect(server.port).call('ACL', 'SETUSER', 'limited', 'on', '>pass', '~*', '&*', '+@all', '-info');
+  const findings = await checkRedis(connect(server.port, 'limited:pass@'));
+  expect(findings).toEqual([{ name: 'unreadable', message: expect.stringMatching(/could not be checked.*NOPERM/) }]);
+});
+
+test('a Redis that is not there is a finding, not a wait without end', async () => {
+  const findings = await checkRedis(connect(await freePort()));
+  expect(findings).toEqual([{ name: 'unreachable', message: expect.stringMatching(/does not answer/) }]);
+});

@@ -1,0 +1,117 @@
+import { Cluster } from 'ioredis';
+import { afterEach, describe, expect, inject, test } from 'vitest';
+import type { RedisClient } from '../../src/queue/queues.ts';
+import { connectRedis, keyPrefix, type RedisSettings } from '../../src/redis/connect.ts';
+import { createSecret } from '../../src/secret.ts';
+import { freePort, type OwnRedis, ownRedis, ownSentinel } from '../queue/redis-server.ts';
+import { until } from '../support/until.ts';
+
+const clients: RedisClient[] = [];
+const servers: OwnRedis[] = [];
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.disconnect();
+  for (const server of servers.splice(0).toReversed()) await server.remove();
+});
+
+const serve = async (...args: string[]): Promise<OwnRedis> => {
+  const server = await ownRedis(...args);
+  servers.push(server);
+  return server;
+};
+
+const connect = (settings: RedisSettings, onError: (error: Error, times: number) => void = () => {}): RedisClient => {
+  const redis = connectRedis(settings, { role: 'poll', onError });
+  clients.push(redis);
+  return redis;
+};
+
+const urlOf = (server: OwnRedis, credentials = ''): RedisSettings => ({
+  url: createSecret(`redis://${credentials}127.0.0.1:${server.port}`),
+});
+
+describe('keyPrefix', () => {
+  test('puts the prefix into one slot of a cluster', () => {
+    expect(keyPrefix('tocsin')).toBe('{tocsin}');
+  });
+
+  test('leaves a tag of the operator alone', () => {
+    expect(keyPrefix('prod:{tocsin}')).toBe('prod:{tocsin}');
+  });
+
+  test('knows that empty braces are no tag', () => {
+    expect(keyPrefix('a{}')).toBe('{a{}}');
+  });
+});
+
+describe('connectRedis', () => {
+  test('names its connection by role, over a unix socket', async () => {
+    const redis = connect({ socketPath: inject('redisSocket') });
+    expect(await redis.call('CLIENT', 'GETNAME')).toBe('tocsin:poll');
+  });
+
+  test('takes the path of a unix socket for a URL', async () => {
+    expect(await connect({ url: createSecret(inject('redisSocket')) }).ping()).toBe('PONG');
+  });
+
+  test('signs in with the password and takes the database from the URL', async () => {
+    const server = await serve('--requirepass', 'pa55 word');
+    const redis = connect({ url: createSecret(`redis://:pa55%20word@127.0.0.1:${server.port}/3`) });
+    expect(await redis.call('CLIENT', 'INFO')).toMatch(/ db=3 /);
+  });
+
+  test('a command given while Redis is away is done when it is back', async () => {
+    const server = await serve('--appendonly', 'yes');
+    const redis = connect(urlOf(server));
+    await redis.set('before', '1');
+    await server.kill('SIGKILL');
+    const [set, before] = [redis.set('during', '2'), redis.get('before')];
+    await server.start();
+    expect(await Promise.all([set, before])).toEqual(['OK', '1']);
+  });
+
+  test('waits for a Redis that is not there yet', async () => {
+    const server = await serve();
+    await server.kill('SIGKILL');
+    const redis = connect(urlOf(server));
+    const answer = redis.ping();
+    await server.start();
+    expect(await answer).toBe('PONG');
+  });
+
+  test('tells of an outage once, not with every try', async () => {
+    const told: string[] = [];
+    const port = await freePort();
+    const redis = connect({ url: createSecret(`redis://127.0.0.1:${port}`) }, ({ message }) => told.push(message));
+    let tries = 0;
+    redis.on('reconnecting', () => {
+      tries += 1;
+    });
+    await until('six tries', () => tries >= 6);
+    expect(told).toEqual([`connect ECONNREFUSED 127.0.0.1:${port}`]);
+  });
+
+  test('finds the master through a sentinel', async () => {
+    const master = await serve();
+    const sentinel = await ownSentinel(master);
+    servers.push(sentinel);
+    const redis = connect({ sentinel: { name: 'mymaster', nodes: [`127.0.0.1:${sentinel.port}`] } });
+    await redis.set('by', 'sentinel');
+    expect(await connect(urlOf(master)).get('by')).toBe('sentinel');
+  });
+
+  test('works on a cluster, whose scripts need the hash tag', async () => {
+    const node = await serve('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1');
+    await connect(urlOf(node)).call('CLUSTER', 'ADDSLOTSRANGE', 0, 16383);
+    const redis = connect({ cluster: { nodes: [`127.0.0.1:${node.port}`] } });
+    expect(redis).toBeInstanceOf(Cluster);
+    const prefix = keyPrefix('tocsin');
+    expect(await redis.mset(`${prefix}:a`, '1', `${prefix}:b`, '2')).toBe('OK');
+    expect(await redis.mget(`${prefix}:a`, `${prefix}:b`)).toEqual(['1', '2']);
+    await expect(redis.mset('a', '1', 'b', '2')).rejects.toThrow(/CROSSSLOT/);
+  });
+
+  test('refuses to guess where Redis is', () => {
+    expect(() => connectRedis({}, { role: 'poll', onError: () => {} })).toThrow(/no Redis is named/);
+  });
+});
