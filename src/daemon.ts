@@ -1,17 +1,17 @@
 /** The composition root: opens everything in order, hands each verb what it needs, and closes in reverse. */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { createDelivering } from './app/deliver.ts';
+import { createDelivery } from './app/deliver.ts';
 import { createLifecycle, type Lifecycle } from './app/lifecycle.ts';
-import { expectHealth, startTending } from './app/maintenance.ts';
+import { expectHealth, startMaintenance } from './app/maintenance.ts';
 import { createReading } from './app/poll.ts';
 import { openOwnRedis } from './app/redis.ts';
 import { isReview } from './app/schedule.ts';
 import { createStore } from './app/store.ts';
 import type { Config } from './config/schema.ts';
-import { createAuditing } from './features/audit/job.ts';
+import { createAuditJob } from './features/audit/job.ts';
 import { fallbackRoutes } from './features/fallback/fallback.ts';
-import { createLooking } from './features/recheck/job.ts';
+import { createRecheckJob } from './features/recheck/job.ts';
 import { createRouteReview } from './features/routes/review.ts';
 import { routeSettings } from './features/routes/routes.ts';
 import { refreshGauges } from './features/status/gauges.ts';
@@ -75,7 +75,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
   const metrics = createMetrics({ version });
   const health = createHealth({ now });
   const shared = { config, store, metrics, log, now };
-  const delivering = createDelivering({
+  const delivering = createDelivery({
     ...shared,
     scrub,
     protocolOf: (alert) => reading.catalog.protocolOf(alert),
@@ -97,7 +97,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
   });
   lifecycle.onStop('services', reading.close);
   const { catalog, serviceOf } = reading;
-  const looking = createLooking({
+  const looking = createRecheckJob({
     ...shared,
     outages,
     catalog,
@@ -106,7 +106,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
     restrain: delivering.restraints.restrain,
   });
   const { routesOf } = delivering;
-  const auditing = createAuditing({ ...shared, catalog, serviceOf, routesOf, dispatch });
+  const auditing = createAuditJob({ ...shared, catalog, serviceOf, routesOf, dispatch });
   return { store, outages, mirror, metrics, health, delivering, reading, looking, auditing };
 };
 
@@ -161,7 +161,7 @@ export const createDaemon = ({ config, log, scrub, now = Date.now }: DaemonDepen
       expectHealth(verbs.health, config);
       const { review, url } = await startOps(context, verbs);
       await startWork(context, verbs);
-      const tending = startTending({ ...context, ...verbs, review });
+      const tending = startMaintenance({ ...context, ...verbs, review });
       lifecycle.onStop('tending', async () => {
         stopping.abort();
         await tending;

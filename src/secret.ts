@@ -9,7 +9,7 @@ export interface Secret {
 }
 
 export const createSecret = (value: string): Secret =>
-  Object.freeze({
+  Object.seal({
     reveal: () => value,
     toString: () => HIDDEN,
     toJSON: () => HIDDEN,

@@ -10,19 +10,19 @@ import { createCatalog } from '../poll/catalog.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { createScrubber } from '../secret.ts';
 import { version } from '../version.ts';
-import { createDelivering } from './deliver.ts';
+import { createDelivery } from './deliver.ts';
 import { openServices } from './poll.ts';
 import { attachRedis } from './redis.ts';
 import { createStore } from './store.ts';
 
-export interface AuditDesk {
+export interface AuditCommand {
   /** Every service; `since` in epoch milliseconds. Nothing is sent from here: a daemon delivers what is queued again. */
   audit(since: number | undefined, isHealing: boolean): Promise<AuditReport>;
   close(): Promise<void>;
 }
 
 /** Throws an `UnavailableError` where no Redis of a daemon answers. */
-export const openAuditDesk = async (config: Config, signal: AbortSignal): Promise<AuditDesk> => {
+export const openAuditCommand = async (config: Config, signal: AbortSignal): Promise<AuditCommand> => {
   const { redis, prefix, close } = await attachRedis(config);
   const now = Date.now;
   const scrub = createScrubber(collectSecrets(config));
@@ -35,7 +35,7 @@ export const openAuditDesk = async (config: Config, signal: AbortSignal): Promis
     list: () => Promise.reject(new Error('an audit lists no protocols')),
     isIncluded: createNameFilter(config.protocols.include, config.protocols.exclude),
   });
-  const delivering = createDelivering({
+  const delivering = createDelivery({
     config,
     store,
     metrics: createMetrics({ version }),

@@ -8,7 +8,7 @@ import { createDispatch } from '../dispatch/dispatch.ts';
 import { correlationSettings, createCorrelation } from '../features/correlation/correlate.ts';
 import { createContext } from '../features/enrichment/enrich.ts';
 import { createFallback, type Fallback } from '../features/fallback/fallback.ts';
-import { createDestinationNews } from '../features/outages/notifier.ts';
+import { createOutageNotifier } from '../features/outages/notifier.ts';
 import { createRouting, routeSettings } from '../features/routes/routes.ts';
 import { createRestraints } from '../features/suppression/suppression.ts';
 import type { Subject } from '../ledger/outage-subject.ts';
@@ -19,7 +19,7 @@ import type { CatalogEntry } from '../poll/catalog.ts';
 import type { Store } from './store.ts';
 import { startWorker } from './workers.ts';
 
-export interface DeliveringDependencies {
+export interface DeliveryDependencies {
   config: Config;
   store: Store;
   metrics: Metrics;
@@ -34,18 +34,18 @@ export interface DeliveringDependencies {
 
 const NO_ROUTE = 'no destination';
 
-interface StrandedDependencies extends Pick<DeliveringDependencies, 'store' | 'log' | 'now'> {
-  fallback: Pick<Fallback, 'onStranded'>;
+interface StrandedDependencies extends Pick<DeliveryDependencies, 'store' | 'log' | 'now'> {
+  fallback: Pick<Fallback, 'onUnroutable'>;
 }
 
 /** Ends an alert that has no destination: buried first and booked last, so that a crash in between does it again. */
-const createStranded =
+const createUnroutable =
   ({ store, fallback, log, now }: StrandedDependencies) =>
   async (alert: Alert, problems: readonly string[]): Promise<void> => {
     const message = problems.length > 0 ? `${NO_ROUTE}: ${problems.join('; ')}` : `${NO_ROUTE}: it has no channels`;
     const end = { reason: 'no-destination', message, at: new Date(now()).toISOString() };
     await store.dead.bury({ alert, attempts: 0, ...end });
-    await fallback.onStranded(alert, message);
+    await fallback.onUnroutable(alert, message);
     await store.ledger.book(NOWHERE, [alert], { state: 'dead', attempt: { outcome: 'dead', durationMs: 0, ...end } });
     log.error(
       { service: alert.service, protocol: alert.protocol, item: alert.itemId, reason: message },
@@ -53,7 +53,7 @@ const createStranded =
     );
   };
 
-export const createDelivering = (dependencies: DeliveringDependencies) => {
+export const createDelivery = (dependencies: DeliveryDependencies) => {
   const { config, store, metrics, log, scrub, protocolOf, now } = dependencies;
   const settings = routeSettings(config);
   const { channels, close } = openConfiguredChannels(config, now);
@@ -62,7 +62,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
 
   const fallback = createFallback({ config, settings, store, metrics, log });
   const restraints = createRestraints({ config, settings, store, metrics, fallback, log, now });
-  const news = createDestinationNews({
+  const news = createOutageNotifier({
     store,
     fallback: fallback.destinations,
     routesOf: restraints.openOf(routesOf),
@@ -79,12 +79,12 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     setDeadline: fallback.setDeadline,
     expect: store.ledger.expect,
     enqueue: store.queues.enqueue,
-    stranded: createStranded({ store, fallback, log, now }),
+    stranded: createUnroutable({ store, fallback, log, now }),
     onRouted: ({ service, protocol, source }) => metrics.alerts.inc({ service, protocol, source }),
-    untold: correlation.untoldAt,
+    uncovered: correlation.uncoveredAt,
     waitOf: correlation.waitOf,
   });
-  const withContext = createContext({ firsts: store.firsts, protocolOf, log });
+  const withContext = createContext({ firstSeen: store.firstSeen, protocolOf, log });
 
   let stopping = false;
 
@@ -95,7 +95,7 @@ export const createDelivering = (dependencies: DeliveringDependencies) => {
     scrub,
     onAttempt: reportAttempt(log, metrics, now),
     onDead: fallback.onDead,
-    untold: correlation.untold,
+    uncovered: correlation.uncovered,
     ...news,
     onBroken: async (broken: Broken) => {
       if (broken.isSender) dependencies.onSender?.(broken.destination.kind, broken.message);

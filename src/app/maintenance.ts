@@ -4,16 +4,16 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
 import type { RouteReview } from '../features/routes/review.ts';
 import { createDecisionLog } from '../features/status/decision-log.ts';
-import { createChannelProof } from '../ops/channel-check.ts';
+import { createChannelCheck } from '../ops/channel-check.ts';
 import type { Health } from '../ops/health.ts';
-import { createWatch } from '../ops/loop-watch.ts';
+import { createLoopWatch } from '../ops/loop-watch.ts';
 import type { Outages } from '../ops/outages.ts';
 import type { Mirror } from '../poll/mirror.ts';
-import type { createDelivering } from './deliver.ts';
+import type { createDelivery } from './deliver.ts';
 import type { createReading } from './poll.ts';
 import type { Store } from './store.ts';
 
-export interface TendDependencies {
+export interface MaintenanceDependencies {
   config: Config;
   log: Logger;
   store: Store;
@@ -21,7 +21,7 @@ export interface TendDependencies {
   outages: Outages;
   mirror: Mirror;
   review: RouteReview;
-  delivering: ReturnType<typeof createDelivering>;
+  delivering: ReturnType<typeof createDelivery>;
   reading: ReturnType<typeof createReading>;
   stopping: AbortSignal;
   fail(reason: string): void;
@@ -43,7 +43,10 @@ export const expectHealth = (health: Health, { poll, services, channels }: Confi
 };
 
 /** The first listing is asked for until it comes, and looked at: a service that is down at our start is waited for. */
-const listUntilKnown = async (service: string, { reading, review, stopping }: TendDependencies): Promise<void> => {
+const listUntilKnown = async (
+  service: string,
+  { reading, review, stopping }: MaintenanceDependencies,
+): Promise<void> => {
   for (let delayMs = FIRST_LIST_RETRY_MS; !stopping.aborted; delayMs = Math.min(2 * delayMs, LONGEST_LIST_RETRY_MS)) {
     if (await reading.intake.list(service, stopping)) {
       return review.review(service, await reading.catalog.protocols(service));
@@ -53,12 +56,12 @@ const listUntilKnown = async (service: string, { reading, review, stopping }: Te
 };
 
 /** Runs until `stopping`; never rejects. */
-export const startTending = async (dependencies: TendDependencies): Promise<void> => {
+export const startMaintenance = async (dependencies: MaintenanceDependencies): Promise<void> => {
   const { config, log, store, health, outages, mirror, review, delivering, reading, stopping, fail, now } =
     dependencies;
   const { channels } = delivering;
-  const proveChannels = createChannelProof({ channels, health, outages, signal: stopping, now });
-  const watch = createWatch({ kinds: channels.map(({ kind }) => kind), store, health, log, onStuck: fail, now });
+  const proveChannels = createChannelCheck({ channels, health, outages, signal: stopping, now });
+  const watch = createLoopWatch({ kinds: channels.map(({ kind }) => kind), store, health, log, onStuck: fail, now });
 
   const logDecisions = createDecisionLog(store, log);
 

@@ -7,7 +7,7 @@ import type { Metrics } from '../ops/metrics.ts';
 import type { Outages } from '../ops/outages.ts';
 import { createPollReport } from '../ops/poll-report.ts';
 import { createAdmission } from '../poll/admission.ts';
-import { createHolds } from '../poll/backoff-store.ts';
+import { createBackoffStore } from '../poll/backoff-store.ts';
 import { createCatalog } from '../poll/catalog.ts';
 import type { Track } from '../poll/cursor.ts';
 import { createNameFilter } from '../poll/include.ts';
@@ -122,7 +122,7 @@ export const createReading = (dependencies: ReadingDependencies) => {
     everyMs: config.poll.interval,
     concurrency: config.poll.concurrency,
     heldForMs: (service) => serviceOf(service).client.heldForMs(),
-    holds: createHolds(store.redis, store.prefix, now),
+    backoffs: createBackoffStore(store.redis, store.prefix, now),
     probe: async (service, signal) => {
       await serviceOf(service).client.listProtocols({ pageSize: 1, hideAssets: true }, signal);
     },

@@ -21,14 +21,14 @@ const lookEvery = (offsets: readonly number[]): number =>
 
 const RELEASE_EVERY_MS = 5000;
 
-export const hasSecondLook = ({ alerts }: Config): boolean =>
+export const hasRecheck = ({ alerts }: Config): boolean =>
   alerts.secondLook.length > 0 && alerts.sources.includes('inspections');
 
 /** Turns that do not depend on which protocols there are. */
 export const reviewTurns = (config: Config): Turn<ReviewTurn | ReleaseTurn>[] => [
   { id: 'release', everyMs: RELEASE_EVERY_MS, data: { kind: 'release' } },
   ...config.services.flatMap(({ name: service }, index) => [
-    ...(hasSecondLook(config)
+    ...(hasRecheck(config)
       ? [
           {
             id: `look.${index}.${service}`,

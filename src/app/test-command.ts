@@ -5,7 +5,7 @@ import { collectSecrets } from '../config/secrets.ts';
 import { channelsOf, destinationsAt, routeEntries } from '../dispatch/routes.ts';
 import { UnavailableError, UsageError } from '../errors.ts';
 import { routeSettings } from '../features/routes/routes.ts';
-import { createWithheld } from '../features/suppression/explain.ts';
+import { createExplainSuppression } from '../features/suppression/explain.ts';
 import type { AlertRecord } from '../ledger/ledger.ts';
 import { createLogger } from '../ops/log.ts';
 import { createMetrics } from '../ops/metrics.ts';
@@ -13,12 +13,12 @@ import { createCatalog } from '../poll/catalog.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { createScrubber } from '../secret.ts';
 import { version } from '../version.ts';
-import { createDelivering } from './deliver.ts';
+import { createDelivery } from './deliver.ts';
 import { listProtocols, openServices } from './poll.ts';
 import { attachRedis, type OpenRedis, openOwnRedis } from './redis.ts';
 import { createStore } from './store.ts';
 
-export interface TestBench {
+export interface TestCommand {
   /** The destinations of an address given by hand. Throws a `UsageError` that says what is wrong with it. */
   address(kind: ChannelKind, to: string): Destination[];
   /** The destinations of a protocol, as the config and the service say. */
@@ -26,7 +26,7 @@ export interface TestBench {
   /** Gives whether a daemon will go on trying when this bench is closed. */
   send(parcels: readonly Parcel[]): Promise<boolean>;
   /** What keeps alerts from where the sample goes, in a sentence; undefined where nothing does. */
-  withheld(sample: Alert, destination: Destination): Promise<string | undefined>;
+  explainSuppression(sample: Alert, destination: Destination): Promise<string | undefined>;
   read(alert: Alert['id']): Promise<AlertRecord | undefined>;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ const openRedis = async (
   }
 };
 
-export const openBench = async (config: Config, signal: AbortSignal): Promise<TestBench> => {
+export const openTestCommand = async (config: Config, signal: AbortSignal): Promise<TestCommand> => {
   const scrub = createScrubber(collectSecrets(config));
   const log = createLogger({ level: 'fatal', scrub });
   const { redis, prefix, close } = await openRedis(config, log, signal);
@@ -64,7 +64,7 @@ export const openBench = async (config: Config, signal: AbortSignal): Promise<Te
     },
     isIncluded,
   });
-  const delivering = createDelivering({
+  const delivering = createDelivery({
     config,
     store,
     metrics: createMetrics({ version }),
@@ -103,7 +103,7 @@ export const openBench = async (config: Config, signal: AbortSignal): Promise<Te
       await store.queues.enqueue(parcels);
       return !workers.includes(0);
     },
-    withheld: createWithheld({ config, settings, store, now }),
+    explainSuppression: createExplainSuppression({ config, settings, store, now }),
     read: store.ledger.read,
     close: async () => {
       await stopWorkers();

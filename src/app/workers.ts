@@ -8,7 +8,7 @@ import type { Config } from '../config/schema.ts';
 import { type AttemptDependencies, createAttempt } from '../deliver/attempt.ts';
 import { refuseDisabled } from '../deliver/disabled.ts';
 import { type Broken, createDestinationHealth } from '../deliver/health.ts';
-import { createTurns } from '../deliver/send-slot.ts';
+import { createSendSlots } from '../deliver/send-slot.ts';
 import { createThreads } from '../deliver/threads.ts';
 import { createDeliver } from '../deliver/worker.ts';
 import type { Subject } from '../ledger/outage-subject.ts';
@@ -29,7 +29,7 @@ export interface WorkerDependencies extends DeliveryEvents {
   log: Logger;
   scrub(text: string): string;
   /** Those of `alerts` that nothing else has told there. */
-  untold(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
+  uncovered(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
   isStopping(): boolean;
   now(): number;
 }
@@ -50,7 +50,7 @@ const isSenders = async (channel: Channel): Promise<boolean> => {
 
 export const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
   const { config, store, scrub, onAttempt, onDead, onBroken, onWell, onMoved, isStopping, now } = dependencies;
-  const { ledger, dead, standings, slots, circuits, backlog, moves, queues, redis, prefix } = store;
+  const { ledger, dead, destinationStats, slots, circuits, batches, moves, queues, redis, prefix } = store;
   const options = config.channels[channel.kind];
   if (!options) throw new Error(`the channel kind '${channel.kind}' is open but not configured`);
   const { paceOf, senderOf, gathers } = pacingOf(channel.kind, options);
@@ -66,7 +66,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     channel,
     ledger,
     dead,
-    standings,
+    destinationStats,
     health,
     onDead,
     onDisabled: store.disabled.disable,
@@ -82,17 +82,17 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     compose: (parcel, format, at) => channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, chains }),
     attempt,
     ledger,
-    turns: createTurns({ slots, paceOf, senderOf, now }),
+    turns: createSendSlots({ slots, paceOf, senderOf, now }),
     health,
     moves,
     ...(gathers
       ? {
-          gathering: { backlog, enqueue: queues.enqueueGathering },
+          gathering: { batches, enqueue: queues.enqueueBatch },
           threads: createThreads(redis, prefix, ledger, config.alerts.incidentWindow),
           canAmend: channel.amend !== undefined,
         }
       : {}),
-    untold: dependencies.untold,
+    uncovered: dependencies.uncovered,
     maxAgeMs,
     onMoved,
     isStopping,
@@ -100,7 +100,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
   });
   const { disabled } = store;
   const work = canBeDisabled(channel)
-    ? refuseDisabled({ disabled, ledger, dead, standings, onDead, onAttempt, now }, deliver)
+    ? refuseDisabled({ disabled, ledger, dead, destinationStats, onDead, onAttempt, now }, deliver)
     : deliver;
   return queues.work(channel.kind, options.concurrency, work);
 };

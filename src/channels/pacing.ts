@@ -1,7 +1,7 @@
 /** How one channel kind is written to: how fast, and whether what has to wait is gathered. */
 import { type ChannelKind, type Destination, destinationId, isHuman } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
-import type { TurnDependencies } from '../deliver/send-slot.ts';
+import type { SendSlotDependencies } from '../deliver/send-slot.ts';
 import { senderSubject } from '../ledger/outage-subject.ts';
 import { pacedAs, rateOf } from './registry.ts';
 
@@ -11,7 +11,7 @@ export type KindOptions = NonNullable<Config['channels'][ChannelKind]>;
 /** Webhooks and incoming webhooks have nothing in common but the program that sends. */
 const hasSender = ({ address }: Destination): boolean => !/^https?:/.test(address);
 
-export interface Pacing extends Pick<TurnDependencies, 'paceOf' | 'senderOf'> {
+export interface Pacing extends Pick<SendSlotDependencies, 'paceOf' | 'senderOf'> {
   /** People read it; a program gets each alert by itself. */
   gathers: boolean;
 }

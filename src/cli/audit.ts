@@ -1,6 +1,6 @@
 /** `tocsin audit`: what the services list, compared with what became of it; differences are put on their way again. */
 
-import { openAuditDesk } from '../app/audit-command.ts';
+import { openAuditCommand } from '../app/audit-command.ts';
 import { loadConfig } from '../config/load.ts';
 import { isBalanced, sumOf } from '../features/audit/balance.ts';
 import { renderAudit } from './audit-text.ts';
@@ -15,7 +15,7 @@ interface AuditOptions extends CommonOptions {
 export const audit = async (options: AuditOptions, context: CommandContext): Promise<ExitCode> => {
   const config = await loadConfig(options.config, context.env);
   const since = parseMoment(options.since, '--since', Date.now());
-  const desk = await openAuditDesk(config, context.signal);
+  const desk = await openAuditCommand(config, context.signal);
   try {
     const report = await desk.audit(since, options.dryRun !== true);
     const balanced = report.protocols.every(isBalanced);

@@ -1,7 +1,7 @@
 /** `tocsin cursor`: how far each protocol's sources are read, and to move that by hand. */
 import { SOURCES } from '../alert.ts';
 import { UsageError } from '../errors.ts';
-import { createCursorDesk, type TrackState } from '../features/cursors/cursors.ts';
+import { createCursorAdmin, type TrackState } from '../features/cursors/cursors.ts';
 import { RETENTION_SECONDS } from '../ledger/record.ts';
 import { ageText } from '../ops/wording.ts';
 import { confirm } from './confirm.ts';
@@ -65,7 +65,7 @@ const table = (states: readonly TrackState[], now: number): string => {
 
 export const showCursors = (options: ShowOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
-    const desk = createCursorDesk({ config, ...view });
+    const desk = createCursorAdmin({ config, ...view });
     const states = await desk.states(await desk.tracks(selectionOf(options)));
     const now = Date.now();
     if (options.json === true)
@@ -104,7 +104,7 @@ export const setCursor = (options: SetOptions, context: CommandContext): Promise
     const now = Date.now();
     const at = parseMoment(options.to, '--to', now);
     if (at > now) throw new UsageError(`--to lies in the future (got '${options.to}')`);
-    const desk = createCursorDesk({ config, ...view });
+    const desk = createCursorAdmin({ config, ...view });
     const states = await desk.states(await desk.tracks(selectionOf(options)));
     const services = new Set(states.map(({ service }) => service));
     if (services.size > 1) {

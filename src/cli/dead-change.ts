@@ -3,7 +3,7 @@ import type { ChannelKind, Destination } from '../alert.ts';
 import { cleanLine } from '../channels/text.ts';
 import { UsageError } from '../errors.ts';
 import type { Resent } from '../features/replay/resend.ts';
-import { createAgain, type Retried } from '../features/replay/retry.ts';
+import { createRetry, type Retried } from '../features/replay/retry.ts';
 import type { DeadDelivery } from '../ledger/dead-letters.ts';
 import { NOWHERE } from '../ledger/record.ts';
 import { confirm } from './confirm.ts';
@@ -61,7 +61,7 @@ const addUp = (one: Retried, two: Retried): Retried => ({
 const retrySome = async (
   view: View,
   ids: readonly string[],
-  { retry }: Pick<ReturnType<typeof createAgain>, 'retry'>,
+  { retry }: Pick<ReturnType<typeof createRetry>, 'retry'>,
   context: CommandContext,
 ): Promise<Retried> => {
   const progress = createProgress(context);
@@ -80,7 +80,7 @@ const retrySome = async (
 export const retryDead = (options: SelectionOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
     const ids = await findSome(view, options);
-    const again = createAgain({ config, ...view, onHeld: warnOfHeld(context) });
+    const again = createRetry({ config, ...view, onHeld: warnOfHeld(context) });
     const { kinds, ...told } = await retrySome(view, ids, again, context);
     if (options.json === true) writeJson(context, told);
     else context.write(`${resentText(told)}\n`);
@@ -95,7 +95,7 @@ const dropSome = async ({ store }: View, letters: readonly DeadDelivery[]): Prom
   for (const together of Map.groupBy(letters, ({ destination }) => destination?.id).values()) {
     const [first] = together;
     const alerts = together.map(({ alert }) => alert);
-    const found = await store.amendments.drop(first?.destination ?? NOWHERE, alerts);
+    const found = await store.corrections.drop(first?.destination ?? NOWHERE, alerts);
     dropped.push(...together.filter((_, index) => found[index] !== 'waiting'));
   }
   await store.dead.remove(dropped);

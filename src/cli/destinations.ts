@@ -3,8 +3,8 @@ import { CHANNEL_KINDS } from '../alert.ts';
 import { cleanLine } from '../channels/text.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
-import { createDestinationDesk, type KnownDestination } from '../features/approval/destinations.ts';
-import { createAgain } from '../features/replay/retry.ts';
+import { createDestinations, type KnownDestination } from '../features/approval/destinations.ts';
+import { createRetry } from '../features/replay/retry.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { warnOfIdle } from './dead-change.ts';
 import { renderTable } from './table.ts';
@@ -12,7 +12,7 @@ import { type View, withView } from './with-view.ts';
 
 const OPEN = 'destinations.gate is false: nothing is held at present';
 
-const openDesk = (view: View, config: Config) => createDestinationDesk({ config, ...view });
+const openDesk = (view: View, config: Config) => createDestinations({ config, ...view });
 
 const nameOf = ({ kind, label }: KnownDestination): string => `${kind} ${cleanLine(label)}`;
 
@@ -89,7 +89,7 @@ export const approveDestinations = (options: ApproveOptions, context: CommandCon
     if (!config.destinations.gate) context.warn(`tocsin: ${OPEN}\n`);
     const kinds = told.filter((each) => each.sent > 0).map(({ one }) => one.kind);
     const known = CHANNEL_KINDS.filter((kind) => kinds.includes(kind));
-    warnOfIdle(await createAgain({ config, ...view }).idleKinds(new Set(known)), context);
+    warnOfIdle(await createRetry({ config, ...view }).idleKinds(new Set(known)), context);
     return EXIT.done;
   });
 

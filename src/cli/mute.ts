@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Mute } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
-import { createDestinationDesk } from '../features/approval/destinations.ts';
-import { createMuting } from '../features/mutes/active.ts';
+import { createDestinations } from '../features/approval/destinations.ts';
+import { createActiveMutes } from '../features/mutes/active.ts';
 import { endOf, type StoredMute } from '../features/mutes/store.ts';
 import { createGlobs } from '../globs.ts';
 import { clockText, scopeText } from '../ops/wording.ts';
@@ -21,7 +21,8 @@ export interface AddOptions extends CommonOptions {
   reason: string;
 }
 
-const openMuting = ({ store }: View, config: Config) => createMuting({ config, mutes: store.mutes, now: Date.now });
+const openMuting = ({ store }: View, config: Config) =>
+  createActiveMutes({ config, mutes: store.mutes, now: Date.now });
 
 const given = (value: string | undefined): string[] => (value === undefined ? [] : [value]);
 
@@ -59,7 +60,7 @@ const doubtsOf = async ({ protocols, destinations }: Mute, view: View, config: C
   const names = (await Promise.all(config.services.map(({ name }) => view.catalog.protocols(name)))).flatMap((all) => [
     ...all.keys(),
   ]);
-  const known = await createDestinationDesk({ config, ...view }).list();
+  const known = await createDestinations({ config, ...view }).list();
   const isProtocol = createGlobs(protocols);
   const isKnown = (name: string): boolean => known.some(({ id, label }) => id === name || label === name);
   return [

@@ -1,16 +1,16 @@
 /** What a replay did, or would do, in words. Pure. */
 import { cleanLine } from '../channels/text.ts';
 import type { Unread } from '../features/replay/history.ts';
-import type { ForwardCounts, Forwarded } from '../features/replay/replay.ts';
+import type { ReplayCounts, ReplayedAlert } from '../features/replay/replay.ts';
 import { renderTable } from './table.ts';
 
 const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
 /** True where no alert has anywhere to go. */
-export const isNothing = ({ alerts, skipped, stranded }: ForwardCounts): boolean => alerts === skipped + stranded;
+export const isNothing = ({ alerts, skipped, stranded }: ReplayCounts): boolean => alerts === skipped + stranded;
 
 /** Ends with a line feed; empty where there is nothing to tell. */
-export const countsText = (counts: ForwardCounts): string => {
+export const countsText = (counts: ReplayCounts): string => {
   const { alerts, sent, held, waiting } = counts;
   if (isNothing(counts)) return '';
   const already = waiting === 0 ? '' : `; ${waiting} were on their way already and are not sent twice`;
@@ -25,7 +25,7 @@ export const unreadLines = (unread: readonly Unread[]): string[] =>
   );
 
 /** What did not go anywhere and what could not be read; for standard error. */
-export const unreadText = ({ skipped, stranded, problems, unread }: ForwardCounts): string =>
+export const unreadText = ({ skipped, stranded, problems, unread }: ReplayCounts): string =>
   [
     ...(skipped === 0 ? [] : [`${plural(skipped, 'alert')} left out: no trigger asks for them`]),
     ...(stranded === 0 ? [] : [`${plural(stranded, 'alert')} left out: no destination`]),
@@ -35,15 +35,15 @@ export const unreadText = ({ skipped, stranded, problems, unread }: ForwardCount
     .map((line) => `tocsin: ${line}\n`)
     .join('');
 
-const itemsText = (forwarded: readonly Forwarded[]): string =>
-  renderTable<Forwarded>(forwarded, [
+const itemsText = (forwarded: readonly ReplayedAlert[]): string =>
+  renderTable<ReplayedAlert>(forwarded, [
     { head: 'written (UTC)', cell: ({ alert }) => alert.at.slice(0, 19).replace('T', ' ') },
     { head: 'protocol', shrinks: true, cell: ({ alert }) => alert.protocol },
     { head: 'item', cell: ({ alert }) => alert.txHash ?? alert.itemId },
     { head: 'to', isNumber: true, cell: ({ routes }) => routes.destinations.length },
   ]);
 
-const destinationsText = (forwarded: readonly Forwarded[]): string => {
+const destinationsText = (forwarded: readonly ReplayedAlert[]): string => {
   const all = forwarded.flatMap(({ routes }) => routes.destinations);
   const rows = [...Map.groupBy(all, ({ id }) => id).values()].flatMap((each) => {
     const [first] = each;
@@ -60,7 +60,7 @@ const destinationsText = (forwarded: readonly Forwarded[]): string => {
 };
 
 /** Ends with a line feed; empty where nothing would be sent. */
-export const dryRunText = (forwarded: readonly Forwarded[]): string => {
+export const dryRunText = (forwarded: readonly ReplayedAlert[]): string => {
   const sent = forwarded
     .filter(({ routes }) => routes.destinations.length > 0)
     .toSorted((a, b) => a.alert.at.localeCompare(b.alert.at));

@@ -8,13 +8,13 @@ import { UsageError } from '../errors.ts';
 import { createContext } from '../features/enrichment/enrich.ts';
 import { openHistory } from '../features/replay/history.ts';
 import {
-  type ForwardCounts,
-  type Forwarded,
-  type ForwardPlan,
-  type ForwardProgress,
-  forward,
+  type ReplayCounts,
+  type ReplayedAlert,
+  type ReplayPlan,
+  type ReplayProgress,
+  replayHistory,
 } from '../features/replay/replay.ts';
-import { createAgain } from '../features/replay/retry.ts';
+import { createRetry } from '../features/replay/retry.ts';
 import { routeSettings } from '../features/routes/routes.ts';
 import { targetOf } from '../ledger/record.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -42,40 +42,40 @@ const destinationsOf = (to: string | undefined, config: Config): Destination[] |
 };
 
 /** Opens Redis only where something is sent. */
-const openAgain = async (config: Config, trusted: readonly Destination[], context: CommandContext) => {
+const openRetry = async (config: Config, trusted: readonly Destination[], context: CommandContext) => {
   const view = await openView(config);
   const { store, catalog, close } = view;
   const withContext = createContext({
-    firsts: store.firsts,
+    firstSeen: store.firstSeen,
     protocolOf: catalog.protocolOf,
   });
-  return { again: createAgain({ config, ...view, trusted, onHeld: warnOfHeld(context) }), withContext, close };
+  return { retry: createRetry({ config, ...view, trusted, onHeld: warnOfHeld(context) }), withContext, close };
 };
 
-const progressText = ({ done, of, counts }: ForwardProgress): string =>
+const progressText = ({ done, of, counts }: ReplayProgress): string =>
   `${done} of ${of} lists read, ${counts.alerts} alerts`;
 
-type Run = Pick<Parameters<typeof forward>[0], 'config' | 'history' | 'onProgress'> & { plan: ForwardPlan };
+type Run = Pick<Parameters<typeof replayHistory>[0], 'config' | 'history' | 'onProgress'> & { plan: ReplayPlan };
 
 const rehearse = async ({ plan, ...run }: Run) => {
-  const forwarded: Forwarded[] = [];
-  const counts = await forward({ ...run, onForwarded: (each) => forwarded.push(each) }, plan);
+  const forwarded: ReplayedAlert[] = [];
+  const counts = await replayHistory({ ...run, onReplayed: (each) => forwarded.push(each) }, plan);
   return { counts, forwarded };
 };
 
-const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<ForwardCounts> => {
-  const { again, withContext, close } = await openAgain(run.config, plan.to ?? [], context);
+const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<ReplayCounts> => {
+  const { retry, withContext, close } = await openRetry(run.config, plan.to ?? [], context);
   const kinds = new Set<ChannelKind>();
   let queued = 0;
-  const onForwarded = ({ routes }: Forwarded): void => {
+  const onReplayed = ({ routes }: ReplayedAlert): void => {
     for (const { kind } of routes.destinations) kinds.add(kind);
   };
   const onQueued = (sent: number): void => {
     queued = sent;
   };
   try {
-    const counts = await forward({ ...run, resend: again.resend, withContext, onForwarded, onQueued }, plan);
-    warnOfIdle(await again.idleKinds(kinds), context);
+    const counts = await replayHistory({ ...run, resend: retry.resend, withContext, onReplayed, onQueued }, plan);
+    warnOfIdle(await retry.idleKinds(kinds), context);
     return counts;
   } catch (error) {
     if (queued > 0) context.warn(`tocsin: cut short; ${queued} deliveries were queued before\n`);
@@ -86,7 +86,7 @@ const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<For
 };
 
 /** As a script gets it: addresses may hold secrets. */
-const plain = ({ alert: { item: _item, replay: _replay, ...told }, routes }: Forwarded) => ({
+const plain = ({ alert: { item: _item, replay: _replay, ...told }, routes }: ReplayedAlert) => ({
   ...told,
   destinations: routes.destinations.map(targetOf),
   ...(routes.skipped === undefined ? {} : { skipped: routes.skipped }),
@@ -100,7 +100,7 @@ export const replay = async (options: ReplayOptions, context: CommandContext): P
   const progress = createProgress(context);
   try {
     const plan = { protocols: await history.protocols(options.protocol), period, ...(to ? { to } : {}) };
-    const run = { config, history, plan, onProgress: (each: ForwardProgress) => progress.tell(progressText(each)) };
+    const run = { config, history, plan, onProgress: (each: ReplayProgress) => progress.tell(progressText(each)) };
     const { counts, forwarded } =
       options.dryRun === true ? await rehearse(run) : { counts: await send(run, context), forwarded: undefined };
     progress.end();

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination } from '../alert.ts';
-import { openBench, type TestBench } from '../app/test-command.ts';
+import { openTestCommand, type TestCommand } from '../app/test-command.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
@@ -27,7 +27,7 @@ interface Outcome {
   providerId?: string;
   error?: string;
   /** What will keep alerts from it, although this sample was sent. */
-  withheld?: string;
+  explainSuppression?: string;
 }
 
 interface Sent {
@@ -44,13 +44,13 @@ const kindOf = (name: string): ChannelKind => {
   return kind;
 };
 
-const destinationsOf = async ({ protocol, channel, to }: TestOptions, bench: TestBench): Promise<Destination[]> => {
+const destinationsOf = async ({ protocol, channel, to }: TestOptions, bench: TestCommand): Promise<Destination[]> => {
   if (channel !== undefined && to !== undefined && protocol === undefined) return bench.address(kindOf(channel), to);
   if (protocol !== undefined && channel === undefined && to === undefined) return bench.protocol(protocol);
   throw new UsageError('name either --protocol NAME, or --channel KIND together with --to ADDRESS');
 };
 
-const outcomeOf = (record: DeliveryRecord, queuedAt: number, withheld: string | undefined): Outcome => {
+const outcomeOf = (record: DeliveryRecord, queuedAt: number, explainSuppression: string | undefined): Outcome => {
   const { destination, state, providerId, attempts } = record;
   const error = state === 'delivered' ? undefined : attempts.at(-1)?.message;
   return {
@@ -60,7 +60,7 @@ const outcomeOf = (record: DeliveryRecord, queuedAt: number, withheld: string | 
     ...(state === 'delivered' ? { latencyMs: Date.parse(record.at) - queuedAt } : {}),
     ...(providerId === undefined ? {} : { providerId }),
     ...(error === undefined ? {} : { error }),
-    ...(withheld === undefined ? {} : { withheld }),
+    ...(explainSuppression === undefined ? {} : { explainSuppression }),
   };
 };
 
@@ -71,8 +71,8 @@ const stateText = ({ state, latencyMs, providerId, error }: Outcome): string => 
 
 const sentText = ({ alert, outcomes, isTried }: Sent): string => {
   const lines = outcomes.map((outcome) => {
-    const { to, withheld } = outcome;
-    return `${to}: ${stateText(outcome)}${withheld === undefined ? '' : `; but ${withheld}`}`;
+    const { to, explainSuppression } = outcome;
+    return `${to}: ${stateText(outcome)}${explainSuppression === undefined ? '' : `; but ${explainSuppression}`}`;
   });
   const isWaiting = outcomes.some(({ state }) => state === 'waiting');
   const rest = isTried ? 'still tried' : 'tried again when a daemon runs';
@@ -83,7 +83,7 @@ const sentText = ({ alert, outcomes, isTried }: Sent): string => {
 const sendSample = async (
   options: TestOptions,
   config: Config,
-  bench: TestBench,
+  bench: TestCommand,
   signal: AbortSignal,
 ): Promise<Sent> => {
   const timeoutMs = parseDuration(options.timeout);
@@ -92,15 +92,17 @@ const sendSample = async (
   const service = config.services[0]?.name ?? 'test';
   const alert = sampleAlert(service, options.protocol ?? 'Sample protocol', `test-${randomUUID()}`, Date.now());
   const queuedAt = Date.now();
-  const withheld = new Map(
-    await Promise.all(destinations.map(async (one) => [one.id, await bench.withheld(alert, one)] as const)),
+  const explainSuppression = new Map(
+    await Promise.all(destinations.map(async (one) => [one.id, await bench.explainSuppression(alert, one)] as const)),
   );
   const isTried = await bench.send(destinations.map((destination) => ({ destination, alerts: [alert] })));
   for (;;) {
     const records = (await bench.read(alert.id))?.deliveries ?? [];
     const ended = records.length === destinations.length && records.every(({ state }) => state !== 'waiting');
     if (ended || signal.aborted || Date.now() - queuedAt > timeoutMs) {
-      const outcomes = records.map((record) => outcomeOf(record, queuedAt, withheld.get(record.destination.id)));
+      const outcomes = records.map((record) =>
+        outcomeOf(record, queuedAt, explainSuppression.get(record.destination.id)),
+      );
       return { alert: alert.id, outcomes, isTried };
     }
     await sleep(20);
@@ -109,7 +111,7 @@ const sendSample = async (
 
 export const test = async (options: TestOptions, context: CommandContext): Promise<ExitCode> => {
   const config = await loadConfig(options.config, context.env);
-  const bench = await openBench(config, context.signal);
+  const bench = await openTestCommand(config, context.signal);
   try {
     const sent = await sendSample(options, config, bench, context.signal);
     const { outcomes } = sent;

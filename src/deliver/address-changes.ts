@@ -2,13 +2,13 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Destination } from '../alert.ts';
 
-export interface Moves {
+export interface AddressChanges {
   /** The destination with the address that it has now. */
   follow(destination: Destination): Promise<Destination>;
   note(destination: Destination, address: string): Promise<void>;
 }
 
-export const createMoves = (redis: Redis | Cluster, prefix: string): Moves => {
+export const createAddressChanges = (redis: Redis | Cluster, prefix: string): AddressChanges => {
   const key = `${prefix}:moves`;
   return {
     follow: async (destination) => {

@@ -3,7 +3,7 @@ import { type Alert, type ChannelKind, type Destination, isSample } from '../ale
 import type { Channel, Message, Receipt } from '../channels/channel.ts';
 import { DeliveryError, messageOf } from '../errors.ts';
 import type { DeadLetters } from '../ledger/dead-letters.ts';
-import type { Standings } from '../ledger/destination-stats.ts';
+import type { DestinationStats } from '../ledger/destination-stats.ts';
 import type { Attempt, Ledger } from '../ledger/ledger.ts';
 import { type Fate, fateOf, type GivenUp } from '../queue/retry.ts';
 import { durationText } from './duration.ts';
@@ -29,7 +29,7 @@ export interface AttemptDependencies {
   channel: Channel;
   ledger: Ledger;
   dead: DeadLetters;
-  standings: Standings;
+  destinationStats: DestinationStats;
   health: Pick<DestinationHealth, 'worked' | 'failed'>;
   /** Deliveries are dead, for this reason; told before the books are. Default: nobody is told. */
   onDead?(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
@@ -88,7 +88,7 @@ const givenUpText = ({ by, afterMs }: GivenUp): string =>
   `given up after ${durationText(afterMs)} ${by === 'max-age' ? '(retry.maxAge)' : 'of undocumented answers'}: `;
 
 export const createAttempt = (dependencies: AttemptDependencies) => {
-  const { channel, ledger, dead, standings, health, scrub, onAttempt, now } = dependencies;
+  const { channel, ledger, dead, destinationStats, health, scrub, onAttempt, now } = dependencies;
 
   const iso = (): string => new Date(now()).toISOString();
 
@@ -105,7 +105,7 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
     }
     const entry: Attempt = { at: iso(), outcome: 'delivered', durationMs, ...provided, ...mark(alerts) };
     const isRepeat = await ledger.book(destination, alerts, { state: 'delivered', attempt: entry, ...receipt });
-    await standings.succeeded(destination, alerts.length, entry.at);
+    await destinationStats.succeeded(destination, alerts.length, entry.at);
     await health.worked(destination);
     onAttempt({ kind: channel.kind, destination, alerts, attempt, outcome: 'delivered', durationMs, ...provided });
     return { kind: 'delivered', receipt, isRepeat };
@@ -175,7 +175,7 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
     await ledger.book(destination, alerts, { state: isDead ? 'dead' : 'waiting', attempt: entry });
     // A sample's failure is told to whoever sent it, and its address may be nobody's.
     if (alerts.every(isSample)) return;
-    await standings.failed(destination, isDead ? alerts.length : 0, entry.at, entry.message);
+    await destinationStats.failed(destination, isDead ? alerts.length : 0, entry.at, entry.message);
   };
 
   const buryAll = async (alerts: readonly Alert[], destination: Destination, entry: Attempt, attempts: number) => {

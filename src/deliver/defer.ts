@@ -1,26 +1,26 @@
 /** What keeps a job from sending now, and how it waits: gathered with others, or by itself until a given time. */
 import type { Alert, Destination } from '../alert.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Backlog } from '../queue/batch-store.ts';
+import type { BatchStore } from '../queue/batch-store.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { Verdict } from '../queue/queues.ts';
-import type { Moves } from './address-changes.ts';
+import type { AddressChanges } from './address-changes.ts';
 import type { DestinationHealth } from './health.ts';
-import type { createTurns } from './send-slot.ts';
+import type { createSendSlots } from './send-slot.ts';
 
-export interface WaitingDependencies {
+export interface DeferralDependencies {
   ledger: Pick<Ledger, 'pending'>;
-  turns: ReturnType<typeof createTurns>;
+  turns: ReturnType<typeof createSendSlots>;
   health: Pick<DestinationHealth, 'pausedUntil' | 'admit'>;
-  moves: Moves;
+  moves: AddressChanges;
   /** A kind that people read: what cannot be sent now is gathered. Left out: every parcel waits by itself. */
   gathering?: {
-    backlog: Backlog;
+    batches: BatchStore;
     /** Queues the job that will tell what is gathered; the same however often. */
     enqueue(destination: Destination, gathering: number): Promise<void>;
   };
   /** Those of `alerts` that no other alert has told there meanwhile; the others are accounted for. Default: all. */
-  untold?(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
+  uncovered?(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
   /** Milliseconds after the first try at which a delivery is given up. */
   maxAgeMs: number;
   /** The daemon is going down: no further message is begun, and what is left waits in the queue. Default: never. */
@@ -44,25 +44,25 @@ export const isFresh = ({ attempt, moves, slot, gathering, format, progress }: P
   gathering === undefined &&
   format === 'rich';
 
-export const createWaiting = (dependencies: WaitingDependencies) => {
+export const createDeferral = (dependencies: DeferralDependencies) => {
   const { ledger, turns, health, moves, gathering, now } = dependencies;
   const { isStopping = () => false } = dependencies;
 
   /** What of a job has still to be told. */
   const alertsOf = async ({ destination, alerts, gathering: number, unlessTold }: ParcelJob): Promise<Alert[]> => {
-    const all = number === undefined || !gathering ? alerts : await gathering.backlog.freeze(destination, number);
+    const all = number === undefined || !gathering ? alerts : await gathering.batches.seal(destination, number);
     const pending = await ledger.pending(destination, all);
-    return unlessTold && dependencies.untold ? dependencies.untold(destination, pending) : pending;
+    return unlessTold && dependencies.uncovered ? dependencies.uncovered(destination, pending) : pending;
   };
 
   /** What cannot be sent now joins what waits already. */
   const gather = async (
-    { backlog, enqueue }: NonNullable<typeof gathering>,
+    { batches, enqueue }: NonNullable<typeof gathering>,
     job: ParcelJob,
     known?: readonly Alert[],
   ): Promise<Verdict> => {
     const alerts = known ?? (await alertsOf(job));
-    if (alerts.length > 0) await enqueue(job.destination, await backlog.add(job.destination, alerts));
+    if (alerts.length > 0) await enqueue(job.destination, await batches.add(job.destination, alerts));
     return DONE;
   };
 
@@ -77,20 +77,20 @@ export const createWaiting = (dependencies: WaitingDependencies) => {
     const { firstTriedAt = now(), destination } = job;
     if (gathering && isFresh(job)) return gather(gathering, job, known);
     if (job.gathering !== undefined && now() - firstTriedAt > GATHER_MS) {
-      await gathering?.backlog.freeze(destination, job.gathering);
+      await gathering?.batches.seal(destination, job.gathering);
     }
     return rerun(until, { ...job, firstTriedAt });
   };
 
   /** Everything that is asked before anything is composed, in one go: each trip to Redis makes an alert later. */
   const lookUp = async (queued: ParcelJob) => {
-    const [destination, pausedUntil, isGathering, alerts] = await Promise.all([
+    const [destination, pausedUntil, hasOpenBatch, alerts] = await Promise.all([
       moves.follow(queued.destination),
       unlessOld(queued, health.pausedUntil),
-      gathering && isFresh(queued) ? gathering.backlog.isGathering(queued.destination) : false,
+      gathering && isFresh(queued) ? gathering.batches.hasOpenBatch(queued.destination) : false,
       queued.gathering === undefined ? alertsOf(queued) : undefined,
     ]);
-    return { job: { ...queued, destination }, pausedUntil, isGathering, alerts };
+    return { job: { ...queued, destination }, pausedUntil, hasOpenBatch, alerts };
   };
 
   /** Until its turn comes a gathering takes in what else there is. */
@@ -102,7 +102,7 @@ export const createWaiting = (dependencies: WaitingDependencies) => {
   };
 
   /** What keeps a message from being sent now: our own end, its turn, or a destination that takes nothing. */
-  const heldUp = async (job: ParcelJob, mayGather: boolean): Promise<Verdict | undefined> => {
+  const defer = async (job: ParcelJob, mayGather: boolean): Promise<Verdict | undefined> => {
     if (isStopping()) return rerun(now(), job);
     const turn = await turns.next(job, mayGather);
     if (turn === 'busy') return gathering && gather(gathering, job);
@@ -112,12 +112,12 @@ export const createWaiting = (dependencies: WaitingDependencies) => {
   };
 
   return {
-    heldUp,
+    defer,
     /** What a job has to tell now, and to which address; or what it waits for. */
     ready: async (queued: ParcelJob): Promise<Verdict | { job: ParcelJob; alerts: readonly Alert[] }> => {
-      const { job, pausedUntil, isGathering, alerts } = await lookUp(queued);
+      const { job, pausedUntil, hasOpenBatch, alerts } = await lookUp(queued);
       if (pausedUntil !== undefined) return pause(job, pausedUntil, alerts);
-      if (gathering && isGathering) return gather(gathering, job, alerts);
+      if (gathering && hasOpenBatch) return gather(gathering, job, alerts);
       const wait = job.gathering === undefined ? undefined : await waitForTurn(job);
       return wait ?? { job, alerts: alerts ?? (await alertsOf(job)) };
     },

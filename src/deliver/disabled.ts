@@ -2,7 +2,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 import type { DeadLetters } from '../ledger/dead-letters.ts';
-import type { Standings } from '../ledger/destination-stats.ts';
+import type { DestinationStats } from '../ledger/destination-stats.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type Target, targetOf } from '../ledger/record.ts';
 import type { ProcessParcel } from '../queue/queues.ts';
@@ -49,7 +49,7 @@ export interface RefusalDependencies {
   disabled: Pick<Disabled, 'find'>;
   ledger: Pick<Ledger, 'pending' | 'book'>;
   dead: Pick<DeadLetters, 'bury'>;
-  standings: Pick<Standings, 'failed'>;
+  destinationStats: Pick<DestinationStats, 'failed'>;
   onDead(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
   onAttempt(event: AttemptEvent): void;
   now(): number;
@@ -59,7 +59,7 @@ const REASON = 'disabled';
 
 /** Ends what is for a disabled destination before anything of it is sent, and leaves the rest to `deliver`. */
 export const refuseDisabled = (dependencies: RefusalDependencies, deliver: ProcessParcel): ProcessParcel => {
-  const { disabled, ledger, dead, standings, now } = dependencies;
+  const { disabled, ledger, dead, destinationStats, now } = dependencies;
 
   const end = async (destination: Destination, alerts: readonly Alert[], attempts: number, why: string) => {
     const at = new Date(now()).toISOString();
@@ -68,7 +68,7 @@ export const refuseDisabled = (dependencies: RefusalDependencies, deliver: Proce
     await dependencies.onDead(destination, alerts, why);
     const attempt = { at, outcome: 'dead', durationMs: 0, ...said } as const;
     await ledger.book(destination, alerts, { state: 'dead', attempt });
-    await standings.failed(destination, alerts.length, at, why);
+    await destinationStats.failed(destination, alerts.length, at, why);
     const { kind } = destination;
     dependencies.onAttempt({ kind, destination, alerts, attempt: attempts, outcome: 'dead', durationMs: 0, ...said });
   };

@@ -114,7 +114,7 @@ const limitsOf = (rate: Rate): (number | string)[] => {
   return [cell?.interval ?? '', cell?.tolerance ?? '', window?.count ?? '', window?.length ?? ''];
 };
 
-export const createSlots = (redis: Redis | Cluster, prefix: string, now: () => number): Slots => {
+export const createRateLimiter = (redis: Redis | Cluster, prefix: string, now: () => number): Slots => {
   const keysOf = ({ id }: Paced) => [`${prefix}:slot:${id}`, `${prefix}:slots:${id}`] as const;
   const run = async (paced: Paced, rate: Rate, own: (number | string)[], latest: number | '') => {
     const answer = await redis.eval(RESERVE, 2, ...keysOf(paced), now(), ...own, ...limitsOf(rate), latest, LATE_MS);

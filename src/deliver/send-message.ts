@@ -4,7 +4,7 @@ import type { AttemptInput, AttemptResult, createAttempt } from './attempt.ts';
 import { type Compose, plainer, type Unit } from './compose.ts';
 import type { Earlier, Threads } from './threads.ts';
 
-export interface TellDependencies {
+export interface SendMessageDependencies {
   compose: Compose;
   attempt: ReturnType<typeof createAttempt>;
   /** A kind whose messages can belong to earlier ones. */
@@ -22,7 +22,7 @@ interface Tries extends Omit<AttemptInput, 'message' | 'amends' | 'canBePlainer'
 /** So often an earlier message is tried to be changed; what belongs to it must not wait for that alone. */
 const AMEND_TRIES = 2;
 
-export const createTell = ({ compose, attempt, threads, canAmend = false, now }: TellDependencies) => {
+export const createSendMessage = ({ compose, attempt, threads, canAmend = false, now }: SendMessageDependencies) => {
   /** The earlier message with the new alerts in it; undefined where that is not one message, or cannot be changed. */
   const growing = ({ alerts }: Earlier, message: Message, { format }: Unit): Message | undefined => {
     if (alerts.length === 0) return undefined;

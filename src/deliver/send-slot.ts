@@ -7,7 +7,7 @@ export interface Pace extends Paced {
   rate: Rate;
 }
 
-export interface TurnDependencies {
+export interface SendSlotDependencies {
   slots: Slots;
   /** Under which id and how fast it is written to; destinations that a platform counts as one share both. */
   paceOf(destination: Destination): Pace;
@@ -23,7 +23,7 @@ export interface Turn {
   data: ParcelJob;
 }
 
-export const createTurns = ({ slots, paceOf, senderOf, now }: TurnDependencies) => {
+export const createSendSlots = ({ slots, paceOf, senderOf, now }: SendSlotDependencies) => {
   const turnAt = (runAt: number, data: ParcelJob): Turn => ({ isNow: runAt <= now() + NEAR_MS, runAt, data });
 
   return {

@@ -4,10 +4,10 @@ import type { Format, Message } from '../channels/channel.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { ProcessParcel, Verdict } from '../queue/queues.ts';
 import { createMessagesOf, partsOf, plainer, plainest, type Unit } from './compose.ts';
-import { createWaiting, DONE, isFresh, rerun, type WaitingDependencies } from './defer.ts';
-import { createTell, type TellDependencies } from './send-message.ts';
+import { createDeferral, type DeferralDependencies, DONE, isFresh, rerun } from './defer.ts';
+import { createSendMessage, type SendMessageDependencies } from './send-message.ts';
 
-export interface DeliverDependencies extends TellDependencies, WaitingDependencies {
+export interface DeliverDependencies extends SendMessageDependencies, DeferralDependencies {
   /** The destination has another address from now on. Default: nobody is told. */
   onMoved?(destination: Destination, address: string): Promise<void>;
 }
@@ -43,9 +43,9 @@ interface Run {
 
 export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel => {
   const { compose, turns, moves, gathering, now } = dependencies;
-  const waiting = createWaiting(dependencies);
+  const waiting = createDeferral(dependencies);
 
-  const tell = createTell(dependencies);
+  const tell = createSendMessage(dependencies);
 
   /** Parts of a digest that was refused as a whole do not keep the distance of digests: they are late already. */
   const isDigest = ({ attempt, most }: ParcelJob, { alerts }: Message): boolean =>
@@ -57,7 +57,7 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     const format = plainest([unit, ...todo].map((left) => left.format));
     // What was refused must not be gathered as if it were new: the same body would go out again.
     const mayGather = gathering !== undefined && isFresh({ ...job, format }) && todo.length === 0;
-    const wait = await waiting.heldUp({ ...job, format }, mayGather);
+    const wait = await waiting.defer({ ...job, format }, mayGather);
     if (wait) return wait;
     const { progress } = job;
     delete job.slot;
@@ -143,7 +143,7 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
         if (verdict) return verdict;
       }
     }
-    if (job.gathering !== undefined) await gathering?.backlog.drop(job.destination, job.gathering);
+    if (job.gathering !== undefined) await gathering?.batches.drop(job.destination, job.gathering);
     return DONE;
   };
 };

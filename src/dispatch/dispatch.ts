@@ -13,7 +13,7 @@ export interface DispatchDependencies {
   stranded(alert: Alert, problems: readonly string[]): Promise<void>;
   onRouted?(alert: Alert, routes: Routes): void;
   /** Those of its destinations where an alert still has to be told; the others are accounted for. Default: all. */
-  untold?(alert: Alert, destinations: readonly Destination[]): Promise<Destination[]>;
+  uncovered?(alert: Alert, destinations: readonly Destination[]): Promise<Destination[]>;
   /** Milliseconds to wait for another alert that may tell the same. Default: nothing waits. */
   waitOf?(alert: Alert): number | undefined;
   /** Begins to keep back what is muted or held. Default: nothing is. */
@@ -53,14 +53,14 @@ export const toParcels = (routed: readonly { alert: Alert; destinations: readonl
 
 export const createDispatch = (dependencies: DispatchDependencies): Dispatch => ({
   dispatch: async (alerts, nonce) => {
-    const { routesOf, expect, enqueue, stranded, onRouted, untold, setDeadline } = dependencies;
+    const { routesOf, expect, enqueue, stranded, onRouted, uncovered, setDeadline } = dependencies;
     const restraint = await dependencies.restrain?.();
     const routed: { alert: Alert; destinations: Destination[] }[] = [];
     for (const alert of alerts) {
       const routes = await routesOf(alert);
       onRouted?.(alert, routes);
       if (routes.destinations.length === 0 && !routes.skipped) await stranded(alert, routes.problems);
-      const wanting = (await untold?.(alert, routes.destinations)) ?? routes.destinations;
+      const wanting = (await uncovered?.(alert, routes.destinations)) ?? routes.destinations;
       const destinations = (await restraint?.pass(alert, wanting)) ?? wanting;
       if (destinations.length > 0) routed.push({ alert, destinations });
     }

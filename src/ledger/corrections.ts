@@ -15,7 +15,7 @@ import {
   targetOf,
 } from './record.ts';
 
-export interface Amendments {
+export interface Corrections {
   /**
    * Puts ended deliveries back on their way: dead ones for `retried`, all for `replayed`. Gives, in the order of
    * `alerts`, the state that each was found in; undefined where the books knew nothing of it, which opens it as well.
@@ -24,7 +24,7 @@ export interface Amendments {
   /** Notes that somebody gave up dead deliveries; they stay dead. Gives the states they were found in. */
   drop(target: Target, alerts: readonly Alert[]): Promise<(DeliveryState | undefined)[]>;
   /** Takes back that an alert had no destination, once it has one. */
-  unstrand(alerts: readonly Alert[]): Promise<void>;
+  clearUnroutable(alerts: readonly Alert[]): Promise<void>;
 }
 
 /**
@@ -46,7 +46,7 @@ return state`;
 const FROM = { retried: 'dead', replayed: 'dead delivered muted', dropped: 'dead' } as const;
 type Amendment = keyof typeof FROM;
 
-export const createAmendments = (redis: Redis | Cluster, prefix: string, now: () => number): Amendments => {
+export const createCorrections = (redis: Redis | Cluster, prefix: string, now: () => number): Corrections => {
   const keys = ledgerKeys(prefix);
 
   const amended = (before: DeliveryRecord | undefined, target: Target, act: Act): DeliveryRecord => ({
@@ -76,7 +76,7 @@ export const createAmendments = (redis: Redis | Cluster, prefix: string, now: ()
   return {
     reopen: amend,
     drop: (target, alerts) => amend(target, alerts, 'dropped'),
-    unstrand: async (alerts) => {
+    clearUnroutable: async (alerts) => {
       const batch = redis.pipeline();
       for (const { id } of alerts) batch.hdel(keys.alert(id), NOWHERE.id);
       await execute(batch);

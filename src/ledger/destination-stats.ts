@@ -2,7 +2,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { ChannelKind, Destination } from '../alert.ts';
 
-export interface Standing {
+export interface DestinationStatistics {
   id: string;
   kind: ChannelKind;
   label: string;
@@ -16,13 +16,13 @@ export interface Standing {
   lastError?: string;
 }
 
-export interface Standings {
+export interface DestinationStats {
   succeeded(destination: Destination, alerts: number, at: string): Promise<void>;
   failed(destination: Destination, dead: number, at: string, error: string): Promise<void>;
-  list(): Promise<Standing[]>;
+  list(): Promise<DestinationStatistics[]>;
 }
 
-export const createStandings = (redis: Redis | Cluster, prefix: string): Standings => {
+export const createDestinationStats = (redis: Redis | Cluster, prefix: string): DestinationStats => {
   const index = `${prefix}:destinations`;
   const keyOf = (id: string): string => `${prefix}:destination:${id}`;
 
@@ -40,7 +40,7 @@ export const createStandings = (redis: Redis | Cluster, prefix: string): Standin
       .exec();
   };
 
-  const read = async (id: string): Promise<Standing> => {
+  const read = async (id: string): Promise<DestinationStatistics> => {
     const { delivered, dead, lastError, lastSuccess, lastFailure, kind, label } = await redis.hgetall(keyOf(id));
     return {
       id,

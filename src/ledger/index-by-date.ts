@@ -3,7 +3,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 import { ALERT_FIELD, execute, ledgerKeys, OPEN_FIELD, RETENTION_SECONDS } from './record.ts';
 
-export interface Register {
+export interface AlertIndex {
   /** Ids of the alerts dated after `from` and up to `to`, both in epoch milliseconds; oldest first. */
   between(from: number, to: number): Promise<string[]>;
   /** Destinations of alerts' deliveries, by id, in the order of `alerts`. */
@@ -18,12 +18,12 @@ export interface Register {
 const MOST_ALERTS = 200_000;
 const CHUNK = 500;
 
-export const createRegister = (
+export const createAlertIndex = (
   redis: Redis | Cluster,
   prefix: string,
   now: () => number,
   mostAlerts = MOST_ALERTS,
-): Register => {
+): AlertIndex => {
   const keys = ledgerKeys(prefix);
 
   /** Those of `ids` that nothing is on its way of. */

@@ -4,7 +4,7 @@ import { messageOf } from '../errors.ts';
 import type { Health } from './health.ts';
 import type { Outages } from './outages.ts';
 
-export interface ProveDependencies {
+export interface ChannelCheckDependencies {
   channels: readonly Channel[];
   health: Health;
   outages: Outages;
@@ -17,7 +17,7 @@ const ASK_EVERY_MS = 5 * 60_000;
 const ASK_AGAIN_MS = 30_000;
 const TIMEOUT_MS = 10_000;
 
-const proveOne = async (channel: Channel, { health, outages, signal }: ProveDependencies): Promise<boolean> => {
+const proveOne = async (channel: Channel, { health, outages, signal }: ChannelCheckDependencies): Promise<boolean> => {
   const name = `channel:${channel.kind}`;
   try {
     await channel.verify(AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
@@ -33,7 +33,7 @@ const proveOne = async (channel: Channel, { health, outages, signal }: ProveDepe
 };
 
 /** Gives a function to be called often: it asks each kind only when that is due. */
-export const createChannelProof = (dependencies: ProveDependencies): (() => Promise<void>) => {
+export const createChannelCheck = (dependencies: ChannelCheckDependencies): (() => Promise<void>) => {
   const { channels, now } = dependencies;
   const dueAt = new Map<string, number>();
   return async () => {

@@ -9,7 +9,7 @@ import type { Store } from '../app/store.ts';
 import type { Health } from './health.ts';
 import { createWatchdog } from './watchdog.ts';
 
-export interface WatchDependencies {
+export interface LoopWatchDependencies {
   kinds: readonly ChannelKind[];
   store: Store;
   health: Health;
@@ -23,7 +23,7 @@ const BOUND_MS = 180_000;
 const LAG_WORTH_SAYING_MS = 2000;
 const TEND = 'tend';
 
-export const createWatch = ({ kinds, store, health, log, onStuck, now }: WatchDependencies) => {
+export const createLoopWatch = ({ kinds, store, health, log, onStuck, now }: LoopWatchDependencies) => {
   const loopOf = (kind: ChannelKind): string => `deliver:${kind}`;
   const loops = [TEND, ...kinds.map(loopOf)];
   for (const loop of loops) health.watchLoop(loop, BOUND_MS);

@@ -1,6 +1,6 @@
 /** Which polls go through now: what the service asked us to wait, whether it answers at all, and who may hang. */
 import { ServiceError } from '../errors.ts';
-import type { Holds } from './backoff-store.ts';
+import type { BackoffStore } from './backoff-store.ts';
 import { createLane, type Lane } from './bulkhead.ts';
 import { createGate, type Gate, type GateState } from './circuit-breaker.ts';
 
@@ -13,7 +13,7 @@ export interface AdmissionDependencies {
   /** Milliseconds until the wait that the service named to this process is over; 0: none. */
   heldForMs(service: string): number;
   /** The same for all daemons. */
-  holds: Holds;
+  backoffs: BackoffStore;
   /** One cheap question that is about the key alone. Throws `ServiceError`. */
   probe(service: string, signal: AbortSignal): Promise<void>;
   /** Told once when the key is refused, whatever is asked for. */
@@ -37,7 +37,7 @@ const isUnauthorized = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.reason === 'unauthorized';
 
 export const createAdmission = (dependencies: AdmissionDependencies) => {
-  const { services, everyMs, concurrency, heldForMs, holds, probe, onRefused, now, random } = dependencies;
+  const { services, everyMs, concurrency, heldForMs, backoffs, probe, onRefused, now, random } = dependencies;
   const open = (): Desk => ({
     gate: createGate({ now, random, everyMs }),
     lane: createLane(Math.max(1, Math.floor(concurrency / 4))),
@@ -85,7 +85,7 @@ export const createAdmission = (dependencies: AdmissionDependencies) => {
     /** May `subject` (a stream, the listing) be asked for? For each admitted one, one of the next three. */
     admit: async (service: string, subject: string, signal: AbortSignal): Promise<Admission> => {
       const { gate, lane } = deskOf(service);
-      const heldMs = Math.max(heldForMs(service), await holds.leftMs(service));
+      const heldMs = Math.max(heldForMs(service), await backoffs.leftMs(service));
       // In another order than the turns come, or those behind the service's limit would be the same ones every time.
       if (heldMs > 0) return { admitted: false, ...(heldMs < everyMs && { againInMs: heldMs + random() * everyMs }) };
       if (gate.admit(subject) > 0) return { admitted: false };
@@ -106,7 +106,7 @@ export const createAdmission = (dependencies: AdmissionDependencies) => {
       lane.leave(subject, failure && failure.reason !== 'unreachable');
       if (isUnauthorized(error)) await isKeyGood(service, signal);
       else if (failure && failure.retryAfterMs === undefined) gate.failed(subject, failure.reason);
-      if (heldForMs(service) > 0) await holds.note(service, heldForMs(service));
+      if (heldForMs(service) > 0) await backoffs.note(service, heldForMs(service));
     },
     state: (service: string): GateState => deskOf(service).gate.state(),
   };

@@ -1,7 +1,7 @@
 /** Waits that a service named, kept in Redis: they count for every daemon, and for one that was started again. */
 import type { Cluster, Redis } from 'ioredis';
 
-export interface Holds {
+export interface BackoffStore {
   /** The service is not to be asked for so many milliseconds from now. */
   note(service: string, waitMs: number): Promise<void>;
   /** Milliseconds until it may be asked again; 0: now. */
@@ -12,7 +12,7 @@ export interface Holds {
 const SLACK_MS = 60_000;
 
 /** `now` gives epoch milliseconds. */
-export const createHolds = (redis: Redis | Cluster, prefix: string, now: () => number): Holds => {
+export const createBackoffStore = (redis: Redis | Cluster, prefix: string, now: () => number): BackoffStore => {
   const keyOf = (service: string): string => `${prefix}:hold:${service}`;
   const leftMs = async (service: string): Promise<number> =>
     Math.max(0, Number((await redis.get(keyOf(service))) ?? 0) - now());

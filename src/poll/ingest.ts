@@ -11,7 +11,7 @@ export interface Window {
   since: number;
 }
 
-export interface TakeDependencies {
+export interface IngestDependencies {
   seen: Seen;
   /** Resolves when every alert is durably queued. */
   dispatch(alerts: Alert[]): Promise<void>;
@@ -66,7 +66,7 @@ const latestOf = (item: Item): number | undefined => {
   return latest % 1000 === 0 ? latest + 999 : latest;
 };
 
-export const createTake = ({ seen, dispatch, now, assessments, lookback }: TakeDependencies) => {
+export const createIngest = ({ seen, dispatch, now, assessments, lookback }: IngestDependencies) => {
   /** The latest date decides: it is the one no filter of the service can lie beyond. Undated items are always taken. */
   const isInWindow = (item: Item, { since, cursor }: Window): boolean => {
     const latest = latestOf(item);

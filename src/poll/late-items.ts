@@ -5,7 +5,7 @@ import { toAlert } from './ingest.ts';
 import type { PollLock } from './lock.ts';
 import type { Seen } from './seen.ts';
 
-export interface LatecomerDependencies {
+export interface LateItemsDependencies {
   cursors: Cursors;
   seen: Seen;
   lock: PollLock;
@@ -25,7 +25,7 @@ const latestOf = ({ dates }: Item): number | undefined => {
 /** What was written before a track began is history, which nobody asked for. */
 const isNews = (item: Item, { start }: Cursor): boolean => (latestOf(item) ?? start) > start;
 
-export const createLatecomers = ({ cursors, seen, lock, dispatch, now }: LatecomerDependencies) => ({
+export const createLateItems = ({ cursors, seen, lock, dispatch, now }: LateItemsDependencies) => ({
   /** Gives those that were queued; undefined where the track is being read just now: try again. */
   take: async (track: Track, items: readonly Item[], unknown: Unknown): Promise<Alert[] | undefined> => {
     const held = await lock.take([track]);

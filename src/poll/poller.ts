@@ -5,11 +5,11 @@
  */
 import type { Alert, ItemPage, Source } from '../alert.ts';
 import type { Cursor, Cursors, Track } from './cursor.ts';
-import { createTake, type Window } from './ingest.ts';
+import { createIngest, type Window } from './ingest.ts';
 import type { HeldLock, PollLock } from './lock.ts';
 import type { MirroredCursor } from './mirror.ts';
 import type { Seen } from './seen.ts';
-import { createReach } from './watermark.ts';
+import { createWatermark } from './watermark.ts';
 
 /** What one request can read: one protocol's inspections, or the notifications of several protocols. */
 export interface Stream {
@@ -79,7 +79,7 @@ const beforeSecond = (at: number): number => Math.floor(at / 1000) * 1000 - 1;
 
 export const createPoller = (dependencies: PollerDependencies) => {
   const { pages, clock, cursors, seen, lock, now, settings } = dependencies;
-  const take = createTake({ ...dependencies, assessments: settings.assessments, lookback: settings.lookback });
+  const take = createIngest({ ...dependencies, assessments: settings.assessments, lookback: settings.lookback });
 
   const loadCursors = async (tracks: readonly Track[]): Promise<Cursor[]> => {
     const found = await cursors.get(tracks);
@@ -135,12 +135,12 @@ export const createPoller = (dependencies: PollerDependencies) => {
       const cursor = loaded[index];
       return cursor ? [{ track, cursor, since: sinceOf(cursor, sweep) }] : [];
     });
-    const reach = createReach();
+    const watermark = createWatermark();
     // The answers may have told that the service's clock is behind what we took it for.
     const begun = (): number => Math.min(guessed, clock(stream.service) - (now() - ownBegun));
     /** No date ahead of the service's own clock moves a cursor, or one item from the future would hide what comes before. */
     const progress = (settledBefore?: number): Progress => {
-      const position = reach.upTo(Math.min(settledBefore ?? begun(), begun()));
+      const position = watermark.upTo(Math.min(settledBefore ?? begun(), begun()));
       if (position === undefined || !sweep) return { position };
       return {
         position,
@@ -152,7 +152,7 @@ export const createPoller = (dependencies: PollerDependencies) => {
       if (!(await held.renew())) throw new Error('the lock of this poll was lost: another daemon goes on from here');
       await dependencies.onPage(stream, page);
       const fresh = await take(windows, page);
-      reach.take(page.items);
+      watermark.take(page.items);
       result.alerts += fresh;
       result.items += page.items.length;
       if (page.settledBefore !== undefined) await advanceAll(windows, progress(page.settledBefore));

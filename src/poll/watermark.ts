@@ -1,7 +1,7 @@
 /** How far the cursor may go during and after one read. Pure bookkeeping, no requests. */
 import type { Item } from '../alert.ts';
 
-export interface Reach {
+export interface Watermark {
   /** Takes a page in. */
   take(items: readonly Item[]): void;
   /** How far everything is surely read once all before `settledBefore` was; nothing where no item was dated. */
@@ -12,7 +12,7 @@ export interface Reach {
  * Over the items' earliest dates: whichever date the service filters by, it is not before that one. An answer without
  * items moves nothing, however far it was asked for: it may be a mistake of the service's.
  */
-export const createReach = (): Reach => {
+export const createWatermark = (): Watermark => {
   let highest: number | undefined;
   return {
     take: (items) => {

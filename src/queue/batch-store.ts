@@ -6,21 +6,21 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 
-export interface Backlog {
+export interface BatchStore {
   /** Gathers; durable when it resolves, and the same however often. Gives the gathering that will tell them. */
   add(destination: Destination, alerts: readonly Alert[]): Promise<number>;
   /** Something is being gathered for it now. */
-  isGathering(destination: Destination): Promise<boolean>;
+  hasOpenBatch(destination: Destination): Promise<boolean>;
   /** Closes a gathering, once, and gives everything in it, oldest first. */
-  freeze(destination: Destination, gathering: number): Promise<Alert[]>;
+  seal(destination: Destination, gathering: number): Promise<Alert[]>;
   /** Everything in it has ended. */
   drop(destination: Destination, gathering: number): Promise<void>;
 }
 
 /** For those who ask where an alert is. */
-export interface Gathered {
+export interface BatchLookup {
   /** An alert is being gathered for a destination now; both by id. */
-  isGathered(destination: Destination['id'], alert: Alert['id']): Promise<boolean>;
+  isInBatch(destination: Destination['id'], alert: Alert['id']): Promise<boolean>;
 }
 
 /** KEYS: what waits, the number; ARGV: id and JSON of each alert. */
@@ -43,14 +43,14 @@ const CHUNK = 200;
 /** The order in which what was gathered is told. */
 export const oldestFirst = (a: Alert, b: Alert): number => a.at.localeCompare(b.at) || a.id.localeCompare(b.id);
 
-export const backlogKeys = (prefix: string) => ({
+export const batchKeys = (prefix: string) => ({
   waiting: (destination: string): string => `${prefix}:gather:${destination}`,
   count: (destination: string): string => `${prefix}:gathers:${destination}`,
   frozen: (destination: string, gathering: number): string => `${prefix}:frozen:${destination}:${gathering}`,
 });
 
-export const createBacklog = (redis: Redis | Cluster, prefix: string): Backlog & Gathered => {
-  const keys = backlogKeys(prefix);
+export const createBatchStore = (redis: Redis | Cluster, prefix: string): BatchStore & BatchLookup => {
+  const keys = batchKeys(prefix);
   return {
     add: async ({ id }, alerts) => {
       let gathering = 0;
@@ -60,9 +60,9 @@ export const createBacklog = (redis: Redis | Cluster, prefix: string): Backlog &
       }
       return gathering;
     },
-    isGathering: async ({ id }) => (await redis.exists(keys.waiting(id))) === 1,
-    isGathered: async (destination, alert) => (await redis.hexists(keys.waiting(destination), alert)) === 1,
-    freeze: async ({ id }, gathering) => {
+    hasOpenBatch: async ({ id }) => (await redis.exists(keys.waiting(id))) === 1,
+    isInBatch: async (destination, alert) => (await redis.hexists(keys.waiting(destination), alert)) === 1,
+    seal: async ({ id }, gathering) => {
       const frozen = keys.frozen(id, gathering);
       await redis.eval(FREEZE, 3, keys.waiting(id), keys.count(id), frozen, gathering);
       const alerts = (await redis.hvals(frozen)).map((json) => JSON.parse(json) as Alert);

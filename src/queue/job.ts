@@ -35,12 +35,12 @@ export interface ParcelJob extends Parcel {
 
 export const parcelJob = (parcel: Parcel): ParcelJob => ({ v: VERSION, ...parcel, attempt: 0, format: 'rich' });
 
-export const gatheringJob = (destination: Destination, gathering: number): ParcelJob => ({
+export const batchJob = (destination: Destination, gathering: number): ParcelJob => ({
   ...parcelJob({ destination, alerts: [] }),
   gathering,
 });
 
-export const gatheringJobId = ({ id }: Destination, gathering: number): string => `gathering_${id}_${gathering}`;
+export const batchJobId = ({ id }: Destination, gathering: number): string => `gathering_${id}_${gathering}`;
 
 /** The same alerts for the same destination are the same job; a `nonce` makes a deliberate repeat another one. */
 export const parcelJobId = ({ destination, alerts }: Parcel, nonce?: string): string => {

@@ -2,7 +2,7 @@
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
 import type { Cluster, Redis } from 'ioredis';
 import { CHANNEL_KINDS, type ChannelKind, type Destination, type Parcel } from '../alert.ts';
-import { gatheringJob, gatheringJobId, type ParcelJob, parcelJob, parcelJobId, readParcelJob } from './job.ts';
+import { batchJob, batchJobId, type ParcelJob, parcelJob, parcelJobId, readParcelJob } from './job.ts';
 
 export type RedisClient = Redis | Cluster;
 
@@ -32,7 +32,7 @@ export interface ParcelQueues {
    */
   enqueue(parcels: readonly Parcel[], nonce?: string, unlessToldInMs?: number): Promise<void>;
   /** Queues the job that will tell what is gathered under this number; durable when it resolves, and once. */
-  enqueueGathering(destination: Destination, gathering: number): Promise<void>;
+  enqueueBatch(destination: Destination, gathering: number): Promise<void>;
   work(kind: ChannelKind, concurrency: number, process: ProcessParcel): ParcelWorker;
   counts(): Promise<QueueCounts[]>;
   /**
@@ -127,9 +127,9 @@ export const createParcelQueues = ({ redis, prefix, onError }: QueueSettings): P
         );
       }
     },
-    enqueueGathering: async (destination, gathering) => {
-      const jobId = gatheringJobId(destination, gathering);
-      await queues[destination.kind].add('gathering', gatheringJob(destination, gathering), { jobId });
+    enqueueBatch: async (destination, gathering) => {
+      const jobId = batchJobId(destination, gathering);
+      await queues[destination.kind].add('gathering', batchJob(destination, gathering), { jobId });
     },
     work: (kind, concurrency, process) => {
       const worker = new Worker(

@@ -4,23 +4,23 @@
  */
 import { QueueKeys } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
-import { backlogKeys } from './batch-store.ts';
+import { batchKeys } from './batch-store.ts';
 import { queueName, type RedisClient } from './queues.ts';
 
 /** One alert on its way to one destination, by their ids. */
-export interface Carried {
+export interface DeliveryRef {
   alert: string;
   destination: string;
 }
 
-export interface Inventory {
+export interface JobScan {
   /** Those of `deliveries` that no job of the kind's queue will send. A job that failed for good will not. */
-  uncarried<T extends Carried>(kind: ChannelKind, deliveries: readonly T[]): Promise<T[]>;
+  withoutJob<T extends DeliveryRef>(kind: ChannelKind, deliveries: readonly T[]): Promise<T[]>;
 }
 
 const CHUNK = 100;
 
-const carriedKey = ({ alert, destination }: Carried): string => `${destination} ${alert}`;
+const carriedKey = ({ alert, destination }: DeliveryRef): string => `${destination} ${alert}`;
 
 /** Leniently: a job that another version wrote carries what it says. */
 interface Written {
@@ -29,9 +29,9 @@ interface Written {
   gathering?: number;
 }
 
-export const createInventory = (redis: RedisClient, prefix: string): Inventory => {
+export const createJobScan = (redis: RedisClient, prefix: string): JobScan => {
   const keys = new QueueKeys(prefix);
-  const backlog = backlogKeys(prefix);
+  const batches = batchKeys(prefix);
 
   /** In one transaction: a job that moves from one list to another meanwhile would be missed. */
   const jobIds = async (kind: ChannelKind): Promise<string[]> => {
@@ -58,9 +58,9 @@ export const createInventory = (redis: RedisClient, prefix: string): Inventory =
   /** What a gathering has taken in: frozen, or still open under its number. */
   const gathered = async (destination: string, gathering: number): Promise<string[]> => {
     const [count, frozen, waiting] = await Promise.all([
-      redis.get(backlog.count(destination)),
-      redis.hkeys(backlog.frozen(destination, gathering)),
-      redis.hkeys(backlog.waiting(destination)),
+      redis.get(batches.count(destination)),
+      redis.hkeys(batches.frozen(destination, gathering)),
+      redis.hkeys(batches.waiting(destination)),
     ]);
     return count === String(gathering) ? [...frozen, ...waiting] : frozen;
   };
@@ -82,7 +82,7 @@ export const createInventory = (redis: RedisClient, prefix: string): Inventory =
   };
 
   return {
-    uncarried: async (kind, deliveries) => {
+    withoutJob: async (kind, deliveries) => {
       const missing = new Map(deliveries.map((delivery) => [carriedKey(delivery), delivery]));
       // Twice: an alert may be handed from one job to another while we look.
       for (let pass = 0; pass < 2 && missing.size > 0; pass += 1) await search(kind, missing);

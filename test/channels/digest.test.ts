@@ -103,7 +103,7 @@ describe('a digest', () => {
       severity: 'CRITICAL',
       alerts: 120,
       span: '2026-11-20 10:07:12 to 11:22:33 UTC',
-      why: expect.stringMatching(/^Gathered /),
+      why: expect.stringMatching(/^BatchLookup /),
     });
     expect(content.headline).toBe(`${content.title}; worst: CRITICAL: Vault A: flashLoan, drasticBalanceChange`);
     expect(

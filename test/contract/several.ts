@@ -22,10 +22,10 @@ const hashes = (alerts: readonly Alert[]): string[] => alerts.flatMap(({ txHash 
 /** `70 more are not listed here.` */
 const leftOut = (text: string): number => Number(/(\d[\d,]*) more/.exec(text)?.[1]?.replaceAll(',', '') ?? 0);
 
-export const describeSeveral = <Step>(openBench: () => Promise<Bench<Step>>, context: ComposeContext): void => {
+export const describeSeveral = <Step>(openTestCommand: () => Promise<Bench<Step>>, context: ComposeContext): void => {
   /** Composes a parcel, sends all of it, and gives what was composed and what people have. */
   const deliver = async (alerts: Alert[], { format = 'rich', to = 0 }: { format?: Format; to?: number } = {}) => {
-    const bench = await openBench();
+    const bench = await openTestCommand();
     const destination = bench.destinations[to] ?? bench.destinations[0];
     const messages = bench.channel.compose({ destination, alerts }, { ...context, format });
     for (const message of messages) await bench.channel.send(message, nobody());

@@ -28,7 +28,7 @@ const exposed = (error: unknown): string =>
 
 const deepFreeze = <T>(value: T): T => {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
+    Object.seal(value);
     for (const inner of Object.values(value)) deepFreeze(inner);
   }
   return value;
@@ -38,7 +38,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
   describe(`contract: ${contestant.kind}`, () => {
     const opened: Bench<Step>[] = [];
 
-    const openBench = async (timeoutMs = NEVER_MS): Promise<Bench<Step>> => {
+    const openTestCommand = async (timeoutMs = NEVER_MS): Promise<Bench<Step>> => {
       const bench = await contestant.open({ timeoutMs });
       opened.push(bench);
       return bench;
@@ -83,7 +83,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
 
     describe('sending', () => {
       test('an accepted message has a receipt and arrived once', async () => {
-        const bench = await openBench();
+        const bench = await openTestCommand();
         const receipt = await send(bench, inspectionAlert());
         expect(receipt).toBeTypeOf('object');
         if (contestant.forPeople) expect(receipt.providerId).toMatch(/\S/);
@@ -92,7 +92,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       });
 
       test('many at once each arrive once', async () => {
-        const bench = await openBench();
+        const bench = await openTestCommand();
         const alerts = Array.from({ length: 20 }, (_, index) => inspectionAlert({ item: { _id: `many${index}` } }));
         await Promise.all(alerts.map((alert, index) => send(bench, alert, { to: index % 2 })));
         const texts = bench.accepted().map(({ text }) => text);
@@ -108,7 +108,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       test.each(contestant.refusals.map((refusal) => [`${refusal.says}: ${refusal.reason}`, refusal] as const))(
         '%s',
         async (_name, { step, reason, to, says: _says, ...details }) => {
-          const bench = await openBench();
+          const bench = await openTestCommand();
           bench.script(step);
           const error = await failure(bench, send(bench, inspectionAlert(), to === undefined ? {} : { to }));
           expect({ ...error, reason: error.reason }).toMatchObject({ reason, ...details });
@@ -119,7 +119,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       );
 
       test('a refusal leaves the channel usable', async () => {
-        const bench = await openBench();
+        const bench = await openTestCommand();
         for (const { step } of contestant.refusals.slice(0, 3)) {
           bench.script(step);
           await failure(bench, send(bench, inspectionAlert()));
@@ -129,7 +129,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       });
 
       test('an abort ends a send that is under way; it may have arrived', async () => {
-        const bench = await openBench();
+        const bench = await openTestCommand();
         bench.script('hang');
         const stop = new AbortController();
         const sending = failure(bench, send(bench, inspectionAlert(), { signal: stop.signal }));
@@ -139,7 +139,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       });
 
       test('nothing is sent once the signal has aborted', async () => {
-        const bench = await openBench();
+        const bench = await openTestCommand();
         const error = await failure(bench, send(bench, inspectionAlert(), { signal: AbortSignal.abort() }));
         expect(error).toMatchObject({ reason: 'retry', maybeDelivered: false });
         await send(bench, inspectionAlert());
@@ -147,7 +147,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       });
 
       test('a provider that never answers meets the own timeout; it may have arrived', async () => {
-        const bench = await openBench(300);
+        const bench = await openTestCommand(300);
         bench.script('hang');
         const error = await failure(bench, send(bench, inspectionAlert()));
         expect(error).toMatchObject({ reason: 'retry', maybeDelivered: true });
@@ -155,7 +155,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       });
 
       test('a connection dropped after the message: it may have arrived', async () => {
-        const bench = await openBench();
+        const bench = await openTestCommand();
         bench.script('reset');
         const error = await failure(bench, send(bench, inspectionAlert()));
         expect(error).toMatchObject({ reason: 'retry', maybeDelivered: true });
@@ -163,14 +163,14 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       });
 
       test('a refused connection: it has not arrived', async () => {
-        const bench = await openBench();
+        const bench = await openTestCommand();
         await bench.stopProvider();
         const error = await failure(bench, send(bench, inspectionAlert()));
         expect(error).toMatchObject({ reason: 'retry', maybeDelivered: false });
       });
 
       test('after close a send fails instead of hanging', async () => {
-        const bench = await openBench();
+        const bench = await openTestCommand();
         await send(bench, inspectionAlert());
         await bench.channel.close();
         await bench.channel.close();
@@ -179,7 +179,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       });
 
       test('verify says something, and no secret, whether the provider is there or not', async () => {
-        const bench = await openBench(2000);
+        const bench = await openTestCommand(2000);
         const verified = await bench.channel.verify(nobody());
         expect(verified).toMatch(/\S/);
         for (const secret of bench.secrets) expect(verified).not.toContain(secret);
@@ -201,7 +201,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
         bench.channel.compose(deepFreeze({ destination, alerts: mixed() }), { ...CONTEXT, ...context });
 
       test.each(FORMATS)('%s covers every alert exactly once and stays the same', async (format) => {
-        const bench = await openBench();
+        const bench = await openTestCommand();
         const [destination] = bench.destinations;
         const messages = compose(bench, destination, { format });
         expect(messages.every((message) => message.alerts.length > 0)).toBe(true);
@@ -215,7 +215,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       });
 
       test('ids stay the same at any time and in any format, and differ between alerts and destinations', async () => {
-        const bench = await openBench();
+        const bench = await openTestCommand();
         const ids = (destination: Destination, context: Partial<ComposeContext> = {}) =>
           compose(bench, destination, context).map(({ id }) => id);
         const [first, second] = bench.destinations;
@@ -224,7 +224,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       });
 
       test('every format of every alert is accepted', async () => {
-        const bench = await openBench();
+        const bench = await openTestCommand();
         for (const format of FORMATS) {
           for (const message of compose(bench, bench.destinations[0], { format })) {
             await bench.channel.send(message, nobody());
@@ -234,7 +234,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       });
 
       test('every fact is told', async () => {
-        const bench = await openBench();
+        const bench = await openTestCommand();
         const { text } = await shown(bench, inspectionAlert());
         const facts = [
           'Lending Pool',
@@ -256,8 +256,8 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       });
 
       test('the transaction is linked where its chain is known, and nothing else is invented', async () => {
-        const known = await shown(await openBench(), inspectionAlert());
-        const unknown = await shown(await openBench(), inspectionAlert({ item: { chainId: 987_654 } }));
+        const known = await shown(await openTestCommand(), inspectionAlert());
+        const unknown = await shown(await openTestCommand(), inspectionAlert({ item: { chainId: 987_654 } }));
         expect(`${known.text} ${known.active.join(' ')}`).toContain(`https://basescan.org/tx/${TX_HASH}`);
         expect(`${unknown.text} ${unknown.active.join(' ')}`).not.toContain(`/tx/${TX_HASH}`);
         expect(unknown.text).toContain(TX_HASH);
@@ -265,25 +265,25 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
 
       test('a stored notification is told whole', async () => {
         const message = `Guardian paused withdrawals.\n${'Reason: the price moved by more than the bound. '.repeat(25)}End.`;
-        const { text } = await shown(await openBench(), notificationAlert(message));
+        const { text } = await shown(await openTestCommand(), notificationAlert(message));
         const squeeze = (value: string) => value.replaceAll(/\s+|\\n/g, ' ');
         expect(squeeze(text)).toContain(squeeze(message));
       });
 
       test('the plainest format still says what, where and which', async () => {
-        const { text } = await shown(await openBench(), inspectionAlert(), { format: 'minimal' });
+        const { text } = await shown(await openTestCommand(), inspectionAlert(), { format: 'minimal' });
         for (const fact of ['Lending Pool', TX_HASH, '673d2f0a1b2c3d4e5f607182']) expect(text).toContain(fact);
       });
 
       test('replays and samples say what they are', async () => {
-        const replayed = await shown(await openBench(), inspectionAlert({ replay: true }));
-        const sample = await shown(await openBench(), inspectionAlert({ type: 'test.sample' }));
+        const replayed = await shown(await openTestCommand(), inspectionAlert({ replay: true }));
+        const sample = await shown(await openTestCommand(), inspectionAlert({ type: 'test.sample' }));
         expect(replayed.text).toMatch(contestant.forPeople ? /replay/i : /"replay":true/);
         expect(sample.text).toMatch(contestant.forPeople ? /test/i : /"test\.sample"/);
       });
 
       test.each(HOSTILE_TEXTS)('hostile text stays text: %j', async (hostile) => {
-        const bench = await openBench();
+        const bench = await openTestCommand();
         const detections = { [hostile]: { status: 'detected', message: hostile } };
         const item = { invokedMethodName: hostile, detections, assets: [{ address: hostile, descriptor: hostile }] };
         const { text, active } = await shown(bench, inspectionAlert({ protocol: hostile, item }));
@@ -294,7 +294,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       });
 
       test.each(HOSTILE_TEXTS)('a hostile notification stays text: %j', async (hostile) => {
-        const { text, active } = await shown(await openBench(), notificationAlert(`Seen: ${hostile} :end`));
+        const { text, active } = await shown(await openTestCommand(), notificationAlert(`Seen: ${hostile} :end`));
         const visible = contestant.forPeople
           ? cleanText(`Seen: ${hostile} :end`)
           : JSON.stringify(hostile).slice(1, -1);
@@ -313,16 +313,16 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
           { txHash: '', detections: {}, assets: [], txOrigin: '', invokedMethodName: '', assessment: '' },
         ],
       ])('an item with %s is told all the same', async (_name, item) => {
-        const { text } = await shown(await openBench(), { ...inspectionAlert(), item });
+        const { text } = await shown(await openTestCommand(), { ...inspectionAlert(), item });
         expect(text).toContain('Lending Pool');
       });
     });
 
-    if (contestant.forPeople) describeSeveral(openBench, CONTEXT);
+    if (contestant.forPeople) describeSeveral(openTestCommand, CONTEXT);
 
     describe('addresses', () => {
       test('of a real bench are taken as they are', async () => {
-        const bench = await openBench();
+        const bench = await openTestCommand();
         for (const { address } of bench.destinations) {
           const asContact = contestant.addressesOf({ name: contestant.kind, contacts: [address] });
           const asUrl = contestant.addressesOf({ name: contestant.kind, url: address });
@@ -348,7 +348,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       });
 
       test('labels show no secret', async () => {
-        const bench = await openBench();
+        const bench = await openTestCommand();
         for (const { address } of bench.destinations) {
           const label = contestant.labelOf(address);
           expect(label).toMatch(/^\S{1,200}$/);

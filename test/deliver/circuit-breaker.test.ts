@@ -1,9 +1,9 @@
 /** Destinations and senders that do not work: who finds out that they do again, and what becomes of what waits. */
 import { describe, expect, test } from 'vitest';
 import type { DeliveryReason } from '../../src/errors.ts';
-import { createBreaks } from '../../src/features/outages/store.ts';
+import { createOutageStore } from '../../src/features/outages/store.ts';
 import { sampleAlert } from '../../src/features/sample/alert.ts';
-import { createStandings } from '../../src/ledger/destination-stats.ts';
+import { createDestinationStats } from '../../src/ledger/destination-stats.ts';
 import { parcelJob } from '../../src/queue/job.ts';
 import { DESTINATION, failure, items, OTHER, range, setUpDeliveries } from '../support/deliveries.ts';
 import { makeAlert } from '../support/numbered.ts';
@@ -176,7 +176,7 @@ describe('a sample', () => {
     expect(await health.pausedUntil(DESTINATION)).toBeUndefined();
     expect(await health.pausedUntil(OTHER)).toBeUndefined();
     expect(told).toEqual([]);
-    expect(await createStandings(redis, prefix).list()).toEqual([]);
+    expect(await createDestinationStats(redis, prefix).list()).toEqual([]);
     await run();
     expect(sent).toHaveLength(1);
     expect(told).toEqual([]);
@@ -233,8 +233,8 @@ describe('the end of a break', () => {
 test('what is known to be broken is remembered as long as what was told of it', async () => {
   const { redis, prefix, circuits } = setUpDeliveries();
   await circuits.failed(DESTINATION.id, { reason: 'destination-dead', retryInMs: 0 });
-  const breaks = createBreaks(redis, prefix);
-  await breaks.note(DESTINATION.id, { since: '', reason: 'destination-dead', message: '', told: [] });
+  const outageStore = createOutageStore(redis, prefix);
+  await outageStore.note(DESTINATION.id, { since: '', reason: 'destination-dead', message: '', told: [] });
   const [kept, told] = await Promise.all([
     redis.pttl(`${prefix}:circuit:${DESTINATION.id}`),
     redis.pttl(`${prefix}:announced:${DESTINATION.id}`),

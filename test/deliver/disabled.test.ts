@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { AttemptEvent } from '../../src/deliver/attempt.ts';
 import { createDisabled, refuseDisabled } from '../../src/deliver/disabled.ts';
 import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
-import { createStandings } from '../../src/ledger/destination-stats.ts';
+import { createDestinationStats } from '../../src/ledger/destination-stats.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { parcelJob } from '../../src/queue/job.ts';
 import { destinationOf, inspectionAlert } from '../support/alerts.ts';
@@ -20,7 +20,7 @@ const setUp = () => {
   const disabled = createDisabled(redis, prefix);
   const ledger = createLedger(redis, prefix, now);
   const dead = createDeadLetters(redis, prefix);
-  const standings = createStandings(redis, prefix);
+  const destinationStats = createDestinationStats(redis, prefix);
   const delivered: string[] = [];
   const told: { to: string; items: string[]; why: string }[] = [];
   const events: AttemptEvent[] = [];
@@ -29,7 +29,7 @@ const setUp = () => {
       disabled,
       ledger,
       dead,
-      standings,
+      destinationStats,
       onDead: async ({ id }, alerts, why) => void told.push({ to: id, items: alerts.map((one) => one.itemId), why }),
       onAttempt: (event) => events.push(event),
       now,
@@ -40,7 +40,7 @@ const setUp = () => {
     },
   );
   const run = (destination = GONE) => process(parcelJob({ destination, alerts: ALERTS }), new AbortController().signal);
-  return { disabled, ledger, dead, standings, delivered, told, events, run, redis, prefix };
+  return { disabled, ledger, dead, destinationStats, delivered, told, events, run, redis, prefix };
 };
 
 test('disabling is remembered until somebody enables it', async () => {
@@ -60,7 +60,7 @@ test('disabling is remembered until somebody enables it', async () => {
 
 describe('what is for it', () => {
   test('dies at once, is kept and counted, and says why', async () => {
-    const { disabled, ledger, dead, standings, delivered, told, events, run } = setUp();
+    const { disabled, ledger, dead, destinationStats, delivered, told, events, run } = setUp();
     await disabled.disable(GONE, AT, 'it answered 410');
     const [first] = ALERTS;
     if (first === undefined) throw new Error('no alert');
@@ -80,7 +80,7 @@ describe('what is for it', () => {
     const [, second] = ALERTS;
     const record = await ledger.read(second?.id ?? '');
     expect(record?.deliveries[0]).toMatchObject({ state: 'dead', attempts: [{ reason: 'disabled', outcome: 'dead' }] });
-    expect(await standings.list()).toMatchObject([{ id: GONE.id, dead: 2 }]);
+    expect(await destinationStats.list()).toMatchObject([{ id: GONE.id, dead: 2 }]);
     expect(events).toMatchObject([{ outcome: 'dead', reason: 'disabled', attempt: 0, alerts: [{}, {}] }]);
   });
 

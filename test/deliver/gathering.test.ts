@@ -62,11 +62,11 @@ describe('what waits for a destination', () => {
   });
 
   test('survives a crash at any step: the same parcels again tell nothing twice', async () => {
-    const { add, run, sent, jobs, backlog } = setUp({ rate: { perSecond: 1 } });
+    const { add, run, sent, jobs, batches } = setUp({ rate: { perSecond: 1 } });
     const alerts = range(1, 10).map((n) => makeAlert(n));
     for (const alert of alerts) add([alert]);
     // Gathered, but its job was never queued.
-    await backlog.add(DESTINATION, alerts.slice(5));
+    await batches.add(DESTINATION, alerts.slice(5));
     await run(0);
     const [id, job] = [...jobs][0] ?? [];
     await run();

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
 import type { Channel, Format } from '../../src/channels/channel.ts';
-import { createMoves } from '../../src/deliver/address-changes.ts';
+import { createAddressChanges } from '../../src/deliver/address-changes.ts';
 import { type AttemptEvent, createAttempt } from '../../src/deliver/attempt.ts';
 import { createCircuits } from '../../src/deliver/circuit-breaker.ts';
 import { createDestinationHealth } from '../../src/deliver/health.ts';
-import { createSlots, type Rate } from '../../src/deliver/rate-limiter.ts';
-import { createTurns } from '../../src/deliver/send-slot.ts';
+import { createRateLimiter, type Rate } from '../../src/deliver/rate-limiter.ts';
+import { createSendSlots } from '../../src/deliver/send-slot.ts';
 import { createDeliver } from '../../src/deliver/worker.ts';
 import { DeliveryError, type DeliveryReason } from '../../src/errors.ts';
 import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
-import { createStandings } from '../../src/ledger/destination-stats.ts';
+import { createDestinationStats } from '../../src/ledger/destination-stats.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { parcelJob } from '../../src/queue/job.ts';
 import { destinationOf as makeDestination } from '../support/alerts.ts';
@@ -53,7 +53,7 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
   };
   const ledger = createLedger(redis, prefix, now);
   const dead = createDeadLetters(redis, prefix);
-  const standings = createStandings(redis, prefix);
+  const destinationStats = createDestinationStats(redis, prefix);
   const health = createDestinationHealth({
     circuits: createCircuits(redis, prefix, now),
     senderOf: () => undefined,
@@ -65,7 +65,7 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
     channel,
     ledger,
     dead,
-    standings,
+    destinationStats,
     health,
     timeoutMs: 5000,
     maxAgeMs: 3_600_000,
@@ -79,20 +79,20 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
       channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, chains: {} }),
     attempt,
     ledger,
-    turns: createTurns({
-      slots: createSlots(redis, prefix, now),
+    turns: createSendSlots({
+      slots: createRateLimiter(redis, prefix, now),
       paceOf: ({ id }) => ({ id, rate }),
       senderOf: () => undefined,
       now,
     }),
     health,
-    moves: createMoves(redis, prefix),
+    moves: createAddressChanges(redis, prefix),
     maxAgeMs: 3_600_000,
     now,
   });
   const run = (alerts: Alert[], changes: object = {}, signal = new AbortController().signal) =>
     process({ ...parcelJob({ destination: DESTINATION, alerts }), ...changes }, signal);
-  return { run, sent, tried, events, ledger, dead, standings, time };
+  return { run, sent, tried, events, ledger, dead, destinationStats, time };
 };
 
 const failure = (reason: DeliveryReason, details: object = {}) =>
@@ -100,7 +100,7 @@ const failure = (reason: DeliveryReason, details: object = {}) =>
 
 describe('delivering a parcel', () => {
   test('sends each alert once, books it, and sends nothing on a repeat', async () => {
-    const { run, sent, ledger, standings } = setUp();
+    const { run, sent, ledger, destinationStats } = setUp();
     const alerts = [makeAlert(1), makeAlert(2)];
     expect(await run(alerts)).toEqual({ done: true });
     expect(await run(alerts)).toEqual({ done: true });
@@ -110,7 +110,7 @@ describe('delivering a parcel', () => {
       { state: 'delivered', providerId: 'ts-2', attempts: [{ outcome: 'delivered' }] },
     ]);
     expect(await ledger.byTransaction(makeAlert(2).txHash?.toUpperCase() ?? '')).toEqual([makeAlert(2).id]);
-    expect(await standings.list()).toMatchObject([{ id: DESTINATION.id, delivered: 2, dead: 0 }]);
+    expect(await destinationStats.list()).toMatchObject([{ id: DESTINATION.id, delivered: 2, dead: 0 }]);
   });
 
   test('what is on its way is counted by destination, once however often it is expected', async () => {
@@ -162,7 +162,7 @@ describe('delivering a parcel', () => {
 
   test('answers of messages that were in flight together add up to one wait', async () => {
     const { redis, prefix } = openTestRedis();
-    const slots = createSlots(redis, prefix, () => 1000);
+    const slots = createRateLimiter(redis, prefix, () => 1000);
     await slots.hold(DESTINATION, 6000);
     await slots.hold(DESTINATION, 6000);
     expect((await slots.reserve(DESTINATION, {})).at).toBe(6000);
@@ -262,7 +262,7 @@ describe('delivering a parcel', () => {
 
   test('no minute, wherever it begins, has more messages than the rate says, and none is slower than it must be', async () => {
     const { redis, prefix } = openTestRedis();
-    const slots = createSlots(redis, prefix, () => 0);
+    const slots = createRateLimiter(redis, prefix, () => 0);
     const at: number[] = [];
     for (let n = 0; n < 80; n += 1) {
       at.push((await slots.reserve(DESTINATION, { perSecond: 1, perMinute: 20, burst: 3 })).at);
@@ -275,7 +275,7 @@ describe('delivering a parcel', () => {
 
   test('a stated wait moves the slots of the minute, too', async () => {
     const { redis, prefix } = openTestRedis();
-    const slots = createSlots(redis, prefix, () => 0);
+    const slots = createRateLimiter(redis, prefix, () => 0);
     const rate: Rate = { perMinute: 2 };
     for (const at of [0, 0, 60_500]) expect((await slots.reserve(DESTINATION, rate)).at).toBe(at);
     await slots.hold(DESTINATION, 10_000);

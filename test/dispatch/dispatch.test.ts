@@ -113,7 +113,7 @@ describe('dispatch', () => {
     const queued: Parcel[] = [];
     const { dispatch } = createDispatch({
       routesOf: async () => ({ destinations: [a, b], problems: [] }),
-      untold: async ({ itemId }, destinations) => (itemId === 'item-1' ? [] : destinations.slice(1)),
+      uncovered: async ({ itemId }, destinations) => (itemId === 'item-1' ? [] : destinations.slice(1)),
       expect: async () => {},
       enqueue: async (parcels) => void queued.push(...parcels),
       stranded: () => Promise.reject(new Error('it is stranded')),

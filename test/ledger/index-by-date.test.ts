@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createRegister } from '../../src/ledger/index-by-date.ts';
+import { createAlertIndex } from '../../src/ledger/index-by-date.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
@@ -22,42 +22,42 @@ const setUp = (mostAlerts?: number) => {
     });
   const expectAll = (numbers: readonly number[]) =>
     ledger.expect([{ destination: DESTINATION, alerts: numbers.map(at) }]);
-  return { time, ledger, deliver, expectAll, register: createRegister(redis, prefix, () => time.now, mostAlerts) };
+  return { time, ledger, deliver, expectAll, alertIndex: createAlertIndex(redis, prefix, () => time.now, mostAlerts) };
 };
 
 const ids = (...numbers: number[]): string[] => numbers.map((n) => at(n).id);
 
 describe('the register', () => {
   test('finds what is dated after one moment and up to another', async () => {
-    const { register, expectAll } = setUp();
+    const { alertIndex, expectAll } = setUp();
     await expectAll([4, 1, 3, 2]);
-    expect(await register.between(T0 + 1000, T0 + 3000)).toEqual(ids(2, 3));
+    expect(await alertIndex.between(T0 + 1000, T0 + 3000)).toEqual(ids(2, 3));
   });
 
   test('knows what is on its way, by track', async () => {
-    const { register, expectAll, deliver } = setUp();
+    const { alertIndex, expectAll, deliver } = setUp();
     await expectAll([1, 2, 3]);
     await deliver(2);
-    expect(await register.open(TRACK)).toEqual(ids(1, 3));
-    expect(await register.open({ ...TRACK, protocol: 'Bridge' })).toEqual([]);
+    expect(await alertIndex.open(TRACK)).toEqual(ids(1, 3));
+    expect(await alertIndex.open({ ...TRACK, protocol: 'Bridge' })).toEqual([]);
   });
 
   test('holds so many at most: the oldest go, but never what is on its way', async () => {
-    const { register, ledger, expectAll, deliver } = setUp(3);
+    const { alertIndex, ledger, expectAll, deliver } = setUp(3);
     const numbers = [1, 2, 3, 4, 5, 6, 7];
     await expectAll(numbers);
     for (const n of numbers.filter((each) => each !== 2)) await deliver(n);
-    expect(await register.trim()).toBe(3);
-    expect(await register.between(0, T0 + DAY)).toEqual(ids(2, 5, 6, 7));
+    expect(await alertIndex.trim()).toBe(3);
+    expect(await alertIndex.between(0, T0 + DAY)).toEqual(ids(2, 5, 6, 7));
     expect(await ledger.read(at(3).id)).toBeUndefined();
     expect((await ledger.read(at(2).id))?.deliveries).toMatchObject([{ state: 'waiting' }]);
   });
 
   test('forgets with the books what is older than those keep', async () => {
-    const { register, time, expectAll } = setUp();
+    const { alertIndex, time, expectAll } = setUp();
     await expectAll([1, 2]);
     time.now = T0 + 36 * DAY;
-    await register.trim();
-    expect(await register.between(0, T0 + DAY)).toEqual([]);
+    await alertIndex.trim();
+    expect(await alertIndex.between(0, T0 + DAY)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
 import { createCursors, type Track } from '../../src/poll/cursor.ts';
-import { createLatecomers, type Unknown } from '../../src/poll/late-items.ts';
+import { createLateItems, type Unknown } from '../../src/poll/late-items.ts';
 import { createPollLock } from '../../src/poll/lock.ts';
 import { createSeen } from '../../src/poll/seen.ts';
 import { makeItem, T0 } from '../support/items.ts';
@@ -20,7 +20,7 @@ const setUp = async () => {
     if (crash.due) throw new Error('Redis went away');
     dispatched.push(...alerts.map(({ itemId }) => itemId));
   };
-  const { take } = createLatecomers({ cursors, seen, lock, dispatch, now: () => T0 + 60_000 });
+  const { take } = createLateItems({ cursors, seen, lock, dispatch, now: () => T0 + 60_000 });
   const unseen: Unknown = async (track, alerts) => {
     const ids = await seen.unknown(
       track,

@@ -1,9 +1,9 @@
 import { Queue } from 'bullmq';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createBacklog } from '../../src/queue/batch-store.ts';
-import { gatheringJobId } from '../../src/queue/job.ts';
+import { createBatchStore } from '../../src/queue/batch-store.ts';
+import { batchJobId } from '../../src/queue/job.ts';
 import { createParcelQueues, type ProcessParcel, queueName } from '../../src/queue/queues.ts';
-import { createInventory } from '../../src/queue/scan.ts';
+import { createJobScan } from '../../src/queue/scan.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';
@@ -20,27 +20,27 @@ const setUp = () => {
   onTestFinished(async () => {
     await Promise.all([queues.close(), queue.close()]);
   });
-  const { uncarried } = createInventory(redis, prefix);
+  const { withoutJob } = createJobScan(redis, prefix);
   const missing = async (...numbers: number[]): Promise<number[]> => {
-    const found = await uncarried('slack', numbers.map(carried));
+    const found = await withoutJob('slack', numbers.map(carried));
     return numbers.filter((n) => found.some(({ alert }) => alert === carried(n).alert));
   };
   const work = (process: ProcessParcel): void => {
     const worker = queues.work('slack', 1, process);
     onTestFinished(() => worker.stop(0));
   };
-  return { queues, queue, missing, uncarried, work, backlog: createBacklog(redis, prefix) };
+  return { queues, queue, missing, withoutJob, work, batches: createBatchStore(redis, prefix) };
 };
 
 describe('the inventory', () => {
   test('finds what waits, whichever parcel carries it, and only at its destination', async () => {
-    const { queues, missing, uncarried } = setUp();
+    const { queues, missing, withoutJob } = setUp();
     await queues.enqueue([parcel(1, 2), parcel(3)]);
     expect(await missing(1, 2, 3, 4)).toEqual([4]);
     const elsewhere = { ...carried(1), destination: destinationOf('slack', 'C2').id };
-    expect(await uncarried('slack', [elsewhere])).toEqual([elsewhere]);
-    expect(await uncarried('email', [carried(1)])).toEqual([carried(1)]);
-    expect(await uncarried('slack', [])).toEqual([]);
+    expect(await withoutJob('slack', [elsewhere])).toEqual([elsewhere]);
+    expect(await withoutJob('email', [carried(1)])).toEqual([carried(1)]);
+    expect(await withoutJob('slack', [])).toEqual([]);
   });
 
   test('finds what is being sent and what was put off', async () => {
@@ -64,17 +64,17 @@ describe('the inventory', () => {
   });
 
   test('finds what a destination gathers, open or frozen, but not without the job that will tell it', async () => {
-    const { queues, queue, missing, backlog } = setUp();
-    const first = await backlog.add(DESTINATION, parcel(1).alerts);
+    const { queues, queue, missing, batches } = setUp();
+    const first = await batches.add(DESTINATION, parcel(1).alerts);
     expect(await missing(1)).toEqual([1]);
-    await queues.enqueueGathering(DESTINATION, first);
+    await queues.enqueueBatch(DESTINATION, first);
     expect(await missing(1, 2)).toEqual([2]);
-    await backlog.freeze(DESTINATION, first);
-    const second = await backlog.add(DESTINATION, parcel(2).alerts);
+    await batches.seal(DESTINATION, first);
+    const second = await batches.add(DESTINATION, parcel(2).alerts);
     expect(await missing(1, 2)).toEqual([2]);
-    await queues.enqueueGathering(DESTINATION, second);
+    await queues.enqueueBatch(DESTINATION, second);
     expect(await missing(1, 2)).toEqual([]);
-    await queue.remove(gatheringJobId(DESTINATION, first));
+    await queue.remove(batchJobId(DESTINATION, first));
     expect(await missing(1, 2)).toEqual([1]);
   });
 

@@ -40,7 +40,7 @@ const readable = ({ kind, text }: ReceivedEvent): string => {
   return data?.notification?.message ?? text;
 };
 
-export const createBooks = (sandbox: Sandbox): Books => {
+export const createReconciler = (sandbox: Sandbox): Books => {
   const expected = new Set<string>();
   const arrived = new Map<string, number>();
   /** Each with its words: the message itself is cleaned before it is shown. */

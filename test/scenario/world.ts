@@ -11,7 +11,7 @@ import type { Config } from '../../src/config/schema.ts';
 import { createSandbox, type Sandbox, type SandboxAddresses, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import type { SandboxInspection, SandboxNotification } from '../../src/sandbox/service/model.ts';
 import { until } from '../support/until.ts';
-import { type Books, createBooks } from './books.ts';
+import { type Books, createReconciler } from './books.ts';
 import { configTextOf, type Tree } from './config.ts';
 import { type RunningDaemon, startDaemon } from './daemons.ts';
 import { watchLeaks } from './leaks.ts';
@@ -111,7 +111,7 @@ export const startWorld = async (options: WorldOptions = {}): Promise<World> => 
   const configText = await configTextOf(kinds, { redis: { url: redisUrl, prefix } }, changes);
   const environment = { ...sandboxEnvironment(addresses), TOCSIN_OPS_LISTEN: '127.0.0.1:0', TOCSIN_DATA_DIR: dataDir };
   const config = parseConfig(configText, 'scenario.yaml', environment);
-  const books = createBooks(sandbox);
+  const books = createReconciler(sandbox);
   const start = async (): Promise<RunningDaemon> => {
     const daemon = await startDaemon(config);
     daemons.push(daemon);

@@ -1,20 +1,20 @@
 /** The delivery of parcels to a channel that does as it is told, with a clock and a queue of the test's own. */
 import type { Alert, Destination } from '../../src/alert.ts';
 import type { Channel } from '../../src/channels/channel.ts';
-import { createMoves } from '../../src/deliver/address-changes.ts';
+import { createAddressChanges } from '../../src/deliver/address-changes.ts';
 import { createAttempt } from '../../src/deliver/attempt.ts';
 import { createCircuits } from '../../src/deliver/circuit-breaker.ts';
 import { type Broken, createDestinationHealth } from '../../src/deliver/health.ts';
-import { createSlots, type Rate } from '../../src/deliver/rate-limiter.ts';
-import { createTurns, type Pace } from '../../src/deliver/send-slot.ts';
+import { createRateLimiter, type Rate } from '../../src/deliver/rate-limiter.ts';
+import { createSendSlots, type Pace } from '../../src/deliver/send-slot.ts';
 import { createThreads } from '../../src/deliver/threads.ts';
 import { createDeliver } from '../../src/deliver/worker.ts';
 import { DeliveryError, type DeliveryReason } from '../../src/errors.ts';
 import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
-import { createStandings } from '../../src/ledger/destination-stats.ts';
+import { createDestinationStats } from '../../src/ledger/destination-stats.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { createBacklog } from '../../src/queue/batch-store.ts';
-import { gatheringJob, gatheringJobId, type ParcelJob, parcelJob } from '../../src/queue/job.ts';
+import { createBatchStore } from '../../src/queue/batch-store.ts';
+import { batchJob, batchJobId, type ParcelJob, parcelJob } from '../../src/queue/job.ts';
 import { destinationOf } from './alerts.ts';
 import { makeAlert } from './numbered.ts';
 import { openTestRedis } from './redis.ts';
@@ -102,9 +102,9 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
   };
   const ledger = createLedger(redis, prefix, now);
   const dead = createDeadLetters(redis, prefix);
-  const backlog = createBacklog(redis, prefix);
+  const batches = createBatchStore(redis, prefix);
   const circuits = createCircuits(redis, prefix, now);
-  const slots = createSlots(redis, prefix, now);
+  const slots = createRateLimiter(redis, prefix, now);
   const senderOf = () => sender;
   const broken: Broken[] = [];
   const health = createDestinationHealth({
@@ -124,7 +124,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
     channel,
     ledger,
     dead,
-    standings: createStandings(redis, prefix),
+    destinationStats: createDestinationStats(redis, prefix),
     health,
     timeoutMs: 5000,
     maxAgeMs: 86_400_000,
@@ -139,16 +139,16 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
       channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, chains: {} }),
     attempt,
     ledger,
-    turns: createTurns({ slots, paceOf: ({ id }) => ({ id: shared ?? id, rate }), senderOf, now }),
+    turns: createSendSlots({ slots, paceOf: ({ id }) => ({ id: shared ?? id, rate }), senderOf, now }),
     health,
-    moves: createMoves(redis, prefix),
+    moves: createAddressChanges(redis, prefix),
     ...(gathers
       ? {
           gathering: {
-            backlog,
+            batches,
             enqueue: async (destination: Destination, gathering: number) => {
-              const id = gatheringJobId(destination, gathering);
-              if (!jobs.has(id)) jobs.set(id, { runAt: time.now, data: gatheringJob(destination, gathering) });
+              const id = batchJobId(destination, gathering);
+              if (!jobs.has(id)) jobs.set(id, { runAt: time.now, data: batchJob(destination, gathering) });
             },
           },
           threads: createThreads(redis, prefix, ledger, 600_000),
@@ -193,7 +193,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
     jobs,
     answers,
     ...ends,
-    backlog,
+    batches,
     circuits,
     health,
     ledger,

@@ -3,9 +3,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, Destination, Parcel } from '../../src/alert.ts';
 import { createStore } from '../../src/app/store.ts';
 import type { RouteSettings } from '../../src/dispatch/routes.ts';
-import { createHeldNews } from '../../src/features/approval/announce.ts';
-import { createGatekeeper } from '../../src/features/approval/hold.ts';
-import { createCarried } from '../../src/features/approval/queued-or-held.ts';
+import { createHoldAnnouncer } from '../../src/features/approval/announce.ts';
+import { createApprovalHold } from '../../src/features/approval/hold.ts';
+import { createQueuedOrHeld } from '../../src/features/approval/queued-or-held.ts';
 import { createLostDeliveries } from '../../src/features/audit/lost-jobs.ts';
 import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
 import { destinationOf } from '../support/alerts.ts';
@@ -42,7 +42,7 @@ const open = ({ gate = true, allow = [], hasFallback = true }: Options = {}, sha
     for (const alert of alerts) diverted.push({ alerts: [alert.itemId], by, notice: notice(alert) });
   };
   const fallback = { destinations: hasFallback ? [ONCALL] : [], divert };
-  const log = { warn: write, error: write } as Parameters<typeof createHeldNews>[0]['log'];
+  const log = { warn: write, error: write } as Parameters<typeof createHoldAnnouncer>[0]['log'];
   const queued: Parcel[] = [];
   const hooks: { enqueue(): Promise<void> } = { enqueue: async () => {} };
   const enqueue = async (parcels: readonly Parcel[], nonce?: string) => {
@@ -56,14 +56,14 @@ const open = ({ gate = true, allow = [], hasFallback = true }: Options = {}, sha
     destinations: { gate, allow },
     ...(hasFallback ? { fallback: { after: 60_000, channels } } : {}),
   };
-  const onHeld = createHeldNews({ store: watched, fallback, log });
-  const gatekeeper = createGatekeeper({ config, settings, store: watched, onHeld, now: () => time.now });
+  const onHeld = createHoldAnnouncer({ store: watched, fallback, log });
+  const approvalHold = createApprovalHold({ config, settings, store: watched, onHeld, now: () => time.now });
   const stateAt = async (n: number, { id }: Destination) =>
     (await store.ledger.read(makeAlert(n).id))?.deliveries.find(({ destination }) => destination.id === id)?.state;
   /** Items on their way to a destination, in the order they were queued. */
   const sentTo = ({ id }: Destination): string[] =>
     queued.flatMap(({ destination, alerts }) => (destination.id === id ? alerts.map(({ itemId }) => itemId) : []));
-  return { ...shared, time, store, gatekeeper, hooks, queued, sentTo, lines, diverted, stateAt };
+  return { ...shared, time, store, approvalHold, hooks, queued, sentTo, lines, diverted, stateAt };
 };
 
 const parcel = (destination: Destination, ...numbers: number[]): Parcel => ({
@@ -75,8 +75,8 @@ const items = (numbers: readonly number[]): string[] => numbers.map((n) => `item
 
 describe('what is for a destination that is not approved', () => {
   test('is kept whole, waits in the books, and goes to the fallback with a word of it', async () => {
-    const { store, gatekeeper, diverted, stateAt, sentTo } = open();
-    await gatekeeper.hold([parcel(NEW, 1, 2)]);
+    const { store, approvalHold, diverted, stateAt, sentTo } = open();
+    await approvalHold.hold([parcel(NEW, 1, 2)]);
     expect(await store.held.list()).toEqual([
       { destination: NEW, since: '2026-11-20T12:00:00.000Z', waiting: 2, isAnnounced: true, isRevoked: false },
     ]);
@@ -97,14 +97,14 @@ describe('what is for a destination that is not approved', () => {
   });
 
   test('is announced once, however often more comes for it, and after a crash', async () => {
-    const { store, gatekeeper, hooks, queued, lines } = open();
+    const { store, approvalHold, hooks, queued, lines } = open();
     hooks.enqueue = async () => {
       throw new Error('Redis is away');
     };
-    await expect(gatekeeper.hold([parcel(NEW, 1)])).rejects.toThrow('Redis is away');
+    await expect(approvalHold.hold([parcel(NEW, 1)])).rejects.toThrow('Redis is away');
     hooks.enqueue = async () => {};
-    for (const n of [1, 2, 3]) await gatekeeper.hold([parcel(NEW, n)]);
-    await gatekeeper.hold([parcel(OTHER, 1)]);
+    for (const n of [1, 2, 3]) await approvalHold.hold([parcel(NEW, n)]);
+    await approvalHold.hold([parcel(OTHER, 1)]);
     expect(
       queued.map(({ destination, alerts }) => [destination.label, alerts.map(({ item }) => item.message)]),
     ).toEqual([
@@ -122,8 +122,8 @@ describe('what is for a destination that is not approved', () => {
   });
 
   test('without a fallback it is an error that nobody hears of it', async () => {
-    const { gatekeeper, lines, diverted } = open({ hasFallback: false });
-    await gatekeeper.hold([parcel(NEW, 1)]);
+    const { approvalHold, lines, diverted } = open({ hasFallback: false });
+    await approvalHold.hold([parcel(NEW, 1)]);
     expect(diverted).toEqual([]);
     expect(lines.map(({ msg }) => msg)).toEqual([
       'a new destination waits for approval',
@@ -132,25 +132,25 @@ describe('what is for a destination that is not approved', () => {
   });
 
   test('is not kept where it has been delivered before', async () => {
-    const { store, gatekeeper, diverted } = open();
+    const { store, approvalHold, diverted } = open();
     const attempt = { at: '2026-11-20T11:00:00.000Z', outcome: 'delivered', durationMs: 1 } as const;
     await store.ledger.book(NEW, [makeAlert(1)], { state: 'delivered', attempt });
-    await gatekeeper.hold([parcel(NEW, 1)]);
+    await approvalHold.hold([parcel(NEW, 1)]);
     expect(await store.held.list()).toEqual([]);
     expect(diverted).toEqual([]);
   });
 
   test('is not taken for lost, and is not queued by whoever looks for that', async () => {
-    const { store, gatekeeper, time, queued, stateAt } = open();
-    await gatekeeper.hold([parcel(NEW, 1)]);
+    const { store, approvalHold, time, queued, stateAt } = open();
+    await approvalHold.hold([parcel(NEW, 1)]);
     await store.ledger.expect([parcel(NEW, 2)]);
     const before = queued.length;
     time.now += 3_600_000;
     const lost = createLostDeliveries({
-      inventory: createCarried(store),
+      jobScan: createQueuedOrHeld(store),
       ledger: store.ledger,
       dead: createDeadLetters(store.redis, store.prefix),
-      enqueue: async (parcels, nonce) => void (await gatekeeper.pass(parcels, nonce)),
+      enqueue: async (parcels, nonce) => void (await approvalHold.pass(parcels, nonce)),
       destinationsOf: async () => [NEW],
       itemOf: async () => makeAlert(2).item,
       lostAfterMs: 60_000,
@@ -168,52 +168,52 @@ describe('what is for a destination that is not approved', () => {
 
 describe('an approval', () => {
   test('sends all that waited, and nothing is held from then on', async () => {
-    const { store, gatekeeper, sentTo, stateAt } = open();
-    await gatekeeper.hold([parcel(NEW, ...many(250))]);
-    expect((await gatekeeper.isOpen())(NEW)).toBe(false);
+    const { store, approvalHold, sentTo, stateAt } = open();
+    await approvalHold.hold([parcel(NEW, ...many(250))]);
+    expect((await approvalHold.isOpen())(NEW)).toBe(false);
     await store.held.approve([NEW]);
-    expect((await gatekeeper.isOpen())(NEW)).toBe(true);
-    expect(await gatekeeper.release(NEW)).toBe(250);
+    expect((await approvalHold.isOpen())(NEW)).toBe(true);
+    expect(await approvalHold.release(NEW)).toBe(250);
     expect(sentTo(NEW).toSorted()).toEqual(items(many(250)).toSorted());
     expect(await store.held.list()).toEqual([]);
     expect(await stateAt(1, NEW)).toBe('waiting');
     // A daemon that did not know of it yet.
-    await gatekeeper.hold([parcel(NEW, 300)]);
+    await approvalHold.hold([parcel(NEW, 300)]);
     expect(sentTo(NEW)).toContain('item-300');
     expect(await store.held.list()).toEqual([]);
   });
 
   test('cut short loses nothing: what waits is sent by the next turn', async () => {
-    const { store, gatekeeper, hooks, sentTo } = open();
-    await gatekeeper.hold([parcel(NEW, ...many(250)), parcel(OTHER, 1)]);
+    const { store, approvalHold, hooks, sentTo } = open();
+    await approvalHold.hold([parcel(NEW, ...many(250)), parcel(OTHER, 1)]);
     await store.held.approve([NEW]);
     let calls = 0;
     hooks.enqueue = async () => {
       calls += 1;
       if (calls === 2) throw new Error('killed');
     };
-    await expect(gatekeeper.release(NEW)).rejects.toThrow('killed');
+    await expect(approvalHold.release(NEW)).rejects.toThrow('killed');
     expect((await store.held.list()).map(({ waiting }) => waiting).toSorted()).toEqual([1, 150]);
-    await gatekeeper.releaseOpen();
+    await approvalHold.releaseOpen();
     expect(sentTo(NEW).toSorted()).toEqual(items(many(250)).toSorted());
     expect((await store.held.list()).map(({ destination }) => destination.id)).toEqual([OTHER.id]);
     expect(sentTo(OTHER)).toEqual([]);
   });
 
   test('by two at once is done by one', async () => {
-    const { store, gatekeeper, sentTo } = open();
-    await gatekeeper.hold([parcel(NEW, ...many(30))]);
+    const { store, approvalHold, sentTo } = open();
+    await approvalHold.hold([parcel(NEW, ...many(30))]);
     await store.held.approve([NEW]);
-    const counts = await Promise.all([gatekeeper.release(NEW), gatekeeper.release(NEW)]);
+    const counts = await Promise.all([approvalHold.release(NEW), approvalHold.release(NEW)]);
     expect(counts.toSorted((a, b) => a - b)).toEqual([0, 30]);
     expect(sentTo(NEW)).toHaveLength(30);
   });
 
   test('taken back holds what comes from then on, and tells of it anew', async () => {
-    const { store, gatekeeper, queued, diverted, time } = open();
-    await gatekeeper.hold([parcel(NEW, 1)]);
+    const { store, approvalHold, queued, diverted, time } = open();
+    await approvalHold.hold([parcel(NEW, 1)]);
     await store.held.approve([NEW]);
-    await gatekeeper.release(NEW);
+    await approvalHold.release(NEW);
     expect(await store.held.approvals()).toEqual([
       { id: NEW.id, kind: 'slack', label: 'C9', at: '2026-11-20T12:00:00.000Z' },
     ]);
@@ -222,7 +222,7 @@ describe('an approval', () => {
     expect(await store.held.approvals()).toEqual([]);
     expect(await store.held.revocations()).toMatchObject([{ id: NEW.id, label: 'C9' }]);
     time.now += 1000;
-    await gatekeeper.hold([parcel(NEW, 2)]);
+    await approvalHold.hold([parcel(NEW, 2)]);
     expect(await store.held.list()).toMatchObject([{ waiting: 1, isRevoked: true }]);
     const told = queued.filter(({ destination }) => destination.id === ONCALL.id);
     expect(told.map(({ alerts }) => alerts[0]?.item.message)).toEqual([
@@ -241,18 +241,18 @@ describe('a config that opens the gate', () => {
     ['by allowing the destination', { allow: ['slack:C*'] }],
   ])('%s sends what was held', async (_how, options) => {
     const before = open();
-    await before.gatekeeper.hold([parcel(NEW, 1)]);
-    await before.gatekeeper.releaseOpen();
+    await before.approvalHold.hold([parcel(NEW, 1)]);
+    await before.approvalHold.releaseOpen();
     expect((await before.store.held.list())[0]?.waiting).toBe(1);
-    const { store, gatekeeper, sentTo } = open(options, before);
-    await gatekeeper.releaseOpen();
+    const { store, approvalHold, sentTo } = open(options, before);
+    await approvalHold.releaseOpen();
     expect(sentTo(NEW)).toEqual(['item-1']);
     expect(await store.held.list()).toEqual([]);
   });
 });
 
 test('what the fallback names needs no approval', async () => {
-  const { gatekeeper } = open();
-  const isOpen = await gatekeeper.isOpen();
+  const { approvalHold } = open();
+  const isOpen = await approvalHold.isOpen();
   expect([ONCALL, NEW].map(isOpen)).toEqual([true, false]);
 });

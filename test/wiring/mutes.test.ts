@@ -1,8 +1,8 @@
 /** Mutes from the first hidden alert to the message that tells of it, against a real Redis. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, Destination, Mute, Parcel } from '../../src/alert.ts';
-import { createMuting } from '../../src/features/mutes/active.ts';
-import { createMuteEnds } from '../../src/features/mutes/expiry.ts';
+import { createActiveMutes } from '../../src/features/mutes/active.ts';
+import { createMuteExpiry } from '../../src/features/mutes/expiry.ts';
 import { createMutes } from '../../src/features/mutes/store.ts';
 import type { MuteWindow } from '../../src/features/mutes/windows.ts';
 import { createRestrain } from '../../src/features/suppression/suppression.ts';
@@ -54,11 +54,11 @@ const open = (
   const config = { mutes: { maxLength: 24 * HOUR, never, windows } };
   const counted: string[] = [];
   const onMuted = (all: readonly Destination[]) => void counted.push(...all.map(({ kind }) => kind));
-  const muting = createMuting({ config, mutes, onMuted, now });
+  const activeMutes = createActiveMutes({ config, mutes, onMuted, now });
   const isOpen = async () => (one: Destination) => !closed.some(({ id }) => id === one.id);
   const held: Parcel[] = [];
   const hold = async (parcels: readonly Parcel[]) => void held.push(...parcels);
-  const begin = createRestrain({ muting, gatekeeper: { isOpen, hold } });
+  const begin = createRestrain({ activeMutes, approvalHold: { isOpen, hold } });
   const queued: Parcel[] = [];
   const hooks: { enqueue(): Promise<void> } = { enqueue: async () => {} };
   const enqueue = async (parcels: readonly Parcel[], nonce?: string) => {
@@ -68,13 +68,13 @@ const open = (
   };
   const lines: { msg: string; [field: string]: unknown }[] = [];
   const write = (line: object, msg: string) => void lines.push({ ...line, msg });
-  const sweep = createMuteEnds({
+  const sweep = createMuteExpiry({
     store: { mutes, ledger, queues: { ...queues, enqueue } },
-    muting,
+    activeMutes,
     fallback,
     isOpen,
     isConfigured: ({ kind }) => kind !== 'telegram',
-    log: { info: write, warn: write } as Parameters<typeof createMuteEnds>[0]['log'],
+    log: { info: write, warn: write } as Parameters<typeof createMuteExpiry>[0]['log'],
     now,
   });
   /** Where an alert goes now. */
@@ -96,7 +96,7 @@ const open = (
     time,
     ledger,
     mutes,
-    muting,
+    activeMutes,
     begin,
     pass,
     held,
@@ -494,8 +494,8 @@ describe('a window', () => {
   });
 
   test('may be ended by hand, and stays so until its next day', async () => {
-    const { muting, mutes, pass, time, sweep } = open({ windows: [nightly({ days: ['fri', 'sat'] })] });
-    const [window] = (await muting.note()).active;
+    const { activeMutes, mutes, pass, time, sweep } = open({ windows: [nightly({ days: ['fri', 'sat'] })] });
+    const [window] = (await activeMutes.note()).active;
     await mutes.end(window?.id ?? '', T0);
     await sweep();
     expect(await pass(makeAlert(1), [SLACK])).toEqual([SLACK]);

@@ -3,10 +3,10 @@ import type { Alert, Destination } from '../../alert.ts';
 import type { Store } from '../../app/store.ts';
 import { toParcels } from '../../dispatch/dispatch.ts';
 import { type AnnouncementInput, announcementAlert } from './alert.ts';
-import { createUnrouted } from './enqueue-once.ts';
+import { createEnqueueOnce } from './enqueue-once.ts';
 
 export const createAnnounce = ({ ledger, queues }: Pick<Store, 'ledger' | 'queues'>) => {
-  const send = createUnrouted({ ledger, enqueue: queues.enqueue });
+  const send = createEnqueueOnce({ ledger, enqueue: queues.enqueue });
 
   /** `at`: epoch milliseconds. Durable when it resolves; gives the announcement's id. */
   return async (said: AnnouncementInput, at: number, destinations: readonly Destination[]): Promise<Alert['id']> => {

@@ -2,7 +2,7 @@
 import type { Parcel } from '../../alert.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 
-export interface UnroutedDependencies {
+export interface EnqueueOnceDependencies {
   ledger: Pick<Ledger, 'expect' | 'read'>;
   enqueue(parcels: readonly Parcel[]): Promise<void>;
 }
@@ -12,7 +12,7 @@ export interface UnroutedDependencies {
  * the delivery, and only who has it queues it, so that nothing is written twice. What was cut short goes on when the same
  * is asked for by the same name. Gives what is queued by this call; durable when it resolves.
  */
-export const createUnrouted = ({ ledger, enqueue }: UnroutedDependencies) => {
+export const createEnqueueOnce = ({ ledger, enqueue }: EnqueueOnceDependencies) => {
   const ownedBy = async ({ destination, alerts }: Parcel, by: string): Promise<Parcel> => {
     const records = await Promise.all(alerts.map(({ id }) => ledger.read(id)));
     const own = alerts.filter((_, index) =>

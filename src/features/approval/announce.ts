@@ -8,7 +8,7 @@ import { createAnnounce } from '../announcements/announce.ts';
 import type { Fallback } from '../fallback/fallback.ts';
 import type { HeldDestination } from './store.ts';
 
-export interface HeldNewsDependencies {
+export interface HoldAnnouncerDependencies {
   store: Pick<Store, 'held' | 'ledger' | 'queues'>;
   fallback: Pick<Fallback, 'destinations' | 'divert'>;
   log: Pick<Logger, 'warn' | 'error'>;
@@ -26,7 +26,7 @@ const newsOf = (destination: Destination, isRevoked: boolean, protocols: Readonl
   ].join('\n');
 };
 
-export const createHeldNews = ({ store, fallback, log }: HeldNewsDependencies) => {
+export const createHoldAnnouncer = ({ store, fallback, log }: HoldAnnouncerDependencies) => {
   const { held } = store;
   const announce = createAnnounce(store);
 

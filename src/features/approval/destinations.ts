@@ -7,8 +7,8 @@ import type { Target } from '../../ledger/record.ts';
 import { fallbackRoutes } from '../fallback/fallback.ts';
 import type { RouteReview } from '../routes/review.ts';
 import { routeSettings } from '../routes/routes.ts';
-import { createGatekeeper } from './hold.ts';
-import { createGate, trustedBy } from './policy.ts';
+import { createApprovalHold } from './hold.ts';
+import { createApprovalPolicy, trustedBy } from './policy.ts';
 
 /**
  * `config`: named by the config itself. `allowed`: by `destinations.allow`. `revoked`: to be approved by its name alone.
@@ -28,7 +28,7 @@ export interface KnownDestination extends Target {
   disabled?: true;
 }
 
-export interface DestinationDeskDependencies {
+export interface DestinationsDependencies {
   config: Config;
   store: Store;
   review: Pick<RouteReview, 'destinations' | 'protocolsOf'>;
@@ -36,22 +36,22 @@ export interface DestinationDeskDependencies {
 
 const NOBODY: ReadonlySet<string> = new Set();
 
-export const createDestinationDesk = ({ config, store, review }: DestinationDeskDependencies) => {
+export const createDestinations = ({ config, store, review }: DestinationsDependencies) => {
   const settings = routeSettings(config);
   const { allow } = config.destinations;
   const { held } = store;
-  const gatekeeper = createGatekeeper({ config, settings, store, now: Date.now });
+  const approvalHold = createApprovalHold({ config, settings, store, now: Date.now });
   const trusted = trustedBy(config.fallback?.channels ?? [], settings);
-  const isAllowed = createGate({ gate: true, allow, trusted: NOBODY })(NOBODY);
+  const isAllowed = createApprovalPolicy({ gate: true, allow, trusted: NOBODY })(NOBODY);
 
   const list = async (): Promise<KnownDestination[]> => {
-    const [holds, approvals, revocations, disabled] = await Promise.all([
+    const [backoffs, approvals, revocations, disabled] = await Promise.all([
       held.list(),
       held.approvals(),
       held.revocations(),
       store.disabled.list(),
     ]);
-    const waits = new Map(holds.map((one) => [one.destination.id, one]));
+    const waits = new Map(backoffs.map((one) => [one.destination.id, one]));
     const decided = new Map([
       ...revocations.map((one) => [one.id, { ...one, state: 'revoked' as GateState }] as const),
       ...approvals.map((one) => [one.id, { ...one, state: 'approved' as GateState }] as const),
@@ -60,7 +60,7 @@ export const createDestinationDesk = ({ config, store, review }: DestinationDesk
     const addressed = [
       ...review.destinations(),
       ...fallbackRoutes(config, settings).destinations,
-      ...holds.map(({ destination }) => destination),
+      ...backoffs.map(({ destination }) => destination),
     ];
 
     const stateOf = (destination: Destination): GateState => {
@@ -116,7 +116,7 @@ export const createDestinationDesk = ({ config, store, review }: DestinationDesk
       const sent: number[] = [];
       for (const { id } of destinations) {
         const destination = await heldAt(id);
-        sent.push(destination ? await gatekeeper.release(destination) : 0);
+        sent.push(destination ? await approvalHold.release(destination) : 0);
       }
       return sent;
     },
@@ -124,7 +124,7 @@ export const createDestinationDesk = ({ config, store, review }: DestinationDesk
     /** Gives up what waits for it; gives how many alerts. */
     drop: async ({ id }: Target): Promise<number> => {
       const destination = await heldAt(id);
-      return destination ? gatekeeper.drop(destination) : 0;
+      return destination ? approvalHold.drop(destination) : 0;
     },
   };
 };

@@ -5,9 +5,9 @@ import type { Config } from '../../config/schema.ts';
 import { toParcels } from '../../dispatch/dispatch.ts';
 import type { RouteSettings, Routes } from '../../dispatch/routes.ts';
 import { createPollLock } from '../../poll/lock.ts';
-import { createGate, type IsOpen, trustedBy } from './policy.ts';
+import { createApprovalPolicy, type IsOpen, trustedBy } from './policy.ts';
 
-export interface GatekeeperDependencies {
+export interface ApprovalHoldDependencies {
   config: Pick<Config, 'destinations' | 'fallback'>;
   settings: RouteSettings;
   store: Store;
@@ -18,25 +18,25 @@ export interface GatekeeperDependencies {
   now(): number;
 }
 
-export type Gatekeeper = ReturnType<typeof createGatekeeper>;
+export type ApprovalHold = ReturnType<typeof createApprovalHold>;
 
 /** No service has an empty name: this lock is of what is released alone. */
 const RELEASES = '';
 const NOT_APPROVED = 'its destination was not approved, and what waited for it was given up';
 
-export const createGatekeeper = ({
+export const createApprovalHold = ({
   config,
   settings,
   store,
   trusted: given = [],
   onHeld,
   now,
-}: GatekeeperDependencies) => {
+}: ApprovalHoldDependencies) => {
   const { held, ledger, queues, dead } = store;
   const { gate, allow } = config.destinations;
   const named = trustedBy(config.fallback?.channels ?? [], settings);
   const trusted = new Set([...named, ...given.map(({ id }) => id)]);
-  const gateFor = createGate({ gate, allow, trusted });
+  const gateFor = createApprovalPolicy({ gate, allow, trusted });
   const lock = createPollLock(store.redis, store.prefix);
 
   const isOpen = async (): Promise<IsOpen> => gateFor(gate ? await held.approved() : new Set());

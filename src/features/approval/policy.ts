@@ -3,7 +3,7 @@ import type { ChannelEntry, Destination } from '../../alert.ts';
 import { type RouteSettings, routeEntries } from '../../dispatch/routes.ts';
 import { createGlobs } from '../../globs.ts';
 
-export interface GateSettings {
+export interface ApprovalSettings {
   /** False: everything is open. */
   gate: boolean;
   /** `KIND:GLOB` each, see `fitsEntry`. */
@@ -53,7 +53,11 @@ export const trustedBy = (fallback: readonly ChannelEntry[], settings: RouteSett
 };
 
 /** `approved`: ids. */
-export const createGate = ({ gate, allow, trusted }: GateSettings): ((approved: ReadonlySet<string>) => IsOpen) => {
+export const createApprovalPolicy = ({
+  gate,
+  allow,
+  trusted,
+}: ApprovalSettings): ((approved: ReadonlySet<string>) => IsOpen) => {
   const entries = allow.map(fitsEntry);
   return (approved) => (destination) =>
     !gate ||

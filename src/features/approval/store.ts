@@ -21,7 +21,7 @@ export interface HeldDestination {
   isRevoked: boolean;
 }
 
-export interface Held {
+export interface ApprovalStore {
   approvals(): Promise<Decision[]>;
   /** Those that nobody has approved since. */
   revocations(): Promise<Decision[]>;
@@ -65,7 +65,7 @@ interface Written {
   since: string;
 }
 
-export const createHeld = (redis: Redis | Cluster, prefix: string, now: () => number): Held => {
+export const createApprovalStore = (redis: Redis | Cluster, prefix: string, now: () => number): ApprovalStore => {
   const approvedKey = `${prefix}:approved`;
   const revokedKey = `${prefix}:revoked`;
   const heldKey = `${prefix}:held`;

@@ -17,9 +17,9 @@ import {
   type ProtocolAudit,
 } from './balance.ts';
 
-export interface BooksDependencies {
+export interface ReconcilerDependencies {
   config: Config;
-  store: Pick<Store, 'ledger' | 'register' | 'seen'>;
+  store: Pick<Store, 'ledger' | 'alertIndex' | 'seen'>;
   serviceOf(name: string): Service;
   routesOf(alert: Alert): Promise<Routes>;
   now(): number;
@@ -67,7 +67,7 @@ const datesOf = ({ dates: { createdAt, updatedAt, txTimestamp } }: Item): Dates 
 
 const isDated = ({ dates }: Item): boolean => Object.values(dates).length > 0;
 
-export const createBooks = ({ config, store, serviceOf, routesOf, now }: BooksDependencies) => {
+export const createReconciler = ({ config, store, serviceOf, routesOf, now }: ReconcilerDependencies) => {
   const { assessments } = config.alerts;
   const { lookback } = config.poll;
 
@@ -141,10 +141,10 @@ export const createBooks = ({ config, store, serviceOf, routesOf, now }: BooksDe
       };
     },
     /** The alerts of a service's inspections that are in the books and dated after `since`, by protocol. */
-    bookedSince: async (service: string, since: number): Promise<ReadonlyMap<string, AlertRecord['alert'][]>> => {
+    recordedSince: async (service: string, since: number): Promise<ReadonlyMap<string, AlertRecord['alert'][]>> => {
       const types = assessments.map((assessment) => `inspection.${assessment}`);
       const alerts: AlertRecord['alert'][] = [];
-      const ids = await store.register.between(since, Number.POSITIVE_INFINITY);
+      const ids = await store.alertIndex.between(since, Number.POSITIVE_INFINITY);
       for (let start = 0; start < ids.length; start += READ_AT_ONCE) {
         const records = await Promise.all(ids.slice(start, start + READ_AT_ONCE).map(store.ledger.read));
         alerts.push(...records.flatMap((record) => record?.alert ?? []));

@@ -5,7 +5,7 @@ import { isBalanced, isMissingHealed, type ProtocolAudit } from './balance.ts';
 import type { AuditWindow } from './compare.ts';
 import { type AuditDependencies, createAuditor } from './reconcile.ts';
 
-export interface AuditingDependencies extends AuditDependencies {
+export interface AuditJobDependencies extends AuditDependencies {
   metrics: Metrics;
   log: Logger;
 }
@@ -13,7 +13,7 @@ export interface AuditingDependencies extends AuditDependencies {
 /** After so many differences of one protocol the rest are only counted. */
 const NAMED = 100;
 
-export const createAuditing = (dependencies: AuditingDependencies) => {
+export const createAuditJob = (dependencies: AuditJobDependencies) => {
   const { store, metrics, log } = dependencies;
   const auditor = createAuditor(dependencies);
   const running = new Set<string>();
@@ -79,7 +79,7 @@ export const createAuditing = (dependencies: AuditingDependencies) => {
     metrics.audits.inc({ service, outcome: protocols.every(isBalanced) ? ended : 'difference' });
     if (closed.length > 0) metrics.auditedTo.set({ service }, Math.min(...closed) / 1000);
     log.debug({ service, protocols: protocols.length, unaudited: unaudited.length }, 'audited');
-    await store.register.trim();
+    await store.alertIndex.trim();
   };
 
   return {

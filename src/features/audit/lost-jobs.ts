@@ -2,10 +2,10 @@
 import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination, type Parcel } from '../../alert.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { AlertRecord, Ledger, Target } from '../../ledger/ledger.ts';
-import type { Carried, Inventory } from '../../queue/scan.ts';
+import type { DeliveryRef, JobScan } from '../../queue/scan.ts';
 
 export interface LostDependencies {
-  inventory: Inventory;
+  jobScan: JobScan;
   ledger: Ledger;
   dead: DeadLetters;
   enqueue(parcels: readonly Parcel[], nonce: string): Promise<void>;
@@ -19,7 +19,7 @@ export interface LostDependencies {
 }
 
 /** A delivery that may be lost. */
-export interface Suspect extends Carried {
+export interface Suspect extends DeliveryRef {
   kind: ChannelKind;
   target: Target;
   record: AlertRecord['alert'];
@@ -33,7 +33,7 @@ const LOST = 'lost';
 const NOWHERE = 'its job was lost, and nothing leads to this destination any more';
 
 export const createLostDeliveries = (dependencies: LostDependencies) => {
-  const { inventory, ledger, dead, lostAfterMs, now } = dependencies;
+  const { jobScan, ledger, dead, lostAfterMs, now } = dependencies;
 
   const waitsLong = (at: string): boolean => now() - Date.parse(at) > lostAfterMs;
 
@@ -53,7 +53,7 @@ export const createLostDeliveries = (dependencies: LostDependencies) => {
   const lostOf = async (suspects: readonly Suspect[]): Promise<Suspect[]> => {
     const lost: Suspect[] = [];
     for (const [kind, all] of Map.groupBy(suspects, (suspect) => suspect.kind)) {
-      for (const suspect of await inventory.uncarried(kind, all)) {
+      for (const suspect of await jobScan.withoutJob(kind, all)) {
         if (await stillWaits(suspect)) lost.push(suspect);
       }
     }

@@ -7,8 +7,8 @@ import { ServiceError } from '../../errors.ts';
 import type { AlertRecord } from '../../ledger/ledger.ts';
 import type { Catalog } from '../../poll/catalog.ts';
 import { createPollLock } from '../../poll/lock.ts';
-import { createGatekeeper } from '../approval/hold.ts';
-import { createCarried } from '../approval/queued-or-held.ts';
+import { createApprovalHold } from '../approval/hold.ts';
+import { createQueuedOrHeld } from '../approval/queued-or-held.ts';
 import { createContext } from '../enrichment/enrich.ts';
 import { createRouting, routeSettings } from '../routes/routes.ts';
 import { createLostDeliveries, type Suspect } from './lost-jobs.ts';
@@ -41,15 +41,15 @@ const inChunks = async <T, R>(all: readonly T[], each: (one: T) => Promise<R>): 
 export const createLostSearch = ({ config, store, catalog, serviceOf, now }: LostSearchDependencies) => {
   const settings = routeSettings(config);
   const lock = createPollLock(store.redis, store.prefix);
-  const gatekeeper = createGatekeeper({ config, settings, store, now });
+  const approvalHold = createApprovalHold({ config, settings, store, now });
 
   const { destinationsOf } = createRouting({ config, settings, protocolOf: catalog.protocolOf });
-  const withContext = createContext({ firsts: store.firsts, protocolOf: catalog.protocolOf });
+  const withContext = createContext({ firstSeen: store.firstSeen, protocolOf: catalog.protocolOf });
 
   /** The books keep no context. */
   const enqueue = async (parcels: readonly Parcel[], nonce: string): Promise<void> => {
     const told = parcels.map(async (parcel) => ({ ...parcel, alerts: await withContext(parcel.alerts) }));
-    await gatekeeper.pass(await Promise.all(told), nonce);
+    await approvalHold.pass(await Promise.all(told), nonce);
   };
 
   /** Stored notifications have no ids to ask for: they are read from their date on. */
@@ -79,7 +79,7 @@ export const createLostSearch = ({ config, store, catalog, serviceOf, now }: Los
     const tracks = [...(await catalog.protocols(service)).keys()].flatMap((protocol) =>
       SOURCES.map((source) => ({ service, source, protocol })),
     );
-    const ids = (await inChunks(tracks, store.register.open)).flat();
+    const ids = (await inChunks(tracks, store.alertIndex.open)).flat();
     return (await inChunks(ids, store.ledger.read)).flatMap((record) => record ?? []);
   };
 
@@ -92,7 +92,7 @@ export const createLostSearch = ({ config, store, catalog, serviceOf, now }: Los
   ): Promise<FoundLost[]> => {
     if (Object.keys(await store.ledger.waiting()).length === 0) return [];
     const { suspectsIn, lostOf, heal } = createLostDeliveries({
-      inventory: createCarried(store),
+      jobScan: createQueuedOrHeld(store),
       ledger: store.ledger,
       dead: store.dead,
       enqueue,

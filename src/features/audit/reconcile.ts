@@ -10,10 +10,10 @@ import type { AlertRecord } from '../../ledger/ledger.ts';
 import type { Catalog } from '../../poll/catalog.ts';
 import type { Track } from '../../poll/cursor.ts';
 import { createStrikes, type Strikes } from '../../poll/failure-streak.ts';
-import { createLatecomers, type Unknown } from '../../poll/late-items.ts';
+import { createLateItems, type Unknown } from '../../poll/late-items.ts';
 import { createPollLock } from '../../poll/lock.ts';
 import type { AuditReport, ProtocolAudit, Unaudited } from './balance.ts';
-import { type AuditWindow, createBooks } from './compare.ts';
+import { type AuditWindow, createReconciler } from './compare.ts';
 import { createLostSearch, type FoundLost } from './lost-search.ts';
 
 export interface AuditDependencies {
@@ -68,9 +68,9 @@ const emptyAudit = (service: string, protocol: string, at: number): ProtocolAudi
 export const createAuditor = (dependencies: AuditDependencies) => {
   const { config, store, catalog, serviceOf, dispatch, now } = dependencies;
   const { lookback, overlap } = config.poll;
-  const books = createBooks(dependencies);
+  const books = createReconciler(dependencies);
   const searchLost = createLostSearch(dependencies);
-  const latecomers = createLatecomers({
+  const lateItems = createLateItems({
     cursors: store.cursors,
     seen: store.seen,
     lock: createPollLock(store.redis, store.prefix),
@@ -97,7 +97,7 @@ export const createAuditor = (dependencies: AuditDependencies) => {
   /** False where the track was being read all the time: the next audit tries again. */
   const healMissing = async (track: Track, items: readonly Item[], signal: AbortSignal): Promise<boolean> => {
     for (const begun = now(); now() - begun < LOCK_PATIENCE_MS && !signal.aborted; ) {
-      if ((await latecomers.take(track, items, unknown)) !== undefined) return true;
+      if ((await lateItems.take(track, items, unknown)) !== undefined) return true;
       await sleep(LOCK_RETRY_MS, undefined, { signal }).catch(() => {});
     }
     return false;
@@ -156,8 +156,8 @@ export const createAuditor = (dependencies: AuditDependencies) => {
     }
   };
 
-  const bookedFor = (service: string, { isThorough }: AuditOptions): ReturnType<typeof books.bookedSince> =>
-    isThorough ? books.bookedSince(service, now() - REMEMBERED_MS) : Promise.resolve(new Map());
+  const bookedFor = (service: string, { isThorough }: AuditOptions): ReturnType<typeof books.recordedSince> =>
+    isThorough ? books.recordedSince(service, now() - REMEMBERED_MS) : Promise.resolve(new Map());
 
   const auditAll = async (service: string, options: AuditOptions, signal: AbortSignal) => {
     const isRead = config.alerts.sources.includes('inspections');

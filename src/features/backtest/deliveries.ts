@@ -7,9 +7,9 @@ import type { Config } from '../../config/schema.ts';
 import { toParcels } from '../../dispatch/dispatch.ts';
 import { targetOf } from '../../ledger/record.ts';
 import { oldestFirst } from '../../queue/batch-store.ts';
-import { createGate, trustedBy } from '../approval/policy.ts';
+import { createApprovalPolicy, trustedBy } from '../approval/policy.ts';
 import { comparisonOf, correlationSettings } from '../correlation/correlate.ts';
-import { type Booked, tellerAt } from '../correlation/match.ts';
+import { type Booked, coveringAlertAt } from '../correlation/match.ts';
 import { routeSettings } from '../routes/routes.ts';
 import { type Load, type LoadMessage, loadOf } from './load.ts';
 import { type Arrival, forecast } from './simulate.ts';
@@ -37,7 +37,7 @@ export interface DeliveryLoads {
 }
 
 /** What the books would say of transactions at a moment. */
-const createBooks = () => {
+const createReconciler = () => {
   const byTransaction = new Map<string, (Booked & { at: number })[]>();
   return {
     note: (at: number, { alert, destinations }: Routed): void => {
@@ -53,15 +53,15 @@ const createBooks = () => {
 /** Stored notifications beside inspections: see `alerts.correlate`. */
 const createCorrelationForecast = (config: Config) => {
   const { hashesOf, waitOf } = comparisonOf(correlationSettings(config));
-  const books = createBooks();
+  const books = createReconciler();
   const told = new Set<Alert['id']>();
   return {
     waitOf,
     note: books.note,
-    untold: (destination: Destination, alerts: readonly Alert[], moment: number): Alert[] =>
+    uncovered: (destination: Destination, alerts: readonly Alert[], moment: number): Alert[] =>
       alerts.filter((alert) => {
         const hashes = hashesOf(alert);
-        const teller = tellerAt(
+        const teller = coveringAlertAt(
           alert,
           destination.id,
           hashes.map((hash) => books.on(hash, moment)),
@@ -86,7 +86,7 @@ export const createDeliveryForecast = (config: Config, channels: readonly Channe
   const arrivals = new Map<ChannelKind, Arrival[]>(channels.map(({ kind }) => [kind, []]));
   const correlation = createCorrelationForecast(config);
   const trusted = trustedBy(config.fallback?.channels ?? [], routeSettings(config));
-  const isOpen = createGate({ ...config.destinations, trusted })(NOBODY);
+  const isOpen = createApprovalPolicy({ ...config.destinations, trusted })(NOBODY);
   /** What is written between two polls is read by the second of them. */
   const turnOf = ({ alert }: Routed): number => Math.ceil(Date.parse(alert.at) / interval) * interval;
 
@@ -107,7 +107,7 @@ export const createDeliveryForecast = (config: Config, channels: readonly Channe
       compose: (parcel, format, at) => channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, chains }),
       canAmend: channel.amend !== undefined,
       incidentWindowMs: config.alerts.incidentWindow,
-      untold: correlation.untold,
+      uncovered: correlation.uncovered,
       onMessage: ({ destination, alerts: _alerts, ...message }) => {
         const known = sent.get(destination.id) ?? { destination, messages: [] };
         sent.set(destination.id, known);

@@ -3,9 +3,9 @@ import type { Alert, Destination } from '../../alert.ts';
 import { createPacer, type Pacer } from '../../deliver/pace.ts';
 import { LATE_MS, NEAR_MS, type Paced, type Rate, type Slot, type Slots } from '../../deliver/rate-limiter.ts';
 import { type Earlier, type Threads, transactionOf } from '../../deliver/threads.ts';
-import { type Backlog, oldestFirst } from '../../queue/batch-store.ts';
+import { type BatchStore, oldestFirst } from '../../queue/batch-store.ts';
 
-export const createMemorySlots = (now: () => number): Slots => {
+export const createMemoryRateLimiter = (now: () => number): Slots => {
   const pacers = new Map<string, Pacer>();
   const pacerOf = ({ id }: Paced, rate: Rate): Pacer => {
     const pacer = pacers.get(id) ?? createPacer(rate);
@@ -22,7 +22,7 @@ export const createMemorySlots = (now: () => number): Slots => {
   };
 };
 
-export const createMemoryBacklog = (): Backlog => {
+export const createMemoryBatchStore = (): BatchStore => {
   const waiting = new Map<string, Map<string, Alert>>();
   const counts = new Map<string, number>();
   const frozen = new Map<string, Alert[]>();
@@ -35,8 +35,8 @@ export const createMemoryBacklog = (): Backlog => {
       waiting.set(id, gathered);
       return counts.get(id) ?? 0;
     },
-    isGathering: async ({ id }) => waiting.has(id),
-    freeze: async ({ id }, gathering) => {
+    hasOpenBatch: async ({ id }) => waiting.has(id),
+    seal: async ({ id }, gathering) => {
       const key = keyOf(id, gathering);
       const open = frozen.has(key) || counts.get(id) !== gathering ? undefined : waiting.get(id);
       if (open) {

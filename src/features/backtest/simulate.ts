@@ -4,10 +4,10 @@
  */
 import type { Alert, Destination, Parcel } from '../../alert.ts';
 import type { Format, Message } from '../../channels/channel.ts';
-import { createTurns, type TurnDependencies } from '../../deliver/send-slot.ts';
+import { createSendSlots, type SendSlotDependencies } from '../../deliver/send-slot.ts';
 import { createDeliver, type DeliverDependencies, isMany } from '../../deliver/worker.ts';
-import { gatheringJob, gatheringJobId, type ParcelJob, parcelJob } from '../../queue/job.ts';
-import { createMemoryBacklog, createMemorySlots, createMemoryThreads } from './in-memory.ts';
+import { batchJob, batchJobId, type ParcelJob, parcelJob } from '../../queue/job.ts';
+import { createMemoryBatchStore, createMemoryRateLimiter, createMemoryThreads } from './in-memory.ts';
 
 /** A parcel that dispatch would queue. */
 export interface Arrival {
@@ -32,7 +32,7 @@ export interface ForecastMessage {
   amends: boolean;
 }
 
-export interface ForecastDependencies extends Pick<TurnDependencies, 'paceOf' | 'senderOf'> {
+export interface ForecastDependencies extends Pick<SendSlotDependencies, 'paceOf' | 'senderOf'> {
   compose(parcel: Parcel, format: Format, at: number): Message[];
   /** People read it: what cannot be sent at once is gathered. */
   gathers: boolean;
@@ -41,7 +41,7 @@ export interface ForecastDependencies extends Pick<TurnDependencies, 'paceOf' | 
   /** How long after it was sent a message takes in findings of its transaction, in milliseconds. */
   incidentWindowMs: number;
   /** Those of `alerts` that no other has told there by then. */
-  untold(destination: Destination, alerts: readonly Alert[], at: number): Alert[];
+  uncovered(destination: Destination, alerts: readonly Alert[], at: number): Alert[];
   onMessage(message: ForecastMessage): void;
 }
 
@@ -111,10 +111,10 @@ const hasHandle = ({ address }: Destination): boolean => !/^https?:/.test(addres
 const createGathering = (enqueue: (job: ParcelJob) => void): NonNullable<DeliverDependencies['gathering']> => {
   const queued = new Set<string>();
   return {
-    backlog: createMemoryBacklog(),
+    batches: createMemoryBatchStore(),
     enqueue: async (destination, gathering) => {
-      const id = gatheringJobId(destination, gathering);
-      if (!queued.has(id)) enqueue(gatheringJob(destination, gathering));
+      const id = batchJobId(destination, gathering);
+      if (!queued.has(id)) enqueue(batchJob(destination, gathering));
       queued.add(id);
     },
   };
@@ -122,7 +122,7 @@ const createGathering = (enqueue: (job: ParcelJob) => void): NonNullable<Deliver
 
 /** Plays the arrivals of one channel kind through; resolves when everything has been told. */
 export const forecast = async (arrivals: readonly Arrival[], dependencies: ForecastDependencies): Promise<void> => {
-  const { compose, paceOf, senderOf, gathers, canAmend, incidentWindowMs, untold, onMessage } = dependencies;
+  const { compose, paceOf, senderOf, gathers, canAmend, incidentWindowMs, uncovered, onMessage } = dependencies;
   let clock = 0;
   const now = (): number => clock;
   const jobs = createJobs(arrivals);
@@ -139,7 +139,7 @@ export const forecast = async (arrivals: readonly Arrival[], dependencies: Forec
     compose,
     attempt,
     ledger: due,
-    turns: createTurns({ slots: createMemorySlots(now), paceOf, senderOf, now }),
+    turns: createSendSlots({ slots: createMemoryRateLimiter(now), paceOf, senderOf, now }),
     health: { pausedUntil: async () => undefined, admit: async () => undefined },
     moves: { follow: async (destination) => destination, note: async () => {} },
     ...(gathers
@@ -149,7 +149,7 @@ export const forecast = async (arrivals: readonly Arrival[], dependencies: Forec
           canAmend,
         }
       : {}),
-    untold: async (destination, alerts) => untold(destination, alerts, clock),
+    uncovered: async (destination, alerts) => uncovered(destination, alerts, clock),
     maxAgeMs: Number.POSITIVE_INFINITY,
     now,
   });

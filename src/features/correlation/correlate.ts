@@ -4,7 +4,7 @@ import type { Alert, Destination } from '../../alert.ts';
 import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
 import { transactionsIn } from '../../service/transactions.ts';
-import { mayBeTold, tellerAt } from './match.ts';
+import { coveringAlertAt, mayBeCovered } from './match.ts';
 
 export interface CorrelationSettings {
   /** `alerts.correlate`. */
@@ -33,7 +33,7 @@ export const correlationSettings = ({ alerts, poll }: Pick<Config, 'alerts' | 'p
 export const comparisonOf = ({ isOn, waitMs }: CorrelationSettings) => {
   /** The transactions by which an alert is compared; none where it is sent anyway. */
   const hashesOf = (alert: Alert): string[] => {
-    if (!isOn || !mayBeTold(alert)) return [];
+    if (!isOn || !mayBeCovered(alert)) return [];
     const { message } = alert.item;
     const hashes = transactionsIn(typeof message === 'string' ? message : JSON.stringify(message ?? ''));
     return hashes.length > MOST_TRANSACTIONS ? [] : hashes;
@@ -54,13 +54,13 @@ export const createCorrelation = ({ store: { ledger, correlated }, log, ...setti
   };
 
   /** Ends what needs no message; gives the rest. */
-  const untold = async (alert: Alert, destinations: readonly Destination[]): Promise<Destination[]> => {
+  const uncovered = async (alert: Alert, destinations: readonly Destination[]): Promise<Destination[]> => {
     const hashes = hashesOf(alert);
     if (hashes.length === 0) return [...destinations];
     const books = await Promise.all(hashes.map(booksOn));
     const rest: Destination[] = [];
     for (const destination of destinations) {
-      const teller = tellerAt(alert, destination.id, books);
+      const teller = coveringAlertAt(alert, destination.id, books);
       const isOver = teller !== undefined && (await correlated.end(alert, destination, teller));
       if (!isOver) rest.push(destination);
     }
@@ -71,9 +71,9 @@ export const createCorrelation = ({ store: { ledger, correlated }, log, ...setti
   };
 
   /** Those of an alert's destinations where it still has to be told. Never throws. */
-  const untoldAt = async (alert: Alert, destinations: readonly Destination[]): Promise<Destination[]> => {
+  const uncoveredAt = async (alert: Alert, destinations: readonly Destination[]): Promise<Destination[]> => {
     try {
-      return await untold(alert, destinations);
+      return await uncovered(alert, destinations);
     } catch (error) {
       log.warn(
         { service: alert.service, item: alert.itemId, err: error },
@@ -84,10 +84,10 @@ export const createCorrelation = ({ store: { ledger, correlated }, log, ...setti
   };
 
   return {
-    untoldAt,
+    uncoveredAt,
     /** The same for what waits for one destination. */
-    untold: async (destination: Destination, alerts: readonly Alert[]): Promise<Alert[]> => {
-      const rest = await Promise.all(alerts.map(async (alert) => (await untoldAt(alert, [destination])).length > 0));
+    uncovered: async (destination: Destination, alerts: readonly Alert[]): Promise<Alert[]> => {
+      const rest = await Promise.all(alerts.map(async (alert) => (await uncoveredAt(alert, [destination])).length > 0));
       return alerts.filter((_, index) => rest[index]);
     },
     waitOf,

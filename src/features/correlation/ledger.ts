@@ -4,12 +4,16 @@ import type { Alert, Destination } from '../../alert.ts';
 import { BOOK } from '../../ledger/ledger.ts';
 import { type DeliveryRecord, execute, ledgerKeys, noteAlert, parseRecord, targetOf } from '../../ledger/record.ts';
 
-export interface Correlated {
+export interface CoveredDeliveries {
   /** Ends a delivery as told with another alert. False where it was tried or has ended: then it goes its own way. */
   end(alert: Alert, destination: Destination, other: Alert['id']): Promise<boolean>;
 }
 
-export const createCorrelated = (redis: Redis | Cluster, prefix: string, now: () => number): Correlated => {
+export const createCoveredDeliveries = (
+  redis: Redis | Cluster,
+  prefix: string,
+  now: () => number,
+): CoveredDeliveries => {
   const keys = ledgerKeys(prefix);
   return {
     end: async (alert, destination, other) => {

@@ -8,7 +8,7 @@ export interface Booked {
 }
 
 /** Only what the service wrote itself, as news. */
-export const mayBeTold = ({ type, replay }: Alert): boolean => type === 'notification.created' && !replay;
+export const mayBeCovered = ({ type, replay }: Alert): boolean => type === 'notification.created' && !replay;
 
 const isInspection = ({ source, type, followUp }: Booked['alert']): boolean =>
   source === 'inspections' && type.startsWith('inspection.') && followUp === undefined;
@@ -20,7 +20,7 @@ const TOLD: readonly string[] = ['delivered', 'waiting'];
  * The inspection's alert that tells a notification at a destination: every transaction that it names has to be told there
  * by one of the same service. `byTransaction`: the books on each of them, never empty.
  */
-export const tellerAt = (
+export const coveringAlertAt = (
   { service }: Alert,
   destination: string,
   byTransaction: readonly (readonly Booked[])[],

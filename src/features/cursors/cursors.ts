@@ -32,7 +32,7 @@ export interface TrackState extends Track {
 const LOCK_PATIENCE_MS = 15_000;
 const LOCK_RETRY_MS = 50;
 
-export const createCursorDesk = ({ config, store, catalog }: CursorDependencies) => {
+export const createCursorAdmin = ({ config, store, catalog }: CursorDependencies) => {
   const lock = createPollLock(store.redis, store.prefix);
 
   const servicesOf = (service: string | undefined): string[] => {

@@ -3,10 +3,10 @@ import type { Logger } from 'pino';
 import type { Alert, AlertContext } from '../../alert.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
 import { contextOf, factsOf } from './context.ts';
-import type { Firsts } from './first-seen.ts';
+import type { FirstSeen } from './first-seen.ts';
 
 export interface ContextDependencies {
-  firsts: Firsts;
+  firstSeen: FirstSeen;
   /** What the catalog knows of an alert's protocol. */
   protocolOf(alert: Alert): Promise<Pick<CatalogEntry, 'triggers' | 'assets'> | undefined>;
   /** Default: a failure is not said. */
@@ -16,7 +16,7 @@ export interface ContextDependencies {
 const isJudged = ({ source, type, followUp }: Alert): boolean =>
   source === 'inspections' && type !== 'test.sample' && followUp === undefined;
 
-export const createContext = ({ firsts, protocolOf, log }: ContextDependencies) => {
+export const createContext = ({ firstSeen, protocolOf, log }: ContextDependencies) => {
   let isFailing = false;
 
   /** History that is forwarded again is no news, and makes nothing known. */
@@ -24,7 +24,7 @@ export const createContext = ({ firsts, protocolOf, log }: ContextDependencies) 
     const facts = factsOf(alert);
     const [known, first] = await Promise.all([
       protocolOf(alert),
-      alert.replay ? firsts.recall(alert, facts) : firsts.note(alert, facts),
+      alert.replay ? firstSeen.recall(alert, facts) : firstSeen.note(alert, facts),
     ]);
     return { ...contextOf(alert, known ?? {}), ...(first && { first }) };
   };

@@ -14,7 +14,7 @@ export interface Facts {
 
 type First = NonNullable<AlertContext['first']>;
 
-export interface Firsts {
+export interface FirstSeen {
   /** Which facts come for the first time; notes them. */
   note(alert: Alert, facts: Facts): Promise<First>;
   /** The same of what was noted, and nothing of the rest. */
@@ -78,12 +78,12 @@ const answersOf = (alert: Alert, named: readonly Named[], ids: readonly (string 
     }),
   );
 
-export const createFirsts = (
+export const createFirstSeen = (
   redis: Redis | Cluster,
   prefix: string,
   now: () => number,
   { keptMs = KEPT_MS, mostFacts = MOST_FACTS } = {},
-): Firsts => {
+): FirstSeen => {
   const keysOf = ({ service, protocol }: Alert): [string, string] => {
     const name = JSON.stringify([service, protocol]);
     return [`${prefix}:facts:${name}`, `${prefix}:firsts:${name}`];

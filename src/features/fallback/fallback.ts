@@ -8,8 +8,8 @@ import { type RouteSettings, type Routes, routeEntries } from '../../dispatch/ro
 import { senderSubject } from '../../ledger/outage-subject.ts';
 import type { AlertRecord, Target } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';
-import { createUnrouted } from '../announcements/enqueue-once.ts';
-import { type DivertReason, deadNotice, isAccepted, lateNotice, mayDivert, strandedNotice } from './notice.ts';
+import { createEnqueueOnce } from '../announcements/enqueue-once.ts';
+import { type DivertReason, deadNotice, isAccepted, lateNotice, mayDivert, unroutableNotice } from './notice.ts';
 
 export interface FallbackDependencies {
   config: Config;
@@ -41,11 +41,11 @@ export const fallbackRoutes = ({ fallback }: Pick<Config, 'fallback'>, settings:
 };
 
 export const createFallback = ({ config, settings, store, metrics, log }: FallbackDependencies) => {
-  const { ledger, queues, deadlines, breaks } = store;
+  const { ledger, queues, deadlines, outageStore } = store;
   const { destinations } = fallbackRoutes(config, settings);
   const isOwn = ({ id }: Pick<Destination, 'id'>): boolean => destinations.some((one) => one.id === id);
   const afterMs = config.fallback?.after ?? 0;
-  const send = createUnrouted({ ledger, enqueue: queues.enqueue });
+  const send = createEnqueueOnce({ ledger, enqueue: queues.enqueue });
 
   /** Puts alerts on their way to the fallback, where they are not already; durable when it resolves. */
   const divert = async (alerts: readonly Alert[], { reason, by, notice }: Diversion): Promise<void> => {
@@ -66,7 +66,7 @@ export const createFallback = ({ config, settings, store, metrics, log }: Fallba
   const faultsOf = async (records: readonly AlertRecord[]): Promise<(target: Target) => string | undefined> => {
     const targets = records.flatMap(({ deliveries }) => deliveries.map(({ destination }) => destination));
     const subjects = new Set(targets.flatMap(({ id, kind }) => [id, senderSubject(kind)]));
-    const broken = await breaks.get([...subjects]);
+    const broken = await outageStore.get([...subjects]);
     return ({ id, kind }) => (broken.get(id) ?? broken.get(senderSubject(kind)))?.message;
   };
 
@@ -106,8 +106,8 @@ export const createFallback = ({ config, settings, store, metrics, log }: Fallba
       });
     },
     /** An alert that leads nowhere. */
-    onStranded: (alert: Alert, why: string): Promise<void> =>
-      divert([alert], { reason: 'stranded', by: 'stranded', notice: () => strandedNotice(why) }),
+    onUnroutable: (alert: Alert, why: string): Promise<void> =>
+      divert([alert], { reason: 'stranded', by: 'stranded', notice: () => unroutableNotice(why) }),
     /** Begins to look; gives what ends it. */
     start: (): ((graceMs: number) => Promise<void>) => {
       if (destinations.length === 0) return async () => {};

@@ -66,4 +66,4 @@ export const lateNotice = ({ deliveries, afterMs, faultOf }: LateInput): string 
 export const deadNotice = (destination: Destination, why: string): string =>
   `Fallback: ${nameOf(destination)} did not take this: ${inner(why) || 'no reason is known'}.`;
 
-export const strandedNotice = (why: string): string => `Fallback: nobody else is told of this: ${inner(why)}.`;
+export const unroutableNotice = (why: string): string => `Fallback: nobody else is told of this: ${inner(why)}.`;

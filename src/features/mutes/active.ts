@@ -4,7 +4,7 @@ import { createMuteOf, firedDetectors, type Muted, type MuteOf } from './match.t
 import { endOf, type HiddenItem, type Mutes, type StoredMute } from './store.ts';
 import { type MuteWindow, muteOfWindow } from './windows.ts';
 
-export interface MutingDependencies {
+export interface ActiveMutesDependencies {
   config: { mutes: { windows: readonly MuteWindow[]; never: readonly string[] } };
   mutes: Mutes;
   /** Told of deliveries that were muted. */
@@ -29,7 +29,7 @@ const itemOf = (alert: Alert): HiddenItem => {
   return { protocol, type, detectors, itemId, ...(txHash === undefined ? {} : { txHash }), at };
 };
 
-export const createMuting = ({ config, mutes, onMuted, now }: MutingDependencies) => {
+export const createActiveMutes = ({ config, mutes, onMuted, now }: ActiveMutesDependencies) => {
   const { windows, never } = config.mutes;
 
   /** Changes nothing. A window that left the config is over. */
@@ -78,4 +78,4 @@ export const createMuting = ({ config, mutes, onMuted, now }: MutingDependencies
   };
 };
 
-export type Muting = ReturnType<typeof createMuting>;
+export type ActiveMutes = ReturnType<typeof createActiveMutes>;

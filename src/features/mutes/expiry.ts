@@ -5,13 +5,13 @@ import type { Store } from '../../app/store.ts';
 import { nameOf } from '../../ledger/record.ts';
 import { createAnnounce } from '../announcements/announce.ts';
 import type { IsOpen } from '../approval/policy.ts';
-import type { Muting } from './active.ts';
-import { type MuteReport, muteEndTexts } from './report.ts';
+import type { ActiveMutes } from './active.ts';
+import { type MuteReport, muteReportTexts } from './report.ts';
 import { endOf, type HiddenItem, type StoredMute } from './store.ts';
 
-export interface MuteEndDependencies {
+export interface MuteExpiryDependencies {
   store: Pick<Store, 'mutes' | 'ledger' | 'queues'>;
-  muting: Pick<Muting, 'note'>;
+  activeMutes: Pick<ActiveMutes, 'note'>;
   /** Told where a mute hid things from programs alone. */
   fallback: readonly Destination[];
   isOpen(): Promise<IsOpen>;
@@ -28,8 +28,8 @@ const LOGGED = 200;
 
 const lineOf = ({ id, reason, hid }: StoredMute) => ({ mute: id, reason, hid });
 
-export const createMuteEnds = (dependencies: MuteEndDependencies) => {
-  const { store, muting, isConfigured, log, now } = dependencies;
+export const createMuteExpiry = (dependencies: MuteExpiryDependencies) => {
+  const { store, activeMutes, isConfigured, log, now } = dependencies;
   const { mutes } = store;
   const announce = createAnnounce(store);
   const fallback = dependencies.fallback.filter(isHuman);
@@ -37,7 +37,7 @@ export const createMuteEnds = (dependencies: MuteEndDependencies) => {
   /** `key` tells the reports of one mute apart; gives the number of messages. */
   const report = async (mute: StoredMute, key: string, told: MuteReport, to: readonly Destination[]) => {
     const endedAt = Math.min(now(), endOf(mute));
-    const messages = muteEndTexts(mute, endedAt, told);
+    const messages = muteReportTexts(mute, endedAt, told);
     for (const [index, message] of messages.entries()) {
       await announce({ about: 'mute.ended', key: `${mute.id} ${key} ${index + 1}`, message }, endedAt, to);
     }
@@ -102,9 +102,9 @@ export const createMuteEnds = (dependencies: MuteEndDependencies) => {
       log.info(lineOf(ended), 'a mute has ended that hid nothing');
     } else {
       const isOpen = await dependencies.isOpen();
-      const mayBeTold = (one: Destination): boolean => isHuman(one) && isConfigured(one) && isOpen(one);
-      const listed = await tellPeople(ended, destinations.filter(mayBeTold));
-      const others = destinations.filter((one) => !mayBeTold(one));
+      const mayBeCovered = (one: Destination): boolean => isHuman(one) && isConfigured(one) && isOpen(one);
+      const listed = await tellPeople(ended, destinations.filter(mayBeCovered));
+      const others = destinations.filter((one) => !mayBeCovered(one));
       const rest = listed && (await unread(ended, others, listed));
       if (rest && rest.items.length > 0) await tellFallback(ended, rest);
     }
@@ -112,7 +112,7 @@ export const createMuteEnds = (dependencies: MuteEndDependencies) => {
   };
 
   return async (): Promise<void> => {
-    const { over, past } = await muting.note();
+    const { over, past } = await activeMutes.note();
     for (const mute of over) await end(mute);
     const old = past.filter(({ toldAt = '' }) => now() - Date.parse(toldAt) > REMEMBERED_MS);
     await mutes.forget(old.map(({ id }) => id));

@@ -68,7 +68,7 @@ const moreText = (more: number, from: string, until: string): string =>
   `and ${more} more that are not listed; \`tocsin replay --since ${from} --until ${until} --dry-run\` shows what was found`;
 
 /** Messages, in most cases one; the first line of each stands alone. `endedAt` in epoch milliseconds. */
-export const muteEndTexts = (
+export const muteReportTexts = (
   mute: StoredMute,
   endedAt: number,
   { hid, items, insteadOf = [] }: MuteReport,

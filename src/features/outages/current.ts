@@ -1,11 +1,11 @@
 /** Which destinations and senders are broken now, for people and for metrics. */
 import { CHANNEL_KINDS, type ChannelKind } from '../../alert.ts';
 import type { Store } from '../../app/store.ts';
-import type { Standing } from '../../ledger/destination-stats.ts';
+import type { DestinationStatistics } from '../../ledger/destination-stats.ts';
 import { senderSubject } from '../../ledger/outage-subject.ts';
 import { nameOf } from '../../ledger/record.ts';
 
-export interface BrokenNow {
+export interface CurrentOutage {
   /** A destination's id, or `sender-KIND`. */
   id: string;
   kind: ChannelKind;
@@ -17,20 +17,20 @@ export interface BrokenNow {
   message: string;
 }
 
-export const brokenNow = async (
-  { breaks }: Pick<Store, 'breaks'>,
-  destinations: readonly Pick<Standing, 'id' | 'kind' | 'label'>[],
-): Promise<BrokenNow[]> => {
+export const currentOutages = async (
+  { outageStore }: Pick<Store, 'outageStore'>,
+  destinations: readonly Pick<DestinationStatistics, 'id' | 'kind' | 'label'>[],
+): Promise<CurrentOutage[]> => {
   const subjects = [
     ...CHANNEL_KINDS.map((kind) => ({ id: senderSubject(kind), kind, name: `everything by ${kind}` })),
     ...destinations.map(({ id, kind, label }) => ({ id, kind, name: nameOf({ kind, label }) })),
   ];
-  const found = await breaks.get(subjects.map(({ id }) => id));
+  const found = await outageStore.get(subjects.map(({ id }) => id));
   return subjects.flatMap((subject) => {
     const { since, message } = found.get(subject.id) ?? {};
     return since === undefined || message === undefined ? [] : [{ ...subject, since, message }];
   });
 };
 
-export const brokenSentence = ({ name, since, message }: BrokenNow): string =>
+export const outageSentence = ({ name, since, message }: CurrentOutage): string =>
   `${name} takes no alerts since ${since}: ${message}`;

@@ -44,7 +44,7 @@ export interface BrokenInput extends Subject {
   /** A fallback is configured. */
   hasFallback: boolean;
   /** How often it broke within an hour, this time included. */
-  breaks: number;
+  outageStore: number;
 }
 
 /** What becomes of alerts, and what somebody should do. */
@@ -73,7 +73,7 @@ export const brokenText = (input: BrokenInput): string =>
     `${capital(subjectName(input))} takes no alerts: ${sentenceOf(input.message)}`,
     `Since ${timeText(input.since)}. ${waitText(input.waiting)}`,
     ...adviceOf(input),
-    ...(input.breaks >= TOLD_BREAKS ? [COMES_AND_GOES] : []),
+    ...(input.outageStore >= TOLD_BREAKS ? [COMES_AND_GOES] : []),
   ].join('\n');
 
 export interface WellInput extends Subject {

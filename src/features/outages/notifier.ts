@@ -8,7 +8,7 @@ import { type Subject, senderSubject, subjectId, subjectName } from '../../ledge
 import { createAnnounce } from '../announcements/announce.ts';
 import { audienceOf, brokenText, movedText, TOLD_BREAKS, wellText } from './message.ts';
 
-export interface DestinationNewsDependencies {
+export interface OutageNotifierDependencies {
   store: Store;
   fallback: readonly Destination[];
   routesOf(alert: Alert): Promise<Routes>;
@@ -17,9 +17,9 @@ export interface DestinationNewsDependencies {
   now(): number;
 }
 
-export const createDestinationNews = (dependencies: DestinationNewsDependencies) => {
+export const createOutageNotifier = (dependencies: OutageNotifierDependencies) => {
   const { store, fallback, routesOf, labelOf, log, now } = dependencies;
-  const { ledger, breaks } = store;
+  const { ledger, outageStore } = store;
   const announce = createAnnounce(store);
 
   /** The same key is the same announcement, told once to each. */
@@ -43,7 +43,7 @@ export const createDestinationNews = (dependencies: DestinationNewsDependencies)
   const audience = async (subject: Subject, alerts: readonly Alert[]): Promise<Destination[]> => {
     const routed = await routedOf(alerts);
     const candidates = [...fallback, ...routed];
-    const broken = await breaks.get(candidates.flatMap(({ id, kind }) => [id, senderSubject(kind)]));
+    const broken = await outageStore.get(candidates.flatMap(({ id, kind }) => [id, senderSubject(kind)]));
     const isBroken = ({ id, kind }: Destination): boolean => broken.has(id) || broken.has(senderSubject(kind));
     return audienceOf({ ...subject, fallback, routed, isBroken });
   };
@@ -51,28 +51,28 @@ export const createDestinationNews = (dependencies: DestinationNewsDependencies)
   /** Said by all daemons once, until it works again. */
   const onBroken = async ({ alerts, reason, message, ...subject }: Broken): Promise<void> => {
     const id = subjectId(subject);
-    const times = await breaks.count(id);
+    const times = await outageStore.count(id);
     const told = times > TOLD_BREAKS ? [] : await audience(subject, alerts);
-    const standing = await breaks.note(id, { since: new Date(now()).toISOString(), reason, message, told });
+    const standing = await outageStore.note(id, { since: new Date(now()).toISOString(), reason, message, told });
     const { since } = standing;
     const waiting = await waitingFor(subject);
     const hasFallback = fallback.length > 0;
-    const text = brokenText({ ...subject, reason, message, since, waiting, hasFallback, breaks: times });
+    const text = brokenText({ ...subject, reason, message, since, waiting, hasFallback, outageStore: times });
     const said = await tell('destination.broken', `${id} ${since}`, Date.parse(since), text, standing.told);
-    const line = { destination: id, to: subjectName(subject), reason, message, waiting, breaks: times, ...said };
+    const line = { destination: id, to: subjectName(subject), reason, message, waiting, outageStore: times, ...said };
     if (told.length > 0 || times > TOLD_BREAKS) log.error(line, 'a destination is broken');
     else log.error(line, 'a destination is broken, and no channel works that could tell people');
   };
 
   const onWell = async (subject: Subject): Promise<void> => {
     const id = subjectId(subject);
-    const standing = (await breaks.get([id])).get(id);
+    const standing = (await outageStore.get([id])).get(id);
     if (standing === undefined) return;
     const { told, ...broken } = standing;
     const text = wellText({ ...subject, ...broken, waiting: await waitingFor(subject) });
     const { since } = broken;
     const said = await tell('destination.well', `${id} ${since}`, now(), text, told);
-    await breaks.remove(id, standing);
+    await outageStore.remove(id, standing);
     log.info({ destination: id, to: subjectName(subject), since, ...said }, 'a destination works again');
   };
 

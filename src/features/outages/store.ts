@@ -3,7 +3,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Destination } from '../../alert.ts';
 import type { DeliveryReason } from '../../errors.ts';
 
-export interface Break {
+export interface Outage {
   /** ISO 8601. */
   since: string;
   reason: DeliveryReason;
@@ -13,13 +13,13 @@ export interface Break {
   told: Destination[];
 }
 
-export interface Breaks {
+export interface OutageStore {
   /** Gives the break that stands: this one, or one that was noted before. */
-  note(subject: string, broke: Break): Promise<Break>;
+  note(subject: string, broke: Outage): Promise<Outage>;
   /** Of those of `subjects` that are broken. */
-  get(subjects: readonly string[]): Promise<Map<string, Break>>;
+  get(subjects: readonly string[]): Promise<Map<string, Outage>>;
   /** Only as it was read: one that was noted meanwhile stays. */
-  remove(subject: string, broke: Break): Promise<void>;
+  remove(subject: string, broke: Outage): Promise<void>;
   /** Counts one more, and gives how many there were of it within an hour. */
   count(subject: string): Promise<number>;
 }
@@ -39,9 +39,9 @@ local count = redis.call('INCR', KEYS[1])
 if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return count`;
 
-const parse = (json: string): Break => JSON.parse(json) as Break;
+const parse = (json: string): Outage => JSON.parse(json) as Outage;
 
-export const createBreaks = (redis: Redis | Cluster, prefix: string): Breaks => {
+export const createOutageStore = (redis: Redis | Cluster, prefix: string): OutageStore => {
   const keyOf = (subject: string): string => `${prefix}:announced:${subject}`;
   return {
     note: async (subject, broke) => {

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { type Alert, alertId, type Item, isHuman } from '../../alert.ts';
 import type { Service } from '../../app/poll.ts';
-import { hasSecondLook } from '../../app/schedule.ts';
+import { hasRecheck } from '../../app/schedule.ts';
 import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
 import { toParcels } from '../../dispatch/dispatch.ts';
@@ -11,16 +11,16 @@ import type { Metrics } from '../../ops/metrics.ts';
 import type { Outages } from '../../ops/outages.ts';
 import type { Catalog } from '../../poll/catalog.ts';
 import type { Track } from '../../poll/cursor.ts';
-import { createLatecomers, type Unknown } from '../../poll/late-items.ts';
+import { createLateItems, type Unknown } from '../../poll/late-items.ts';
 import { createPollLock } from '../../poll/lock.ts';
 import type { Stream } from '../../poll/poller.ts';
 import { createRouting, routeSettings } from '../routes/routes.ts';
 import type { Restraint } from '../suppression/sort.ts';
-import { createSecondLook } from './recheck.ts';
-import { createLooks } from './store.ts';
-import { firstLook, type Told } from './verdict.ts';
+import { createRecheck } from './recheck.ts';
+import { createRecheckStore } from './store.ts';
+import { firstRecheck, type Told } from './verdict.ts';
 
-export interface LookingDependencies {
+export interface RecheckJobDependencies {
   config: Config;
   store: Store;
   metrics: Metrics;
@@ -41,13 +41,13 @@ const TYPE = /^inspection\./;
 const hears = ({ state, destination }: DeliveryRecord): boolean =>
   state === 'delivered' || state === 'waiting' || (state === 'muted' && isHuman(destination));
 
-export const createLooking = (dependencies: LookingDependencies) => {
+export const createRecheckJob = (dependencies: RecheckJobDependencies) => {
   const { config, store, metrics, outages, log, catalog, serviceOf, dispatch, now } = dependencies;
   const { secondLook: offsets, assessments } = config.alerts;
-  const isOn = hasSecondLook(config);
-  const looks = createLooks(store.redis, store.prefix);
+  const isOn = hasRecheck(config);
+  const looks = createRecheckStore(store.redis, store.prefix);
   const lock = createPollLock(store.redis, store.prefix);
-  const latecomers = createLatecomers({ cursors: store.cursors, seen: store.seen, lock, dispatch, now });
+  const lateItems = createLateItems({ cursors: store.cursors, seen: store.seen, lock, dispatch, now });
   const { destinationsOf } = createRouting({
     config,
     settings: routeSettings(config),
@@ -61,7 +61,7 @@ export const createLooking = (dependencies: LookingDependencies) => {
   const clock = (service: string): number => serviceOf(service).clock.now();
 
   const note = async ({ service, protocols: [protocol = ''] }: Stream, items: readonly Item[]): Promise<void> => {
-    const found = items.flatMap((item) => firstLook(item, protocol, clock(service), { offsets, assessments }) ?? []);
+    const found = items.flatMap((item) => firstRecheck(item, protocol, clock(service), { offsets, assessments }) ?? []);
     const refused = await looks.note(service, found);
     if (refused === 0 || isFull.has(service)) return;
     isFull.add(service);
@@ -88,7 +88,7 @@ export const createLooking = (dependencies: LookingDependencies) => {
   };
 
   const forward = async (service: string, protocol: string, item: Item) => {
-    const taken = await latecomers.take({ service, source: 'inspections', protocol }, [item], unknown);
+    const taken = await lateItems.take({ service, source: 'inspections', protocol }, [item], unknown);
     if (taken === undefined) return 'busy';
     if (taken.length === 0) return 'known';
     log.info({ service, protocol, item: item.itemId }, 'found by a second look');
@@ -121,7 +121,7 @@ export const createLooking = (dependencies: LookingDependencies) => {
 
   const subjectOf = (protocol: string): string => `second look at ${protocol}`;
 
-  const look = createSecondLook({
+  const look = createRecheck({
     looks,
     settings: { offsets, assessments, confirmAfter: Math.min(CONFIRM_MS, ...offsets) },
     lookUp: (service, protocol, wanted, signal) => serviceOf(service).lookUp(protocol, wanted, signal),

@@ -4,10 +4,10 @@
  */
 import type { Alert, Change, Item } from '../../alert.ts';
 import { createStrikes } from '../../poll/failure-streak.ts';
-import type { Looks, Watched } from './store.ts';
-import { judge, nextLook, remains, type Sighting, type Told, toFollowUp, type Verdict } from './verdict.ts';
+import type { RecheckStore, Watched } from './store.ts';
+import { judge, nextRecheck, remains, type Sighting, type Told, toFollowUp, type Verdict } from './verdict.ts';
 
-export interface SecondLookSettings {
+export interface RecheckSettings {
   /** Milliseconds after it was written. */
   offsets: readonly number[];
   /** Assessments that make an inspection an alert. */
@@ -19,9 +19,9 @@ export interface SecondLookSettings {
 /** What a look led to. */
 export type Outcome = 'same' | 'unsure' | 'forwarded' | Change;
 
-export interface SecondLookDependencies {
-  looks: Looks;
-  settings: SecondLookSettings;
+export interface RecheckDependencies {
+  looks: RecheckStore;
+  settings: RecheckSettings;
   /** By item id. Throws `ServiceError`. */
   lookUp(
     service: string,
@@ -49,11 +49,11 @@ const BUSY_MS = 1000;
 /** What could not be asked for so long after its last look is given up: the protocol is gone, for one. */
 const GIVE_UP_MS = 3_600_000;
 
-export const createSecondLook = (dependencies: SecondLookDependencies) => {
+export const createRecheck = (dependencies: RecheckDependencies) => {
   const { looks, settings, lookUp, toldOf, clock } = dependencies;
 
   const lookLater = async (service: string, watched: Watched): Promise<void> => {
-    const dueAt = nextLook(watched.writtenAt, clock(service), settings.offsets);
+    const dueAt = nextRecheck(watched.writtenAt, clock(service), settings.offsets);
     await (dueAt === undefined ? looks.drop(service, watched) : looks.keep(service, { watched, dueAt }));
   };
 

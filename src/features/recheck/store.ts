@@ -20,19 +20,19 @@ export interface Watched {
   misses: number;
 }
 
-export interface DueLook {
+export interface DueRecheck {
   watched: Watched;
   /** Epoch milliseconds by the service's clock. */
   dueAt: number;
 }
 
-export interface Looks {
+export interface RecheckStore {
   /** Watches what is not watched yet. Gives how many there was no room for. */
-  note(service: string, looks: readonly DueLook[]): Promise<number>;
+  note(service: string, looks: readonly DueRecheck[]): Promise<number>;
   /** What is due, at most `count`; handed to nobody else for `leaseMs`, and due again after that. */
   claim(service: string, now: number, count: number, leaseMs: number): Promise<Watched[]>;
   /** Looks again then. */
-  keep(service: string, look: DueLook): Promise<void>;
+  keep(service: string, look: DueRecheck): Promise<void>;
   /** Watches no longer. */
   drop(service: string, watched: Watched): Promise<void>;
   count(service: string): Promise<number>;
@@ -68,7 +68,11 @@ for _, member in ipairs(members) do
 end
 return known`;
 
-export const createLooks = (redis: Redis | Cluster, prefix: string, mostWatched = MOST_WATCHED): Looks => {
+export const createRecheckStore = (
+  redis: Redis | Cluster,
+  prefix: string,
+  mostWatched = MOST_WATCHED,
+): RecheckStore => {
   const keysOf = (service: string): [string, string] => [`${prefix}:look:${service}`, `${prefix}:looked:${service}`];
   const memberOf = ({ protocol, itemId }: Watched): string => JSON.stringify([protocol, itemId]);
 

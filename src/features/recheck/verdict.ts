@@ -1,7 +1,7 @@
 /** What a second look means: when to look, what a sighting says, what people are told. Pure. */
 import { type Alert, type Change, followUpId, type Item, type JsonObject } from '../../alert.ts';
 import { isWanted } from '../../poll/ingest.ts';
-import type { DueLook, Watched } from './store.ts';
+import type { DueRecheck, Watched } from './store.ts';
 
 /** What an answer told of an inspection; `unsure`: nothing. */
 export type Sighting = { kind: 'found'; item: Item } | { kind: 'gone' } | { kind: 'unsure' };
@@ -61,7 +61,7 @@ export const judge = (
 };
 
 /** The first look after `now`; undefined when all are over. Epoch milliseconds. */
-export const nextLook = (writtenAt: number, now: number, offsets: readonly number[]): number | undefined => {
+export const nextRecheck = (writtenAt: number, now: number, offsets: readonly number[]): number | undefined => {
   const later = offsets.map((offset) => writtenAt + offset).filter((at) => at > now);
   return later.length === 0 ? undefined : Math.min(...later);
 };
@@ -83,17 +83,17 @@ export const remains = ({ raw }: Item): JsonObject => {
 const NEAR: readonly string[] = ['suspecious', 'critical'];
 
 /** The first look at an item as it was read; undefined where none is due. What has no date is not watched. */
-export const firstLook = (
+export const firstRecheck = (
   item: Item,
   protocol: string,
   now: number,
   { offsets, assessments }: { offsets: readonly number[]; assessments: readonly string[] },
-): DueLook | undefined => {
+): DueRecheck | undefined => {
   const { source, itemId, txHash, assessment = '', dates } = item;
   const wanted = isWanted(item, assessments);
   if (source !== 'inspections' || !(wanted || NEAR.includes(assessment))) return undefined;
   const writtenAt = dates.createdAt ?? dates.txTimestamp ?? dates.updatedAt;
-  const dueAt = writtenAt === undefined ? undefined : nextLook(writtenAt, now, offsets);
+  const dueAt = writtenAt === undefined ? undefined : nextRecheck(writtenAt, now, offsets);
   if (writtenAt === undefined || dueAt === undefined) return undefined;
   const known = { ...(txHash === undefined ? {} : { txHash }), ...(wanted ? { item: remains(item) } : {}) };
   return { dueAt, watched: { protocol, itemId, ...known, writtenAt, followUps: 0, misses: 0 } };

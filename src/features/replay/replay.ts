@@ -8,7 +8,7 @@ import { routeSettings } from '../routes/routes.ts';
 import type { HistoryProtocol, openHistory, Period, Unread } from './history.ts';
 import type { Resent } from './resend.ts';
 
-export interface ForwardPlan {
+export interface ReplayPlan {
   protocols: readonly HistoryProtocol[];
   period: Period;
   /** Instead of the protocols' own destinations. */
@@ -16,12 +16,12 @@ export interface ForwardPlan {
 }
 
 /** An alert and where it goes. */
-export interface Forwarded {
+export interface ReplayedAlert {
   alert: Alert;
   routes: Routes;
 }
 
-export interface ForwardCounts extends Resent {
+export interface ReplayCounts extends Resent {
   alerts: number;
   /** Alerts that no trigger asks for. */
   skipped: number;
@@ -32,14 +32,14 @@ export interface ForwardCounts extends Resent {
   unread: Unread[];
 }
 
-export interface ForwardProgress {
+export interface ReplayProgress {
   /** Sources of protocols. */
   done: number;
   of: number;
-  counts: ForwardCounts;
+  counts: ReplayCounts;
 }
 
-export interface ForwardDependencies {
+export interface ReplayDependencies {
   config: Config;
   history: ReturnType<typeof openHistory>;
   /** Sends once more; left out: nothing is sent. */
@@ -47,21 +47,21 @@ export interface ForwardDependencies {
   /** Puts onto alerts what helps to decide. Default: nothing. */
   withContext?(alerts: readonly Alert[]): Promise<Alert[]>;
   /** Told of every alert. */
-  onForwarded?(forwarded: Forwarded): void;
-  onProgress?(progress: ForwardProgress): void;
+  onReplayed?(forwarded: ReplayedAlert): void;
+  onProgress?(progress: ReplayProgress): void;
   /** Told of what is queued by now, each time something was. */
   onQueued?(sent: number): void;
 }
 
 /** Runs a plan. What is sent is marked as a replay and keeps its identities. */
-export const forward = async (
-  { config, history, resend, withContext, onForwarded, onProgress, onQueued }: ForwardDependencies,
-  { protocols, period, to }: ForwardPlan,
-): Promise<ForwardCounts> => {
+export const replayHistory = async (
+  { config, history, resend, withContext, onReplayed, onProgress, onQueued }: ReplayDependencies,
+  { protocols, period, to }: ReplayPlan,
+): Promise<ReplayCounts> => {
   const settings = routeSettings(config);
   const nonce = `replay ${randomUUID()}`;
   const problems = new Set<string>();
-  const counts: ForwardCounts = {
+  const counts: ReplayCounts = {
     alerts: 0,
     sent: 0,
     held: 0,
@@ -73,7 +73,7 @@ export const forward = async (
     unread: [],
   };
 
-  const route = (alert: Alert, protocol: HistoryProtocol): Forwarded => {
+  const route = (alert: Alert, protocol: HistoryProtocol): ReplayedAlert => {
     const routes = to ? { destinations: [...to], problems: [] } : routeAlert(alert, protocol, settings);
     counts.alerts += 1;
     for (const problem of routes.problems) problems.add(`${protocol.name}: ${problem}`);
@@ -82,7 +82,7 @@ export const forward = async (
     return { alert, routes };
   };
 
-  const send = async (forwarded: readonly Forwarded[]): Promise<void> => {
+  const send = async (forwarded: readonly ReplayedAlert[]): Promise<void> => {
     if (resend === undefined) return;
     const parcels = toParcels(forwarded.map(({ alert, routes: { destinations } }) => ({ alert, destinations })));
     const resent = await resend(parcels, 'replayed', nonce);
@@ -98,7 +98,7 @@ export const forward = async (
       const replayed = alerts.map((alert) => ({ ...alert, replay: true }));
       const told = (await withContext?.(replayed)) ?? replayed;
       const forwarded = told.map((alert) => route(alert, protocol));
-      for (const each of forwarded) onForwarded?.(each);
+      for (const each of forwarded) onReplayed?.(each);
       await send(forwarded);
     },
     onRead: (_protocol, _source, done, of) => onProgress?.({ done, of, counts }),

@@ -1,11 +1,11 @@
 /** Sends what had ended once more, on an operator's word: dead deliveries, or history. */
 import type { Alert, Parcel } from '../../alert.ts';
-import type { Amendments } from '../../ledger/corrections.ts';
+import type { Corrections } from '../../ledger/corrections.ts';
 import { type DeadLetters, deadId } from '../../ledger/dead-letters.ts';
 import type { DeliveryState } from '../../ledger/record.ts';
 
 export interface ResendDependencies {
-  amendments: Amendments;
+  corrections: Corrections;
   dead: DeadLetters;
   /**
    * Durable when it resolves; `nonce` makes it another job than the one that ended. Gives how many deliveries are held
@@ -13,7 +13,7 @@ export interface ResendDependencies {
    */
   enqueue(parcels: readonly Parcel[], nonce: string): Promise<number>;
   /** Those of a parcel's alerts that no job of the queue will send there. */
-  uncarried(parcel: Parcel): Promise<Alert[]>;
+  withoutJob(parcel: Parcel): Promise<Alert[]>;
 }
 
 /** Deliveries; those that are not sent are the others'. */
@@ -33,12 +33,12 @@ type Act = 'retried' | 'replayed';
 const isReopened = (found: DeliveryState | undefined, act: Act): boolean =>
   found === undefined || found === 'dead' || (act === 'replayed' && found !== 'waiting');
 
-export const createResend = ({ amendments, dead, enqueue, uncarried }: ResendDependencies) => {
+export const createResend = ({ corrections, dead, enqueue, withoutJob }: ResendDependencies) => {
   const open = async ({ destination, alerts }: Parcel, act: Act) => {
-    const found = await amendments.reopen(destination, alerts, act);
+    const found = await corrections.reopen(destination, alerts, act);
     const waiting = alerts.filter((_, index) => found[index] === 'waiting');
     // What was cut short between the books and the queue waits there for ever, unless it is taken up again here.
-    const lost = new Set(waiting.length === 0 ? [] : await uncarried({ destination, alerts: waiting }));
+    const lost = new Set(waiting.length === 0 ? [] : await withoutJob({ destination, alerts: waiting }));
     const taken = alerts.map((alert, index) => lost.has(alert) || isReopened(found[index], act));
     return { parcel: { destination, alerts: alerts.filter((_, index) => taken[index]) }, found, taken };
   };

@@ -5,8 +5,8 @@ import type { Config } from '../../config/schema.ts';
 import { toParcels } from '../../dispatch/dispatch.ts';
 import type { DeadDelivery } from '../../ledger/dead-letters.ts';
 import type { Catalog } from '../../poll/catalog.ts';
-import { createGatekeeper } from '../approval/hold.ts';
-import { createCarried } from '../approval/queued-or-held.ts';
+import { createApprovalHold } from '../approval/hold.ts';
+import { createQueuedOrHeld } from '../approval/queued-or-held.ts';
 import { createRouting, routeSettings } from '../routes/routes.ts';
 import { createResend, type Resent } from './resend.ts';
 
@@ -17,7 +17,7 @@ export interface Retried extends Resent {
   kinds: ChannelKind[];
 }
 
-export interface AgainDependencies {
+export interface RetryDependencies {
   config: Config;
   store: Store;
   catalog: Pick<Catalog, 'protocolOf'>;
@@ -33,12 +33,12 @@ interface Routed {
   problems: string[];
 }
 
-export const createAgain = ({ config, store, catalog, trusted, onHeld }: AgainDependencies) => {
+export const createRetry = ({ config, store, catalog, trusted, onHeld }: RetryDependencies) => {
   const settings = routeSettings(config);
-  const { amendments, dead } = store;
+  const { corrections, dead } = store;
   const { routesOf } = createRouting({ config, settings, protocolOf: catalog.protocolOf });
-  const inventory = createCarried(store);
-  const gatekeeper = createGatekeeper({
+  const jobScan = createQueuedOrHeld(store);
+  const approvalHold = createApprovalHold({
     config,
     settings,
     store,
@@ -47,12 +47,12 @@ export const createAgain = ({ config, store, catalog, trusted, onHeld }: AgainDe
     now: Date.now,
   });
 
-  const uncarried = async ({ destination, alerts }: Parcel): Promise<Alert[]> => {
+  const withoutJob = async ({ destination, alerts }: Parcel): Promise<Alert[]> => {
     const deliveries = alerts.map((one) => ({ one, alert: one.id, destination: destination.id }));
-    return (await inventory.uncarried(destination.kind, deliveries)).map(({ one }) => one);
+    return (await jobScan.withoutJob(destination.kind, deliveries)).map(({ one }) => one);
   };
 
-  const send = createResend({ amendments, dead, enqueue: gatekeeper.pass, uncarried });
+  const send = createResend({ corrections, dead, enqueue: approvalHold.pass, withoutJob });
   const enabled = new Set<Destination['id']>();
 
   /** Who sends again by hand wants to know whether it works: each destination is enabled once, and its next answer decides. */
@@ -87,7 +87,7 @@ export const createAgain = ({ config, store, catalog, trusted, onHeld }: AgainDe
       const bound = fresh.map(({ letter: { alert }, destinations }) => ({ alert, destinations }));
       const resent = await resend(toParcels(bound), 'retried', nonce);
       const stranded = fresh.map(({ letter }) => letter).filter(({ destination }) => destination === undefined);
-      await amendments.unstrand(stranded.map(({ alert }) => alert));
+      await corrections.clearUnroutable(stranded.map(({ alert }) => alert));
       await dead.remove(stranded);
       const refused = routed
         .filter(({ destinations }) => destinations.length === 0)

@@ -4,7 +4,7 @@ import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Catalog } from '../../poll/catalog.ts';
-import { brokenNow } from '../outages/current.ts';
+import { currentOutages } from '../outages/current.ts';
 import type { RouteReview } from '../routes/review.ts';
 
 export interface GaugeDependencies {
@@ -40,7 +40,7 @@ export const refreshGauges = async (dependencies: GaugeDependencies): Promise<vo
   const held = await store.held.list();
   metrics.heldAlerts.set(held.reduce((sum, { waiting }) => sum + waiting, 0));
   metrics.brokenDestinations.reset();
-  for (const { id, kind } of await brokenNow(store, await store.standings.list())) {
+  for (const { id, kind } of await currentOutages(store, await store.destinationStats.list())) {
     metrics.brokenDestinations.set({ kind, destination: id }, 1);
   }
   for (const { name } of config.services) await setLags(dependencies, name);

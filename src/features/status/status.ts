@@ -7,8 +7,8 @@ import type { HeldStatus, StatusReport } from '../../ops/status.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
 import { version } from '../../version.ts';
 import type { HeldDestination } from '../approval/store.ts';
-import { createMuting } from '../mutes/active.ts';
-import { brokenNow, brokenSentence } from '../outages/current.ts';
+import { createActiveMutes } from '../mutes/active.ts';
+import { currentOutages, outageSentence } from '../outages/current.ts';
 import type { RouteReview } from '../routes/review.ts';
 
 export interface StatusDependencies {
@@ -42,7 +42,7 @@ const heldSentence = ({ destination, waiting, isRevoked }: HeldDestination, prot
 export const createStatus = (dependencies: StatusDependencies) => {
   const { config, store, review, now } = dependencies;
   const { sources } = config.alerts;
-  const muting = createMuting({ config, mutes: store.mutes, now });
+  const activeMutes = createActiveMutes({ config, mutes: store.mutes, now });
 
   const sourcesOf = async (service: string, protocol: string) => {
     const tracks = SOURCES.filter((source) => sources.includes(source)).map((source) => ({
@@ -73,7 +73,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
 
   return async (): Promise<StatusReport> => {
     const protocols = (await Promise.all(config.services.map(({ name }) => protocolsOf(name)))).flat();
-    const standings = await store.standings.list();
+    const destinationStats = await store.destinationStats.list();
     const held = await store.held.list();
     // What is held may be for a channel that was listed since the last review.
     for (const { name } of held.length === 0 ? [] : config.services) {
@@ -81,9 +81,9 @@ export const createStatus = (dependencies: StatusDependencies) => {
     }
     const listedBy = review.protocolsOf();
     const protocolsAt = ({ destination }: HeldDestination): readonly string[] => listedBy.get(destination.id) ?? [];
-    const { active } = await muting.states();
+    const { active } = await activeMutes.states();
     const [broken, quarantined, dead, waiting] = await Promise.all([
-      brokenNow(store, standings),
+      currentOutages(store, destinationStats),
       store.quarantine.count(),
       store.dead.count(),
       store.ledger.waiting(),
@@ -94,7 +94,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       now: iso(now()),
       services: dependencies.services(),
       protocols,
-      destinations: standings.map((one) => ({ ...one, waiting: waiting[one.id] ?? 0 })),
+      destinations: destinationStats.map((one) => ({ ...one, waiting: waiting[one.id] ?? 0 })),
       held: held.map((one): HeldStatus => {
         const { id, kind, label } = one.destination;
         return { id, kind, label, protocols: protocolsAt(one), since: one.since, waiting: one.waiting };
@@ -103,7 +103,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       queues: await store.queues.counts(),
       dead,
       problems: [
-        ...broken.map(brokenSentence),
+        ...broken.map(outageSentence),
         ...held.map((one) => heldSentence(one, protocolsAt(one))),
         ...review.problems(),
         ...(quarantined === 0 ? [] : [`${quarantined} items of the service could not be understood`]),

@@ -4,11 +4,11 @@ import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
 import type { RouteSettings } from '../../dispatch/routes.ts';
 import { clockText } from '../../ops/wording.ts';
-import { createGatekeeper } from '../approval/hold.ts';
-import { createMuting } from '../mutes/active.ts';
+import { createApprovalHold } from '../approval/hold.ts';
+import { createActiveMutes } from '../mutes/active.ts';
 import { createMuteOf } from '../mutes/match.ts';
 
-export interface WithheldDependencies {
+export interface ExplainSuppressionDependencies {
   config: Config;
   settings: RouteSettings;
   store: Store;
@@ -16,16 +16,16 @@ export interface WithheldDependencies {
 }
 
 /** Gives a sentence; undefined where nothing does. A mute of some detectors is none of all alerts, and not told. */
-export const createWithheld = ({ config, settings, store, now }: WithheldDependencies) => {
-  const gatekeeper = createGatekeeper({ config, settings, store, now });
-  const muting = createMuting({ config, mutes: store.mutes, now });
+export const createExplainSuppression = ({ config, settings, store, now }: ExplainSuppressionDependencies) => {
+  const approvalHold = createApprovalHold({ config, settings, store, now });
+  const activeMutes = createActiveMutes({ config, mutes: store.mutes, now });
 
   return async (sample: Alert, destination: Destination): Promise<string | undefined> => {
-    const muteOf = createMuteOf((await muting.states()).active, config.mutes.never);
+    const muteOf = createMuteOf((await activeMutes.states()).active, config.mutes.never);
     // As a stored notification, which has no detectors, only a mute of everything there has it.
     const mute = muteOf({ ...sample, source: 'notifications', type: 'notification.created' }, destination);
     if (mute) return `alerts for it are muted until ${clockText(mute.until)}: ${mute.reason} (${mute.id})`;
-    const isOpen = (await gatekeeper.isOpen())(destination);
+    const isOpen = (await approvalHold.isOpen())(destination);
     return isOpen ? undefined : `alerts for it are held: not approved (tocsin destinations approve ${destination.id})`;
   };
 };

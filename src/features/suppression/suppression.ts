@@ -6,31 +6,31 @@ import type { Config } from '../../config/schema.ts';
 import { toParcels } from '../../dispatch/dispatch.ts';
 import type { RouteSettings } from '../../dispatch/routes.ts';
 import type { Metrics } from '../../ops/metrics.ts';
-import { createHeldNews } from '../approval/announce.ts';
-import { createGatekeeper, type Gatekeeper } from '../approval/hold.ts';
+import { createHoldAnnouncer } from '../approval/announce.ts';
+import { type ApprovalHold, createApprovalHold } from '../approval/hold.ts';
 import type { Fallback } from '../fallback/fallback.ts';
-import { createMuting, type Muting } from '../mutes/active.ts';
-import { createMuteEnds } from '../mutes/expiry.ts';
+import { type ActiveMutes, createActiveMutes } from '../mutes/active.ts';
+import { createMuteExpiry } from '../mutes/expiry.ts';
 import { type Restraint, type Restraints, sortDestinations } from './sort.ts';
 
 interface RestrainDependencies {
-  muting: Pick<Muting, 'muteOf' | 'hide'>;
-  gatekeeper: Pick<Gatekeeper, 'isOpen' | 'hold'>;
+  activeMutes: Pick<ActiveMutes, 'muteOf' | 'hide'>;
+  approvalHold: Pick<ApprovalHold, 'isOpen' | 'hold'>;
 }
 
 /** Gives what begins a dispatch: what is muted or held is booked so before anything is queued, and the rest goes on. */
 export const createRestrain =
-  ({ muting, gatekeeper }: RestrainDependencies) =>
+  ({ activeMutes, approvalHold }: RestrainDependencies) =>
   async (): Promise<Restraint> => {
-    const [muteOf, open] = await Promise.all([muting.muteOf(), gatekeeper.isOpen()]);
+    const [muteOf, open] = await Promise.all([activeMutes.muteOf(), approvalHold.isOpen()]);
     let restraints: Restraints = { muteOf, isOpen: open };
     const held: { alert: Alert; destinations: Destination[] }[] = [];
 
     const pass: Restraint['pass'] = async (alert, destinations, mutedBefore) => {
       const sorted = sortDestinations(alert, destinations, restraints, mutedBefore);
-      const onTheirWay = await muting.hide(alert, sorted.muted);
+      const onTheirWay = await activeMutes.hide(alert, sorted.muted);
       if (onTheirWay === undefined) {
-        restraints = { ...restraints, muteOf: await muting.muteOf() };
+        restraints = { ...restraints, muteOf: await activeMutes.muteOf() };
         return pass(alert, destinations, mutedBefore);
       }
       const { isOpen } = restraints;
@@ -38,7 +38,7 @@ export const createRestrain =
       return [...sorted.destinations, ...onTheirWay.filter(isOpen)];
     };
 
-    return { pass, end: () => gatekeeper.hold(toParcels(held)) };
+    return { pass, end: () => approvalHold.hold(toParcels(held)) };
   };
 
 export interface RestraintDependencies {
@@ -52,35 +52,35 @@ export interface RestraintDependencies {
 }
 
 export const createRestraints = ({ config, settings, store, metrics, fallback, log, now }: RestraintDependencies) => {
-  const gatekeeper = createGatekeeper({
+  const approvalHold = createApprovalHold({
     config,
     settings,
     store,
-    onHeld: createHeldNews({ store, fallback, log }),
+    onHeld: createHoldAnnouncer({ store, fallback, log }),
     now,
   });
   const onMuted = (muted: readonly Destination[]): void => {
     for (const { kind, id } of muted) metrics.muted.inc({ kind, destination: id });
   };
-  const muting = createMuting({ config, mutes: store.mutes, onMuted, now });
-  const endMutes = createMuteEnds({
+  const activeMutes = createActiveMutes({ config, mutes: store.mutes, onMuted, now });
+  const expireMutes = createMuteExpiry({
     store,
-    muting,
+    activeMutes,
     fallback: fallback.destinations,
-    isOpen: gatekeeper.isOpen,
+    isOpen: approvalHold.isOpen,
     isConfigured: ({ kind }) => settings.configured.has(kind),
     log,
     now,
   });
 
   return {
-    restrain: createRestrain({ muting, gatekeeper }),
-    openOf: gatekeeper.openOf,
+    restrain: createRestrain({ activeMutes, approvalHold }),
+    openOf: approvalHold.openOf,
     /** Tells of mutes that have ended, and sends what is held for destinations that are open by now. Never throws. */
     release: async (): Promise<void> => {
       try {
-        await endMutes();
-        await gatekeeper.releaseOpen();
+        await expireMutes();
+        await approvalHold.releaseOpen();
       } catch (error) {
         log.error({ err: error }, 'ending mutes and sending what was held failed; trying again');
       }

@@ -54,11 +54,11 @@ const fromLetter = ({ id, alert, destination, at, reason, message }: DeadDeliver
  * The alert that is told under a delivery's id. Nothing notes it on the way, so that deliveries cost no more: it is
  * derived again for everything in the books, the latest first, which takes seconds for all that they hold.
  */
-const findDelivery = async ({ register }: Pick<Store, 'register'>, name: string): Promise<Alert['id'][]> => {
-  const ids = (await register.between(0, Number.MAX_SAFE_INTEGER)).reverse();
+const findDelivery = async ({ alertIndex }: Pick<Store, 'alertIndex'>, name: string): Promise<Alert['id'][]> => {
+  const ids = (await alertIndex.between(0, Number.MAX_SAFE_INTEGER)).reverse();
   for (let start = 0; start < ids.length; start += READ_AT_ONCE) {
     const some = ids.slice(start, start + READ_AT_ONCE);
-    const destinations = await register.destinations(some);
+    const destinations = await alertIndex.destinations(some);
     const isNamed = (id: string, index: number): boolean =>
       destinations[index]?.some((destination) => deliveryId(id, destination) === name) === true;
     const found = some.find(isNamed);
@@ -68,13 +68,13 @@ const findDelivery = async ({ register }: Pick<Store, 'register'>, name: string)
 };
 
 const waitOf = async (
-  { held, backlog }: Pick<Store, 'held' | 'backlog'>,
+  { held, batches }: Pick<Store, 'held' | 'batches'>,
   alert: Alert['id'],
   { state, destination: { id } }: DeliveryRecord,
 ): Promise<Pick<TracedDelivery, 'waitsFor'>> => {
   if (state !== 'waiting') return {};
   if ((await held.waiting(id, [alert])).has(alert)) return { waitsFor: 'approval' };
-  return (await backlog.isGathered(id, alert)) ? { waitsFor: 'turn' } : {};
+  return (await batches.isInBatch(id, alert)) ? { waitsFor: 'turn' } : {};
 };
 
 /**
@@ -82,7 +82,7 @@ const waitOf = async (
  * delivery, as a receiver knows it. Several items may share a transaction; nothing known gives an empty list.
  */
 export const createTracer = (
-  store: Pick<Store, 'ledger' | 'dead' | 'register' | 'held' | 'backlog'>,
+  store: Pick<Store, 'ledger' | 'dead' | 'alertIndex' | 'held' | 'batches'>,
   services: readonly string[],
 ) => {
   const named = (name: string): Alert['id'][] => [

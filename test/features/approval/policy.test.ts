@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ChannelKind, Mute } from '../../../src/alert.ts';
 import type { RouteSettings } from '../../../src/dispatch/routes.ts';
-import { createGate, trustedBy } from '../../../src/features/approval/policy.ts';
+import { createApprovalPolicy, trustedBy } from '../../../src/features/approval/policy.ts';
 import { createMuteOf } from '../../../src/features/mutes/match.ts';
 import { sortDestinations } from '../../../src/features/suppression/sort.ts';
 import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
@@ -9,7 +9,7 @@ import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
 const NONE: ReadonlySet<string> = new Set();
 
 const isAllowed = (entry: string, kind: ChannelKind, address: string): boolean =>
-  createGate({ gate: true, allow: [entry], trusted: NONE })(NONE)(destinationOf(kind, address));
+  createApprovalPolicy({ gate: true, allow: [entry], trusted: NONE })(NONE)(destinationOf(kind, address));
 
 describe('allow', () => {
   test.each<[string, ChannelKind, string, boolean]>([
@@ -52,16 +52,17 @@ const settings: RouteSettings = {
 
 describe('the gate', () => {
   test('is open for everything where it is off', () => {
-    expect(createGate({ gate: false, allow: [], trusted: NONE })(NONE)(SLACK)).toBe(true);
+    expect(createApprovalPolicy({ gate: false, allow: [], trusted: NONE })(NONE)(SLACK)).toBe(true);
   });
 
   test('is shut for what nobody approved, allowed or wrote into the config', () => {
     const gate = { gate: true, allow: [], trusted: NONE };
-    expect(createGate(gate)(NONE)(SLACK)).toBe(false);
-    expect(createGate(gate)(new Set([SLACK.id]))(SLACK)).toBe(true);
-    expect(createGate(gate)(new Set([SLACK.id]))(EMAIL)).toBe(false);
+    expect(createApprovalPolicy(gate)(NONE)(SLACK)).toBe(false);
+    expect(createApprovalPolicy(gate)(new Set([SLACK.id]))(SLACK)).toBe(true);
+    expect(createApprovalPolicy(gate)(new Set([SLACK.id]))(EMAIL)).toBe(false);
     const trusted = trustedBy([{ name: 'email', contacts: ['a@example.com'] }], settings);
-    for (const destination of [SLACK, EMAIL]) expect(createGate({ ...gate, trusted })(NONE)(destination)).toBe(true);
+    for (const destination of [SLACK, EMAIL])
+      expect(createApprovalPolicy({ ...gate, trusted })(NONE)(destination)).toBe(true);
   });
 
   test('holds what a mute would not keep back anyway', () => {
@@ -75,7 +76,7 @@ describe('the gate', () => {
       until: '2026-11-20T12:00:00.000Z',
     };
     const muteOf = createMuteOf([mute], []);
-    const isOpen = createGate({ gate: true, allow: [], trusted: NONE })(NONE);
+    const isOpen = createApprovalPolicy({ gate: true, allow: [], trusted: NONE })(NONE);
     const alert = inspectionAlert();
     expect(sortDestinations(alert, [SLACK, EMAIL], { muteOf, isOpen })).toEqual({
       destinations: [],

@@ -3,7 +3,7 @@ import { createLostDeliveries, type LostDependencies } from '../../../src/featur
 import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { createParcelQueues } from '../../../src/queue/queues.ts';
-import { createInventory } from '../../../src/queue/scan.ts';
+import { createJobScan } from '../../../src/queue/scan.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
 import { openTestRedis } from '../../support/redis.ts';
@@ -20,9 +20,9 @@ const setUp = (changes: Partial<LostDependencies> = {}) => {
   onTestFinished(() => queues.close());
   const ledger = createLedger(redis, prefix, now);
   const dead = createDeadLetters(redis, prefix);
-  const inventory = createInventory(redis, prefix);
+  const jobScan = createJobScan(redis, prefix);
   const lost = createLostDeliveries({
-    inventory,
+    jobScan,
     ledger,
     dead,
     enqueue: queues.enqueue,
@@ -36,7 +36,7 @@ const setUp = (changes: Partial<LostDependencies> = {}) => {
     const record = await ledger.read(ALERT.id);
     return lost.lostOf(record ? lost.suspectsIn(record) : []);
   };
-  return { time, queues, ledger, dead, inventory, find, heal: lost.heal };
+  return { time, queues, ledger, dead, jobScan, find, heal: lost.heal };
 };
 
 const PARCEL = { destination: DESTINATION, alerts: [ALERT] };
@@ -64,15 +64,15 @@ describe('a lost delivery', () => {
 
   test('that ends while it is looked for is none', async () => {
     const context = setUp();
-    const { time, ledger, inventory } = context;
-    const uncarried: typeof inventory.uncarried = async (kind, deliveries) => {
-      const found = await inventory.uncarried(kind, deliveries);
+    const { time, ledger, jobScan } = context;
+    const withoutJob: typeof jobScan.withoutJob = async (kind, deliveries) => {
+      const found = await jobScan.withoutJob(kind, deliveries);
       const attempt = { at: new Date(time.now).toISOString(), outcome: 'delivered', durationMs: 1 } as const;
       await ledger.book(DESTINATION, [ALERT], { state: 'delivered', attempt });
       return found;
     };
     const { suspectsIn, lostOf } = createLostDeliveries({
-      inventory: { uncarried },
+      jobScan: { withoutJob },
       ledger,
       dead: context.dead,
       enqueue: context.queues.enqueue,
@@ -89,13 +89,13 @@ describe('a lost delivery', () => {
   });
 
   test('is queued again, to its own destination only, and then found no more', async () => {
-    const { time, queues, ledger, inventory, find, heal } = setUp();
+    const { time, queues, ledger, jobScan, find, heal } = setUp();
     await ledger.expect([PARCEL]);
     time.now += 11 * MINUTE;
     for (const suspect of await find()) await heal(suspect);
     expect(await find()).toEqual([]);
     const elsewhere = { alert: ALERT.id, destination: destinationOf('slack', 'C2').id };
-    expect(await inventory.uncarried('slack', [elsewhere])).toEqual([elsewhere]);
+    expect(await jobScan.withoutJob('slack', [elsewhere])).toEqual([elsewhere]);
     expect((await queues.counts()).find(({ name }) => name === 'deliver-slack')?.waiting).toBe(1);
   });
 

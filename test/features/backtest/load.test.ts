@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createPacer, type Rate } from '../../../src/deliver/pace.ts';
-import { createSlots, type Slot, type Slots } from '../../../src/deliver/rate-limiter.ts';
-import { createMemorySlots } from '../../../src/features/backtest/in-memory.ts';
+import { createRateLimiter, type Slot, type Slots } from '../../../src/deliver/rate-limiter.ts';
+import { createMemoryRateLimiter } from '../../../src/features/backtest/in-memory.ts';
 import { type LoadMessage, loadOf } from '../../../src/features/backtest/load.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openTestRedis } from '../../support/redis.ts';
@@ -55,11 +55,11 @@ describe('the pace', () => {
       runs += 1;
       let now = 1_000_000;
       const real = playerOf(
-        createSlots(redis, `${prefix}:${runs}`, () => now),
+        createRateLimiter(redis, `${prefix}:${runs}`, () => now),
         rate,
       );
       const forecast = playerOf(
-        createMemorySlots(() => now),
+        createMemoryRateLimiter(() => now),
         rate,
       );
       for (const { wait, act } of acts) {

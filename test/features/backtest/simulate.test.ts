@@ -30,7 +30,7 @@ const forPrograms = ({ destination, alerts }: Parcel) =>
 const forecastOf = async (
   arrivals: readonly Arrival[],
   setting: Setting = {},
-  untold = (parcel: Parcel, _at: number) => parcel.alerts,
+  uncovered = (parcel: Parcel, _at: number) => parcel.alerts,
 ): Promise<ForecastMessage[]> => {
   const { rate = {}, sender, shared, gathers = true, incidentWindowMs = Number.POSITIVE_INFINITY } = setting;
   const messages: ForecastMessage[] = [];
@@ -41,7 +41,7 @@ const forecastOf = async (
     gathers,
     canAmend: true,
     incidentWindowMs,
-    untold: (destination, alerts, at) => untold({ destination, alerts: [...alerts] }, at),
+    uncovered: (destination, alerts, at) => uncovered({ destination, alerts: [...alerts] }, at),
     onMessage: (message) => messages.push(message),
   });
   return messages;
@@ -157,8 +157,8 @@ describe('a forecast', () => {
   test('leaves out what another alert has told by the time it is due', async () => {
     const [first, ...others] = arrivalsOf(range(1, 3).map(() => ({ waitMs: 1000, count: 1 })));
     const waiting = others.map((arrival): Arrival => ({ ...arrival, unlessTold: true }));
-    const untold = ({ alerts }: Parcel, at: number) => (at < T0 + 3000 ? alerts : []);
-    const messages = await forecastOf(first ? [first, ...waiting] : [], {}, untold);
+    const uncovered = ({ alerts }: Parcel, at: number) => (at < T0 + 3000 ? alerts : []);
+    const messages = await forecastOf(first ? [first, ...waiting] : [], {}, uncovered);
     expect(messages.map(itemsOf)).toEqual([['item-1'], ['item-2']]);
   });
 });

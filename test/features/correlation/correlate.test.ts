@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert, Destination } from '../../../src/alert.ts';
 import { createCorrelation } from '../../../src/features/correlation/correlate.ts';
-import { createCorrelated } from '../../../src/features/correlation/ledger.ts';
+import { createCoveredDeliveries } from '../../../src/features/correlation/ledger.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { destinationOf, notificationAlert } from '../../support/alerts.ts';
 import { hashOf, makeAlert } from '../../support/numbered.ts';
@@ -15,10 +15,10 @@ const BOTH = [SLACK, MAIL];
 const setUp = (isOn = true) => {
   const { redis, prefix } = openTestRedis();
   const ledger = createLedger(redis, prefix, Date.now);
-  const correlated = createCorrelated(redis, prefix, Date.now);
+  const correlated = createCoveredDeliveries(redis, prefix, Date.now);
   const warnings: unknown[] = [];
   const log = { info: () => {}, warn: (line: unknown) => void warnings.push(line) };
-  const untold = createCorrelation({ isOn, waitMs: 0, store: { ledger, correlated }, log }).untoldAt;
+  const uncovered = createCorrelation({ isOn, waitMs: 0, store: { ledger, correlated }, log }).uncoveredAt;
   const expectAt = (alert: Alert, ...destinations: Destination[]) =>
     ledger.expect(destinations.map((destination) => ({ destination, alerts: [alert] })));
   const end = (alert: Alert, destination: Destination, state: 'delivered' | 'dead') =>
@@ -26,8 +26,8 @@ const setUp = (isOn = true) => {
       state,
       attempt: { at: '2026-11-20T10:00:00.000Z', outcome: state, durationMs: 1 },
     });
-  const rest = async (alert: Alert): Promise<string[]> => (await untold(alert, BOTH)).map(({ kind }) => kind);
-  return { ledger, correlated, log, warnings, untold, expectAt, end, rest };
+  const rest = async (alert: Alert): Promise<string[]> => (await uncovered(alert, BOTH)).map(({ kind }) => kind);
+  return { ledger, correlated, log, warnings, uncovered, expectAt, end, rest };
 };
 
 const naming = (...ns: number[]) => notificationAlert(`Critical: ${ns.map((n) => hashOf(n).toUpperCase()).join(', ')}`);
@@ -127,10 +127,10 @@ test('in doubt it is sent', async () => {
   const { ledger, correlated, log, warnings, expectAt } = setUp();
   await expectAt(makeAlert(1), ...BOTH);
   const unread = { ...ledger, byTransaction: () => Promise.reject(new Error('Redis is away')) };
-  const blind = createCorrelation({ isOn: true, waitMs: 0, store: { ledger: unread, correlated }, log }).untoldAt;
+  const blind = createCorrelation({ isOn: true, waitMs: 0, store: { ledger: unread, correlated }, log }).uncoveredAt;
   expect(await blind(naming(1), BOTH)).toEqual(BOTH);
   const unwritten = { end: () => Promise.reject(new Error('Redis is away')) };
-  const mute = createCorrelation({ isOn: true, waitMs: 0, store: { ledger, correlated: unwritten }, log }).untoldAt;
+  const mute = createCorrelation({ isOn: true, waitMs: 0, store: { ledger, correlated: unwritten }, log }).uncoveredAt;
   expect(await mute(naming(1), BOTH)).toEqual(BOTH);
   expect(warnings).toHaveLength(2);
 });

@@ -1,17 +1,17 @@
 /** Context on its way to alerts: from the catalog and the memory, and without them. */
 import { expect, test } from 'vitest';
 import { createContext } from '../../../src/features/enrichment/enrich.ts';
-import { createFirsts } from '../../../src/features/enrichment/first-seen.ts';
+import { createFirstSeen } from '../../../src/features/enrichment/first-seen.ts';
 import { inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const setUp = (protocolOf = async () => ({ triggers: { critical: [['flashLoan']] } })) => {
   const { redis, prefix } = openTestRedis();
-  const firsts = createFirsts(redis, prefix, Date.now);
+  const firstSeen = createFirstSeen(redis, prefix, Date.now);
   const warnings: unknown[] = [];
   const log = { warn: (line: unknown) => void warnings.push(line) };
-  return { firsts, log, warnings, withContext: createContext({ firsts, protocolOf, log }) };
+  return { firstSeen, log, warnings, withContext: createContext({ firstSeen, protocolOf, log }) };
 };
 
 test('an inspection gets it once and the same again; nothing else gets any', async () => {

@@ -1,7 +1,7 @@
 /** What a protocol was alerted about before, in a real Redis and with a clock of the test's own. */
 import { expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
-import { createFirsts } from '../../../src/features/enrichment/first-seen.ts';
+import { createFirstSeen } from '../../../src/features/enrichment/first-seen.ts';
 import { makeAlert } from '../../support/numbered.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
@@ -11,10 +11,10 @@ const HOUR = 3_600_000;
 const setUp = (settings = { keptMs: 24 * HOUR, mostFacts: 100 }) => {
   const { redis, prefix } = openTestRedis();
   const time = { now: T0 };
-  const open = () => createFirsts(redis, prefix, () => time.now, settings);
-  const firsts = open();
-  const note = (alert: Alert, origin: string, detectors = 'a') => firsts.note(alert, { origin, detectors });
-  return { redis, prefix, time, open, firsts, note };
+  const open = () => createFirstSeen(redis, prefix, () => time.now, settings);
+  const firstSeen = open();
+  const note = (alert: Alert, origin: string, detectors = 'a') => firstSeen.note(alert, { origin, detectors });
+  return { redis, prefix, time, open, firstSeen, note };
 };
 
 const iso = (at: number): string => new Date(at).toISOString();
@@ -73,14 +73,14 @@ test('it is bounded: the oldest go, and it remembers no further back than that',
 });
 
 test('history is asked, and makes nothing known', async () => {
-  const { note, firsts } = setUp();
-  expect(await firsts.recall(makeAlert(1), { origin: '0x1' })).toBeUndefined();
+  const { note, firstSeen } = setUp();
+  expect(await firstSeen.recall(makeAlert(1), { origin: '0x1' })).toBeUndefined();
   await note(makeAlert(1), '0x1');
-  expect(await firsts.recall(makeAlert(1), { origin: '0x1', detectors: 'z' })).toEqual({
+  expect(await firstSeen.recall(makeAlert(1), { origin: '0x1', detectors: 'z' })).toEqual({
     since: iso(T0),
     origin: true,
   });
-  expect(await firsts.recall(makeAlert(2), { origin: '0x1', detectors: 'a' })).toEqual({
+  expect(await firstSeen.recall(makeAlert(2), { origin: '0x1', detectors: 'a' })).toEqual({
     since: iso(T0),
     origin: false,
     detectors: false,

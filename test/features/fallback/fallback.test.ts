@@ -8,7 +8,7 @@ import { createDispatch } from '../../../src/dispatch/dispatch.ts';
 import type { Routes } from '../../../src/dispatch/routes.ts';
 import { createLostSearch } from '../../../src/features/audit/lost-search.ts';
 import { createFallback, fallbackRoutes } from '../../../src/features/fallback/fallback.ts';
-import { createDestinationNews } from '../../../src/features/outages/notifier.ts';
+import { createOutageNotifier } from '../../../src/features/outages/notifier.ts';
 import { createRouteReview } from '../../../src/features/routes/review.ts';
 import { routeSettings } from '../../../src/features/routes/routes.ts';
 import type { DeliveryState } from '../../../src/ledger/record.ts';
@@ -66,7 +66,7 @@ const setUp = ({
   const settings = routeSettings(config);
   const fallback = createFallback({ config, settings, store, metrics, log });
   const routesOf = async (): Promise<Routes> => ({ destinations: routed, problems: [] });
-  const news = createDestinationNews({
+  const news = createOutageNotifier({
     store,
     fallback: fallback.destinations,
     routesOf,
@@ -224,7 +224,7 @@ describe('at once', () => {
     const channels =
       '[{ name: email, contacts: ["oncall@example.com"] }, { name: webhook, url: "https://pager.example.com/x" }]';
     const world = setUp({ channels });
-    await world.fallback.onStranded(makeAlert(1), 'no destination: it has no channels');
+    await world.fallback.onUnroutable(makeAlert(1), 'no destination: it has no channels');
     expect(itemsAt(world, ONCALL)).toEqual(['item-1']);
     expect(itemsAt(world, PAGER)).toEqual(['item-1']);
   });

@@ -6,7 +6,7 @@ import {
   isAccepted,
   lateNotice,
   mayDivert,
-  strandedNotice,
+  unroutableNotice,
 } from '../../../src/features/fallback/notice.ts';
 import { sampleAlert } from '../../../src/features/sample/alert.ts';
 import type { DeliveryRecord, DeliveryState } from '../../../src/ledger/record.ts';
@@ -74,7 +74,7 @@ describe('the fallback says', () => {
     expect(deadNotice(destinationOf('slack', 'C1'), 'Slack answered channel_not_found')).toBe(
       'Fallback: slack C1 did not take this: Slack answered channel_not_found.',
     );
-    expect(strandedNotice('no destination: it has no channels')).toBe(
+    expect(unroutableNotice('no destination: it has no channels')).toBe(
       'Fallback: nobody else is told of this: no destination: it has no channels.',
     );
   });

@@ -8,7 +8,7 @@ import {
   movedText,
   wellText,
 } from '../../../src/features/outages/message.ts';
-import { createBreaks } from '../../../src/features/outages/store.ts';
+import { createOutageStore } from '../../../src/features/outages/store.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
@@ -57,7 +57,7 @@ describe('the words', () => {
     since: '2026-11-20T12:00:05.120Z',
     waiting: 2,
     hasFallback: true,
-    breaks: 1,
+    outageStore: 1,
   };
 
   test('say what broke, what it said, since when, how many wait and what to do', () => {
@@ -79,8 +79,8 @@ describe('the words', () => {
   });
 
   test('say at the last of many breaks that the rest is not told', () => {
-    expect(brokenText({ ...input, breaks: 2 })).not.toContain('comes and goes');
-    expect(brokenText({ ...input, breaks: 3 })).toContain('It comes and goes');
+    expect(brokenText({ ...input, outageStore: 2 })).not.toContain('comes and goes');
+    expect(brokenText({ ...input, outageStore: 3 })).toContain('It comes and goes');
   });
 
   test('say that it works again, and where a chat has moved to', () => {
@@ -94,32 +94,32 @@ describe('the words', () => {
 describe('what is announced', () => {
   const setUp = () => {
     const { redis, prefix } = openTestRedis();
-    return createBreaks(redis, prefix);
+    return createOutageStore(redis, prefix);
   };
   const first = { since: '2026-11-20T12:00:00.000Z', reason: 'retry' as const, message: 'no', told: [EMAIL] };
   const second = { ...first, since: '2026-11-20T13:00:00.000Z' };
 
   test('stands until it is taken back, whoever notes it again', async () => {
-    const breaks = setUp();
-    expect(await breaks.note(SLACK.id, first)).toEqual(first);
-    expect(await breaks.note(SLACK.id, second)).toEqual(first);
-    expect(await breaks.get([EMAIL.id, SLACK.id])).toEqual(new Map([[SLACK.id, first]]));
-    await breaks.remove(SLACK.id, first);
-    expect(await breaks.get([SLACK.id])).toEqual(new Map());
-    expect(await breaks.note(SLACK.id, second)).toEqual(second);
+    const outageStore = setUp();
+    expect(await outageStore.note(SLACK.id, first)).toEqual(first);
+    expect(await outageStore.note(SLACK.id, second)).toEqual(first);
+    expect(await outageStore.get([EMAIL.id, SLACK.id])).toEqual(new Map([[SLACK.id, first]]));
+    await outageStore.remove(SLACK.id, first);
+    expect(await outageStore.get([SLACK.id])).toEqual(new Map());
+    expect(await outageStore.note(SLACK.id, second)).toEqual(second);
   });
 
   test('a break that was noted meanwhile is not taken back with an earlier one', async () => {
-    const breaks = setUp();
-    await breaks.note(SLACK.id, second);
-    await breaks.remove(SLACK.id, first);
-    expect((await breaks.get([SLACK.id])).size).toBe(1);
+    const outageStore = setUp();
+    await outageStore.note(SLACK.id, second);
+    await outageStore.remove(SLACK.id, first);
+    expect((await outageStore.get([SLACK.id])).size).toBe(1);
   });
 
   test('breaks are counted by subject', async () => {
-    const breaks = setUp();
-    expect(await breaks.count(SLACK.id)).toBe(1);
-    expect(await breaks.count(SLACK.id)).toBe(2);
-    expect(await breaks.count(EMAIL.id)).toBe(1);
+    const outageStore = setUp();
+    expect(await outageStore.count(SLACK.id)).toBe(1);
+    expect(await outageStore.count(SLACK.id)).toBe(2);
+    expect(await outageStore.count(EMAIL.id)).toBe(1);
   });
 });

@@ -2,9 +2,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Alert, alertId, type Item } from '../../../src/alert.ts';
 import { UnavailableError } from '../../../src/errors.ts';
-import { createSecondLook, type Outcome, type SecondLookDependencies } from '../../../src/features/recheck/recheck.ts';
-import { createLooks } from '../../../src/features/recheck/store.ts';
-import { firstLook, type Told } from '../../../src/features/recheck/verdict.ts';
+import { createRecheck, type Outcome, type RecheckDependencies } from '../../../src/features/recheck/recheck.ts';
+import { createRecheckStore } from '../../../src/features/recheck/store.ts';
+import { firstRecheck, type Told } from '../../../src/features/recheck/verdict.ts';
 import type { InspectionSeed } from '../../../src/sandbox/service/model.ts';
 import type { Quirks } from '../../../src/sandbox/service/quirks.ts';
 import { createSandboxService } from '../../../src/sandbox/service/service.ts';
@@ -21,7 +21,7 @@ const API_KEY = 'sandbox-key';
 const OFFSETS = [2 * MINUTE, 15 * MINUTE, 120 * MINUTE];
 const settings = { offsets: OFFSETS, assessments: ['critical'], confirmAfter: MINUTE };
 
-const setUp = async (changes: Partial<SecondLookDependencies> = {}, quirks: Partial<Quirks> = {}) => {
+const setUp = async (changes: Partial<RecheckDependencies> = {}, quirks: Partial<Quirks> = {}) => {
   const { redis, prefix } = openTestRedis();
   const time = { now: T0 };
   const now = (): number => time.now;
@@ -30,7 +30,7 @@ const setUp = async (changes: Partial<SecondLookDependencies> = {}, quirks: Part
   onTestFinished(() => service.stop());
   const client = clientOf((await service.start()).url, { apiKey: createSecret(API_KEY) });
   const lookUp = createLookup(client, createServiceClock(now));
-  const looks = createLooks(redis, prefix);
+  const looks = createRecheckStore(redis, prefix);
   const books = new Map<string, Told>();
   const forwarded: string[] = [];
   const followUps: Alert[] = [];
@@ -40,7 +40,7 @@ const setUp = async (changes: Partial<SecondLookDependencies> = {}, quirks: Part
   const book = (itemId: string, assessment: string, destinations = ['slack-1']): void => {
     books.set(itemId, { alertId: alertId('main', 'inspections', itemId), assessment, destinations });
   };
-  const look = createSecondLook({
+  const look = createRecheck({
     looks,
     settings,
     lookUp: (_service, protocol, wanted, signal) => lookUp(protocol, wanted, signal),
@@ -70,7 +70,7 @@ const setUp = async (changes: Partial<SecondLookDependencies> = {}, quirks: Part
     return id;
   };
   const note = (item: Item) => {
-    const found = firstLook(item, 'Vault', time.now, settings);
+    const found = firstRecheck(item, 'Vault', time.now, settings);
     return looks.note('main', found ? [found] : []);
   };
   /** What a turn at so many minutes after the start leads to. */
@@ -239,7 +239,7 @@ describe('what is watched', () => {
       ...changes,
     });
     const watch = (one: Item, now = T0, assessments = ['critical']) =>
-      firstLook(one, 'Vault', now, { offsets: OFFSETS, assessments });
+      firstRecheck(one, 'Vault', now, { offsets: OFFSETS, assessments });
     expect(watch(item('critical'))).toEqual({
       dueAt: T0 + 2 * MINUTE,
       watched: {
@@ -262,7 +262,7 @@ describe('what is watched', () => {
 
   test('is bounded, and is not begun anew by being read again', async () => {
     const { redis, prefix } = openTestRedis();
-    const looks = createLooks(redis, prefix, 3);
+    const looks = createRecheckStore(redis, prefix, 3);
     const due = (n: number, dueAt: number) => ({
       dueAt,
       watched: { protocol: 'Vault', itemId: `i-${n}`, writtenAt: T0, followUps: 0, misses: 0 },

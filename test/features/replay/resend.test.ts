@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Alert, Destination, Parcel } from '../../../src/alert.ts';
 import { createResend } from '../../../src/features/replay/resend.ts';
-import { createAmendments } from '../../../src/ledger/corrections.ts';
+import { createCorrections } from '../../../src/ledger/corrections.ts';
 import { createDeadLetters, type DeadDelivery } from '../../../src/ledger/dead-letters.ts';
 import { createLedger, type DeliveryState } from '../../../src/ledger/ledger.ts';
 import { NOWHERE } from '../../../src/ledger/record.ts';
@@ -20,20 +20,20 @@ const setUp = ({ redis, prefix } = openTestRedis()) => {
   const now = () => Date.parse(AT);
   const ledger = createLedger(redis, prefix, now);
   const dead = createDeadLetters(redis, prefix);
-  const amendments = createAmendments(redis, prefix, now);
+  const corrections = createCorrections(redis, prefix, now);
   const queued: { parcel: Parcel; nonce: string }[] = [];
   /** Alerts that a job is on its way with. */
   const carried = new Set<string>();
   const hooks: { enqueue(): Promise<void>; held: number } = { enqueue: async () => {}, held: 0 };
   const resend = createResend({
-    amendments,
+    corrections,
     dead,
     enqueue: async (parcels, nonce) => {
       await hooks.enqueue();
       queued.push(...parcels.map((parcel) => ({ parcel, nonce })));
       return hooks.held;
     },
-    uncarried: async ({ alerts }) => alerts.filter(({ id }) => !carried.has(id)),
+    withoutJob: async ({ alerts }) => alerts.filter(({ id }) => !carried.has(id)),
   });
   const end = (alert: Alert, state: DeliveryState, destination = SLACK, at = AT) =>
     ledger.book(destination, [alert], { state, attempt: { at, outcome: 'delivered', durationMs: 1 } });
@@ -45,7 +45,7 @@ const setUp = ({ redis, prefix } = openTestRedis()) => {
   };
   const stateOf = async (alert: Alert, destination = SLACK) =>
     (await ledger.read(alert.id))?.deliveries.find((one) => one.destination.id === destination.id);
-  return { ledger, dead, amendments, queued, carried, hooks, resend, end, bury, die, stateOf };
+  return { ledger, dead, corrections, queued, carried, hooks, resend, end, bury, die, stateOf };
 };
 
 const parcel = (...numbers: number[]): Parcel => ({ destination: SLACK, alerts: numbers.map((n) => makeAlert(n)) });
@@ -171,21 +171,21 @@ describe('a replay', () => {
 
 describe('dead letters', () => {
   test('a dropped delivery stays dead, and the books say who gave it up; what is on its way cannot be dropped', async () => {
-    const { ledger, amendments, die, stateOf } = setUp();
+    const { ledger, corrections, die, stateOf } = setUp();
     await ledger.expect([parcel(1, 2)]);
     await die(makeAlert(1));
-    expect(await amendments.drop(SLACK, parcel(1, 2).alerts)).toEqual(['dead', 'waiting']);
+    expect(await corrections.drop(SLACK, parcel(1, 2).alerts)).toEqual(['dead', 'waiting']);
     expect(await stateOf(makeAlert(1))).toMatchObject({ state: 'dead', acts: [{ act: 'dropped' }] });
     expect((await stateOf(makeAlert(2)))?.acts).toBeUndefined();
     expect(await ledger.waiting()).toEqual({ [SLACK.id]: 1 });
   });
 
   test('an alert without a destination has a page, until it has one', async () => {
-    const { ledger, amendments } = setUp();
+    const { ledger, corrections } = setUp();
     const attempt = { at: AT, outcome: 'dead', durationMs: 0, reason: 'no-destination' } as const;
     await ledger.book(NOWHERE, [makeAlert(1)], { state: 'dead', attempt });
     expect((await ledger.read(makeAlert(1).id))?.deliveries).toMatchObject([{ state: 'dead', destination: NOWHERE }]);
-    await amendments.unstrand([makeAlert(1)]);
+    await corrections.clearUnroutable([makeAlert(1)]);
     expect((await ledger.read(makeAlert(1).id))?.deliveries).toEqual([]);
   });
 
@@ -210,13 +210,13 @@ interface Step {
 }
 
 /** A delivery is booked only where it was expected. */
-const play = async ({ ledger, amendments, resend, end, stateOf }: Books, { verb, alert, destination }: Step) => {
+const play = async ({ ledger, corrections, resend, end, stateOf }: Books, { verb, alert, destination }: Step) => {
   const one = { destination, alerts: [alert] };
   switch (verb) {
     case 'expect':
       return ledger.expect([one]);
     case 'dropped':
-      return amendments.drop(destination, [alert]);
+      return corrections.drop(destination, [alert]);
     case 'retried':
     case 'replayed':
       return resend([one], verb, 'n');

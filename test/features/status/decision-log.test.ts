@@ -1,6 +1,6 @@
 /** What commands decide is logged by a running daemon, once. */
 import { expect, test } from 'vitest';
-import { createHeld } from '../../../src/features/approval/store.ts';
+import { createApprovalStore } from '../../../src/features/approval/store.ts';
 import { createMutes } from '../../../src/features/mutes/store.ts';
 import { createDecisionLog } from '../../../src/features/status/decision-log.ts';
 import { destinationOf } from '../../support/alerts.ts';
@@ -14,7 +14,7 @@ const setUp = () => {
   const time = { now: T0 };
   const now = () => time.now;
   const mutes = createMutes(redis, prefix, now);
-  const held = createHeld(redis, prefix, now);
+  const held = createApprovalStore(redis, prefix, now);
   const lines: object[] = [];
   const log = { info: (line: object, msg: string) => void lines.push({ ...line, msg }) };
   const look = createDecisionLog({ mutes, held }, log as Parameters<typeof createDecisionLog>[1]);

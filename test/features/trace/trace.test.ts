@@ -1,12 +1,12 @@
 /** Every name of an item leads to it: its own id, the alert's, its transaction's, and that of a dead delivery. */
 import { describe, expect, test } from 'vitest';
 import { type Alert, alertId, deliveryId } from '../../../src/alert.ts';
-import { createHeld } from '../../../src/features/approval/store.ts';
+import { createApprovalStore } from '../../../src/features/approval/store.ts';
 import { createTracer } from '../../../src/features/trace/trace.ts';
 import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
-import { createRegister } from '../../../src/ledger/index-by-date.ts';
+import { createAlertIndex } from '../../../src/ledger/index-by-date.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
-import { createBacklog } from '../../../src/queue/batch-store.ts';
+import { createBatchStore } from '../../../src/queue/batch-store.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { hashOf, makeAlert } from '../../support/numbered.ts';
 import { openTestRedis } from '../../support/redis.ts';
@@ -19,15 +19,15 @@ const setUp = () => {
   const now = () => Date.parse(AT);
   const ledger = createLedger(redis, prefix, now);
   const dead = createDeadLetters(redis, prefix);
-  const register = createRegister(redis, prefix, now);
-  const held = createHeld(redis, prefix, now);
-  const backlog = createBacklog(redis, prefix);
-  const trace = createTracer({ ledger, dead, register, held, backlog }, ['other', 'main']);
+  const alertIndex = createAlertIndex(redis, prefix, now);
+  const held = createApprovalStore(redis, prefix, now);
+  const batches = createBatchStore(redis, prefix);
+  const trace = createTracer({ ledger, dead, alertIndex, held, batches }, ['other', 'main']);
   const expectOne = (alert: Alert) => ledger.expect([{ destination: SLACK, alerts: [alert] }]);
   const bury = (alert: Alert) =>
     dead.bury({ alert, destination: SLACK, reason: 'unknown', message: 'gone', attempts: 2, at: AT });
   const idsOf = async (name: string) => (await trace(name)).map(({ alert }) => alert.id);
-  return { ledger, held, backlog, expectOne, bury, trace, idsOf };
+  return { ledger, held, batches, expectOne, bury, trace, idsOf };
 };
 
 describe('an item is found', () => {
@@ -92,13 +92,13 @@ describe('an item is found', () => {
   });
 
   test('with what each of its deliveries waits for', async () => {
-    const { held, backlog, ledger, trace } = setUp();
+    const { held, batches, ledger, trace } = setUp();
     const to = ['C1', 'C2', 'C3'].map((channel) => destinationOf('slack', channel));
     const [one = SLACK, two = SLACK] = to;
     const alert = makeAlert(1);
     await ledger.expect(to.map((destination) => ({ destination, alerts: [alert] })));
     await held.hold(one, [alert]);
-    await backlog.add(two, [alert]);
+    await batches.add(two, [alert]);
     const [found] = await trace('item-1');
     expect(
       Object.fromEntries((found?.deliveries ?? []).map((each) => [each.destination.label, each.waitsFor])),

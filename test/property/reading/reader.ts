@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { Alert, Source } from '../../../src/alert.ts';
 import { createAdmission } from '../../../src/poll/admission.ts';
-import { createHolds } from '../../../src/poll/backoff-store.ts';
+import { createBackoffStore } from '../../../src/poll/backoff-store.ts';
 import { createCursors, type Track } from '../../../src/poll/cursor.ts';
 import { createIntake } from '../../../src/poll/intake.ts';
 import { createPollLock } from '../../../src/poll/lock.ts';
@@ -109,7 +109,7 @@ export const createReader = (options: ReaderOptions) => {
     everyMs: SETTINGS.interval,
     concurrency: 20,
     heldForMs: () => client.heldForMs(),
-    holds: createHolds(redis, prefix, now),
+    backoffs: createBackoffStore(redis, prefix, now),
     probe: async (_, signal) => {
       await client.listProtocols({ pageSize: 1, hideAssets: true }, signal);
     },
