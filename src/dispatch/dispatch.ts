@@ -1,6 +1,7 @@
 /** The alerts of one read -> parcels -> jobs. When it resolves, every alert is durably queued or accounted for. */
-import { type Alert, type Destination, isHuman, type Parcel } from '../alert.ts';
+import type { Alert, Destination, Parcel } from '../alert.ts';
 import type { Restraint } from '../features/suppression/sort.ts';
+import { toParcels } from './parcels.ts';
 import type { Routes } from './routes.ts';
 
 export interface DispatchDependencies {
@@ -26,30 +27,6 @@ export interface Dispatch {
   /** `nonce` makes a deliberate repeat of the same alerts another job. */
   dispatch(alerts: readonly Alert[], nonce?: string): Promise<void>;
 }
-
-/** A parcel is one job: large enough to be cheap, small enough to be repeated. What people read is told as one digest. */
-const PARCEL_ALERTS = 20;
-const DIGEST_ALERTS = 500;
-
-const cut = ({ destination, alerts }: Parcel): Parcel[] => {
-  const size = isHuman(destination) ? DIGEST_ALERTS : PARCEL_ALERTS;
-  return Array.from({ length: Math.ceil(alerts.length / size) }, (_, index) => ({
-    destination,
-    alerts: alerts.slice(index * size, (index + 1) * size),
-  }));
-};
-
-export const toParcels = (routed: readonly { alert: Alert; destinations: readonly Destination[] }[]): Parcel[] => {
-  const byDestination = new Map<string, Parcel>();
-  for (const { alert, destinations } of routed) {
-    for (const destination of destinations) {
-      const parcel = byDestination.get(destination.id) ?? { destination, alerts: [] };
-      parcel.alerts.push(alert);
-      byDestination.set(destination.id, parcel);
-    }
-  }
-  return [...byDestination.values()].flatMap(cut);
-};
 
 export const createDispatch = (dependencies: DispatchDependencies): Dispatch => ({
   dispatch: async (alerts, nonce) => {

@@ -1,11 +1,11 @@
 /** What operators change in the books. An ordinary delivery never comes here. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert } from '../alert.ts';
+import { execute } from '../redis/pipeline.ts';
 import {
   type Act,
   type DeliveryRecord,
   type DeliveryState,
-  execute,
   lastFew,
   ledgerKeys,
   NOWHERE,

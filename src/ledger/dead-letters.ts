@@ -1,7 +1,8 @@
 /** Deliveries that failed for good: kept whole until somebody retries or drops them. */
 import type { Cluster, Redis } from 'ioredis';
 import { type Alert, type Destination, deliveryId } from '../alert.ts';
-import { execute, NOWHERE } from './record.ts';
+import { execute } from '../redis/pipeline.ts';
+import { NOWHERE } from './record.ts';
 
 export interface DeadDelivery {
   /** The delivery's id. */

@@ -1,7 +1,8 @@
 /** What is in the books, found by date: for audits, and to keep the books bounded. Never asked on the way of an alert. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
-import { ALERT_FIELD, execute, ledgerKeys, OPEN_FIELD, RETENTION_SECONDS } from './record.ts';
+import { execute } from '../redis/pipeline.ts';
+import { ALERT_FIELD, ledgerKeys, OPEN_FIELD, RETENTION_SECONDS } from './record.ts';
 
 export interface AlertIndex {
   /** Ids of the alerts dated after `from` and up to `to`, both in epoch milliseconds; oldest first. */

@@ -4,13 +4,13 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Parcel } from '../alert.ts';
+import { execute } from '../redis/pipeline.ts';
 import {
   ALERT_FIELD,
   type AlertRecord,
   type Booking,
   booked,
   type DeliveryRecord,
-  execute,
   isFinal,
   ledgerKeys,
   noteAlert,

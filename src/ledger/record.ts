@@ -111,13 +111,6 @@ export const noteAlert = (batch: ChainableCommander, keys: LedgerKeys, alert: Al
   batch.expire(keys.transaction(alert.txHash), RETENTION_SECONDS);
 };
 
-/** A pipeline resolves even where commands failed; a book that was not written must be an error. */
-export const execute = async (batch: ChainableCommander): Promise<unknown[]> =>
-  ((await batch.exec()) ?? []).map(([error, answer]) => {
-    if (error) throw error;
-    return answer;
-  });
-
 /** How an attempt ended, with what its receipt says. */
 export interface Booking extends Pick<DeliveryRecord, 'state' | 'providerId' | 'handle'> {
   attempt: Attempt;

@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { onTestFinished } from 'vitest';
-import { ownRedis } from '../queue/redis-server.ts';
 import { startWorld, type WorldOptions } from '../scenario/world.ts';
+import { ownRedis } from '../support/redis-server.ts';
 
 export const startWorldFor = async (options: WorldOptions) => {
   const world = await startWorld(options);

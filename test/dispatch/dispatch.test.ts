@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert, ChannelEntry, Destination, Parcel } from '../../src/alert.ts';
-import { createDispatch, toParcels } from '../../src/dispatch/dispatch.ts';
+import { createDispatch } from '../../src/dispatch/dispatch.ts';
+import { toParcels } from '../../src/dispatch/parcels.ts';
 import { channelsOf, type RouteSettings, routeAlert } from '../../src/dispatch/routes.ts';
 import { destinationOf as makeDestination } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';

@@ -5,7 +5,7 @@ import type { RedisClient } from '../../src/queue/queues.ts';
 import { checkRedis } from '../../src/redis/check.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { createSecret } from '../../src/secret.ts';
-import { freePort, type OwnRedis, ownRedis } from '../queue/redis-server.ts';
+import { freePort, type OwnRedis, ownRedis } from '../support/redis-server.ts';
 
 const undo: (() => Promise<unknown> | unknown)[] = [];
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, inject, test } from 'vitest';
 import type { RedisClient } from '../../src/queue/queues.ts';
 import { connectRedis, keyPrefix, type RedisSettings } from '../../src/redis/connect.ts';
 import { createSecret } from '../../src/secret.ts';
-import { freePort, type OwnRedis, ownRedis, ownSentinel } from '../queue/redis-server.ts';
+import { freePort, type OwnRedis, ownRedis, ownSentinel } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 
 const clients: RedisClient[] = [];

@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { createCursors } from '../../src/poll/cursor.ts';
-import { ownRedis } from '../queue/redis-server.ts';
+import { ownRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from './world.ts';
 

@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, type onTestFinished, test } from 'vitest';
-import { ownRedis } from '../queue/redis-server.ts';
 import { aWhileLater } from '../support/later.ts';
 import { startDaemonProgram } from '../support/program.ts';
+import { ownRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from './world.ts';
 

@@ -1,7 +1,7 @@
 /** What an operator sees: health, metrics and the status page tell the truth, in bad times as well. */
 import { expect, test } from 'vitest';
 import { slackError } from '../../src/sandbox/receivers/slack/slack.ts';
-import { ownRedis } from '../queue/redis-server.ts';
+import { ownRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 import type { RunningDaemon } from './daemons.ts';
 import { PROTOCOLS, startWorld } from './world.ts';

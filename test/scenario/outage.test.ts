@@ -1,6 +1,6 @@
 /** Dependencies that go away: the daemon waits, says so, and goes on where it was. */
 import { type onTestFinished, test } from 'vitest';
-import { ownRedis } from '../queue/redis-server.ts';
+import { ownRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from './world.ts';
 

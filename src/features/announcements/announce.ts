@@ -1,7 +1,7 @@
 /** Puts what Tocsin itself has to say on its way: booked and tried again like any alert, and told once to each. */
 import type { Alert, Destination } from '../../alert.ts';
 import type { Store } from '../../app/store.ts';
-import { toParcels } from '../../dispatch/dispatch.ts';
+import { toParcels } from '../../dispatch/parcels.ts';
 import { type AnnouncementInput, announcementAlert } from './alert.ts';
 import { createEnqueueOnce } from './enqueue-once.ts';
 

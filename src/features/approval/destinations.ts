@@ -45,13 +45,13 @@ export const createDestinations = ({ config, store, review }: DestinationsDepend
   const isAllowed = createApprovalPolicy({ gate: true, allow, trusted: NOBODY })(NOBODY);
 
   const list = async (): Promise<KnownDestination[]> => {
-    const [backoffs, approvals, revocations, disabled] = await Promise.all([
+    const [heldNow, approvals, revocations, disabled] = await Promise.all([
       held.list(),
       held.approvals(),
       held.revocations(),
       store.disabled.list(),
     ]);
-    const waits = new Map(backoffs.map((one) => [one.destination.id, one]));
+    const waits = new Map(heldNow.map((one) => [one.destination.id, one]));
     const decided = new Map([
       ...revocations.map((one) => [one.id, { ...one, state: 'revoked' as GateState }] as const),
       ...approvals.map((one) => [one.id, { ...one, state: 'approved' as GateState }] as const),
@@ -60,7 +60,7 @@ export const createDestinations = ({ config, store, review }: DestinationsDepend
     const addressed = [
       ...review.destinations(),
       ...fallbackRoutes(config, settings).destinations,
-      ...backoffs.map(({ destination }) => destination),
+      ...heldNow.map(({ destination }) => destination),
     ];
 
     const stateOf = (destination: Destination): GateState => {

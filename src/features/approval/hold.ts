@@ -2,7 +2,7 @@
 import type { Alert, Destination, Parcel } from '../../alert.ts';
 import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
-import { toParcels } from '../../dispatch/dispatch.ts';
+import { toParcels } from '../../dispatch/parcels.ts';
 import type { RouteSettings, Routes } from '../../dispatch/routes.ts';
 import { createPollLock } from '../../poll/lock.ts';
 import { createApprovalPolicy, type IsOpen, trustedBy } from './policy.ts';

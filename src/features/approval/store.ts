@@ -1,7 +1,8 @@
 /** Destinations that wait to be approved, what waits for them in full, and what was decided of which. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../../alert.ts';
-import { execute, type Target, targetOf } from '../../ledger/record.ts';
+import { type Target, targetOf } from '../../ledger/record.ts';
+import { execute } from '../../redis/pipeline.ts';
 
 /** A destination that somebody approved or revoked. */
 export interface Decision extends Target {

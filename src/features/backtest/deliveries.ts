@@ -4,7 +4,7 @@ import type { Channel } from '../../channels/channel.ts';
 import { chainsOf } from '../../channels/configured-chains.ts';
 import { pacingOf } from '../../channels/pacing.ts';
 import type { Config } from '../../config/schema.ts';
-import { toParcels } from '../../dispatch/dispatch.ts';
+import { toParcels } from '../../dispatch/parcels.ts';
 import { targetOf } from '../../ledger/record.ts';
 import { oldestFirst } from '../../queue/batch-store.ts';
 import { createApprovalPolicy, trustedBy } from '../approval/policy.ts';

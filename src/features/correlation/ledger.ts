@@ -2,7 +2,8 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../../alert.ts';
 import { BOOK } from '../../ledger/ledger.ts';
-import { type DeliveryRecord, execute, ledgerKeys, noteAlert, parseRecord, targetOf } from '../../ledger/record.ts';
+import { type DeliveryRecord, ledgerKeys, noteAlert, parseRecord, targetOf } from '../../ledger/record.ts';
+import { execute } from '../../redis/pipeline.ts';
 
 export interface CoveredDeliveries {
   /** Ends a delivery as told with another alert. False where it was tried or has ended: then it goes its own way. */

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
 import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
-import { toParcels } from '../../dispatch/dispatch.ts';
+import { toParcels } from '../../dispatch/parcels.ts';
 import { type RouteSettings, type Routes, routeEntries } from '../../dispatch/routes.ts';
 import { senderSubject } from '../../ledger/outage-subject.ts';
 import type { AlertRecord, Target } from '../../ledger/record.ts';

@@ -1,7 +1,8 @@
 /** The mutes there are, and what each hides: kept until its end is told. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Mute } from '../../alert.ts';
-import { type DeliveryRecord, execute, ledgerKeys, noteAlert, targetOf } from '../../ledger/record.ts';
+import { type DeliveryRecord, ledgerKeys, noteAlert, targetOf } from '../../ledger/record.ts';
+import { execute } from '../../redis/pipeline.ts';
 
 /** A mute and what became of it. Times are ISO 8601. */
 export interface StoredMute extends Mute {

@@ -5,7 +5,7 @@ import type { Service } from '../../app/poll.ts';
 import { hasRecheck } from '../../app/schedule.ts';
 import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
-import { toParcels } from '../../dispatch/dispatch.ts';
+import { toParcels } from '../../dispatch/parcels.ts';
 import type { DeliveryRecord } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Outages } from '../../ops/outages.ts';

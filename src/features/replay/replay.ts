@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Alert, Destination } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
-import { toParcels } from '../../dispatch/dispatch.ts';
+import { toParcels } from '../../dispatch/parcels.ts';
 import { type Routes, routeAlert } from '../../dispatch/routes.ts';
 import { routeSettings } from '../routes/routes.ts';
 import type { HistoryProtocol, openHistory, Period, Unread } from './history.ts';

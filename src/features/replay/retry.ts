@@ -2,7 +2,7 @@
 import { type Alert, type ChannelKind, contentId, type Destination, type Parcel } from '../../alert.ts';
 import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
-import { toParcels } from '../../dispatch/dispatch.ts';
+import { toParcels } from '../../dispatch/parcels.ts';
 import type { DeadDelivery } from '../../ledger/dead-letters.ts';
 import type { Catalog } from '../../poll/catalog.ts';
 import { createApprovalHold } from '../approval/hold.ts';

@@ -1,16 +1,16 @@
 /** The gate from the first alert for a new destination to its approval, against a real Redis. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Alert, Destination, Parcel } from '../../src/alert.ts';
-import { createStore } from '../../src/app/store.ts';
-import type { RouteSettings } from '../../src/dispatch/routes.ts';
-import { createHoldAnnouncer } from '../../src/features/approval/announce.ts';
-import { createApprovalHold } from '../../src/features/approval/hold.ts';
-import { createQueuedOrHeld } from '../../src/features/approval/queued-or-held.ts';
-import { createLostDeliveries } from '../../src/features/audit/lost-jobs.ts';
-import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
-import { destinationOf } from '../support/alerts.ts';
-import { makeAlert } from '../support/numbered.ts';
-import { openTestRedis } from '../support/redis.ts';
+import type { Alert, Destination, Parcel } from '../../../src/alert.ts';
+import { createStore } from '../../../src/app/store.ts';
+import type { RouteSettings } from '../../../src/dispatch/routes.ts';
+import { createHoldAnnouncer } from '../../../src/features/approval/announce.ts';
+import { createApprovalHold } from '../../../src/features/approval/hold.ts';
+import { createQueuedOrHeld } from '../../../src/features/approval/queued-or-held.ts';
+import { createLostDeliveries } from '../../../src/features/audit/lost-jobs.ts';
+import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
+import { destinationOf } from '../../support/alerts.ts';
+import { makeAlert } from '../../support/numbered.ts';
+import { openTestRedis } from '../../support/redis.ts';
 
 const T0 = Date.parse('2026-11-20T12:00:00Z');
 const NEW = destinationOf('slack', 'C9');

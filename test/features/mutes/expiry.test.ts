@@ -1,16 +1,16 @@
 /** Mutes from the first hidden alert to the message that tells of it, against a real Redis. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Alert, Destination, Mute, Parcel } from '../../src/alert.ts';
-import { createActiveMutes } from '../../src/features/mutes/active.ts';
-import { createMuteExpiry } from '../../src/features/mutes/expiry.ts';
-import { createMutes } from '../../src/features/mutes/store.ts';
-import type { MuteWindow } from '../../src/features/mutes/windows.ts';
-import { createRestrain } from '../../src/features/suppression/suppression.ts';
-import { createLedger } from '../../src/ledger/ledger.ts';
-import { createParcelQueues } from '../../src/queue/queues.ts';
-import { destinationOf, notificationAlert } from '../support/alerts.ts';
-import { hashOf, makeAlert } from '../support/numbered.ts';
-import { openTestRedis } from '../support/redis.ts';
+import type { Alert, Destination, Mute, Parcel } from '../../../src/alert.ts';
+import { createActiveMutes } from '../../../src/features/mutes/active.ts';
+import { createMuteExpiry } from '../../../src/features/mutes/expiry.ts';
+import { createMutes } from '../../../src/features/mutes/store.ts';
+import type { MuteWindow } from '../../../src/features/mutes/windows.ts';
+import { createRestrain } from '../../../src/features/suppression/suppression.ts';
+import { createLedger } from '../../../src/ledger/ledger.ts';
+import { createParcelQueues } from '../../../src/queue/queues.ts';
+import { destinationOf, notificationAlert } from '../../support/alerts.ts';
+import { hashOf, makeAlert } from '../../support/numbered.ts';
+import { openTestRedis } from '../../support/redis.ts';
 
 const T0 = Date.parse('2026-11-20T12:00:00Z');
 const HOUR = 3_600_000;

@@ -1,0 +1,29 @@
+/** One parcel a destination: the alerts of one read that go there. A parcel becomes one job. */
+import { type Alert, type Destination, isHuman, type Parcel } from '../alert.ts';
+import { chunksOf } from '../chunks.ts';
+
+/** An alert and where it goes. */
+export interface RoutedAlert {
+  alert: Alert;
+  destinations: readonly Destination[];
+}
+
+/** Large enough to be cheap, small enough to be repeated. */
+const PARCEL_ALERTS = 20;
+/** People get what one read found as one digest. */
+const DIGEST_ALERTS = 500;
+
+const cut = ({ destination, alerts }: Parcel): Parcel[] =>
+  chunksOf(alerts, isHuman(destination) ? DIGEST_ALERTS : PARCEL_ALERTS).map((part) => ({ destination, alerts: part }));
+
+export const toParcels = (routed: readonly RoutedAlert[]): Parcel[] => {
+  const byDestination = new Map<string, Parcel>();
+  for (const { alert, destinations } of routed) {
+    for (const destination of destinations) {
+      const parcel = byDestination.get(destination.id) ?? { destination, alerts: [] };
+      parcel.alerts.push(alert);
+      byDestination.set(destination.id, parcel);
+    }
+  }
+  return [...byDestination.values()].flatMap(cut);
+};
