@@ -102,7 +102,7 @@ export const createReading = (dependencies: ReadingDependencies) => {
     oldestOpen: store.ledger.oldestOpen,
     cursors: store.cursors,
     seen: store.seen,
-    lock: createPollLock(store.redis, store.prefix),
+    lock: createPollLock(store.locks),
     dispatch,
     onPage: async (stream, page) => {
       await dependencies.onItems(stream, page.items);

@@ -21,6 +21,7 @@ import { createBatchStore } from '../queue/batch-store.ts';
 import { createDeadlines } from '../queue/deadlines.ts';
 import { createParcelQueues, type RedisClient } from '../queue/queues.ts';
 import { createSchedule } from '../queue/schedule.ts';
+import { createLocks } from '../redis/lock.ts';
 import type { DaemonTurn } from './schedule.ts';
 
 export interface StoreSettings {
@@ -43,6 +44,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     queues,
     schedule,
     deadlines,
+    locks: createLocks(redis, prefix),
     cursors: createCursors(redis, prefix),
     seen: createSeen(redis, prefix),
     quarantine: createQuarantine(redis, prefix, now),

@@ -4,9 +4,10 @@
  * which identities and ledger absorb, and never an item.
  */
 import type { Alert, ItemPage, Source } from '../alert.ts';
+import type { HeldLock } from '../redis/lock.ts';
 import type { Cursor, Cursors, Track } from './cursor.ts';
 import { createIngest, type Window } from './ingest.ts';
-import type { HeldLock, PollLock } from './lock.ts';
+import type { PollLock } from './lock.ts';
 import type { MirroredCursor } from './mirror.ts';
 import type { Seen } from './seen.ts';
 import { createWatermark } from './watermark.ts';

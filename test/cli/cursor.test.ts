@@ -1,6 +1,7 @@
 /** Cursors in an operator's hands: seen, moved back so that history is read, and never moved by accident. */
 import { expect, test } from 'vitest';
 import { createPollLock } from '../../src/poll/lock.ts';
+import { createLocks } from '../../src/redis/lock.ts';
 import { SANDBOX, variable } from '../scenario/config.ts';
 import { startWorld } from '../scenario/world.ts';
 import { openTestRedis } from '../support/redis.ts';
@@ -100,7 +101,7 @@ test('are not moved while a poll is reading, or it would move them on from where
   const daemon = await world.start();
   await daemon.watching();
   await daemon.stop();
-  const held = await createPollLock(redis, world.prefix).take([
+  const held = await createPollLock(createLocks(redis, world.prefix)).take([
     { service: 'sandbox', source: 'inspections', protocol: 'Vault' },
   ]);
   const console = await openConsole(world);

@@ -4,6 +4,7 @@ import { createCursors, type Track } from '../../src/poll/cursor.ts';
 import { createLateItems, type Unknown } from '../../src/poll/late-items.ts';
 import { createPollLock } from '../../src/poll/lock.ts';
 import { createSeen } from '../../src/poll/seen.ts';
+import { createLocks } from '../../src/redis/lock.ts';
 import { makeItem, T0 } from '../support/items.ts';
 import { openTestRedis } from '../support/redis.ts';
 
@@ -13,7 +14,7 @@ const setUp = async () => {
   const { redis, prefix } = openTestRedis();
   const cursors = createCursors(redis, prefix);
   const seen = createSeen(redis, prefix);
-  const lock = createPollLock(redis, prefix);
+  const lock = createPollLock(createLocks(redis, prefix));
   const dispatched: string[] = [];
   const crash = { due: false };
   const dispatch = async (alerts: readonly Alert[]): Promise<void> => {

@@ -8,6 +8,7 @@ import { createPollLock } from '../../src/poll/lock.ts';
 import { createMirror } from '../../src/poll/mirror.ts';
 import { createPoller, type PollerDependencies, type Stream } from '../../src/poll/poller.ts';
 import { createSeen } from '../../src/poll/seen.ts';
+import { createLocks } from '../../src/redis/lock.ts';
 import { createHistory, makeItem, T0 } from '../support/items.ts';
 import { openTestRedis } from '../support/redis.ts';
 
@@ -29,7 +30,7 @@ const setUp = (changes: Partial<PollerDependencies> = {}, pageSize = 3) => {
     oldestOpen: async () => undefined,
     cursors,
     seen: createSeen(redis, prefix),
-    lock: createPollLock(redis, prefix, 30_000),
+    lock: createPollLock(createLocks(redis, prefix, 30_000)),
     dispatch: async (alerts) => {
       dispatched.push(...alerts);
     },

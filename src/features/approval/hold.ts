@@ -4,7 +4,6 @@ import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import type { RouteSettings, Routes } from '../../dispatch/routes.ts';
-import { createPollLock } from '../../poll/lock.ts';
 import { createApprovalPolicy, type IsOpen, trustedBy } from './policy.ts';
 
 export interface ApprovalHoldDependencies {
@@ -20,8 +19,8 @@ export interface ApprovalHoldDependencies {
 
 export type ApprovalHold = ReturnType<typeof createApprovalHold>;
 
-/** No service has an empty name: this lock is of what is released alone. */
-const RELEASES = '';
+/** One daemon at a time sends or drops the alerts that are held for a destination. */
+const lockName = ({ id }: Destination): string => `approval:${id}`;
 const NOT_APPROVED = 'its destination was not approved, and what waited for it was given up';
 
 export const createApprovalHold = ({
@@ -32,12 +31,11 @@ export const createApprovalHold = ({
   onHeld,
   now,
 }: ApprovalHoldDependencies) => {
-  const { held, ledger, queues, dead } = store;
+  const { held, ledger, queues, dead, locks } = store;
   const { gate, allow } = config.destinations;
   const named = trustedBy(config.fallback?.channels ?? [], settings);
   const trusted = new Set([...named, ...given.map(({ id }) => id)]);
   const gateFor = createApprovalPolicy({ gate, allow, trusted });
-  const lock = createPollLock(store.redis, store.prefix);
 
   const isOpen = async (): Promise<IsOpen> => gateFor(gate ? await held.approved() : new Set());
 
@@ -61,9 +59,13 @@ export const createApprovalHold = ({
   };
 
   /** Takes what is held for a destination, some at a time, out of the hold once `each` has resolved; gives how many. */
-  const drain = async ({ id }: Destination, each: (alerts: readonly Alert[]) => Promise<void>): Promise<number> => {
-    const turn = await lock.take([{ service: RELEASES, source: 'inspections', protocol: id }]);
-    if (!turn) return 0;
+  const drain = async (
+    destination: Destination,
+    each: (alerts: readonly Alert[]) => Promise<void>,
+  ): Promise<number> => {
+    const { id } = destination;
+    const lock = await locks.take([lockName(destination)]);
+    if (!lock) return 0;
     try {
       let drained = 0;
       for (let some = await held.some(id); some.length > 0; some = await held.some(id)) {
@@ -74,7 +76,7 @@ export const createApprovalHold = ({
       }
       return drained;
     } finally {
-      await turn.release();
+      await lock.release();
     }
   };
 

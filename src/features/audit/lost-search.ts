@@ -6,7 +6,6 @@ import type { Config } from '../../config/schema.ts';
 import { ServiceError } from '../../errors.ts';
 import type { AlertRecord } from '../../ledger/ledger.ts';
 import type { Catalog } from '../../poll/catalog.ts';
-import { createPollLock } from '../../poll/lock.ts';
 import { createApprovalHold } from '../approval/hold.ts';
 import { createQueuedOrHeld } from '../approval/queued-or-held.ts';
 import { createContext } from '../enrichment/enrich.ts';
@@ -27,8 +26,8 @@ export interface FoundLost {
 }
 
 const READ_AT_ONCE = 500;
-/** No protocol has an empty name: this lock is of audits alone. */
-const AUDITS = '';
+/** One daemon at a time enqueues the lost deliveries of a service again. */
+const lockName = (service: string): string => `audit:${service}`;
 
 const inChunks = async <T, R>(all: readonly T[], each: (one: T) => Promise<R>): Promise<R[]> => {
   const results: R[] = [];
@@ -40,7 +39,6 @@ const inChunks = async <T, R>(all: readonly T[], each: (one: T) => Promise<R>): 
 
 export const createLostSearch = ({ config, store, catalog, serviceOf, now }: LostSearchDependencies) => {
   const settings = routeSettings(config);
-  const lock = createPollLock(store.redis, store.prefix);
   const approvalHold = createApprovalHold({ config, settings, store, now });
 
   const { destinationsOf } = createRouting({ config, settings, protocolOf: catalog.protocolOf });
@@ -103,7 +101,7 @@ export const createLostSearch = ({ config, store, catalog, serviceOf, now }: Los
     });
     const open = new Map([...(await openOf(service)), ...more].map((record) => [record.alert.id, record]));
     const suspects = [...open.values()].flatMap(suspectsIn);
-    const held = isHealing ? await lock.take([{ service, source: 'inspections', protocol: AUDITS }]) : undefined;
+    const held = isHealing ? await store.locks.take([lockName(service)]) : undefined;
     try {
       const found: FoundLost[] = [];
       for (const suspect of await lostOf(suspects)) {

@@ -73,7 +73,7 @@ export const createAuditor = (dependencies: AuditDependencies) => {
   const lateItems = createLateItems({
     cursors: store.cursors,
     seen: store.seen,
-    lock: createPollLock(store.redis, store.prefix),
+    lock: createPollLock(store.locks),
     dispatch: (alerts) => dispatch(alerts, `audit ${now()}`),
     now,
   });

@@ -33,7 +33,7 @@ const LOCK_PATIENCE_MS = 15_000;
 const LOCK_RETRY_MS = 50;
 
 export const createCursorAdmin = ({ config, store, catalog }: CursorDependencies) => {
-  const lock = createPollLock(store.redis, store.prefix);
+  const lock = createPollLock(store.locks);
 
   const servicesOf = (service: string | undefined): string[] => {
     const names = config.services.map(({ name }) => name);

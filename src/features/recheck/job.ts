@@ -46,7 +46,7 @@ export const createRecheckJob = (dependencies: RecheckJobDependencies) => {
   const { secondLook: offsets, assessments } = config.alerts;
   const isOn = hasRecheck(config);
   const looks = createRecheckStore(store.redis, store.prefix);
-  const lock = createPollLock(store.redis, store.prefix);
+  const lock = createPollLock(store.locks);
   const lateItems = createLateItems({ cursors: store.cursors, seen: store.seen, lock, dispatch, now });
   const { destinationsOf } = createRouting({
     config,

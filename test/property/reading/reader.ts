@@ -10,6 +10,7 @@ import type { Stream } from '../../../src/poll/poller.ts';
 import { createPoller } from '../../../src/poll/poller.ts';
 import { createSeen } from '../../../src/poll/seen.ts';
 import { streamsOf } from '../../../src/poll/streams.ts';
+import { createLocks } from '../../../src/redis/lock.ts';
 import { createSecret } from '../../../src/secret.ts';
 import type { ArrayParams } from '../../../src/service/address.ts';
 import { createServiceClient } from '../../../src/service/client.ts';
@@ -93,7 +94,7 @@ export const createReader = (options: ReaderOptions) => {
         options.onRemembered();
       },
     },
-    lock: createPollLock(redis, prefix),
+    lock: createPollLock(createLocks(redis, prefix)),
     dispatch: async (alerts) => {
       mayCrash('dispatch');
       options.onQueued(alerts);

@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { createLocks, type HeldLock } from '../../src/redis/lock.ts';
+import { openTestRedis } from '../support/redis.ts';
+
+const setUp = (ttlMs?: number) => {
+  const { redis, prefix } = openTestRedis();
+  const locks = createLocks(redis, prefix, ttlMs);
+  const take = async (...names: string[]): Promise<HeldLock | undefined> => {
+    const held = await locks.take(names);
+    if (held) onTestFinished(() => held.release());
+    return held;
+  };
+  return { redis, prefix, take };
+};
+
+test('a name is held once, until it is released', async () => {
+  const { redis, prefix, take } = setUp();
+  const first = await take('approval:slack-1');
+  expect(await redis.keys(`${prefix}*`)).toEqual([`${prefix}:lock:approval:slack-1`]);
+  expect(await take('approval:slack-1')).toBeUndefined();
+  expect(await take('approval:slack-2')).not.toBeUndefined();
+  await first?.release();
+  expect(await take('approval:slack-1')).not.toBeUndefined();
+});
+
+test('several names are taken all or none', async () => {
+  const { take } = setUp();
+  await take('b');
+  expect(await take('a', 'b')).toBeUndefined();
+  const free = await take('a');
+  expect(free).not.toBeUndefined();
+  await free?.release();
+  await take('a', 'c');
+  expect(await take('c')).toBeUndefined();
+});
+
+test('a live holder keeps it for longer than its time', async () => {
+  const { take } = setUp(90);
+  const held = await take('a');
+  await sleep(300);
+  expect(await take('a')).toBeUndefined();
+  expect(await held?.renew()).toBe(true);
+});
+
+test('a holder learns that another has it now, and releases nothing of that one', async () => {
+  const { redis, prefix, take } = setUp();
+  const lost = await take('a');
+  await redis.del(`${prefix}:lock:a`);
+  expect(await lost?.renew()).toBe(false);
+  const next = await take('a');
+  await lost?.release();
+  expect(await next?.renew()).toBe(true);
+  expect(await take('a')).toBeUndefined();
+});
+
+test('the lock of a holder that died expires', async () => {
+  const { redis, prefix, take } = setUp();
+  await redis.set(`${prefix}:lock:a`, 'a killed process', 'PX', 100);
+  expect(await take('a')).toBeUndefined();
+  await sleep(150);
+  expect(await take('a')).not.toBeUndefined();
+});
