@@ -23,6 +23,8 @@ export interface Message<Body = unknown> {
   /** Same on every retry of the same alerts to the same destination. */
   id: string;
   body: Body;
+  /** It summarizes more incidents than are sent one by one: the destination then rests. Decided by composing. */
+  isDigest: boolean;
   /** Where a message that goes out in several parts stands: what the receipt of the last part said. */
   progress?: string;
   /** The `handle` of an earlier message to the same destination, under which this one belongs. A kind without threads ignores it. */

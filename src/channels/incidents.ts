@@ -75,4 +75,5 @@ export const messagesOf = <Body>(
       destination.id,
     ),
     body: bodyOf[telling.as](telling.alerts, destination),
+    isDigest: telling.as === 'digest',
   }));

@@ -1,5 +1,5 @@
 /** Parcel -> channel -> outcome. Each message of a parcel ends in exactly one way; what is left waits in the queue. */
-import type { Alert, Destination } from '../alert.ts';
+import type { Destination } from '../alert.ts';
 import type { Format, Message } from '../channels/channel.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { ProcessParcel, Verdict } from '../queue/queues.ts';
@@ -26,11 +26,6 @@ const YIELD_MS = 5000;
 const PARTS = 4;
 const ALL = Number.MAX_SAFE_INTEGER;
 
-/** A message of more alerts is a digest, and others keep a distance from it. */
-const FEW_ALERTS = 5;
-
-export const isMany = (alerts: readonly Alert[]): boolean => alerts.length > FEW_ALERTS;
-
 /** One run of a job. */
 interface Run {
   job: ParcelJob;
@@ -48,8 +43,8 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
   const tell = createSendMessage(dependencies);
 
   /** Parts of a digest that was refused as a whole do not keep the distance of digests: they are late already. */
-  const isDigest = ({ attempt, most }: ParcelJob, { alerts }: Message): boolean =>
-    gathering !== undefined && isMany(alerts) && attempt === 0 && most === undefined;
+  const mustRest = ({ attempt, most }: ParcelJob, { isDigest }: Message): boolean =>
+    isDigest && attempt === 0 && most === undefined;
 
   /** Sends one message; gives a verdict where the job has to stop, and notes in `todo` what must be told more plainly. */
   const sendOne = async (run: Run, message: Message, unit: Unit): Promise<Verdict | undefined> => {
@@ -64,7 +59,7 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     delete job.senderSlot;
     delete job.progress;
     job.firstTriedAt ??= now();
-    if (isDigest(job, message)) await turns.rest(job.destination);
+    if (mustRest(job, message)) await turns.rest(job.destination);
     const { firstTriedAt, unknownSince, yields = 0 } = job;
     const attempt = job.attempt + 1;
     const isGoingOn = progress?.id === message.id && progress.format === unit.format;

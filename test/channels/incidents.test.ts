@@ -86,6 +86,8 @@ describe('a parcel', () => {
         const messages = messagesOf({ destination, alerts }, bodyOf);
         expect(messages.flatMap(({ body }) => body).toSorted()).toEqual(idsOf(alerts).toSorted());
         expect(messages.every(({ body }) => body.length > 0)).toBe(true);
+        const planned = planOf(alerts).map(({ as }) => as === 'digest');
+        expect(messages.map(({ isDigest }) => isDigest)).toEqual(planned);
         expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);
         expect(messagesOf({ destination, alerts }, bodyOf)).toEqual(messages);
         for (const { alerts: told } of messages) {

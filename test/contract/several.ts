@@ -35,7 +35,9 @@ export const describeSeveral = <Step>(openTestCommand: () => Promise<Bench<Step>
   describe('several at once', () => {
     test('a few are told one by one', async () => {
       const { messages, shown } = await deliver(storm(FEW));
-      expect(messages.map(({ alerts }) => alerts.length)).toEqual(storm(FEW).map(() => 1));
+      expect(messages.map(({ alerts, isDigest }) => [alerts.length, isDigest])).toEqual(
+        storm(FEW).map(() => [1, false]),
+      );
       expect(shown.map(({ text }) => named(text))).toEqual(storm(FEW).map(({ txHash }) => [txHash]));
     });
 
@@ -52,11 +54,17 @@ export const describeSeveral = <Step>(openTestCommand: () => Promise<Bench<Step>
       }
     });
 
+    test('of one transaction they are no digest, however many', async () => {
+      const findings = storm(FEW + 3).map((alert) => ({ ...alert, txHash: hashOf(999) }));
+      const { messages } = await deliver(findings);
+      expect(messages.map(({ alerts, isDigest }) => [alerts.length, isDigest])).toEqual([[FEW + 3, false]]);
+    });
+
     test.each(['rich', 'plain'] as const)('many are one digest with every hash: %s', async (format) => {
       const { messages, shown } = await deliver([...storm(118), notificationAlert('Paused: by the guardian')], {
         format,
       });
-      expect(messages.map(({ alerts }) => alerts.length)).toEqual([119]);
+      expect(messages.map(({ alerts, isDigest }) => [alerts.length, isDigest])).toEqual([[119, true]]);
       const text = everything(shown);
       expect(named(text)).toEqual(hashes(storm(118)));
       for (const told of ['118 critical', 'Vault A', 'flashLoan', 'Asset 0', 'Paused: by the guardian', 'Gathered']) {

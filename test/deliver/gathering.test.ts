@@ -3,7 +3,7 @@ import type { Alert } from '../../src/alert.ts';
 import { pacedAs } from '../../src/channels/registry.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { DESTINATION, failure, items, OTHER, range, setUpDeliveries as setUp } from '../support/deliveries.ts';
-import { makeAlert } from '../support/numbered.ts';
+import { hashOf, makeAlert } from '../support/numbered.ts';
 
 describe('what waits for a destination', () => {
   test('is told as one message at its next turn, each alert once, and every alert ends in the books', async () => {
@@ -38,6 +38,28 @@ describe('what waits for a destination', () => {
     await run();
     expect(sent.map(({ at }) => at)).toEqual([0, 1000, 3000, 7000, 15_000, 25_000, 35_000, 45_000]);
     expect(sent.flatMap((message) => message.items).toSorted()).toEqual(items(...range(0, 399)).toSorted());
+  });
+
+  test('six findings of one transaction are one message but no digest: the next alert does not wait', async () => {
+    const { add, run, sent } = setUp();
+    add(range(1, 6).map((n) => ({ ...makeAlert(n), txHash: hashOf(1) })));
+    add([makeAlert(7)]);
+    await run();
+    expect(sent).toEqual([
+      { at: 0, to: 'C1', items: items(...range(1, 6)) },
+      { at: 0, to: 'C1', items: items(7) },
+    ]);
+  });
+
+  test('six alerts of six transactions are a digest: the next alert waits', async () => {
+    const { add, run, sent } = setUp();
+    add(range(1, 6).map((n) => makeAlert(n)));
+    add([makeAlert(7)]);
+    await run();
+    expect(sent).toEqual([
+      { at: 0, to: 'C1', items: items(...range(1, 6)) },
+      { at: 1000, to: 'C1', items: items(7) },
+    ]);
   });
 
   test('is frozen when it is first tried: what comes later is another message', async () => {

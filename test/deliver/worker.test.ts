@@ -38,7 +38,7 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
     compose: ({ destination, alerts }, { format }) =>
       alerts.map((alert) => {
         if (cannotCompose(alert, format)) throw new Error('not composable');
-        return { destination, alerts: [alert], id: alert.id, body: format };
+        return { destination, alerts: [alert], id: alert.id, body: format, isDigest: false };
       }),
     send: async ({ alerts: [alert], body, destination }, signal) => {
       signal.throwIfAborted();

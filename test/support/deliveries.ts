@@ -80,9 +80,10 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
     kind: 'slack',
     compose: ({ destination, alerts }) => {
       const byTransaction = [...Map.groupBy(alerts, ({ txHash, id }) => txHash ?? id).values()];
-      const groups = gathers && byTransaction.length > 5 ? [alerts] : byTransaction;
+      const isDigest = gathers && byTransaction.length > 5;
+      const groups = isDigest ? [alerts] : byTransaction;
       return groups.map((group) => {
-        return { destination, alerts: group, id: group.map((alert) => alert.id).join(), body: group };
+        return { destination, alerts: group, id: group.map((alert) => alert.id).join(), body: group, isDigest };
       });
     },
     send: async ({ destination, alerts, replyTo, progress = '0' }) => {

@@ -28,7 +28,7 @@ export const composeSlack = (
   mayAttach: boolean,
 ): Message<SlackBody>[] => {
   const withFile = mayAttach && !isHook(destination.address);
-  const messageOf = (told: readonly Alert[], body: SlackBody): Message<SlackBody> => ({
+  const messageOf = (told: readonly Alert[], body: SlackBody, isDigest: boolean): Message<SlackBody> => ({
     destination,
     alerts: told,
     id: messageId(
@@ -36,10 +36,11 @@ export const composeSlack = (
       destination.id,
     ),
     body,
+    isDigest,
   });
   return planOf(alerts).flatMap((telling) =>
     telling.as === 'single'
-      ? [messageOf(telling.alerts, singleBody(telling.alerts, context))]
-      : digestBodies(telling.alerts, context, withFile).map(({ told, body }) => messageOf(told, body)),
+      ? [messageOf(telling.alerts, singleBody(telling.alerts, context), false)]
+      : digestBodies(telling.alerts, context, withFile).map(({ told, body }) => messageOf(told, body, true)),
   );
 };

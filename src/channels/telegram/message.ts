@@ -62,7 +62,13 @@ export const composeTelegram = (
   return planOf(alerts).flatMap((telling) =>
     parts(telling).map((part) => {
       const ids = part.map(({ id }) => id);
-      return { destination, alerts: part, id: messageId(ids, destination.id), body: bodyOf(telling, part) };
+      return {
+        destination,
+        alerts: part,
+        id: messageId(ids, destination.id),
+        body: bodyOf(telling, part),
+        isDigest: telling.as === 'digest',
+      };
     }),
   );
 };

@@ -89,5 +89,6 @@ export const composeWebhook = (
       destination.id,
     ),
     body: JSON.stringify(bodyOf(some, destination, whole, chains)),
+    isDigest: false,
   }));
 };

@@ -5,7 +5,7 @@
 import type { Alert, Destination, Parcel } from '../../alert.ts';
 import type { Format, Message } from '../../channels/channel.ts';
 import { createSendSlots, type SendSlotDependencies } from '../../deliver/send-slot.ts';
-import { createDeliver, type DeliverDependencies, isMany } from '../../deliver/worker.ts';
+import { createDeliver, type DeliverDependencies } from '../../deliver/worker.ts';
 import { batchJob, batchJobId, type ParcelJob, parcelJob } from '../../queue/job.ts';
 import { createMemoryBatchStore, createMemoryRateLimiter, createMemoryThreads } from './in-memory.ts';
 
@@ -128,9 +128,11 @@ export const forecast = async (arrivals: readonly Arrival[], dependencies: Forec
   const jobs = createJobs(arrivals);
   const due = createDue(arrivals);
 
-  const attempt: DeliverDependencies['attempt'] = async ({ message: { destination, alerts, id }, amends }) => {
+  const attempt: DeliverDependencies['attempt'] = async ({
+    message: { destination, alerts, id, isDigest },
+    amends,
+  }) => {
     const ready = due.take(destination, alerts, clock);
-    const isDigest = gathers && isMany(alerts);
     onMessage({ destination, at: clock, alerts, ready, isDigest, amends: amends !== undefined });
     return { kind: 'delivered', receipt: hasHandle(destination) ? { handle: id } : {}, isRepeat: false };
   };

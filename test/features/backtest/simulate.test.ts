@@ -25,7 +25,13 @@ interface Setting {
 const body = () => undefined;
 const forPeople = (parcel: Parcel) => messagesOf(parcel, { single: body, digest: body });
 const forPrograms = ({ destination, alerts }: Parcel) =>
-  incidentsOf(alerts).map((some) => ({ destination, alerts: some, id: some.map(({ id }) => id).join(), body: null }));
+  incidentsOf(alerts).map((some) => ({
+    destination,
+    alerts: some,
+    id: some.map(({ id }) => id).join(),
+    body: null,
+    isDigest: false,
+  }));
 
 const forecastOf = async (
   arrivals: readonly Arrival[],
@@ -142,6 +148,12 @@ describe('a forecast', () => {
     ]);
     // Alerts of one date are told by their ids.
     expect(messages[2]?.ready.toSorted()).toEqual(range(2, 59).map((second) => T0 + second * 1000));
+  });
+
+  test('of six findings of one transaction has one message, and that is no digest', async () => {
+    const findings = arrivalsOf([{ waitMs: 0, count: 6, transaction: 1 }]);
+    const messages = await forecastOf(findings, {});
+    expect(messages.map(({ alerts, isDigest }) => [alerts.length, isDigest])).toEqual([[6, false]]);
   });
 
   test('a transaction is told anew when its message is too old, and where messages cannot be found again', async () => {
