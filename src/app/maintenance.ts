@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
 import type { RouteReview } from '../features/routes/review.ts';
-import { createDecisionLog } from '../features/status/decision-log.ts';
+import { createOperatorLogReader } from '../features/status/operator-log.ts';
 import { createChannelCheck } from '../ops/channel-check.ts';
 import type { Health } from '../ops/health.ts';
 import { createLoopWatch } from '../ops/loop-watch.ts';
@@ -63,14 +63,14 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
   const proveChannels = createChannelCheck({ channels, health, outages, signal: stopping, now });
   const watch = createLoopWatch({ kinds: channels.map(({ kind }) => kind), store, health, log, onStuck: fail, now });
 
-  const logDecisions = createDecisionLog(store, log);
+  const logOperatorActions = createOperatorLogReader({ operatorLog: store.operatorLog, log });
 
   const round = async (): Promise<void> => {
     await reading.keepSchedule();
     await watch.sendCanaries();
     health.prove('redis');
     await mirror.flush();
-    await logDecisions();
+    await logOperatorActions();
     for (const { name } of config.services) review.review(name, await reading.catalog.protocols(name));
     await proveChannels();
   };

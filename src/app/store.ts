@@ -14,6 +14,7 @@ import { createDeadLetters } from '../ledger/dead-letters.ts';
 import { createDestinationStats } from '../ledger/destination-stats.ts';
 import { createAlertIndex } from '../ledger/index-by-date.ts';
 import { createLedger } from '../ledger/ledger.ts';
+import { createOperatorLog } from '../ledger/operator-log.ts';
 import { createCursors } from '../poll/cursor.ts';
 import { createQuarantine } from '../poll/quarantine.ts';
 import { createSeen } from '../poll/seen.ts';
@@ -51,6 +52,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     ledger: createLedger(redis, prefix, now),
     alertIndex: createAlertIndex(redis, prefix, now),
     corrections: createCorrections(redis, prefix, now),
+    operatorLog: createOperatorLog(redis, prefix, now),
     dead: createDeadLetters(redis, prefix),
     destinationStats: createDestinationStats(redis, prefix),
     disabled: createDisabled(redis, prefix),

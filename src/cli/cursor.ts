@@ -2,6 +2,7 @@
 import { SOURCES } from '../alert.ts';
 import { UsageError } from '../errors.ts';
 import { createCursorAdmin, type TrackState } from '../features/cursors/cursors.ts';
+import type { OperatorAction } from '../ledger/operator-log.ts';
 import { RETENTION_SECONDS } from '../ledger/record.ts';
 import { ageText } from '../ops/wording.ts';
 import { confirm } from './confirm.ts';
@@ -96,6 +97,15 @@ const movedText = ({ service, protocol, source, cursor }: TrackState, at: number
   return `${source} of ${protocol} (service ${service}): ${exactTime(iso(at))}; ${before}`;
 };
 
+const moveOf = ({ service, protocol, source, cursor }: TrackState, at: number): OperatorAction => ({
+  action: 'cursor-moved',
+  service,
+  protocol,
+  source,
+  movedTo: iso(at),
+  ...(cursor === undefined ? {} : { before: iso(cursor.position) }),
+});
+
 const EXPLANATION =
   'What was written since then is read again at the next poll. What the books know as delivered, dead or on its way is not sent twice.';
 
@@ -112,7 +122,10 @@ export const setCursor = (options: SetOptions, context: CommandContext): Promise
     }
     const costs = costsOf(states, at, now);
     if (costs.length > 0) await confirm(context, costs.join(', and '), options.yes);
-    for (const state of states) await desk.move(state, at);
+    for (const state of states) {
+      await desk.move(state, at);
+      await view.store.operatorLog.record(moveOf(state, at));
+    }
     if (options.json === true)
       writeJson(
         context,

@@ -82,6 +82,7 @@ export const retryDead = (options: SelectionOptions, context: CommandContext): P
     const ids = await findSome(view, options);
     const again = createRetry({ config, ...view, onHeld: warnOfHeld(context) });
     const { kinds, ...told } = await retrySome(view, ids, again, context);
+    await view.store.operatorLog.record({ action: 'dead-retried', ...told, refused: told.refused.length });
     if (options.json === true) writeJson(context, told);
     else context.write(`${resentText(told)}\n`);
     for (const { id, problem } of told.refused) context.warn(`tocsin: ${id} stays dead: ${problem}\n`);
@@ -108,6 +109,7 @@ export const dropDead = (options: SelectionOptions & { yes?: boolean }, context:
     await confirm(context, `drops ${countText(ids.length)}, which nobody will be told of again`, options.yes);
     let dropped = 0;
     for await (const letters of lettersOf(view, ids)) dropped += await dropSome(view, letters);
+    await view.store.operatorLog.record({ action: 'dead-dropped', dropped });
     const waiting = ids.length - dropped;
     if (options.json === true) writeJson(context, { dropped, waiting });
     else context.write(`${dropped} dropped${waiting === 0 ? '' : `, ${waiting} on the way again and kept`}\n`);

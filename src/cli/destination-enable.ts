@@ -18,6 +18,7 @@ export const enableDestination = ({ name, ...options }: EnableOptions, context: 
     }
     const { id, kind, label } = one;
     await store.disabled.enable(id);
+    await store.operatorLog.record({ action: 'destination-enabled', destination: id, to: label });
     if (options.json === true) writeJson(context, { id, kind, label });
     else {
       const hint = `tocsin dead retry --destination ${id} --reason disabled`;

@@ -16,6 +16,8 @@ const openDesk = (view: View, config: Config) => createDestinations({ config, ..
 
 const nameOf = ({ kind, label }: KnownDestination): string => `${kind} ${cleanLine(label)}`;
 
+const factsOf = ({ id, label }: KnownDestination) => ({ destination: id, to: label });
+
 const alertsText = (count: number): string => (count === 1 ? 'one alert' : `${count} alerts`);
 
 const table = (known: readonly KnownDestination[]): string =>
@@ -75,6 +77,11 @@ export const approveDestinations = (options: ApproveOptions, context: CommandCon
     const some = await chosen(options, desk, context);
     const sent = await desk.approve(some);
     const told = some.map((one, index) => ({ one, sent: sent[index] ?? 0 }));
+    await view.store.operatorLog.record(
+      ...told
+        .filter(({ one }) => one.state !== 'approved')
+        .map(({ one, sent: count }) => ({ action: 'destination-approved' as const, ...factsOf(one), sent: count })),
+    );
     if (options.json === true) {
       writeJson(
         context,
@@ -104,12 +111,26 @@ const IN_CONFIG: Partial<Record<KnownDestination['state'], string>> = {
   allowed: 'fits destinations.allow',
 };
 
+/** False where it was revoked before. */
+const revoke = async ({ store }: View, desk: ReturnType<typeof openDesk>, one: KnownDestination): Promise<boolean> => {
+  const revoked = await desk.revoke(one);
+  if (revoked) await store.operatorLog.record({ action: 'destination-revoked', ...factsOf(one) });
+  return revoked;
+};
+
+/** Gives how many alerts. */
+const dropHeld = async ({ store }: View, desk: ReturnType<typeof openDesk>, one: KnownDestination): Promise<number> => {
+  const dropped = await desk.drop(one);
+  await store.operatorLog.record({ action: 'destination-dropped', ...factsOf(one), dropped });
+  return dropped;
+};
+
 export const revokeDestination = (options: RevokeOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
     const desk = openDesk(view, config);
     const one = await desk.find(options.name);
     // Also where the config lets it through: once it is taken out there, it is not sent to any more.
-    const revoked = await desk.revoke(one);
+    const revoked = await revoke(view, desk, one);
     const inConfig = IN_CONFIG[one.state];
     if (inConfig !== undefined) {
       throw new UsageError(`${nameOf(one)} ${inConfig} and is sent to all the same; take it out there`);
@@ -118,7 +139,7 @@ export const revokeDestination = (options: RevokeOptions, context: CommandContex
     if (!revoked && !drops) {
       throw new UsageError(`${nameOf(one)} is revoked already; --drop gives up what waits for it`);
     }
-    const dropped = drops ? await desk.drop(one) : 0;
+    const dropped = drops ? await dropHeld(view, desk, one) : 0;
     const done = [...(revoked ? ['revoked'] : []), ...(drops ? [`${alertsText(dropped)} given up`] : [])];
     if (options.json === true) writeJson(context, { id: one.id, revoked, dropped });
     else context.write(`${nameOf(one)}: ${done.join(', ')}\n`);

@@ -7,7 +7,7 @@ import { createDestinations } from '../features/approval/destinations.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { endOf, type StoredMute } from '../features/mutes/store.ts';
 import { createGlobs } from '../globs.ts';
-import { clockText, scopeText } from '../ops/wording.ts';
+import { clockText, muteFacts, scopeText } from '../ops/wording.ts';
 import { formatDuration, parseDuration } from '../schema/fields.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { renderTable } from './table.ts';
@@ -73,6 +73,7 @@ export const addMute = (options: AddOptions, context: CommandContext): Promise<E
   withView(options, context, async (view, config) => {
     const mute = muteOf(options, config.mutes, Date.now());
     await view.store.mutes.add(mute);
+    await view.store.operatorLog.record({ action: 'mute-begun', ...muteFacts(mute) });
     if (options.json === true) writeJson(context, mute);
     else context.write(`${mute.id}: ${scopeText(mute)}; until ${clockText(mute.until)}\n`);
     for (const doubt of await doubtsOf(mute, view, config)) context.warn(`tocsin: ${doubt}, so far\n`);
@@ -125,6 +126,7 @@ export const endMute = (options: CommonOptions & { id: string }, context: Comman
       throw new UsageError(`no mute '${options.id}' holds; \`tocsin mute list\` shows those that do`);
     const at = Date.now();
     await view.store.mutes.end(mute.id, at);
+    await view.store.operatorLog.record({ action: 'mute-ended', ...muteFacts(mute) });
     if (options.json === true) writeJson(context, { ...mute, endedAt: new Date(at).toISOString() });
     else {
       const rest = mute.hid === 0 ? 'it hid nothing' : `a daemon tells what it hid: ${mute.hid} so far`;

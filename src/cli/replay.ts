@@ -49,7 +49,8 @@ const openRetry = async (config: Config, trusted: readonly Destination[], contex
     firstSeen: store.firstSeen,
     protocolOf: catalog.protocolOf,
   });
-  return { retry: createRetry({ config, ...view, trusted, onHeld: warnOfHeld(context) }), withContext, close };
+  const retry = createRetry({ config, ...view, trusted, onHeld: warnOfHeld(context) });
+  return { retry, operatorLog: store.operatorLog, withContext, close };
 };
 
 const progressText = ({ done, of, counts }: ReplayProgress): string =>
@@ -64,7 +65,7 @@ const rehearse = async ({ plan, ...run }: Run) => {
 };
 
 const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<ReplayCounts> => {
-  const { retry, withContext, close } = await openRetry(run.config, plan.to ?? [], context);
+  const { retry, operatorLog, withContext, close } = await openRetry(run.config, plan.to ?? [], context);
   const kinds = new Set<ChannelKind>();
   let queued = 0;
   const onReplayed = ({ routes }: ReplayedAlert): void => {
@@ -73,6 +74,7 @@ const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<Rep
   const onQueued = (sent: number): void => {
     queued = sent;
   };
+  const period = { since: new Date(plan.period.since).toISOString(), until: new Date(plan.period.until).toISOString() };
   try {
     const counts = await replayHistory({ ...run, resend: retry.resend, withContext, onReplayed, onQueued }, plan);
     warnOfIdle(await retry.idleKinds(kinds), context);
@@ -81,6 +83,7 @@ const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<Rep
     if (queued > 0) context.warn(`tocsin: cut short; ${queued} deliveries were queued before\n`);
     throw error;
   } finally {
+    if (queued > 0) await operatorLog.record({ action: 'replayed', ...period, queued });
     await close();
   }
 };

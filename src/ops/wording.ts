@@ -35,6 +35,12 @@ export const scopeText = ({
 }: Pick<Mute, 'protocols' | 'detectors' | 'destinations'>): string =>
   [...some('protocol', protocols), ...some('detector', detectors), ...some('destination', destinations)].join('; ');
 
+/** A mute as the operator log names it. */
+export const muteFacts = (mute: Mute) => {
+  const { id, reason, until } = mute;
+  return { mute: id, what: scopeText(mute), reason, until };
+};
+
 /** Polls come every some seconds; a source that nobody read for so long deserves a look. */
 const LATE_AFTER_SECONDS = 300;
 

@@ -7,6 +7,8 @@ import { type MuteWindow, muteOfWindow } from './windows.ts';
 export interface ActiveMutesDependencies {
   config: { mutes: { windows: readonly MuteWindow[]; never: readonly string[] } };
   mutes: Mutes;
+  /** Told of a window that has opened, by whoever noticed it first. */
+  onOpened?(mute: Mute): Promise<void>;
   /** Told of deliveries that were muted. */
   onMuted?(destinations: readonly Destination[]): void;
   now(): number;
@@ -29,7 +31,7 @@ const itemOf = (alert: Alert): HiddenItem => {
   return { protocol, type, detectors, itemId, ...(txHash === undefined ? {} : { txHash }), at };
 };
 
-export const createActiveMutes = ({ config, mutes, onMuted, now }: ActiveMutesDependencies) => {
+export const createActiveMutes = ({ config, mutes, onOpened, onMuted, now }: ActiveMutesDependencies) => {
   const { windows, never } = config.mutes;
 
   /** Changes nothing. A window that left the config is over. */
@@ -52,7 +54,7 @@ export const createActiveMutes = ({ config, mutes, onMuted, now }: ActiveMutesDe
   /** The same, and writes down the windows that have opened: what is not known can hide nothing. */
   const note = async (): Promise<MuteStates> => {
     const { fresh, states } = await read();
-    for (const mute of fresh) await mutes.add(mute);
+    for (const mute of fresh) if (await mutes.add(mute)) await onOpened?.(mute);
     return states;
   };
 

@@ -46,8 +46,8 @@ export interface HiddenList {
 export interface Mutes {
   /** All that are kept, those that ended lately among them. */
   list(): Promise<StoredMute[]>;
-  /** One that is known stays as it is. */
-  add(mute: Mute): Promise<void>;
+  /** One that is known stays as it is. True where it was not known. */
+  add(mute: Mute): Promise<boolean>;
   /** Ends it at `at`, in epoch milliseconds. One that was ended before stays so. */
   end(id: string, at: number): Promise<void>;
   /**
@@ -150,9 +150,7 @@ export const createMutes = (
       const fields = await redis.hgetall(key);
       return Object.entries(fields).flatMap(([id, json]) => (id.includes(' ') ? [] : [toStored(fields, id, json)]));
     },
-    add: async (mute) => {
-      await redis.hsetnx(key, mute.id, JSON.stringify(mute));
-    },
+    add: async (mute) => (await redis.hsetnx(key, mute.id, JSON.stringify(mute))) === 1,
     end: async (id, at) => {
       await redis.hsetnx(key, `${id} endedAt`, iso(at));
     },

@@ -6,6 +6,7 @@ import type { Config } from '../../config/schema.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import type { RouteSettings } from '../../dispatch/routes.ts';
 import type { Metrics } from '../../ops/metrics.ts';
+import { muteFacts } from '../../ops/wording.ts';
 import { createHoldAnnouncer } from '../approval/announce.ts';
 import { type ApprovalHold, createApprovalHold } from '../approval/hold.ts';
 import type { Fallback } from '../fallback/fallback.ts';
@@ -62,7 +63,13 @@ export const createRestraints = ({ config, settings, store, metrics, fallback, l
   const onMuted = (muted: readonly Destination[]): void => {
     for (const { kind, id } of muted) metrics.muted.inc({ kind, destination: id });
   };
-  const activeMutes = createActiveMutes({ config, mutes: store.mutes, onMuted, now });
+  const activeMutes = createActiveMutes({
+    config,
+    mutes: store.mutes,
+    onOpened: (mute) => store.operatorLog.record({ action: 'mute-begun', ...muteFacts(mute) }),
+    onMuted,
+    now,
+  });
   const expireMutes = createMuteExpiry({
     store,
     activeMutes,

@@ -1,0 +1,37 @@
+/** Copies what operators did by commands into the daemon's own log. */
+import type { Logger } from 'pino';
+import type { OperatorLog, RecordedAction } from '../../ledger/operator-log.ts';
+
+const MESSAGES: Record<RecordedAction['action'], string> = {
+  'mute-begun': 'a mute has begun',
+  'mute-ended': 'a mute was ended by hand',
+  'destination-approved': 'a destination was approved',
+  'destination-revoked': 'a destination was revoked',
+  'destination-dropped': 'alerts for a destination were dropped',
+  'destination-enabled': 'a destination was enabled',
+  'cursor-moved': 'a cursor was moved',
+  'dead-retried': 'dead deliveries were sent again',
+  'dead-dropped': 'dead deliveries were dropped',
+  replayed: 'history was replayed',
+};
+
+export interface OperatorLogDependencies {
+  operatorLog: Pick<OperatorLog, 'end' | 'after'>;
+  log: Pick<Logger, 'info'>;
+}
+
+/** Gives what logs everything recorded since it was last called; the first call logs nothing. */
+export const createOperatorLogReader = ({ operatorLog, log }: OperatorLogDependencies) => {
+  let position: string | undefined;
+
+  return async (): Promise<void> => {
+    if (position === undefined) {
+      position = await operatorLog.end();
+      return;
+    }
+    const { actions, position: next } = await operatorLog.after(position);
+    position = next;
+    // A newer command may record what this daemon has no words for.
+    for (const { action, ...facts } of actions) log.info(facts, MESSAGES[action] ?? `an operator's command: ${action}`);
+  };
+};

@@ -1,0 +1,79 @@
+/** What operators did by commands: each command writes it down where it acts, and every daemon copies it into its log. */
+import type { Cluster, Redis } from 'ioredis';
+import { execute } from '../redis/pipeline.ts';
+
+/** A mute as the log names it. Times are ISO 8601. */
+interface MuteFacts {
+  mute: string;
+  what: string;
+  reason: string;
+  until: string;
+}
+
+/** A destination as the log names it: its address may hold a secret. */
+interface DestinationFacts {
+  destination: string;
+  to: string;
+}
+
+interface ActionFacts {
+  'mute-begun': MuteFacts;
+  'mute-ended': MuteFacts;
+  'destination-approved': DestinationFacts & { sent: number };
+  'destination-revoked': DestinationFacts;
+  'destination-dropped': DestinationFacts & { dropped: number };
+  'destination-enabled': DestinationFacts;
+  'cursor-moved': { service: string; protocol: string; source: string; movedTo: string; before?: string };
+  'dead-retried': { sent: number; held: number; waiting: number; delivered: number; refused: number };
+  'dead-dropped': { dropped: number };
+  /** `queued`: deliveries. */
+  replayed: { since: string; until: string; queued: number };
+}
+
+export type OperatorAction = { [Name in keyof ActionFacts]: { action: Name } & ActionFacts[Name] }[keyof ActionFacts];
+
+/** An action with the time at which it was recorded, ISO 8601. */
+export type RecordedAction = OperatorAction & { at: string };
+
+export interface OperatorLog {
+  /** Durable when it resolves. */
+  record(...actions: readonly OperatorAction[]): Promise<void>;
+  /** Where the log ends now; what is recorded later comes after it. */
+  end(): Promise<string>;
+  /** What was recorded after a position, oldest first, and the position to go on from. */
+  after(position: string): Promise<{ actions: RecordedAction[]; position: string }>;
+}
+
+/** Daemons read every few seconds; older entries serve nobody. */
+const MOST_KEPT = 1000;
+
+const BEGINNING = '0-0';
+
+export const createOperatorLog = (
+  redis: Redis | Cluster,
+  prefix: string,
+  now: () => number,
+  mostKept = MOST_KEPT,
+): OperatorLog => {
+  const key = `${prefix}:operator-log`;
+  return {
+    record: async (...actions) => {
+      if (actions.length === 0) return;
+      const at = new Date(now()).toISOString();
+      const batch = redis.pipeline();
+      for (const action of actions) {
+        batch.xadd(key, 'MAXLEN', mostKept, '*', 'action', JSON.stringify({ ...action, at }));
+      }
+      await execute(batch);
+    },
+    end: async () => (await redis.xrevrange(key, '+', '-', 'COUNT', 1))[0]?.[0] ?? BEGINNING,
+    after: async (position) => {
+      const [stream] = (await redis.xread('STREAMS', key, position)) ?? [];
+      const entries = stream?.[1] ?? [];
+      return {
+        actions: entries.map(([, [, json = '{}']]) => JSON.parse(json) as RecordedAction),
+        position: entries.at(-1)?.[0] ?? position,
+      };
+    },
+  };
+};
