@@ -13,7 +13,7 @@ import { createRouting, routeSettings } from '../features/routes/routes.ts';
 import { createRestraints } from '../features/suppression/suppression.ts';
 import type { Subject } from '../ledger/outage-subject.ts';
 import { NOWHERE } from '../ledger/record.ts';
-import { reportAttempt } from '../ops/delivery-report.ts';
+import { createDeliveryReport } from '../ops/delivery-report.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
 import type { Store } from './store.ts';
@@ -93,7 +93,7 @@ export const createDelivery = (dependencies: DeliveryDependencies) => {
     store,
     log,
     scrub,
-    onAttempt: reportAttempt(log, metrics, now),
+    onAttempt: createDeliveryReport({ log, metrics, now }),
     onDead: fallback.onDead,
     uncovered: correlation.uncovered,
     ...news,

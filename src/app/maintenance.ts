@@ -61,7 +61,15 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
     dependencies;
   const { channels } = delivering;
   const proveChannels = createChannelCheck({ channels, health, outages, signal: stopping, now });
-  const watch = createLoopWatch({ kinds: channels.map(({ kind }) => kind), store, health, log, onStuck: fail, now });
+  const watch = createLoopWatch({
+    kinds: channels.map(({ kind }) => kind),
+    isRedisReady: () => store.redis.status === 'ready',
+    sendCanary: store.queues.sendCanary,
+    health,
+    log,
+    onStuck: fail,
+    now,
+  });
 
   const logOperatorActions = createOperatorLogReader({ operatorLog: store.operatorLog, log });
 

@@ -1,23 +1,33 @@
-/** Asks each channel kind now and then whether it may send at all, before an alert has to find out. */
-import type { Channel } from '../channels/channel.ts';
+/** Asks each channel every few minutes whether it may send at all, before an alert has to find out. */
+import type { ChannelKind } from '../alert.ts';
 import { messageOf } from '../errors.ts';
 import type { Health } from './health.ts';
 import type { Outages } from './outages.ts';
 
+/** Asks its provider whether the token is valid or the server is reachable; throws where it is not. */
+export interface CheckedChannel {
+  kind: ChannelKind;
+  verify(signal: AbortSignal): Promise<unknown>;
+}
+
 export interface ChannelCheckDependencies {
-  channels: readonly Channel[];
-  health: Health;
-  outages: Outages;
+  channels: readonly CheckedChannel[];
+  health: Pick<Health, 'prove' | 'fail'>;
+  outages: Pick<Outages, 'worked' | 'failed'>;
+  /** Aborted when the daemon stops: a question that is cut short then says nothing about the channel. */
   signal: AbortSignal;
   now(): number;
 }
 
 const ASK_EVERY_MS = 5 * 60_000;
-/** A kind that failed is asked again sooner, so that its recovery shows. */
+/** A channel that failed is asked again sooner, so that its recovery shows soon. */
 const ASK_AGAIN_MS = 30_000;
 const TIMEOUT_MS = 10_000;
 
-const proveOne = async (channel: Channel, { health, outages, signal }: ChannelCheckDependencies): Promise<boolean> => {
+const checkOne = async (
+  channel: CheckedChannel,
+  { health, outages, signal }: ChannelCheckDependencies,
+): Promise<boolean> => {
   const name = `channel:${channel.kind}`;
   try {
     await channel.verify(AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
@@ -32,7 +42,7 @@ const proveOne = async (channel: Channel, { health, outages, signal }: ChannelCh
   }
 };
 
-/** Gives a function to be called often: it asks each kind only when that is due. */
+/** Gives a function to be called often: it asks each channel only when that is due. */
 export const createChannelCheck = (dependencies: ChannelCheckDependencies): (() => Promise<void>) => {
   const { channels, now } = dependencies;
   const dueAt = new Map<string, number>();
@@ -40,7 +50,7 @@ export const createChannelCheck = (dependencies: ChannelCheckDependencies): (() 
     const due = channels.filter(({ kind }) => now() >= (dueAt.get(kind) ?? 0));
     await Promise.all(
       due.map(async (channel) => {
-        const works = await proveOne(channel, dependencies);
+        const works = await checkOne(channel, dependencies);
         dueAt.set(channel.kind, now() + (works ? ASK_EVERY_MS : ASK_AGAIN_MS));
       }),
     );

@@ -1,17 +1,40 @@
-/** What delivering tells metrics and the log. */
+/** One log line and the metrics for every attempt to deliver a message. */
 import type { Logger } from 'pino';
-import type { AttemptEvent } from '../deliver/attempt.ts';
+import type { Alert, ChannelKind, Destination } from '../alert.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Items, and their transactions, that a line names. */
+/** One attempt to deliver a message with these alerts, and what came of it. */
+export interface ReportedAttempt {
+  kind: ChannelKind;
+  destination: Destination;
+  alerts: readonly Alert[];
+  attempt: number;
+  outcome: 'delivered' | 'retrying' | 'dead';
+  durationMs: number;
+  /** Of our closed set of reasons; `code` is the provider's own word. Both absent where it was delivered. */
+  reason?: string;
+  code?: string;
+  message?: string;
+  retryInMs?: number;
+  maybeDelivered?: boolean;
+  providerId?: string;
+}
+
+export interface DeliveryReportDependencies {
+  log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  metrics: Pick<Metrics, 'deliveries' | 'deliveryDuration' | 'deliveryFailures' | 'alertLatency'>;
+  now(): number;
+}
+
+/** A line names at most so many items, and so many of their transactions. */
 const MOST_NAMED = 5;
 
 const seconds = (ms: number): number => ms / 1000;
 
-const lineOf = ({ destination, alerts, ...told }: AttemptEvent): object => {
+const lineOf = ({ destination, alerts, ...attempt }: ReportedAttempt): object => {
   const hashes = [...new Set(alerts.flatMap(({ txHash }) => txHash ?? []))];
   return {
-    ...told,
+    ...attempt,
     destination: destination.id,
     to: destination.label,
     protocol: alerts[0]?.protocol,
@@ -22,18 +45,19 @@ const lineOf = ({ destination, alerts, ...told }: AttemptEvent): object => {
   };
 };
 
-/** The canonical line of an attempt, and its counts. */
-export const reportAttempt = (log: Logger, metrics: Metrics, now: () => number) => (event: AttemptEvent) => {
-  const { kind, destination, alerts, outcome, durationMs, reason } = event;
-  metrics.deliveries.inc({ kind, destination: destination.id, outcome }, alerts.length);
-  metrics.deliveryDuration.observe({ kind }, seconds(durationMs));
-  if (reason !== undefined) metrics.deliveryFailures.inc({ kind, destination: destination.id, reason });
-  // How old history is when it is replayed says nothing of how fast alerts travel.
-  for (const { at } of outcome === 'delivered' ? alerts.filter(({ replay }) => !replay) : []) {
-    metrics.alertLatency.observe({ kind }, Math.max(0, seconds(now() - Date.parse(at))));
-  }
-  const line = lineOf(event);
-  if (outcome === 'delivered') log.info(line, 'delivered');
-  else if (outcome === 'dead') log.error(line, 'delivery is dead');
-  else log.warn(line, 'delivery will be tried again');
-};
+export const createDeliveryReport =
+  ({ log, metrics, now }: DeliveryReportDependencies) =>
+  (one: ReportedAttempt) => {
+    const { kind, destination, alerts, outcome, durationMs, reason } = one;
+    metrics.deliveries.inc({ kind, destination: destination.id, outcome }, alerts.length);
+    metrics.deliveryDuration.observe({ kind }, seconds(durationMs));
+    if (reason !== undefined) metrics.deliveryFailures.inc({ kind, destination: destination.id, reason });
+    // A replayed alert is old by intention: its age says nothing about how fast alerts travel.
+    for (const { at } of outcome === 'delivered' ? alerts.filter(({ replay }) => !replay) : []) {
+      metrics.alertLatency.observe({ kind }, Math.max(0, seconds(now() - Date.parse(at))));
+    }
+    const line = lineOf(one);
+    if (outcome === 'delivered') log.info(line, 'delivered');
+    else if (outcome === 'dead') log.error(line, 'delivery is dead');
+    else log.warn(line, 'delivery will be tried again');
+  };

@@ -1,37 +1,59 @@
-/** What reading tells metrics, health and the log. */
+/** What polling says to metrics, health and the log. */
 import type { Logger } from 'pino';
-import type { ItemPage } from '../alert.ts';
+import type { ItemPage, MalformedItem, Source } from '../alert.ts';
 import { messageOf, type ServiceError } from '../errors.ts';
-import type { CatalogChange } from '../poll/catalog.ts';
-import type { PollResult, Stream } from '../poll/poller.ts';
-import type { Quarantine } from '../poll/quarantine.ts';
 import type { Health } from './health.ts';
 import { assessmentLabel, type Metrics } from './metrics.ts';
 import type { Outages } from './outages.ts';
 
-export interface PollReportDependencies {
-  quarantine: Quarantine;
-  metrics: Metrics;
-  health: Health;
-  outages: Outages;
-  log: Logger;
+/** The protocols of one service that are read together. */
+export interface ReportedStream {
+  service: string;
+  source: Source;
+  protocols: readonly string[];
 }
 
-/** Longest piece of a malformed item in the log, in UTF-16 units. */
+export interface ReportedPoll {
+  /** `busy` and `held` asked the service nothing. */
+  outcome: 'read' | 'busy' | 'held';
+  items: number;
+  alerts: number;
+  sweep: boolean;
+}
+
+/** Names of protocols: what a listing changed. */
+export interface ReportedChange {
+  added: readonly string[];
+  removed: readonly string[];
+  missing: readonly string[];
+}
+
+export interface PollReportDependencies {
+  quarantine: {
+    /** Keeps malformed items that it has not seen before, and gives those. */
+    admit(service: string, source: Source, malformed: readonly MalformedItem[]): Promise<readonly MalformedItem[]>;
+  };
+  metrics: Pick<Metrics, 'items' | 'itemsMalformed' | 'polls' | 'pollDuration' | 'serviceUp'>;
+  health: Pick<Health, 'prove' | 'fail'>;
+  outages: Pick<Outages, 'worked' | 'failed'>;
+  log: Pick<Logger, 'debug' | 'info' | 'error'>;
+}
+
+/** The log shows so much of a malformed item, in UTF-16 units. */
 const EXCERPT = 300;
 
-/** Names in one line of the log; a first listing may bring thousands. */
+/** A log line names at most so many protocols; a first listing may bring thousands. */
 const NAMED = 20;
 const named = (names: readonly string[]): string[] =>
   names.length <= NAMED ? [...names] : [...names.slice(0, NAMED), `and ${names.length - NAMED} more`];
 
 const KEY = 'the key';
 const LISTING = 'protocols';
-/** Their failure does not mean that the service is down. */
+/** A group of its own: when asset lists fail, the service is not down. */
 const CONTEXT = 'context';
 const assetsOf = (service: string): string => `assets at ${service}`;
 
-const subjectOf = ({ source, protocols: [first = '', ...others] }: Stream): string =>
+const subjectOf = ({ source, protocols: [first = '', ...others] }: ReportedStream): string =>
   `${source} of ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
 
 export const createPollReport = ({ quarantine, metrics, health, outages, log }: PollReportDependencies) => {
@@ -42,7 +64,7 @@ export const createPollReport = ({ quarantine, metrics, health, outages, log }: 
   };
 
   return {
-    onPage: async ({ service, source }: Stream, { items, malformed }: ItemPage): Promise<void> => {
+    onPage: async ({ service, source }: ReportedStream, { items, malformed }: ItemPage): Promise<void> => {
       for (const { assessment } of items) {
         metrics.items.inc({ service, source, assessment: assessmentLabel(assessment) });
       }
@@ -51,7 +73,7 @@ export const createPollReport = ({ quarantine, metrics, health, outages, log }: 
         log.error({ service, source, problem, item: JSON.stringify(raw).slice(0, EXCERPT) }, 'malformed item');
       }
     },
-    onPolled: (stream: Stream, { outcome, items, alerts, sweep }: PollResult, durationMs: number): void => {
+    onPolled: (stream: ReportedStream, { outcome, items, alerts, sweep }: ReportedPoll, durationMs: number): void => {
       const { service, source } = stream;
       metrics.polls.inc({ service, source, outcome });
       if (outcome !== 'read') return;
@@ -63,19 +85,19 @@ export const createPollReport = ({ quarantine, metrics, health, outages, log }: 
       if (alerts > 0) log.info(line, 'found');
       else log.debug(line, 'polled');
     },
-    onPollFailed: (stream: Stream, error: unknown, isDown: boolean): void => {
+    onPollFailed: (stream: ReportedStream, error: unknown, isDown: boolean): void => {
       const { service, source } = stream;
       metrics.polls.inc({ service, source, outcome: 'failed' });
       metrics.serviceUp.set({ service }, 0);
       if (isDown) health.fail(`service:${service}`, messageOf(error));
       outages.failed(service, subjectOf(stream), error);
     },
-    onListed: (service: string, { added, removed, missing }: CatalogChange): void => {
+    onListed: (service: string, { added, removed, missing }: ReportedChange): void => {
       metrics.serviceUp.set({ service }, 1);
       worked(service, LISTING);
       if (added.length + removed.length + missing.length > 0) {
-        const told = { added: named(added), removed: named(removed), missing: named(missing) };
-        log.info({ service, ...told }, 'protocols changed');
+        const change = { added: named(added), removed: named(removed), missing: named(missing) };
+        log.info({ service, ...change }, 'protocols changed');
       }
     },
     onListFailed: (service: string, error: unknown): void => {

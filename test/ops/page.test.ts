@@ -105,9 +105,7 @@ describe('the page', () => {
     const held = [
       { id: 'slack-9', kind: 'slack' as const, label: 'C9', protocols: [], since: REPORT.now, waiting: 25 },
     ];
-    expect(renderPage({ ...REPORT, held: [...held, ...held] })).toMatch(
-      /<dt>ApprovalStore<\/dt><dd><span class="bad">50</,
-    );
+    expect(renderPage({ ...REPORT, held: [...held, ...held] })).toMatch(/<dt>Held<\/dt><dd><span class="bad">50</);
   });
 
   test('breaks no kind into two lines', () => {

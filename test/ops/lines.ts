@@ -1,0 +1,17 @@
+/** A log that keeps its lines. */
+
+export interface Line {
+  level: 'debug' | 'info' | 'warn' | 'error';
+  fields: Record<string, unknown>;
+  message: string;
+}
+
+export const createLines = () => {
+  const lines: Line[] = [];
+  const at =
+    (level: Line['level']) =>
+    (fields: object, message = ''): void => {
+      lines.push({ level, fields: { ...fields }, message });
+    };
+  return { lines, log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } };
+};

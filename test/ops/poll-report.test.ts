@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import type { MalformedItem } from '../../src/alert.ts';
+import { ServiceError } from '../../src/errors.ts';
+import { createHealth } from '../../src/ops/health.ts';
+import { createMetrics } from '../../src/ops/metrics.ts';
+import { createOutages } from '../../src/ops/outages.ts';
+import { createPollReport } from '../../src/ops/poll-report.ts';
+import { makeItem } from '../support/items.ts';
+import { createLines } from './lines.ts';
+
+const STREAM = { service: 'main', source: 'inspections' as const, protocols: ['Lending Pool', 'Vault', 'Bridge'] };
+const READ = { outcome: 'read' as const, items: 5, alerts: 0, sweep: false };
+
+const setUp = () => {
+  const now = Date.now;
+  const { lines, log } = createLines();
+  const metrics = createMetrics({ version: 'test' });
+  const health = createHealth({ now });
+  const outages = createOutages(createLines().log, now);
+  const known = new Set<string>();
+  const quarantine = {
+    admit: async (_service: string, _source: string, malformed: readonly MalformedItem[]) => {
+      const fresh = malformed.filter(({ raw }) => !known.has(JSON.stringify(raw)));
+      for (const { raw } of fresh) known.add(JSON.stringify(raw));
+      return fresh;
+    },
+  };
+  const report = createPollReport({ quarantine, metrics, health, outages, log });
+  return { report, lines, metrics, outages, check: () => health.ready().checks[0] };
+};
+
+describe('a page', () => {
+  test('counts its items by assessment; a word that nobody documented is `other`', async () => {
+    const { report, metrics } = setUp();
+    const { assessment: _none, ...unjudged } = makeItem(3);
+    const items = [makeItem(0), makeItem(1), makeItem(2, { assessment: 'strange' }), unjudged];
+    await report.onPage(STREAM, { items, malformed: [] });
+    const text = await metrics.text();
+    const count = (assessment: string): string =>
+      `tocsin_items_total{service="main",source="inspections",assessment="${assessment}"}`;
+    expect(text).toContain(`${count('critical')} 2`);
+    expect(text).toContain(`${count('other')} 1`);
+    expect(text).toContain(`${count('none')} 1`);
+  });
+
+  test('counts and logs a malformed item once, however often it is read, and only so much of it', async () => {
+    const { report, lines, metrics } = setUp();
+    const malformed = [{ problem: 'createdAt is missing', raw: { _id: 'x'.repeat(1000) } }];
+    await report.onPage(STREAM, { items: [], malformed });
+    await report.onPage(STREAM, { items: [], malformed });
+    expect(await metrics.text()).toContain('tocsin_items_malformed_total{service="main",source="inspections"} 1');
+    expect(lines).toMatchObject([
+      { level: 'error', message: 'malformed item', fields: { problem: 'createdAt is missing' } },
+    ]);
+    expect(lines[0]?.fields.item).toHaveLength(300);
+  });
+});
+
+describe('a poll', () => {
+  test('that read something proves the service, and is worth an info line only where it found alerts', async () => {
+    const { report, lines, metrics, check } = setUp();
+    report.onPolled(STREAM, READ, 250);
+    report.onPolled(STREAM, { ...READ, alerts: 2 }, 250);
+    expect(lines).toMatchObject([
+      { level: 'debug', message: 'polled', fields: { subject: 'inspections of Lending Pool and 2 more' } },
+      { level: 'info', message: 'found', fields: { alerts: 2 } },
+    ]);
+    expect(check()).toMatchObject({ name: 'service:main', status: 'ok' });
+    const text = await metrics.text();
+    expect(text).toContain('tocsin_polls_total{service="main",source="inspections",outcome="read"} 2');
+    expect(text).toContain('tocsin_poll_duration_seconds_sum{service="main",source="inspections"} 0.5');
+    expect(text).toContain('tocsin_service_up{service="main"} 1');
+  });
+
+  test('that asked nothing proves nothing', async () => {
+    const { report, lines, metrics, check } = setUp();
+    report.onPolled(STREAM, { ...READ, outcome: 'busy' }, 1);
+    expect(check()).toBeUndefined();
+    expect(lines).toEqual([]);
+    const text = await metrics.text();
+    expect(text).toContain('outcome="busy"} 1');
+    expect(text).not.toMatch(/^tocsin_poll_duration_seconds_count{/m);
+  });
+
+  test('that failed is an outage; the service is unhealthy only when it is down', async () => {
+    const { report, metrics, outages, check } = setUp();
+    report.onPollFailed(STREAM, new Error('429'), false);
+    expect(check()).toBeUndefined();
+    expect(await metrics.text()).toContain('tocsin_service_up{service="main"} 0');
+    expect(outages.current()).toMatchObject([{ group: 'main', subject: 'inspections of Lending Pool and 2 more' }]);
+    report.onPollFailed(STREAM, new Error('no answer'), true);
+    expect(check()).toMatchObject({ status: 'failing', detail: 'no answer' });
+    report.onPolled(STREAM, READ, 1);
+    expect(outages.current()).toEqual([]);
+    expect(check()).toMatchObject({ status: 'ok' });
+  });
+});
+
+describe('a listing', () => {
+  test('logs what changed, some names and how many more', () => {
+    const { report, lines } = setUp();
+    report.onListed('main', { added: [], removed: [], missing: [] });
+    expect(lines).toEqual([]);
+    const added = Array.from({ length: 25 }, (_, n) => `P${n}`);
+    report.onListed('main', { added, removed: ['Old'], missing: [] });
+    expect(lines).toMatchObject([{ message: 'protocols changed', fields: { removed: ['Old'], missing: [] } }]);
+    expect(lines[0]?.fields.added).toEqual([...added.slice(0, 20), 'and 5 more']);
+  });
+
+  test('that fails makes the service unhealthy until one works', async () => {
+    const { report, metrics, outages, check } = setUp();
+    report.onListFailed('main', new Error('503'));
+    expect(check()).toMatchObject({ status: 'failing', detail: '503' });
+    expect(outages.current()).toMatchObject([{ group: 'main', subject: 'protocols' }]);
+    expect(await metrics.text()).toContain('tocsin_service_up{service="main"} 0');
+    report.onListed('main', { added: [], removed: [], missing: [] });
+    expect(check()).toMatchObject({ status: 'ok' });
+    expect(outages.current()).toEqual([]);
+    expect(await metrics.text()).toContain('tocsin_service_up{service="main"} 1');
+  });
+
+  test('of assets that fails leaves the service healthy', () => {
+    const { report, outages, check } = setUp();
+    report.onAssetsFailed('main', new Error('too heavy'));
+    expect(check()).toBeUndefined();
+    expect(outages.current()).toMatchObject([{ group: 'context', subject: 'assets at main', message: 'too heavy' }]);
+    report.onAssetsListed('main');
+    expect(outages.current()).toEqual([]);
+  });
+});
+
+test('a refused key is an error and makes the service unhealthy; the next read ends both', () => {
+  const { report, lines, outages, check } = setUp();
+  report.onRefused('main', new ServiceError('unauthorized', 'HTTP 401'));
+  expect(lines).toMatchObject([{ level: 'error', message: expect.stringContaining('the key is refused') }]);
+  expect(check()).toMatchObject({ status: 'failing', detail: expect.stringMatching(/the key is refused.*HTTP 401/) });
+  expect(outages.current()).toMatchObject([{ group: 'main', subject: 'the key' }]);
+  report.onPolled(STREAM, READ, 1);
+  expect(outages.current()).toEqual([]);
+});
