@@ -1,43 +1,29 @@
 /**
- * Whether a service should be asked at all. One protocol's trouble is its own; when the service itself is in trouble,
- * most polls are held back so that it is not beaten while it is down, and a few go through to notice its return at once.
+ * Whether a service should be asked at all. While it is in trouble as a whole, only a few polls go through as probes:
+ * it is not beaten while it is down, and its return is noticed at once.
  */
-import type { ServiceReason } from '../errors.ts';
+import type { FailureDetector, Trouble } from './failure-detector.ts';
 
-export interface Gate {
+export interface CircuitBreaker {
   /** Milliseconds until a poll of `subject` may go through; 0: now. */
   admit(subject: string): number;
-  /** An answer came: everything goes through again. Gives whether that was news. */
-  worked(subject: string): boolean;
-  /** No usable answer came; `subject` is what was asked for. */
-  failed(subject: string, reason: ServiceReason): void;
-  /** The key is refused, whatever is asked for: one question every `everyMs` until it works. Gives whether that is news. */
-  refuse(): boolean;
-  state(): GateState;
 }
 
-export type GateState = 'open' | 'down' | 'refused';
-
-export interface GateSettings {
+export interface CircuitBreakerSettings {
+  detector: Pick<FailureDetector, 'trouble' | 'isFailing'>;
   now(): number;
   /** 0 up to, not including, 1. */
   random(): number;
-  /** Milliseconds between two questions while the key is refused. */
+  /** Milliseconds between two probes while the key is refused. */
   everyMs: number;
 }
 
-/** So many subjects must fail in a row, each of which had worked before, to be more than their own trouble. */
-const SUBJECTS_DOWN = 3;
 /** The first and the longest pause between two probes; it doubles in between. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5000;
 
-/** Answers all the same: the service is there. */
-const ANSWERS: readonly ServiceReason[] = ['missing', 'rejected'];
-const NOT_ASKED: readonly ServiceReason[] = ['aborted', 'held'];
-
-/** Nobody goes twice in a row while others wait: one that fails by itself must not keep them from finding out. */
-const createQueue = () => {
+/** No subject is the probe twice in a row while others wait: one that fails by itself would keep them from finding out. */
+const createRotation = () => {
   let last: string | undefined;
   let othersWait = false;
   return {
@@ -52,19 +38,18 @@ const createQueue = () => {
   };
 };
 
-/** Lets one through now and then, ever less often. */
-const createProbing = (now: () => number, firstMs: number, pauseOf: (times: number) => number) => {
-  const queue = createQueue();
-  let nextAt = now() + firstMs;
+/** Lets one through at `firstAt`, and then one after each pause. `pauseOf` is told how many went through. */
+const createProbing = (now: () => number, firstAt: number, pauseOf: (times: number) => number) => {
+  const rotation = createRotation();
+  let nextAt = firstAt;
   let times = 0;
   return {
-    /** Milliseconds until `subject` may go; 0: it goes now. */
     admit: (subject: string): number => {
-      if (now() < nextAt || !queue.mayGo(subject)) {
-        queue.turnAway(subject);
+      if (now() < nextAt || !rotation.mayGo(subject)) {
+        rotation.turnAway(subject);
         return Math.max(1, nextAt - now());
       }
-      queue.serve(subject);
+      rotation.serve(subject);
       times += 1;
       nextAt = now() + pauseOf(times);
       return 0;
@@ -72,69 +57,28 @@ const createProbing = (now: () => number, firstMs: number, pauseOf: (times: numb
   };
 };
 
-/** Begins open. */
-export const createGate = ({ now, random, everyMs }: GateSettings): Gate => {
-  let state: GateState = 'open';
-  const failing = new Set<string>();
-  let newlyFailing = new Set<string>();
-  /** When each was let through, and when an answer last came. */
-  const begunAt = new Map<string, number>();
-  let answeredAt = Number.NEGATIVE_INFINITY;
-
+export const createCircuitBreaker = ({ detector, now, random, everyMs }: CircuitBreakerSettings): CircuitBreaker => {
   /** Anywhere in the upper half of a step, so that several daemons do not probe together. */
   const jittered = (ms: number): number => Math.round(ms * (0.5 + random() / 2));
-  const probing = (): ReturnType<typeof createProbing> =>
-    state === 'refused'
-      ? createProbing(now, everyMs, () => everyMs)
-      : createProbing(now, jittered(FIRST_PAUSE_MS), (times) =>
-          jittered(Math.min(FIRST_PAUSE_MS * 2 ** times, LONGEST_PAUSE_MS)),
-        );
+  const backingOff = ({ since }: Trouble) =>
+    createProbing(now, since + jittered(FIRST_PAUSE_MS), (times) =>
+      jittered(Math.min(FIRST_PAUSE_MS * 2 ** times, LONGEST_PAUSE_MS)),
+    );
+  const regular = ({ since }: Trouble) => createProbing(now, since + everyMs, () => everyMs);
 
-  /** Those that failed last time find out apart from the others, or what hangs by itself would keep everybody out. */
-  let probes = { failing: probing(), sound: probing() };
-  const close = (to: GateState): void => {
-    state = to;
-    probes = { failing: probing(), sound: probing() };
+  /** Those that failed last time probe apart from the others: one that hangs by itself would keep everybody out. */
+  const probesOf = (trouble: Trouble) => {
+    const sound = trouble.kind === 'refused' ? regular(trouble) : backingOff(trouble);
+    return { trouble, sound, failing: trouble.kind === 'refused' ? sound : backingOff(trouble) };
   };
-  const probesFor = (subject: string) => (state === 'down' && failing.has(subject) ? probes.failing : probes.sound);
-
-  /** A slow failure may have begun long before others were answered: it says nothing of the service. */
-  const isOutdated = (subject: string): boolean => (begunAt.get(subject) ?? Number.POSITIVE_INFINITY) <= answeredAt;
-
-  const worked = (subject: string): boolean => {
-    failing.delete(subject);
-    begunAt.delete(subject);
-    answeredAt = now();
-    const isNews = state !== 'open';
-    state = 'open';
-    newlyFailing = new Set();
-    return isNews;
-  };
+  let probes: ReturnType<typeof probesOf> | undefined;
 
   return {
     admit: (subject) => {
-      const waitMs = state === 'open' ? 0 : probesFor(subject).admit(subject);
-      if (waitMs === 0) begunAt.set(subject, now());
-      return waitMs;
+      const trouble = detector.trouble();
+      if (!trouble) return 0;
+      if (probes?.trouble !== trouble) probes = probesOf(trouble);
+      return (detector.isFailing(subject) ? probes.failing : probes.sound).admit(subject);
     },
-    worked,
-    failed: (subject, reason) => {
-      if (NOT_ASKED.includes(reason)) return;
-      if (ANSWERS.includes(reason)) {
-        worked(subject);
-        return;
-      }
-      if (!failing.has(subject) && !isOutdated(subject)) newlyFailing.add(subject);
-      failing.add(subject);
-      begunAt.delete(subject);
-      const isWide = reason === 'limited' || newlyFailing.size >= SUBJECTS_DOWN;
-      if (isWide && state === 'open') close('down');
-    },
-    refuse: () => {
-      const isNews = state !== 'refused';
-      if (isNews) close('refused');
-      return isNews;
-    },
-    state: () => state,
   };
 };

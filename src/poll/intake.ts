@@ -1,7 +1,7 @@
 /** What has to be asked of the services, how often, and what each turn does. The schedule itself is the queue's. */
 import { contentId, type Source } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
-import type { AdmissionDesk } from './admission.ts';
+import type { Admission } from './admission.ts';
 import type { Catalog, CatalogChange } from './catalog.ts';
 import type { PollResult, Stream } from './poller.ts';
 import { streamsOf } from './streams.ts';
@@ -29,7 +29,7 @@ export interface IntakeSettings {
 export interface IntakeDependencies {
   settings: IntakeSettings;
   catalog: Catalog;
-  admission: AdmissionDesk;
+  admission: Admission;
   poll(stream: Stream, signal: AbortSignal): Promise<PollResult>;
   /** Makes the schedule equal to these turns. */
   sync(turns: readonly IntakeTurn[]): Promise<void>;
@@ -132,7 +132,7 @@ export const createIntake = (dependencies: IntakeDependencies) => {
       if (signal.aborted) return undefined;
       if (isOneNamesFault(error) && stream.protocols.length > 1) return runHalves(stream, signal);
       if (isHeld(error)) dependencies.onPolled(stream, HELD, now() - begun);
-      else dependencies.onPollFailed(stream, error, admission.state(service) === 'down');
+      else dependencies.onPollFailed(stream, error, admission.trouble(service)?.kind === 'down');
     }
     return undefined;
   };

@@ -9,7 +9,7 @@ import { messageOf, ServiceError } from '../../errors.ts';
 import type { AlertRecord } from '../../ledger/ledger.ts';
 import type { Catalog } from '../../poll/catalog.ts';
 import type { Track } from '../../poll/cursor.ts';
-import { createStrikes, type Strikes } from '../../poll/failure-streak.ts';
+import { createWalkDetector, type WalkDetector } from '../../poll/failure-detector.ts';
 import { createLateItems, type Unknown } from '../../poll/late-items.ts';
 import { createPollLock } from '../../poll/lock.ts';
 import type { AuditReport, ProtocolAudit, Unaudited } from './balance.ts';
@@ -141,17 +141,17 @@ export const createAuditor = (dependencies: AuditDependencies) => {
     track: Track,
     booked: readonly AlertRecord['alert'][],
     options: AuditOptions,
-    strikes: Strikes,
+    detector: WalkDetector,
     signal: AbortSignal,
   ): Promise<Audited> => {
-    if (strikes.isOut()) return { problem: NOT_ASKED };
+    if (detector.isDown()) return { problem: NOT_ASKED };
     try {
       const audited = await auditOne(track, booked, options, signal);
-      strikes.worked();
+      detector.worked(track.protocol);
       return audited;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      strikes.failed(error);
+      detector.failed(track.protocol, error);
       return { problem: messageOf(error) };
     }
   };
@@ -163,7 +163,7 @@ export const createAuditor = (dependencies: AuditDependencies) => {
     const isRead = config.alerts.sources.includes('inspections');
     const protocols = isRead ? (await catalog.protocols(service)).keys() : [].values();
     const booked = await bookedFor(service, options);
-    const strikes = createStrikes();
+    const detector = createWalkDetector();
     const audits = new Map<string, ProtocolAudit>();
     const unaudited: Unaudited[] = [];
     const open: AlertRecord[] = [];
@@ -171,7 +171,7 @@ export const createAuditor = (dependencies: AuditDependencies) => {
       for (const protocol of protocols) {
         signal.throwIfAborted();
         const track: Track = { service, source: 'inspections', protocol };
-        const audited = await attempt(track, booked.get(protocol) ?? [], options, strikes, signal);
+        const audited = await attempt(track, booked.get(protocol) ?? [], options, detector, signal);
         if ('problem' in audited) {
           unaudited.push({ service, protocol, problem: audited.problem });
         } else {

@@ -3,7 +3,7 @@
  * longer so, or gone, those who were told get a short follow-up.
  */
 import type { Alert, Change, Item } from '../../alert.ts';
-import { createStrikes } from '../../poll/failure-streak.ts';
+import { createWalkDetector } from '../../poll/failure-detector.ts';
 import type { RecheckStore, Watched } from './store.ts';
 import { judge, nextRecheck, remains, type Sighting, type Told, toFollowUp, type Verdict } from './verdict.ts';
 
@@ -127,23 +127,23 @@ export const createRecheck = (dependencies: RecheckDependencies) => {
 
   /** False where the service is in trouble. */
   const lookAtAll = async (service: string, due: readonly Watched[], signal: AbortSignal): Promise<boolean> => {
-    const strikes = createStrikes();
+    const detector = createWalkDetector();
     for (const [protocol, all] of Map.groupBy(due, (watched) => watched.protocol)) {
-      if (strikes.isOut()) {
+      if (detector.isDown()) {
         await release(service, all);
         continue;
       }
       try {
         await lookAt(service, protocol, all, signal);
-        strikes.worked();
+        detector.worked(protocol);
       } catch (error) {
         if (signal.aborted) return false;
-        strikes.failed(error);
+        detector.failed(protocol, error);
         dependencies.onFailed(service, protocol, error);
         await giveUpOld(service, all);
       }
     }
-    return !strikes.isOut();
+    return !detector.isDown();
   };
 
   /** Looks at everything of a service that is due. */

@@ -1,0 +1,145 @@
+/**
+ * Which subjects (a stream, the listing, a protocol) fail, which of them hang, and whether the service as a whole is in
+ * trouble. The only place that judges the reasons of a `ServiceError`.
+ */
+import { ServiceError, type ServiceReason } from '../errors.ts';
+
+export interface Trouble {
+  /** `down`: it does not answer. `refused`: it refuses the key, whatever is asked for. */
+  kind: 'down' | 'refused';
+  /** When it was detected, in epoch milliseconds. */
+  since: number;
+}
+
+export interface FailureDetector {
+  /** The service is asked for `subject` now. */
+  asked(subject: string): void;
+  /** An answer came: the service is not in trouble. Gives whether it had been. */
+  worked(subject: string): boolean;
+  /** No usable answer came. Only a `ServiceError` counts. */
+  failed(subject: string, error: unknown): void;
+  /** The key is refused, whatever is asked for. Gives whether that is news. */
+  refused(): boolean;
+  /** Of the service as a whole; the same object as long as the trouble lasts. */
+  trouble(): Trouble | undefined;
+  /** It had no usable answer last time. */
+  isFailing(subject: string): boolean;
+  /** It had no answer at all last time, so it may hang again. */
+  isHanging(subject: string): boolean;
+}
+
+/**
+ * What a failure says of the service. `answered`: it is there, the trouble is the subject's own. `suspect`: it may be
+ * down, if more subjects say so. `down`: it is in trouble, whatever is asked for.
+ */
+type Meaning = 'answered' | 'suspect' | 'down' | 'nothing';
+type Meanings = Readonly<Record<ServiceReason, Meaning>>;
+
+/** A refused key says nothing here: it may be about one protocol only, and the key check asks. */
+const FOR_POLLS: Meanings = {
+  missing: 'answered',
+  rejected: 'answered',
+  failed: 'suspect',
+  unreachable: 'suspect',
+  unreadable: 'suspect',
+  limited: 'down',
+  unauthorized: 'nothing',
+  held: 'nothing',
+  aborted: 'nothing',
+};
+
+/** A walk asks once for each protocol and can ask again later, so it gives up where a poll would find out more. */
+const FOR_WALKS: Meanings = { ...FOR_POLLS, unauthorized: 'down', held: 'down', unreadable: 'nothing' };
+
+/** So many subjects must fail in a row, each of which had worked before, to be more than their own trouble. */
+const POLLS_DOWN = 3;
+const WALKS_DOWN = 5;
+
+const NOT_ASKED: readonly ServiceReason[] = ['aborted', 'held'];
+
+interface DetectorSettings {
+  now(): number;
+  meaningOf(error: ServiceError): Meaning;
+  /** So many suspects in a row make a service that is down. */
+  subjectsDown: number;
+}
+
+const createDetector = ({ now, meaningOf, subjectsDown }: DetectorSettings): FailureDetector => {
+  let trouble: Trouble | undefined;
+  const failing = new Set<string>();
+  const hanging = new Set<string>();
+  /** Those that began to fail since the last answer. */
+  const suspects = new Set<string>();
+  const askedAt = new Map<string, number>();
+  let answeredAt = Number.NEGATIVE_INFINITY;
+
+  /** A slow failure may have begun long before others were answered: it says nothing of the service. */
+  const isOutdated = (subject: string): boolean => (askedAt.get(subject) ?? Number.POSITIVE_INFINITY) <= answeredAt;
+
+  const worked = (subject: string): boolean => {
+    const isNews = trouble !== undefined;
+    trouble = undefined;
+    failing.delete(subject);
+    hanging.delete(subject);
+    askedAt.delete(subject);
+    suspects.clear();
+    answeredAt = now();
+    // What failed while the service was away did not hang by itself.
+    if (isNews) hanging.clear();
+    return isNews;
+  };
+
+  const suspect = (subject: string): void => {
+    if (!failing.has(subject) && !isOutdated(subject)) suspects.add(subject);
+    failing.add(subject);
+    askedAt.delete(subject);
+  };
+
+  return {
+    asked: (subject) => void askedAt.set(subject, now()),
+    worked,
+    failed: (subject, error) => {
+      if (!(error instanceof ServiceError)) return;
+      if (error.reason === 'unreachable') hanging.add(subject);
+      else if (!NOT_ASKED.includes(error.reason)) hanging.delete(subject);
+      const meaning = meaningOf(error);
+      if (meaning === 'answered') worked(subject);
+      if (meaning === 'suspect' || meaning === 'down') suspect(subject);
+      if (meaning === 'down' || suspects.size >= subjectsDown) trouble ??= { kind: 'down', since: now() };
+    },
+    refused: () => {
+      const isNews = trouble?.kind !== 'refused';
+      if (isNews) trouble = { kind: 'refused', since: now() };
+      return isNews;
+    },
+    trouble: () => trouble,
+    isFailing: (subject) => failing.has(subject),
+    isHanging: (subject) => hanging.has(subject),
+  };
+};
+
+/** For polls, which ask for the same subjects all the time. A wait that the service names is obeyed and does not count. */
+export const createFailureDetector = (now: () => number): FailureDetector =>
+  createDetector({
+    now,
+    meaningOf: ({ reason, retryAfterMs }) => (retryAfterMs === undefined ? FOR_POLLS[reason] : 'nothing'),
+    subjectsDown: POLLS_DOWN,
+  });
+
+export interface WalkDetector {
+  worked(protocol: string): void;
+  failed(protocol: string, error: unknown): void;
+  /** The service is in trouble: ask it no more in this walk. */
+  isDown(): boolean;
+}
+
+/** For a walk that asks the service once for each of many protocols. */
+export const createWalkDetector = (): WalkDetector => {
+  // Nothing in a walk depends on the time.
+  const { worked, failed, trouble } = createDetector({
+    now: () => 0,
+    meaningOf: ({ reason }) => FOR_WALKS[reason],
+    subjectsDown: WALKS_DOWN,
+  });
+  return { worked, failed, isDown: () => trouble() !== undefined };
+};
