@@ -4,6 +4,7 @@ import { createAddressChanges } from '../deliver/address-changes.ts';
 import { createCircuits } from '../deliver/circuit-breaker.ts';
 import { createDisabled } from '../deliver/disabled.ts';
 import { createRateLimiter } from '../deliver/rate-limiter.ts';
+import { createRateStateStore } from '../deliver/rate-state-store.ts';
 import { createApprovalStore } from '../features/approval/store.ts';
 import { createCoveredDeliveries } from '../features/correlation/ledger.ts';
 import { createFirstSeen } from '../features/enrichment/first-seen.ts';
@@ -58,7 +59,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     disabled: createDisabled(redis, prefix),
     mutes: createMutes(redis, prefix, now),
     held: createApprovalStore(redis, prefix, now),
-    slots: createRateLimiter(redis, prefix, now),
+    slots: createRateLimiter({ store: createRateStateStore(redis, prefix), now }),
     circuits: createCircuits(redis, prefix, now),
     batches: createBatchStore(redis, prefix),
     outageStore: createOutageStore(redis, prefix),

@@ -6,6 +6,7 @@ import { type AttemptEvent, createAttempt } from '../../src/deliver/attempt.ts';
 import { createCircuits } from '../../src/deliver/circuit-breaker.ts';
 import { createDestinationHealth } from '../../src/deliver/health.ts';
 import { createRateLimiter, type Rate } from '../../src/deliver/rate-limiter.ts';
+import { createRateStateStore } from '../../src/deliver/rate-state-store.ts';
 import { createSendSlots } from '../../src/deliver/send-slot.ts';
 import { createDeliver } from '../../src/deliver/worker.ts';
 import { DeliveryError, type DeliveryReason } from '../../src/errors.ts';
@@ -80,7 +81,7 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
     attempt,
     ledger,
     turns: createSendSlots({
-      slots: createRateLimiter(redis, prefix, now),
+      slots: createRateLimiter({ store: createRateStateStore(redis, prefix), now }),
       paceOf: ({ id }) => ({ id, rate }),
       senderOf: () => undefined,
       now,
@@ -162,7 +163,7 @@ describe('delivering a parcel', () => {
 
   test('answers of messages that were in flight together add up to one wait', async () => {
     const { redis, prefix } = openTestRedis();
-    const slots = createRateLimiter(redis, prefix, () => 1000);
+    const slots = createRateLimiter({ store: createRateStateStore(redis, prefix), now: () => 1000 });
     await slots.hold(DESTINATION, 6000);
     await slots.hold(DESTINATION, 6000);
     expect((await slots.reserve(DESTINATION, {})).at).toBe(6000);
@@ -262,7 +263,7 @@ describe('delivering a parcel', () => {
 
   test('no minute, wherever it begins, has more messages than the rate says, and none is slower than it must be', async () => {
     const { redis, prefix } = openTestRedis();
-    const slots = createRateLimiter(redis, prefix, () => 0);
+    const slots = createRateLimiter({ store: createRateStateStore(redis, prefix), now: () => 0 });
     const at: number[] = [];
     for (let n = 0; n < 80; n += 1) {
       at.push((await slots.reserve(DESTINATION, { perSecond: 1, perMinute: 20, burst: 3 })).at);
@@ -275,7 +276,7 @@ describe('delivering a parcel', () => {
 
   test('a stated wait moves the slots of the minute, too', async () => {
     const { redis, prefix } = openTestRedis();
-    const slots = createRateLimiter(redis, prefix, () => 0);
+    const slots = createRateLimiter({ store: createRateStateStore(redis, prefix), now: () => 0 });
     const rate: Rate = { perMinute: 2 };
     for (const at of [0, 0, 60_500]) expect((await slots.reserve(DESTINATION, rate)).at).toBe(at);
     await slots.hold(DESTINATION, 10_000);

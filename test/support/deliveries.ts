@@ -6,6 +6,7 @@ import { createAttempt } from '../../src/deliver/attempt.ts';
 import { createCircuits } from '../../src/deliver/circuit-breaker.ts';
 import { type Broken, createDestinationHealth } from '../../src/deliver/health.ts';
 import { createRateLimiter, type Rate } from '../../src/deliver/rate-limiter.ts';
+import { createRateStateStore } from '../../src/deliver/rate-state-store.ts';
 import { createSendSlots, type Pace } from '../../src/deliver/send-slot.ts';
 import { createThreads } from '../../src/deliver/threads.ts';
 import { createDeliver } from '../../src/deliver/worker.ts';
@@ -105,7 +106,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
   const dead = createDeadLetters(redis, prefix);
   const batches = createBatchStore(redis, prefix);
   const circuits = createCircuits(redis, prefix, now);
-  const slots = createRateLimiter(redis, prefix, now);
+  const slots = createRateLimiter({ store: createRateStateStore(redis, prefix), now });
   const senderOf = () => sender;
   const broken: Broken[] = [];
   const health = createDestinationHealth({

@@ -1,24 +1,23 @@
 /** What delivery keeps in Redis, kept in memory instead for the length of a forecast, where nothing fails. */
 import type { Alert, Destination } from '../../alert.ts';
-import { createPacer, type Pacer } from '../../deliver/pace.ts';
-import { LATE_MS, NEAR_MS, type Paced, type Rate, type Slot, type Slots } from '../../deliver/rate-limiter.ts';
+import { EMPTY_STATE } from '../../deliver/rate-limit-rule.ts';
+import type { KeptState, RateStateStore } from '../../deliver/rate-state-store.ts';
 import { type Earlier, type Threads, transactionOf } from '../../deliver/threads.ts';
 import { type BatchStore, oldestFirst } from '../../queue/batch-store.ts';
 
-export const createMemoryRateLimiter = (now: () => number): Slots => {
-  const pacers = new Map<string, Pacer>();
-  const pacerOf = ({ id }: Paced, rate: Rate): Pacer => {
-    const pacer = pacers.get(id) ?? createPacer(rate);
-    pacers.set(id, pacer);
-    return pacer;
-  };
-  const take = (paced: Paced, rate: Rate): Slot => ({ at: pacerOf(paced, rate).take(now()), shift: 0 });
+export const createMemoryRateStateStore = (): RateStateStore => {
+  const states = new Map<string, KeptState>();
+  let writes = 0;
   return {
-    reserve: async (paced, rate, held) => (held && now() - held.at <= LATE_MS ? held : take(paced, rate)),
-    take: async (paced, rate) => (pacerOf(paced, rate).next(now()) > now() + NEAR_MS ? undefined : take(paced, rate)),
-    hold: () => Promise.reject(new Error('nobody asks a forecast to wait')),
-    // Whoever rests has taken a slot before.
-    rest: async ({ id }) => pacers.get(id)?.rest(now()),
+    compareAndSet: async (id, expected, next) => {
+      const kept = states.get(id) ?? { version: '0', state: EMPTY_STATE };
+      if (kept.version !== (expected?.version ?? '0')) return { isMatch: false, kept };
+      if (!next) return { isMatch: true, kept };
+      writes += 1;
+      const written = { version: String(writes), state: next };
+      states.set(id, written);
+      return { isMatch: true, kept: written };
+    },
   };
 };
 

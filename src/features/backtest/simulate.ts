@@ -4,10 +4,11 @@
  */
 import type { Alert, Destination, Parcel } from '../../alert.ts';
 import type { Format, Message } from '../../channels/channel.ts';
+import { createRateLimiter } from '../../deliver/rate-limiter.ts';
 import { createSendSlots, type SendSlotDependencies } from '../../deliver/send-slot.ts';
 import { createDeliver, type DeliverDependencies } from '../../deliver/worker.ts';
 import { batchJob, batchJobId, type ParcelJob, parcelJob } from '../../queue/job.ts';
-import { createMemoryBatchStore, createMemoryRateLimiter, createMemoryThreads } from './in-memory.ts';
+import { createMemoryBatchStore, createMemoryRateStateStore, createMemoryThreads } from './in-memory.ts';
 
 /** A parcel that dispatch would queue. */
 export interface Arrival {
@@ -141,7 +142,12 @@ export const forecast = async (arrivals: readonly Arrival[], dependencies: Forec
     compose,
     attempt,
     ledger: due,
-    turns: createSendSlots({ slots: createMemoryRateLimiter(now), paceOf, senderOf, now }),
+    turns: createSendSlots({
+      slots: createRateLimiter({ store: createMemoryRateStateStore(), now }),
+      paceOf,
+      senderOf,
+      now,
+    }),
     health: { pausedUntil: async () => undefined, admit: async () => undefined },
     moves: { follow: async (destination) => destination, note: async () => {} },
     ...(gathers

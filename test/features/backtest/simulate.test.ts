@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Destination, Parcel } from '../../../src/alert.ts';
 import { incidentsOf, messagesOf } from '../../../src/channels/incidents.ts';
-import type { Rate } from '../../../src/deliver/pace.ts';
+import type { Rate } from '../../../src/deliver/rate-limit-rule.ts';
 import type { Pace } from '../../../src/deliver/send-slot.ts';
 import { type Arrival, type ForecastMessage, forecast } from '../../../src/features/backtest/simulate.ts';
 import { destinationOf } from '../../support/alerts.ts';

@@ -1,0 +1,125 @@
+/**
+ * The rate limit of one destination or sender as pure functions over a small state. Every daemon, the tests and
+ * `backtest` use these; where the state is kept is the store's matter. All moments are epoch milliseconds.
+ */
+
+/** Messages; absent means no limit. */
+export interface Rate {
+  perSecond?: number;
+  /** A sliding window: no minute, wherever it begins, has more. */
+  perMinute?: number;
+  /** So many may follow each other at once before `perSecond` holds. Default 1. */
+  burst?: number;
+}
+
+/** A reserved moment; travels with the job that waits for it. */
+export interface Slot {
+  at: number;
+  /** How far the slots had been moved when this one was reserved. */
+  shift: number;
+}
+
+export interface RateState {
+  /** Theoretical arrival time of the generic cell rate algorithm: `perSecond`. */
+  readonly tat: number;
+  /** Until then the provider takes nothing. */
+  readonly hold: number;
+  /** How far waits that the provider named have moved the slots, in milliseconds, all in all. */
+  readonly shift: number;
+  /** Until then the latest digest keeps the next message away. */
+  readonly rest: number;
+  /** How many digests have followed each other. */
+  readonly rests: number;
+  /** The latest slots, newest first, as many as `perMinute` looks back at. */
+  readonly latest: readonly number[];
+}
+
+export const EMPTY_STATE: RateState = { tat: 0, hold: 0, shift: 0, rest: 0, rests: 0, latest: [] };
+
+/** A slot that is so near, in milliseconds, is now: less is not worth a trip through the queue. */
+export const NEAR_MS = 20;
+
+/**
+ * Whoever comes so much later than its slot, in milliseconds, gets another: what has missed its slots in an outage would
+ * go out at once.
+ */
+export const LATE_MS = 2000;
+
+const MINUTE_MS = 60_000;
+
+/** The way to the provider takes now less and now more time: a minute of ours must not be shorter than one of theirs. */
+const MARGIN_MS = 500;
+
+/** Between two digests: one second, doubled each time up to ten; from the start again after half a quiet minute. */
+const REST = { firstMs: 1000, longestMs: 10_000, quietMs: 30_000, most: 20 };
+
+/** The generic cell rate algorithm's two numbers, in milliseconds. */
+const cellRateOf = ({ perSecond, burst = 1 }: Rate) =>
+  perSecond === undefined ? undefined : { interval: 1000 / perSecond, tolerance: ((burst - 1) * 1000) / perSecond };
+
+/** No `length` of milliseconds has more than `count` slots. A fraction of a message a minute is one in a longer time. */
+const windowOf = ({ perMinute }: Rate) => {
+  if (perMinute === undefined) return undefined;
+  const count = Math.max(1, Math.floor(perMinute));
+  return { count, length: Math.ceil((count * MINUTE_MS) / perMinute) + MARGIN_MS };
+};
+
+const slotAt = (at: number, { shift }: RateState): Slot => ({ at: Math.ceil(at), shift });
+
+/** The next free moment, and the state when it is taken. */
+const next = (state: RateState, now: number, rate: Rate): { state: RateState; at: number } => {
+  const cell = cellRateOf(rate);
+  const window = windowOf(rate);
+  const oldest = window && state.latest[window.count - 1];
+  const at = Math.max(
+    ...[now, state.hold, state.rest],
+    cell ? state.tat - cell.tolerance : now,
+    window && oldest !== undefined ? oldest + window.length : now,
+  );
+  const tat = cell ? Math.max(at, state.tat) + cell.interval : state.tat;
+  const latest = window ? [at, ...state.latest.slice(0, window.count - 1)] : state.latest;
+  return { state: { ...state, tat, latest }, at };
+};
+
+/** The next slot, now or later; one that is `held` already is where it is by now, unless it was missed. */
+export const reserve = (state: RateState, now: number, rate: Rate, held?: Slot): { state: RateState; slot: Slot } => {
+  const moved = held && held.at + state.shift - held.shift;
+  if (moved !== undefined && now - moved <= LATE_MS) return { state, slot: slotAt(moved, state) };
+  const taken = next(state, now, rate);
+  return { state: taken.state, slot: slotAt(taken.at, state) };
+};
+
+/** The slot of this moment, where it is free; else the same state. */
+export const take = (state: RateState, now: number, rate: Rate): { state: RateState; slot: Slot | undefined } => {
+  const taken = next(state, now, rate);
+  return taken.at > now + NEAR_MS ? { state, slot: undefined } : { state: taken.state, slot: slotAt(taken.at, state) };
+};
+
+/**
+ * The provider said to wait until then: every slot to come moves by what that adds. Answers to messages that were in
+ * flight together add up to one wait, not to several. Gives the first slot afterwards.
+ */
+export const hold = (state: RateState, now: number, until: number): { state: RateState; slot: Slot } => {
+  const present = Math.max(now, state.hold);
+  const more = Math.max(0, Math.ceil(until) - present);
+  const move = (moment: number): number => (moment > now ? moment + more : moment);
+  const moved = {
+    ...state,
+    hold: present + more,
+    shift: state.shift + more,
+    tat: move(state.tat),
+    latest: state.latest.map(move),
+  };
+  return { state: moved, slot: slotAt(moved.hold, moved) };
+};
+
+/** A digest goes out now: the more of them follow each other, the longer until the next message. */
+export const rest = (state: RateState, now: number): RateState => {
+  const times = now - state.rest > REST.quietMs ? 0 : state.rests;
+  const ms = Math.min(REST.longestMs, REST.firstMs * 2 ** times);
+  return { ...state, rest: now + ms, rests: Math.min(times + 1, REST.most) };
+};
+
+/** The last moment that a state says something of. */
+export const lastMoment = ({ tat, hold: held, rest: rested, latest: [newest = 0] }: RateState): number =>
+  Math.max(tat, held, rested, newest);

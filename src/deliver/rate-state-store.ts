@@ -1,0 +1,71 @@
+/** Where the state of rate limits is kept, shared by all daemons: written only where nobody else has written meanwhile. */
+import { createHash } from 'node:crypto';
+import type { RedisClient } from '../queue/queues.ts';
+import { EMPTY_STATE, type RateState } from './rate-limit-rule.ts';
+
+/** A state as it was read or written; `version` is the store's own word for it. */
+export interface KeptState {
+  version: string;
+  state: RateState;
+}
+
+export interface RateStateStore {
+  /**
+   * Writes `next` for so many milliseconds if `expected` is still what is kept; left out means nothing is. Without `next`
+   * it only compares. Gives what is kept afterwards.
+   */
+  compareAndSet(
+    id: string,
+    expected: KeptState | undefined,
+    next: RateState | undefined,
+    keepMs: number,
+  ): Promise<{ isMatch: boolean; kept: KeptState }>;
+}
+
+/**
+ * KEYS: the hash, the latest slots. ARGV: the expected version; to write, the hash's five fields, for how many
+ * milliseconds, and the slots. Answers with nothing where the version was the expected one, else with what is kept.
+ * The version is made of the kept values themselves, so that a daemon of an older release, which writes the same keys by
+ * scripts of its own, is noticed.
+ */
+const COMPARE_AND_SET = `
+local kept = redis.call('HMGET', KEYS[1], 'tat', 'hold', 'shift', 'rest', 'rests')
+for index = 1, 5 do kept[index] = kept[index] or '0' end
+for _, slot in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do kept[#kept + 1] = slot end
+local text = table.concat(kept, ' ')
+if redis.sha1hex(text) ~= ARGV[1] then return text end
+if #ARGV == 1 then return false end
+redis.call('HSET', KEYS[1], 'tat', ARGV[2], 'hold', ARGV[3], 'shift', ARGV[4], 'rest', ARGV[5], 'rests', ARGV[6])
+redis.call('PEXPIRE', KEYS[1], ARGV[7])
+redis.call('DEL', KEYS[2])
+for from = 8, #ARGV, 1000 do redis.call('RPUSH', KEYS[2], unpack(ARGV, from, math.min(from + 999, #ARGV))) end
+redis.call('PEXPIRE', KEYS[2], ARGV[7])
+return false`;
+
+const versionOf = (text: string): string => createHash('sha1').update(text).digest('hex');
+
+const valuesOf = ({ tat, hold, shift, rest, rests, latest }: RateState): number[] => [
+  ...[tat, hold, shift, rest, rests],
+  ...latest,
+];
+
+const keptOf = (state: RateState): KeptState => ({ version: versionOf(valuesOf(state).join(' ')), state });
+
+const parseKept = (text: string): KeptState => {
+  const [tat = 0, hold = 0, shift = 0, rest = 0, rests = 0, ...latest] = text.split(' ').map(Number);
+  return { version: versionOf(text), state: { tat, hold, shift, rest, rests, latest } };
+};
+
+const NOTHING = keptOf(EMPTY_STATE);
+
+export const createRateStateStore = (redis: RedisClient, prefix: string): RateStateStore => ({
+  compareAndSet: async (id, expected = NOTHING, next, keepMs) => {
+    const [tat, hold, shift, rest, rests, ...latest] = next ? valuesOf(next) : [];
+    const values = next ? [tat, hold, shift, rest, rests, keepMs, ...latest] : [];
+    const keys = [`${prefix}:slot:${id}`, `${prefix}:slots:${id}`];
+    const args = [expected.version, ...values.map(String)];
+    const other = (await redis.eval(COMPARE_AND_SET, 2, ...keys, ...args)) as string | null;
+    if (other !== null) return { isMatch: false, kept: parseKept(other) };
+    return { isMatch: true, kept: next ? keptOf(next) : expected };
+  },
+});
