@@ -16,6 +16,7 @@ import { NOWHERE } from '../ledger/record.ts';
 import { createDeliveryReport } from '../ops/delivery-report.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
+import { iso } from '../time.ts';
 import type { Store } from './store.ts';
 import { startWorker } from './workers.ts';
 
@@ -43,7 +44,7 @@ const createUnroutable =
   ({ store, fallback, log, now }: StrandedDependencies) =>
   async (alert: Alert, problems: readonly string[]): Promise<void> => {
     const message = problems.length > 0 ? `${NO_ROUTE}: ${problems.join('; ')}` : `${NO_ROUTE}: it has no channels`;
-    const end = { reason: 'no-destination', message, at: new Date(now()).toISOString() };
+    const end = { reason: 'no-destination', message, at: iso(now()) };
     await store.dead.bury({ alert, attempts: 0, ...end });
     await fallback.onUnroutable(alert, message);
     await store.ledger.book(NOWHERE, [alert], { state: 'dead', attempt: { outcome: 'dead', durationMs: 0, ...end } });

@@ -16,6 +16,7 @@ import { createPollLock } from '../poll/lock.ts';
 import type { Mirror, MirroredCursor } from '../poll/mirror.ts';
 import { createPoller, type PollerDependencies, type Stream } from '../poll/poller.ts';
 import { listAssets, listProtocols, openServices, type Service } from '../service/open.ts';
+import { iso } from '../time.ts';
 import { reviewTurns } from './schedule.ts';
 import type { Store } from './store.ts';
 
@@ -68,7 +69,7 @@ export const createReading = (dependencies: ReadingDependencies) => {
     const mirrored = mirror.recall(track);
     if (mirrored) {
       log.warn(
-        { ...track, position: new Date(mirrored.position).toISOString() },
+        { ...track, position: iso(mirrored.position) },
         'Redis lost a cursor; reading goes on from the state file',
       );
       return mirrored;

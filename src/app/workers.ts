@@ -12,6 +12,7 @@ import { createSendSlots } from '../deliver/send-slot.ts';
 import { createThreads } from '../deliver/threads.ts';
 import { createDeliver } from '../deliver/worker.ts';
 import type { Subject } from '../ledger/outage-subject.ts';
+import { iso } from '../time.ts';
 import type { Store } from './store.ts';
 
 /** What a delivery does besides being delivered. */
@@ -79,7 +80,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
   });
   const chains = chainsOf(config);
   const deliver = createDeliver({
-    compose: (parcel, format, at) => channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, chains }),
+    compose: (parcel, format, at) => channel.compose(parcel, { sentAt: iso(at), format, chains }),
     attempt,
     ledger,
     turns: createSendSlots({ slots, paceOf, senderOf, now }),

@@ -1,7 +1,7 @@
 /** Web addresses in channel entries: what is one, and how it may be shown. The path is often the only secret there is. */
 import { createHash } from 'node:crypto';
 import { createScrubber } from '../secret.ts';
-import { cleanLine, shorten } from './text.ts';
+import { cleanLine, shorten } from '../text.ts';
 
 /** An http or https URL in its normal form, without fragment; undefined for anything else. The guard judges it further. */
 export const webAddress = (text: string): string | undefined => {

@@ -4,11 +4,11 @@
  * Items are read leniently: a field of another shape is shown as `unknown`, never a reason to fail.
  */
 import { type Alert, type FollowUp, hasFired, isAnnouncement, isSample, type JsonObject } from '../alert.ts';
+import { cleanLine, cleanText } from '../text.ts';
 import { type Chains, transactionLink } from './chains.ts';
 import { chainOf, type Fact, inspectionFacts, notificationFacts } from './facts.ts';
 import { objectOf, text, UNKNOWN } from './field.ts';
 import { assessmentWord, followUpWords } from './follow-up.ts';
-import { cleanLine, cleanText } from './text.ts';
 
 export type { Fact } from './facts.ts';
 export { UNKNOWN } from './field.ts';

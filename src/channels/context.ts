@@ -1,7 +1,7 @@
 /** What helps to decide, in words. What is not known is called so; nothing is said where nobody looked (`context` absent). */
 import { type Alert, type AlertContext, hasFired, type JsonObject } from '../alert.ts';
+import { cleanLine, shorten } from '../text.ts';
 import { objectOf, timeText, UNKNOWN } from './field.ts';
-import { cleanLine, shorten } from './text.ts';
 
 const MOST_NAMES = 20;
 const NAME_LIMIT = 60;

@@ -1,9 +1,10 @@
 /** The first lines of a digest: how many, where, when, and why they come this way. */
 import type { Alert } from '../alert.ts';
+import { cleanLine, shorten } from '../text.ts';
+import { clockText, iso, parseTime, spanText } from '../time.ts';
 import { type Content, UNKNOWN } from './content.ts';
 import type { Count } from './digest.ts';
-import { rankOf, spanOf } from './incident-content.ts';
-import { cleanLine, shorten } from './text.ts';
+import { rankOf } from './incident-content.ts';
 
 export const NAME_LIMIT = 120;
 export const HEADLINE_LIMIT = 240;
@@ -22,17 +23,9 @@ export const countsOf = (names: readonly string[], limit = NAME_LIMIT): Count[] 
     .map(([name, same]) => ({ name, count: same.length }))
     .toSorted((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
 
-/** `2026-11-20 10:07:31 UTC` of epoch milliseconds. */
-export const timeText = (time: number): string => `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
-
-const parse = (value: unknown): number =>
-  typeof value === 'string' && DATE_TIME.test(value) ? Date.parse(value) : Number.NaN;
-
 /** Epoch milliseconds of the transaction, else of the item; NaN where none can be read. */
 export const timeOf = ({ item, at }: Alert): number =>
-  [item.txTimestamp, at].map(parse).find((time) => !Number.isNaN(time)) ?? Number.NaN;
+  [item.txTimestamp, at].map(parseTime).find((time) => !Number.isNaN(time)) ?? Number.NaN;
 
 /** The earliest and the latest of epoch milliseconds; NaN where none can be read. */
 export const ends = (times: readonly number[]): { first: number; last: number } => {
@@ -43,14 +36,14 @@ export const ends = (times: readonly number[]): { first: number; last: number } 
 /** From the first to the last, as people read it. */
 export const periodOf = (alerts: readonly Alert[]): string => {
   const { first, last } = ends(alerts.map(timeOf));
-  return Number.isNaN(first) ? UNKNOWN : spanOf(timeText(first), timeText(last));
+  return Number.isNaN(first) ? UNKNOWN : spanText(clockText(first), clockText(last));
 };
 
 /** The command that lists these alerts. Both ends of `--since` and `--until` are exclusive, and only times of ours go in. */
 export const commandOf = (alerts: readonly Alert[]): string => {
-  const { first, last } = ends(alerts.map(({ at }) => parse(at)));
+  const { first, last } = ends(alerts.map(({ at }) => parseTime(at)));
   if (Number.isNaN(first)) return 'tocsin replay --since 24h --dry-run';
-  const moment = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;
+  const moment = (time: number): string => iso(time).replace(/\.\d+Z$/, 'Z');
   return `tocsin replay --since ${moment(first - 1000)} --until ${moment(last + 2000)} --dry-run`;
 };
 

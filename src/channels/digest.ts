@@ -4,6 +4,8 @@
  * one line.
  */
 import { type Alert, contentId } from '../alert.ts';
+import { shorten } from '../text.ts';
+import { clockText } from '../time.ts';
 import type { Chains } from './chains.ts';
 import { type Content, type Detection, describe, UNKNOWN } from './content.ts';
 import {
@@ -16,12 +18,10 @@ import {
   periodOf,
   type Told,
   timeOf,
-  timeText,
   titleOf,
 } from './digest-head.ts';
 import { rankOf, unite } from './incident-content.ts';
 import { incidentsOf } from './incidents.ts';
-import { shorten } from './text.ts';
 
 export interface Count {
   name: string;
@@ -124,7 +124,7 @@ const itemOf = (told: readonly Told[]): DigestItem & { at: number; rank: number 
     ...(hash && hash.value !== UNKNOWN ? { hash: shorten(hash.value, HASH_LIMIT) } : {}),
     ...(hash?.url === undefined ? {} : { url: hash.url }),
     ...(chain ? { chain: shorten(chain.value, NAME_LIMIT) } : {}),
-    time: Number.isNaN(first) ? UNKNOWN : timeText(first),
+    time: Number.isNaN(first) ? UNKNOWN : clockText(first),
     ids: shorten((fact('Inspection') ?? fact('Notification'))?.value ?? UNKNOWN, IDS_LIMIT),
     at: first,
     rank: Math.min(...told.map(urgencyOf)),

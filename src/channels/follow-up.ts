@@ -1,6 +1,6 @@
 /** The words of a follow-up: what became of a finding that people were told of. */
 import type { FollowUp } from '../alert.ts';
-import { cleanLine } from './text.ts';
+import { cleanLine } from '../text.ts';
 
 /** The service spells the middle assessment `suspecious`; people are shown the word they know. */
 export const assessmentWord = (assessment: string): string =>

@@ -45,13 +45,6 @@ const known = (items: string[]): string[] => {
   return named.length > 0 ? named : items;
 };
 
-/** `2026-11-20 10:07:12 to 10:12:31 UTC`, from two times as they are shown. */
-export const spanOf = (from: string, to: string): string => {
-  if (from === to) return from;
-  const sameDay = from.slice(0, 10) === to.slice(0, 10);
-  return sameDay ? `${from.replace(/ UTC$/, '')} to ${to.slice(11)}` : `${from} to ${to}`;
-};
-
 interface Told {
   protocol: string;
   fact: Fact;

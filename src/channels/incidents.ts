@@ -3,6 +3,7 @@
  * are many. Pure, and the same for every kind that people read.
  */
 import { type Alert, type Destination, isAnnouncement, isSample, messageId, type Parcel } from '../alert.ts';
+import { chunksOf } from '../chunks.ts';
 import type { Message } from './channel.ts';
 
 /** More incidents than this at once are told as a digest: nobody reads the sixth message of a minute. */
@@ -35,8 +36,7 @@ const digestsOf = (incidents: readonly Alert[][]): Telling[] => {
   const size = Math.ceil(all / Math.ceil(all / DIGEST_MAX));
   const digests: Alert[][] = [];
   for (const incident of incidents) {
-    for (let start = 0; start < incident.length; start += size) {
-      const part = incident.slice(start, start + size);
+    for (const part of chunksOf(incident, size)) {
       const last = digests.at(-1);
       if (last && last.length + part.length <= size) last.push(...part);
       else digests.push(part);

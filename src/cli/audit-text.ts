@@ -1,6 +1,7 @@
 /** An audit for people: what adds up, what does not, and what was done about it. */
-import { cleanLine } from '../channels/text.ts';
+
 import { type AuditReport, isBalanced, isMissingHealed, type ProtocolAudit, sumOf } from '../features/audit/balance.ts';
+import { cleanLine } from '../text.ts';
 import { type Column, renderTable } from './table.ts';
 
 const COLUMNS: readonly Column<ProtocolAudit>[] = [

@@ -1,11 +1,12 @@
 /** A backtest's report for a person. Pure. */
-import { cleanLine } from '../channels/text.ts';
+
 import type { BacktestReport, ProtocolLoad } from '../features/backtest/backtest.ts';
 import type { DestinationLoad } from '../features/backtest/deliveries.ts';
-import { ageText } from '../ops/wording.ts';
+import { cleanLine } from '../text.ts';
+import { ageText, clock, type Moment } from '../time.ts';
 import { type Column, renderTable } from './table.ts';
 
-const minuteText = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+const minuteText = (at: Moment): string => clock(at, 'minutes');
 
 const isMany = (protocols: readonly ProtocolLoad[]): boolean => new Set(protocols.map((one) => one.service)).size > 1;
 
@@ -24,8 +25,7 @@ const protocolsText = (protocols: readonly ProtocolLoad[]): string => {
   return renderTable(protocols, columns);
 };
 
-const waitText = ({ worstBacklog: { waitMs } }: DestinationLoad): string =>
-  waitMs === 0 ? 'none' : ageText(waitMs / 1000);
+const waitText = ({ worstBacklog: { waitMs } }: DestinationLoad): string => (waitMs === 0 ? 'none' : ageText(waitMs));
 
 const isGated = ({ needsApproval }: DestinationLoad): boolean => needsApproval === true;
 
@@ -66,7 +66,7 @@ const mutesText = (mutes: BacktestReport['mutes']): string =>
 export const renderBacktest = (report: BacktestReport): string => {
   const { since, until, alerts, protocols, detectors, destinations, correlated, mutes, problems } = report;
   const sections = [
-    `${minuteText(Date.parse(since))} to ${minuteText(Date.parse(until))} UTC: ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}\n`,
+    `${minuteText(since)} to ${minuteText(until)} UTC: ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}\n`,
     ...(protocols.length === 0 ? [] : [protocolsText(protocols)]),
     ...(detectors.length === 0 ? [] : [detectorsText(detectors)]),
     ...(destinations.length === 0 ? [] : [destinationsText(destinations)]),

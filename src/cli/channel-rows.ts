@@ -2,7 +2,7 @@
 import { CHANNEL_KINDS, type ChannelEntry, type ChannelKind } from '../alert.ts';
 import { quoteContact } from '../channels/address.ts';
 import { addressesOf, labelOf } from '../channels/registry.ts';
-import { cleanLine, shorten } from '../channels/text.ts';
+import { cleanLine, shorten } from '../text.ts';
 
 export interface ChannelRow {
   kind: string;

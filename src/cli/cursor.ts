@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import { createCursorAdmin, type TrackState } from '../features/cursors/cursors.ts';
 import type { OperatorAction } from '../ledger/operator-log.ts';
 import { RETENTION_SECONDS } from '../ledger/record.ts';
-import { ageText } from '../ops/wording.ts';
+import { ago, clock, iso } from '../time.ts';
 import { confirm } from './confirm.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { parseMoment } from './moment.ts';
@@ -24,9 +24,7 @@ interface SetOptions extends ShowOptions {
   yes?: boolean;
 }
 
-const iso = (at: number): string => new Date(at).toISOString();
-const dateOf = (at: number | undefined): string | undefined => (at === undefined ? undefined : iso(at));
-const clock = (at: number | undefined): string | undefined => dateOf(at)?.slice(0, 19).replace('T', ' ');
+const timeOf = (at: number | undefined): string | undefined => (at === undefined ? undefined : clock(at));
 
 const selectionOf = ({ protocol, source, service }: ShowOptions) => {
   const known = SOURCES.find((each) => each === source);
@@ -48,19 +46,16 @@ const plain = ({ service, protocol, source, cursor, oldestOpen }: TrackState, no
   ...(oldestOpen === undefined ? {} : { oldestOnItsWay: iso(oldestOpen) }),
 });
 
-const ago = (at: number | undefined, now: number): string =>
-  at === undefined ? 'never' : `${ageText(Math.max(0, (now - at) / 1000))} ago`;
-
 const table = (states: readonly TrackState[], now: number): string => {
   const single = new Set(states.map(({ service }) => service)).size < 2;
   return renderTable<TrackState>(states, [
     ...(single ? [] : [{ head: 'service', cell: ({ service }: TrackState) => service }]),
     { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
     { head: 'source', cell: ({ source }) => source },
-    { head: 'queued up to (UTC)', cell: ({ cursor }) => clock(cursor?.position) },
-    { head: 'swept to (UTC)', cell: ({ cursor }) => clock(cursor?.sweptTo) },
+    { head: 'queued up to (UTC)', cell: ({ cursor }) => timeOf(cursor?.position) },
+    { head: 'swept to (UTC)', cell: ({ cursor }) => timeOf(cursor?.sweptTo) },
     { head: 'last read', cell: ({ cursor }) => ago(cursor?.polledAt, now) },
-    { head: 'oldest on its way', cell: ({ oldestOpen }) => clock(oldestOpen) },
+    { head: 'oldest on its way', cell: ({ oldestOpen }) => timeOf(oldestOpen) },
   ]);
 };
 

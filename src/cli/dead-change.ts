@@ -1,11 +1,11 @@
 /** `tocsin dead retry` and `dead drop`: what becomes of deliveries that failed for good. */
 import type { ChannelKind, Destination } from '../alert.ts';
-import { cleanLine } from '../channels/text.ts';
 import { UsageError } from '../errors.ts';
 import type { Resent } from '../features/replay/resend.ts';
 import { createRetry, type Retried } from '../features/replay/retry.ts';
 import type { DeadDelivery } from '../ledger/dead-letters.ts';
 import { NOWHERE } from '../ledger/record.ts';
+import { cleanLine } from '../text.ts';
 import { confirm } from './confirm.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { countText, findLetters, lettersOf } from './dead.ts';

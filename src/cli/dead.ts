@@ -2,11 +2,12 @@
 
 import { chainsOf } from '../channels/configured-chains.ts';
 import { type Content, describe } from '../channels/content.ts';
-import { cleanLine } from '../channels/text.ts';
 import { UsageError } from '../errors.ts';
 import { createTracer, readLetters } from '../features/trace/trace.ts';
 import type { DeadDelivery } from '../ledger/dead-letters.ts';
 import { NOWHERE, targetOf } from '../ledger/record.ts';
+import { cleanLine } from '../text.ts';
+import { clock } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { createSelector, type DeadFilters, type DeadSelection, type Selected } from './dead-selection.ts';
 import { indented, renderTable } from './table.ts';
@@ -58,7 +59,7 @@ const listText = (letters: readonly Listed[]): string =>
     letters,
     [
       { head: 'id', cell: ({ id }) => id.slice(0, SHORT_ID) },
-      { head: 'died (UTC)', cell: ({ at }) => at.slice(0, 19).replace('T', ' ') },
+      { head: 'died (UTC)', cell: ({ at }) => clock(at) },
       { head: 'protocol', cell: ({ alert }) => alert.protocol },
       { head: 'to', shrinks: true, cell: placeText },
       { head: 'reason', cell: ({ reason }) => reason },

@@ -1,6 +1,8 @@
 /** The demo's account of what happens at both ends: what the service produced, what arrived where, and how long it took. */
 import type { ProducedEvent, ReceivedEvent, SandboxEvent } from '../sandbox/events.ts';
 import type { SandboxAddresses } from '../sandbox/sandbox.ts';
+import { cleanLine, shorten, shortenMiddle } from '../text.ts';
+import { clock } from '../time.ts';
 import type { CommandContext } from './context.ts';
 import { createDemoSums } from './demo-sums.ts';
 
@@ -13,14 +15,8 @@ export interface Account {
 const KINDS = ['email', 'telegram', 'slack', 'webhook'] as const;
 const COLOURS = { dim: '2', red: '31', green: '32', yellow: '33' } as const;
 
-const clock = (at: number): string => new Date(at).toISOString().slice(11, 23);
-const short = (hash: string): string => `${hash.slice(0, 10)}…${hash.slice(-6)}`;
-const plain = (text: string): string =>
-  text
-    .replace(/\p{C}+/gu, ' ')
-    .replace(/\s+/g, ' ')
-    .trim();
-const clip = (text: string, width: number): string => (text.length <= width ? text : `${text.slice(0, width - 1)}…`);
+const timeOfDay = (at: number): string => clock(at, 'milliseconds').slice(11);
+const short = (hash: string): string => shortenMiddle(hash, { head: 10, tail: 6 });
 
 const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
@@ -34,15 +30,16 @@ export const createAccount = ({ write, isTty }: Pick<CommandContext, 'write' | '
 
   const paint = (colour: keyof typeof COLOURS, text: string): string =>
     isTty ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text;
-  const line = (at: number, who: string, text: string): void => write(`${clock(at)}  ${who.padEnd(9)} ${text}\n`);
+  const line = (at: number, who: string, text: string): void => write(`${timeOfDay(at)}  ${who.padEnd(9)} ${text}\n`);
 
   const tellProduced = (event: ProducedEvent): void => {
     inspections += event.source === 'inspections' ? 1 : 0;
     if (event.source === 'inspections' && event.assessment !== 'critical') return;
     sums.produced(event);
     const what = event.source === 'notifications' ? 'notification' : 'critical';
-    const subject = event.message === undefined ? short(event.txHash ?? event.id) : clip(plain(event.message), 60);
-    line(event.at, 'service', `${paint('red', what.padEnd(12))} ${clip(plain(event.protocol), 30)}: ${subject}`);
+    const subject =
+      event.message === undefined ? short(event.txHash ?? event.id) : shorten(cleanLine(event.message), 60);
+    line(event.at, 'service', `${paint('red', what.padEnd(12))} ${shorten(cleanLine(event.protocol), 30)}: ${subject}`);
   };
 
   const tellReceived = (event: ReceivedEvent): void => {
@@ -55,7 +52,7 @@ export const createAccount = ({ write, isTty }: Pick<CommandContext, 'write' | '
     line(
       event.at,
       event.kind,
-      `${paint('green', 'delivered')}    ${clip(event.destination, 44)}${about} ${paint('dim', took)}`,
+      `${paint('green', 'delivered')}    ${shorten(event.destination, 44)}${about} ${paint('dim', took)}`,
     );
     if (complete || [...latencies.values()].some((each) => each.length === 0)) return;
     complete = true;

@@ -1,6 +1,7 @@
 /** `tocsin destinations enable`: sends again to a destination that had said that it wants nothing more. */
-import { cleanLine } from '../channels/text.ts';
+
 import { UsageError } from '../errors.ts';
+import { cleanLine } from '../text.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { withView } from './with-view.ts';
 

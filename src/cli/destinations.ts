@@ -1,10 +1,11 @@
 /** `tocsin destinations`: which destinations may be sent to, and the approval of new ones. */
 import { CHANNEL_KINDS } from '../alert.ts';
-import { cleanLine } from '../channels/text.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
 import { createDestinations, type KnownDestination } from '../features/approval/destinations.ts';
 import { createRetry } from '../features/replay/retry.ts';
+import { cleanLine } from '../text.ts';
+import { clock } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { warnOfIdle } from './dead-change.ts';
 import { renderTable } from './table.ts';
@@ -27,7 +28,7 @@ const table = (known: readonly KnownDestination[]): string =>
     { head: 'destination', shrinks: true, cell: ({ label }) => label },
     { head: 'state', cell: ({ state, disabled }) => (disabled ? `${state}, disabled` : state) },
     { head: 'protocols', shrinks: true, cell: ({ protocols }) => protocols.join(', ') },
-    { head: 'since (UTC)', cell: ({ since }) => since?.slice(0, 19).replace('T', ' ') },
+    { head: 'since (UTC)', cell: ({ since }) => since && clock(since) },
     { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
   ]);
 

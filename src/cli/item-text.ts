@@ -1,12 +1,12 @@
 /** Single fields of the service's items as people are shown them. */
 import type { JsonObject, JsonValue } from '../alert.ts';
 import { type Chains, WELL_KNOWN_CHAINS } from '../channels/chains.ts';
-import { cleanLine, shorten } from '../channels/text.ts';
 import type { Config } from '../config/schema.ts';
+import { cleanLine, shorten } from '../text.ts';
+import { clock } from '../time.ts';
 
 /** `2026-11-20 10:07:31`, in UTC, of epoch milliseconds; undefined stays so. */
-export const timeText = (at: number | undefined): string | undefined =>
-  at === undefined ? undefined : new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+export const timeText = (at: number | undefined): string | undefined => (at === undefined ? undefined : clock(at));
 
 const FIELD_MAX = 80;
 

@@ -7,8 +7,9 @@ import { createDestinations } from '../features/approval/destinations.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { endOf, type StoredMute } from '../features/mutes/store.ts';
 import { createGlobs } from '../globs.ts';
-import { clockText, muteFacts, scopeText } from '../ops/wording.ts';
+import { muteFacts, scopeText } from '../ops/wording.ts';
 import { formatDuration, parseDuration } from '../schema/fields.ts';
+import { clockText, iso } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { renderTable } from './table.ts';
 import { type View, withView } from './with-view.ts';
@@ -50,8 +51,8 @@ const muteOf = (options: AddOptions, { maxLength, never }: Config['mutes'], now:
     detectors: given(detector),
     destinations: given(destination),
     reason,
-    from: new Date(now).toISOString(),
-    until: new Date(now + lengthMs).toISOString(),
+    from: iso(now),
+    until: iso(now + lengthMs),
   };
 };
 
@@ -85,7 +86,7 @@ interface Shown extends StoredMute {
 }
 
 const stateOf = ({ isActive, hid, ...mute }: Shown): string => {
-  const at = clockText(new Date(endOf({ hid, ...mute })).toISOString());
+  const at = clockText(iso(endOf({ hid, ...mute })));
   if (isActive) return `until ${at}`;
   return mute.endedAt === undefined ? `ended ${at}` : `ended ${at}, by hand`;
 };
@@ -127,7 +128,7 @@ export const endMute = (options: CommonOptions & { id: string }, context: Comman
     const at = Date.now();
     await view.store.mutes.end(mute.id, at);
     await view.store.operatorLog.record({ action: 'mute-ended', ...muteFacts(mute) });
-    if (options.json === true) writeJson(context, { ...mute, endedAt: new Date(at).toISOString() });
+    if (options.json === true) writeJson(context, { ...mute, endedAt: iso(at) });
     else {
       const rest = mute.hid === 0 ? 'it hid nothing' : `a daemon tells what it hid: ${mute.hid} so far`;
       context.write(`${mute.id}: ended; ${rest}\n`);

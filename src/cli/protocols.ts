@@ -1,7 +1,8 @@
 /** `tocsin protocols list|create|add-assets|replace-channels`: the only commands that change anything at the service. */
-import { cleanLine } from '../channels/text.ts';
+
 import { ServiceError, UsageError } from '../errors.ts';
 import type { Confirmation, Protocol } from '../service/protocols.ts';
+import { cleanLine } from '../text.ts';
 import { ASSETS } from './asset-input.ts';
 import { CHANNELS } from './channel-input.ts';
 import { channelChanges, channelSummary } from './channel-rows.ts';

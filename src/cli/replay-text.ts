@@ -1,7 +1,9 @@
 /** What a replay did, or would do, in words. Pure. */
-import { cleanLine } from '../channels/text.ts';
+
 import type { Unread } from '../features/replay/history.ts';
 import type { ReplayCounts, ReplayedAlert } from '../features/replay/replay.ts';
+import { cleanLine } from '../text.ts';
+import { clock } from '../time.ts';
 import { renderTable } from './table.ts';
 
 const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
@@ -37,7 +39,7 @@ export const unreadText = ({ skipped, stranded, problems, unread }: ReplayCounts
 
 const itemsText = (forwarded: readonly ReplayedAlert[]): string =>
   renderTable<ReplayedAlert>(forwarded, [
-    { head: 'written (UTC)', cell: ({ alert }) => alert.at.slice(0, 19).replace('T', ' ') },
+    { head: 'written (UTC)', cell: ({ alert }) => clock(alert.at) },
     { head: 'protocol', shrinks: true, cell: ({ alert }) => alert.protocol },
     { head: 'item', cell: ({ alert }) => alert.txHash ?? alert.itemId },
     { head: 'to', isNumber: true, cell: ({ routes }) => routes.destinations.length },

@@ -1,7 +1,6 @@
 /** Which of the config's services a command asks: the one it names, the only one, or the one that lists a protocol. */
 
 import { openServices } from '../app/poll.ts';
-import { cleanLine } from '../channels/text.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { nearest } from '../config/suggest.ts';
@@ -9,6 +8,7 @@ import { UsageError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import { walkPages } from '../service/paginate.ts';
 import type { Protocol } from '../service/protocols.ts';
+import { cleanLine } from '../text.ts';
 import type { CommandContext, CommonOptions } from './context.ts';
 
 export interface ServiceOptions extends CommonOptions {

@@ -1,5 +1,5 @@
 /** Tables for people: aligned, in lines of a terminal's width, with every text from outside made safe to show. */
-import { cleanLine, cleanText, shorten } from '../channels/text.ts';
+import { cleanLine, cleanText, shorten } from '../text.ts';
 
 export interface Column<Row> {
   head: string;

@@ -1,10 +1,12 @@
 /** One item's way, told to a person: the item, then each destination with everything that was tried. Pure. */
-import { cleanLine } from '../channels/text.ts';
+
 import type { Trace, TracedDelivery } from '../features/trace/trace.ts';
 import type { Act, Attempt } from '../ledger/record.ts';
+import { cleanLine } from '../text.ts';
+import { clockText } from '../time.ts';
 
-/** `2026-11-20 10:07:31.002 UTC`. */
-export const exactTime = (at: string): string => at.replace('T', ' ').replace(/Z$/, ' UTC');
+/** `2026-11-20 10:07:31.002 UTC` */
+export const exactTime = (at: string): string => clockText(at, 'milliseconds');
 
 const ACTS: Record<Act['act'], string> = {
   retried: 'retried by hand',

@@ -9,6 +9,7 @@ import { ASSESSMENTS } from '../config/sections.ts';
 import { UsageError } from '../errors.ts';
 import { announcementAlert } from '../features/announcements/alert.ts';
 import { sampleAlert } from '../features/sample/alert.ts';
+import { iso } from '../time.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
 import { type SecretOptions, secretsFor } from './webhook-secrets.ts';
 
@@ -85,7 +86,7 @@ export const sample = async (options: SampleOptions, context: CommandContext): P
   };
   const [message] = composeWebhook(
     { destination, alerts },
-    { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: new Date(now).toISOString() },
+    { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: iso(now) },
     { batch: alerts.length },
   );
   const { id, body } = message ?? { id: '', body: '' };

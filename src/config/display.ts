@@ -1,15 +1,11 @@
 /** How keys and values of the file are shown in a problem: on one line, short, and without what may be secret. */
 import { createScrubber } from '../secret.ts';
+import { cleanLine, shorten } from '../text.ts';
 
 export type Path = readonly (string | number)[];
 
 const LONGEST_KEY = 80;
 const LONGEST_VALUE = 60;
-
-const cleanLine = (text: string, limit: number): string => {
-  const line = text.replace(/[\p{C}\s]+/gu, ' ').trim();
-  return line.length <= limit ? line : `${line.slice(0, limit - 1)}…`;
-};
 
 /** User, password, path and query of a URL may each be a secret: what is left is scheme and host. */
 const hideUrlTails = (text: string): string =>
@@ -20,7 +16,7 @@ const hideUrlTails = (text: string): string =>
 
 const scrubShapes = createScrubber([]);
 
-const plain = (text: string, limit: number): string => cleanLine(scrubShapes(hideUrlTails(text)), limit);
+const plain = (text: string, limit: number): string => shorten(scrubShapes(hideUrlTails(cleanLine(text))), limit);
 
 /** One key, as it is shown in a path or a sentence. */
 const showKey = (key: string | number): string => plain(String(key), LONGEST_KEY);

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { CHANNEL_KINDS, SOURCES } from '../alert.ts';
 import { count, duration, hostPort, httpUrl, parseDuration, SECRET_MARK, secret } from '../schema/fields.ts';
+import { iso } from '../time.ts';
 
 /** How the service spells them; `suspecious` is no mistake of ours. */
 export const ASSESSMENTS = ['ok', 'suspecious', 'critical'] as const;
@@ -69,7 +70,7 @@ const readStart = (text: string): StartFrom | undefined => {
   const agoMs = parseDuration(text);
   if (agoMs !== undefined) return agoMs <= LONGEST_AGE_MS ? { agoMs } : undefined;
   return DATE_TIME.safeParse(text).success && Number.isFinite(Date.parse(text))
-    ? { at: new Date(text).toISOString() }
+    ? { at: iso(Date.parse(text)) }
     : undefined;
 };
 

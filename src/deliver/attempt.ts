@@ -6,7 +6,7 @@ import type { DeadLetters } from '../ledger/dead-letters.ts';
 import type { DestinationStats } from '../ledger/destination-stats.ts';
 import type { Attempt, Ledger } from '../ledger/ledger.ts';
 import { type Fate, fateOf, type GivenUp } from '../queue/retry.ts';
-import { durationText } from './duration.ts';
+import { durationText, iso } from '../time.ts';
 import type { DestinationHealth } from './health.ts';
 
 /** The canonical line of an attempt: everything an operator asks about it. */
@@ -90,8 +90,6 @@ const givenUpText = ({ by, afterMs }: GivenUp): string =>
 export const createAttempt = (dependencies: AttemptDependencies) => {
   const { channel, ledger, dead, destinationStats, health, scrub, onAttempt, now } = dependencies;
 
-  const iso = (): string => new Date(now()).toISOString();
-
   const succeed = async (
     { message, attempt }: AttemptInput,
     receipt: Receipt,
@@ -103,7 +101,7 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
       await health.worked(destination);
       return { kind: 'partial', progress };
     }
-    const entry: Attempt = { at: iso(), outcome: 'delivered', durationMs, ...provided, ...mark(alerts) };
+    const entry: Attempt = { at: iso(now()), outcome: 'delivered', durationMs, ...provided, ...mark(alerts) };
     const isRepeat = await ledger.book(destination, alerts, { state: 'delivered', attempt: entry, ...receipt });
     await destinationStats.succeeded(destination, alerts.length, entry.at);
     await health.worked(destination);
@@ -149,7 +147,7 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
     const { destination, alerts } = input.message;
     const fate = decide(error, input);
     const outcome = fate.kind === 'dead' ? 'dead' : 'retrying';
-    const entry = { at: iso(), outcome, durationMs, ...said(error, fate), ...mark(alerts) } as const;
+    const entry = { at: iso(now()), outcome, durationMs, ...said(error, fate), ...mark(alerts) } as const;
     const { at: _at, replay: _replay, ...event } = entry;
     await note(input, entry);
     if (error.disables) await dependencies.onDisabled?.(destination, entry.at, entry.message);

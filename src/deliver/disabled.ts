@@ -6,6 +6,7 @@ import type { DestinationStats } from '../ledger/destination-stats.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type Target, targetOf } from '../ledger/record.ts';
 import type { ProcessParcel } from '../queue/queues.ts';
+import { iso } from '../time.ts';
 import type { AttemptEvent } from './attempt.ts';
 
 export interface DisabledDestination extends Target {
@@ -62,7 +63,7 @@ export const refuseDisabled = (dependencies: RefusalDependencies, deliver: Proce
   const { disabled, ledger, dead, destinationStats, now } = dependencies;
 
   const end = async (destination: Destination, alerts: readonly Alert[], attempts: number, why: string) => {
-    const at = new Date(now()).toISOString();
+    const at = iso(now());
     const said = { reason: REASON, message: why };
     for (const alert of alerts) await dead.bury({ alert, destination, attempts, at, ...said });
     await dependencies.onDead(destination, alerts, why);

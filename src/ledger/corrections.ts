@@ -2,6 +2,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert } from '../alert.ts';
 import { execute } from '../redis/pipeline.ts';
+import { iso } from '../time.ts';
 import {
   type Act,
   type DeliveryRecord,
@@ -60,7 +61,7 @@ export const createCorrections = (redis: Redis | Cluster, prefix: string, now: (
 
   const amend = async (target: Target, alerts: readonly Alert[], act: Amendment) => {
     const known = await Promise.all(alerts.map(({ id }) => redis.hget(keys.alert(id), target.id)));
-    const done: Act = { at: new Date(now()).toISOString(), act };
+    const done: Act = { at: iso(now()), act };
     const opens = act === 'dropped' ? '0' : '1';
     const noted = redis.pipeline();
     const batch = redis.pipeline();

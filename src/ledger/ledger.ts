@@ -5,6 +5,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Parcel } from '../alert.ts';
 import { execute } from '../redis/pipeline.ts';
+import { iso } from '../time.ts';
 import {
   ALERT_FIELD,
   type AlertRecord,
@@ -67,7 +68,7 @@ const HAD_BEEN_DELIVERED = 2;
 export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => number): Ledger => {
   const keys = ledgerKeys(prefix);
   const keysOf = (alert: Alert): [string, string, string] => [keys.alert(alert.id), keys.waiting, keys.open(alert)];
-  const nowIso = (): string => new Date(now()).toISOString();
+  const nowIso = (): string => iso(now());
 
   const records = (destination: Target, alerts: readonly Alert[]): Promise<(DeliveryRecord | undefined)[]> =>
     Promise.all(alerts.map(async ({ id }) => parseRecord(await redis.hget(keys.alert(id), destination.id))));

@@ -3,6 +3,7 @@
  * own loops decides that. Can it do its work (`ready`)? If not, starting it again would not help: something it depends on
  * is away, and a rollout or an operator should wait and look.
  */
+import { iso } from '../time.ts';
 
 export interface LoopReport {
   name: string;
@@ -55,8 +56,6 @@ interface Check extends CheckSettings {
   at: number;
   detail?: string;
 }
-
-const iso = (at: number): string => new Date(at).toISOString();
 
 const isStale = ({ result, provenWithinMs, at }: Check, now: number): boolean =>
   result === 'proven' && provenWithinMs !== undefined && now - at > provenWithinMs;

@@ -1,17 +1,19 @@
 /** The status page: plain HTML that needs no script, reads on a phone and in the dark, and refreshes itself. */
 import { type Html, html } from '../html.ts';
+import { cleanLine } from '../text.ts';
+import { ago, clockText } from '../time.ts';
 import { STYLE } from './page-style.ts';
 import { type Column, tableOf } from './page-table.ts';
 import type { ProtocolStatus, StatusReport } from './status.ts';
-import { ago, clockText, isLate, printable, scopeText, sortDestinations, sortProtocols, totalsOf } from './wording.ts';
+import { isLate, scopeText, sortDestinations, sortProtocols, totalsOf } from './wording.ts';
 
 const REFRESH_SECONDS = 10;
 /** More of them, made again every ten seconds, help nobody; the `status` command shows them all. */
 const MOST_PROBLEMS = 30;
 
 /** Text from outside: isolated, so that its writing direction stays its own. */
-const name = (text: string): Html => html`<bdi>${printable(text)}</bdi>`;
-const bad = (text: string): Html => html`<span class="bad">${printable(text)}</span>`;
+const name = (text: string): Html => html`<bdi>${cleanLine(text)}</bdi>`;
+const bad = (text: string): Html => html`<span class="bad">${cleanLine(text)}</span>`;
 const quiet = (text: string): Html => html`<span class="quiet">${text}</span>`;
 const count = (value: number): Html | number => (value === 0 ? quiet('0') : value);
 
@@ -24,7 +26,7 @@ const problemsOf = ({ problems }: StatusReport): Html => {
   return html`<section class="problems"><h2>Needs a look</h2><ul>${problems
     .slice(0, MOST_PROBLEMS)
     .map(
-      (problem) => html`<li>${printable(problem)}</li>`,
+      (problem) => html`<li>${cleanLine(problem)}</li>`,
     )}</ul>${more > 0 ? html`<p>and ${more} more</p>` : html``}</section>`;
 };
 
@@ -81,7 +83,7 @@ const mutesOf = ({ mutes }: StatusReport): Html =>
 ${tableOf(
   mutes,
   [
-    { head: 'Mute', as: 'word', cell: ({ id }) => printable(id) },
+    { head: 'Mute', as: 'word', cell: ({ id }) => cleanLine(id) },
     { head: 'Ends', as: 'time', cell: ({ until }) => clockText(until) },
     { head: 'Hides', as: 'number', cell: ({ hid }) => count(hid) },
     { head: 'What', cell: (mute) => name(scopeText(mute)) },
@@ -99,7 +101,7 @@ const protocolsOf = ({ protocols, services, now }: StatusReport): Html => {
     { head: 'Service', cell: ({ service }) => name(service) },
     {
       head: 'Channels',
-      cell: ({ channels }) => (channels.length === 0 ? bad('none') : printable(channels.join(', '))),
+      cell: ({ channels }) => (channels.length === 0 ? bad('none') : cleanLine(channels.join(', '))),
     },
     { head: 'Source', cell: (protocol) => perSource(protocol, ({ source }) => quiet(source)) },
     {

@@ -1,6 +1,9 @@
 /** The status report for a terminal or a file: aligned columns, what needs a look first, no colour. */
+
+import { cleanLine } from '../text.ts';
+import { ago, clockText } from '../time.ts';
 import type { StatusReport } from './status.ts';
-import { ago, clockText, printable, scopeText, sortDestinations, sortProtocols } from './wording.ts';
+import { scopeText, sortDestinations, sortProtocols } from './wording.ts';
 
 interface Column<Row> {
   head: string;
@@ -14,7 +17,7 @@ const GAP = '  ';
 const tableOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string[] => {
   const cells = [
     columns.map(({ head }) => head.toUpperCase()),
-    ...rows.map((row) => columns.map(({ cell }) => printable(String(cell(row))))),
+    ...rows.map((row) => columns.map(({ cell }) => cleanLine(String(cell(row))))),
   ];
   const widths = columns.map((_, index) => Math.max(...cells.map((row) => row[index]?.length ?? 0)));
   const align = (text: string, index: number): string =>
@@ -99,7 +102,7 @@ const problemsOf = ({ problems }: StatusReport): string[] =>
     : [
         section(
           'Needs a look',
-          problems.map((problem) => `${GAP}${printable(problem)}`),
+          problems.map((problem) => `${GAP}${cleanLine(problem)}`),
         ),
       ];
 

@@ -1,31 +1,10 @@
 /** How the status is put into words, the same on the page and in a terminal. */
 import type { Mute } from '../alert.ts';
+import { cleanLine } from '../text.ts';
 import type { DestinationStatus, ProtocolStatus, SourceStatus, StatusReport } from './status.ts';
 
-/** Control, direction and invisible characters: names come from outside and must not steer a terminal or turn a line round. */
-const INVISIBLE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the purpose
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
-
-/** One line that shows what it says. */
-export const printable = (text: string): string => text.replace(/[\t\n\r]+/g, ' ').replace(INVISIBLE, '');
-
-/** `12 s`, `4 min`, `3 h`, `2 d`: as exact as a person needs it. */
-export const ageText = (seconds: number): string => {
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
-};
-
-/** `4 min ago`; `never` for what never was. Times are ISO 8601. */
-export const ago = (at: string | undefined, now: string): string =>
-  at === undefined ? 'never' : `${ageText(Math.max(0, (Date.parse(now) - Date.parse(at)) / 1000))} ago`;
-
-/** `2026-11-21 10:07:31 UTC`. */
-export const clockText = (at: string): string => `${at.slice(0, 19).replace('T', ' ')} UTC`;
-
 const some = (word: string, names: readonly string[]): string[] =>
-  names.length === 0 ? [] : [`${word}${names.length === 1 ? '' : 's'} ${names.map(printable).join(', ')}`];
+  names.length === 0 ? [] : [`${word}${names.length === 1 ? '' : 's'} ${names.map(cleanLine).join(', ')}`];
 
 /** `protocol Lending Pool, detector flashLoan`: what a mute is about. */
 export const scopeText = ({

@@ -1,5 +1,6 @@
 /** From the items of one page to alerts that are queued: what is wanted, what is new, what is old. */
 import { type Alert, alertId, type Item, type ItemPage } from '../alert.ts';
+import { iso } from '../time.ts';
 import type { Cursor, Track } from './cursor.ts';
 import type { Identity, Seen } from './seen.ts';
 
@@ -25,7 +26,7 @@ export interface IngestDependencies {
 const datesOf = ({ dates }: Item): number[] => Object.values(dates);
 
 const isoOf = (item: Item, fallback: number): string =>
-  new Date(item.dates.createdAt ?? item.dates.txTimestamp ?? item.dates.updatedAt ?? fallback).toISOString();
+  iso(item.dates.createdAt ?? item.dates.txTimestamp ?? item.dates.updatedAt ?? fallback);
 
 const typeOf = ({ source, assessment }: Item): string =>
   source === 'notifications' ? 'notification.created' : `inspection.${assessment ?? 'unknown'}`;
@@ -38,7 +39,7 @@ export const toAlert = (item: Item, service: string, protocol: string, readAt: n
   type: typeOf(item),
   itemId: item.itemId,
   at: isoOf(item, readAt),
-  readAt: new Date(readAt).toISOString(),
+  readAt: iso(readAt),
   ...(item.txHash === undefined ? {} : { txHash: item.txHash }),
   item: item.raw,
   replay: false,

@@ -1,6 +1,7 @@
 /** Items that could not be understood: kept for people to look at, told once, never in the way of their neighbours. */
 import type { Cluster, Redis } from 'ioredis';
 import { contentId, type MalformedItem, type Source } from '../alert.ts';
+import { iso } from '../time.ts';
 
 export interface Quarantined extends MalformedItem {
   service: string;
@@ -32,7 +33,7 @@ export const createQuarantine = (redis: Redis | Cluster, prefix: string, now: ()
       const fresh: MalformedItem[] = [];
       for (const item of malformed) {
         const id = contentId(service, source, JSON.stringify(item.raw));
-        const entry: Quarantined = { service, source, at: new Date(now()).toISOString(), ...bounded(item) };
+        const entry: Quarantined = { service, source, at: iso(now()), ...bounded(item) };
         if ((await redis.hsetnx(key, id, JSON.stringify(entry))) === 0) continue;
         fresh.push(item);
         if ((await redis.hlen(key)) > KEPT) await redis.hdel(key, id);

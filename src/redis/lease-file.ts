@@ -1,6 +1,7 @@
 /** The file that says who has a data directory: made only where there is none, removed only as it was judged. */
 import { type FileHandle, open, readFile, stat, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { iso } from '../time.ts';
 
 export interface Lease {
   id: string;
@@ -14,7 +15,7 @@ export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoExceptio
 
 /** This process' lease as it is written now. */
 const textOf = (id: string): string => {
-  const lease: Lease = { id, host: hostname(), pid: process.pid, renewedAt: new Date().toISOString() };
+  const lease: Lease = { id, host: hostname(), pid: process.pid, renewedAt: iso(Date.now()) };
   return `${JSON.stringify(lease)}\n`;
 };
 

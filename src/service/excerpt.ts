@@ -1,17 +1,11 @@
 /** A short, printable piece of an answer that others wrote. */
+import { cleanLine } from '../text.ts';
 
 /** How much of a body is looked at, in UTF-16 units. */
 export const EXCERPT_SOURCE_LIMIT = 16_384;
 
 const MESSAGE_KEYS = ['message', 'error', 'detail', 'errors', 'title', 'reason', 'description'] as const;
 const MAX_DEPTH = 4;
-
-/** One line without control, direction, format or other invisible characters. */
-export const printable = (text: string): string => text.replace(/[\p{C}\p{Z}\s]+/gu, ' ').trim();
-
-/** At most `limit` UTF-16 units, never half a character, cut with an ellipsis. */
-export const cutTo = (text: string, limit: number): string =>
-  text.length <= limit ? text : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 
 /** The first text that reads like a message, wherever the service put it: error bodies have no documented shape. */
 const findMessage = (value: unknown, depth = 0): string | undefined => {
@@ -47,6 +41,6 @@ const jsonOf = (body: string): unknown => {
 export const excerptOf = (body: string): string => {
   const start = body.slice(0, EXCERPT_SOURCE_LIMIT);
   const json = jsonOf(start);
-  if (json !== undefined) return printable(findMessage(json) ?? start);
-  return printable(/^\s*</.test(start) ? htmlText(start) : start);
+  if (json !== undefined) return cleanLine(findMessage(json) ?? start);
+  return cleanLine(/^\s*</.test(start) ? htmlText(start) : start);
 };

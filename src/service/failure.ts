@@ -5,8 +5,8 @@
 import { errors } from 'undici';
 import { ServiceError, type ServiceReason } from '../errors.ts';
 import { createScrubber, type Secret } from '../secret.ts';
+import { cleanLine, shorten } from '../text.ts';
 import type { Deadline } from './deadline.ts';
-import { cutTo, printable } from './excerpt.ts';
 
 /** Longest message, in UTF-16 units. */
 const MESSAGE_LIMIT = 200;
@@ -34,7 +34,7 @@ const spellings = (key: string): string[] => [
 ];
 
 const describeRequest = (service: string, { method, endpoint, protocol }: RequestLabel): string => {
-  const of = protocol === undefined ? '' : ` of "${cutTo(printable(protocol), PROTOCOL_LIMIT)}"`;
+  const of = protocol === undefined ? '' : ` of "${shorten(cleanLine(protocol), PROTOCOL_LIMIT)}"`;
   return `${service}: ${method} ${endpoint}${of}`;
 };
 
@@ -42,8 +42,8 @@ const describeRequest = (service: string, { method, endpoint, protocol }: Reques
 export const createFailer = (service: string, apiKey: Secret): ((label: RequestLabel) => Fail) => {
   const scrub = createScrubber(spellings(apiKey.reveal()));
   return (label) => (reason, text, details) => {
-    const message = scrub(`${describeRequest(service, label)}: ${printable(text)}`);
-    return new ServiceError(reason, cutTo(message, MESSAGE_LIMIT), details);
+    const message = scrub(`${describeRequest(service, label)}: ${cleanLine(text)}`);
+    return new ServiceError(reason, shorten(message, MESSAGE_LIMIT), details);
   };
 };
 

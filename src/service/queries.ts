@@ -1,5 +1,6 @@
 /** What can be asked of the lists, and how it is written in paths and queries. */
 import { UsageError } from '../errors.ts';
+import { iso } from '../time.ts';
 import { type ArrayParams, type Params, segment } from './address.ts';
 import type { Assessment } from './wire.ts';
 
@@ -44,7 +45,7 @@ export interface NotificationQuery extends DateQuery {
 }
 
 const dateParam = (date: number | string | undefined): string | undefined =>
-  typeof date === 'number' ? new Date(date).toISOString() : date;
+  typeof date === 'number' ? iso(date) : date;
 
 const dateParams = ({ startDate, endDate, pageNumber, pageSize, sort }: DateQuery): Params => ({
   startDate: dateParam(startDate),

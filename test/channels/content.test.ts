@@ -3,7 +3,7 @@ import { expect, describe as suite, test } from 'vitest';
 import type { JsonObject } from '../../src/alert.ts';
 import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
 import { alertLink, type Content, describe, firedDetections } from '../../src/channels/content.ts';
-import { cleanText } from '../../src/channels/text.ts';
+import { cleanText } from '../../src/text.ts';
 import { inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../support/alerts.ts';
 import { anyJson, anyText } from '../support/texts.ts';
 

@@ -6,7 +6,7 @@ import { type DigestContent, describeDigest, nameOf, topOf } from '../../src/cha
 import { digestFile, itemLine } from '../../src/channels/digest-file.ts';
 import { describeIncident } from '../../src/channels/incident-content.ts';
 import { DIGEST_MAX } from '../../src/channels/incidents.ts';
-import { cleanLine } from '../../src/channels/text.ts';
+import { cleanLine } from '../../src/text.ts';
 import { inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../support/alerts.ts';
 import { HOSTILE_TEXTS } from '../support/hostile.ts';
 import { anyAlerts, hashOf, oneIncident, storm, stormAlert } from '../support/parcels.ts';
@@ -103,7 +103,7 @@ describe('a digest', () => {
       severity: 'CRITICAL',
       alerts: 120,
       span: '2026-11-20 10:07:12 to 11:22:33 UTC',
-      why: expect.stringMatching(/^BatchLookup /),
+      why: expect.stringMatching(/^Gathered /),
     });
     expect(content.headline).toBe(`${content.title}; worst: CRITICAL: Vault A: flashLoan, drasticBalanceChange`);
     expect(

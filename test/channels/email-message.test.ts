@@ -4,7 +4,7 @@ import type { Alert } from '../../src/alert.ts';
 import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
 import type { ComposeContext } from '../../src/channels/channel.ts';
 import { composeEmail, type MailBody } from '../../src/channels/email/message.ts';
-import { cleanLine, cleanText } from '../../src/channels/text.ts';
+import { cleanLine, cleanText } from '../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../support/alerts.ts';
 import { readHtml } from '../support/mail-reader.ts';
 import { anyText } from '../support/texts.ts';

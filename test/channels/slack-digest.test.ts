@@ -4,7 +4,7 @@ import { type Alert, type Destination, messageId } from '../../src/alert.ts';
 import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
 import { FORMATS, type Format, type Message } from '../../src/channels/channel.ts';
 import { composeSlack, type SlackBody } from '../../src/channels/slack/message.ts';
-import { cleanLine } from '../../src/channels/text.ts';
+import { cleanLine } from '../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../support/alerts.ts';
 import { HOSTILE_TEXTS } from '../support/hostile.ts';
 import { hashOf } from '../support/numbered.ts';

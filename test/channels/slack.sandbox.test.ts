@@ -6,9 +6,9 @@ import { FORMATS, type Format } from '../../src/channels/channel.ts';
 import { createGuardedPost } from '../../src/channels/http.ts';
 import { slackConfig } from '../../src/channels/slack/config.ts';
 import { slack } from '../../src/channels/slack/transport.ts';
-import { cleanLine } from '../../src/channels/text.ts';
 import { HOSTILE_NAME, HOSTILE_TEXTS } from '../../src/sandbox/hostile.ts';
 import { createSlackReceiver } from '../../src/sandbox/receivers/slack/slack.ts';
+import { cleanLine } from '../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../support/alerts.ts';
 
 const closers: (() => Promise<unknown>)[] = [];

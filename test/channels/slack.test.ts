@@ -9,7 +9,7 @@ import { escapeSlack } from '../../src/channels/slack/markup.ts';
 import { composeSlack, type SlackBody } from '../../src/channels/slack/message.ts';
 import { slack } from '../../src/channels/slack/transport.ts';
 import { SLACK_CODES } from '../../src/channels/slack/verdicts.ts';
-import { cleanLine, cleanText } from '../../src/channels/text.ts';
+import { cleanLine, cleanText } from '../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../support/alerts.ts';
 import { startHttpReceiver } from '../support/http-receiver.ts';
 import { parseSlack, readSlack } from '../support/slack-reader.ts';

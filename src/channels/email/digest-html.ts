@@ -1,5 +1,6 @@
 /** The HTML part of a digest mail: what, how many and where, then the worst, each with its hash. */
 import { escapeHtml } from '../../html.ts';
+import { shortenAddresses } from '../../text.ts';
 import { type DigestContent, nameOf } from '../digest.ts';
 import type { Shown } from './digest.ts';
 import { accentOf, INK, LINK, MONO, MUTED, noticeHtml, pageHtml, SMALL, WRAP } from './page.ts';
@@ -31,9 +32,8 @@ const rowHtml = (count: string, name: string, look: 'ink' | 'muted'): string => 
   );
 };
 
-/** Whole addresses would fill a phone; they stand in the file. */
-const shortAddresses = (name: string): string =>
-  name.replace(/\b(0x[0-9a-f]{8})[0-9a-f]{26}([0-9a-f]{6})\b/gi, '$1…$2');
+/** Whole addresses would fill a phone; the attached file has them. */
+const shortAddresses = (name: string): string => shortenAddresses(name, { head: 10, tail: 6 });
 
 /** The number first: a long name wraps beside it on a narrow phone. */
 const tableHtml = ({ title, rows, more }: Shown['tables'][number]): string => {

@@ -1,8 +1,9 @@
 /** A digest as the parts of a mail: counts and the worst to read at once, the whole list as a file with it. */
+
+import { cleanLine, shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import { type CountTable, type DigestContent, type DigestItem, nameOf, topOf } from '../digest.ts';
 import { digestFile, itemLine } from '../digest-file.ts';
-import { cleanLine, shorten } from '../text.ts';
 import { digestHtml } from './digest-html.ts';
 import type { MailParts } from './message.ts';
 import { paragraphs } from './single.ts';

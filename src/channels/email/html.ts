@@ -1,7 +1,7 @@
 /** The HTML part of a mail that tells one incident. */
 import { escapeHtml } from '../../html.ts';
+import { shorten } from '../../text.ts';
 import type { Content, Detection, Fact } from '../content.ts';
-import { shorten } from '../text.ts';
 import { accentOf, INK, LINK, lines, MONO, noticeHtml, PRE, pageHtml, SMALL, WRAP } from './page.ts';
 
 const CODE = new Set(['Transaction', 'Origin', 'Method', 'Inspection', 'Notification']);

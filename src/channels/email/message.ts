@@ -1,10 +1,10 @@
 /** A parcel as mails: what makes each a mail of its own, around the parts that tell it. */
 import { type Alert, contentId, type Destination, type Parcel } from '../../alert.ts';
+import { cleanLine, shorten } from '../../text.ts';
 import type { ComposeContext, Message } from '../channel.ts';
 import { describeDigest } from '../digest.ts';
 import { describeIncident } from '../incident-content.ts';
 import { messagesOf } from '../incidents.ts';
-import { cleanLine, shorten } from '../text.ts';
 import { digestParts } from './digest.ts';
 import { singleParts } from './single.ts';
 

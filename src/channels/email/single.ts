@@ -1,7 +1,8 @@
 /** One incident as the parts of a mail: a text that is complete by itself, and HTML beside it. */
+
+import { shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import type { Content, Detection, Fact } from '../content.ts';
-import { shorten } from '../text.ts';
 import { LEADING, renderHtml } from './html.ts';
 import type { MailParts } from './message.ts';
 

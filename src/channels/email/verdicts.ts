@@ -4,8 +4,8 @@
  * nodemailer 10.6 `errors.d.ts`, https://docs.aws.amazon.com/ses (throttling), https://support.google.com/a/answer/3726730
  */
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
+import { cleanLine, shorten } from '../../text.ts';
 import { networkCodeOf, networkFailure } from '../network.ts';
-import { cleanLine, shorten } from '../text.ts';
 
 interface Verdict {
   /** SMTP reply code. */

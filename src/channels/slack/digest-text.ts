@@ -1,5 +1,6 @@
 /** Many alerts as texts alone, shown as they stand: for a channel without files, and after a refusal. Pure. */
 import type { Alert } from '../../alert.ts';
+import { chunksOf } from '../../chunks.ts';
 import type { Format } from '../channel.ts';
 import { type CountTable, type DigestContent, type DigestItem, nameOf, topOf } from '../digest.ts';
 import { itemLine } from '../digest-file.ts';
@@ -78,8 +79,5 @@ const textsOf = (incidents: readonly Alert[][], describe: Describe, format: Form
  * stay as they were.
  */
 export const digestTexts = (alerts: readonly Alert[], describe: Describe, format: Format): DigestPart[] => {
-  const incidents = incidentsOf(alerts);
-  return Array.from({ length: Math.ceil(incidents.length / ITEMS_MAX) }, (_, part) =>
-    textsOf(incidents.slice(part * ITEMS_MAX, (part + 1) * ITEMS_MAX), describe, format),
-  ).flat();
+  return chunksOf(incidentsOf(alerts), ITEMS_MAX).flatMap((incidents) => textsOf(incidents, describe, format));
 };

@@ -1,10 +1,10 @@
 /** Many alerts as one Slack message, with a file where it cannot hold all that is to be told. Pure. */
 import type { KnownBlock } from '@slack/types';
 import type { Alert } from '../../alert.ts';
+import { cleanLine } from '../../text.ts';
 import type { ComposeContext } from '../channel.ts';
 import { type CountTable, type DigestContent, type DigestItem, describeDigest, nameOf } from '../digest.ts';
 import { digestFile } from '../digest-file.ts';
-import { cleanLine } from '../text.ts';
 import { type Describe, type DigestPart, digestTexts, lineOf, rowsOf } from './digest-text.ts';
 import {
   code,

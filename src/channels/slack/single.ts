@@ -1,10 +1,11 @@
 /** One incident as a Slack message, in three degrees of plainness. Pure. */
 import type { KnownBlock, SectionBlock } from '@slack/types';
 import type { Alert } from '../../alert.ts';
+import { chunksOf } from '../../chunks.ts';
+import { cleanLine, shorten } from '../../text.ts';
 import type { ComposeContext } from '../channel.ts';
 import type { Content, Detection, Fact } from '../content.ts';
 import { describeIncident } from '../incident-content.ts';
-import { cleanLine, shorten } from '../text.ts';
 import {
   beginning,
   context,
@@ -41,10 +42,8 @@ const isWide = ({ value, items = [value] }: Fact): boolean =>
 const factBlocks = (facts: readonly Fact[]): SectionBlock[] => {
   const wide = facts.filter(isWide).map((fact) => section(factText(fact)));
   const narrow = facts.filter((fact) => !isWide(fact)).map(factText);
-  const rows = Array.from({ length: Math.ceil(narrow.length / LIMITS.fields) }, (_, row): SectionBlock => {
-    return { type: 'section', fields: narrow.slice(row * LIMITS.fields, (row + 1) * LIMITS.fields) };
-  });
-  return [...wide, ...rows];
+  const rows = chunksOf(narrow, LIMITS.fields);
+  return [...wide, ...rows.map((fields): SectionBlock => ({ type: 'section', fields }))];
 };
 
 const blocksOf = ({ title, notice, detections, message, facts }: Content): KnownBlock[] => [

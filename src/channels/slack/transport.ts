@@ -2,10 +2,10 @@
 import { Agent } from 'undici';
 import type { ChannelEntry } from '../../alert.ts';
 import { DeliveryError } from '../../errors.ts';
+import { cleanLine, shorten } from '../../text.ts';
 import { quoteContact, webAddress, webLabel } from '../address.ts';
 import type { Addresses, Channel, ChannelDependencies, ChannelModule } from '../channel.ts';
 import { type GuardedPost, retryAfterMs } from '../http.ts';
-import { cleanLine, shorten } from '../text.ts';
 import { createBot, WITHOUT_PREVIEWS } from './bot.ts';
 import { type Call, createCall } from './call.ts';
 import type { SlackConfig } from './config.ts';

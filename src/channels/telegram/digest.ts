@@ -3,10 +3,10 @@
  * file that lists all. One message either way: a group takes twenty a minute.
  */
 import type { Alert } from '../../alert.ts';
+import { shorten, shortenAddresses } from '../../text.ts';
 import { type Count, type CountTable, type DigestContent, type DigestItem, nameOf, topOf } from '../digest.ts';
 import { type DigestFile, digestFile, itemLine } from '../digest-file.ts';
 import { incidentsOf } from '../incidents.ts';
-import { shorten } from '../text.ts';
 import { disarmEach, entitiesIn, type Line, lengthOf, type Piece } from './lines.ts';
 import { BLANK, ENTITIES_MAX, noticeLines, TEXT_LIMIT } from './single.ts';
 
@@ -26,9 +26,7 @@ const IN_CAPTION: Size = { title: 140, notice: 160, table: 90 };
 /** Of an item's first line in a caption. */
 const ITEM_LIMIT = 120;
 
-/** Whole addresses would take two lines of a phone each. */
-const rowText = ({ name, count }: Count): string =>
-  `${name.replace(/(0x[0-9a-f]{4})[0-9a-f]{32}(?=[0-9a-f]{4}\b)/gi, '$1…')} ×${count}`;
+const rowText = ({ name, count }: Count): string => `${shortenAddresses(name, { head: 6, tail: 4 })} ×${count}`;
 
 /** `Detectors: flashLoan ×80, mixer ×12 + 3 more`; the first is always there. */
 const tableLine = (table: CountTable, limit: number): Line => {

@@ -2,7 +2,7 @@
  * Lines of text with a little markup, measured and cut as plain text and escaped last: no cut can fall inside a tag or
  * an entity. Source of the markup: https://core.telegram.org/bots/api#html-style
  */
-import { shorten } from '../text.ts';
+import { beginningOf, shorten } from '../../text.ts';
 
 /** Plain text with at most one kind of markup; Telegram does not nest links and code. */
 export interface Piece {
@@ -151,5 +151,5 @@ const foldLine = (line: Line, limit: number): Line[] => {
 const foldedPiece = (text: string, limit: number): string => {
   if (text.length <= limit) return text;
   const space = text.lastIndexOf(' ', limit - 1);
-  return space > limit / 2 ? text.slice(0, space + 1) : text.slice(0, limit).replace(/[\ud800-\udbff]$/, '');
+  return space > limit / 2 ? text.slice(0, space + 1) : beginningOf(text, limit);
 };

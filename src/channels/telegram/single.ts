@@ -1,7 +1,8 @@
 /** One incident as lines of a Telegram message: what, where and which transaction first, the ids last. */
+
+import { shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import { type Content, type Detection, type Fact, UNKNOWN } from '../content.ts';
-import { shorten } from '../text.ts';
 import { disarm, disarmEach, entitiesIn, fitLines, type Line, lengthOf, type Piece, splitLines } from './lines.ts';
 
 /** UTF-16 units after entity parsing. Telegram counts whole characters, of which there are no more. */

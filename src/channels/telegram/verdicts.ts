@@ -5,8 +5,8 @@
  */
 import { TelegramError } from 'telegraf';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
+import { cleanLine, shorten } from '../../text.ts';
 import { networkFailure } from '../network.ts';
-import { cleanLine, shorten } from '../text.ts';
 import { formatChatAddress, parseChatAddress } from './address.ts';
 
 interface Verdict {

@@ -9,10 +9,11 @@ import {
   messageId,
   type Parcel,
 } from '../../alert.ts';
+import { chunksOf } from '../../chunks.ts';
+import { shorten } from '../../text.ts';
 import type { Chains } from '../chains.ts';
 import type { ComposeContext, Message } from '../channel.ts';
 import { alertLink } from '../content.ts';
-import { shorten } from '../text.ts';
 
 const PARTIAL_LIMIT = 500;
 
@@ -68,9 +69,6 @@ const bodyOf = (alerts: readonly Alert[], destination: Destination, whole: boole
   return { type: 'batch', timestamp: latest(alerts), data: { items: [first, ...others] } };
 };
 
-const chunks = (alerts: readonly Alert[], size: number): Alert[][] =>
-  Array.from({ length: Math.ceil(alerts.length / size) }, (_, index) => alerts.slice(index * size, (index + 1) * size));
-
 /**
  * One message an alert, or a batch of up to `batch`; the body is the exact text that is signed and sent. What a receiver
  * refused comes again in smaller steps: a batch as its alerts one by one, a single alert without lists and objects.
@@ -81,7 +79,7 @@ export const composeWebhook = (
   { batch }: { batch: number } = { batch: 1 },
 ): Message<string>[] => {
   const whole = format === 'rich' || (format === 'plain' && batch > 1 && alerts.length > 1);
-  return chunks(alerts, format === 'rich' ? batch : 1).map((some) => ({
+  return chunksOf(alerts, format === 'rich' ? batch : 1).map((some) => ({
     destination,
     alerts: some,
     id: messageId(

@@ -1,5 +1,6 @@
 /** What Tocsin itself has to say, as an alert: it travels, is booked and is tried again like any other. */
 import { type Alert, type Announcement, alertId, TOCSIN } from '../../alert.ts';
+import { iso } from '../../time.ts';
 
 export interface AnnouncementInput {
   about: Announcement;
@@ -10,7 +11,7 @@ export interface AnnouncementInput {
 }
 
 export const announcementAlert = ({ about, key, message }: AnnouncementInput, now: number): Alert => {
-  const at = new Date(now).toISOString();
+  const at = iso(now);
   const itemId = `${about} ${key}`;
   return {
     id: alertId(TOCSIN, 'notifications', itemId),

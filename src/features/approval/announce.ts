@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
 import type { Store } from '../../app/store.ts';
-import { cleanLine } from '../../channels/text.ts';
 import { nameOf } from '../../ledger/record.ts';
+import { cleanLine } from '../../text.ts';
 import { createAnnounce } from '../announcements/announce.ts';
 import type { Fallback } from '../fallback/fallback.ts';
 import type { HeldDestination } from './store.ts';

@@ -4,6 +4,7 @@ import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import type { RouteSettings, Routes } from '../../dispatch/routes.ts';
+import { iso } from '../../time.ts';
 import { createApprovalPolicy, type IsOpen, trustedBy } from './policy.ts';
 
 export interface ApprovalHoldDependencies {
@@ -87,7 +88,7 @@ export const createApprovalHold = ({
   /** Ends as dead, and kept. */
   const drop = (destination: Destination): Promise<number> =>
     drain(destination, async (alerts) => {
-      const end = { reason: 'not-approved', message: NOT_APPROVED, at: new Date(now()).toISOString() };
+      const end = { reason: 'not-approved', message: NOT_APPROVED, at: iso(now()) };
       for (const alert of alerts) await dead.bury({ alert, destination, attempts: 0, ...end });
       await ledger.book(destination, alerts, { state: 'dead', attempt: { outcome: 'dead', durationMs: 0, ...end } });
     });

@@ -3,6 +3,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../../alert.ts';
 import { type Target, targetOf } from '../../ledger/record.ts';
 import { execute } from '../../redis/pipeline.ts';
+import { iso } from '../../time.ts';
 
 /** A destination that somebody approved or revoked. */
 export interface Decision extends Target {
@@ -71,7 +72,7 @@ export const createApprovalStore = (redis: Redis | Cluster, prefix: string, now:
   const revokedKey = `${prefix}:revoked`;
   const heldKey = `${prefix}:held`;
   const alertsKey = (id: string): string => `${prefix}:held:${id}`;
-  const nowIso = (): string => new Date(now()).toISOString();
+  const nowIso = (): string => iso(now());
 
   const decisions = async (key: string): Promise<Decision[]> =>
     Object.values(await redis.hgetall(key))

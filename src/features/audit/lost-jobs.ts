@@ -3,6 +3,7 @@ import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination, type Par
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { AlertRecord, Ledger, Target } from '../../ledger/ledger.ts';
 import type { DeliveryRef, JobScan } from '../../queue/scan.ts';
+import { iso } from '../../time.ts';
 
 export interface LostDependencies {
   jobScan: JobScan;
@@ -62,7 +63,7 @@ export const createLostDeliveries = (dependencies: LostDependencies) => {
 
   /** What nothing leads to any more ends: an open alert would hold back the copy of the cursors for ever. */
   const bury = async ({ target }: Suspect, alert: Alert): Promise<void> => {
-    const end = { reason: LOST, message: NOWHERE, at: new Date(now()).toISOString() };
+    const end = { reason: LOST, message: NOWHERE, at: iso(now()) };
     await dead.bury({ alert, attempts: 0, ...end });
     await ledger.book(target, [alert], { state: 'dead', attempt: { outcome: 'dead', durationMs: 0, ...end } });
   };

@@ -12,6 +12,7 @@ import type { Track } from '../../poll/cursor.ts';
 import { createWalkDetector, type WalkDetector } from '../../poll/failure-detector.ts';
 import { createLateItems, type Unknown } from '../../poll/late-items.ts';
 import { createPollLock } from '../../poll/lock.ts';
+import { iso } from '../../time.ts';
 import type { AuditReport, ProtocolAudit, Unaudited } from './balance.ts';
 import { type AuditWindow, createReconciler } from './compare.ts';
 import { createLostSearch, type FoundLost } from './lost-search.ts';
@@ -49,8 +50,6 @@ const LOCK_PATIENCE_MS = 15_000;
 const LOCK_RETRY_MS = 100;
 const NOT_ASKED = 'not asked, as the service is in trouble';
 const UNSWEPT = 'no sweep has read it to the end yet';
-
-const iso = (at: number): string => new Date(at).toISOString();
 
 const emptyAudit = (service: string, protocol: string, at: number): ProtocolAudit => ({
   service,

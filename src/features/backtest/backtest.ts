@@ -4,6 +4,7 @@ import { firedDetections } from '../../channels/content.ts';
 import { openConfiguredChannels } from '../../channels/open.ts';
 import type { Config } from '../../config/schema.ts';
 import { type Routes, routeAlert } from '../../dispatch/routes.ts';
+import { iso } from '../../time.ts';
 import type { HistoryProtocol, openHistory, Period, Unread } from '../replay/history.ts';
 import { createRouteReview } from '../routes/review.ts';
 import { routeSettings } from '../routes/routes.ts';
@@ -134,8 +135,8 @@ export const backtest = async (input: BacktestInput): Promise<BacktestReport> =>
       },
     });
     return {
-      since: new Date(period.since).toISOString(),
-      until: new Date(period.until).toISOString(),
+      since: iso(period.since),
+      until: iso(period.until),
       ...collector.counts(),
       ...(await deliveries.loads()),
       problems: problemsOf(config, protocols),

@@ -7,6 +7,7 @@ import type { Config } from '../../config/schema.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import { targetOf } from '../../ledger/record.ts';
 import { oldestFirst } from '../../queue/batch-store.ts';
+import { iso } from '../../time.ts';
 import { createApprovalPolicy, trustedBy } from '../approval/policy.ts';
 import { comparisonOf, correlationSettings } from '../correlation/correlate.ts';
 import { type Booked, coveringAlertAt } from '../correlation/match.ts';
@@ -104,7 +105,7 @@ export const createDeliveryForecast = (config: Config, channels: readonly Channe
     const sent = new Map<string, { destination: Destination; messages: LoadMessage[] }>();
     await forecast((arrivals.get(channel.kind) ?? []).toSorted(byDate), {
       ...pacingOf(channel.kind, options),
-      compose: (parcel, format, at) => channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, chains }),
+      compose: (parcel, format, at) => channel.compose(parcel, { sentAt: iso(at), format, chains }),
       canAmend: channel.amend !== undefined,
       incidentWindowMs: config.alerts.incidentWindow,
       uncovered: correlation.uncovered,

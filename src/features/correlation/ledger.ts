@@ -4,6 +4,7 @@ import type { Alert, Destination } from '../../alert.ts';
 import { BOOK } from '../../ledger/ledger.ts';
 import { type DeliveryRecord, ledgerKeys, noteAlert, parseRecord, targetOf } from '../../ledger/record.ts';
 import { execute } from '../../redis/pipeline.ts';
+import { iso } from '../../time.ts';
 
 export interface CoveredDeliveries {
   /** Ends a delivery as told with another alert. False where it was tried or has ended: then it goes its own way. */
@@ -21,7 +22,7 @@ export const createCoveredDeliveries = (
       const record: DeliveryRecord = {
         state: 'delivered',
         destination: targetOf(destination),
-        at: new Date(now()).toISOString(),
+        at: iso(now()),
         attempts: [],
         with: other,
       };

@@ -5,6 +5,7 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import { type Alert, type AlertContext, contentId } from '../../alert.ts';
+import { iso } from '../../time.ts';
 
 /** A fact's name by its kind; what is not known of the alert is left out. */
 export interface Facts {
@@ -88,7 +89,7 @@ export const createFirstSeen = (
     const name = JSON.stringify([service, protocol]);
     return [`${prefix}:facts:${name}`, `${prefix}:firsts:${name}`];
   };
-  const sinceOf = (since: string): string => new Date(Math.max(Number(since), now() - keptMs)).toISOString();
+  const sinceOf = (since: string): string => iso(Math.max(Number(since), now() - keptMs));
 
   return {
     note: async (alert, facts) => {

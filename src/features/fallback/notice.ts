@@ -1,7 +1,8 @@
 /** Which alerts go to the fallback, and the sentence that says why. Pure. */
 import { type Alert, type Destination, isAnnouncement, isHuman, isSample } from '../../alert.ts';
-import { durationText } from '../../deliver/duration.ts';
 import { type DeliveryRecord, nameOf, type Target } from '../../ledger/record.ts';
+import { shorten } from '../../text.ts';
+import { durationText } from '../../time.ts';
 
 /** Also the label of the metric. `late`: no person's channel accepted it in time. `held`: its destination is not approved. */
 export type DivertReason = 'late' | 'dead' | 'stranded' | 'held';
@@ -28,10 +29,7 @@ const NAMED = 4;
 const LONGEST = 160;
 
 /** As it goes on within a sentence. */
-const inner = (sentence: string): string => {
-  const text = sentence.trim().replace(/\.+$/, '');
-  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
-};
+const inner = (sentence: string): string => shorten(sentence.trim().replace(/\.+$/, ''), LONGEST);
 
 export interface LateInput {
   deliveries: readonly DeliveryRecord[];

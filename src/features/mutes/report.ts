@@ -1,6 +1,8 @@
 /** What is told when a mute ends. Pure. */
-import { cleanLine, shorten } from '../../channels/text.ts';
-import { clockText, scopeText } from '../../ops/wording.ts';
+
+import { scopeText } from '../../ops/wording.ts';
+import { cleanLine, shorten } from '../../text.ts';
+import { clockText, iso } from '../../time.ts';
 import { type HiddenItem, MOST_LISTED, type StoredMute } from './store.ts';
 
 /** What one message, or several, shall tell. */
@@ -74,7 +76,7 @@ export const muteReportTexts = (
   { hid, items, insteadOf = [] }: MuteReport,
 ): string[] => {
   const listed = items.toSorted((a, b) => a.at.localeCompare(b.at)).slice(0, MOST_LISTED);
-  const until = new Date(endedAt).toISOString();
+  const until = iso(endedAt);
   const times = `${clockText(mute.from)} to ${clockText(until)}`;
   const scope = shorten(scopeText(mute), LIMITS.scope);
   const more = hid - listed.length;

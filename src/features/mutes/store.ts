@@ -3,6 +3,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Mute } from '../../alert.ts';
 import { type DeliveryRecord, ledgerKeys, noteAlert, targetOf } from '../../ledger/record.ts';
 import { execute } from '../../redis/pipeline.ts';
+import { iso } from '../../time.ts';
 
 /** A mute and what became of it. Times are ISO 8601. */
 export interface StoredMute extends Mute {
@@ -110,8 +111,6 @@ end
 return { hid, others }`;
 
 const FACTS = ['endedAt', 'closedAt', 'toldAt', 'hid'] as const;
-
-const iso = (at: number): string => new Date(at).toISOString();
 
 /** A mute stands under its id; what became of it under its id and a word. */
 const toStored = (fields: Readonly<Record<string, string>>, id: string, json: string): StoredMute => {

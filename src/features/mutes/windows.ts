@@ -1,5 +1,6 @@
 /** Mutes that come again by the clock of a time zone, as the config writes them. Pure. */
 import { contentId, type Mute } from '../../alert.ts';
+import { iso } from '../../time.ts';
 
 export interface MuteWindow {
   /** As of a `Mute`. */
@@ -73,7 +74,7 @@ export const muteOfWindow = (window: MuteWindow, now: number): Mute | undefined 
     const from = momentOf(opens, timeZone);
     const until = momentOf(opens + lengthOf(window) * MINUTE_MS, timeZone);
     if (from > now || now >= until) continue;
-    const times = { from: new Date(from).toISOString(), until: new Date(until).toISOString() };
+    const times = { from: iso(from), until: iso(until) };
     return { id: idOf(window, from), protocols, detectors, destinations, reason, ...times };
   }
   return undefined;

@@ -3,6 +3,7 @@ import { type Destination, isHuman } from '../../alert.ts';
 import type { DeliveryReason } from '../../errors.ts';
 import { type Subject, subjectName } from '../../ledger/outage-subject.ts';
 import { nameOf } from '../../ledger/record.ts';
+import { clockText } from '../../time.ts';
 
 export interface AudienceInput extends Subject {
   fallback: readonly Destination[];
@@ -18,8 +19,6 @@ export const audienceOf = ({ destination, isSender, fallback, routed, isBroken }
   const first = fallback.filter(isWell);
   return first.length > 0 ? first : routed.filter((one) => isHuman(one) && isWell(one));
 };
-
-const timeText = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 
 const sentenceOf = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
@@ -71,7 +70,7 @@ const adviceOf = ({ destination: { kind }, isSender, reason, hasFallback }: Brok
 export const brokenText = (input: BrokenInput): string =>
   [
     `${capital(subjectName(input))} takes no alerts: ${sentenceOf(input.message)}`,
-    `Since ${timeText(input.since)}. ${waitText(input.waiting)}`,
+    `Since ${clockText(input.since)}. ${waitText(input.waiting)}`,
     ...adviceOf(input),
     ...(input.outageStore >= TOLD_BREAKS ? [COMES_AND_GOES] : []),
   ].join('\n');
@@ -86,7 +85,7 @@ export interface WellInput extends Subject {
 export const wellText = (input: WellInput): string =>
   [
     `${capital(subjectName(input))} works again.`,
-    `It was broken since ${timeText(input.since)}: ${sentenceOf(input.message)}`,
+    `It was broken since ${clockText(input.since)}: ${sentenceOf(input.message)}`,
     input.waiting === 0 ? waitText(0) : `${waitText(input.waiting)} They are sent now.`,
     ...(input.reason === 'destination-dead' ? ['What died meanwhile is kept: `tocsin dead retry` sends it.'] : []),
   ].join('\n');

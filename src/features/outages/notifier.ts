@@ -5,6 +5,7 @@ import type { Store } from '../../app/store.ts';
 import type { Broken } from '../../deliver/health.ts';
 import type { RouteSettings, Routes } from '../../dispatch/routes.ts';
 import { type Subject, senderSubject, subjectId, subjectName } from '../../ledger/outage-subject.ts';
+import { iso } from '../../time.ts';
 import { createAnnounce } from '../announcements/announce.ts';
 import { audienceOf, brokenText, movedText, TOLD_BREAKS, wellText } from './message.ts';
 
@@ -53,7 +54,7 @@ export const createOutageNotifier = (dependencies: OutageNotifierDependencies) =
     const id = subjectId(subject);
     const times = await outageStore.count(id);
     const told = times > TOLD_BREAKS ? [] : await audience(subject, alerts);
-    const standing = await outageStore.note(id, { since: new Date(now()).toISOString(), reason, message, told });
+    const standing = await outageStore.note(id, { since: iso(now()), reason, message, told });
     const { since } = standing;
     const waiting = await waitingFor(subject);
     const hasFallback = fallback.length > 0;

@@ -1,6 +1,7 @@
 /** What a second look means: when to look, what a sighting says, what people are told. Pure. */
 import { type Alert, type Change, followUpId, type Item, type JsonObject } from '../../alert.ts';
 import { isWanted } from '../../poll/ingest.ts';
+import { iso } from '../../time.ts';
 import type { DueRecheck, Watched } from './store.ts';
 
 /** What an answer told of an inspection; `unsure`: nothing. */
@@ -106,7 +107,7 @@ export const toFollowUp = (
   { change, first, was, item }: Extract<Verdict, { kind: 'tell' }>,
   now: number,
 ): Alert => {
-  const at = new Date(now).toISOString();
+  const at = iso(now);
   return {
     id: followUpId(first.alertId, change, followUps + 1),
     source: 'inspections',

@@ -1,9 +1,10 @@
 /** A marked sample: shaped like a real finding, so that it shows what people will see, and plainly a test. */
 import { type Alert, alertId } from '../../alert.ts';
+import { iso } from '../../time.ts';
 
 /** `id` tells samples apart; the same id is the same sample. */
 export const sampleAlert = (service: string, protocol: string, id: string, now: number): Alert => {
-  const at = new Date(now).toISOString();
+  const at = iso(now);
   const txHash = `0x${'0'.repeat(64)}`;
   return {
     id: alertId(service, 'inspections', id),

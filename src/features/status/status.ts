@@ -5,6 +5,7 @@ import type { Config } from '../../config/schema.ts';
 import { nameOf } from '../../ledger/record.ts';
 import type { HeldStatus, StatusReport } from '../../ops/status.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
+import { iso } from '../../time.ts';
 import { version } from '../../version.ts';
 import type { HeldDestination } from '../approval/store.ts';
 import { createActiveMutes } from '../mutes/active.ts';
@@ -21,8 +22,6 @@ export interface StatusDependencies {
   startedAt?: number;
   now(): number;
 }
-
-const iso = (at: number): string => new Date(at).toISOString();
 
 /** A sentence names so many. */
 const MOST_NAMED = 3;

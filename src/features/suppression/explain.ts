@@ -3,7 +3,7 @@ import type { Alert, Destination } from '../../alert.ts';
 import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
 import type { RouteSettings } from '../../dispatch/routes.ts';
-import { clockText } from '../../ops/wording.ts';
+import { clockText } from '../../time.ts';
 import { createApprovalHold } from '../approval/hold.ts';
 import { createActiveMutes } from '../mutes/active.ts';
 import { createMuteOf } from '../mutes/match.ts';

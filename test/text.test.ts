@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cleanLine, cleanText, shorten } from '../../src/channels/text.ts';
-import { anyText } from '../support/texts.ts';
+import { beginningOf, cleanLine, cleanText, shorten, shortenAddresses, shortenMiddle } from '../src/text.ts';
+import { anyText } from './support/texts.ts';
 
 describe('cleanText', () => {
   test.each([
@@ -72,4 +72,27 @@ describe('shorten', () => {
       }),
     );
   });
+});
+
+describe('shortenMiddle', () => {
+  test.each([
+    ['0x0123456789abcdef', '0x01…cdef'],
+    ['0x01cdef', '0x01cdef'],
+    ['0x01_cdef', '0x01_cdef'],
+    ['', ''],
+  ])('%j is %j', (text, short) => expect(shortenMiddle(text, { head: 4, tail: 4 })).toBe(short));
+});
+
+test('shortenAddresses shortens every address, and neither hashes nor words', () => {
+  const address = `0x${'aB3'.padEnd(40, '0')}`;
+  const hash = `0x${'c'.repeat(64)}`;
+  expect(shortenAddresses(`${address} to ${address}: ${hash} x${address}`, { head: 6, tail: 4 })).toBe(
+    `0xaB30…0000 to 0xaB30…0000: ${hash} x${address}`,
+  );
+});
+
+test('beginningOf keeps whole characters', () => {
+  expect(beginningOf('a🧨b', 2)).toBe('a');
+  expect(beginningOf('a🧨b', 3)).toBe('a🧨');
+  expect(beginningOf('ab', 5)).toBe('ab');
 });

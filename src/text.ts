@@ -1,0 +1,41 @@
+/** Text from outside, made safe to show: no control, direction or invisible characters; cuts are visible to the reader. */
+
+/** Everything that ends a line somewhere becomes a line feed: a field must not fake a line of ours. */
+const LINE_ENDS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
+
+/**
+ * Control characters except line feed and tab, characters that are drawn as nothing (zero-width, direction and tag
+ * characters, variation selectors, fillers), interlinear annotation, lone surrogates and noncharacters.
+ */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Cs}\ufff9-\ufffb]|(?![\n\t])\p{Cc}/gu;
+
+/** Marks piled up on one letter cover the lines around it; no script needs more than four. */
+const PILED_MARKS = /(\p{M}{4})\p{M}+/gu;
+
+/** A text of blank lines would push what follows out of sight. */
+const BLANK_LINES = /\n(?:[^\S\n]*\n){2,}/g;
+
+/** Several lines of text, made safe to show. */
+export const cleanText = (text: string): string =>
+  text.replace(LINE_ENDS, '\n').replace(INVISIBLE, '').replace(PILED_MARKS, '$1').replace(BLANK_LINES, '\n\n').trim();
+
+/** The same for a place that has one line only. */
+export const cleanLine = (text: string): string => cleanText(text).replace(/\s+/g, ' ');
+
+/** The first `limit` UTF-16 units, less one where that would cut a character in half. */
+export const beginningOf = (text: string, limit: number): string =>
+  text.slice(0, limit).replace(/[\ud800-\udbff]$/, '');
+
+/** Keeps at most `limit` UTF-16 units, never half a character, and shows with an ellipsis that something is missing. */
+export const shorten = (text: string, limit: number): string => {
+  if (text.length <= limit) return text;
+  return limit < 1 ? '' : `${beginningOf(text, limit - 1).trimEnd()}…`;
+};
+
+/** The beginning and the end of an id or a hash: enough to compare two of them by eye. */
+export const shortenMiddle = (text: string, { head, tail }: { head: number; tail: number }): string =>
+  text.length <= head + tail + 1 ? text : `${text.slice(0, head)}…${text.slice(-tail)}`;
+
+/** Shortens every address of an account or contract in a text: a whole one takes two lines of a phone. */
+export const shortenAddresses = (text: string, size: { head: number; tail: number }): string =>
+  text.replace(/\b0x[0-9a-f]{40}\b/gi, (address) => shortenMiddle(address, size));

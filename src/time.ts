@@ -1,0 +1,73 @@
+/** Times and durations: how we store them and how people read them. Clock times are always in UTC. Pure. */
+
+/** Epoch milliseconds, or ISO 8601 in UTC (`...Z`), which is how we store times. */
+export type Moment = number | string;
+
+/** How we store times: ISO 8601 in UTC with milliseconds. */
+export const iso = (at: number): string => new Date(at).toISOString();
+
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
+
+/** Epoch milliseconds of an ISO 8601 date-time from outside; NaN for anything else. */
+export const parseTime = (value: unknown): number =>
+  typeof value === 'string' && DATE_TIME.test(value) ? Date.parse(value) : Number.NaN;
+
+const LENGTHS = { minutes: 16, seconds: 19, milliseconds: 23 };
+
+type Precision = keyof typeof LENGTHS;
+
+/** `2026-11-21 10:07:31`, for a column whose head says that it is UTC. */
+export const clock = (at: Moment, precision: Precision = 'seconds'): string =>
+  (typeof at === 'number' ? iso(at) : at).replace(/Z$/, '').slice(0, LENGTHS[precision]).replace('T', ' ');
+
+/** `2026-11-21 10:07:31 UTC` */
+export const clockText = (at: Moment, precision: Precision = 'seconds'): string => `${clock(at, precision)} UTC`;
+
+/** `2026-11-20 10:07:12 to 10:12:31 UTC`, from two texts of `clockText`. */
+export const spanText = (from: string, to: string): string => {
+  if (from === to) return from;
+  const sameDay = from.slice(0, 10) === to.slice(0, 10);
+  return sameDay ? `${from.replace(/ UTC$/, '')} to ${to.slice(11)}` : `${from} to ${to}`;
+};
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const EXACT_UNITS = [
+  [HOUR_MS, 'h'],
+  [MINUTE_MS, 'min'],
+  [SECOND_MS, 's'],
+] as const;
+
+/** A limit or a deadline, exactly: `1 s`, `60 s`, `2 min`, `1500 ms`. At least two of a unit, so that `60 s` stays. */
+export const durationText = (ms: number): string => {
+  const [size, unit] = EXACT_UNITS.find(([each]) => ms % each === 0 && (ms > each || each === SECOND_MS)) ?? [1, 'ms'];
+  return `${ms / size} ${unit}`;
+};
+
+const ROUND_UNITS = [
+  [DAY_MS, 'd'],
+  [HOUR_MS, 'h'],
+  [MINUTE_MS, 'min'],
+  [SECOND_MS, 's'],
+] as const;
+
+/** An age, rounded to at least two of its unit: `12 s`, `90 s`, `4 min`, `3 h`, `2 d`. */
+export const ageText = (ms: number): string => {
+  const [size, unit] = ROUND_UNITS.find(([each]) => ms >= 2 * each) ?? [SECOND_MS, 's'];
+  return `${Math.round(ms / size)} ${unit}`;
+};
+
+/** The whole units that have passed between two events: `19 s`, `1 min`, `3 h`. */
+export const elapsedText = (ms: number): string => {
+  const [size, unit] = ROUND_UNITS.find(([each]) => ms >= each) ?? [SECOND_MS, 's'];
+  return `${Math.floor(ms / size)} ${unit}`;
+};
+
+const epochOf = (at: Moment): number => (typeof at === 'number' ? at : Date.parse(at));
+
+/** `4 min ago`; `never` for what has never happened. */
+export const ago = (at: Moment | undefined, now: Moment): string =>
+  at === undefined ? 'never' : `${ageText(Math.max(0, epochOf(now) - epochOf(at)))} ago`;
