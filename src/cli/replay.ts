@@ -17,6 +17,7 @@ import {
 import { createRetry } from '../features/replay/retry.ts';
 import { routeSettings } from '../features/routes/routes.ts';
 import { targetOf } from '../ledger/record.ts';
+import { iso } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { warnOfHeld, warnOfIdle } from './dead-change.ts';
 import { parsePeriod } from './moment.ts';
@@ -74,7 +75,7 @@ const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<Rep
   const onQueued = (sent: number): void => {
     queued = sent;
   };
-  const period = { since: new Date(plan.period.since).toISOString(), until: new Date(plan.period.until).toISOString() };
+  const period = { since: iso(plan.period.since), until: iso(plan.period.until) };
   try {
     const counts = await replayHistory({ ...run, resend: retry.resend, withContext, onReplayed, onQueued }, plan);
     warnOfIdle(await retry.idleKinds(kinds), context);

@@ -1,6 +1,7 @@
 /** What operators did by commands: each command writes it down where it acts, and every daemon copies it into its log. */
 import type { Cluster, Redis } from 'ioredis';
 import { execute } from '../redis/pipeline.ts';
+import { iso } from '../time.ts';
 
 /** A mute as the log names it. Times are ISO 8601. */
 interface MuteFacts {
@@ -59,7 +60,7 @@ export const createOperatorLog = (
   return {
     record: async (...actions) => {
       if (actions.length === 0) return;
-      const at = new Date(now()).toISOString();
+      const at = iso(now());
       const batch = redis.pipeline();
       for (const action of actions) {
         batch.xadd(key, 'MAXLEN', mostKept, '*', 'action', JSON.stringify({ ...action, at }));
