@@ -12,7 +12,7 @@ import { createOutageNotifier } from '../features/outages/notifier.ts';
 import { createRouting, routeSettings } from '../features/routes/routes.ts';
 import { createRestraints } from '../features/suppression/suppression.ts';
 import type { Subject } from '../ledger/outage-subject.ts';
-import { NOWHERE } from '../ledger/record.ts';
+import { NO_DESTINATION } from '../ledger/record.ts';
 import { createDeliveryReport } from '../ops/delivery-report.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
@@ -39,15 +39,18 @@ interface StrandedDependencies extends Pick<DeliveryDependencies, 'store' | 'log
   fallback: Pick<Fallback, 'onUnroutable'>;
 }
 
-/** Ends an alert that has no destination: buried first and booked last, so that a crash in between does it again. */
+/** Ends an alert that has no destination: the dead letter first, the ledger last, so that a crash in between repeats both. */
 const createUnroutable =
   ({ store, fallback, log, now }: StrandedDependencies) =>
   async (alert: Alert, problems: readonly string[]): Promise<void> => {
     const message = problems.length > 0 ? `${NO_ROUTE}: ${problems.join('; ')}` : `${NO_ROUTE}: it has no channels`;
     const end = { reason: 'no-destination', message, at: iso(now()) };
-    await store.dead.bury({ alert, attempts: 0, ...end });
+    await store.dead.add({ alert, attempts: 0, ...end });
     await fallback.onUnroutable(alert, message);
-    await store.ledger.book(NOWHERE, [alert], { state: 'dead', attempt: { outcome: 'dead', durationMs: 0, ...end } });
+    await store.ledger.recordAttempt(NO_DESTINATION, [alert], {
+      state: 'dead',
+      attempt: { outcome: 'dead', durationMs: 0, ...end },
+    });
     log.error(
       { service: alert.service, protocol: alert.protocol, item: alert.itemId, reason: message },
       'alert is dead',
@@ -78,7 +81,7 @@ export const createDelivery = (dependencies: DeliveryDependencies) => {
     routesOf,
     restrain: restraints.restrain,
     setDeadline: fallback.setDeadline,
-    expect: store.ledger.expect,
+    expect: store.ledger.recordWaiting,
     enqueue: store.queues.enqueue,
     stranded: createUnroutable({ store, fallback, log, now }),
     onRouted: ({ service, protocol, source }) => metrics.alerts.inc({ service, protocol, source }),

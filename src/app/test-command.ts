@@ -99,7 +99,7 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
         const stop = delivering.start();
         stopWorkers = () => stop(0);
       }
-      await store.ledger.expect(parcels);
+      await store.ledger.recordWaiting(parcels);
       await store.queues.enqueue(parcels);
       return !workers.includes(0);
     },

@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import type { Resent } from '../features/replay/resend.ts';
 import { createRetry, type Retried } from '../features/replay/retry.ts';
 import type { DeadDelivery } from '../ledger/dead-letters.ts';
-import { NOWHERE } from '../ledger/record.ts';
+import { NO_DESTINATION } from '../ledger/record.ts';
 import { cleanLine } from '../text.ts';
 import { confirm } from './confirm.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -96,7 +96,7 @@ const dropSome = async ({ store }: View, letters: readonly DeadDelivery[]): Prom
   for (const together of Map.groupBy(letters, ({ destination }) => destination?.id).values()) {
     const [first] = together;
     const alerts = together.map(({ alert }) => alert);
-    const found = await store.corrections.drop(first?.destination ?? NOWHERE, alerts);
+    const found = await store.corrections.drop(first?.destination ?? NO_DESTINATION, alerts);
     dropped.push(...together.filter((_, index) => found[index] !== 'waiting'));
   }
   await store.dead.remove(dropped);

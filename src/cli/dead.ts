@@ -5,7 +5,7 @@ import { type Content, describe } from '../channels/content.ts';
 import { UsageError } from '../errors.ts';
 import { createTracer, readLetters } from '../features/trace/trace.ts';
 import type { DeadDelivery } from '../ledger/dead-letters.ts';
-import { NOWHERE, targetOf } from '../ledger/record.ts';
+import { NO_DESTINATION, targetOf } from '../ledger/record.ts';
 import { cleanLine } from '../text.ts';
 import { clock } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -40,7 +40,7 @@ export async function* lettersOf({ store }: View, ids: readonly string[]): Async
 /** As it may be shown: an address may hold a secret, so it stays where it is. */
 const shown = ({ destination, ...letter }: DeadDelivery) => ({
   ...letter,
-  destination: targetOf(destination ?? NOWHERE),
+  destination: targetOf(destination ?? NO_DESTINATION),
 });
 type Shown = ReturnType<typeof shown>;
 
@@ -52,7 +52,7 @@ const withoutItem = ({ alert, ...letter }: Shown) => {
 type Listed = ReturnType<typeof withoutItem>;
 
 const placeText = ({ destination: { kind, label } }: Pick<Shown, 'destination'>): string =>
-  kind === NOWHERE.kind ? label : `${kind} ${label}`;
+  kind === NO_DESTINATION.kind ? label : `${kind} ${label}`;
 
 const listText = (letters: readonly Listed[]): string =>
   renderTable<Listed>(

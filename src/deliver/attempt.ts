@@ -102,7 +102,11 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
       return { kind: 'partial', progress };
     }
     const entry: Attempt = { at: iso(now()), outcome: 'delivered', durationMs, ...provided, ...mark(alerts) };
-    const isRepeat = await ledger.book(destination, alerts, { state: 'delivered', attempt: entry, ...receipt });
+    const isRepeat = await ledger.recordAttempt(destination, alerts, {
+      state: 'delivered',
+      attempt: entry,
+      ...receipt,
+    });
     await destinationStats.succeeded(destination, alerts.length, entry.at);
     await health.worked(destination);
     onAttempt({ kind: channel.kind, destination, alerts, attempt, outcome: 'delivered', durationMs, ...provided });
@@ -170,7 +174,7 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
     const { destination, alerts } = message;
     const isDead = entry.outcome === 'dead';
     if (isDead) await buryAll(alerts, destination, entry, attempt);
-    await ledger.book(destination, alerts, { state: isDead ? 'dead' : 'waiting', attempt: entry });
+    await ledger.recordAttempt(destination, alerts, { state: isDead ? 'dead' : 'waiting', attempt: entry });
     // A sample's failure is told to whoever sent it, and its address may be nobody's.
     if (alerts.every(isSample)) return;
     await destinationStats.failed(destination, isDead ? alerts.length : 0, entry.at, entry.message);
@@ -178,7 +182,7 @@ export const createAttempt = (dependencies: AttemptDependencies) => {
 
   const buryAll = async (alerts: readonly Alert[], destination: Destination, entry: Attempt, attempts: number) => {
     const { at, reason = 'unknown', message = '' } = entry;
-    for (const alert of alerts) await dead.bury({ alert, destination, reason, message, attempts, at });
+    for (const alert of alerts) await dead.add({ alert, destination, reason, message, attempts, at });
     await dependencies.onDead?.(destination, alerts, message);
   };
 

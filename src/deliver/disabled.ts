@@ -48,8 +48,8 @@ export const createDisabled = (redis: Redis | Cluster, prefix: string): Disabled
 
 export interface RefusalDependencies {
   disabled: Pick<Disabled, 'find'>;
-  ledger: Pick<Ledger, 'pending' | 'book'>;
-  dead: Pick<DeadLetters, 'bury'>;
+  ledger: Pick<Ledger, 'pending' | 'recordAttempt'>;
+  dead: Pick<DeadLetters, 'add'>;
   destinationStats: Pick<DestinationStats, 'failed'>;
   onDead(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
   onAttempt(event: AttemptEvent): void;
@@ -65,10 +65,10 @@ export const refuseDisabled = (dependencies: RefusalDependencies, deliver: Proce
   const end = async (destination: Destination, alerts: readonly Alert[], attempts: number, why: string) => {
     const at = iso(now());
     const said = { reason: REASON, message: why };
-    for (const alert of alerts) await dead.bury({ alert, destination, attempts, at, ...said });
+    for (const alert of alerts) await dead.add({ alert, destination, attempts, at, ...said });
     await dependencies.onDead(destination, alerts, why);
     const attempt = { at, outcome: 'dead', durationMs: 0, ...said } as const;
-    await ledger.book(destination, alerts, { state: 'dead', attempt });
+    await ledger.recordAttempt(destination, alerts, { state: 'dead', attempt });
     await destinationStats.failed(destination, alerts.length, at, why);
     const { kind } = destination;
     dependencies.onAttempt({ kind, destination, alerts, attempt: attempts, outcome: 'dead', durationMs: 0, ...said });

@@ -1,4 +1,4 @@
-/** What operators change in the books. An ordinary delivery never comes here. */
+/** What operators change in the ledger. An ordinary delivery never comes here. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert } from '../alert.ts';
 import { execute } from '../redis/pipeline.ts';
@@ -9,29 +9,29 @@ import {
   type DeliveryState,
   lastFew,
   ledgerKeys,
-  NOWHERE,
-  noteAlert,
+  NO_DESTINATION,
   parseRecord,
+  recordAlert,
   type Target,
   targetOf,
 } from './record.ts';
 
 export interface Corrections {
   /**
-   * Puts ended deliveries back on their way: dead ones for `retried`, all for `replayed`. Gives, in the order of
-   * `alerts`, the state that each was found in; undefined where the books knew nothing of it, which opens it as well.
+   * Makes ended deliveries wait again: dead ones for `retried`, all for `replayed`. Gives, in the order of `alerts`, the
+   * state that each was found in; undefined where the ledger did not know it, which reopens it as well.
    */
   reopen(target: Target, alerts: readonly Alert[], act: 'retried' | 'replayed'): Promise<(DeliveryState | undefined)[]>;
-  /** Notes that somebody gave up dead deliveries; they stay dead. Gives the states they were found in. */
+  /** Records that an operator gave up dead deliveries; they stay dead. Gives the states they were found in. */
   drop(target: Target, alerts: readonly Alert[]): Promise<(DeliveryState | undefined)[]>;
-  /** Takes back that an alert had no destination, once it has one. */
+  /** Removes the record that an alert had no destination, once it has one. */
   clearUnroutable(alerts: readonly Alert[]): Promise<void>;
 }
 
 /**
- * KEYS: the alert, the counts; ARGV: destination, record, states it may be in, whether it is opened. Not counted among
- * the track's open alerts: what is sent again by hand must not hold back the copy of the cursors, or after a loss of
- * Redis everything since that alert would be sent again.
+ * KEYS: the alert, the counts; ARGV: destination, record, states it may be in, whether it is reopened. Not added to the
+ * track's open alerts: an alert sent again by hand must not hold back the cursor backup, or a loss of Redis would send
+ * everything since that alert again.
  */
 const AMEND = `
 local old = redis.call('HGET', KEYS[1], ARGV[1])
@@ -66,7 +66,7 @@ export const createCorrections = (redis: Redis | Cluster, prefix: string, now: (
     const noted = redis.pipeline();
     const batch = redis.pipeline();
     alerts.forEach((alert, index) => {
-      noteAlert(noted, keys, alert);
+      recordAlert(noted, keys, alert);
       const record = JSON.stringify(amended(parseRecord(known[index]), target, done));
       batch.eval(AMEND, 2, keys.alert(alert.id), keys.waiting, target.id, record, FROM[act], opens);
     });
@@ -79,7 +79,7 @@ export const createCorrections = (redis: Redis | Cluster, prefix: string, now: (
     drop: (target, alerts) => amend(target, alerts, 'dropped'),
     clearUnroutable: async (alerts) => {
       const batch = redis.pipeline();
-      for (const { id } of alerts) batch.hdel(keys.alert(id), NOWHERE.id);
+      for (const { id } of alerts) batch.hdel(keys.alert(id), NO_DESTINATION.id);
       await execute(batch);
     },
   };

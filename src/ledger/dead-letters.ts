@@ -2,7 +2,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import { type Alert, type Destination, deliveryId } from '../alert.ts';
 import { execute } from '../redis/pipeline.ts';
-import { NOWHERE } from './record.ts';
+import { NO_DESTINATION } from './record.ts';
 
 export interface DeadDelivery {
   /** The delivery's id. */
@@ -19,20 +19,20 @@ export interface DeadDelivery {
 }
 
 export interface DeadLetters {
-  bury(dead: Omit<DeadDelivery, 'id'>): Promise<void>;
+  add(dead: Omit<DeadDelivery, 'id'>): Promise<void>;
   list(): Promise<DeadDelivery[]>;
-  /** Of all letters, in no order; cheap however many there are. */
+  /** Of all dead letters, in no order; cheap however many there are. */
   ids(): Promise<string[]>;
   /** Those of `ids` that are kept, in their order. */
   get(ids: readonly string[]): Promise<DeadDelivery[]>;
-  /** Takes letters away, each only as it was read: one that died again meanwhile stays. */
+  /** Removes letters, each only as it was read: a delivery that died again meanwhile stays. */
   remove(letters: readonly DeadDelivery[]): Promise<void>;
   count(): Promise<number>;
 }
 
-/** Under which id a dead delivery is kept. */
+/** The id under which a dead delivery is kept. */
 export const deadId = (alert: Pick<Alert, 'id'>, destination: Pick<Destination, 'id'> | undefined): string =>
-  deliveryId(alert.id, (destination ?? NOWHERE).id);
+  deliveryId(alert.id, (destination ?? NO_DESTINATION).id);
 
 /** KEYS: the letters; ARGV: id, the letter as it was read. */
 const REMOVE = `
@@ -44,7 +44,7 @@ const parse = (json: string): DeadDelivery => JSON.parse(json) as DeadDelivery;
 export const createDeadLetters = (redis: Redis | Cluster, prefix: string): DeadLetters => {
   const key = `${prefix}:dead`;
   return {
-    bury: async (dead) => {
+    add: async (dead) => {
       const id = deadId(dead.alert, dead.destination);
       await redis.hset(key, id, JSON.stringify({ id, ...dead }));
     },

@@ -1,6 +1,7 @@
-/** How each destination is doing, over all daemons: for `status`, the page and people who ask "does it still work?". */
+/** Statistics of each destination, over all daemons: for `status` and the status page. */
 import type { Cluster, Redis } from 'ioredis';
 import type { ChannelKind, Destination } from '../alert.ts';
+import { execute } from '../redis/pipeline.ts';
 
 export interface DestinationStatistics {
   id: string;
@@ -17,8 +18,11 @@ export interface DestinationStatistics {
 }
 
 export interface DestinationStats {
-  succeeded(destination: Destination, alerts: number, at: string): Promise<void>;
+  /** `delivered` counts alerts; `at` is ISO 8601. */
+  succeeded(destination: Destination, delivered: number, at: string): Promise<void>;
+  /** `dead` counts alerts that failed for good by this; `error` is a sentence without secrets. */
   failed(destination: Destination, dead: number, at: string, error: string): Promise<void>;
+  /** By kind and label. */
   list(): Promise<DestinationStatistics[]>;
 }
 
@@ -32,12 +36,8 @@ export const createDestinationStats = (redis: Redis | Cluster, prefix: string): 
     by: number,
     fields: Record<string, string>,
   ) => {
-    await redis
-      .pipeline()
-      .sadd(index, id)
-      .hset(keyOf(id), { id, kind, label, ...fields })
-      .hincrby(keyOf(id), count, by)
-      .exec();
+    const batch = redis.pipeline().sadd(index, id);
+    await execute(batch.hset(keyOf(id), { id, kind, label, ...fields }).hincrby(keyOf(id), count, by));
   };
 
   const read = async (id: string): Promise<DestinationStatistics> => {
@@ -55,7 +55,8 @@ export const createDestinationStats = (redis: Redis | Cluster, prefix: string): 
   };
 
   return {
-    succeeded: (destination, alerts, at) => write(destination, 'delivered', alerts, { lastSuccess: at, lastError: '' }),
+    succeeded: (destination, delivered, at) =>
+      write(destination, 'delivered', delivered, { lastSuccess: at, lastError: '' }),
     failed: (destination, dead, at, error) => write(destination, 'dead', dead, { lastFailure: at, lastError: error }),
     list: async () => {
       const all = await Promise.all((await redis.smembers(index)).map(read));

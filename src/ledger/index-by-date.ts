@@ -1,4 +1,4 @@
-/** What is in the books, found by date: for audits, and to keep the books bounded. Never asked on the way of an alert. */
+/** The ledger's alerts by date: for audits, and to keep the ledger bounded. No delivery asks it. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 import { execute } from '../redis/pipeline.ts';
@@ -9,13 +9,13 @@ export interface AlertIndex {
   between(from: number, to: number): Promise<string[]>;
   /** Destinations of alerts' deliveries, by id, in the order of `alerts`. */
   destinations(alerts: readonly Alert['id'][]): Promise<Destination['id'][][]>;
-  /** Ids of a track's alerts that are on their way, oldest first. */
+  /** Ids of a track's alerts with a waiting delivery, oldest first. */
   open(track: Pick<Alert, 'service' | 'source' | 'protocol'>): Promise<string[]>;
-  /** Takes the oldest alerts out of the books where there are more than they hold; what is on its way stays. */
+  /** Removes the oldest alerts where there are too many; those with a waiting delivery stay. Gives how many it removed. */
   trim(): Promise<number>;
 }
 
-/** About 2 kB each. Sooner or later than the 35 days only where so many come in that time. */
+/** About 2 kB each. Fewer than 35 days are kept only where more alerts come in that time. */
 const MOST_ALERTS = 200_000;
 const CHUNK = 500;
 
@@ -27,7 +27,7 @@ export const createAlertIndex = (
 ): AlertIndex => {
   const keys = ledgerKeys(prefix);
 
-  /** Those of `ids` that nothing is on its way of. */
+  /** Those of `ids` without a waiting delivery. */
   const closed = async (ids: readonly string[]): Promise<string[]> => {
     const batch = redis.pipeline();
     for (const id of ids) batch.hget(keys.alert(id), OPEN_FIELD);

@@ -1,4 +1,4 @@
-/** What breaks and works again: one destination, or the sender (a token, a mail server) behind all of its kind. */
+/** What an outage concerns: one destination, or the sender (a token, a mail server) behind every destination of a kind. */
 import type { ChannelKind, Destination } from '../alert.ts';
 import { nameOf } from './record.ts';
 

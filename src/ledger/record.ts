@@ -1,8 +1,8 @@
-/** What the books say of one alert: one hash an alert, a field a destination. */
+/** What the ledger holds of one alert: one hash an alert, a field a destination. */
 import type { ChainableCommander } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 
-/** `waiting` is on its way; the other three are final, but `dead` may be retried by hand. */
+/** `waiting` is queued or held; the other three are final, but `dead` may be retried by hand. */
 export type DeliveryState = 'waiting' | 'delivered' | 'muted' | 'dead';
 
 export interface Attempt {
@@ -21,7 +21,7 @@ export interface Attempt {
   replay?: boolean;
 }
 
-/** What an operator, or a mute, did with a delivery. */
+/** What an operator or a mute did with a delivery. */
 export interface Act {
   /** ISO 8601. */
   at: string;
@@ -32,7 +32,7 @@ export interface Act {
   reason?: string;
 }
 
-/** A destination as it is written down: without its address, which may hold a secret. */
+/** A destination as it is recorded: without its address, which may hold a secret. */
 export type Target = Pick<Destination, 'id' | 'label'> & { kind: string };
 
 export interface DeliveryRecord {
@@ -42,15 +42,15 @@ export interface DeliveryRecord {
   at: string;
   /** The provider's id of the last message. */
   providerId?: string;
-  /** What a later message needs to belong to it, see `channels/channel.ts`. */
+  /** What a later message needs to refer to this one, see `channels/channel.ts`. */
   handle?: string;
   /** The last few, oldest first. */
   attempts: Attempt[];
-  /** The last few, oldest first; absent where nobody did anything. */
+  /** The last few, oldest first; absent where nobody changed anything. */
   acts?: Act[];
-  /** The alert that told the same there, so that nothing was sent; gone with the first attempt. */
+  /** The alert that covers this one there, so that nothing was sent; gone with the first attempt. */
   with?: string;
-  /** What put it here besides the routes, see `deliver/unrouted.ts`; gone with the first attempt. */
+  /** What asked for it, where that is not the routes, see `features/announcements`; gone with the first attempt. */
   by?: string;
 }
 
@@ -62,8 +62,8 @@ export interface AlertRecord {
   deliveries: DeliveryRecord[];
 }
 
-/** Stands in the books where an alert had no destination at all. */
-export const NOWHERE: Target = { id: 'none', kind: 'none', label: 'no destination' };
+/** Recorded as the destination of an alert that had none. */
+export const NO_DESTINATION: Target = { id: 'none', kind: 'none', label: 'no destination' };
 
 export const RETENTION_SECONDS = 35 * 24 * 3600;
 const KEPT = 10;
@@ -72,17 +72,17 @@ const KEPT = 10;
 export const lastFew = <T>(entries: readonly T[]): T[] => entries.slice(-KEPT);
 
 export const ALERT_FIELD = 'alert';
-/** How many of the alert's deliveries are on their way. */
+/** How many of the alert's deliveries wait. */
 export const OPEN_FIELD = 'open';
 
 export const ledgerKeys = (prefix: string) => ({
   alert: (id: string): string => `${prefix}:alert:${id}`,
   transaction: (hash: string): string => `${prefix}:tx:${hash.toLowerCase()}`,
-  /** Every alert in the books, by date. */
+  /** Every alert in the ledger, by date. */
   index: `${prefix}:books`,
-  /** Deliveries on their way, by destination. */
+  /** How many deliveries wait, by destination. */
   waiting: `${prefix}:waiting`,
-  /** Alerts of a track that are on their way, by date. */
+  /** Alerts of a track with a waiting delivery, by date. */
   open: ({ service, source, protocol }: Pick<Alert, 'service' | 'source' | 'protocol'>): string =>
     `${prefix}:open:${JSON.stringify([service, source, protocol])}`,
 });
@@ -97,12 +97,12 @@ export const parseRecord = (json: string | null | undefined): DeliveryRecord | u
   json ? (JSON.parse(json) as DeliveryRecord) : undefined;
 
 const summary = (alert: Alert): AlertRecord['alert'] => {
-  const { item: _item, replay: _replay, notice: _notice, context: _context, ...told } = alert;
-  return told;
+  const { item: _item, replay: _replay, notice: _notice, context: _context, ...recorded } = alert;
+  return recorded;
 };
 
-/** Writes down what the alert is about, and keeps the page for as long again. */
-export const noteAlert = (batch: ChainableCommander, keys: LedgerKeys, alert: Alert): void => {
+/** Records what the alert is about, and keeps its hash for as long again. */
+export const recordAlert = (batch: ChainableCommander, keys: LedgerKeys, alert: Alert): void => {
   batch.hsetnx(keys.alert(alert.id), ALERT_FIELD, JSON.stringify(summary(alert)));
   batch.expire(keys.alert(alert.id), RETENTION_SECONDS);
   batch.zadd(keys.index, Date.parse(alert.at), alert.id);
@@ -111,21 +111,21 @@ export const noteAlert = (batch: ChainableCommander, keys: LedgerKeys, alert: Al
   batch.expire(keys.transaction(alert.txHash), RETENTION_SECONDS);
 };
 
-/** How an attempt ended, with what its receipt says. */
-export interface Booking extends Pick<DeliveryRecord, 'state' | 'providerId' | 'handle'> {
+/** How an attempt ended, with the ids of its receipt. */
+export interface AttemptResult extends Pick<DeliveryRecord, 'state' | 'providerId' | 'handle'> {
   attempt: Attempt;
 }
 
 export const isFinal = (state: DeliveryState): boolean => state !== 'waiting';
 
 /** The record after one more attempt. */
-export const booked = (
+export const afterAttempt = (
   before: DeliveryRecord | undefined,
   target: Target,
-  { attempt, ...end }: Booking,
+  { attempt, ...end }: AttemptResult,
 ): DeliveryRecord => ({
   ...end,
-  // Another job of the same delivery that has still to be tried again does not undo its end.
+  // A job that will be retried does not undo the final state that another job of the same delivery reached.
   state: before && isFinal(before.state) && !isFinal(end.state) ? before.state : end.state,
   destination: targetOf(target),
   at: attempt.at,

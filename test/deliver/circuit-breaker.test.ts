@@ -59,7 +59,7 @@ describe('a probe', () => {
     const { add, run, start, sent, answers, ledger, time, begun } = setUpDeliveries({ gathers: false });
     answers.C1 = range(1, 3).map(() => failure('retry'));
     add(range(1, 3).map((n) => makeAlert(n)));
-    await ledger.book(DESTINATION, [makeAlert(4)], {
+    await ledger.recordAttempt(DESTINATION, [makeAlert(4)], {
       state: 'delivered',
       attempt: { at: '2026-11-20T11:00:00.000Z', outcome: 'delivered', durationMs: 1 },
     });

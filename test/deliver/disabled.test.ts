@@ -65,7 +65,7 @@ describe('what is for it', () => {
     const [first] = ALERTS;
     if (first === undefined) throw new Error('no alert');
     const receipt = { at: AT, outcome: 'delivered', durationMs: 1 } as const;
-    await ledger.book(GONE, [first], { state: 'delivered', attempt: receipt });
+    await ledger.recordAttempt(GONE, [first], { state: 'delivered', attempt: receipt });
     expect(await run()).toEqual({ done: true });
     expect(delivered).toEqual([]);
     const letters = await dead.list();
@@ -98,7 +98,7 @@ describe('what is for it', () => {
   test('is nothing where all of it was delivered before', async () => {
     const { disabled, ledger, told, events, run } = setUp();
     const receipt = { at: AT, outcome: 'delivered', durationMs: 1 } as const;
-    await ledger.book(GONE, ALERTS, { state: 'delivered', attempt: receipt });
+    await ledger.recordAttempt(GONE, ALERTS, { state: 'delivered', attempt: receipt });
     await disabled.disable(GONE, AT, 'it answered 410');
     expect(await run()).toEqual({ done: true });
     expect({ told, events }).toEqual({ told: [], events: [] });

@@ -52,12 +52,15 @@ test('the books keep an end that comes in the same moment as a setback', async (
   const { ledger, states } = setUpDeliveries();
   const alert = makeAlert(1);
   const at = '2026-11-20T12:00:00.000Z';
-  await ledger.expect([{ destination: DESTINATION, alerts: [alert] }]);
+  await ledger.recordWaiting([{ destination: DESTINATION, alerts: [alert] }]);
   const delivered = { state: 'delivered', attempt: { at, outcome: 'delivered', durationMs: 1 } } as const;
   const waiting = { state: 'waiting', attempt: { at, outcome: 'retrying', durationMs: 1 } } as const;
-  await Promise.all([ledger.book(DESTINATION, [alert], delivered), ledger.book(DESTINATION, [alert], waiting)]);
+  await Promise.all([
+    ledger.recordAttempt(DESTINATION, [alert], delivered),
+    ledger.recordAttempt(DESTINATION, [alert], waiting),
+  ]);
   expect(await states(1)).toEqual(['delivered']);
-  expect(await ledger.waiting()).toEqual({});
+  expect(await ledger.waitingByDestination()).toEqual({});
 });
 
 describe('a message that grows', () => {

@@ -117,14 +117,14 @@ describe('delivering a parcel', () => {
   test('what is on its way is counted by destination, once however often it is expected', async () => {
     const { run, ledger } = setUp({ answers: [undefined, failure('destination-dead')] });
     const parcel = { destination: DESTINATION, alerts: [makeAlert(1), makeAlert(2), makeAlert(3)] };
-    await ledger.expect([parcel]);
-    await ledger.expect([parcel]);
-    expect(await ledger.waiting()).toEqual({ [DESTINATION.id]: 3 });
+    await ledger.recordWaiting([parcel]);
+    await ledger.recordWaiting([parcel]);
+    expect(await ledger.waitingByDestination()).toEqual({ [DESTINATION.id]: 3 });
     await run([makeAlert(1), makeAlert(2)]);
-    expect(await ledger.waiting()).toEqual({ [DESTINATION.id]: 1 });
+    expect(await ledger.waitingByDestination()).toEqual({ [DESTINATION.id]: 1 });
     await run([makeAlert(3)]);
-    await ledger.expect([parcel]);
-    expect(await ledger.waiting()).toEqual({});
+    await ledger.recordWaiting([parcel]);
+    expect(await ledger.waitingByDestination()).toEqual({});
   });
 
   test('after a passing fault only the rest is sent again', async () => {

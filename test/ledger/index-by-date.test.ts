@@ -16,12 +16,12 @@ const setUp = (mostAlerts?: number) => {
   const time = { now: T0 };
   const ledger = createLedger(redis, prefix, () => time.now);
   const deliver = (n: number) =>
-    ledger.book(DESTINATION, [at(n)], {
+    ledger.recordAttempt(DESTINATION, [at(n)], {
       state: 'delivered',
       attempt: { at: new Date(T0).toISOString(), outcome: 'delivered', durationMs: 1 },
     });
   const expectAll = (numbers: readonly number[]) =>
-    ledger.expect([{ destination: DESTINATION, alerts: numbers.map(at) }]);
+    ledger.recordWaiting([{ destination: DESTINATION, alerts: numbers.map(at) }]);
   return { time, ledger, deliver, expectAll, alertIndex: createAlertIndex(redis, prefix, () => time.now, mostAlerts) };
 };
 

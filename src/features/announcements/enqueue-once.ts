@@ -3,7 +3,7 @@ import type { Parcel } from '../../alert.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 
 export interface EnqueueOnceDependencies {
-  ledger: Pick<Ledger, 'expect' | 'read'>;
+  ledger: Pick<Ledger, 'recordWaiting' | 'read'>;
   enqueue(parcels: readonly Parcel[]): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export const createEnqueueOnce = ({ ledger, enqueue }: EnqueueOnceDependencies) 
   };
 
   return async (parcels: readonly Parcel[], by: string): Promise<Parcel[]> => {
-    await ledger.expect(parcels, by);
+    await ledger.recordWaiting(parcels, by);
     const owned = await Promise.all(parcels.map((parcel) => ownedBy(parcel, by)));
     const fresh = owned.filter(({ alerts }) => alerts.length > 0);
     await enqueue(fresh);

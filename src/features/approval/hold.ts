@@ -41,7 +41,7 @@ export const createApprovalHold = ({
   const isOpen = async (): Promise<IsOpen> => gateFor(gate ? await held.approved() : new Set());
 
   const send = async (parcels: readonly Parcel[]): Promise<void> => {
-    await ledger.expect(parcels);
+    await ledger.recordWaiting(parcels);
     await queues.enqueue(parcels);
   };
 
@@ -54,7 +54,7 @@ export const createApprovalHold = ({
       await send([parcel]);
       return 0;
     }
-    await ledger.expect([parcel]);
+    await ledger.recordWaiting([parcel]);
     await onHeld?.(destination, pending);
     return pending.length;
   };
@@ -89,8 +89,11 @@ export const createApprovalHold = ({
   const drop = (destination: Destination): Promise<number> =>
     drain(destination, async (alerts) => {
       const end = { reason: 'not-approved', message: NOT_APPROVED, at: iso(now()) };
-      for (const alert of alerts) await dead.bury({ alert, destination, attempts: 0, ...end });
-      await ledger.book(destination, alerts, { state: 'dead', attempt: { outcome: 'dead', durationMs: 0, ...end } });
+      for (const alert of alerts) await dead.add({ alert, destination, attempts: 0, ...end });
+      await ledger.recordAttempt(destination, alerts, {
+        state: 'dead',
+        attempt: { outcome: 'dead', durationMs: 0, ...end },
+      });
     });
 
   return {

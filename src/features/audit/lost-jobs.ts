@@ -31,7 +31,7 @@ export interface Suspect extends DeliveryRef {
 const isKind = (kind: string): kind is ChannelKind => CHANNEL_KINDS.some((known) => known === kind);
 
 const LOST = 'lost';
-const NOWHERE = 'its job was lost, and nothing leads to this destination any more';
+const NO_ROUTE = 'its job was lost, and nothing leads to this destination any more';
 
 export const createLostDeliveries = (dependencies: LostDependencies) => {
   const { jobScan, ledger, dead, lostAfterMs, now } = dependencies;
@@ -62,10 +62,10 @@ export const createLostDeliveries = (dependencies: LostDependencies) => {
   };
 
   /** What nothing leads to any more ends: an open alert would hold back the copy of the cursors for ever. */
-  const bury = async ({ target }: Suspect, alert: Alert): Promise<void> => {
-    const end = { reason: LOST, message: NOWHERE, at: iso(now()) };
-    await dead.bury({ alert, attempts: 0, ...end });
-    await ledger.book(target, [alert], { state: 'dead', attempt: { outcome: 'dead', durationMs: 0, ...end } });
+  const markLost = async ({ target }: Suspect, alert: Alert): Promise<void> => {
+    const end = { reason: LOST, message: NO_ROUTE, at: iso(now()) };
+    await dead.add({ alert, attempts: 0, ...end });
+    await ledger.recordAttempt(target, [alert], { state: 'dead', attempt: { outcome: 'dead', durationMs: 0, ...end } });
   };
 
   /** With its item as it is now, or with what the books know where that is gone. */
@@ -85,7 +85,7 @@ export const createLostDeliveries = (dependencies: LostDependencies) => {
       const alert = await restore(suspect.record);
       const destination = (await dependencies.destinationsOf(alert)).find(({ id }) => id === suspect.destination);
       if (destination) await dependencies.enqueue([{ destination, alerts: [alert] }], `${LOST} ${now()}`);
-      else await bury(suspect, alert);
+      else await markLost(suspect, alert);
     },
   };
 };

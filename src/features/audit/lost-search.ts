@@ -88,7 +88,7 @@ export const createLostSearch = ({ config, store, catalog, serviceOf, now }: Los
     isHealing: boolean,
     signal: AbortSignal,
   ): Promise<FoundLost[]> => {
-    if (Object.keys(await store.ledger.waiting()).length === 0) return [];
+    if (Object.keys(await store.ledger.waitingByDestination()).length === 0) return [];
     const { suspectsIn, lostOf, heal } = createLostDeliveries({
       jobScan: createQueuedOrHeld(store),
       ledger: store.ledger,

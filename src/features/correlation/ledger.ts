@@ -1,8 +1,8 @@
 /** Deliveries that need no message of their own, as another alert tells the same there. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../../alert.ts';
-import { BOOK } from '../../ledger/ledger.ts';
-import { type DeliveryRecord, ledgerKeys, noteAlert, parseRecord, targetOf } from '../../ledger/record.ts';
+import { RECORD_ATTEMPT } from '../../ledger/ledger.ts';
+import { type DeliveryRecord, ledgerKeys, parseRecord, recordAlert, targetOf } from '../../ledger/record.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
 
@@ -30,10 +30,20 @@ export const createCoveredDeliveries = (
       const before = parseRecord(await redis.hget(keys.alert(alert.id), destination.id));
       if (before && (before.state !== 'waiting' || before.attempts.length > 0)) return false;
       const batch = redis.pipeline();
-      noteAlert(batch, keys, alert);
+      recordAlert(batch, keys, alert);
       if (before === undefined) batch.hsetnx(keys.alert(alert.id), destination.id, json);
       else
-        batch.eval(BOOK, 3, keys.alert(alert.id), keys.waiting, keys.open(alert), destination.id, json, '1', alert.id);
+        batch.eval(
+          RECORD_ATTEMPT,
+          3,
+          keys.alert(alert.id),
+          keys.waiting,
+          keys.open(alert),
+          destination.id,
+          json,
+          '1',
+          alert.id,
+        );
       return (await execute(batch)).at(-1) === 1;
     },
   };

@@ -1,7 +1,7 @@
 /** The mutes there are, and what each hides: kept until its end is told. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Mute } from '../../alert.ts';
-import { type DeliveryRecord, ledgerKeys, noteAlert, targetOf } from '../../ledger/record.ts';
+import { type DeliveryRecord, ledgerKeys, recordAlert, targetOf } from '../../ledger/record.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
 
@@ -155,7 +155,7 @@ export const createMutes = (
     },
     hide: async (mute, alert, item, destinations) => {
       const batch = redis.pipeline();
-      noteAlert(batch, books, alert);
+      recordAlert(batch, books, alert);
       const written = destinations.flatMap((one) => [one.id, JSON.stringify(recordOf(one, mute)), JSON.stringify(one)]);
       const lists = destinations.map((one) => listKey(mute.id, one.id));
       const keys = [key, books.alert(alert.id), hiddenKey(mute.id), ...lists];

@@ -30,7 +30,7 @@ export const createOutageNotifier = (dependencies: OutageNotifierDependencies) =
   };
 
   const waitingFor = async ({ destination, isSender }: Subject): Promise<number> => {
-    const counts = Object.entries(await ledger.waiting());
+    const counts = Object.entries(await ledger.waitingByDestination());
     const own = counts.filter(([id]) => (isSender ? id.startsWith(`${destination.kind}-`) : id === destination.id));
     return own.reduce((sum, [, count]) => sum + count, 0);
   };

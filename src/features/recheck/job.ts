@@ -113,7 +113,7 @@ export const createRecheckJob = (dependencies: RecheckJobDependencies) => {
     const open = await restraint.pass(alert, [...told.values()], await mutedOf(alert));
     await restraint.end();
     const parcels = toParcels([{ alert, destinations: open }]);
-    await store.ledger.expect(parcels);
+    await store.ledger.recordWaiting(parcels);
     await store.queues.enqueue(parcels);
     const { service, protocol, itemId, type, followUp: change } = alert;
     log.info({ service, protocol, item: itemId, type, ...change, destinations: parcels.length }, 'follow-up');

@@ -85,7 +85,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       currentOutages(store, destinationStats),
       store.quarantine.count(),
       store.dead.count(),
-      store.ledger.waiting(),
+      store.ledger.waitingByDestination(),
     ]);
     return {
       version,

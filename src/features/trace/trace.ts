@@ -2,7 +2,7 @@
 import { type Alert, alertId, deliveryId, SOURCES, TOCSIN } from '../../alert.ts';
 import type { Store } from '../../app/store.ts';
 import type { DeadDelivery } from '../../ledger/dead-letters.ts';
-import { type AlertRecord, type DeliveryRecord, NOWHERE, targetOf } from '../../ledger/record.ts';
+import { type AlertRecord, type DeliveryRecord, NO_DESTINATION, targetOf } from '../../ledger/record.ts';
 
 export interface TracedDelivery extends DeliveryRecord {
   /** The delivery's id: what a webhook carries as `webhook-id`. */
@@ -46,7 +46,9 @@ const fromLetter = ({ id, alert, destination, at, reason, message }: DeadDeliver
   const attempts = [{ at, outcome: 'dead' as const, durationMs: 0, reason, message }];
   return {
     alert: summary,
-    deliveries: [{ id, isKept: true, state: 'dead', destination: targetOf(destination ?? NOWHERE), at, attempts }],
+    deliveries: [
+      { id, isKept: true, state: 'dead', destination: targetOf(destination ?? NO_DESTINATION), at, attempts },
+    ],
   };
 };
 

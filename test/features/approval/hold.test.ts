@@ -85,7 +85,7 @@ describe('what is for a destination that is not approved', () => {
       makeAlert(2),
     ]);
     expect(await stateAt(1, NEW)).toBe('waiting');
-    expect(await store.ledger.waiting()).toMatchObject({ [NEW.id]: 2 });
+    expect(await store.ledger.waitingByDestination()).toMatchObject({ [NEW.id]: 2 });
     expect(diverted).toEqual(
       [1, 2].map((n) => ({
         alerts: [`item-${n}`],
@@ -134,7 +134,7 @@ describe('what is for a destination that is not approved', () => {
   test('is not kept where it has been delivered before', async () => {
     const { store, approvalHold, diverted } = open();
     const attempt = { at: '2026-11-20T11:00:00.000Z', outcome: 'delivered', durationMs: 1 } as const;
-    await store.ledger.book(NEW, [makeAlert(1)], { state: 'delivered', attempt });
+    await store.ledger.recordAttempt(NEW, [makeAlert(1)], { state: 'delivered', attempt });
     await approvalHold.hold([parcel(NEW, 1)]);
     expect(await store.held.list()).toEqual([]);
     expect(diverted).toEqual([]);
@@ -143,7 +143,7 @@ describe('what is for a destination that is not approved', () => {
   test('is not taken for lost, and is not queued by whoever looks for that', async () => {
     const { store, approvalHold, time, queued, stateAt } = open();
     await approvalHold.hold([parcel(NEW, 1)]);
-    await store.ledger.expect([parcel(NEW, 2)]);
+    await store.ledger.recordWaiting([parcel(NEW, 2)]);
     const before = queued.length;
     time.now += 3_600_000;
     const lost = createLostDeliveries({

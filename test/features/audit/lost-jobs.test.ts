@@ -45,7 +45,7 @@ const CARRIED = { alert: ALERT.id, destination: DESTINATION.id };
 describe('a lost delivery', () => {
   test('has waited for long without a job', async () => {
     const { time, queues, ledger, find } = setUp();
-    await ledger.expect([PARCEL]);
+    await ledger.recordWaiting([PARCEL]);
     expect(await find()).toEqual([]);
     time.now += 11 * MINUTE;
     expect(await find()).toMatchObject([CARRIED]);
@@ -55,9 +55,9 @@ describe('a lost delivery', () => {
 
   test('is none once it has ended', async () => {
     const { time, ledger, find } = setUp();
-    await ledger.expect([PARCEL]);
+    await ledger.recordWaiting([PARCEL]);
     const attempt = { at: new Date(time.now).toISOString(), outcome: 'delivered', durationMs: 1 } as const;
-    await ledger.book(DESTINATION, [ALERT], { state: 'delivered', attempt });
+    await ledger.recordAttempt(DESTINATION, [ALERT], { state: 'delivered', attempt });
     time.now += 11 * MINUTE;
     expect(await find()).toEqual([]);
   });
@@ -68,7 +68,7 @@ describe('a lost delivery', () => {
     const withoutJob: typeof jobScan.withoutJob = async (kind, deliveries) => {
       const found = await jobScan.withoutJob(kind, deliveries);
       const attempt = { at: new Date(time.now).toISOString(), outcome: 'delivered', durationMs: 1 } as const;
-      await ledger.book(DESTINATION, [ALERT], { state: 'delivered', attempt });
+      await ledger.recordAttempt(DESTINATION, [ALERT], { state: 'delivered', attempt });
       return found;
     };
     const { suspectsIn, lostOf } = createLostDeliveries({
@@ -81,7 +81,7 @@ describe('a lost delivery', () => {
       lostAfterMs: 0,
       now: () => time.now + 1,
     });
-    await ledger.expect([PARCEL]);
+    await ledger.recordWaiting([PARCEL]);
     const record = await ledger.read(ALERT.id);
     const suspects = record ? suspectsIn(record) : [];
     expect(suspects).toMatchObject([CARRIED]);
@@ -90,7 +90,7 @@ describe('a lost delivery', () => {
 
   test('is queued again, to its own destination only, and then found no more', async () => {
     const { time, queues, ledger, jobScan, find, heal } = setUp();
-    await ledger.expect([PARCEL]);
+    await ledger.recordWaiting([PARCEL]);
     time.now += 11 * MINUTE;
     for (const suspect of await find()) await heal(suspect);
     expect(await find()).toEqual([]);
@@ -101,14 +101,14 @@ describe('a lost delivery', () => {
 
   test('that leads nowhere any more ends as dead, and is kept', async () => {
     const { time, ledger, dead, find, heal } = setUp({ destinationsOf: async () => [], itemOf: async () => undefined });
-    await ledger.expect([PARCEL]);
+    await ledger.recordWaiting([PARCEL]);
     time.now += 11 * MINUTE;
     for (const suspect of await find()) await heal(suspect);
     expect((await ledger.read(ALERT.id))?.deliveries).toMatchObject([
       { state: 'dead', destination: { id: DESTINATION.id } },
     ]);
     expect(await ledger.oldestOpen(ALERT)).toBeUndefined();
-    expect(await ledger.waiting()).toEqual({});
+    expect(await ledger.waitingByDestination()).toEqual({});
     const { itemId, txHash } = ALERT;
     expect(await dead.list()).toMatchObject([{ reason: 'lost', alert: { itemId, item: { _id: itemId, txHash } } }]);
   });

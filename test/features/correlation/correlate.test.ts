@@ -20,9 +20,9 @@ const setUp = (isOn = true) => {
   const log = { info: () => {}, warn: (line: unknown) => void warnings.push(line) };
   const uncovered = createCorrelation({ isOn, waitMs: 0, store: { ledger, correlated }, log }).uncoveredAt;
   const expectAt = (alert: Alert, ...destinations: Destination[]) =>
-    ledger.expect(destinations.map((destination) => ({ destination, alerts: [alert] })));
+    ledger.recordWaiting(destinations.map((destination) => ({ destination, alerts: [alert] })));
   const end = (alert: Alert, destination: Destination, state: 'delivered' | 'dead') =>
-    ledger.book(destination, [alert], {
+    ledger.recordAttempt(destination, [alert], {
       state,
       attempt: { at: '2026-11-20T10:00:00.000Z', outcome: state, durationMs: 1 },
     });
@@ -49,7 +49,7 @@ describe('a notification that names a transaction', () => {
         destination: { ...SLACK, address: undefined },
       }),
     ]);
-    expect(await ledger.waiting()).toEqual({ [SLACK.id]: 1 });
+    expect(await ledger.waitingByDestination()).toEqual({ [SLACK.id]: 1 });
     expect(await ledger.pending(SLACK, [notification])).toEqual([]);
   });
 
@@ -57,14 +57,14 @@ describe('a notification that names a transaction', () => {
     const { ledger, expectAt, rest, end } = setUp();
     await expectAt(naming(1), ...BOTH);
     expect(await rest(naming(1))).toEqual(['slack', 'email']);
-    await ledger.book(MAIL, [naming(1)], {
+    await ledger.recordAttempt(MAIL, [naming(1)], {
       state: 'waiting',
       attempt: { at: '2026-11-20T10:00:00.000Z', outcome: 'retrying', durationMs: 1, maybeDelivered: true },
     });
     await expectAt(makeAlert(1), ...BOTH);
     await end(makeAlert(1), SLACK, 'delivered');
     expect(await rest(naming(1))).toEqual(['email']);
-    expect(await ledger.waiting()).toEqual({ [MAIL.id]: 2 });
+    expect(await ledger.waitingByDestination()).toEqual({ [MAIL.id]: 2 });
   });
 
   test('is told with what was delivered, and not with what died', async () => {

@@ -75,7 +75,7 @@ const setUp = ({
     now,
   });
   const end = (alert: Alert, destination: Destination, state: DeliveryState, message = 'said no') =>
-    store.ledger.book(destination, [alert], {
+    store.ledger.recordAttempt(destination, [alert], {
       state,
       attempt: {
         at: new Date().toISOString(),
@@ -92,7 +92,7 @@ const setUp = ({
 };
 
 const expectAt = ({ ledger }: Store, alert: Alert, ...destinations: Destination[]) =>
-  ledger.expect(destinations.map((destination) => ({ destination, alerts: [alert] })));
+  ledger.recordWaiting(destinations.map((destination) => ({ destination, alerts: [alert] })));
 
 /** Every look that is due, and one that proves that those before it are done. */
 const looked = async ({ fallback, store, sentTo }: ReturnType<typeof setUp>): Promise<void> => {
@@ -149,7 +149,7 @@ describe('after the deadline', () => {
     await world.fallback.setDeadline([one, two]);
     await looked(world);
     expect(itemsAt(world, ONCALL)).toEqual(['item-1', 'item-2']);
-    expect(await world.store.ledger.waiting()).toMatchObject({ [ONCALL.id]: 3 });
+    expect(await world.store.ledger.waitingByDestination()).toMatchObject({ [ONCALL.id]: 3 });
   });
 
   test('an alert that was dispatched again is looked at once', async () => {

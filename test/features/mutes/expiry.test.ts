@@ -134,7 +134,7 @@ describe('a mute', () => {
       acts: [{ act: 'muted', by: 'mute-1', reason: 'upgrade of the pool' }],
     });
     expect(await stateAt(alert, MAIL)).toBeUndefined();
-    expect(await ledger.waiting()).toEqual({});
+    expect(await ledger.waitingByDestination()).toEqual({});
     expect(await ledger.oldestOpen(alert)).toBeUndefined();
     expect(await ledger.pending(SLACK, [alert])).toEqual([]);
     expect(await ledger.byTransaction(hashOf(1))).toEqual([alert.id]);
@@ -144,7 +144,7 @@ describe('a mute', () => {
   test('leaves alone what is on its way or delivered, and counts a repeat once', async () => {
     const { mutes, pass, ledger, stateAt, counted } = open({});
     const [before, fresh] = [makeAlert(1), makeAlert(2)];
-    await ledger.expect([{ destination: SLACK, alerts: [before] }]);
+    await ledger.recordWaiting([{ destination: SLACK, alerts: [before] }]);
     await mutes.add(mute());
     expect(await pass(before, [SLACK, MAIL])).toEqual([SLACK]);
     expect((await stateAt(before, SLACK))?.state).toBe('waiting');
@@ -161,7 +161,7 @@ describe('a mute', () => {
 
   test('does not send what is on its way to a destination that is held', async () => {
     const { mutes, pass, ledger, held } = open({ closed: [SLACK] });
-    await ledger.expect([{ destination: SLACK, alerts: [makeAlert(1)] }]);
+    await ledger.recordWaiting([{ destination: SLACK, alerts: [makeAlert(1)] }]);
     await mutes.add(mute());
     expect(await pass(makeAlert(1), [SLACK])).toEqual([]);
     expect(held).toMatchObject([{ destination: SLACK }]);
@@ -310,7 +310,7 @@ describe('when a mute ends', () => {
     await expect(sweep()).rejects.toThrow('Redis is away');
     for (const { destination, alerts } of queued) {
       const attempt = { at: iso(time.now), outcome: 'delivered', durationMs: 1 } as const;
-      await ledger.book(destination, alerts, { state: 'delivered', attempt });
+      await ledger.recordAttempt(destination, alerts, { state: 'delivered', attempt });
     }
     await sweep();
     await sweep();
@@ -458,7 +458,7 @@ describe('when a mute ends', () => {
       },
     ] = queued as [Parcel & { alerts: [Alert] }];
     const attempt = { at: iso(time.now), outcome: 'delivered', durationMs: 1 } as const;
-    await ledger.book(destination, [announcement], { state: 'delivered', attempt });
+    await ledger.recordAttempt(destination, [announcement], { state: 'delivered', attempt });
     await sweep();
     expect(queued).toHaveLength(1);
     expect((await mutes.list())[0]?.toldAt).toBeDefined();

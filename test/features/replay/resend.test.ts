@@ -6,7 +6,7 @@ import { createResend } from '../../../src/features/replay/resend.ts';
 import { createCorrections } from '../../../src/ledger/corrections.ts';
 import { createDeadLetters, type DeadDelivery } from '../../../src/ledger/dead-letters.ts';
 import { createLedger, type DeliveryState } from '../../../src/ledger/ledger.ts';
-import { NOWHERE } from '../../../src/ledger/record.ts';
+import { NO_DESTINATION } from '../../../src/ledger/record.ts';
 import { parcelJobId } from '../../../src/queue/job.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
@@ -36,9 +36,9 @@ const setUp = ({ redis, prefix } = openTestRedis()) => {
     withoutJob: async ({ alerts }) => alerts.filter(({ id }) => !carried.has(id)),
   });
   const end = (alert: Alert, state: DeliveryState, destination = SLACK, at = AT) =>
-    ledger.book(destination, [alert], { state, attempt: { at, outcome: 'delivered', durationMs: 1 } });
+    ledger.recordAttempt(destination, [alert], { state, attempt: { at, outcome: 'delivered', durationMs: 1 } });
   const bury = (alert: Alert, destination = SLACK, at = AT) =>
-    dead.bury({ alert, destination, reason: 'destination-dead', message: 'gone', attempts: 1, at });
+    dead.add({ alert, destination, reason: 'destination-dead', message: 'gone', attempts: 1, at });
   const die = async (alert: Alert, destination = SLACK, at = AT): Promise<void> => {
     await bury(alert, destination, at);
     await end(alert, 'dead', destination, at);
@@ -54,13 +54,13 @@ const names = ({ alerts }: Parcel): string[] => alerts.map(({ itemId }) => itemI
 describe('a retry of dead deliveries', () => {
   test('puts them back on their way, keeps their attempts, and takes the letter away', async () => {
     const { ledger, dead, queued, resend, die, stateOf } = setUp();
-    await ledger.expect([parcel(1, 2)]);
+    await ledger.recordWaiting([parcel(1, 2)]);
     await die(makeAlert(1));
     await die(makeAlert(2));
-    expect(await ledger.waiting()).toEqual({});
+    expect(await ledger.waitingByDestination()).toEqual({});
     expect(await resend([parcel(1)], 'retried', 'n')).toEqual({ sent: 1, held: 0, waiting: 0, delivered: 0 });
     expect(queued.map(({ parcel: one, nonce }) => [names(one), nonce])).toEqual([[['item-1'], 'n']]);
-    expect(await ledger.waiting()).toEqual({ [SLACK.id]: 1 });
+    expect(await ledger.waitingByDestination()).toEqual({ [SLACK.id]: 1 });
     expect(await ledger.pending(SLACK, parcel(1, 2).alerts)).toEqual([makeAlert(1)]);
     expect(await stateOf(makeAlert(1))).toMatchObject({
       state: 'waiting',
@@ -93,7 +93,7 @@ describe('a retry of dead deliveries', () => {
 
   test('what is dying at this moment keeps its letter', async () => {
     const { ledger, dead, queued, carried, resend, bury } = setUp();
-    await ledger.expect([parcel(1)]);
+    await ledger.recordWaiting([parcel(1)]);
     carried.add(makeAlert(1).id);
     await bury(makeAlert(1));
     expect(await resend([parcel(1)], 'retried', 'n')).toEqual({ sent: 0, held: 0, waiting: 1, delivered: 0 });
@@ -115,19 +115,19 @@ describe('a retry of dead deliveries', () => {
     await bury(makeAlert(1));
     expect(await resend([parcel(1)], 'retried', 'n')).toMatchObject({ sent: 1 });
     expect(queued).toHaveLength(1);
-    expect(await ledger.waiting()).toEqual({ [SLACK.id]: 1 });
+    expect(await ledger.waitingByDestination()).toEqual({ [SLACK.id]: 1 });
   });
 });
 
 describe('a replay', () => {
   test('sends what was delivered once more, under the same ids, and never what is on its way', async () => {
     const { ledger, queued, carried, resend, end } = setUp();
-    await ledger.expect([parcel(1, 2)]);
+    await ledger.recordWaiting([parcel(1, 2)]);
     carried.add(makeAlert(2).id);
     await end(makeAlert(1), 'delivered');
     expect(await resend([parcel(1, 2, 3)], 'replayed', 'n')).toEqual({ sent: 2, held: 0, waiting: 1, delivered: 0 });
     expect(queued.map(({ parcel: one }) => names(one))).toEqual([['item-1', 'item-3']]);
-    expect(await ledger.waiting()).toEqual({ [SLACK.id]: 3 });
+    expect(await ledger.waitingByDestination()).toEqual({ [SLACK.id]: 3 });
     expect(await ledger.pending(SLACK, parcel(1, 3).alerts)).toHaveLength(2);
   });
 
@@ -139,12 +139,12 @@ describe('a replay', () => {
     hooks.enqueue = async () => {};
     expect(await resend([parcel(1)], 'replayed', 'm')).toEqual({ sent: 1, held: 0, waiting: 0, delivered: 0 });
     expect(queued).toHaveLength(1);
-    expect(await ledger.waiting()).toEqual({ [SLACK.id]: 1 });
+    expect(await ledger.waitingByDestination()).toEqual({ [SLACK.id]: 1 });
   });
 
   test('does not hold back the copy of the cursors', async () => {
     const { ledger, resend, end } = setUp();
-    await ledger.expect([parcel(1)]);
+    await ledger.recordWaiting([parcel(1)]);
     expect(await ledger.oldestOpen(makeAlert(1))).toBe(Date.parse(makeAlert(1).at));
     await end(makeAlert(1), 'delivered');
     await resend([parcel(1)], 'replayed', 'n');
@@ -153,7 +153,7 @@ describe('a replay', () => {
 
   test('that arrives does not close an alert whose other deliveries are still on their way', async () => {
     const { ledger, resend, end } = setUp();
-    await ledger.expect([parcel(1), { ...parcel(1), destination: EMAIL }]);
+    await ledger.recordWaiting([parcel(1), { ...parcel(1), destination: EMAIL }]);
     await end(makeAlert(1), 'delivered');
     await resend([parcel(1)], 'replayed', 'n');
     await end(makeAlert(1), 'delivered');
@@ -172,19 +172,21 @@ describe('a replay', () => {
 describe('dead letters', () => {
   test('a dropped delivery stays dead, and the books say who gave it up; what is on its way cannot be dropped', async () => {
     const { ledger, corrections, die, stateOf } = setUp();
-    await ledger.expect([parcel(1, 2)]);
+    await ledger.recordWaiting([parcel(1, 2)]);
     await die(makeAlert(1));
     expect(await corrections.drop(SLACK, parcel(1, 2).alerts)).toEqual(['dead', 'waiting']);
     expect(await stateOf(makeAlert(1))).toMatchObject({ state: 'dead', acts: [{ act: 'dropped' }] });
     expect((await stateOf(makeAlert(2)))?.acts).toBeUndefined();
-    expect(await ledger.waiting()).toEqual({ [SLACK.id]: 1 });
+    expect(await ledger.waitingByDestination()).toEqual({ [SLACK.id]: 1 });
   });
 
   test('an alert without a destination has a page, until it has one', async () => {
     const { ledger, corrections } = setUp();
     const attempt = { at: AT, outcome: 'dead', durationMs: 0, reason: 'no-destination' } as const;
-    await ledger.book(NOWHERE, [makeAlert(1)], { state: 'dead', attempt });
-    expect((await ledger.read(makeAlert(1).id))?.deliveries).toMatchObject([{ state: 'dead', destination: NOWHERE }]);
+    await ledger.recordAttempt(NO_DESTINATION, [makeAlert(1)], { state: 'dead', attempt });
+    expect((await ledger.read(makeAlert(1).id))?.deliveries).toMatchObject([
+      { state: 'dead', destination: NO_DESTINATION },
+    ]);
     await corrections.clearUnroutable([makeAlert(1)]);
     expect((await ledger.read(makeAlert(1).id))?.deliveries).toEqual([]);
   });
@@ -214,7 +216,7 @@ const play = async ({ ledger, corrections, resend, end, stateOf }: Books, { verb
   const one = { destination, alerts: [alert] };
   switch (verb) {
     case 'expect':
-      return ledger.expect([one]);
+      return ledger.recordWaiting([one]);
     case 'dropped':
       return corrections.drop(destination, [alert]);
     case 'retried':
@@ -246,9 +248,9 @@ test('whatever happens in whatever order, the counts of what is on its way are t
     runs += 1;
     const books = setUp({ redis, prefix: `${prefix}:${runs}` });
     for (const each of steps) await play(books, each);
-    expect(await books.ledger.waiting()).toEqual(await countWaiting(books, alerts));
+    expect(await books.ledger.waitingByDestination()).toEqual(await countWaiting(books, alerts));
     for (const alert of alerts) for (const one of destinations) await books.end(alert, 'delivered', one);
-    expect(await books.ledger.waiting()).toEqual({});
+    expect(await books.ledger.waitingByDestination()).toEqual({});
     for (const alert of alerts) expect(await books.ledger.oldestOpen(alert)).toBeUndefined();
   };
   await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 25 }), prove), { numRuns: 60 });

@@ -23,9 +23,9 @@ const setUp = () => {
   const held = createApprovalStore(redis, prefix, now);
   const batches = createBatchStore(redis, prefix);
   const trace = createTracer({ ledger, dead, alertIndex, held, batches }, ['other', 'main']);
-  const expectOne = (alert: Alert) => ledger.expect([{ destination: SLACK, alerts: [alert] }]);
+  const expectOne = (alert: Alert) => ledger.recordWaiting([{ destination: SLACK, alerts: [alert] }]);
   const bury = (alert: Alert) =>
-    dead.bury({ alert, destination: SLACK, reason: 'unknown', message: 'gone', attempts: 2, at: AT });
+    dead.add({ alert, destination: SLACK, reason: 'unknown', message: 'gone', attempts: 2, at: AT });
   const idsOf = async (name: string) => (await trace(name)).map(({ alert }) => alert.id);
   return { ledger, held, batches, expectOne, bury, trace, idsOf };
 };
@@ -72,14 +72,14 @@ describe('an item is found', () => {
     const id = deliveryId(alert.id, SLACK.id);
     expect(await trace('item-1')).toMatchObject([{ deliveries: [{ id, state: 'waiting', isKept: false }] }]);
     await bury(alert);
-    await ledger.book(SLACK, [alert], { state: 'dead', attempt: { at: AT, outcome: 'dead', durationMs: 1 } });
+    await ledger.recordAttempt(SLACK, [alert], { state: 'dead', attempt: { at: AT, outcome: 'dead', durationMs: 1 } });
     expect(await trace(id)).toMatchObject([{ alert: { id: alert.id }, deliveries: [{ id, isKept: true }] }]);
   });
 
   test('by the id of its message, among more than are looked at together', async () => {
     const { ledger, idsOf } = setUp();
     const alerts = Array.from({ length: 1100 }, (_, n) => makeAlert(n));
-    await ledger.expect([
+    await ledger.recordWaiting([
       { destination: SLACK, alerts },
       { destination: destinationOf('slack', 'C2'), alerts },
     ]);
@@ -96,7 +96,7 @@ describe('an item is found', () => {
     const to = ['C1', 'C2', 'C3'].map((channel) => destinationOf('slack', channel));
     const [one = SLACK, two = SLACK] = to;
     const alert = makeAlert(1);
-    await ledger.expect(to.map((destination) => ({ destination, alerts: [alert] })));
+    await ledger.recordWaiting(to.map((destination) => ({ destination, alerts: [alert] })));
     await held.hold(one, [alert]);
     await batches.add(two, [alert]);
     const [found] = await trace('item-1');
