@@ -72,6 +72,17 @@ export interface ItemPage {
   malformed: MalformedItem[];
 }
 
+/** A protocol as the service lists it, as far as forwarding needs it. */
+export interface ListedProtocol {
+  name: string;
+  protocolId?: string;
+  channels: ChannelEntry[];
+  /** Assessments whose trigger asks for a notification. */
+  notifyOn: string[];
+  /** Groups of detectors by assessment; absent in what an older daemon listed. */
+  triggers?: Record<string, string[][]>;
+}
+
 /** A contract as the service lists it with a protocol, as far as it helps to judge a transaction. */
 export interface ListedAsset {
   /** Lower-case. */

@@ -160,11 +160,8 @@ const NOT_YET: readonly string[] = [
   'features/approval/destinations.ts -> app/store.ts',
   'features/approval/hold.ts -> app/store.ts',
   'features/approval/queued-or-held.ts -> app/store.ts',
-  'features/audit/compare.ts -> app/poll.ts',
   'features/audit/compare.ts -> app/store.ts',
-  'features/audit/lost-search.ts -> app/poll.ts',
   'features/audit/lost-search.ts -> app/store.ts',
-  'features/audit/reconcile.ts -> app/poll.ts',
   'features/audit/reconcile.ts -> app/store.ts',
   'features/correlation/correlate.ts -> app/store.ts',
   'features/cursors/cursors.ts -> app/store.ts',
@@ -173,7 +170,6 @@ const NOT_YET: readonly string[] = [
   'features/mutes/report.ts -> ops/wording.ts',
   'features/outages/current.ts -> app/store.ts',
   'features/outages/notifier.ts -> app/store.ts',
-  'features/recheck/job.ts -> app/poll.ts',
   'features/recheck/job.ts -> app/schedule.ts',
   'features/recheck/job.ts -> app/store.ts',
   'features/replay/retry.ts -> app/store.ts',
@@ -188,7 +184,6 @@ const NOT_YET: readonly string[] = [
   'queue/job.ts -> channels/channel.ts',
   'redis/check.ts -> queue/queues.ts',
   'redis/connect.ts -> queue/queues.ts',
-  'service/open.ts -> poll/catalog.ts',
 ];
 
 /** Circles that still are, each as its files. */

@@ -1,11 +1,11 @@
 /** Looks for lost deliveries among everything of a service that is on its way. */
 import { type Parcel, SOURCES } from '../../alert.ts';
-import type { Service } from '../../app/poll.ts';
 import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
 import { ServiceError } from '../../errors.ts';
 import type { AlertRecord } from '../../ledger/ledger.ts';
 import type { Catalog } from '../../poll/catalog.ts';
+import type { Service } from '../../service/open.ts';
 import { createApprovalHold } from '../approval/hold.ts';
 import { createQueuedOrHeld } from '../approval/queued-or-held.ts';
 import { createContext } from '../enrichment/enrich.ts';

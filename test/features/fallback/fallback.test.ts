@@ -2,7 +2,6 @@
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, Destination, Parcel } from '../../../src/alert.ts';
-import type { Service } from '../../../src/app/poll.ts';
 import { createStore, type Store } from '../../../src/app/store.ts';
 import { createDispatch } from '../../../src/dispatch/dispatch.ts';
 import type { Routes } from '../../../src/dispatch/routes.ts';
@@ -13,6 +12,7 @@ import { createRouteReview } from '../../../src/features/routes/review.ts';
 import { routeSettings } from '../../../src/features/routes/routes.ts';
 import type { DeliveryState } from '../../../src/ledger/record.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
+import type { Service } from '../../../src/service/open.ts';
 import { read, SERVICE } from '../../config/samples.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
