@@ -224,6 +224,9 @@ export const contentId = (...parts: string[]): string => digest(32, parts);
 /** Identity of an address of one kind: `KIND-` and 12 hex digits. */
 export const destinationId = (kind: ChannelKind, address: string): string => `${kind}-${digest(12, [kind, address])}`;
 
+/** Identity of the sender (a token, a mail server) that the destinations of a kind share. */
+export const senderId = (kind: string): string => `sender-${kind}`;
+
 /** Identity of one alert at one destination, the same on every retry and replay; used as `webhook-id` and Message-ID. */
 export const deliveryId = (alert: string, destination: string): string => `msg_${digest(32, [alert, destination])}`;
 

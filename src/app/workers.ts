@@ -4,6 +4,7 @@ import type { Alert, Destination } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
 import { chainsOf } from '../channels/configured-chains.ts';
 import { pacingOf } from '../channels/pacing.ts';
+import { canBeDisabled, isBatched } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import { type AttemptDependencies, createAttempt } from '../deliver/attempt.ts';
 import { refuseDisabled } from '../deliver/disabled.ts';
@@ -37,28 +38,16 @@ export interface WorkerDependencies extends DeliveryEvents {
 
 const PROOF_MS = 5000;
 
-/** Only a webhook's receiver can say that it wants nothing more. */
-const canBeDisabled = ({ kind }: Channel): boolean => kind === 'webhook';
-
-/** A mail server may refuse one recipient in words that blame us; the others must not wait for that. */
-const isSenders = async (channel: Channel): Promise<boolean> => {
-  if (channel.kind !== 'email') return true;
-  return channel.verify(AbortSignal.timeout(PROOF_MS)).then(
-    () => false,
-    () => true,
-  );
-};
-
 export const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
   const { config, store, scrub, onAttempt, onDead, onBroken, onWell, onMoved, isStopping, now } = dependencies;
   const { ledger, dead, destinationStats, slots, circuits, batches, moves, queues, redis, prefix } = store;
   const options = config.channels[channel.kind];
   if (!options) throw new Error(`the channel kind '${channel.kind}' is open but not configured`);
-  const { paceOf, senderOf, gathers } = pacingOf(channel.kind, options);
+  const { paceOf, senderOf } = pacingOf(options);
   const health = createDestinationHealth({
     circuits,
     senderOf,
-    isSenders: () => isSenders(channel),
+    isSenders: async () => (await channel.isSenderFailure?.(AbortSignal.timeout(PROOF_MS))) ?? true,
     onBroken,
     onWell,
   });
@@ -86,7 +75,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     turns: createSendSlots({ slots, paceOf, senderOf, now }),
     health,
     moves,
-    ...(gathers
+    ...(isBatched(channel.kind)
       ? {
           gathering: { batches, enqueue: queues.enqueueBatch },
           threads: createThreads(redis, prefix, ledger, config.alerts.incidentWindow),
@@ -100,7 +89,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     now,
   });
   const { disabled } = store;
-  const work = canBeDisabled(channel)
+  const work = canBeDisabled(channel.kind)
     ? refuseDisabled({ disabled, ledger, dead, destinationStats, onDead, onAttempt, now }, deliver)
     : deliver;
   return queues.work(channel.kind, options.concurrency, work);

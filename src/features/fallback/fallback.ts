@@ -1,11 +1,10 @@
 /** The last resort at work: alerts that nobody has accepted in time, that died or that lead nowhere go to the fallback. */
 import type { Logger } from 'pino';
-import type { Alert, Destination } from '../../alert.ts';
+import { type Alert, type Destination, senderId } from '../../alert.ts';
 import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import { type RouteSettings, type Routes, routeEntries } from '../../dispatch/routes.ts';
-import { senderSubject } from '../../ledger/outage-subject.ts';
 import type { AlertRecord, Target } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import { createEnqueueOnce } from '../announcements/enqueue-once.ts';
@@ -65,9 +64,9 @@ export const createFallback = ({ config, settings, store, metrics, log }: Fallba
   /** Why destinations take nothing at present, where that is known. */
   const faultsOf = async (records: readonly AlertRecord[]): Promise<(target: Target) => string | undefined> => {
     const targets = records.flatMap(({ deliveries }) => deliveries.map(({ destination }) => destination));
-    const subjects = new Set(targets.flatMap(({ id, kind }) => [id, senderSubject(kind)]));
+    const subjects = new Set(targets.flatMap(({ id, kind }) => [id, senderId(kind)]));
     const broken = await outageStore.get([...subjects]);
-    return ({ id, kind }) => (broken.get(id) ?? broken.get(senderSubject(kind)))?.message;
+    return ({ id, kind }) => (broken.get(id) ?? broken.get(senderId(kind)))?.message;
   };
 
   /** An alert that this look has begun to divert is diverted to the end, whoever has accepted it meanwhile. */

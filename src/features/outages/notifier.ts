@@ -1,10 +1,10 @@
 /** Tells people, over channels that work, that a destination is broken, that it works again, and that it has moved. */
 import type { Logger } from 'pino';
-import type { Alert, Announcement, Destination } from '../../alert.ts';
+import { type Alert, type Announcement, type Destination, senderId } from '../../alert.ts';
 import type { Store } from '../../app/store.ts';
 import type { Broken } from '../../deliver/health.ts';
 import type { RouteSettings, Routes } from '../../dispatch/routes.ts';
-import { type Subject, senderSubject, subjectId, subjectName } from '../../ledger/outage-subject.ts';
+import { type Subject, subjectId, subjectName } from '../../ledger/outage-subject.ts';
 import { iso } from '../../time.ts';
 import { createAnnounce } from '../announcements/announce.ts';
 import { audienceOf, brokenText, movedText, TOLD_BREAKS, wellText } from './message.ts';
@@ -44,8 +44,8 @@ export const createOutageNotifier = (dependencies: OutageNotifierDependencies) =
   const audience = async (subject: Subject, alerts: readonly Alert[]): Promise<Destination[]> => {
     const routed = await routedOf(alerts);
     const candidates = [...fallback, ...routed];
-    const broken = await outageStore.get(candidates.flatMap(({ id, kind }) => [id, senderSubject(kind)]));
-    const isBroken = ({ id, kind }: Destination): boolean => broken.has(id) || broken.has(senderSubject(kind));
+    const broken = await outageStore.get(candidates.flatMap(({ id, kind }) => [id, senderId(kind)]));
+    const isBroken = ({ id, kind }: Destination): boolean => broken.has(id) || broken.has(senderId(kind));
     return audienceOf({ ...subject, fallback, routed, isBroken });
   };
 
