@@ -1,14 +1,14 @@
-# The daemon on Node 24, with a redis-server beside it for installations that name no Redis of their own.
-# Runs as an unprivileged user on a read-only root; everything it writes is under /data.
+# The daemon on Node 24, with a redis-server for configs that name no Redis.
+# It runs as an unprivileged user on a read-only root, and writes only under /data.
 
 FROM node:24-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# No install scripts: production packages need none, and the development copy of Node is left out.
+# No install scripts: production packages need none. The development copy of Node is left out.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24-slim
-# tini reaps children and passes signals on, also where the engine is not asked for an init.
+# tini reaps children and forwards signals, even if the container is started without an init.
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends redis-server tini ca-certificates \
  && rm -rf /var/lib/apt/lists/*
@@ -28,8 +28,8 @@ USER node
 WORKDIR /data
 VOLUME /data
 EXPOSE 9464
-# Live means: the loops turn. A service or a channel that is down is no reason to restart (that is /readyz).
-# Where `ops.listen` has another port, set TOCSIN_HEALTH_URL.
+# Healthy means: the daemon's loops run. A service or channel that is down is no reason to restart (see /readyz).
+# If `ops.listen` has another port, set TOCSIN_HEALTH_URL.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(process.env.TOCSIN_HEALTH_URL ?? 'http://127.0.0.1:9464/livez', { signal: AbortSignal.timeout(4000) }).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["/usr/bin/tini", "--", "tocsin"]

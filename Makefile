@@ -25,7 +25,7 @@ bench: setup ## latency, throughput and poll scale on this machine; two minutes
 	  printf '\n%s\n' "$$name"; node_modules/.bin/node bench/$$name.ts || status=$$?; \
 	done; exit $$status
 
-format: packages ## write the formatter's opinion
+format: packages ## format the code
 	@npm run --silent format
 
 clean: ## remove installed packages and the demo's data
