@@ -1,7 +1,9 @@
 /** The composition root: opens everything in order, hands each verb what it needs, and closes in reverse. */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { createDelivery } from './app/deliver.ts';
+import { openApproval } from './app/approval.ts';
+import { openDelivery } from './app/deliver.ts';
+import { openDispatch } from './app/dispatch.ts';
 import { createLifecycle, type Lifecycle } from './app/lifecycle.ts';
 import { expectHealth, startMaintenance } from './app/maintenance.ts';
 import { createReading } from './app/poll.ts';
@@ -10,10 +12,9 @@ import { isReview } from './app/schedule.ts';
 import { createStore } from './app/store.ts';
 import type { Config } from './config/schema.ts';
 import { createAuditJob } from './features/audit/job.ts';
-import { fallbackRoutes } from './features/fallback/fallback.ts';
 import { createRecheckJob } from './features/recheck/job.ts';
 import { createRouteReview } from './features/routes/review.ts';
-import { routeSettings } from './features/routes/routes.ts';
+import { fallbackRoutes, routeSettings } from './features/routes/routes.ts';
 import { refreshGauges } from './features/status/gauges.ts';
 import { createStatus } from './features/status/status.ts';
 import { createHealth } from './ops/health.ts';
@@ -75,39 +76,40 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
   const metrics = createMetrics({ version });
   const health = createHealth({ now });
   const shared = { config, store, metrics, log, now };
-  const delivering = createDelivery({
+  const dispatching = openDispatch({ ...shared, protocolOf: (alert) => reading.catalog.protocolOf(alert) });
+  const { dispatch, dispatchRouted, routesOf } = dispatching;
+  const delivering = openDelivery({
     ...shared,
     scrub,
-    protocolOf: (alert) => reading.catalog.protocolOf(alert),
+    dispatching,
     onSender: (kind, problem) => {
       if (problem === undefined) health.prove(`channel:${kind}`);
       else health.fail(`channel:${kind}`, problem);
     },
   });
   lifecycle.onStop('channels', delivering.close);
-  const dispatch = delivering.dispatch;
   const reading = createReading({
     ...shared,
     health,
     outages,
     mirror,
     dispatch,
-    onItems: (stream, items) => looking.note(stream, items),
-    onSwept: (stream, signal) => looking.gather(stream, signal),
+    onItems: (stream, items) => rechecks.note(stream, items),
+    onSwept: (stream, signal) => rechecks.gather(stream, signal),
   });
   lifecycle.onStop('services', reading.close);
   const { catalog, serviceOf } = reading;
-  const looking = createRecheckJob({
+  const rechecks = createRecheckJob({
     ...shared,
     outages,
     catalog,
     serviceOf,
     dispatch,
-    restrain: delivering.restraints.restrain,
+    dispatchRouted,
   });
-  const { routesOf } = delivering;
-  const auditing = createAuditJob({ ...shared, catalog, serviceOf, routesOf, dispatch });
-  return { store, outages, mirror, metrics, health, delivering, reading, looking, auditing };
+  const { enqueueApproved } = openApproval({ ...shared, settings: routeSettings(config) });
+  const audits = createAuditJob({ ...shared, catalog, serviceOf, routesOf, dispatch, enqueueApproved });
+  return { store, outages, mirror, metrics, health, dispatching, delivering, reading, rechecks, audits };
 };
 
 /** The endpoints for operators; up before any work begins, so that a start can be watched. */
@@ -117,15 +119,15 @@ const startOps = async (context: Context, { store, metrics, health, reading }: R
   const review = createRouteReview(settings, log, fallbackRoutes(config, settings).problems);
   const { catalog } = reading;
   const status = createStatus({
-    ...store,
     config,
+    store,
     protocols: catalog.protocols,
     services: reading.states,
     review,
     startedAt: now(),
     now,
   });
-  metrics.onScrape(() => refreshGauges({ ...store, config, metrics, catalog, review, now }));
+  metrics.onScrape(() => refreshGauges({ config, store, metrics, catalog, review, now }));
   const ops = createOpsServer({ listen: config.ops.listen, health, metrics, status, log });
   lifecycle.onStop('ops', ops.stop);
   return { review, ...(await ops.start()) };
@@ -133,17 +135,17 @@ const startOps = async (context: Context, { store, metrics, health, reading }: R
 
 const startWork = async (
   { config, lifecycle }: Context,
-  { store, delivering, reading, looking, auditing }: ReturnType<typeof openVerbs>,
+  { store, dispatching, delivering, reading, rechecks, audits }: ReturnType<typeof openVerbs>,
 ) => {
   const stopDelivering = delivering.start();
   lifecycle.onStop('deliver', () => stopDelivering(GRACE_MS));
-  const stopFallback = delivering.fallback.start();
+  const stopFallback = dispatching.fallback.start();
   lifecycle.onStop('fallback', () => stopFallback(GRACE_MS));
   await reading.keepSchedule();
   const polling = store.schedule.work(config.poll.concurrency, async (turn, signal) => {
-    if (turn.kind === 'release') await delivering.restraints.release();
+    if (turn.kind === 'release') await dispatching.release();
     else if (!isReview(turn)) return reading.intake.run(turn, signal);
-    else await (turn.kind === 'look' ? looking : auditing).run(turn.service, signal);
+    else await (turn.kind === 'look' ? rechecks : audits).run(turn.service, signal);
     return undefined;
   });
   lifecycle.onStop('poll', () => polling.stop(0));
@@ -161,10 +163,10 @@ export const createDaemon = ({ config, log, scrub, now = Date.now }: DaemonDepen
       expectHealth(verbs.health, config);
       const { review, url } = await startOps(context, verbs);
       await startWork(context, verbs);
-      const tending = startMaintenance({ ...context, ...verbs, review });
-      lifecycle.onStop('tending', async () => {
+      const maintenance = startMaintenance({ ...context, ...verbs, review });
+      lifecycle.onStop('maintenance', async () => {
         stopping.abort();
-        await tending;
+        await maintenance;
       });
       log.info({ version, ops: url, services: config.services.map(({ name }) => name) }, 'started');
       return { opsUrl: url };

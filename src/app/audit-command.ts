@@ -4,14 +4,16 @@ import type { Config } from '../config/schema.ts';
 import { collectSecrets } from '../config/secrets.ts';
 import type { AuditReport } from '../features/audit/balance.ts';
 import { createAuditor } from '../features/audit/reconcile.ts';
+import { routeSettings } from '../features/routes/routes.ts';
 import { createLogger } from '../ops/log.ts';
 import { createMetrics } from '../ops/metrics.ts';
 import { createCatalog } from '../poll/catalog.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { createScrubber } from '../secret.ts';
-import { openServices } from '../service/open.ts';
 import { version } from '../version.ts';
-import { createDelivery } from './deliver.ts';
+import { openApproval } from './approval.ts';
+import { openDispatch } from './dispatch.ts';
+import { openServices } from './poll.ts';
 import { attachRedis } from './redis.ts';
 import { createStore } from './store.ts';
 
@@ -35,12 +37,11 @@ export const openAuditCommand = async (config: Config, signal: AbortSignal): Pro
     list: () => Promise.reject(new Error('an audit lists no protocols')),
     isIncluded: createNameFilter(config.protocols.include, config.protocols.exclude),
   });
-  const delivering = createDelivery({
+  const { routesOf, dispatch } = openDispatch({
     config,
     store,
     metrics: createMetrics({ version }),
     log,
-    scrub,
     protocolOf: catalog.protocolOf,
     now,
   });
@@ -53,8 +54,9 @@ export const openAuditCommand = async (config: Config, signal: AbortSignal): Pro
       if (!service) throw new Error(`the config has no service '${name}'`);
       return service;
     },
-    routesOf: delivering.routesOf,
-    dispatch: delivering.dispatch,
+    routesOf,
+    dispatch,
+    enqueueApproved: openApproval({ config, settings: routeSettings(config), store, now }).enqueueApproved,
     now,
   });
 
@@ -68,7 +70,6 @@ export const openAuditCommand = async (config: Config, signal: AbortSignal): Pro
       };
     },
     close: async () => {
-      await delivering.close();
       await Promise.all([...services.values()].map(({ client }) => client.close()));
       await store.close();
       await close();

@@ -9,7 +9,7 @@ import type { Health } from '../ops/health.ts';
 import { createLoopWatch } from '../ops/loop-watch.ts';
 import type { Outages } from '../ops/outages.ts';
 import type { Mirror } from '../poll/mirror.ts';
-import type { createDelivery } from './deliver.ts';
+import type { openDelivery } from './deliver.ts';
 import type { createReading } from './poll.ts';
 import type { Store } from './store.ts';
 
@@ -21,7 +21,7 @@ export interface MaintenanceDependencies {
   outages: Outages;
   mirror: Mirror;
   review: RouteReview;
-  delivering: ReturnType<typeof createDelivery>;
+  delivering: Pick<ReturnType<typeof openDelivery>, 'channels'>;
   reading: ReturnType<typeof createReading>;
   stopping: AbortSignal;
   fail(reason: string): void;

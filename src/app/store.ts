@@ -6,9 +6,9 @@ import { createDisabled } from '../deliver/disabled.ts';
 import { createRateLimiter } from '../deliver/rate-limiter.ts';
 import { createRateStateStore } from '../deliver/rate-state-store.ts';
 import { createApprovalStore } from '../features/approval/store.ts';
-import { createCoveredDeliveries } from '../features/correlation/ledger.ts';
+import { createCoveredDeliveries } from '../features/correlation/covered-deliveries.ts';
 import { createFirstSeen } from '../features/enrichment/first-seen.ts';
-import { createMutes } from '../features/mutes/store.ts';
+import { createMuteStore } from '../features/mutes/store.ts';
 import { createOutageStore } from '../features/outages/store.ts';
 import { createCorrections } from '../ledger/corrections.ts';
 import { createDeadLetters } from '../ledger/dead-letters.ts';
@@ -57,7 +57,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     dead: createDeadLetters(redis, prefix),
     destinationStats: createDestinationStats(redis, prefix),
     disabled: createDisabled(redis, prefix),
-    mutes: createMutes(redis, prefix, now),
+    mutes: createMuteStore(redis, prefix, now),
     held: createApprovalStore(redis, prefix, now),
     slots: createRateLimiter({ store: createRateStateStore(redis, prefix), now }),
     circuits: createCircuits(redis, prefix, now),

@@ -2,9 +2,10 @@
 import type { Alert, ChannelKind, Destination, Parcel } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import { collectSecrets } from '../config/secrets.ts';
-import { channelsOf, destinationsAt, routeEntries } from '../dispatch/routes.ts';
 import { UnavailableError, UsageError } from '../errors.ts';
+import { createActiveMutes } from '../features/mutes/active.ts';
 import { routeSettings } from '../features/routes/routes.ts';
+import { channelsOf, destinationsAt, routeEntries } from '../features/routes/rules.ts';
 import { createExplainSuppression } from '../features/suppression/explain.ts';
 import type { AlertRecord } from '../ledger/ledger.ts';
 import { createLogger } from '../ops/log.ts';
@@ -12,9 +13,11 @@ import { createMetrics } from '../ops/metrics.ts';
 import { createCatalog } from '../poll/catalog.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { createScrubber } from '../secret.ts';
-import { listProtocols, openServices } from '../service/open.ts';
 import { version } from '../version.ts';
-import { createDelivery } from './deliver.ts';
+import { openApproval } from './approval.ts';
+import { openDelivery } from './deliver.ts';
+import { openDispatch } from './dispatch.ts';
+import { listProtocols, openServices } from './poll.ts';
 import { attachRedis, type OpenRedis, openOwnRedis } from './redis.ts';
 import { createStore } from './store.ts';
 
@@ -64,15 +67,9 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
     },
     isIncluded,
   });
-  const delivering = createDelivery({
-    config,
-    store,
-    metrics: createMetrics({ version }),
-    log,
-    scrub,
-    protocolOf: catalog.protocolOf,
-    now,
-  });
+  const shared = { config, store, metrics: createMetrics({ version }), log, now };
+  const dispatching = openDispatch({ ...shared, protocolOf: catalog.protocolOf });
+  const delivering = openDelivery({ ...shared, scrub, dispatching });
   let stopWorkers = async (): Promise<void> => {};
 
   const find = async (name: string) => {
@@ -103,7 +100,10 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
       await store.queues.enqueue(parcels);
       return !workers.includes(0);
     },
-    explainSuppression: createExplainSuppression({ config, settings, store, now }),
+    explainSuppression: createExplainSuppression({
+      mutes: createActiveMutes({ config, mutes: store.mutes, now }),
+      approval: openApproval({ config, settings, store, now }),
+    }),
     read: store.ledger.read,
     close: async () => {
       await stopWorkers();

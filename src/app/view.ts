@@ -1,9 +1,8 @@
 /** What the commands look at: the daemons' Redis, without starting anything. */
 
 import type { Config } from '../config/schema.ts';
-import { fallbackRoutes } from '../features/fallback/fallback.ts';
 import { createRouteReview } from '../features/routes/review.ts';
-import { routeSettings } from '../features/routes/routes.ts';
+import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
 import { createStatus } from '../features/status/status.ts';
 import { createCatalog } from '../poll/catalog.ts';
 import { createNameFilter } from '../poll/include.ts';
@@ -28,8 +27,8 @@ export const openView = async (config: Config) => {
     catalog,
     review,
     status: createStatus({
-      ...store,
       config,
+      store,
       protocols: catalog.protocols,
       services: () => config.services.map(({ name }) => ({ name, up: true })),
       review,

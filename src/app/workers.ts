@@ -4,7 +4,6 @@ import type { Alert, Destination } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
 import { chainsOf } from '../channels/configured-chains.ts';
 import { pacingOf } from '../channels/pacing.ts';
-import { canBeDisabled, isBatched } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import { type AttemptDependencies, createAttempt } from '../deliver/attempt.ts';
 import { refuseDisabled } from '../deliver/disabled.ts';
@@ -38,16 +37,28 @@ export interface WorkerDependencies extends DeliveryEvents {
 
 const PROOF_MS = 5000;
 
+/** Only a webhook's receiver can say that it wants nothing more. */
+const canBeDisabled = ({ kind }: Channel): boolean => kind === 'webhook';
+
+/** A mail server may refuse one recipient in words that blame us; the others must not wait for that. */
+const isSenders = async (channel: Channel): Promise<boolean> => {
+  if (channel.kind !== 'email') return true;
+  return channel.verify(AbortSignal.timeout(PROOF_MS)).then(
+    () => false,
+    () => true,
+  );
+};
+
 export const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
   const { config, store, scrub, onAttempt, onDead, onBroken, onWell, onMoved, isStopping, now } = dependencies;
   const { ledger, dead, destinationStats, slots, circuits, batches, moves, queues, redis, prefix } = store;
   const options = config.channels[channel.kind];
   if (!options) throw new Error(`the channel kind '${channel.kind}' is open but not configured`);
-  const { paceOf, senderOf } = pacingOf(options);
+  const { paceOf, senderOf, gathers } = pacingOf(channel.kind, options);
   const health = createDestinationHealth({
     circuits,
     senderOf,
-    isSenders: async () => (await channel.isSenderFailure?.(AbortSignal.timeout(PROOF_MS))) ?? true,
+    isSenders: () => isSenders(channel),
     onBroken,
     onWell,
   });
@@ -75,7 +86,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     turns: createSendSlots({ slots, paceOf, senderOf, now }),
     health,
     moves,
-    ...(isBatched(channel.kind)
+    ...(gathers
       ? {
           gathering: { batches, enqueue: queues.enqueueBatch },
           threads: createThreads(redis, prefix, ledger, config.alerts.incidentWindow),
@@ -89,7 +100,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     now,
   });
   const { disabled } = store;
-  const work = canBeDisabled(channel.kind)
+  const work = canBeDisabled(channel)
     ? refuseDisabled({ disabled, ledger, dead, destinationStats, onDead, onAttempt, now }, deliver)
     : deliver;
   return queues.work(channel.kind, options.concurrency, work);

@@ -1,15 +1,15 @@
 /** `tocsin dead retry` and `dead drop`: what becomes of deliveries that failed for good. */
 import type { ChannelKind, Destination } from '../alert.ts';
+import { openRetry } from '../app/retry.ts';
 import { UsageError } from '../errors.ts';
 import type { Resent } from '../features/replay/resend.ts';
-import { createRetry, type Retried } from '../features/replay/retry.ts';
-import { readLetters } from '../features/trace/trace.ts';
+import type { Retried } from '../features/replay/retry.ts';
 import type { DeadDelivery } from '../ledger/dead-letters.ts';
 import { NO_DESTINATION } from '../ledger/record.ts';
 import { cleanLine } from '../text.ts';
 import { confirm } from './confirm.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
-import { countText, findLetters } from './dead.ts';
+import { countText, findLetters, lettersOf } from './dead.ts';
 import { checkSelection, type DeadSelection } from './dead-selection.ts';
 import { createProgress } from './progress.ts';
 import { type View, withView } from './with-view.ts';
@@ -62,13 +62,13 @@ const addUp = (one: Retried, two: Retried): Retried => ({
 const retrySome = async (
   view: View,
   ids: readonly string[],
-  { retry }: Pick<ReturnType<typeof createRetry>, 'retry'>,
+  { retry }: Pick<ReturnType<typeof openRetry>, 'retry'>,
   context: CommandContext,
 ): Promise<Retried> => {
   const progress = createProgress(context);
   let total: Retried = { sent: 0, held: 0, waiting: 0, delivered: 0, refused: [], kinds: [] };
   try {
-    for await (const letters of readLetters(view.store.dead, ids)) {
+    for await (const letters of lettersOf(view, ids)) {
       total = addUp(total, await retry(letters));
       progress.tell(`${resentText(total)}, of ${ids.length}`);
     }
@@ -81,7 +81,7 @@ const retrySome = async (
 export const retryDead = (options: SelectionOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
     const ids = await findSome(view, options);
-    const again = createRetry({ config, ...view, onHeld: warnOfHeld(context) });
+    const again = openRetry({ config, ...view, onHeld: warnOfHeld(context) });
     const { kinds, ...told } = await retrySome(view, ids, again, context);
     await view.store.operatorLog.record({ action: 'dead-retried', ...told, refused: told.refused.length });
     if (options.json === true) writeJson(context, told);
@@ -109,7 +109,7 @@ export const dropDead = (options: SelectionOptions & { yes?: boolean }, context:
     const ids = await findSome(view, options);
     await confirm(context, `drops ${countText(ids.length)}, which nobody will be told of again`, options.yes);
     let dropped = 0;
-    for await (const letters of readLetters(view.store.dead, ids)) dropped += await dropSome(view, letters);
+    for await (const letters of lettersOf(view, ids)) dropped += await dropSome(view, letters);
     await view.store.operatorLog.record({ action: 'dead-dropped', dropped });
     const waiting = ids.length - dropped;
     if (options.json === true) writeJson(context, { dropped, waiting });

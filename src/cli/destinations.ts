@@ -1,9 +1,10 @@
 /** `tocsin destinations`: which destinations may be sent to, and the approval of new ones. */
 import { CHANNEL_KINDS } from '../alert.ts';
+import { openDestinations } from '../app/approval.ts';
+import { openRetry } from '../app/retry.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
-import { createDestinations, type KnownDestination } from '../features/approval/destinations.ts';
-import { createRetry } from '../features/replay/retry.ts';
+import type { KnownDestination } from '../features/approval/destinations.ts';
 import { cleanLine } from '../text.ts';
 import { clock } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -13,7 +14,7 @@ import { type View, withView } from './with-view.ts';
 
 const OPEN = 'destinations.gate is false: nothing is held at present';
 
-const openDesk = (view: View, config: Config) => createDestinations({ config, ...view });
+const openDesk = (view: View, config: Config) => openDestinations({ config, ...view });
 
 const nameOf = ({ kind, label }: KnownDestination): string => `${kind} ${cleanLine(label)}`;
 
@@ -97,7 +98,7 @@ export const approveDestinations = (options: ApproveOptions, context: CommandCon
     if (!config.destinations.gate) context.warn(`tocsin: ${OPEN}\n`);
     const kinds = told.filter((each) => each.sent > 0).map(({ one }) => one.kind);
     const known = CHANNEL_KINDS.filter((kind) => kinds.includes(kind));
-    warnOfIdle(await createRetry({ config, ...view }).idleKinds(new Set(known)), context);
+    warnOfIdle(await openRetry({ config, ...view }).idleKinds(new Set(known)), context);
     return EXIT.done;
   });
 

@@ -1,13 +1,13 @@
 /** `tocsin mute`: what is kept from being sent for a time, with a reason and an end. */
 import { randomUUID } from 'node:crypto';
 import type { Mute } from '../alert.ts';
+import { openDestinations } from '../app/approval.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
-import { createDestinations } from '../features/approval/destinations.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { endOf, type StoredMute } from '../features/mutes/store.ts';
 import { createGlobs } from '../globs.ts';
-import { muteFacts, scopeText } from '../mute-text.ts';
+import { muteFacts, scopeText } from '../ops/wording.ts';
 import { formatDuration, parseDuration } from '../schema/fields.ts';
 import { clockText, iso } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -61,7 +61,7 @@ const doubtsOf = async ({ protocols, destinations }: Mute, view: View, config: C
   const names = (await Promise.all(config.services.map(({ name }) => view.catalog.protocols(name)))).flatMap((all) => [
     ...all.keys(),
   ]);
-  const known = await createDestinations({ config, ...view }).list();
+  const known = await openDestinations({ config, ...view }).list();
   const isProtocol = createGlobs(protocols);
   const isKnown = (name: string): boolean => known.some(({ id, label }) => id === name || label === name);
   return [
@@ -121,7 +121,7 @@ export const listMutes = (options: CommonOptions & { all?: boolean }, context: C
 
 export const endMute = (options: CommonOptions & { id: string }, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
-    const { active } = await openMuting(view, config).note();
+    const { active } = await openMuting(view, config).refresh();
     const mute = active.find(({ id }) => id === options.id);
     if (mute === undefined)
       throw new UsageError(`no mute '${options.id}' holds; \`tocsin mute list\` shows those that do`);

@@ -1,9 +1,9 @@
 /** `tocsin replay`: forwards history again, marked as such. */
 import { CHANNEL_KINDS, type ChannelKind, type Destination } from '../alert.ts';
+import { openRetry } from '../app/retry.ts';
 import { openView } from '../app/view.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { destinationsAt } from '../dispatch/routes.ts';
 import { UsageError } from '../errors.ts';
 import { createContext } from '../features/enrichment/enrich.ts';
 import { openHistory } from '../features/replay/history.ts';
@@ -14,8 +14,8 @@ import {
   type ReplayProgress,
   replayHistory,
 } from '../features/replay/replay.ts';
-import { createRetry } from '../features/replay/retry.ts';
 import { routeSettings } from '../features/routes/routes.ts';
+import { destinationsAt } from '../features/routes/rules.ts';
 import { targetOf } from '../ledger/record.ts';
 import { iso } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -43,14 +43,14 @@ const destinationsOf = (to: string | undefined, config: Config): Destination[] |
 };
 
 /** Opens Redis only where something is sent. */
-const openRetry = async (config: Config, trusted: readonly Destination[], context: CommandContext) => {
+const openResend = async (config: Config, trusted: readonly Destination[], context: CommandContext) => {
   const view = await openView(config);
   const { store, catalog, close } = view;
   const withContext = createContext({
     firstSeen: store.firstSeen,
     protocolOf: catalog.protocolOf,
   });
-  const retry = createRetry({ config, ...view, trusted, onHeld: warnOfHeld(context) });
+  const retry = openRetry({ config, ...view, trusted, onHeld: warnOfHeld(context) });
   return { retry, operatorLog: store.operatorLog, withContext, close };
 };
 
@@ -66,7 +66,7 @@ const rehearse = async ({ plan, ...run }: Run) => {
 };
 
 const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<ReplayCounts> => {
-  const { retry, operatorLog, withContext, close } = await openRetry(run.config, plan.to ?? [], context);
+  const { retry, operatorLog, withContext, close } = await openResend(run.config, plan.to ?? [], context);
   const kinds = new Set<ChannelKind>();
   let queued = 0;
   const onReplayed = ({ routes }: ReplayedAlert): void => {

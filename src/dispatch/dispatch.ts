@@ -1,52 +1,63 @@
-/** The alerts of one read -> parcels -> jobs. When it resolves, every alert is durably queued or accounted for. */
-import type { Alert, Destination, Parcel } from '../alert.ts';
-import type { Restraint } from '../features/suppression/sort.ts';
-import { toParcels } from './parcels.ts';
-import type { Routes } from './routes.ts';
+/** The alerts of one read -> destinations -> parcels -> jobs, through the stages below. */
+import type { Alert } from '../alert.ts';
+import { type CorrelateDependencies, correlate } from './correlate.ts';
+import { type EnqueueDependencies, enqueue } from './enqueue.ts';
+import { type EnrichDependencies, enrich } from './enrich.ts';
+import { pack } from './pack.ts';
+import { type RecordDependencies, record } from './record.ts';
+import { type RouteDependencies, route } from './route.ts';
+import { type SetDeadlineDependencies, setDeadline } from './set-deadline.ts';
+import type { DispatchRun, DispatchStage, RoutedAlert } from './stage.ts';
+import { type SuppressDependencies, suppress } from './suppress.ts';
 
-export interface DispatchDependencies {
-  routesOf(alert: Alert): Promise<Routes>;
-  /** Notes in the ledger that these are on their way; what is delivered already stays so. */
-  expect(parcels: readonly Parcel[]): Promise<void>;
-  /** With `unlessToldInMs` they wait so long, in milliseconds, and are not sent where they are told by then. */
-  enqueue(parcels: readonly Parcel[], nonce?: string, unlessToldInMs?: number): Promise<void>;
-  /** An alert that has no destination at all is dead at once: kept, counted and announced, never dropped. */
-  stranded(alert: Alert, problems: readonly string[]): Promise<void>;
-  onRouted?(alert: Alert, routes: Routes): void;
-  /** Those of its destinations where an alert still has to be told; the others are accounted for. Default: all. */
-  uncovered?(alert: Alert, destinations: readonly Destination[]): Promise<Destination[]>;
-  /** Milliseconds to wait for another alert that may tell the same. Default: nothing waits. */
-  waitOf?(alert: Alert): number | undefined;
-  /** Begins to keep back what is muted or held. Default: nothing is. */
-  restrain?(): Promise<Restraint>;
-  /** Durably notes to look later whether these were accepted; before they are queued, so that a crash loses no look. */
-  setDeadline?(alerts: readonly Alert[]): Promise<void>;
-}
+export type DispatchDependencies = EnrichDependencies &
+  RouteDependencies &
+  CorrelateDependencies &
+  SuppressDependencies &
+  SetDeadlineDependencies &
+  RecordDependencies &
+  EnqueueDependencies;
+
+/** In this order. Each stage is a file of this folder that bears its name. */
+const STAGES: readonly DispatchStage<DispatchDependencies>[] = [
+  enrich,
+  route,
+  correlate,
+  suppress,
+  setDeadline,
+  pack,
+  record,
+  enqueue,
+];
+
+/** For alerts whose destinations are known: a follow-up goes where the alert that it follows went. */
+const ROUTED_STAGES: readonly DispatchStage<DispatchDependencies>[] = [suppress, pack, record, enqueue];
 
 export interface Dispatch {
-  /** `nonce` makes a deliberate repeat of the same alerts another job. */
+  /** When it resolves, every alert is durably queued or accounted for. `nonce` makes a deliberate repeat other jobs. */
   dispatch(alerts: readonly Alert[], nonce?: string): Promise<void>;
+  /** The same for alerts whose destinations are known. Gives how many parcels were queued. */
+  dispatchRouted(alerts: readonly RoutedAlert[]): Promise<number>;
 }
 
-export const createDispatch = (dependencies: DispatchDependencies): Dispatch => ({
-  dispatch: async (alerts, nonce) => {
-    const { routesOf, expect, enqueue, stranded, onRouted, uncovered, setDeadline } = dependencies;
-    const restraint = await dependencies.restrain?.();
-    const routed: { alert: Alert; destinations: Destination[] }[] = [];
-    for (const alert of alerts) {
-      const routes = await routesOf(alert);
-      onRouted?.(alert, routes);
-      if (routes.destinations.length === 0 && !routes.skipped) await stranded(alert, routes.problems);
-      const wanting = (await uncovered?.(alert, routes.destinations)) ?? routes.destinations;
-      const destinations = (await restraint?.pass(alert, wanting)) ?? wanting;
-      if (destinations.length > 0) routed.push({ alert, destinations });
-    }
-    await restraint?.end();
-    await setDeadline?.(routed.map(({ alert }) => alert));
-    for (const [waitMs, some] of Map.groupBy(routed, ({ alert }) => dependencies.waitOf?.(alert))) {
-      const parcels = toParcels(some);
-      await expect(parcels);
-      await enqueue(parcels, nonce, waitMs);
-    }
-  },
-});
+export const createDispatch = (dependencies: DispatchDependencies): Dispatch => {
+  const run = async (
+    stages: readonly DispatchStage<DispatchDependencies>[],
+    alerts: readonly RoutedAlert[],
+    nonce?: string,
+  ) => {
+    let current: DispatchRun = { alerts, groups: [], ...(nonce === undefined ? {} : { nonce }) };
+    for (const stage of stages) current = await stage(current, dependencies);
+    return current;
+  };
+  return {
+    dispatch: async (alerts, nonce) => {
+      const unrouted = alerts.map((alert) => ({ alert, destinations: [] }));
+      await run(STAGES, unrouted, nonce);
+    },
+    dispatchRouted: async (alerts) => {
+      const { groups } = await run(ROUTED_STAGES, alerts);
+      return groups.reduce((sum, { parcels }) => sum + parcels.length, 0);
+    },
+  };
+};

@@ -1,12 +1,7 @@
 /** One parcel a destination: the alerts of one read that go there. A parcel becomes one job. */
-import { type Alert, type Destination, isHuman, type Parcel } from '../alert.ts';
+import { isHuman, type Parcel } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
-
-/** An alert and where it goes. */
-export interface RoutedAlert {
-  alert: Alert;
-  destinations: readonly Destination[];
-}
+import type { RoutedAlert } from './stage.ts';
 
 /** Large enough to be cheap, small enough to be repeated. */
 const PARCEL_ALERTS = 20;
@@ -16,7 +11,7 @@ const DIGEST_ALERTS = 500;
 const cut = ({ destination, alerts }: Parcel): Parcel[] =>
   chunksOf(alerts, isHuman(destination) ? DIGEST_ALERTS : PARCEL_ALERTS).map((part) => ({ destination, alerts: part }));
 
-export const toParcels = (routed: readonly RoutedAlert[]): Parcel[] => {
+export const toParcels = (routed: readonly Pick<RoutedAlert, 'alert' | 'destinations'>[]): Parcel[] => {
   const byDestination = new Map<string, Parcel>();
   for (const { alert, destinations } of routed) {
     for (const destination of destinations) {

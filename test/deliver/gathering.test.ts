@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
+import { pacedAs } from '../../src/channels/registry.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { DESTINATION, failure, items, OTHER, range, setUpDeliveries as setUp } from '../support/deliveries.ts';
 import { hashOf, makeAlert } from '../support/numbered.ts';
@@ -223,6 +224,8 @@ test('destinations that a platform counts as one share their slots', async () =>
     [0, 'C1'],
     [1000, 'C2'],
   ]);
+  expect(pacedAs('telegram', '-1001234567890/7')).toBe('-1001234567890');
+  expect(pacedAs('slack', 'C024BE91L')).toBe('C024BE91L');
 });
 
 describe('what belongs together', () => {

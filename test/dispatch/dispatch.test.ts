@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Alert, ChannelEntry, Destination, Parcel } from '../../src/alert.ts';
 import { createDispatch } from '../../src/dispatch/dispatch.ts';
 import { toParcels } from '../../src/dispatch/parcels.ts';
-import { channelsOf, type RouteSettings, routeAlert } from '../../src/dispatch/routes.ts';
+import { channelsOf, type RouteSettings, routeAlert } from '../../src/features/routes/rules.ts';
 import { destinationOf as makeDestination } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 
@@ -83,41 +83,41 @@ describe('dispatch', () => {
     expect(many.map((parcel) => parcel.alerts.length)).toEqual([500, 500, 200]);
   });
 
-  test('the ledger expects before the queue holds, and an alert without a destination is stranded, not dropped', async () => {
+  test('the ledger expects before the queue holds, and an alert without a destination is ended, not dropped', async () => {
     const order: string[] = [];
-    const stranded: [Alert, readonly string[]][] = [];
+    const unroutable: [Alert, readonly string[]][] = [];
     const queued: Parcel[] = [];
     const { dispatch } = createDispatch({
       routesOf: async ({ itemId }) =>
         itemId === 'item-1' ? { destinations: [a, b], problems: [] } : { destinations: [], problems: ['no way'] },
-      expect: async () => {
-        order.push('expect');
+      recordWaiting: async () => {
+        order.push('record');
       },
       enqueue: async (parcels) => {
         order.push('enqueue');
         queued.push(...parcels);
       },
-      stranded: async (alert, problems) => {
-        stranded.push([alert, problems]);
+      onUnroutable: async (alert, problems) => {
+        unroutable.push([alert, problems]);
       },
     });
     await dispatch([makeAlert(1), makeAlert(2)]);
-    expect(order).toEqual(['expect', 'enqueue']);
+    expect(order).toEqual(['record', 'enqueue']);
     expect(queued.map(({ destination, alerts }) => [destination.id, alerts.length])).toEqual([
       [a.id, 1],
       [b.id, 1],
     ]);
-    expect(stranded).toEqual([[makeAlert(2), ['no way']]]);
+    expect(unroutable).toEqual([[makeAlert(2), ['no way']]]);
   });
 
-  test('goes only where it is not told yet, and is not stranded where it is told everywhere', async () => {
+  test('goes only where no other alert covers it, and is not unroutable where one covers it everywhere', async () => {
     const queued: Parcel[] = [];
     const { dispatch } = createDispatch({
       routesOf: async () => ({ destinations: [a, b], problems: [] }),
-      uncovered: async ({ itemId }, destinations) => (itemId === 'item-1' ? [] : destinations.slice(1)),
-      expect: async () => {},
+      uncoveredAt: async ({ itemId }, destinations) => (itemId === 'item-1' ? [] : destinations.slice(1)),
+      recordWaiting: async () => {},
       enqueue: async (parcels) => void queued.push(...parcels),
-      stranded: () => Promise.reject(new Error('it is stranded')),
+      onUnroutable: () => Promise.reject(new Error('it is unroutable')),
     });
     await dispatch([makeAlert(1), makeAlert(2)]);
     expect(queued).toEqual([{ destination: b, alerts: [makeAlert(2)] }]);

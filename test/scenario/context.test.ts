@@ -102,7 +102,7 @@ test('a stored notification of a told transaction reaches nobody, any other ever
   const hash = told?.txHash ?? '';
   const other = `0x${'0f'.repeat(32)}`;
   world.notification('Vault', `Dull echo.\nTransaction: ${hash.toUpperCase().replace('0X', '0x')}`);
-  await until('it is told with its inspection', () => daemon.log('told with its inspection').length > 0);
+  await until('it is an inspection covers this notification', () => daemon.log('told with its inspection').length > 0);
   world.notification('Vault', `Half an echo: ${hash} and ${other}`);
   world.notification('Vault', 'The weekly report is ready.');
   await everywhere(world, 'Half an echo');
@@ -110,7 +110,7 @@ test('a stored notification of a told transaction reaches nobody, any other ever
   await daemon.idle();
   expect(kindsWith(world, 'Dull echo')).toEqual([]);
   expect(kindsWith(world, hash)).toEqual([...KINDS, ...KINDS].toSorted());
-  expect(daemon.log('told with its inspection')).toMatchObject([{ told: 4, sent: 0 }]);
+  expect(daemon.log('an inspection covers this notification')).toMatchObject([{ told: 4, sent: 0 }]);
 });
 
 test('a notification that comes before its inspection is sent, and so is the inspection', async () => {

@@ -98,7 +98,7 @@ test('an approval that another daemon knows before it is restarted, and what is 
   const inspections = world.critical('Vault', 2);
   await until('both are held', async () => (await list()).filter(({ waiting }) => waiting === 2).length === 2);
   expect(
-    daemon.log('held for a destination that is not approved, and there is no fallback to take it meanwhile'),
+    daemon.log('alerts are held for a destination that is not approved, and no fallback is configured'),
   ).not.toEqual([]);
   expect(world.books.count()).toBe(0);
   await daemon.stop();

@@ -132,12 +132,9 @@ export const telegram: ChannelModule<TelegramConfig> = {
   kind: 'telegram',
   addressesOf,
   labelOf: (address) => address,
-  isBatched: true,
-  sharesSender: () => true,
-  givesHandle: () => true,
   rateOf: (address, { perMinute, ...rate }) =>
     perMinute === undefined || isPrivateChat(address) ? rate : { ...rate, perMinute },
   // Topics are places in one chat, and the chat has the limits.
-  sharesRateWith: (address) => parseChatAddress(address)?.chat ?? address,
+  pacedAs: (address) => parseChatAddress(address)?.chat ?? address,
   create,
 };

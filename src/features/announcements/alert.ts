@@ -1,4 +1,4 @@
-/** What Tocsin itself has to say, as an alert: it travels, is booked and is tried again like any other. */
+/** A message of Tocsin itself as an alert: it is queued, recorded and retried like any other. */
 import { type Alert, type Announcement, alertId, TOCSIN } from '../../alert.ts';
 import { iso } from '../../time.ts';
 

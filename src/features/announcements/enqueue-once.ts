@@ -1,18 +1,21 @@
-/** Deliveries that no route asks for: those to the fallback, and of announcements. */
+/** Enqueues deliveries that no route asks for, each once over all daemons: announcements, and alerts for the fallback. */
 import type { Parcel } from '../../alert.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import type { ParcelQueues } from '../../queue/queues.ts';
 
 export interface EnqueueOnceDependencies {
   ledger: Pick<Ledger, 'recordWaiting' | 'read'>;
-  enqueue(parcels: readonly Parcel[]): Promise<void>;
+  enqueue: ParcelQueues['enqueue'];
 }
 
+/** Gives the parcels that this call has queued; durable when it resolves. `by` names who asks. */
+export type EnqueueOnce = (parcels: readonly Parcel[], by: string) => Promise<Parcel[]>;
+
 /**
- * Puts parcels on their way besides what is on its way already. `by` names what asks for them: whoever comes first has
- * the delivery, and only who has it queues it, so that nothing is written twice. What was cut short goes on when the same
- * is asked for by the same name. Gives what is queued by this call; durable when it resolves.
+ * The first writer (`by`) owns a delivery in the ledger, and only the owner enqueues it. The same writer may resume after
+ * a crash.
  */
-export const createEnqueueOnce = ({ ledger, enqueue }: EnqueueOnceDependencies) => {
+export const createEnqueueOnce = ({ ledger, enqueue }: EnqueueOnceDependencies): EnqueueOnce => {
   const ownedBy = async ({ destination, alerts }: Parcel, by: string): Promise<Parcel> => {
     const records = await Promise.all(alerts.map(({ id }) => ledger.read(id)));
     const own = alerts.filter((_, index) =>
@@ -23,7 +26,7 @@ export const createEnqueueOnce = ({ ledger, enqueue }: EnqueueOnceDependencies) 
     return { destination, alerts: own };
   };
 
-  return async (parcels: readonly Parcel[], by: string): Promise<Parcel[]> => {
+  return async (parcels, by) => {
     await ledger.recordWaiting(parcels, by);
     const owned = await Promise.all(parcels.map((parcel) => ownedBy(parcel, by)));
     const fresh = owned.filter(({ alerts }) => alerts.length > 0);

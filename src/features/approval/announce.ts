@@ -1,15 +1,15 @@
-/** Tells of destinations that wait for approval: once over the fallback, and their alerts go there meanwhile. */
+/** Announces a destination that waits for approval, once, to the fallback; its alerts go there meanwhile. */
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
-import type { Store } from '../../app/store.ts';
 import { nameOf } from '../../ledger/record.ts';
 import { cleanLine } from '../../text.ts';
-import { createAnnounce } from '../announcements/announce.ts';
+import type { Announce } from '../announcements/announce.ts';
 import type { Fallback } from '../fallback/fallback.ts';
-import type { HeldDestination } from './store.ts';
+import type { ApprovalStore, HeldDestination } from './store.ts';
 
 export interface HoldAnnouncerDependencies {
-  store: Pick<Store, 'held' | 'ledger' | 'queues'>;
+  held: Pick<ApprovalStore, 'list' | 'announced'>;
+  announce: Announce;
   fallback: Pick<Fallback, 'destinations' | 'divert'>;
   log: Pick<Logger, 'warn' | 'error'>;
 }
@@ -17,24 +17,24 @@ export interface HoldAnnouncerDependencies {
 const noticeOf = (destination: Destination, isRevoked: boolean): string =>
   `Fallback: ${nameOf(destination)} ${isRevoked ? 'was revoked' : 'is new'} and waits for approval: tocsin destinations approve ${destination.id}`;
 
-const newsOf = (destination: Destination, isRevoked: boolean, protocols: ReadonlySet<string>): string => {
+const textOf = (destination: Destination, isRevoked: boolean, protocols: ReadonlySet<string>): string => {
   const listed = [...protocols].map(cleanLine).join(', ');
   return [
     `A ${isRevoked ? 'revoked' : 'new'} destination waits for approval: ${nameOf(destination)}`,
-    `The service lists it for ${listed}. What is for it is kept, and comes to the fallback meanwhile.`,
-    `To do: \`tocsin destinations approve ${destination.id}\` sends what waits. If nobody knows it, take it out at the service.`,
+    `The service lists it for ${listed}. Alerts for it are held, and go to the fallback meanwhile.`,
+    `To do: \`tocsin destinations approve ${destination.id}\` sends the held alerts. If nobody knows this destination, remove it at the service.`,
   ].join('\n');
 };
 
-export const createHoldAnnouncer = ({ store, fallback, log }: HoldAnnouncerDependencies) => {
-  const { held } = store;
-  const announce = createAnnounce(store);
-
-  /** The same `since` is the same announcement, so that it is told once, whoever finds it and however often. */
-  const tell = async ({ destination, since, isRevoked }: HeldDestination, alerts: readonly Alert[]): Promise<void> => {
+export const createHoldAnnouncer = ({ held, announce, fallback, log }: HoldAnnouncerDependencies) => {
+  /** The same `since` makes the same announcement: it is sent once, whichever daemon finds it and however often. */
+  const announceOne = async (
+    { destination, since, isRevoked }: HeldDestination,
+    alerts: readonly Alert[],
+  ): Promise<void> => {
     const { id, label: to } = destination;
     const protocols = new Set(alerts.map(({ protocol }) => protocol));
-    const [key, message] = [`${id} ${since}`, newsOf(destination, isRevoked, protocols)];
+    const [key, message] = [`${id} ${since}`, textOf(destination, isRevoked, protocols)];
     await announce({ about: 'destination.new', key, message }, Date.parse(since), fallback.destinations);
     await held.announced(id);
     const what = `a ${isRevoked ? 'revoked' : 'new'} destination waits for approval`;
@@ -44,10 +44,10 @@ export const createHoldAnnouncer = ({ store, fallback, log }: HoldAnnouncerDepen
   return async (destination: Destination, alerts: readonly Alert[]): Promise<void> => {
     const { id, label: to } = destination;
     const found = (await held.list()).find((one) => one.destination.id === id);
-    if (found !== undefined && !found.isAnnounced) await tell(found, alerts);
+    if (found !== undefined && !found.isAnnounced) await announceOne(found, alerts);
     if (fallback.destinations.length === 0) {
       const line = { destination: id, to, alerts: alerts.length };
-      log.error(line, 'held for a destination that is not approved, and there is no fallback to take it meanwhile');
+      log.error(line, 'alerts are held for a destination that is not approved, and no fallback is configured');
       return;
     }
     const notice = (): string => noticeOf(destination, found?.isRevoked === true);

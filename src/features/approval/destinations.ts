@@ -1,24 +1,21 @@
-/** What `tocsin destinations` works with: every destination that is known, and how it stands with the gate. */
+/** Every destination that is known, whether it is approved, and the decisions that people make on it. */
 import type { Destination } from '../../alert.ts';
-import type { Store } from '../../app/store.ts';
-import type { Config } from '../../config/schema.ts';
+import type { DisabledDestination } from '../../deliver/disabled.ts';
 import { UsageError } from '../../errors.ts';
 import type { Target } from '../../ledger/record.ts';
-import { fallbackRoutes } from '../fallback/fallback.ts';
 import type { RouteReview } from '../routes/review.ts';
-import { routeSettings } from '../routes/routes.ts';
-import { createApprovalHold } from './hold.ts';
-import { createApprovalPolicy, trustedBy } from './policy.ts';
+import type { ApprovalHold } from './hold.ts';
+import type { ApprovalStore, Decision, HeldDestination } from './store.ts';
 
 /**
- * `config`: named by the config itself. `allowed`: by `destinations.allow`. `revoked`: to be approved by its name alone.
- * `held`: something waits for it.
+ * `config`: named by the config itself. `allowed`: by `destinations.allow`. `revoked`: only `approve NAME` opens it
+ * again. `held`: alerts wait for its approval.
  */
-export type GateState = 'config' | 'allowed' | 'approved' | 'revoked' | 'held' | 'new';
+export type ApprovalState = 'config' | 'allowed' | 'approved' | 'revoked' | 'held' | 'new';
 
 export interface KnownDestination extends Target {
-  state: GateState;
-  /** Names of those that lead to it; none for the fallback, and for what is listed no more. */
+  state: ApprovalState;
+  /** Names of the protocols that lead to it; none for the fallback, and for one that no service lists any more. */
   protocols: readonly string[];
   /** Alerts that wait for its approval. */
   waiting: number;
@@ -29,70 +26,74 @@ export interface KnownDestination extends Target {
 }
 
 export interface DestinationsDependencies {
-  config: Config;
-  store: Store;
+  held: Pick<ApprovalStore, 'list' | 'approvals' | 'revocations' | 'approve' | 'revoke'>;
+  listDisabled(): Promise<readonly Pick<DisabledDestination, 'id'>[]>;
+  approval: Pick<ApprovalHold, 'release' | 'drop'>;
+  /** Destinations of the fallback. */
+  fallback: readonly Destination[];
   review: Pick<RouteReview, 'destinations' | 'protocolsOf'>;
+  /** The config itself names it. */
+  isTrusted(destination: Destination): boolean;
+  /** `destinations.allow` lets it through. */
+  isAllowed(destination: Destination): boolean;
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
+type Decided = Decision & { state: ApprovalState };
 
-export const createDestinations = ({ config, store, review }: DestinationsDependencies) => {
-  const settings = routeSettings(config);
-  const { allow } = config.destinations;
-  const { held } = store;
-  const approvalHold = createApprovalHold({ config, settings, store, now: Date.now });
-  const trusted = trustedBy(config.fallback?.channels ?? [], settings);
-  const isAllowed = createApprovalPolicy({ gate: true, allow, trusted: NOBODY })(NOBODY);
+/** Revocations first, so that an approval since then wins. */
+const decisionsOf = (approvals: readonly Decision[], revocations: readonly Decision[]): Map<string, Decided> =>
+  new Map<string, Decided>([
+    ...revocations.map((one) => [one.id, { ...one, state: 'revoked' }] as const),
+    ...approvals.map((one) => [one.id, { ...one, state: 'approved' }] as const),
+  ]);
+
+const byName = (a: Target, b: Target): number => a.kind.localeCompare(b.kind) || a.label.localeCompare(b.label);
+
+export const createDestinations = (dependencies: DestinationsDependencies) => {
+  const { held, approval, fallback, review, isTrusted, isAllowed } = dependencies;
+
+  const stateOf = (destination: Destination, decided: Decided | undefined, isHeld: boolean): ApprovalState => {
+    if (isTrusted(destination)) return 'config';
+    if (isAllowed(destination)) return 'allowed';
+    return decided?.state ?? (isHeld ? 'held' : 'new');
+  };
+
+  /** Those with an address: listed now, of the fallback, or with alerts that wait. */
+  const addressed = (holds: readonly HeldDestination[], decisions: ReadonlyMap<string, Decided>) => {
+    const heldBy = new Map(holds.map((one) => [one.destination.id, one]));
+    const protocolsOf = review.protocolsOf();
+    const all = [...review.destinations(), ...fallback, ...holds.map(({ destination }) => destination)];
+    return all.map((destination): KnownDestination => {
+      const { id, kind, label } = destination;
+      const [decided, hold] = [decisions.get(id), heldBy.get(id)];
+      const since = decided?.at ?? hold?.since;
+      return {
+        ...{ id, kind, label, state: stateOf(destination, decided, hold !== undefined) },
+        protocols: protocolsOf.get(id) ?? [],
+        waiting: hold?.waiting ?? 0,
+        ...(since ? { since } : {}),
+      };
+    });
+  };
 
   const list = async (): Promise<KnownDestination[]> => {
-    const [heldNow, approvals, revocations, disabled] = await Promise.all([
+    const [holds, approvals, revocations, disabled] = await Promise.all([
       held.list(),
       held.approvals(),
       held.revocations(),
-      store.disabled.list(),
+      dependencies.listDisabled(),
     ]);
-    const waits = new Map(heldNow.map((one) => [one.destination.id, one]));
-    const decided = new Map([
-      ...revocations.map((one) => [one.id, { ...one, state: 'revoked' as GateState }] as const),
-      ...approvals.map((one) => [one.id, { ...one, state: 'approved' as GateState }] as const),
-    ]);
-    const protocolsOf = review.protocolsOf();
-    const addressed = [
-      ...review.destinations(),
-      ...fallbackRoutes(config, settings).destinations,
-      ...heldNow.map(({ destination }) => destination),
-    ];
-
-    const stateOf = (destination: Destination): GateState => {
-      const { id } = destination;
-      if (trusted.has(id)) return 'config';
-      if (isAllowed(destination)) return 'allowed';
-      return decided.get(id)?.state ?? (waits.has(id) ? 'held' : 'new');
-    };
-
-    const known = new Map<string, KnownDestination>();
-    // A decision tells no address: one on what is listed no more may still be changed.
-    for (const { at: since, ...target } of decided.values()) {
-      known.set(target.id, { ...target, protocols: [], waiting: 0, since });
-    }
-    for (const destination of addressed) {
-      const { id, kind, label } = destination;
-      const since = decided.get(id)?.at ?? waits.get(id)?.since;
-      known.set(id, {
-        id,
-        kind,
-        label,
-        state: stateOf(destination),
-        protocols: protocolsOf.get(id) ?? [],
-        waiting: waits.get(id)?.waiting ?? 0,
-        ...(since ? { since } : {}),
-      });
-    }
+    const decisions = decisionsOf(approvals, revocations);
+    // A decision has no address: one on a destination that is listed no more can still be changed.
+    const decidedOnly = [...decisions.values()].map(
+      ({ at: since, ...target }): KnownDestination => ({ ...target, protocols: [], waiting: 0, since }),
+    );
+    const known = new Map([...decidedOnly, ...addressed(holds, decisions)].map((one) => [one.id, one]));
     for (const { id } of disabled) {
       const one = known.get(id);
       if (one) known.set(id, { ...one, disabled: true });
     }
-    return [...known.values()].sort((a, b) => a.kind.localeCompare(b.kind) || a.label.localeCompare(b.label));
+    return [...known.values()].sort(byName);
   };
 
   /** By id or label. Throws a `UsageError` where the name names none, or several. */
@@ -110,21 +111,21 @@ export const createDestinations = ({ config, store, review }: DestinationsDepend
   return {
     list,
     find,
-    /** Gives, in their order, how many alerts of each are on their way now. */
+    /** Approves them, and sends the alerts that were held. Gives, in their order, how many alerts of each were queued. */
     approve: async (destinations: readonly Target[]): Promise<number[]> => {
       await held.approve(destinations);
       const sent: number[] = [];
       for (const { id } of destinations) {
         const destination = await heldAt(id);
-        sent.push(destination ? await approvalHold.release(destination) : 0);
+        sent.push(destination ? await approval.release(destination) : 0);
       }
       return sent;
     },
     revoke: held.revoke,
-    /** Gives up what waits for it; gives how many alerts. */
+    /** Drops the alerts that are held for it; gives how many. */
     drop: async ({ id }: Target): Promise<number> => {
       const destination = await heldAt(id);
-      return destination ? approvalHold.drop(destination) : 0;
+      return destination ? approval.drop(destination) : 0;
     },
   };
 };

@@ -1,7 +1,7 @@
 /** Which destinations may be sent to, where new ones have to be approved first. Pure. */
 import type { ChannelEntry, Destination } from '../../alert.ts';
-import { type RouteSettings, routeEntries } from '../../dispatch/routes.ts';
 import { createGlobs } from '../../globs.ts';
+import { type RouteSettings, routeEntries } from '../routes/rules.ts';
 
 export interface ApprovalSettings {
   /** False: everything is open. */

@@ -1,12 +1,12 @@
 /** What the service lists of a protocol in a time, beside what the books say of it. Changes nothing. */
 import type { Alert, Item } from '../../alert.ts';
+import type { Service } from '../../app/poll.ts';
 import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
-import type { Routes } from '../../dispatch/routes.ts';
+import type { Routes } from '../../dispatch/route.ts';
 import type { AlertRecord } from '../../ledger/ledger.ts';
 import type { Track } from '../../poll/cursor.ts';
 import { isWanted, toAlert } from '../../poll/ingest.ts';
-import type { Service } from '../../service/open.ts';
 import {
   type Account,
   balance,

@@ -1,12 +1,11 @@
 /** Looks for lost deliveries among everything of a service that is on its way. */
 import { type Parcel, SOURCES } from '../../alert.ts';
+import type { Service } from '../../app/poll.ts';
 import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
 import { ServiceError } from '../../errors.ts';
 import type { AlertRecord } from '../../ledger/ledger.ts';
 import type { Catalog } from '../../poll/catalog.ts';
-import type { Service } from '../../service/open.ts';
-import { createApprovalHold } from '../approval/hold.ts';
 import { createQueuedOrHeld } from '../approval/queued-or-held.ts';
 import { createContext } from '../enrichment/enrich.ts';
 import { createRouting, routeSettings } from '../routes/routes.ts';
@@ -17,6 +16,8 @@ export interface LostSearchDependencies {
   store: Store;
   catalog: Pick<Catalog, 'protocols' | 'protocolOf'>;
   serviceOf(name: string): Service;
+  /** Enqueues parcels, or holds them for approval; gives how many deliveries are held. */
+  enqueueApproved(parcels: readonly Parcel[], nonce: string): Promise<number>;
   now(): number;
 }
 
@@ -37,9 +38,15 @@ const inChunks = async <T, R>(all: readonly T[], each: (one: T) => Promise<R>): 
   return results;
 };
 
-export const createLostSearch = ({ config, store, catalog, serviceOf, now }: LostSearchDependencies) => {
+export const createLostSearch = ({
+  config,
+  store,
+  catalog,
+  serviceOf,
+  enqueueApproved,
+  now,
+}: LostSearchDependencies) => {
   const settings = routeSettings(config);
-  const approvalHold = createApprovalHold({ config, settings, store, now });
 
   const { destinationsOf } = createRouting({ config, settings, protocolOf: catalog.protocolOf });
   const withContext = createContext({ firstSeen: store.firstSeen, protocolOf: catalog.protocolOf });
@@ -47,7 +54,7 @@ export const createLostSearch = ({ config, store, catalog, serviceOf, now }: Los
   /** The books keep no context. */
   const enqueue = async (parcels: readonly Parcel[], nonce: string): Promise<void> => {
     const told = parcels.map(async (parcel) => ({ ...parcel, alerts: await withContext(parcel.alerts) }));
-    await approvalHold.pass(await Promise.all(told), nonce);
+    await enqueueApproved(await Promise.all(told), nonce);
   };
 
   /** Stored notifications have no ids to ask for: they are read from their date on. */

@@ -1,9 +1,10 @@
 /** Balances the books of one service, protocol by protocol, and puts on its way again what is in nobody's books or was lost. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Alert, Item } from '../../alert.ts';
+import type { Alert, Item, Parcel } from '../../alert.ts';
+import type { Service } from '../../app/poll.ts';
 import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
-import type { Routes } from '../../dispatch/routes.ts';
+import type { Routes } from '../../dispatch/route.ts';
 import { messageOf, ServiceError } from '../../errors.ts';
 import type { AlertRecord } from '../../ledger/ledger.ts';
 import type { Catalog } from '../../poll/catalog.ts';
@@ -11,7 +12,6 @@ import type { Track } from '../../poll/cursor.ts';
 import { createWalkDetector, type WalkDetector } from '../../poll/failure-detector.ts';
 import { createLateItems, type Unknown } from '../../poll/late-items.ts';
 import { createPollLock } from '../../poll/lock.ts';
-import type { Service } from '../../service/open.ts';
 import { iso } from '../../time.ts';
 import type { AuditReport, ProtocolAudit, Unaudited } from './balance.ts';
 import { type AuditWindow, createReconciler } from './compare.ts';
@@ -24,6 +24,8 @@ export interface AuditDependencies {
   serviceOf(name: string): Service;
   routesOf(alert: Alert): Promise<Routes>;
   dispatch(alerts: readonly Alert[], nonce: string): Promise<void>;
+  /** Enqueues parcels, or holds them for approval; gives how many deliveries are held. */
+  enqueueApproved(parcels: readonly Parcel[], nonce: string): Promise<number>;
   now(): number;
 }
 

@@ -3,11 +3,11 @@ import type { Alert, Source } from '../../alert.ts';
 import { firedDetections } from '../../channels/content.ts';
 import { openConfiguredChannels } from '../../channels/open.ts';
 import type { Config } from '../../config/schema.ts';
-import { type Routes, routeAlert } from '../../dispatch/routes.ts';
-import { iso } from '../../time.ts';
+import type { Routes } from '../../dispatch/route.ts';
 import type { HistoryProtocol, openHistory, Period, Unread } from '../replay/history.ts';
 import { createRouteReview } from '../routes/review.ts';
 import { routeSettings } from '../routes/routes.ts';
+import { routeAlert } from '../routes/rules.ts';
 import { createDeliveryForecast, type DeliveryLoads, type Routed } from './deliveries.ts';
 import { createMuteForecast, type MuteLoad } from './mutes.ts';
 
@@ -135,8 +135,8 @@ export const backtest = async (input: BacktestInput): Promise<BacktestReport> =>
       },
     });
     return {
-      since: iso(period.since),
-      until: iso(period.until),
+      since: new Date(period.since).toISOString(),
+      until: new Date(period.until).toISOString(),
       ...collector.counts(),
       ...(await deliveries.loads()),
       problems: problemsOf(config, protocols),

@@ -3,7 +3,6 @@ import type { Alert, ChannelKind, Destination } from '../../alert.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { chainsOf } from '../../channels/configured-chains.ts';
 import { pacingOf } from '../../channels/pacing.ts';
-import { givesHandle, isBatched } from '../../channels/registry.ts';
 import type { Config } from '../../config/schema.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import { targetOf } from '../../ledger/record.ts';
@@ -54,7 +53,7 @@ const createReconciler = () => {
 
 /** Stored notifications beside inspections: see `alerts.correlate`. */
 const createCorrelationForecast = (config: Config) => {
-  const { hashesOf, waitOf } = comparisonOf(correlationSettings(config));
+  const { comparedBy: hashesOf, delayOf: waitOf } = comparisonOf(correlationSettings(config));
   const books = createReconciler();
   const told = new Set<Alert['id']>();
   return {
@@ -105,9 +104,7 @@ export const createDeliveryForecast = (config: Config, channels: readonly Channe
     if (!options) return [];
     const sent = new Map<string, { destination: Destination; messages: LoadMessage[] }>();
     await forecast((arrivals.get(channel.kind) ?? []).toSorted(byDate), {
-      ...pacingOf(options),
-      gathers: isBatched(channel.kind),
-      givesHandle,
+      ...pacingOf(channel.kind, options),
       compose: (parcel, format, at) => channel.compose(parcel, { sentAt: iso(at), format, chains }),
       canAmend: channel.amend !== undefined,
       incidentWindowMs: config.alerts.incidentWindow,

@@ -1,9 +1,10 @@
-/** Keeps a stored notification from being told where an inspection tells its transaction. In doubt it is told. */
+/** Keeps a stored notification from being sent where inspections cover all its transactions. In doubt it is sent. */
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
-import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import { transactionsIn } from '../../service/transactions.ts';
+import type { CoveredDeliveries } from './covered-deliveries.ts';
 import { coveringAlertAt, mayBeCovered } from './match.ts';
 
 export interface CorrelationSettings {
@@ -14,11 +15,12 @@ export interface CorrelationSettings {
 }
 
 export interface CorrelationDependencies extends CorrelationSettings {
-  store: Pick<Store, 'ledger' | 'correlated'>;
+  ledger: Pick<Ledger, 'byTransaction' | 'read'>;
+  covered: CoveredDeliveries;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** Both are read at about the same moment, by polls of their own; whoever waits longer is late. */
+/** Polls of their own bring both at about the same moment; a notification that waits longer is late. */
 const LONGEST_WAIT_MS = 3000;
 
 /** A text with more hashes is a list of its own. */
@@ -29,67 +31,67 @@ export const correlationSettings = ({ alerts, poll }: Pick<Config, 'alerts' | 'p
   waitMs: Math.min(LONGEST_WAIT_MS, poll.interval),
 });
 
-/** Which alerts are compared with inspections. Pure. */
+/** The transactions by which an alert is compared; none where it is sent anyway. */
+const hashesOf = (alert: Alert): string[] => {
+  if (!mayBeCovered(alert)) return [];
+  const { message } = alert.item;
+  const hashes = transactionsIn(typeof message === 'string' ? message : JSON.stringify(message ?? ''));
+  return hashes.length > MOST_TRANSACTIONS ? [] : hashes;
+};
+
+/** Which alerts are compared, and how long they wait for that. Pure. */
 export const comparisonOf = ({ isOn, waitMs }: CorrelationSettings) => {
-  /** The transactions by which an alert is compared; none where it is sent anyway. */
-  const hashesOf = (alert: Alert): string[] => {
-    if (!isOn || !mayBeCovered(alert)) return [];
-    const { message } = alert.item;
-    const hashes = transactionsIn(typeof message === 'string' ? message : JSON.stringify(message ?? ''));
-    return hashes.length > MOST_TRANSACTIONS ? [] : hashes;
-  };
+  const comparedBy = (alert: Alert): string[] => (isOn ? hashesOf(alert) : []);
   return {
-    hashesOf,
+    comparedBy,
     /** Milliseconds that a stored notification waits for the inspection of its transaction. */
-    waitOf: (alert: Alert): number | undefined => (hashesOf(alert).length > 0 ? waitMs : undefined),
+    delayOf: (alert: Alert): number | undefined => (comparedBy(alert).length > 0 ? waitMs : undefined),
   };
 };
 
-export const createCorrelation = ({ store: { ledger, correlated }, log, ...settings }: CorrelationDependencies) => {
-  const { hashesOf, waitOf } = comparisonOf(settings);
+export const createCorrelation = ({ ledger, covered, log, ...settings }: CorrelationDependencies) => {
+  const { comparedBy, delayOf } = comparisonOf(settings);
 
-  const booksOn = async (hash: string) => {
+  const recordsOf = async (hash: string) => {
     const records = await Promise.all((await ledger.byTransaction(hash)).map(ledger.read));
     return records.filter((record) => record !== undefined);
   };
 
-  /** Ends what needs no message; gives the rest. */
-  const uncovered = async (alert: Alert, destinations: readonly Destination[]): Promise<Destination[]> => {
-    const hashes = hashesOf(alert);
+  /** Ends the deliveries that another alert covers; gives the other destinations. */
+  const compare = async (alert: Alert, destinations: readonly Destination[]): Promise<Destination[]> => {
+    const hashes = comparedBy(alert);
     if (hashes.length === 0) return [...destinations];
-    const books = await Promise.all(hashes.map(booksOn));
+    const records = await Promise.all(hashes.map(recordsOf));
     const rest: Destination[] = [];
     for (const destination of destinations) {
-      const teller = coveringAlertAt(alert, destination.id, books);
-      const isOver = teller !== undefined && (await correlated.end(alert, destination, teller));
-      if (!isOver) rest.push(destination);
+      const covering = coveringAlertAt(alert, destination.id, records);
+      const isCovered = covering !== undefined && (await covered.end(alert, destination, covering));
+      if (!isCovered) rest.push(destination);
     }
     const { service, protocol, itemId } = alert;
     const line = { service, protocol, item: itemId, told: destinations.length - rest.length, sent: rest.length };
-    if (rest.length < destinations.length) log.info(line, 'told with its inspection');
+    if (rest.length < destinations.length) log.info(line, 'an inspection covers this notification');
     return rest;
   };
 
-  /** Those of an alert's destinations where it still has to be told. Never throws. */
+  /** Those of an alert's destinations where no inspection covers it. Never throws. */
   const uncoveredAt = async (alert: Alert, destinations: readonly Destination[]): Promise<Destination[]> => {
     try {
-      return await uncovered(alert, destinations);
+      return await compare(alert, destinations);
     } catch (error) {
-      log.warn(
-        { service: alert.service, item: alert.itemId, err: error },
-        'not compared with inspections, so it is sent',
-      );
+      const line = { service: alert.service, item: alert.itemId, err: error };
+      log.warn(line, 'a notification could not be compared with inspections; sending it');
       return [...destinations];
     }
   };
 
   return {
     uncoveredAt,
-    /** The same for what waits for one destination. */
+    /** Those of the alerts that wait for one destination and that no inspection covers there. */
     uncovered: async (destination: Destination, alerts: readonly Alert[]): Promise<Alert[]> => {
       const rest = await Promise.all(alerts.map(async (alert) => (await uncoveredAt(alert, [destination])).length > 0));
       return alerts.filter((_, index) => rest[index]);
     },
-    waitOf,
+    delayOf,
   };
 };

@@ -1,6 +1,12 @@
 /** What helps to decide on an inspection at night, from the inspection and what the service lists of its protocol. Pure. */
-import type { Alert, AlertContext, JsonObject, JsonValue, ListedAsset } from '../../alert.ts';
-import { firedDetectors } from '../mutes/match.ts';
+import {
+  type Alert,
+  type AlertContext,
+  firedDetectors,
+  type JsonObject,
+  type JsonValue,
+  type ListedAsset,
+} from '../../alert.ts';
 import type { Facts } from './first-seen.ts';
 
 /** What is known of a protocol when one of its inspections is judged. */

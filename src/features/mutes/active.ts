@@ -1,15 +1,15 @@
-/** The mutes that hold at a moment: those made by hand, and the windows of the config that are open. */
-import type { Alert, Destination, Mute } from '../../alert.ts';
-import { createMuteOf, firedDetectors, type Muted, type MuteOf } from './match.ts';
-import { endOf, type HiddenItem, type Mutes, type StoredMute } from './store.ts';
+/** The mutes that hold now: those that people added, and the windows of the config that are open. */
+import { type Alert, type Destination, firedDetectors, type Mute } from '../../alert.ts';
+import { createMuteOf, type Muted, type MuteOf } from './match.ts';
+import { endOf, type HiddenItem, type MuteStore, type StoredMute } from './store.ts';
 import { type MuteWindow, muteOfWindow } from './windows.ts';
 
 export interface ActiveMutesDependencies {
   config: { mutes: { windows: readonly MuteWindow[]; never: readonly string[] } };
-  mutes: Mutes;
-  /** Told of a window that has opened, by whoever noticed it first. */
+  mutes: Pick<MuteStore, 'list' | 'add' | 'hide'>;
+  /** Called for a window that has opened, in the daemon that noticed it first. */
   onOpened?(mute: Mute): Promise<void>;
-  /** Told of deliveries that were muted. */
+  /** Called with the destinations of deliveries that were muted. */
   onMuted?(destinations: readonly Destination[]): void;
   now(): number;
 }
@@ -17,9 +17,9 @@ export interface ActiveMutesDependencies {
 export interface MuteStates {
   /** Those that hold. */
   active: StoredMute[];
-  /** Those whose end has still to be told. */
+  /** Those that are over and not reported yet. */
   over: StoredMute[];
-  /** Those whose end was told. */
+  /** Those whose report was sent. */
   past: StoredMute[];
 }
 
@@ -39,32 +39,35 @@ export const createActiveMutes = ({ config, mutes, onOpened, onMuted, now }: Act
     const stored = await mutes.list();
     const known = new Set(stored.map(({ id }) => id));
     const open = windows.flatMap((window) => muteOfWindow(window, now()) ?? []);
-    const fresh = open.filter(({ id }) => !known.has(id));
+    const opened = open.filter(({ id }) => !known.has(id));
     const isOpen = ({ id }: Mute): boolean => !WINDOW.test(id) || open.some((one) => one.id === id);
     const isActive = (mute: StoredMute): boolean => mute.closedAt === undefined && now() < endOf(mute) && isOpen(mute);
-    const all = [...stored, ...fresh.map((mute): StoredMute => ({ ...mute, hid: 0 }))];
+    const all = [...stored, ...opened.map((mute): StoredMute => ({ ...mute, hid: 0 }))];
     const states: MuteStates = {
       active: all.filter(isActive),
       over: all.filter((mute) => !isActive(mute) && mute.toldAt === undefined),
       past: all.filter(({ toldAt }) => toldAt !== undefined),
     };
-    return { fresh, states };
+    return { opened, states };
   };
 
-  /** The same, and writes down the windows that have opened: what is not known can hide nothing. */
-  const note = async (): Promise<MuteStates> => {
-    const { fresh, states } = await read();
-    for (const mute of fresh) if (await mutes.add(mute)) await onOpened?.(mute);
+  /** The same, and stores the windows that have opened: a mute that is not stored can hide nothing. */
+  const refresh = async (): Promise<MuteStates> => {
+    const { opened, states } = await read();
+    for (const mute of opened) if (await mutes.add(mute)) await onOpened?.(mute);
     return states;
   };
 
   return {
     states: async (): Promise<MuteStates> => (await read()).states,
-    note,
-    muteOf: async (): Promise<MuteOf> => createMuteOf((await note()).active, never),
+    refresh,
+    /** To hide alerts by. */
+    muteOf: async (): Promise<MuteOf> => createMuteOf((await refresh()).active, never),
+    /** Only to ask; changes nothing. */
+    peekMuteOf: async (): Promise<MuteOf> => createMuteOf((await read()).states.active, never),
     /**
-     * Books deliveries as muted. Gives those that are on their way or delivered already; undefined where one of the mutes
-     * has ended meanwhile, so that all has to be judged anew.
+     * Records deliveries as muted. Gives the destinations where the alert is on its way or delivered already; undefined
+     * where one of the mutes has ended meanwhile, so that the alert has to be judged again.
      */
     hide: async (alert: Alert, muted: readonly Muted[]): Promise<Destination[] | undefined> => {
       const others: Destination[] = [];

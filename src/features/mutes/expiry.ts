@@ -1,99 +1,107 @@
-/** Ends mutes whose time is over, and tells once what each hid. */
+/** Ends mutes whose time is over, and reports once what each of them hid. */
 import type { Logger } from 'pino';
 import { type Destination, isHuman } from '../../alert.ts';
-import type { Store } from '../../app/store.ts';
+import { chunksOf } from '../../chunks.ts';
 import { nameOf } from '../../ledger/record.ts';
-import { createAnnounce } from '../announcements/announce.ts';
-import type { IsOpen } from '../approval/policy.ts';
+import type { Announce } from '../announcements/announce.ts';
 import type { ActiveMutes } from './active.ts';
 import { type MuteReport, muteReportTexts } from './report.ts';
-import { endOf, type HiddenItem, type StoredMute } from './store.ts';
+import { endOf, type HiddenItem, type MuteStore, type StoredMute } from './store.ts';
 
 export interface MuteExpiryDependencies {
-  store: Pick<Store, 'mutes' | 'ledger' | 'queues'>;
-  activeMutes: Pick<ActiveMutes, 'note'>;
-  /** Told where a mute hid things from programs alone. */
+  mutes: Pick<MuteStore, 'close' | 'hidden' | 'hiddenFrom' | 'told' | 'forget'>;
+  activeMutes: Pick<ActiveMutes, 'refresh'>;
+  announce: Announce;
+  /** Gets the report where a mute hid alerts from programs only. */
   fallback: readonly Destination[];
-  isOpen(): Promise<IsOpen>;
+  /** Whether a destination may be sent to: it is approved, or needs no approval. */
+  isOpen(): Promise<(destination: Destination) => boolean>;
   isConfigured(destination: Destination): boolean;
   log: Pick<Logger, 'info' | 'warn'>;
   now(): number;
 }
 
-/** So long `mute list --all` shows it. */
+/** A mute that is over stays in `mute list --all` for so long. */
 const REMEMBERED_MS = 7 * 86_400_000;
-
-/** So many in one line of the log. */
+/** Items in one line of the log. */
 const LOGGED = 200;
 
 const lineOf = ({ id, reason, hid }: StoredMute) => ({ mute: id, reason, hid });
 
-export const createMuteExpiry = (dependencies: MuteExpiryDependencies) => {
-  const { store, activeMutes, isConfigured, log, now } = dependencies;
-  const { mutes } = store;
-  const announce = createAnnounce(store);
+/** Sends reports. All that it gives is undefined where another daemon has reported the mute meanwhile. */
+const createReporter = ({ mutes, announce, log, now, ...dependencies }: MuteExpiryDependencies) => {
   const fallback = dependencies.fallback.filter(isHuman);
 
-  /** `key` tells the reports of one mute apart; gives the number of messages. */
-  const report = async (mute: StoredMute, key: string, told: MuteReport, to: readonly Destination[]) => {
+  /** `key` tells the reports of one mute apart. Gives the number of messages. */
+  const send = async (mute: StoredMute, key: string, report: MuteReport, to: readonly Destination[]) => {
     const endedAt = Math.min(now(), endOf(mute));
-    const messages = muteReportTexts(mute, endedAt, told);
+    const messages = muteReportTexts(mute, endedAt, report);
     for (const [index, message] of messages.entries()) {
       await announce({ about: 'mute.ended', key: `${mute.id} ${key} ${index + 1}`, message }, endedAt, to);
     }
     return messages.length;
   };
 
-  /** Each of them hears of what was hidden from it. Gives the ids of the alerts that are listed; undefined as in `Mutes`. */
-  const tellPeople = async (mute: StoredMute, people: readonly Destination[]): Promise<Set<string> | undefined> => {
+  /** Reports to each person's destination what was hidden from it. Gives the ids of the alerts that are listed. */
+  const toPeople = async (mute: StoredMute, people: readonly Destination[]): Promise<Set<string> | undefined> => {
     const listed = new Set<string>();
     let messages = 0;
     for (const destination of people) {
       const list = await mutes.hiddenFrom(mute.id, destination);
       if (list === undefined) return undefined;
-      const told = { hid: list.hid, items: [...list.items.values()] };
-      messages += await report(mute, destination.id, told, [destination]);
+      const report = { hid: list.hid, items: [...list.items.values()] };
+      messages += await send(mute, destination.id, report, [destination]);
       for (const id of list.items.keys()) listed.add(id);
     }
     const to = people.map(({ label }) => label);
-    if (to.length > 0) log.info({ ...lineOf(mute), to, messages }, 'a mute has ended; what it hid is told');
+    if (to.length > 0) log.info({ ...lineOf(mute), to, messages }, 'a mute has ended; sent the list of what it hid');
     return listed;
   };
 
-  /** What was hidden from programs, or from people who may not be written to, and is listed to nobody else. */
-  const unread = async (mute: StoredMute, others: readonly Destination[], listed: ReadonlySet<string>) => {
+  /** What was hidden from programs, or from people who may not be sent to, and is not in anybody's list. */
+  const unlisted = async (
+    mute: StoredMute,
+    others: readonly Destination[],
+    listed: ReadonlySet<string>,
+  ): Promise<MuteReport | undefined> => {
     const rest = new Map<string, HiddenItem>();
     const insteadOf: string[] = [];
-    let unlisted = 0;
+    let more = 0;
     for (const destination of others) {
       const list = await mutes.hiddenFrom(mute.id, destination);
       if (list === undefined) return undefined;
       const own = [...list.items].filter(([id]) => !listed.has(id));
       if (own.length === 0) continue;
       insteadOf.push(nameOf(destination));
-      // They had much the same, as a rule: the longest list says how many are missing.
-      unlisted = Math.max(unlisted, list.hid - list.items.size);
+      // The lists overlap; use the largest unlisted count.
+      more = Math.max(more, list.hid - list.items.size);
       for (const [id, item] of own) rest.set(id, item);
     }
-    return { hid: listed.size === 0 ? mute.hid : rest.size + unlisted, items: [...rest.values()], insteadOf };
+    return { hid: listed.size === 0 ? mute.hid : rest.size + more, items: [...rest.values()], insteadOf };
   };
 
-  const tellFallback = async (mute: StoredMute, rest: MuteReport): Promise<void> => {
-    const line = { ...lineOf(mute), hid: rest.hid };
-    if (fallback.length > 0) {
-      // Who may be written to can change before a second try: another list is another report.
-      const messages = await report(mute, `unread ${rest.items.length}`, rest, fallback);
-      const to = fallback.map(({ label }) => label);
-      log.info({ ...line, to, messages }, 'a mute has ended; what it hid is told to the fallback');
+  const toFallback = async (mute: StoredMute, report: MuteReport): Promise<void> => {
+    const line = { ...lineOf(mute), hid: report.hid };
+    if (fallback.length === 0) {
+      for (const items of chunksOf(report.items, LOGGED)) {
+        log.warn({ ...line, items }, 'a mute has ended, and nobody can be sent the list of what it hid');
+      }
       return;
     }
-    for (let start = 0; start < rest.items.length; start += LOGGED) {
-      const items = rest.items.slice(start, start + LOGGED);
-      log.warn({ ...line, items }, 'a mute has ended, and there is nobody to tell what it hid');
-    }
+    // Approvals can change before a second try: another list is another report.
+    const messages = await send(mute, `unread ${report.items.length}`, report, fallback);
+    const to = fallback.map(({ label }) => label);
+    log.info({ ...line, to, messages }, 'a mute has ended; sent the list of what it hid to the fallback');
   };
 
-  /** Closed first, told second, forgotten last: a crash between any two tells the same again, under the same identity. */
+  return { toPeople, unlisted, toFallback };
+};
+
+export const createMuteExpiry = (dependencies: MuteExpiryDependencies) => {
+  const { mutes, activeMutes, isConfigured, log, now } = dependencies;
+  const reporter = createReporter(dependencies);
+
+  /** Closed first, reported second, forgotten last: after a crash the same report is sent under the same identity. */
   const end = async (mute: StoredMute): Promise<void> => {
     await mutes.close(mute.id, now());
     const { hid, destinations } = await mutes.hidden(mute.id);
@@ -102,17 +110,17 @@ export const createMuteExpiry = (dependencies: MuteExpiryDependencies) => {
       log.info(lineOf(ended), 'a mute has ended that hid nothing');
     } else {
       const isOpen = await dependencies.isOpen();
-      const mayBeCovered = (one: Destination): boolean => isHuman(one) && isConfigured(one) && isOpen(one);
-      const listed = await tellPeople(ended, destinations.filter(mayBeCovered));
-      const others = destinations.filter((one) => !mayBeCovered(one));
-      const rest = listed && (await unread(ended, others, listed));
-      if (rest && rest.items.length > 0) await tellFallback(ended, rest);
+      const isReader = (one: Destination): boolean => isHuman(one) && isConfigured(one) && isOpen(one);
+      const listed = await reporter.toPeople(ended, destinations.filter(isReader));
+      const others = destinations.filter((one) => !isReader(one));
+      const rest = listed && (await reporter.unlisted(ended, others, listed));
+      if (rest && rest.items.length > 0) await reporter.toFallback(ended, rest);
     }
     await mutes.told(mute.id, now());
   };
 
   return async (): Promise<void> => {
-    const { over, past } = await activeMutes.note();
+    const { over, past } = await activeMutes.refresh();
     for (const mute of over) await end(mute);
     const old = past.filter(({ toldAt = '' }) => now() - Date.parse(toldAt) > REMEMBERED_MS);
     await mutes.forget(old.map(({ id }) => id));

@@ -1,5 +1,5 @@
 /** Which deliveries are muted, and by what. Pure. */
-import { type Alert, type Destination, hasFired, isAnnouncement, isSample, type Mute } from '../../alert.ts';
+import { type Alert, type Destination, firedDetectors, isAnnouncement, isSample, type Mute } from '../../alert.ts';
 import { createGlobs } from '../../globs.ts';
 
 /** A delivery that is kept back, and the mute that does it. */
@@ -16,12 +16,6 @@ export type MuteOf = (alert: Alert, destination: Destination, wasMuted?: boolean
 
 /** What an operator asked for, and what Tocsin says itself, is told whatever is muted. */
 const isMutable = (alert: Alert): boolean => !(isAnnouncement(alert) || isSample(alert) || alert.replay);
-
-/** Names of the detectors that fired; a stored notification has none. */
-export const firedDetectors = ({ source, item: { detections } }: Pick<Alert, 'source' | 'item'>): string[] =>
-  source === 'inspections' && typeof detections === 'object' && detections !== null
-    ? Object.entries(detections).flatMap(([name, detection]) => (hasFired(detection) ? [name] : []))
-    : [];
 
 const byEnd = (a: Mute, b: Mute): number => a.until.localeCompare(b.until);
 const first = (mutes: readonly Mute[]): Mute | undefined => mutes.toSorted(byEnd)[0];

@@ -1,6 +1,6 @@
 /** What is told when a mute ends. Pure. */
 
-import { scopeText } from '../../mute-text.ts';
+import { scopeText } from '../../ops/wording.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import { clockText, iso } from '../../time.ts';
 import { type HiddenItem, MOST_LISTED, type StoredMute } from './store.ts';

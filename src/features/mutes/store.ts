@@ -44,7 +44,7 @@ export interface HiddenList {
   items: ReadonlyMap<string, HiddenItem>;
 }
 
-export interface Mutes {
+export interface MuteStore {
   /** All that are kept, those that ended lately among them. */
   list(): Promise<StoredMute[]>;
   /** One that is known stays as it is. True where it was not known. */
@@ -127,12 +127,12 @@ const entriesOf = <T>(fields: Readonly<Record<string, string>>, beginning = ''):
     field.startsWith(beginning) ? [[field.slice(beginning.length), JSON.parse(json) as T]] : [],
   );
 
-export const createMutes = (
+export const createMuteStore = (
   redis: Redis | Cluster,
   prefix: string,
   now: () => number,
   mostListed = MOST_LISTED,
-): Mutes => {
+): MuteStore => {
   const key = `${prefix}:mutes`;
   const hiddenKey = (id: string): string => `${prefix}:muted:${id}`;
   const listKey = (id: string, destination: string): string => `${hiddenKey(id)}:${destination}`;

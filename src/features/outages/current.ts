@@ -1,8 +1,9 @@
-/** Which destinations and senders are broken now, for people and for metrics. */
-import { CHANNEL_KINDS, type ChannelKind, senderId } from '../../alert.ts';
-import type { Store } from '../../app/store.ts';
+/** Which destinations and senders are broken now, for `status` and for metrics. */
+import { CHANNEL_KINDS, type ChannelKind } from '../../alert.ts';
 import type { DestinationStatistics } from '../../ledger/destination-stats.ts';
+import { senderSubject } from '../../ledger/outage-subject.ts';
 import { nameOf } from '../../ledger/record.ts';
+import type { OutageStore } from './store.ts';
 
 export interface CurrentOutage {
   /** A destination's id, or `sender-KIND`. */
@@ -17,14 +18,14 @@ export interface CurrentOutage {
 }
 
 export const currentOutages = async (
-  { outageStore }: Pick<Store, 'outageStore'>,
+  outages: Pick<OutageStore, 'get'>,
   destinations: readonly Pick<DestinationStatistics, 'id' | 'kind' | 'label'>[],
 ): Promise<CurrentOutage[]> => {
   const subjects = [
-    ...CHANNEL_KINDS.map((kind) => ({ id: senderId(kind), kind, name: `everything by ${kind}` })),
+    ...CHANNEL_KINDS.map((kind) => ({ id: senderSubject(kind), kind, name: `everything by ${kind}` })),
     ...destinations.map(({ id, kind, label }) => ({ id, kind, name: nameOf({ kind, label }) })),
   ];
-  const found = await outageStore.get(subjects.map(({ id }) => id));
+  const found = await outages.get(subjects.map(({ id }) => id));
   return subjects.flatMap((subject) => {
     const { since, message } = found.get(subject.id) ?? {};
     return since === undefined || message === undefined ? [] : [{ ...subject, since, message }];

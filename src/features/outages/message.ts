@@ -1,4 +1,4 @@
-/** Whom to tell that a destination is broken, and in which words; also that it works again, and that it has moved. Pure. */
+/** Who hears that a destination is broken, works again or has moved, and the text of each announcement. Pure. */
 import { type Destination, isHuman } from '../../alert.ts';
 import type { DeliveryReason } from '../../errors.ts';
 import { type Subject, subjectName } from '../../ledger/outage-subject.ts';
@@ -23,13 +23,13 @@ export const audienceOf = ({ destination, isSender, fallback, routed, isBroken }
 const sentenceOf = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-/** So many breaks within an hour are told; then it is known to come and go. */
-export const TOLD_BREAKS = 3;
+/** Outages of one destination that are announced within an hour; after these it is known to come and go. */
+export const ANNOUNCED_AN_HOUR = 3;
 const COMES_AND_GOES = 'It comes and goes: for the rest of the hour its changes are only in the log, not announced.';
 
 const waitText = (waiting: number): string => {
-  if (waiting === 0) return 'Nothing waits for it.';
-  return waiting === 1 ? 'One alert waits for it.' : `${waiting} alerts wait for it.`;
+  if (waiting === 0) return 'No alerts are waiting for it.';
+  return waiting === 1 ? 'One alert is waiting for it.' : `${waiting} alerts are waiting for it.`;
 };
 
 export interface BrokenInput extends Subject {
@@ -43,27 +43,27 @@ export interface BrokenInput extends Subject {
   /** A fallback is configured. */
   hasFallback: boolean;
   /** How often it broke within an hour, this time included. */
-  outageStore: number;
+  outagesThisHour: number;
 }
 
 /** What becomes of alerts, and what somebody should do. */
 const adviceOf = ({ destination: { kind }, isSender, reason, hasFallback }: BrokenInput): string[] => {
-  const goesOn = hasFallback ? ', and what no person has accepted in time goes to the fallback' : '';
+  const goesOn = hasFallback ? ', and those that no person has accepted in time go to the fallback' : '';
   if (isSender) {
     return [
-      `What is for it waits${goesOn}.`,
-      `To do: mend channels.${kind} (token, password or server); \`tocsin check --online\` tells whether it works. What waits is sent by itself then.`,
+      `Alerts for it wait${goesOn}.`,
+      `To do: mend channels.${kind} (token, password or server); \`tocsin check --online\` tells whether it works. Waiting alerts are then sent by themselves.`,
     ];
   }
   if (reason === 'destination-dead') {
     return [
-      `What is for it is dead and kept${hasFallback ? ', and goes to the fallback' : ''}.`,
-      'To do: correct the channel, at the service or in the config. `tocsin dead list` shows what is kept, `tocsin dead retry` sends it again.',
+      `Alerts for it are dead and kept${hasFallback ? ', and go to the fallback' : ''}.`,
+      'To do: correct the channel, at the service or in the config. `tocsin dead list` shows the dead alerts, `tocsin dead retry` sends them again.',
     ];
   }
   return [
-    `What is for it waits${goesOn}.`,
-    'To do: see why it does not answer. What waits is sent by itself when it does; `tocsin status` shows how it is doing.',
+    `Alerts for it wait${goesOn}.`,
+    'To do: see why it does not answer. Waiting alerts are sent by themselves when it does; `tocsin status` shows how it is doing.',
   ];
 };
 
@@ -72,7 +72,7 @@ export const brokenText = (input: BrokenInput): string =>
     `${capital(subjectName(input))} takes no alerts: ${sentenceOf(input.message)}`,
     `Since ${clockText(input.since)}. ${waitText(input.waiting)}`,
     ...adviceOf(input),
-    ...(input.outageStore >= TOLD_BREAKS ? [COMES_AND_GOES] : []),
+    ...(input.outagesThisHour >= ANNOUNCED_AN_HOUR ? [COMES_AND_GOES] : []),
   ].join('\n');
 
 export interface WellInput extends Subject {
@@ -87,7 +87,9 @@ export const wellText = (input: WellInput): string =>
     `${capital(subjectName(input))} works again.`,
     `It was broken since ${clockText(input.since)}: ${sentenceOf(input.message)}`,
     input.waiting === 0 ? waitText(0) : `${waitText(input.waiting)} They are sent now.`,
-    ...(input.reason === 'destination-dead' ? ['What died meanwhile is kept: `tocsin dead retry` sends it.'] : []),
+    ...(input.reason === 'destination-dead'
+      ? ['Alerts that died meanwhile are kept: `tocsin dead retry` sends them.']
+      : []),
   ].join('\n');
 
 export const movedText = (destination: Destination, newLabel: string): string =>

@@ -1,10 +1,11 @@
 /** Hands the second look what it needs: what polls and sweeps read, the service, the books, and the way to people. */
 import type { Logger } from 'pino';
 import { type Alert, alertId, type Item, isHuman } from '../../alert.ts';
+import type { Service } from '../../app/poll.ts';
 import { hasRecheck } from '../../app/schedule.ts';
 import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
-import { toParcels } from '../../dispatch/parcels.ts';
+import type { RoutedAlert } from '../../dispatch/stage.ts';
 import type { DeliveryRecord } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Outages } from '../../ops/outages.ts';
@@ -13,9 +14,7 @@ import type { Track } from '../../poll/cursor.ts';
 import { createLateItems, type Unknown } from '../../poll/late-items.ts';
 import { createPollLock } from '../../poll/lock.ts';
 import type { Stream } from '../../poll/poller.ts';
-import type { Service } from '../../service/open.ts';
 import { createRouting, routeSettings } from '../routes/routes.ts';
-import type { Restraint } from '../suppression/sort.ts';
 import { createRecheck } from './recheck.ts';
 import { createRecheckStore } from './store.ts';
 import { firstRecheck, type Told } from './verdict.ts';
@@ -29,8 +28,8 @@ export interface RecheckJobDependencies {
   catalog: Catalog;
   serviceOf(name: string): Service;
   dispatch(alerts: readonly Alert[]): Promise<void>;
-  /** Begins to keep back what is muted or held. */
-  restrain(): Promise<Restraint>;
+  /** Enqueues alerts whose destinations are known, but for what is muted or held. Gives how many parcels were queued. */
+  dispatchRouted(alerts: readonly RoutedAlert[]): Promise<number>;
   now(): number;
 }
 
@@ -109,14 +108,10 @@ export const createRecheckJob = (dependencies: RecheckJobDependencies) => {
   const followUp = async (alert: Alert, destinations: readonly string[]): Promise<void> => {
     const all = await destinationsOf(alert);
     const told = new Map(all.filter(({ id }) => destinations.includes(id)).map((one) => [one.id, one]));
-    const restraint = await dependencies.restrain();
-    const open = await restraint.pass(alert, [...told.values()], await mutedOf(alert));
-    await restraint.end();
-    const parcels = toParcels([{ alert, destinations: open }]);
-    await store.ledger.recordWaiting(parcels);
-    await store.queues.enqueue(parcels);
+    const routed = { alert, destinations: [...told.values()], mutedAt: await mutedOf(alert) };
+    const parcels = await dependencies.dispatchRouted([routed]);
     const { service, protocol, itemId, type, followUp: change } = alert;
-    log.info({ service, protocol, item: itemId, type, ...change, destinations: parcels.length }, 'follow-up');
+    log.info({ service, protocol, item: itemId, type, ...change, destinations: parcels }, 'follow-up');
   };
 
   const subjectOf = (protocol: string): string => `second look at ${protocol}`;

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { Alert, Destination } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
-import { type Routes, routeAlert } from '../../dispatch/routes.ts';
+import type { Routes } from '../../dispatch/route.ts';
 import { routeSettings } from '../routes/routes.ts';
+import { routeAlert } from '../routes/rules.ts';
 import type { HistoryProtocol, openHistory, Period, Unread } from './history.ts';
 import type { Resent } from './resend.ts';
 

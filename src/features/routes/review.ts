@@ -1,8 +1,8 @@
 /** Looks at every protocol's channels whenever they are listed, so that a channel that leads nowhere is said by name, once. */
 import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
-import { channelsOf, type RouteSettings, routeEntries } from '../../dispatch/routes.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
+import { channelsOf, type RouteSettings, routeEntries } from './rules.ts';
 
 export interface RouteReview {
   /** Takes a service's protocols in; says what is new. */
@@ -21,7 +21,7 @@ interface Reviewed {
   destinations: Destination[];
 }
 
-const NOWHERE = 'a channel leads nowhere';
+const NO_DESTINATION = 'a channel leads nowhere';
 
 /** `others`: what leads nowhere besides the protocols' channels. */
 export const createRouteReview = (
@@ -29,7 +29,7 @@ export const createRouteReview = (
   log: Pick<Logger, 'warn'>,
   others: readonly string[] = [],
 ): RouteReview => {
-  for (const problem of others) log.warn({ problem }, NOWHERE);
+  for (const problem of others) log.warn({ problem }, NO_DESTINATION);
   const byService = new Map<string, Reviewed[]>();
   const said = new Set<string>();
   const reviewed = (): Reviewed[] => [...byService.values()].flat();
@@ -48,7 +48,7 @@ export const createRouteReview = (
       byService.set(service, found);
       for (const problem of problems.filter((each) => !said.has(each))) {
         said.add(problem);
-        log.warn({ service, problem }, NOWHERE);
+        log.warn({ service, problem }, NO_DESTINATION);
       }
     },
     problems: () => [...others, ...reviewed().flatMap(({ problems }) => problems)],

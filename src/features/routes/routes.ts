@@ -2,9 +2,9 @@
 import type { Alert, Destination } from '../../alert.ts';
 import { addressesOf, labelOf } from '../../channels/registry.ts';
 import type { Config } from '../../config/schema.ts';
-import { channelsOf, type RouteSettings, type Routes, routeAlert, routeEntries } from '../../dispatch/routes.ts';
+import type { Routes } from '../../dispatch/route.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
-import { fallbackRoutes } from '../fallback/fallback.ts';
+import { channelsOf, type RouteSettings, routeAlert, routeEntries } from './rules.ts';
 
 /** What the config says of routes. */
 export const routeSettings = (config: Config): RouteSettings => ({
@@ -19,6 +19,12 @@ export const routeSettings = (config: Config): RouteSettings => ({
   labelOf,
 });
 
+/** Where the fallback leads, and which of its entries lead nowhere. */
+export const fallbackRoutes = ({ fallback }: Pick<Config, 'fallback'>, settings: RouteSettings): Routes => {
+  const { destinations, problems } = routeEntries(fallback?.channels ?? [], settings);
+  return { destinations, problems: problems.map((problem) => `fallback: ${problem}`) };
+};
+
 export interface RoutingDependencies {
   config: Pick<Config, 'fallback'>;
   settings: RouteSettings;
@@ -32,10 +38,21 @@ const UNLISTED: Pick<CatalogEntry, 'channels' | 'notifyOn'> = { channels: [], no
 export const createRouting = ({ config, settings, protocolOf }: RoutingDependencies) => ({
   /** Where an alert goes, and why. */
   routesOf: async (alert: Alert): Promise<Routes> => routeAlert(alert, (await protocolOf(alert)) ?? UNLISTED, settings),
-  /** Where alerts of its protocol may go: no trigger is asked, and the fallback's destinations are among them. */
+  /** Where alerts of its protocol may go, whatever its triggers say; with the destinations of the fallback. */
   destinationsOf: async (alert: Pick<Alert, 'service' | 'protocol'>): Promise<Destination[]> => {
     const protocol = (await protocolOf(alert)) ?? UNLISTED;
     const { destinations } = routeEntries(channelsOf(alert.protocol, protocol, settings.overrides), settings);
     return [...destinations, ...fallbackRoutes(config, settings).destinations];
   },
 });
+
+/** The same routes, without destinations that may not be sent to yet. */
+export const openRoutes =
+  (
+    routesOf: (alert: Alert) => Promise<Routes>,
+    isOpen: () => Promise<(destination: Destination) => boolean>,
+  ): ((alert: Alert) => Promise<Routes>) =>
+  async (alert) => {
+    const [routes, isNowOpen] = await Promise.all([routesOf(alert), isOpen()]);
+    return { ...routes, destinations: routes.destinations.filter(isNowOpen) };
+  };

@@ -1,12 +1,14 @@
 /** The gate from the first alert for a new destination to its approval, against a real Redis. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, Destination, Parcel } from '../../../src/alert.ts';
+import { openApproval } from '../../../src/app/approval.ts';
 import { createStore } from '../../../src/app/store.ts';
-import type { RouteSettings } from '../../../src/dispatch/routes.ts';
+import { createAnnounce } from '../../../src/features/announcements/announce.ts';
+import { createEnqueueOnce } from '../../../src/features/announcements/enqueue-once.ts';
 import { createHoldAnnouncer } from '../../../src/features/approval/announce.ts';
-import { createApprovalHold } from '../../../src/features/approval/hold.ts';
 import { createQueuedOrHeld } from '../../../src/features/approval/queued-or-held.ts';
 import { createLostDeliveries } from '../../../src/features/audit/lost-jobs.ts';
+import type { RouteSettings } from '../../../src/features/routes/rules.ts';
 import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
@@ -56,8 +58,13 @@ const open = ({ gate = true, allow = [], hasFallback = true }: Options = {}, sha
     destinations: { gate, allow },
     ...(hasFallback ? { fallback: { after: 60_000, channels } } : {}),
   };
-  const onHeld = createHoldAnnouncer({ store: watched, fallback, log });
-  const approvalHold = createApprovalHold({ config, settings, store: watched, onHeld, now: () => time.now });
+  const onHeld = createHoldAnnouncer({
+    held: store.held,
+    announce: createAnnounce(createEnqueueOnce({ ledger: store.ledger, enqueue })),
+    fallback,
+    log,
+  });
+  const approvalHold = openApproval({ config, settings, store: watched, onHeld, now: () => time.now });
   const stateAt = async (n: number, { id }: Destination) =>
     (await store.ledger.read(makeAlert(n).id))?.deliveries.find(({ destination }) => destination.id === id)?.state;
   /** Items on their way to a destination, in the order they were queued. */
@@ -111,7 +118,7 @@ describe('what is for a destination that is not approved', () => {
       [
         'oncall@example.com',
         [
-          `A new destination waits for approval: slack C9\nThe service lists it for Lending Pool. What is for it is kept, and comes to the fallback meanwhile.\nTo do: \`tocsin destinations approve ${NEW.id}\` sends what waits. If nobody knows it, take it out at the service.`,
+          `A new destination waits for approval: slack C9\nThe service lists it for Lending Pool. Alerts for it are held, and go to the fallback meanwhile.\nTo do: \`tocsin destinations approve ${NEW.id}\` sends the held alerts. If nobody knows this destination, remove it at the service.`,
         ],
       ],
       ['oncall@example.com', [expect.stringContaining('hooks.example.com/…3f1c')]],
@@ -127,7 +134,7 @@ describe('what is for a destination that is not approved', () => {
     expect(diverted).toEqual([]);
     expect(lines.map(({ msg }) => msg)).toEqual([
       'a new destination waits for approval',
-      'held for a destination that is not approved, and there is no fallback to take it meanwhile',
+      'alerts are held for a destination that is not approved, and no fallback is configured',
     ]);
   });
 
@@ -150,7 +157,7 @@ describe('what is for a destination that is not approved', () => {
       jobScan: createQueuedOrHeld(store),
       ledger: store.ledger,
       dead: createDeadLetters(store.redis, store.prefix),
-      enqueue: async (parcels, nonce) => void (await approvalHold.pass(parcels, nonce)),
+      enqueue: async (parcels, nonce) => void (await approvalHold.enqueueApproved(parcels, nonce)),
       destinationsOf: async () => [NEW],
       itemOf: async () => makeAlert(2).item,
       lostAfterMs: 60_000,
@@ -194,7 +201,7 @@ describe('an approval', () => {
     };
     await expect(approvalHold.release(NEW)).rejects.toThrow('killed');
     expect((await store.held.list()).map(({ waiting }) => waiting).toSorted()).toEqual([1, 150]);
-    await approvalHold.releaseOpen();
+    await approvalHold.releaseApproved();
     expect(sentTo(NEW).toSorted()).toEqual(items(many(250)).toSorted());
     expect((await store.held.list()).map(({ destination }) => destination.id)).toEqual([OTHER.id]);
     expect(sentTo(OTHER)).toEqual([]);
@@ -242,10 +249,10 @@ describe('a config that opens the gate', () => {
   ])('%s sends what was held', async (_how, options) => {
     const before = open();
     await before.approvalHold.hold([parcel(NEW, 1)]);
-    await before.approvalHold.releaseOpen();
+    await before.approvalHold.releaseApproved();
     expect((await before.store.held.list())[0]?.waiting).toBe(1);
     const { store, approvalHold, sentTo } = open(options, before);
-    await approvalHold.releaseOpen();
+    await approvalHold.releaseApproved();
     expect(sentTo(NEW)).toEqual(['item-1']);
     expect(await store.held.list()).toEqual([]);
   });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ChannelKind, Mute } from '../../../src/alert.ts';
-import type { RouteSettings } from '../../../src/dispatch/routes.ts';
 import { createApprovalPolicy, trustedBy } from '../../../src/features/approval/policy.ts';
 import { createMuteOf } from '../../../src/features/mutes/match.ts';
-import { sortDestinations } from '../../../src/features/suppression/sort.ts';
+import type { RouteSettings } from '../../../src/features/routes/rules.ts';
+import { sortDestinations } from '../../../src/features/suppression/filter.ts';
 import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
 
 const NONE: ReadonlySet<string> = new Set();
@@ -78,11 +78,11 @@ describe('the gate', () => {
     const muteOf = createMuteOf([mute], []);
     const isOpen = createApprovalPolicy({ gate: true, allow: [], trusted: NONE })(NONE);
     const alert = inspectionAlert();
-    expect(sortDestinations(alert, [SLACK, EMAIL], { muteOf, isOpen })).toEqual({
-      destinations: [],
+    expect(sortDestinations({ alert, destinations: [SLACK, EMAIL] }, muteOf, isOpen)).toEqual({
+      open: [],
       muted: [{ destination: SLACK, mute }],
       held: [EMAIL],
     });
-    expect(sortDestinations(alert, [SLACK, EMAIL], { muteOf, isOpen: () => true }).destinations).toEqual([EMAIL]);
+    expect(sortDestinations({ alert, destinations: [SLACK, EMAIL] }, muteOf, () => true).open).toEqual([EMAIL]);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert, Destination } from '../../../src/alert.ts';
 import { createCorrelation } from '../../../src/features/correlation/correlate.ts';
-import { createCoveredDeliveries } from '../../../src/features/correlation/ledger.ts';
+import { createCoveredDeliveries } from '../../../src/features/correlation/covered-deliveries.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { destinationOf, notificationAlert } from '../../support/alerts.ts';
 import { hashOf, makeAlert } from '../../support/numbered.ts';
@@ -18,7 +18,7 @@ const setUp = (isOn = true) => {
   const correlated = createCoveredDeliveries(redis, prefix, Date.now);
   const warnings: unknown[] = [];
   const log = { info: () => {}, warn: (line: unknown) => void warnings.push(line) };
-  const uncovered = createCorrelation({ isOn, waitMs: 0, store: { ledger, correlated }, log }).uncoveredAt;
+  const uncovered = createCorrelation({ isOn, waitMs: 0, ledger, covered: correlated, log }).uncoveredAt;
   const expectAt = (alert: Alert, ...destinations: Destination[]) =>
     ledger.recordWaiting(destinations.map((destination) => ({ destination, alerts: [alert] })));
   const end = (alert: Alert, destination: Destination, state: 'delivered' | 'dead') =>
@@ -127,10 +127,10 @@ test('in doubt it is sent', async () => {
   const { ledger, correlated, log, warnings, expectAt } = setUp();
   await expectAt(makeAlert(1), ...BOTH);
   const unread = { ...ledger, byTransaction: () => Promise.reject(new Error('Redis is away')) };
-  const blind = createCorrelation({ isOn: true, waitMs: 0, store: { ledger: unread, correlated }, log }).uncoveredAt;
+  const blind = createCorrelation({ isOn: true, waitMs: 0, ledger: unread, covered: correlated, log }).uncoveredAt;
   expect(await blind(naming(1), BOTH)).toEqual(BOTH);
   const unwritten = { end: () => Promise.reject(new Error('Redis is away')) };
-  const mute = createCorrelation({ isOn: true, waitMs: 0, store: { ledger, correlated: unwritten }, log }).uncoveredAt;
+  const mute = createCorrelation({ isOn: true, waitMs: 0, ledger, covered: unwritten, log }).uncoveredAt;
   expect(await mute(naming(1), BOTH)).toEqual(BOTH);
   expect(warnings).toHaveLength(2);
 });

@@ -2,17 +2,20 @@
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, Destination, Parcel } from '../../../src/alert.ts';
+import { openApproval } from '../../../src/app/approval.ts';
+import type { Service } from '../../../src/app/poll.ts';
 import { createStore, type Store } from '../../../src/app/store.ts';
 import { createDispatch } from '../../../src/dispatch/dispatch.ts';
-import type { Routes } from '../../../src/dispatch/routes.ts';
+import type { Routes } from '../../../src/dispatch/route.ts';
+import { createAnnounce } from '../../../src/features/announcements/announce.ts';
+import { createEnqueueOnce } from '../../../src/features/announcements/enqueue-once.ts';
 import { createLostSearch } from '../../../src/features/audit/lost-search.ts';
-import { createFallback, fallbackRoutes } from '../../../src/features/fallback/fallback.ts';
+import { createFallback } from '../../../src/features/fallback/fallback.ts';
 import { createOutageNotifier } from '../../../src/features/outages/notifier.ts';
 import { createRouteReview } from '../../../src/features/routes/review.ts';
-import { routeSettings } from '../../../src/features/routes/routes.ts';
+import { fallbackRoutes, routeSettings } from '../../../src/features/routes/routes.ts';
 import type { DeliveryState } from '../../../src/ledger/record.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
-import type { Service } from '../../../src/service/open.ts';
 import { read, SERVICE } from '../../config/samples.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
@@ -64,10 +67,22 @@ const setUp = ({
   const metrics = createMetrics({ version: 'test' });
   const log = pino({ level: 'silent' });
   const settings = routeSettings(config);
-  const fallback = createFallback({ config, settings, store, metrics, log });
+  const enqueueOnce = createEnqueueOnce({ ledger: store.ledger, enqueue: store.queues.enqueue });
+  const fallback = createFallback({
+    destinations: fallbackRoutes(config, settings).destinations,
+    afterMs: config.fallback?.after ?? 0,
+    ledger: store.ledger,
+    enqueueOnce,
+    deadlines: store.deadlines,
+    outages: store.outageStore,
+    metrics,
+    log,
+  });
   const routesOf = async (): Promise<Routes> => ({ destinations: routed, problems: [] });
   const news = createOutageNotifier({
-    store,
+    outages: store.outageStore,
+    ledger: store.ledger,
+    announce: createAnnounce(enqueueOnce),
     fallback: fallback.destinations,
     routesOf,
     labelOf: settings.labelOf,
@@ -166,9 +181,9 @@ describe('after the deadline', () => {
     const world = setUp({ after: '1h' });
     const { dispatch } = createDispatch({
       routesOf: async ({ itemId }) => ({ destinations: itemId === 'item-2' ? [] : [SLACK], problems: [] }),
-      expect: () => Promise.reject(new Error('cut short')),
+      recordWaiting: () => Promise.reject(new Error('cut short')),
       enqueue: world.store.queues.enqueue,
-      stranded: async () => {},
+      onUnroutable: async () => {},
       setDeadline: world.fallback.setDeadline,
     });
     const alerts = Array.from({ length: 201 }, (_, n) => makeAlert(n + 1));
@@ -240,6 +255,7 @@ test('a delivery to the fallback whose job was lost is queued again, not buried'
     store,
     catalog: { protocols: async () => new Map([[protocol.name, protocol]]), protocolOf: async () => protocol },
     serviceOf: () => ({ lookUp: async () => new Map() }) as unknown as Service,
+    enqueueApproved: openApproval({ config, settings: routeSettings(config), store, now: Date.now }).enqueueApproved,
     now: () => Date.now() + config.audit.lostAfter + 1000,
   });
   expect(await search('main', [], true, new AbortController().signal)).toMatchObject([{ healed: true }]);
@@ -299,7 +315,7 @@ describe('announcements', () => {
     await world.news.onBroken({ ...token, alerts: [makeAlert(1)] });
     expect(world.queued.map(({ destination }) => destination.id)).toEqual([EMAIL.id]);
     expect(texts(world, EMAIL)).toEqual(['Every Slack channel takes no alerts: Slack answered token_revoked.']);
-    expect(String(world.sentTo(EMAIL)[0]?.item.message)).toContain('2 alerts wait for it.');
+    expect(String(world.sentTo(EMAIL)[0]?.item.message)).toContain('2 alerts are waiting for it.');
   });
 
   test('a destination that is known to be broken is not told of another', async () => {

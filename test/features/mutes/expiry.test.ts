@@ -1,11 +1,13 @@
 /** Mutes from the first hidden alert to the message that tells of it, against a real Redis. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, Destination, Mute, Parcel } from '../../../src/alert.ts';
+import { createAnnounce } from '../../../src/features/announcements/announce.ts';
+import { createEnqueueOnce } from '../../../src/features/announcements/enqueue-once.ts';
 import { createActiveMutes } from '../../../src/features/mutes/active.ts';
 import { createMuteExpiry } from '../../../src/features/mutes/expiry.ts';
-import { createMutes } from '../../../src/features/mutes/store.ts';
+import { createMuteStore } from '../../../src/features/mutes/store.ts';
 import type { MuteWindow } from '../../../src/features/mutes/windows.ts';
-import { createRestrain } from '../../../src/features/suppression/suppression.ts';
+import { createFilter } from '../../../src/features/suppression/filter.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { createParcelQueues } from '../../../src/queue/queues.ts';
 import { destinationOf, notificationAlert } from '../../support/alerts.ts';
@@ -50,15 +52,16 @@ const open = (
   const queues = createParcelQueues({ redis, prefix, onError: () => {} });
   onTestFinished(() => queues.close());
   const ledger = createLedger(redis, prefix, now);
-  const mutes = createMutes(redis, prefix, now, mostListed);
+  const mutes = createMuteStore(redis, prefix, now, mostListed);
   const config = { mutes: { maxLength: 24 * HOUR, never, windows } };
   const counted: string[] = [];
   const onMuted = (all: readonly Destination[]) => void counted.push(...all.map(({ kind }) => kind));
   const activeMutes = createActiveMutes({ config, mutes, onMuted, now });
   const isOpen = async () => (one: Destination) => !closed.some(({ id }) => id === one.id);
   const held: Parcel[] = [];
-  const hold = async (parcels: readonly Parcel[]) => void held.push(...parcels);
-  const begin = createRestrain({ activeMutes, approvalHold: { isOpen, hold } });
+  const hold = async (parcels: readonly Parcel[]): Promise<number> => held.push(...parcels);
+  const approval = { isOpen, hold };
+  const filter = createFilter({ mutes: activeMutes, approval });
   const queued: Parcel[] = [];
   const hooks: { enqueue(): Promise<void> } = { enqueue: async () => {} };
   const enqueue = async (parcels: readonly Parcel[], nonce?: string) => {
@@ -69,8 +72,9 @@ const open = (
   const lines: { msg: string; [field: string]: unknown }[] = [];
   const write = (line: object, msg: string) => void lines.push({ ...line, msg });
   const sweep = createMuteExpiry({
-    store: { mutes, ledger, queues: { ...queues, enqueue } },
+    mutes,
     activeMutes,
+    announce: createAnnounce(createEnqueueOnce({ ledger, enqueue })),
     fallback,
     isOpen,
     isConfigured: ({ kind }) => kind !== 'telegram',
@@ -79,10 +83,8 @@ const open = (
   });
   /** Where an alert goes now. */
   const pass = async (alert: Alert, destinations: readonly Destination[]): Promise<Destination[]> => {
-    const restraint = await begin();
-    const passed = await restraint.pass(alert, destinations);
-    await restraint.end();
-    return passed;
+    const [filtered] = await filter([{ alert, destinations }]);
+    return [...(filtered?.destinations ?? [])];
   };
   const stateAt = async (alert: Alert, { id }: Destination) =>
     (await ledger.read(alert.id))?.deliveries.find(({ destination }) => destination.id === id);
@@ -97,7 +99,8 @@ const open = (
     ledger,
     mutes,
     activeMutes,
-    begin,
+    approval,
+    filter,
     pass,
     held,
     hooks,
@@ -179,13 +182,18 @@ describe('a mute', () => {
   });
 
   test('that is closed between the look and the note hides nothing: the alert goes on', async () => {
-    const { mutes, begin, time } = open({});
+    const { mutes, activeMutes, approval, time } = open({});
     await mutes.add(mute());
     await mutes.add(mute({ id: 'mute-2', detectors: ['flashLoan', 'drastic*'], until: iso(T0 + 3 * HOUR) }));
-    const restraint = await begin();
-    time.now = T0 + 3 * HOUR;
-    for (const id of ['mute-1', 'mute-2']) await mutes.close(id, time.now);
-    expect(await restraint.pass(makeAlert(1), [SLACK, MAIL])).toEqual([SLACK, MAIL]);
+    const muteOf = async () => {
+      const active = await activeMutes.muteOf();
+      time.now = T0 + 3 * HOUR;
+      for (const id of ['mute-1', 'mute-2']) await mutes.close(id, time.now);
+      return active;
+    };
+    const filter = createFilter({ mutes: { ...activeMutes, muteOf }, approval });
+    const routed = { alert: makeAlert(1), destinations: [SLACK, MAIL] };
+    expect(await filter([routed])).toEqual([routed]);
     expect(await mutes.list()).toMatchObject([{ hid: 0 }, { hid: 0 }]);
   });
 });
@@ -225,7 +233,7 @@ describe('when a mute ends', () => {
       'b7f2c0de11aa22bb33cc44dd55ee66ff',
     ]);
     expect(lines).toMatchObject([
-      { msg: 'a mute has ended; what it hid is told', mute: 'mute-1', hid: 4, messages: 2 },
+      { msg: 'a mute has ended; sent the list of what it hid', mute: 'mute-1', hid: 4, messages: 2 },
     ]);
     expect(new Set(lines[0]?.to as string[])).toEqual(new Set(['C1', 'a@example.com']));
     await sweep();
@@ -234,11 +242,11 @@ describe('when a mute ends', () => {
 
   test('a storm of one protocol takes no room of another, and a long list comes in parts', async () => {
     const first = open({});
-    const { mutes, begin, redis, prefix } = first;
+    const { mutes, filter, redis, prefix } = first;
     await mutes.add(mute({ protocols: ['*'] }));
-    const { pass } = await begin();
-    for (let n = 0; n < 1050; n += 1) await pass(makeAlert(n), [MAIL]);
-    await pass(makeAlert(2000, { protocol: 'Quiet', at: iso(T0 + 1) }), [SLACK, MAIL]);
+    const storm = Array.from({ length: 1050 }, (_, n) => ({ alert: makeAlert(n), destinations: [MAIL] }));
+    const quiet = { alert: makeAlert(2000, { protocol: 'Quiet', at: iso(T0 + 1) }), destinations: [SLACK, MAIL] };
+    await filter([...storm, quiet]);
     const daemons = [first, open({}, first)];
     for (const { time } of daemons) time.now = T0 + 2 * HOUR;
     await Promise.all(daemons.map(({ sweep }) => sweep()));
@@ -297,10 +305,9 @@ describe('when a mute ends', () => {
   });
 
   test('a crash among the parts sends each once', async () => {
-    const { mutes, begin, time, sweep, hooks, said, ledger, queued } = open({});
+    const { mutes, filter, time, sweep, hooks, said, ledger, queued } = open({});
     await mutes.add(mute());
-    const { pass } = await begin();
-    for (let n = 0; n < 450; n += 1) await pass(makeAlert(n), [SLACK]);
+    await filter(Array.from({ length: 450 }, (_, n) => ({ alert: makeAlert(n), destinations: [SLACK] })));
     time.now = T0 + 2 * HOUR;
     let calls = 0;
     hooks.enqueue = async () => {
@@ -390,8 +397,8 @@ describe('when a mute ends', () => {
     await sweep();
     expect(said().map(([to]) => to)).toEqual(['C1']);
     expect(lines.map(({ msg }) => msg).toSorted()).toEqual([
-      'a mute has ended, and there is nobody to tell what it hid',
-      'a mute has ended; what it hid is told',
+      'a mute has ended, and nobody can be sent the list of what it hid',
+      'a mute has ended; sent the list of what it hid',
     ]);
     expect(JSON.stringify(lines)).toContain(hashOf(1));
   });
@@ -495,7 +502,7 @@ describe('a window', () => {
 
   test('may be ended by hand, and stays so until its next day', async () => {
     const { activeMutes, mutes, pass, time, sweep } = open({ windows: [nightly({ days: ['fri', 'sat'] })] });
-    const [window] = (await activeMutes.note()).active;
+    const [window] = (await activeMutes.refresh()).active;
     await mutes.end(window?.id ?? '', T0);
     await sweep();
     expect(await pass(makeAlert(1), [SLACK])).toEqual([SLACK]);

@@ -57,30 +57,30 @@ describe('the words', () => {
     since: '2026-11-20T12:00:05.120Z',
     waiting: 2,
     hasFallback: true,
-    outageStore: 1,
+    outagesThisHour: 1,
   };
 
   test('say what broke, what it said, since when, how many wait and what to do', () => {
     const [first, second, ...rest] = brokenText(input).split('\n');
     expect(first).toBe('Slack C1 takes no alerts: Slack answered channel_not_found.');
-    expect(second).toBe('Since 2026-11-20 12:00:05 UTC. 2 alerts wait for it.');
-    expect(rest.join('\n')).toMatch(/goes to the fallback[\s\S]*To do: [\s\S]*tocsin dead list/);
+    expect(second).toBe('Since 2026-11-20 12:00:05 UTC. 2 alerts are waiting for it.');
+    expect(rest.join('\n')).toMatch(/go to the fallback[\s\S]*To do: [\s\S]*tocsin dead list/);
     expect(brokenText({ ...input, hasFallback: false })).not.toContain('fallback');
   });
 
   test('name a kind whose sender is misconfigured as a whole, and say that what waits is kept', () => {
     const text = brokenText({ ...input, isSender: true, reason: 'sender-misconfigured', message: 'it said no.' });
     expect(text).toMatch(/^Every Slack channel takes no alerts: it said no\.\n/);
-    expect(text).toMatch(/waits[\s\S]*channels\.slack[\s\S]*tocsin check --online/);
+    expect(text).toMatch(/Alerts for it wait[\s\S]*channels\.slack[\s\S]*tocsin check --online/);
   });
 
   test('say of a passing fault that nothing has to be sent again', () => {
-    expect(brokenText({ ...input, reason: 'retry' })).toMatch(/sent by itself when it does/);
+    expect(brokenText({ ...input, reason: 'retry' })).toMatch(/sent by themselves when it does/);
   });
 
   test('say at the last of many breaks that the rest is not told', () => {
-    expect(brokenText({ ...input, outageStore: 2 })).not.toContain('comes and goes');
-    expect(brokenText({ ...input, outageStore: 3 })).toContain('It comes and goes');
+    expect(brokenText({ ...input, outagesThisHour: 2 })).not.toContain('comes and goes');
+    expect(brokenText({ ...input, outagesThisHour: 3 })).toContain('It comes and goes');
   });
 
   test('say that it works again, and where a chat has moved to', () => {

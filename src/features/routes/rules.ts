@@ -6,8 +6,9 @@ import {
   type ChannelKind,
   type Destination,
   destinationId,
-} from '../alert.ts';
-import { UsageError } from '../errors.ts';
+} from '../../alert.ts';
+import type { Routes } from '../../dispatch/route.ts';
+import { UsageError } from '../../errors.ts';
 
 /** What is known of a protocol when one of its alerts is routed. */
 export interface ProtocolRoutes {
@@ -26,14 +27,6 @@ export interface RouteSettings {
   configured: ReadonlySet<ChannelKind>;
   addressesOf(kind: ChannelKind, entry: ChannelEntry): { addresses: string[]; problems: string[] };
   labelOf(kind: ChannelKind, address: string): string;
-}
-
-export interface Routes {
-  destinations: Destination[];
-  /** Channel entries that lead nowhere, one sentence each. */
-  problems: string[];
-  /** Set where nothing is sent on purpose. */
-  skipped?: 'trigger';
 }
 
 const isKind = (name: string): name is ChannelKind => CHANNEL_KINDS.some((kind) => kind === name);

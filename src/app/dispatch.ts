@@ -1,0 +1,124 @@
+/** Composes `dispatch`: hands its stages the features that enrich, route, correlate, suppress and divert alerts. */
+import type { Logger } from 'pino';
+import type { Alert, Destination } from '../alert.ts';
+import type { Config } from '../config/schema.ts';
+import { createDispatch } from '../dispatch/dispatch.ts';
+import { createAnnounce } from '../features/announcements/announce.ts';
+import { createEnqueueOnce } from '../features/announcements/enqueue-once.ts';
+import { createHoldAnnouncer } from '../features/approval/announce.ts';
+import { correlationSettings, createCorrelation } from '../features/correlation/correlate.ts';
+import { createContext } from '../features/enrichment/enrich.ts';
+import { createFallback } from '../features/fallback/fallback.ts';
+import { createActiveMutes } from '../features/mutes/active.ts';
+import { createMuteExpiry } from '../features/mutes/expiry.ts';
+import { createOutageNotifier } from '../features/outages/notifier.ts';
+import { createRouting, fallbackRoutes, openRoutes, routeSettings } from '../features/routes/routes.ts';
+import { createUnroutable } from '../features/routes/unroutable.ts';
+import { createFilter } from '../features/suppression/filter.ts';
+import { createRelease } from '../features/suppression/release.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import { muteFacts } from '../ops/wording.ts';
+import type { CatalogEntry } from '../poll/catalog.ts';
+import { openApproval } from './approval.ts';
+import type { Store } from './store.ts';
+
+export interface OpenDispatch {
+  config: Config;
+  store: Store;
+  metrics: Metrics;
+  log: Logger;
+  /** What the catalog knows of an alert's protocol. */
+  protocolOf(alert: Pick<Alert, 'service' | 'protocol'>): Promise<CatalogEntry | undefined>;
+  now(): number;
+}
+
+/** Announcements and the fallback: both enqueue deliveries that no route asks for. */
+const openFallback = ({ config, store, metrics, log }: OpenDispatch) => {
+  const enqueueOnce = createEnqueueOnce({ ledger: store.ledger, enqueue: store.queues.enqueue });
+  const fallback = createFallback({
+    destinations: fallbackRoutes(config, routeSettings(config)).destinations,
+    afterMs: config.fallback?.after ?? 0,
+    ledger: store.ledger,
+    enqueueOnce,
+    deadlines: store.deadlines,
+    outages: store.outageStore,
+    metrics,
+    log,
+  });
+  return { fallback, announce: createAnnounce(enqueueOnce) };
+};
+
+/** What is not sent now, and how that ends. */
+const openSuppression = (dependencies: OpenDispatch, { fallback, announce }: ReturnType<typeof openFallback>) => {
+  const { config, store, metrics, log, now } = dependencies;
+  const settings = routeSettings(config);
+  const onHeld = createHoldAnnouncer({ held: store.held, announce, fallback, log });
+  const approval = openApproval({ config, settings, store, onHeld, now });
+  const onMuted = (muted: readonly Destination[]): void => {
+    for (const { kind, id } of muted) metrics.muted.inc({ kind, destination: id });
+  };
+  const activeMutes = createActiveMutes({
+    config,
+    mutes: store.mutes,
+    onOpened: (mute) => store.operatorLog.record({ action: 'mute-begun', ...muteFacts(mute) }),
+    onMuted,
+    now,
+  });
+  const expireMutes = createMuteExpiry({
+    mutes: store.mutes,
+    activeMutes,
+    announce,
+    fallback: fallback.destinations,
+    isOpen: approval.isOpen,
+    isConfigured: ({ kind }) => settings.configured.has(kind),
+    log,
+    now,
+  });
+  return {
+    isOpen: approval.isOpen,
+    filter: createFilter({ mutes: activeMutes, approval }),
+    release: createRelease({ expireMutes, releaseApproved: approval.releaseApproved, log }),
+  };
+};
+
+export const openDispatch = (dependencies: OpenDispatch) => {
+  const { config, store, metrics, log, protocolOf, now } = dependencies;
+  const settings = routeSettings(config);
+  const { routesOf } = createRouting({ config, settings, protocolOf });
+  const { fallback, announce } = openFallback(dependencies);
+  const { isOpen, filter, release } = openSuppression(dependencies, { fallback, announce });
+  const correlation = createCorrelation({
+    ...correlationSettings(config),
+    ledger: store.ledger,
+    covered: store.correlated,
+    log,
+  });
+  const { dispatch, dispatchRouted } = createDispatch({
+    withContext: createContext({ firstSeen: store.firstSeen, protocolOf, log }),
+    routesOf,
+    onRouted: ({ service, protocol, source }) => metrics.alerts.inc({ service, protocol, source }),
+    onUnroutable: createUnroutable({
+      deadLetters: store.dead,
+      ledger: store.ledger,
+      toFallback: fallback.onUnroutable,
+      log,
+      now,
+    }),
+    ...correlation,
+    filter,
+    setDeadline: fallback.setDeadline,
+    recordWaiting: store.ledger.recordWaiting,
+    enqueue: store.queues.enqueue,
+  });
+  const outageNotifier = createOutageNotifier({
+    outages: store.outageStore,
+    ledger: store.ledger,
+    announce,
+    fallback: fallback.destinations,
+    routesOf: openRoutes(routesOf, isOpen),
+    labelOf: settings.labelOf,
+    log,
+    now,
+  });
+  return { dispatch, dispatchRouted, routesOf, fallback, release, outageNotifier, uncovered: correlation.uncovered };
+};

@@ -1,0 +1,13 @@
+/** Stage: one job a parcel. From here on the alerts are durably queued. */
+import type { Parcel } from '../alert.ts';
+import type { DispatchStage } from './stage.ts';
+
+export interface EnqueueDependencies {
+  /** With `delayMs` a parcel waits so long, in milliseconds, and what another alert covers by then is not sent. */
+  enqueue(parcels: readonly Parcel[], nonce?: string, delayMs?: number): Promise<void>;
+}
+
+export const enqueue: DispatchStage<EnqueueDependencies> = async (run, dependencies) => {
+  for (const { parcels, delayMs } of run.groups) await dependencies.enqueue(parcels, run.nonce, delayMs);
+  return run;
+};

@@ -1,0 +1,12 @@
+/** Stage: one parcel a destination, apart for those that wait. */
+import { toParcels } from './parcels.ts';
+import type { DispatchStage } from './stage.ts';
+
+export const pack: DispatchStage<object> = async (run) => {
+  const byDelay = Map.groupBy(run.alerts, ({ delayMs }) => delayMs);
+  const groups = [...byDelay].map(([delayMs, alerts]) => ({
+    parcels: toParcels(alerts),
+    ...(delayMs === undefined ? {} : { delayMs }),
+  }));
+  return { ...run, groups };
+};
