@@ -5,9 +5,8 @@ import type { Channel } from '../channels/channel.ts';
 import { chainsOf } from '../channels/configured-chains.ts';
 import { pacingOf } from '../channels/pacing.ts';
 import type { Config } from '../config/schema.ts';
-import { type AttemptDependencies, createAttempt } from '../deliver/attempt.ts';
-import { refuseDisabled } from '../deliver/disabled.ts';
 import { type Broken, createDestinationHealth } from '../deliver/health.ts';
+import type { AttemptEvent } from '../deliver/report.ts';
 import { createSendSlots } from '../deliver/send-slot.ts';
 import { createThreads } from '../deliver/threads.ts';
 import { createDeliver } from '../deliver/worker.ts';
@@ -17,7 +16,7 @@ import type { Store } from './store.ts';
 
 /** What a delivery does besides being delivered. */
 export interface DeliveryEvents {
-  onAttempt: AttemptDependencies['onAttempt'];
+  onAttempt(event: AttemptEvent): void;
   onDead(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
   onBroken(broken: Broken): Promise<void>;
   onWell(well: Subject): Promise<void>;
@@ -51,7 +50,7 @@ const isSenders = async (channel: Channel): Promise<boolean> => {
 
 export const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
   const { config, store, scrub, onAttempt, onDead, onBroken, onWell, onMoved, isStopping, now } = dependencies;
-  const { ledger, dead, destinationStats, slots, circuits, batches, moves, queues, redis, prefix } = store;
+  const { ledger, dead, disabled, destinationStats, slots, circuits, batches, moves, queues, redis, prefix } = store;
   const options = config.channels[channel.kind];
   if (!options) throw new Error(`the channel kind '${channel.kind}' is open but not configured`);
   const { paceOf, senderOf, gathers } = pacingOf(channel.kind, options);
@@ -62,46 +61,35 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     onBroken,
     onWell,
   });
-  const maxAgeMs = options.retry.maxAge;
-  const attempt = createAttempt({
-    channel,
-    ledger,
-    dead,
-    destinationStats,
-    health,
-    onDead,
-    onDisabled: store.disabled.disable,
-    timeoutMs: options.timeout,
-    maxAgeMs,
-    scrub,
-    onAttempt,
-    now,
-    random: Math.random,
-  });
   const chains = chainsOf(config);
   const deliver = createDeliver({
+    channel,
     compose: (parcel, format, at) => channel.compose(parcel, { sentAt: iso(at), format, chains }),
-    attempt,
+    ...(canBeDisabled(channel) ? { disabled } : {}),
     ledger,
-    turns: createSendSlots({ slots, paceOf, senderOf, now }),
+    deadLetters: dead,
+    destinationStats,
+    sendSlots: createSendSlots({ slots, paceOf, senderOf, now }),
     health,
-    moves,
+    addressChanges: moves,
     ...(gathers
       ? {
-          gathering: { batches, enqueue: queues.enqueueBatch },
+          batching: { batches, enqueueBatch: queues.enqueueBatch },
           threads: createThreads(redis, prefix, ledger, config.alerts.incidentWindow),
           canAmend: channel.amend !== undefined,
         }
       : {}),
     uncovered: dependencies.uncovered,
-    maxAgeMs,
+    onAttempt,
+    onDead,
+    onDisabled: disabled.disable,
     onMoved,
+    scrub,
     isStopping,
+    timeoutMs: options.timeout,
+    maxAgeMs: options.retry.maxAge,
     now,
+    random: Math.random,
   });
-  const { disabled } = store;
-  const work = canBeDisabled(channel)
-    ? refuseDisabled({ disabled, ledger, dead, destinationStats, onDead, onAttempt, now }, deliver)
-    : deliver;
-  return queues.work(channel.kind, options.concurrency, work);
+  return queues.work(channel.kind, options.concurrency, deliver);
 };

@@ -1,20 +1,18 @@
-/** From alerts to messages, step by step plainer where a message cannot be composed or was refused. */
-import type { Alert, Destination, Parcel } from '../alert.ts';
+/** Stage: puts alerts into messages, each when its time comes, and more plainly where one cannot be composed or was refused. */
+import type { Alert, Parcel } from '../alert.ts';
 import { FORMATS, type Format, type Message } from '../channels/channel.ts';
+import type { JobRun, JobStage, MessageRun, Unit } from './stage.ts';
 
 /** `at`: when it is said to be sent, in epoch milliseconds. */
 export type Compose = (parcel: Parcel, format: Format, at: number) => Message[];
 
-/** Alerts still to be told, in one format. */
-export interface Unit {
-  alerts: readonly Alert[];
-  format: Format;
-  /** No format is left; it is tried once more after everything else. */
-  hopeless?: boolean;
+export interface ComposeDependencies {
+  compose: Compose;
+  now(): number;
 }
 
 /** The alerts in parts of at most `most`, in their order; all in one where that is not given. */
-export const partsOf = (alerts: readonly Alert[], most = alerts.length): Alert[][] => {
+const partsOf = (alerts: readonly Alert[], most = alerts.length): Alert[][] => {
   const size = Math.max(1, Math.min(most, alerts.length));
   return Array.from({ length: Math.ceil(alerts.length / size) }, (_, index) =>
     alerts.slice(index * size, (index + 1) * size),
@@ -22,27 +20,41 @@ export const partsOf = (alerts: readonly Alert[], most = alerts.length): Alert[]
 };
 
 /** A job has one format: the plainest of what is left in it, so that no refused body is sent again. */
-export const plainest = (formats: readonly Format[]): Format =>
-  FORMATS[Math.max(...formats.map((format) => FORMATS.indexOf(format)))] ?? 'minimal';
+const plainest = (units: readonly Unit[]): Format =>
+  FORMATS[Math.max(...units.map(({ format }) => FORMATS.indexOf(format)))] ?? 'minimal';
 
 export const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.indexOf(format) + 1];
 
 /**
- * The messages of a unit. An alert that cannot be composed is our own fault: it must not take its neighbours along, so
- * the unit is split into `todo`, then told more plainly; one that not even the plainest format can tell is thrown, last
- * of all.
+ * The messages of a unit. An alert that cannot be composed is our own fault and must not take its neighbours along: the
+ * unit is split, and each alert is composed by itself after the others, in a plainer format if it was alone already.
  */
-export const createMessagesOf =
-  (compose: Compose, destination: Destination, at: number, todo: Unit[]) =>
-  ({ alerts, format, hopeless }: Unit): Message[] => {
-    if (alerts.length === 0) return [];
-    try {
-      return compose({ destination, alerts: [...alerts] }, format, at);
-    } catch (error) {
-      if (hopeless) throw error;
-      const next = alerts.length > 1 ? format : plainer(format);
-      const rest = next === undefined ? { format, hopeless: true } : { format: next };
-      todo.push(...alerts.map((alert) => ({ alerts: [alert], ...rest })));
-      return [];
+const messagesOf = (compose: Compose, { job, units }: JobRun, unit: Unit, at: number): Message[] => {
+  const { alerts, format, cannotCompose } = unit;
+  if (alerts.length === 0) return [];
+  try {
+    return compose({ destination: job.destination, alerts: [...alerts] }, format, at);
+  } catch (error) {
+    if (cannotCompose) throw error;
+    const next = alerts.length > 1 ? format : plainer(format);
+    const rest = next === undefined ? { format, cannotCompose: true } : { format: next };
+    units.push(...alerts.map((alert) => ({ alerts: [alert], ...rest })));
+    return [];
+  }
+};
+
+function* composeEach(run: JobRun, compose: Compose, composedAt: number): Generator<MessageRun> {
+  for (let unit = run.units.shift(); unit; unit = run.units.shift()) {
+    for (const message of messagesOf(compose, run, unit, composedAt)) {
+      yield { run, unit, message, composedAt, job: { ...run.job, format: plainest([unit, ...run.units]) } };
     }
-  };
+  }
+}
+
+export const compose: JobStage<ComposeDependencies> = (run, dependencies) => {
+  const { format, most, progress } = run.job;
+  run.units = partsOf(run.alerts, most).map((alerts) => ({ alerts, format }));
+  // Parts of one message are of one composition.
+  run.messages = composeEach(run, dependencies.compose, progress?.at ?? dependencies.now());
+  return undefined;
+};

@@ -1,13 +1,7 @@
-/** Destinations whose receiver wants nothing more: what is for them dies at once, until somebody enables them again. */
+/** Destinations that their receiver disabled: what is for them dies at once, until somebody enables them again. */
 import type { Cluster, Redis } from 'ioredis';
-import type { Alert, Destination } from '../alert.ts';
-import type { DeadLetters } from '../ledger/dead-letters.ts';
-import type { DestinationStats } from '../ledger/destination-stats.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Destination } from '../alert.ts';
 import { type Target, targetOf } from '../ledger/record.ts';
-import type { ProcessParcel } from '../queue/queues.ts';
-import { iso } from '../time.ts';
-import type { AttemptEvent } from './attempt.ts';
 
 export interface DisabledDestination extends Target {
   /** ISO 8601. */
@@ -43,44 +37,5 @@ export const createDisabled = (redis: Redis | Cluster, prefix: string): Disabled
       Object.values(await redis.hgetall(key))
         .map(parse)
         .toSorted((a, b) => b.at.localeCompare(a.at)),
-  };
-};
-
-export interface RefusalDependencies {
-  disabled: Pick<Disabled, 'find'>;
-  ledger: Pick<Ledger, 'pending' | 'recordAttempt'>;
-  dead: Pick<DeadLetters, 'add'>;
-  destinationStats: Pick<DestinationStats, 'failed'>;
-  onDead(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
-  onAttempt(event: AttemptEvent): void;
-  now(): number;
-}
-
-const REASON = 'disabled';
-
-/** Ends what is for a disabled destination before anything of it is sent, and leaves the rest to `deliver`. */
-export const refuseDisabled = (dependencies: RefusalDependencies, deliver: ProcessParcel): ProcessParcel => {
-  const { disabled, ledger, dead, destinationStats, now } = dependencies;
-
-  const end = async (destination: Destination, alerts: readonly Alert[], attempts: number, why: string) => {
-    const at = iso(now());
-    const said = { reason: REASON, message: why };
-    for (const alert of alerts) await dead.add({ alert, destination, attempts, at, ...said });
-    await dependencies.onDead(destination, alerts, why);
-    const attempt = { at, outcome: 'dead', durationMs: 0, ...said } as const;
-    await ledger.recordAttempt(destination, alerts, { state: 'dead', attempt });
-    await destinationStats.failed(destination, alerts.length, at, why);
-    const { kind } = destination;
-    dependencies.onAttempt({ kind, destination, alerts, attempt: attempts, outcome: 'dead', durationMs: 0, ...said });
-  };
-
-  return async (job, signal) => {
-    const { destination, attempt } = job;
-    const found = await disabled.find(destination.id);
-    if (found === undefined) return deliver(job, signal);
-    const alerts = await ledger.pending(destination, job.alerts);
-    const why = `disabled since ${found.at}, when ${found.message}; tocsin destinations enable ${destination.id}`;
-    if (alerts.length > 0) await end(destination, alerts, attempt, why);
-    return { done: true };
   };
 };

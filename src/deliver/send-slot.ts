@@ -1,7 +1,7 @@
 /** When a job may send its next message: the slots of its destination and of the sender behind it. */
 import type { Destination } from '../alert.ts';
 import type { ParcelJob } from '../queue/job.ts';
-import { NEAR_MS, type Paced, type Rate, type Slots } from './rate-limiter.ts';
+import { NEAR_MS, type Paced, type Rate, type Slot, type Slots } from './rate-limiter.ts';
 
 export interface Pace extends Paced {
   rate: Rate;
@@ -15,35 +15,50 @@ export interface SendSlotDependencies {
   now(): number;
 }
 
-/** A turn that a job holds: `data` is the job with it. */
-export interface Turn {
+/** The slot that a job holds: `data` is the job with it. */
+export interface SendSlot {
   isNow: boolean;
   /** Epoch milliseconds. */
   runAt: number;
   data: ParcelJob;
 }
 
-export const createSendSlots = ({ slots, paceOf, senderOf, now }: SendSlotDependencies) => {
-  const turnAt = (runAt: number, data: ParcelJob): Turn => ({ isNow: runAt <= now() + NEAR_MS, runAt, data });
+export interface SendSlots {
+  /** Reserves the job's next slot, or finds the one that it holds. */
+  reserve(job: ParcelJob): Promise<SendSlot>;
+  /** Takes the slot of this moment; undefined where the destination has none now, and then nothing is reserved. */
+  take(job: ParcelJob): Promise<SendSlot | undefined>;
+  /** The provider named a wait: the destination's next slot is after it. */
+  hold(destination: Destination, until: number): Promise<Slot>;
+  /** A digest goes out now. */
+  rest(destination: Destination): Promise<void>;
+}
+
+export const createSendSlots = ({ slots, paceOf, senderOf, now }: SendSlotDependencies): SendSlots => {
+  const slotAt = (runAt: number, data: ParcelJob): SendSlot => ({ isNow: runAt <= now() + NEAR_MS, runAt, data });
+
+  /** The slot of the sender, once the destination's has come. */
+  const withSender = async (job: ParcelJob, slot: Slot): Promise<SendSlot> => {
+    const own = slotAt(slot.at, { ...job, slot });
+    const sender = senderOf(job.destination);
+    if (!own.isNow || sender === undefined) return own;
+    const senderSlot = await slots.reserve(sender, sender.rate, job.senderSlot);
+    // Move the destination's slot to the sender's, or both starve.
+    const moved = { ...slot, at: Math.max(slot.at, senderSlot.at) };
+    return slotAt(senderSlot.at, { ...job, slot: moved, senderSlot });
+  };
 
   return {
-    /** Reserves the job's next turn, or finds the one it holds. With `onlyNow` none is reserved for later: `'busy'`. */
-    next: async (job: ParcelJob, onlyNow: boolean): Promise<Turn | 'busy'> => {
-      const { destination } = job;
-      const pace = paceOf(destination);
-      const slot = onlyNow ? await slots.take(pace, pace.rate) : await slots.reserve(pace, pace.rate, job.slot);
-      if (slot === undefined) return 'busy';
-      const own = turnAt(slot.at, { ...job, slot });
-      const sender = senderOf(destination);
-      if (!own.isNow || sender === undefined) return own;
-      const senderSlot = await slots.reserve(sender, sender.rate, job.senderSlot);
-      // Its own slot is used when the sender's comes, not missed until then: else each would wait for the other for ever.
-      const used = { ...slot, at: Math.max(slot.at, senderSlot.at) };
-      return turnAt(senderSlot.at, { ...job, slot: used, senderSlot });
+    reserve: async (job) => {
+      const pace = paceOf(job.destination);
+      return withSender(job, await slots.reserve(pace, pace.rate, job.slot));
     },
-    /** The provider named a wait: the destination's next turn is after it. */
-    hold: (destination: Destination, until: number) => slots.hold(paceOf(destination), until),
-    /** A digest goes out now. */
-    rest: (destination: Destination) => slots.rest(paceOf(destination)),
+    take: async (job) => {
+      const pace = paceOf(job.destination);
+      const slot = await slots.take(pace, pace.rate);
+      return slot && withSender(job, slot);
+    },
+    hold: (destination, until) => slots.hold(paceOf(destination), until),
+    rest: (destination) => slots.rest(paceOf(destination)),
   };
 };

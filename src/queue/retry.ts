@@ -22,11 +22,11 @@ export interface GivenUp {
 }
 
 /**
- * `again` after `delayMs`, with the whole destination held for `holdMs`; `plainer` at once with less markup;
+ * `retry` after `delayMs`, with the whole destination held for `holdMs`; `plainer` at once with less markup;
  * `readdress` at once to `address`; or `dead`, with `givenUp` where it was worth another try and has run out of time.
  */
-export type Fate =
-  | { kind: 'again'; delayMs: number; holdMs: number }
+export type Decision =
+  | { kind: 'retry'; delayMs: number; holdMs: number }
   | { kind: 'plainer' }
   | { kind: 'readdress'; address: string }
   | { kind: 'dead'; givenUp?: GivenUp };
@@ -57,7 +57,7 @@ const backoff = ({ firstMs, capMs }: Curve, attempt: number, random: number): nu
 };
 
 /** What to do with a delivery that failed. A stated wait always wins over our own curve, with a little jitter on top. */
-export const fateOf = ({ error, attempt, ageMs, unknownForMs, maxAgeMs, random }: RetryInput): Fate => {
+export const decisionOf = ({ error, attempt, ageMs, unknownForMs, maxAgeMs, random }: RetryInput): Decision => {
   if (error.reason === 'destination-dead') return { kind: 'dead' };
   if (error.reason === 'bad-message') return { kind: 'plainer' };
   if (error.reason === 're-address') {
@@ -71,5 +71,5 @@ export const fateOf = ({ error, attempt, ageMs, unknownForMs, maxAgeMs, random }
   if (error.reason === 'unknown' && unknownForMs + delayMs > LONGEST_UNKNOWN_MS) {
     return { kind: 'dead', givenUp: { by: 'unknown', afterMs: LONGEST_UNKNOWN_MS } };
   }
-  return { kind: 'again', delayMs, holdMs: error.reason === 'rate-limited' ? (stated ?? own) : 0 };
+  return { kind: 'retry', delayMs, holdMs: error.reason === 'rate-limited' ? (stated ?? own) : 0 };
 };

@@ -1,50 +1,15 @@
-/** A destination that wants nothing more: what is for it ends at once, and is kept. */
-import { describe, expect, test } from 'vitest';
-import type { AttemptEvent } from '../../src/deliver/attempt.ts';
-import { createDisabled, refuseDisabled } from '../../src/deliver/disabled.ts';
-import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
-import { createDestinationStats } from '../../src/ledger/destination-stats.ts';
-import { createLedger } from '../../src/ledger/ledger.ts';
-import { parcelJob } from '../../src/queue/job.ts';
-import { destinationOf, inspectionAlert } from '../support/alerts.ts';
+import { expect, test } from 'vitest';
+import { createDisabled } from '../../src/deliver/disabled.ts';
+import { destinationOf } from '../support/alerts.ts';
 import { openTestRedis } from '../support/redis.ts';
 
 const GONE = destinationOf('webhook', 'https://hooks.example/s3cr3t', 'hooks.example/…ab12');
 const OTHER = destinationOf('webhook', 'https://hooks.example/other');
 const AT = '2026-11-20T12:00:00.000Z';
-const ALERTS = ['a', 'b', 'c'].map((_id) => inspectionAlert({ item: { _id } }));
-
-const setUp = () => {
-  const { redis, prefix } = openTestRedis();
-  const now = () => Date.parse('2026-11-20T13:00:00.000Z');
-  const disabled = createDisabled(redis, prefix);
-  const ledger = createLedger(redis, prefix, now);
-  const dead = createDeadLetters(redis, prefix);
-  const destinationStats = createDestinationStats(redis, prefix);
-  const delivered: string[] = [];
-  const told: { to: string; items: string[]; why: string }[] = [];
-  const events: AttemptEvent[] = [];
-  const process = refuseDisabled(
-    {
-      disabled,
-      ledger,
-      dead,
-      destinationStats,
-      onDead: async ({ id }, alerts, why) => void told.push({ to: id, items: alerts.map((one) => one.itemId), why }),
-      onAttempt: (event) => events.push(event),
-      now,
-    },
-    async ({ destination }) => {
-      delivered.push(destination.id);
-      return { done: true };
-    },
-  );
-  const run = (destination = GONE) => process(parcelJob({ destination, alerts: ALERTS }), new AbortController().signal);
-  return { disabled, ledger, dead, destinationStats, delivered, told, events, run, redis, prefix };
-};
 
 test('disabling is remembered until somebody enables it', async () => {
-  const { disabled } = setUp();
+  const { redis, prefix } = openTestRedis();
+  const disabled = createDisabled(redis, prefix);
   expect(await disabled.find(GONE.id)).toBeUndefined();
   expect(await disabled.enable(GONE.id)).toBe(false);
   await disabled.disable(GONE, AT, 'hooks.example/…ab12 answered 410');
@@ -56,51 +21,4 @@ test('disabling is remembered until somebody enables it', async () => {
   expect(await disabled.find(OTHER.id)).toBeUndefined();
   expect(await disabled.enable(GONE.id)).toBe(true);
   expect(await disabled.list()).toEqual([]);
-});
-
-describe('what is for it', () => {
-  test('dies at once, is kept and counted, and says why', async () => {
-    const { disabled, ledger, dead, destinationStats, delivered, told, events, run } = setUp();
-    await disabled.disable(GONE, AT, 'it answered 410');
-    const [first] = ALERTS;
-    if (first === undefined) throw new Error('no alert');
-    const receipt = { at: AT, outcome: 'delivered', durationMs: 1 } as const;
-    await ledger.recordAttempt(GONE, [first], { state: 'delivered', attempt: receipt });
-    expect(await run()).toEqual({ done: true });
-    expect(delivered).toEqual([]);
-    const letters = await dead.list();
-    expect(letters.map(({ alert, reason, attempts }) => [alert.itemId, reason, attempts]).toSorted()).toEqual([
-      ['b', 'disabled', 0],
-      ['c', 'disabled', 0],
-    ]);
-    expect(letters[0]?.message).toBe(
-      `disabled since ${AT}, when it answered 410; tocsin destinations enable ${GONE.id}`,
-    );
-    expect(told).toEqual([{ to: GONE.id, items: ['b', 'c'], why: letters[0]?.message }]);
-    const [, second] = ALERTS;
-    const record = await ledger.read(second?.id ?? '');
-    expect(record?.deliveries[0]).toMatchObject({ state: 'dead', attempts: [{ reason: 'disabled', outcome: 'dead' }] });
-    expect(await destinationStats.list()).toMatchObject([{ id: GONE.id, dead: 2 }]);
-    expect(events).toMatchObject([{ outcome: 'dead', reason: 'disabled', attempt: 0, alerts: [{}, {}] }]);
-  });
-
-  test('goes out again once it is enabled; others never notice', async () => {
-    const { disabled, delivered, dead, events, run } = setUp();
-    await disabled.disable(GONE, AT, 'it answered 410');
-    await run(OTHER);
-    await disabled.enable(GONE.id);
-    await run();
-    expect(delivered).toEqual([OTHER.id, GONE.id]);
-    expect(await dead.list()).toEqual([]);
-    expect(events).toEqual([]);
-  });
-
-  test('is nothing where all of it was delivered before', async () => {
-    const { disabled, ledger, told, events, run } = setUp();
-    const receipt = { at: AT, outcome: 'delivered', durationMs: 1 } as const;
-    await ledger.recordAttempt(GONE, ALERTS, { state: 'delivered', attempt: receipt });
-    await disabled.disable(GONE, AT, 'it answered 410');
-    expect(await run()).toEqual({ done: true });
-    expect({ told, events }).toEqual({ told: [], events: [] });
-  });
 });

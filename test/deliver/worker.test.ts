@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
 import type { Channel, Format } from '../../src/channels/channel.ts';
 import { createAddressChanges } from '../../src/deliver/address-changes.ts';
-import { type AttemptEvent, createAttempt } from '../../src/deliver/attempt.ts';
 import { createCircuits } from '../../src/deliver/circuit-breaker.ts';
 import { createDestinationHealth } from '../../src/deliver/health.ts';
 import { createRateLimiter, type Rate } from '../../src/deliver/rate-limiter.ts';
 import { createRateStateStore } from '../../src/deliver/rate-state-store.ts';
+import type { AttemptEvent } from '../../src/deliver/report.ts';
 import { createSendSlots } from '../../src/deliver/send-slot.ts';
 import { createDeliver } from '../../src/deliver/worker.ts';
 import { DeliveryError, type DeliveryReason } from '../../src/errors.ts';
@@ -62,34 +62,27 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
     onBroken: async () => {},
     onWell: async () => {},
   });
-  const attempt = createAttempt({
-    channel,
-    ledger,
-    dead,
-    destinationStats,
-    health,
-    timeoutMs: 5000,
-    maxAgeMs: 3_600_000,
-    scrub: (text) => text.replaceAll('hunter2', '[secret]'),
-    onAttempt: (event) => events.push(event),
-    now,
-    random: () => 0.5,
-  });
   const process = createDeliver({
+    channel,
     compose: (parcel, format, at) =>
       channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, chains: {} }),
-    attempt,
     ledger,
-    turns: createSendSlots({
+    deadLetters: dead,
+    destinationStats,
+    sendSlots: createSendSlots({
       slots: createRateLimiter({ store: createRateStateStore(redis, prefix), now }),
       paceOf: ({ id }) => ({ id, rate }),
       senderOf: () => undefined,
       now,
     }),
     health,
-    moves: createAddressChanges(redis, prefix),
+    addressChanges: createAddressChanges(redis, prefix),
+    onAttempt: (event) => events.push(event),
+    scrub: (text) => text.replaceAll('hunter2', '[secret]'),
+    timeoutMs: 5000,
     maxAgeMs: 3_600_000,
     now,
+    random: () => 0.5,
   });
   const run = (alerts: Alert[], changes: object = {}, signal = new AbortController().signal) =>
     process({ ...parcelJob({ destination: DESTINATION, alerts }), ...changes }, signal);

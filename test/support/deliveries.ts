@@ -2,7 +2,6 @@
 import type { Alert, Destination } from '../../src/alert.ts';
 import type { Channel } from '../../src/channels/channel.ts';
 import { createAddressChanges } from '../../src/deliver/address-changes.ts';
-import { createAttempt } from '../../src/deliver/attempt.ts';
 import { createCircuits } from '../../src/deliver/circuit-breaker.ts';
 import { type Broken, createDestinationHealth } from '../../src/deliver/health.ts';
 import { createRateLimiter, type Rate } from '../../src/deliver/rate-limiter.ts';
@@ -122,44 +121,37 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
       told.push(`${isSender ? 'sender' : destination.address} well`);
     },
   });
-  const attempt = createAttempt({
-    channel,
-    ledger,
-    dead,
-    destinationStats: createDestinationStats(redis, prefix),
-    health,
-    timeoutMs: 5000,
-    maxAgeMs: 86_400_000,
-    scrub: (text) => text,
-    onAttempt: () => {},
-    now,
-    random: () => 0.5,
-  });
   const jobs = new Map<string, { runAt: number; data: ParcelJob }>();
   const process = createDeliver({
+    channel,
     compose: (parcel, format, at) =>
       channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, chains: {} }),
-    attempt,
     ledger,
-    turns: createSendSlots({ slots, paceOf: ({ id }) => ({ id: shared ?? id, rate }), senderOf, now }),
+    deadLetters: dead,
+    destinationStats: createDestinationStats(redis, prefix),
+    sendSlots: createSendSlots({ slots, paceOf: ({ id }) => ({ id: shared ?? id, rate }), senderOf, now }),
     health,
-    moves: createAddressChanges(redis, prefix),
+    addressChanges: createAddressChanges(redis, prefix),
     ...(gathers
       ? {
-          gathering: {
+          batching: {
             batches,
-            enqueue: async (destination: Destination, gathering: number) => {
-              const id = batchJobId(destination, gathering);
-              if (!jobs.has(id)) jobs.set(id, { runAt: time.now, data: batchJob(destination, gathering) });
+            enqueueBatch: async (destination: Destination, number: number) => {
+              const id = batchJobId(destination, number);
+              if (!jobs.has(id)) jobs.set(id, { runAt: time.now, data: batchJob(destination, number) });
             },
           },
           threads: createThreads(redis, prefix, ledger, 600_000),
           canAmend: true,
         }
       : {}),
-    maxAgeMs: 86_400_000,
+    onAttempt: () => {},
     onMoved,
+    scrub: (text) => text,
+    timeoutMs: 5000,
+    maxAgeMs: 86_400_000,
     now,
+    random: () => 0.5,
   });
   let count = 0;
   const add = (alerts: Alert[], destination: Destination = DESTINATION): void => {

@@ -3,7 +3,7 @@
  * no Redis, no receiver and no waiting.
  */
 import type { Alert, Destination, Parcel } from '../../alert.ts';
-import type { Format, Message } from '../../channels/channel.ts';
+import type { Format, Message, Receipt } from '../../channels/channel.ts';
 import { createRateLimiter } from '../../deliver/rate-limiter.ts';
 import { createSendSlots, type SendSlotDependencies } from '../../deliver/send-slot.ts';
 import { createDeliver, type DeliverDependencies } from '../../deliver/worker.ts';
@@ -108,12 +108,12 @@ const createDue = (arrivals: readonly Arrival[]) => {
 /** Incoming webhooks say nothing of the message by which it could be found again. */
 const hasHandle = ({ address }: Destination): boolean => !/^https?:/.test(address);
 
-/** The gatherings of a kind that people read. */
-const createGathering = (enqueue: (job: ParcelJob) => void): NonNullable<DeliverDependencies['gathering']> => {
+/** The batches of a kind that people read. */
+const createBatching = (enqueue: (job: ParcelJob) => void): NonNullable<DeliverDependencies['batching']> => {
   const queued = new Set<string>();
   return {
     batches: createMemoryBatchStore(),
-    enqueue: async (destination, gathering) => {
+    enqueueBatch: async (destination, gathering) => {
       const id = batchJobId(destination, gathering);
       if (!queued.has(id)) enqueue(batchJob(destination, gathering));
       queued.add(id);
@@ -129,36 +129,45 @@ export const forecast = async (arrivals: readonly Arrival[], dependencies: Forec
   const jobs = createJobs(arrivals);
   const due = createDue(arrivals);
 
-  const attempt: DeliverDependencies['attempt'] = async ({
-    message: { destination, alerts, id, isDigest },
-    amends,
-  }) => {
+  /** Takes every message at once. */
+  const take = async ({ destination, alerts, id, isDigest }: Message, amends: boolean): Promise<Receipt> => {
     const ready = due.take(destination, alerts, clock);
-    onMessage({ destination, at: clock, alerts, ready, isDigest, amends: amends !== undefined });
-    return { kind: 'delivered', receipt: hasHandle(destination) ? { handle: id } : {}, isRepeat: false };
+    onMessage({ destination, at: clock, alerts, ready, isDigest, amends });
+    return hasHandle(destination) ? { handle: id } : {};
   };
 
   const process = createDeliver({
     compose,
-    attempt,
-    ledger: due,
-    turns: createSendSlots({
+    channel: { send: (message) => take(message, false), amend: (_handle, message) => take(message, true) },
+    ledger: { pending: due.pending, recordAttempt: async () => false },
+    deadLetters: { add: async () => {} },
+    destinationStats: { succeeded: async () => {}, failed: async () => {} },
+    sendSlots: createSendSlots({
       slots: createRateLimiter({ store: createMemoryRateStateStore(), now }),
       paceOf,
       senderOf,
       now,
     }),
-    health: { pausedUntil: async () => undefined, admit: async () => undefined },
-    moves: { follow: async (destination) => destination, note: async () => {} },
+    health: {
+      pausedUntil: async () => undefined,
+      admit: async () => undefined,
+      worked: async () => {},
+      failed: async () => undefined,
+    },
+    addressChanges: { follow: async (destination) => destination, note: async () => {} },
     ...(gathers
       ? {
-          gathering: createGathering((job) => jobs.add(clock, job)),
+          batching: createBatching((job) => jobs.add(clock, job)),
           threads: createMemoryThreads(incidentWindowMs, now),
           canAmend,
         }
       : {}),
     uncovered: async (destination, alerts) => uncovered(destination, alerts, clock),
+    onAttempt: () => {},
+    scrub: (text) => text,
+    timeoutMs: 60_000,
     maxAgeMs: Number.POSITIVE_INFINITY,
+    random: () => 0,
     now,
   });
 

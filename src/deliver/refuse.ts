@@ -1,0 +1,39 @@
+/** Stage: ends at once what is for a destination that its receiver disabled, before anything of it is sent. */
+import type { Alert, Destination } from '../alert.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { iso } from '../time.ts';
+import type { Disabled } from './disabled.ts';
+import { type RecordFailureDependencies, recordFailure } from './record.ts';
+import type { ReportDependencies } from './report.ts';
+import { DONE, type JobStage } from './stage.ts';
+
+export interface RefuseDependencies extends RecordFailureDependencies, Pick<ReportDependencies, 'onAttempt'> {
+  /** Left out: no receiver of this kind can say that it wants nothing more. */
+  disabled?: Pick<Disabled, 'find'>;
+  ledger: Pick<Ledger, 'pending' | 'recordAttempt'>;
+  now(): number;
+}
+
+const end = async (
+  destination: Destination,
+  alerts: readonly Alert[],
+  attempt: number,
+  message: string,
+  dependencies: RefuseDependencies,
+): Promise<void> => {
+  const at = iso(dependencies.now());
+  const outcome = { outcome: 'dead', durationMs: 0, reason: 'disabled', message } as const;
+  await recordFailure({ destination, alerts, attempt, entry: { at, ...outcome } }, dependencies);
+  await dependencies.destinationStats.failed(destination, alerts.length, at, message);
+  dependencies.onAttempt({ kind: destination.kind, destination, alerts, attempt, ...outcome });
+};
+
+export const refuse: JobStage<RefuseDependencies> = async ({ job }, dependencies) => {
+  const { destination, attempt } = job;
+  const found = await dependencies.disabled?.find(destination.id);
+  if (found === undefined) return undefined;
+  const alerts = await dependencies.ledger.pending(destination, job.alerts);
+  const why = `disabled since ${found.at}, when ${found.message}; tocsin destinations enable ${destination.id}`;
+  if (alerts.length > 0) await end(destination, alerts, attempt, why, dependencies);
+  return DONE;
+};

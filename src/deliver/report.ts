@@ -1,0 +1,33 @@
+/** Stage: one canonical line an attempt, for the log and the metrics. */
+import type { Alert, ChannelKind, Destination } from '../alert.ts';
+import type { AttemptStage } from './stage.ts';
+
+/** Everything that an operator asks about an attempt. */
+export interface AttemptEvent {
+  kind: ChannelKind;
+  destination: Destination;
+  alerts: readonly Alert[];
+  attempt: number;
+  outcome: 'delivered' | 'retrying' | 'dead';
+  durationMs: number;
+  reason?: string;
+  code?: string;
+  message?: string;
+  retryInMs?: number;
+  maybeDelivered?: boolean;
+  providerId?: string;
+}
+
+export interface ReportDependencies {
+  onAttempt(event: AttemptEvent): void;
+}
+
+/** A part of a message has no line: the last part has. */
+export const report: AttemptStage<ReportDependencies> = ({ message, attempt, entry, decision }, { onAttempt }) => {
+  if (entry === undefined) return undefined;
+  const { at: _at, replay: _replay, ...event } = entry;
+  const { destination, alerts } = message;
+  const retryInMs = decision.kind === 'retry' ? { retryInMs: decision.delayMs } : {};
+  onAttempt({ ...event, kind: destination.kind, destination, alerts, attempt, ...retryInMs });
+  return undefined;
+};

@@ -1,0 +1,90 @@
+/** Stage: sends a message in the place of an earlier one that it belongs to, else below it, else by itself. */
+import type { Message } from '../channels/channel.ts';
+import { type Compose, plainer } from './compose.ts';
+import type { AttemptInput, AttemptResult, MessageRun, MessageStage } from './stage.ts';
+import type { Earlier, Threads } from './threads.ts';
+
+export interface SendDependencies {
+  compose: Compose;
+  /** One try, through the stages of `worker.ts`. */
+  attempt(input: AttemptInput): Promise<AttemptResult>;
+  /** A kind whose messages can belong to earlier ones. */
+  threads?: Threads;
+  /** It can put a message in the place of another. Default: it cannot. */
+  canAmend?: boolean;
+  now(): number;
+}
+
+/** So often an earlier message is tried to be changed; what belongs to it must not wait for that alone. */
+const AMEND_TRIES = 2;
+
+/** So often a job lets another one finish the message that its alerts belong to. */
+const YIELDS = 5;
+
+/** The earlier message with the new alerts in it; undefined where that is not one message, or cannot be changed. */
+const grown = (
+  { alerts }: Earlier,
+  { message, unit }: MessageRun,
+  { compose, now }: SendDependencies,
+): Message | undefined => {
+  if (alerts.length === 0) return undefined;
+  const parcel = { destination: message.destination, alerts: [...alerts, ...message.alerts] };
+  const [only, ...others] = compose(parcel, unit.format, now());
+  return only && others.length === 0 ? { ...only, alerts: message.alerts } : undefined;
+};
+
+const inputOf = ({ run, job, message, unit }: MessageRun, now: number): AttemptInput => ({
+  message: { ...message, ...(job.progress === undefined ? {} : { progress: job.progress.after }) },
+  attempt: job.attempt + 1,
+  firstTriedAt: job.firstTriedAt ?? now,
+  unknownSince: job.unknownSince,
+  // Several that not even the plainest format can tell together may be told apart.
+  canBePlainer: plainer(unit.format) !== undefined || message.alerts.length > 1,
+  signal: run.signal,
+});
+
+const sendWith = async (
+  each: MessageRun,
+  earlier: Earlier | undefined,
+  mayAmend: boolean,
+  dependencies: SendDependencies,
+): Promise<AttemptResult> => {
+  const { attempt, now } = dependencies;
+  const input = inputOf(each, now());
+  const message = mayAmend && earlier ? grown(earlier, each, dependencies) : undefined;
+  if (message && earlier) {
+    const result = await attempt({ ...input, canBePlainer: true, message, amends: earlier.handle });
+    if (result.kind !== 'plainer') return result;
+  }
+  return attempt({ ...input, message: { ...input.message, ...(earlier ? { replyTo: earlier.handle } : {}) } });
+};
+
+const remember = async ({ destination, alerts }: Message, handle: string, threads: Threads): Promise<void> => {
+  const { alerts: earlier = [] } = (await threads.find(destination, alerts)) ?? {};
+  await threads.remember(destination, [...earlier, ...alerts], handle);
+};
+
+export const send: MessageStage<SendDependencies> = async (each, dependencies) => {
+  const { threads, canAmend = false } = dependencies;
+  const { message, job } = each;
+  // In this order, on one connection: what is found is what is claimed.
+  const [claim, earlier] = await Promise.all([
+    canAmend ? threads?.claim(message.destination, message.alerts) : undefined,
+    threads?.find(message.destination, message.alerts),
+  ]);
+  if (claim === 'taken' && (job.yields ?? 0) < YIELDS) {
+    each.result = { kind: 'claimed' };
+    return undefined;
+  }
+  const unclaim = claim === 'taken' ? undefined : claim;
+  try {
+    const mayAmend = unclaim !== undefined && job.attempt < AMEND_TRIES;
+    const result = await sendWith(each, earlier, mayAmend, dependencies);
+    each.result = result;
+    const handle = result.kind === 'delivered' ? result.receipt.handle : undefined;
+    if (threads && handle !== undefined) await remember(message, handle, threads);
+  } finally {
+    await unclaim?.();
+  }
+  return undefined;
+};

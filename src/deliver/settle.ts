@@ -1,0 +1,88 @@
+/** Stage: what becomes of the job after a message: it goes on, or ends its run and is tried again. */
+import type { Destination } from '../alert.ts';
+import type { Verdict } from '../queue/queues.ts';
+import type { AddressChanges } from './address-changes.ts';
+import { plainer } from './compose.ts';
+import type { SendSlots } from './send-slot.ts';
+import { type MessageRun, type MessageStage, rerun, type SendResult } from './stage.ts';
+
+export interface SettleDependencies {
+  sendSlots: Pick<SendSlots, 'hold'>;
+  addressChanges: AddressChanges;
+  /** The destination has another address from now on. Default: nobody is told. */
+  onMoved?(destination: Destination, address: string): Promise<void>;
+  now(): number;
+}
+
+/** Between two moves of one destination, after the first. */
+const MOVE_AGAIN_MS = 60_000;
+
+/** While another job changes the message that an alert belongs to: then it can grow by this one. */
+const CLAIMED_MS = 700;
+
+/** What another job is sending now ends within this; then this one goes on with what is left. */
+const REPEAT_MS = 5000;
+
+/** Into so many parts is cut what was refused as a whole; a quarter at a time is found soonest. */
+const PARTS = 4;
+const ALL = Number.MAX_SAFE_INTEGER;
+
+/** More plainly; where that is not possible, in smaller parts, which closes in on the one that is refused. */
+const plainerOrSmaller = ({ run, job, message, unit }: MessageRun, now: number): Verdict | undefined => {
+  const { alerts } = message;
+  const format = plainer(unit.format);
+  if (format === undefined) return rerun(now, { ...job, most: Math.ceil(alerts.length / PARTS) });
+  run.units.push({ alerts, format });
+  return undefined;
+};
+
+/** A wait that the provider named holds the whole destination, and this job goes first when it is over. */
+const retry = async (
+  { job }: MessageRun,
+  { delayMs, holdMs, unknownSince }: Extract<SendResult, { kind: 'retry' }>,
+  { sendSlots, now }: SettleDependencies,
+): Promise<Verdict> => {
+  const charged = { ...job, attempt: job.attempt + 1, unknownSince };
+  if (holdMs === 0) return rerun(now() + delayMs, charged);
+  const slot = await sendSlots.hold(job.destination, now() + delayMs);
+  return rerun(slot.at, { ...charged, slot });
+};
+
+/** Followed at once the first time; a provider that sends us round in circles is followed slowly. */
+const follow = async (
+  { job }: MessageRun,
+  address: string,
+  { addressChanges, onMoved, now }: SettleDependencies,
+): Promise<Verdict> => {
+  const { moves: times = 0, destination } = job;
+  const known = await addressChanges.follow(destination);
+  if (known.address !== address) await onMoved?.(destination, address);
+  await addressChanges.note(destination, address);
+  return rerun(now() + times * MOVE_AGAIN_MS, { ...job, moves: times + 1, destination: { ...destination, address } });
+};
+
+export const settle: MessageStage<SettleDependencies> = (each, dependencies) => {
+  const { job, message, unit, composedAt, result = { kind: 'stopping' } } = each;
+  const { now } = dependencies;
+  switch (result.kind) {
+    case 'delivered':
+      return result.isRepeat ? rerun(now() + REPEAT_MS, job) : undefined;
+    case 'partial': {
+      const progress = { id: message.id, format: unit.format, after: result.progress, at: composedAt };
+      return rerun(now(), { ...job, progress });
+    }
+    case 'dead':
+      // The one that was refused: the others go on together.
+      return job.most !== undefined && message.alerts.length === 1 ? rerun(now(), { ...job, most: ALL }) : undefined;
+    case 'claimed':
+      return rerun(now() + CLAIMED_MS, { ...job, yields: (job.yields ?? 0) + 1 });
+    case 'stopping':
+      return rerun(now(), job);
+    case 'plainer':
+      return plainerOrSmaller(each, now());
+    case 'readdress':
+      return follow(each, result.address, dependencies);
+    case 'retry':
+      return retry(each, result, dependencies);
+  }
+};

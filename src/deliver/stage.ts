@@ -1,0 +1,125 @@
+/** What the stages of a delivery hand on, and the one shape that they have. */
+import type { Alert } from '../alert.ts';
+import type { Format, Message, Receipt } from '../channels/channel.ts';
+import type { DeliveryError } from '../errors.ts';
+import type { Attempt } from '../ledger/record.ts';
+import type { ParcelJob } from '../queue/job.ts';
+import type { Verdict } from '../queue/queues.ts';
+import type { Decision } from '../queue/retry.ts';
+
+/** One step: does its part, fills in the context for the stages after it, or gives an end; then no other stage runs. */
+export type Stage<Context, End, Dependencies> = (
+  context: Context,
+  dependencies: Dependencies,
+) => Promise<End | undefined> | End | undefined;
+
+/** All that the stages of a list need together. */
+export type DependenciesOf<Stages extends readonly Stage<never, unknown, never>[]> =
+  Stages[number] extends Stage<never, unknown, infer Dependencies> ? Dependencies : never;
+
+/** Runs the stages in their order until one of them gives an end. */
+export const runStages = async <Context, End, Dependencies>(
+  stages: readonly Stage<Context, End, Dependencies>[],
+  context: Context,
+  dependencies: Dependencies,
+): Promise<End | undefined> => {
+  for (const stage of stages) {
+    const end = await stage(context, dependencies);
+    if (end !== undefined) return end;
+  }
+  return undefined;
+};
+
+/** Alerts still to be delivered, in one format. */
+export interface Unit {
+  alerts: readonly Alert[];
+  format: Format;
+  /** Not even the plainest format can be composed: it is tried once more, after everything else, and then thrown. */
+  cannotCompose?: boolean;
+}
+
+/** One run of a job. */
+export interface JobRun {
+  /** As it goes back into the queue where it has to run again. */
+  job: ParcelJob;
+  signal: AbortSignal;
+  /** By `look-up`, of a batch by `batch`: what is still to be delivered. */
+  alerts: readonly Alert[];
+  /** By `look-up`: epoch milliseconds; undefined where the destination takes messages. */
+  pausedUntil?: number | undefined;
+  /** By `look-up`: others wait for this destination already, and this job may join them. */
+  hasOpenBatch: boolean;
+  /** By `compose`: what is not composed yet. `settle` adds what was refused, in a plainer format. */
+  units: Unit[];
+  /** By `compose`: one after the other, each composed when its time comes. */
+  messages: Iterable<MessageRun>;
+}
+
+/** One message of a job. */
+export interface MessageRun {
+  run: JobRun;
+  unit: Unit;
+  message: Message;
+  /** Epoch milliseconds: when the message says that it was sent; the same for all of its parts. */
+  composedAt: number;
+  /** As it goes back into the queue where this message has to wait or be tried again. */
+  job: ParcelJob;
+  /** By `send`. */
+  result?: SendResult;
+}
+
+/** One try of one message. */
+export interface AttemptRun {
+  message: Message;
+  /** The handle of the message whose place it takes; left out: it is a new one. */
+  amends?: string;
+  /** Tries charged so far, this one included. */
+  attempt: number;
+  /** Epoch milliseconds. */
+  firstTriedAt: number;
+  /** Of the first of the `unknown` answers that it has had in a row; left out: the last was none. */
+  unknownSince?: number | undefined;
+  /** A plainer format is left to try. */
+  canBePlainer: boolean;
+  signal: AbortSignal;
+  /** By `transmit`: the receipt or the error. */
+  receipt?: Receipt;
+  error?: DeliveryError;
+  durationMs: number;
+  /** By `decide`; `update-circuit` may bring the next try forward. */
+  decision: AttemptResult;
+  /** By `record`: what the ledger says of this try; absent where only a part of the message was sent. */
+  entry?: Attempt;
+}
+
+export type AttemptInput = Omit<AttemptRun, 'receipt' | 'error' | 'durationMs' | 'decision' | 'entry'>;
+
+/**
+ * `partial`: one of several parts was taken, and nothing is recorded yet. `isRepeat`: another job delivered some of it in
+ * the same moment. `stopping`: the daemon is going down; nothing is charged.
+ */
+export type AttemptResult =
+  | { kind: 'delivered'; receipt: Receipt; isRepeat: boolean }
+  | { kind: 'partial'; progress: string }
+  | { kind: 'stopping' }
+  | (Decision & { unknownSince?: number });
+
+/** `claimed`: another job changes the message that these alerts belong to; nothing was sent. */
+export type SendResult = AttemptResult | { kind: 'claimed' };
+
+export type JobStage<Dependencies> = Stage<JobRun, Verdict, Dependencies>;
+export type MessageStage<Dependencies> = Stage<MessageRun, Verdict, Dependencies>;
+export type AttemptStage<Dependencies> = Stage<AttemptRun, AttemptResult, Dependencies>;
+
+export const DONE: Verdict = { done: true };
+
+export const rerun = (runAt: number, data: ParcelJob): Verdict => ({ done: false, runAt, data });
+
+/** Nothing of it was tried, and no send slot is reserved for it: it may join a batch. */
+export const isFresh = ({ attempt, moves, slot, gathering, format, progress }: ParcelJob): boolean =>
+  attempt === 0 &&
+  progress === undefined &&
+  moves === undefined &&
+  slot === undefined &&
+  gathering === undefined &&
+  format === 'rich';
