@@ -1,7 +1,7 @@
 /** A digest as a plain-text file, for what does not fit into a message: counts, then every item with its hash. */
 
 import { cleanLine, shorten } from '../text.ts';
-import { type DigestContent, type DigestItem, nameOf, topOf } from './digest.ts';
+import { type DigestContent, type DigestItem, nameOf, topOf } from './digest-content.ts';
 
 export interface DigestFile {
   /** ASCII, safe as a file name. */

@@ -3,7 +3,7 @@ import type { Alert } from '../alert.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { clockText, iso, parseTime, spanText } from '../time.ts';
 import { type Content, UNKNOWN } from './content.ts';
-import type { Count } from './digest.ts';
+import type { Count } from './digest-content.ts';
 import { rankOf } from './incident-content.ts';
 
 export const NAME_LIMIT = 120;

@@ -1,8 +1,8 @@
 /** The HTML part of a digest mail: what, how many and where, then the worst, each with its hash. */
 import { escapeHtml } from '../../html.ts';
 import { shortenAddresses } from '../../text.ts';
-import { type DigestContent, nameOf } from '../digest.ts';
-import type { Shown } from './digest.ts';
+import { type DigestContent, nameOf } from '../digest-content.ts';
+import type { Shown } from './digest-shown.ts';
 import { accentOf, INK, LINK, MONO, MUTED, noticeHtml, pageHtml, SMALL, WRAP } from './page.ts';
 
 const small = (text: string, margin = '6px 0 0'): string =>

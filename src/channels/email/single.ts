@@ -3,8 +3,8 @@
 import { shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import type { Content, Detection, Fact } from '../content.ts';
+import type { MailParts } from './body.ts';
 import { LEADING, renderHtml } from './html.ts';
-import type { MailParts } from './message.ts';
 
 /** Far above what a person writes; it keeps a runaway text from filling mailboxes. */
 const TEXT_LIMIT = 100_000;

@@ -9,8 +9,9 @@ import { quoteContact } from '../address.ts';
 import type { Addresses, Channel, ChannelModule, Message, Receipt } from '../channel.ts';
 import { networkFailure } from '../network.ts';
 import { type Mailbox, parseAddress } from './address.ts';
+import type { MailBody } from './body.ts';
 import { type EmailConfig, mailSecrets } from './config.ts';
-import { composeEmail, type MailBody } from './message.ts';
+import { composeEmail } from './message.ts';
 import { smtpFailure } from './verdicts.ts';
 
 /** Bounds of single steps; the attempt as a whole ends with the kind's `timeout`. Nodemailer's own are minutes. */

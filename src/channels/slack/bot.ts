@@ -1,9 +1,10 @@
 /** Messages by the bot token: into threads, with files, and in the place of earlier ones. */
 import { DeliveryError } from '../../errors.ts';
 import type { Message, Receipt } from '../channel.ts';
+import type { DigestFile } from '../digest-file.ts';
+import type { SlackBody } from './body.ts';
 import type { Call } from './call.ts';
-import type { FilePermits, Files, SlackFile } from './files.ts';
-import type { SlackBody } from './message.ts';
+import type { FilePermits, Files } from './files.ts';
 import { formatPlace, type Place, parsePlace } from './place.ts';
 import { isThreadRefusal } from './verdicts.ts';
 
@@ -63,7 +64,7 @@ export const createBot = ({ call, files, permits }: BotDependencies): Bot => {
     for (const oldest of unfinished.keys()) if (unfinished.size > REMEMBERED_DIGESTS) unfinished.delete(oldest);
   };
 
-  const sendWithFile = async (message: Message<SlackBody>, file: SlackFile, signal: AbortSignal): Promise<Receipt> => {
+  const sendWithFile = async (message: Message<SlackBody>, file: DigestFile, signal: AbortSignal): Promise<Receipt> => {
     const { id, destination } = message;
     /** What comes after a refusal is another message, which may have the same id. */
     const giveUp = (error: unknown): never => {

@@ -2,11 +2,11 @@
 import type { Alert } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
 import type { Format } from '../channel.ts';
-import { type CountTable, type DigestContent, type DigestItem, nameOf, topOf } from '../digest.ts';
+import { type CountTable, type DigestContent, type DigestItem, nameOf, topOf } from '../digest-content.ts';
 import { itemLine } from '../digest-file.ts';
 import { incidentsOf } from '../incidents.ts';
+import type { SlackBody } from './body.ts';
 import { beginning, escapeSlack, fitted } from './markup.ts';
-import type { SlackBody } from './message.ts';
 
 /** What is to be told of some alerts. */
 export type Describe = (alerts: readonly Alert[]) => DigestContent;

@@ -3,8 +3,10 @@ import type { KnownBlock } from '@slack/types';
 import type { Alert } from '../../alert.ts';
 import { cleanLine } from '../../text.ts';
 import type { ComposeContext } from '../channel.ts';
-import { type CountTable, type DigestContent, type DigestItem, describeDigest, nameOf } from '../digest.ts';
+import { describeDigest } from '../digest.ts';
+import { type CountTable, type DigestContent, type DigestItem, nameOf } from '../digest-content.ts';
 import { digestFile } from '../digest-file.ts';
+import type { SlackBody } from './body.ts';
 import { type Describe, type DigestPart, digestTexts, lineOf, rowsOf } from './digest-text.ts';
 import {
   code,
@@ -21,7 +23,6 @@ import {
   type Text,
   titleBlock,
 } from './markup.ts';
-import type { SlackBody } from './message.ts';
 
 const PUSH_LIMIT = 300;
 const NOTICE_LIMIT = 1500;

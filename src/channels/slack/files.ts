@@ -3,28 +3,23 @@
  * nothing; it is shown last, under the digest. Source: docs.slack.dev/messaging/working-with-files, "Uploading files".
  */
 import { DeliveryError } from '../../errors.ts';
+import type { DigestFile } from '../digest-file.ts';
 import type { GuardedPost } from '../http.ts';
 import type { Call } from './call.ts';
 import type { Place } from './place.ts';
 import { fileFailure } from './verdicts.ts';
 
-export interface SlackFile {
-  /** ASCII, safe as a file name. */
-  name: string;
-  text: string;
-}
-
 export interface Files {
   /** Hands the bytes to Slack, where nobody sees them yet; gives the file's id. */
-  upload(file: SlackFile, signal: AbortSignal): Promise<string>;
+  upload(file: DigestFile, signal: AbortSignal): Promise<string>;
   /** Shows an uploaded file in the thread of a message. */
-  share(id: string, file: SlackFile, place: Place, signal: AbortSignal): Promise<void>;
+  share(id: string, file: DigestFile, place: Place, signal: AbortSignal): Promise<void>;
 }
 
 const badUpload = (message: string, code: string): DeliveryError => new DeliveryError('bad-message', message, { code });
 
 /** The host is Slack's answer and so comes from outside; the token is not sent there. */
-const putBytes = async (post: GuardedPost, url: string, { text }: SlackFile, signal: AbortSignal): Promise<void> => {
+const putBytes = async (post: GuardedPost, url: string, { text }: DigestFile, signal: AbortSignal): Promise<void> => {
   const headers = { 'content-type': 'text/plain; charset=utf-8', 'user-agent': 'tocsin' };
   const { status } = await post({ url, headers, body: text, signal }).catch((error: DeliveryError) => {
     // A firewall may let Slack's API pass and not its file host: the digest must not wait for that.

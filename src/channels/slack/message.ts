@@ -1,25 +1,11 @@
 /** A parcel as Slack messages: one for each incident, or a digest of many. Pure. */
-import type { KnownBlock } from '@slack/types';
 import { type Alert, messageId, type Parcel } from '../../alert.ts';
-import { webAddress } from '../address.ts';
 import type { ComposeContext, Message } from '../channel.ts';
 import { planOf } from '../incidents.ts';
+import { isHook } from './address.ts';
+import type { SlackBody } from './body.ts';
 import { digestBodies } from './digest.ts';
-import type { SlackFile } from './files.ts';
 import { singleBody } from './single.ts';
-
-export interface SlackBody {
-  /** What a phone shows before Slack is opened; the whole message where there are no blocks. */
-  text: string;
-  blocks?: KnownBlock[];
-  /** False: the text is shown as it stands. */
-  mrkdwn?: false;
-  /** Shown in the message's thread. Only a bot can send one. */
-  file?: SlackFile;
-}
-
-/** An incoming webhook, which knows neither threads nor files. */
-export const isHook = (address: string): boolean => webAddress(address) !== undefined;
 
 /** `mayAttach`: a bot may upload a file to this channel, as far as is known. */
 export const composeSlack = (

@@ -6,6 +6,7 @@ import { cleanLine, shorten } from '../../text.ts';
 import type { ComposeContext } from '../channel.ts';
 import type { Content, Detection, Fact } from '../content.ts';
 import { describeIncident } from '../incident-content.ts';
+import type { SlackBody } from './body.ts';
 import {
   beginning,
   context,
@@ -20,7 +21,6 @@ import {
   type Text,
   titleBlock,
 } from './markup.ts';
-import type { SlackBody } from './message.ts';
 
 /** Slack cuts at 40,000 characters. */
 const TEXT_LIMIT = 39_000;

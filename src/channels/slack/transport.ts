@@ -6,11 +6,13 @@ import { cleanLine, shorten } from '../../text.ts';
 import { quoteContact, webAddress, webLabel } from '../address.ts';
 import type { Addresses, Channel, ChannelDependencies, ChannelModule } from '../channel.ts';
 import { type GuardedPost, retryAfterMs } from '../http.ts';
+import { isHook, parseChannel } from './address.ts';
+import type { SlackBody } from './body.ts';
 import { createBot, WITHOUT_PREVIEWS } from './bot.ts';
 import { type Call, createCall } from './call.ts';
 import type { SlackConfig } from './config.ts';
 import { createFilePermits, createFiles } from './files.ts';
-import { composeSlack, isHook, type SlackBody } from './message.ts';
+import { composeSlack } from './message.ts';
 import { hookFailure } from './verdicts.ts';
 
 const ANSWER_LIMIT_BYTES = 1024 * 1024;
@@ -67,28 +69,14 @@ const create = (config: SlackConfig, { post, now }: ChannelDependencies): Channe
   };
 };
 
-/**
- * Channels by id (public, private, direct), or by name with or without `#`, but no token that was pasted by mistake.
- * Source: docs.slack.dev, "Conversations API".
- */
-const CHANNEL_ID = /^[CGD][A-Z0-9]{7,20}$/;
-const CHANNEL_NAME = /^#?((?!xox[a-z]-)[\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}_-]{1,80})$/u;
-
-const channelOf = (text: string): string | undefined => {
-  const contact = text.trim();
-  if (CHANNEL_ID.test(contact)) return contact;
-  const name = CHANNEL_NAME.exec(contact)?.[1];
-  return name === undefined ? undefined : `#${name}`;
-};
-
 const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
   const channels = contacts.filter((text) => text.trim() !== '');
   const hooks = [url].filter((text) => text.trim() !== '');
   if (channels.length + hooks.length === 0) {
     return { addresses: [], problems: ['the slack entry has nothing to send to'] };
   }
-  const found = [...channels.map(channelOf), ...hooks.map(webAddress)].filter((address) => address !== undefined);
-  const noChannel = channels.filter((text) => channelOf(text) === undefined);
+  const found = [...channels.map(parseChannel), ...hooks.map(webAddress)].filter((address) => address !== undefined);
+  const noChannel = channels.filter((text) => parseChannel(text) === undefined);
   const noHook = hooks.filter((text) => webAddress(text) === undefined);
   return {
     addresses: [...new Set(found)],

@@ -4,7 +4,7 @@
  */
 import type { Alert } from '../../alert.ts';
 import { shorten, shortenAddresses } from '../../text.ts';
-import { type Count, type CountTable, type DigestContent, type DigestItem, nameOf, topOf } from '../digest.ts';
+import { type Count, type CountTable, type DigestContent, type DigestItem, nameOf, topOf } from '../digest-content.ts';
 import { type DigestFile, digestFile, itemLine } from '../digest-file.ts';
 import { incidentsOf } from '../incidents.ts';
 import { disarmEach, entitiesIn, type Line, lengthOf, type Piece } from './lines.ts';

@@ -5,7 +5,8 @@
 import { type Alert, messageId, type Parcel } from '../../alert.ts';
 import type { ComposeContext, Format, Message } from '../channel.ts';
 import type { Content } from '../content.ts';
-import { type DigestContent, describeDigest } from '../digest.ts';
+import { describeDigest } from '../digest.ts';
+import type { DigestContent } from '../digest-content.ts';
 import type { DigestFile } from '../digest-file.ts';
 import { describeIncident } from '../incident-content.ts';
 import { planOf, type Telling } from '../incidents.ts';
