@@ -1,4 +1,4 @@
-/** Where destinations moved to, as their provider said: followed from then on, whatever the service still lists. */
+/** New addresses of destinations, as their provider said: used from then on, whatever the service still lists. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Destination } from '../alert.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Stage: a fresh job joins the batch that waits for its destination, if there is one. The batch's own job waits for its send
- * slot; then it seals the batch and goes on with the alerts in it.
+ * Stage: a fresh job joins the open batch of its destination, if there is one. The batch's own job waits for its send slot;
+ * then it seals the batch and goes on with the alerts in it.
  */
 import type { Alert, Destination } from '../alert.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -17,13 +17,13 @@ export interface JoinBatchDependencies {
 }
 
 export interface BatchDependencies {
-  /** A kind that people read: what cannot be sent now is put together. Left out: every job waits by itself. */
+  /** A kind that people read. Left out: every job waits by itself. */
   batching?: JoinBatchDependencies & { batches: Pick<BatchStore, 'seal' | 'drop'> };
   sendSlots: Pick<SendSlots, 'reserve'>;
   ledger: Pick<Ledger, 'pending'>;
 }
 
-/** What cannot be sent now joins what waits already; the job of that batch sends it. */
+/** Adds alerts to the open batch of a destination, or opens one; the batch's own job sends them. */
 export const joinBatch = async (
   destination: Destination,
   alerts: readonly Alert[],
@@ -45,7 +45,7 @@ export const batch: JobStage<BatchDependencies> = async (run, { batching, sendSl
   return undefined;
 };
 
-/** Everything in a job's batch has ended. */
+/** Once every delivery of a job's batch has ended. */
 export const dropBatch = async (
   { destination, gathering }: ParcelJob,
   { batching }: Pick<BatchDependencies, 'batching'>,

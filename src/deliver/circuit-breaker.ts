@@ -1,6 +1,6 @@
 /**
- * A circuit per destination, and one per sender (a token, a mail server) that several share: after a few failures in a
- * row everything for it waits, and one message at a time is sent to see whether it works again. Nothing is discarded.
+ * A circuit per destination, and one per sender (a token, a mail server) that several share. After a few failures in a row
+ * it opens: alerts for it wait, and one message at a time probes whether it works again. Nothing is discarded.
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { DeliveryReason } from '../errors.ts';
@@ -9,47 +9,47 @@ export interface CircuitFailure {
   reason: DeliveryReason;
   /** Milliseconds until the failed message is tried again. */
   retryInMs: number;
-  /** It was a test's: it keeps what is broken so, and breaks nothing. Default: false. */
+  /** Test messages never open a circuit and never count toward one. Default: false. */
   isTest?: boolean;
 }
 
 export interface Circuits {
-  /** Undefined: one may send, as far as these are concerned. Else when to look again, in epoch milliseconds. */
+  /** When to ask again, in epoch milliseconds; undefined where all of these circuits are closed. */
   pausedUntil(ids: readonly string[]): Promise<number | undefined>;
-  /** The same just before a message is sent, which tells how it went: of several that ask broken ones, one gets through. */
+  /** The same just before a message is sent: of several messages that ask for an open circuit, one may go as the probe. */
   admit(ids: readonly string[]): Promise<number | undefined>;
-  /** What was let through said nothing of them: the next may try at once. */
+  /** The probe was inconclusive: allow the next one now. */
   release(ids: readonly string[]): Promise<void>;
   failed(id: string, failure: CircuitFailure): Promise<CircuitAnswer>;
-  /** That it broke has been told. False where it works again meanwhile. */
-  told(id: string): Promise<boolean>;
-  /** Gives true to one who is to tell that it was broken until now, and then to close it. */
+  /** The outage has been announced. False where it works again meanwhile. */
+  announced(id: string): Promise<boolean>;
+  /** True for the one caller that now announces the end of the outage, and then closes the circuit. */
   worked(id: string): Promise<boolean>;
   close(id: string): Promise<void>;
 }
 
 export interface CircuitAnswer {
-  /** It has broken, and nobody has told yet. */
+  /** The circuit has opened, and nobody has announced it yet. */
   isNews: boolean;
-  /** Epoch milliseconds; absent where it does not pause. */
+  /** Epoch milliseconds; absent where the circuit is closed. */
   pausedUntil?: number;
 }
 
-/** Failures in a row that break it; a single one may be a passing fault. */
+/** Failures in a row that open a circuit; a single one may be a passing fault. */
 const FAILURES = 3;
 const SHORTEST_PAUSE_MS = 1000;
-/** So long at most does it take to notice that it works again. */
+/** It takes at most so long to notice that a destination works again. */
 const LONGEST_PAUSE_MS = 30_000;
-/** A probe that was never heard of again, as its daemon ended, is replaced after this. */
+/** A probe whose daemon ended is replaced after this. */
 const PROBE_MS = 20_000;
-/** While a probe is on its way; it may be answered at any moment. */
-const LOOK_AGAIN_MS = 5000;
-/** Who was to tell of a break or its end and did not, as its daemon ended, is replaced after this. */
-const TELL_MS = 60_000;
-/** As long as what was told of it is remembered, see `deliver/breaks.ts`. */
+/** While a probe is on its way: its answer may come at any moment. */
+const ASK_AGAIN_MS = 5000;
+/** Another daemon announces an outage or its end where the first one ended before it could. */
+const ANNOUNCE_MS = 60_000;
+/** As long as the outage's announcement is remembered, see `features/outages/store.ts`. */
 const KEEP_MS = 35 * 86_400_000;
 
-/** KEYS: circuits; ARGV: now, how long a probe may take ('' to change nothing), when to look again while there is one. */
+/** KEYS: circuits; ARGV: now, how long a probe may take ('' to change nothing), when to ask again while there is one. */
 const ASK = `
 local now = tonumber(ARGV[1])
 local pausedUntil = 0
@@ -74,8 +74,9 @@ end
 return 1`;
 
 /**
- * KEYS: the circuit; ARGV: now, what this failure counts, how many break it, until when it pauses ('' for not at all), its
- * life, how long telling may take.
+ * KEYS: the circuit; ARGV: now, what this failure counts, how many open the circuit, until when it pauses ('' for not at
+ * all), how long it is kept, how long the announcement may take. In Redis 'telling' is when somebody began to announce it,
+ * 'told' that it has been announced.
  */
 const FAIL = `
 local failures = redis.call('HINCRBY', KEYS[1], 'failures', ARGV[2])
@@ -91,12 +92,12 @@ end
 redis.call('HSET', KEYS[1], 'telling', ARGV[1])
 return {1, tonumber(ARGV[4]) or 0}`;
 
-const TOLD = `
+const ANNOUNCED = `
 if redis.call('HEXISTS', KEYS[1], 'since') == 0 then return 0 end
 redis.call('HSET', KEYS[1], 'told', 1)
 return 1`;
 
-/** KEYS: the circuit; ARGV: now, how long telling may take. */
+/** KEYS: the circuit; ARGV: now, how long the announcement of the end may take. */
 const WORK = `
 if redis.call('HEXISTS', KEYS[1], 'since') == 0 then
   redis.call('DEL', KEYS[1])
@@ -106,14 +107,14 @@ if ARGV[1] - tonumber(redis.call('HGET', KEYS[1], 'ending') or '0') < tonumber(A
 redis.call('HSET', KEYS[1], 'ending', ARGV[1])
 return 1`;
 
-/** What stays wrong until somebody mends it needs no second failure. */
+/** What stays wrong until somebody fixes it needs no second failure. */
 const weightOf = (reason: DeliveryReason): number =>
   reason === 'destination-dead' || reason === 'sender-misconfigured' ? FAILURES : 1;
 
 export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () => number): Circuits => {
   const keyOf = (id: string): string => `${prefix}:circuit:${id}`;
   const ask = async (ids: readonly string[], probeMs: number | ''): Promise<number | undefined> =>
-    Number(await redis.eval(ASK, ids.length, ...ids.map(keyOf), now(), probeMs, LOOK_AGAIN_MS)) || undefined;
+    Number(await redis.eval(ASK, ids.length, ...ids.map(keyOf), now(), probeMs, ASK_AGAIN_MS)) || undefined;
   return {
     pausedUntil: (ids) => ask(ids, ''),
     admit: (ids) => ask(ids, PROBE_MS),
@@ -122,15 +123,15 @@ export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () =
     },
     failed: async (id, { reason, retryInMs, isTest = false }) => {
       const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, retryInMs));
-      // What is for a dead destination dies at once: there is nothing that could wait.
+      // Deliveries to a dead destination die at once: there is nothing to pause.
       const until = reason === 'destination-dead' ? '' : now() + pauseMs;
       const weight = isTest ? 0 : weightOf(reason);
-      const answer = await redis.eval(FAIL, 1, keyOf(id), now(), weight, FAILURES, until, KEEP_MS, TELL_MS);
+      const answer = await redis.eval(FAIL, 1, keyOf(id), now(), weight, FAILURES, until, KEEP_MS, ANNOUNCE_MS);
       const [isNews, pausedUntil] = answer as [number, number];
       return { isNews: isNews === 1, ...(pausedUntil === 0 ? {} : { pausedUntil }) };
     },
-    told: async (id) => (await redis.eval(TOLD, 1, keyOf(id))) === 1,
-    worked: async (id) => (await redis.eval(WORK, 1, keyOf(id), now(), TELL_MS)) === 1,
+    announced: async (id) => (await redis.eval(ANNOUNCED, 1, keyOf(id))) === 1,
+    worked: async (id) => (await redis.eval(WORK, 1, keyOf(id), now(), ANNOUNCE_MS)) === 1,
     close: async (id) => {
       await redis.del(keyOf(id));
     },

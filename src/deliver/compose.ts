@@ -1,4 +1,4 @@
-/** Stage: puts alerts into messages, each when its time comes, and more plainly where one cannot be composed or was refused. */
+/** Stage: turns alerts into messages, each when its time comes; alerts that cannot be composed come again more plainly. */
 import type { Alert, Parcel } from '../alert.ts';
 import { FORMATS, type Format, type Message } from '../channels/channel.ts';
 import type { JobRun, JobStage, MessageRun, Unit } from './stage.ts';
@@ -19,7 +19,7 @@ const partsOf = (alerts: readonly Alert[], most = alerts.length): Alert[][] => {
   );
 };
 
-/** A job has one format: the plainest of what is left in it, so that no refused body is sent again. */
+/** A job has one format: the plainest of what is left in it. So no refused body is sent again after a wait. */
 const plainest = (units: readonly Unit[]): Format =>
   FORMATS[Math.max(...units.map(({ format }) => FORMATS.indexOf(format)))] ?? 'minimal';
 

@@ -1,4 +1,4 @@
-/** Stage: leaves out what another alert covers by now, where the job has waited for that. */
+/** Stage: leaves out alerts that another alert covers by now, in jobs that waited for that (`unlessTold`). */
 import type { Alert, Destination } from '../alert.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { JobStage } from './stage.ts';

@@ -1,4 +1,4 @@
-/** Stage: what keeps a message from being sent now: our own end, its send slot, or a destination that takes nothing. */
+/** Stage: a message waits where the daemon stops, where its send slot has not come, and while a circuit is open. */
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Verdict } from '../queue/queues.ts';
 import { joinBatch } from './batch.ts';
@@ -12,11 +12,11 @@ export interface DeferDependencies extends CorrelateDependencies, LastTryDepende
   sendSlots: Pick<SendSlots, 'reserve' | 'take'>;
   health: Pick<DestinationHealth, 'admit'>;
   ledger: Pick<Ledger, 'pending'>;
-  /** The daemon is going down: no further message is begun, and what is left waits in the queue. Default: never. */
+  /** The daemon is stopping: it begins no further message, and what is left stays in the queue. Default: never. */
   isStopping?(): boolean;
 }
 
-/** What is left of the job joins the batch; some of it may have been sent since the job was looked up. */
+/** What is left of the job joins the batch: some of it may have been sent since `look-up`. */
 const joinWithRest = async (
   { job }: MessageRun,
   batching: NonNullable<DeferDependencies['batching']>,
@@ -26,7 +26,7 @@ const joinWithRest = async (
   return joinBatch(job.destination, await uncoveredOf(job, pending, dependencies), batching);
 };
 
-/** It is sent now: the slots are used, and no message after it goes on where an earlier one was. */
+/** The message is sent now: its slots are used, and only this message goes on after the part that was sent last. */
 const begin = (each: MessageRun, now: number): void => {
   const { slot: _slot, senderSlot: _senderSlot, progress, ...job } = each.run.job;
   const isGoingOn = progress?.id === each.message.id && progress.format === each.unit.format;
@@ -38,7 +38,7 @@ export const defer: MessageStage<DeferDependencies> = async (each, dependencies)
   const { sendSlots, health, batching, isStopping = () => false, now } = dependencies;
   const { job, run } = each;
   if (isStopping()) return rerun(now(), job);
-  // What was refused must not join a batch as if it were new: the same body would go out again.
+  // A refused message must not join a batch as if it were new: the same body would go out again.
   const mayJoin = isFresh(job) && run.units.length === 0 ? batching : undefined;
   const slot = mayJoin ? await sendSlots.take(job) : await sendSlots.reserve(job);
   if (slot === undefined) return mayJoin && joinWithRest(each, mayJoin, dependencies);

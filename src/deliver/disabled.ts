@@ -1,4 +1,4 @@
-/** Destinations that their receiver disabled: what is for them dies at once, until somebody enables them again. */
+/** Destinations that their receiver disabled: deliveries to them die at once, until somebody enables them again. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Destination } from '../alert.ts';
 import { type Target, targetOf } from '../ledger/record.ts';

@@ -1,4 +1,4 @@
-/** What an attempt tells of its destination and of the sender behind it: kept as circuits, told when something changes. */
+/** What attempts say of a destination and its sender: kept as circuits, and announced when one opens or closes. */
 import { type Alert, type Destination, isSample } from '../alert.ts';
 import type { DeliveryError, DeliveryReason } from '../errors.ts';
 import type { Subject } from '../ledger/outage-subject.ts';
@@ -6,7 +6,7 @@ import type { Circuits } from './circuit-breaker.ts';
 import type { Pace } from './send-slot.ts';
 
 export interface Broken extends Subject {
-  /** What its failing delivery was about. */
+  /** Those of the delivery that failed. */
   alerts: readonly Alert[];
   reason: DeliveryReason;
   /** A sentence without secrets. */
@@ -17,19 +17,19 @@ export interface HealthDependencies {
   circuits: Circuits;
   /** The token or mail server that many destinations share. */
   senderOf(destination: Destination): Pace | undefined;
-  /** The failure is the sender's, not only this destination's: asked where the error says that it is misconfigured. */
+  /** The failure concerns the sender, not only this destination. Asked where the error says `sender-misconfigured`. */
   isSenders(destination: Destination): Promise<boolean>;
   onBroken(broken: Broken): Promise<void>;
   onWell(well: Subject): Promise<void>;
 }
 
 export interface DestinationHealth {
-  /** Undefined: it takes messages, as far as is known. Else when to look again, in epoch milliseconds. */
+  /** When to ask again, in epoch milliseconds; undefined where the destination takes messages, as far as is known. */
   pausedUntil(destination: Destination): Promise<number | undefined>;
-  /** The same just before a message is sent: of several that ask a broken destination, one gets through. */
+  /** The same just before a message is sent: of several messages for a broken destination, one may go as the probe. */
   admit(destination: Destination): Promise<number | undefined>;
   worked(destination: Destination): Promise<void>;
-  /** Gives until when the destination pauses now, if it does. */
+  /** Gives until when the destination pauses now; undefined where it does not. */
   failed(
     destination: Destination,
     alerts: readonly Alert[],
@@ -37,8 +37,8 @@ export interface DestinationHealth {
   ): Promise<number | undefined>;
 }
 
-/** These say something of the message or of the pace, not of whether the destination works. */
-const TELLS_NOTHING: ReadonlySet<DeliveryReason> = new Set(['rate-limited', 'bad-message', 're-address']);
+/** These concern the message or the rate; they do not say whether the destination works. */
+const INCONCLUSIVE: ReadonlySet<DeliveryReason> = new Set(['rate-limited', 'bad-message', 're-address']);
 
 export const createDestinationHealth = (dependencies: HealthDependencies): DestinationHealth => {
   const { circuits, senderOf, isSenders, onBroken, onWell } = dependencies;
@@ -48,7 +48,7 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
     return sender === undefined ? [destination.id] : [destination.id, sender.id];
   };
 
-  /** Told first, closed second: a daemon that ends in between tells the same again. */
+  /** Announced first, closed second: where a daemon ends in between, the same is announced again. */
   const close = async (circuit: string, destination: Destination): Promise<void> => {
     if (!(await circuits.worked(circuit))) return;
     await onWell({ destination, isSender: circuit !== destination.id });
@@ -63,7 +63,7 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
     },
     failed: async (destination, alerts, { error, message, retryInMs }) => {
       const { reason } = error;
-      if (TELLS_NOTHING.has(reason)) {
+      if (INCONCLUSIVE.has(reason)) {
         await circuits.release(circuitsOf(destination));
         return undefined;
       }
@@ -74,8 +74,8 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
       const { isNews, pausedUntil } = await circuits.failed(circuit, { reason, retryInMs, isTest });
       if (isNews) {
         await onBroken({ destination, isSender, alerts, reason, message });
-        // What had not been told yet could not be taken back.
-        if (!(await circuits.told(circuit))) await onWell({ destination, isSender });
+        // It has worked again meanwhile, before there was anything to take back.
+        if (!(await circuits.announced(circuit))) await onWell({ destination, isSender });
       }
       return pausedUntil;
     },

@@ -1,4 +1,4 @@
-/** Stage: everything that is asked before anything is composed, in one go: each trip to Redis makes an alert later. */
+/** Stage: asks Redis for all that the next stages need, in one round trip: each one delays the alert. */
 import type { Ledger } from '../ledger/ledger.ts';
 import type { BatchStore } from '../queue/batch-store.ts';
 import type { AddressChanges } from './address-changes.ts';
@@ -21,7 +21,7 @@ export const lookUp: JobStage<LookUpDependencies> = async (run, dependencies) =>
     addressChanges.follow(job.destination),
     unlessLastTry(job, dependencies, health.pausedUntil),
     batching && isFresh(job) ? batching.batches.hasOpenBatch(job.destination) : false,
-    // Until its send slot comes a batch takes in more.
+    // A batch grows until its send slot comes: `batch` asks then.
     job.gathering === undefined ? ledger.pending(job.destination, job.alerts) : [],
   ]);
   run.job = { ...job, destination };

@@ -1,4 +1,4 @@
-/** Stage: waits while the circuit of the destination is open. A fresh job joins the batch; any other waits by itself. */
+/** Stage: while a circuit is open, a fresh job joins the batch of its destination, and any other waits by itself. */
 import type { Destination } from '../alert.ts';
 import type { BatchStore } from '../queue/batch-store.ts';
 import type { ParcelJob } from '../queue/job.ts';
@@ -20,7 +20,7 @@ export interface LastTryDependencies {
 /** Seal a batch after an hour, so that the age of its oldest alert cannot kill the newer ones. */
 const SEAL_AFTER_MS = 3_600_000;
 
-/** Asks until when the destination pauses. A job past its largest age has its last try instead: only that can end it. */
+/** Asks until when the destination pauses. A job past its maximum age gets its last try instead: only a try can end it. */
 export const unlessLastTry = async (
   { destination, firstTriedAt }: ParcelJob,
   { maxAgeMs, now }: LastTryDependencies,
@@ -28,7 +28,7 @@ export const unlessLastTry = async (
 ): Promise<number | undefined> =>
   firstTriedAt !== undefined && now() - firstTriedAt > maxAgeMs ? undefined : ask(destination);
 
-/** The age of a delivery goes on while it waits. */
+/** The delivery ages while it waits. */
 export const waitUntil = async (
   until: number,
   job: ParcelJob,

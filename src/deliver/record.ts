@@ -1,4 +1,4 @@
-/** Stage: what is kept of an attempt: the ledger, dead letters, statistics of the destination, receivers that disabled it. */
+/** Stage: writes an attempt down: ledger, dead letters, statistics, and whether the receiver disabled its destination. */
 import { type Alert, type Destination, isSample } from '../alert.ts';
 import type { Receipt } from '../channels/channel.ts';
 import type { DeliveryError } from '../errors.ts';
@@ -14,13 +14,13 @@ export interface RecordFailureDependencies {
   ledger: Pick<Ledger, 'recordAttempt'>;
   deadLetters: Pick<DeadLetters, 'add'>;
   destinationStats: Pick<DestinationStats, 'failed'>;
-  /** Deliveries are dead, for this reason; told before the ledger is. Default: nobody is told. */
+  /** Deliveries are dead, for this reason; called before the ledger is written. Default: nobody is told. */
   onDead?(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
 }
 
 export interface RecordDependencies extends RecordFailureDependencies {
   destinationStats: Pick<DestinationStats, 'succeeded' | 'failed'>;
-  /** The destination's receiver wants nothing more. Default: nobody is told. */
+  /** The receiver disabled this destination. Default: nobody is told. */
   onDisabled?(destination: Destination, at: string, message: string): Promise<void>;
   /** Takes known secrets out of what a provider said. */
   scrub(text: string): string;
@@ -34,7 +34,7 @@ interface Failure {
   entry: Attempt & { message: string };
 }
 
-/** Buries the dead first and writes the ledger last, so that a crash in between does it again. */
+/** Writes dead letters first and the ledger last, so that a crash in between repeats both. */
 export const recordFailure = async (
   { destination, alerts, attempt: attempts, entry }: Failure,
   { ledger, deadLetters, onDead }: RecordFailureDependencies,
@@ -52,7 +52,7 @@ export const recordFailure = async (
 const mark = (alerts: readonly Alert[]): { replay?: true } =>
   alerts.some(({ replay }) => replay) ? { replay: true } : {};
 
-/** The reason says what the last answer was; this, that it was not what ended the delivery. */
+/** The last answer did not end the delivery: time did. */
 const givenUpText = ({ by, afterMs }: GivenUp): string =>
   `given up after ${durationText(afterMs)} ${by === 'max-age' ? '(retry.maxAge)' : 'of undocumented answers'}: `;
 

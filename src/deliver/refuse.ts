@@ -1,4 +1,4 @@
-/** Stage: ends at once what is for a destination that its receiver disabled, before anything of it is sent. */
+/** Stage: deliveries to a destination that its receiver disabled die at once, before anything is sent. */
 import type { Alert, Destination } from '../alert.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { iso } from '../time.ts';
@@ -8,7 +8,7 @@ import type { ReportDependencies } from './report.ts';
 import { DONE, type JobStage } from './stage.ts';
 
 export interface RefuseDependencies extends RecordFailureDependencies, Pick<ReportDependencies, 'onAttempt'> {
-  /** Left out: no receiver of this kind can say that it wants nothing more. */
+  /** Left out: a receiver of this kind cannot disable its destination. */
   disabled?: Pick<Disabled, 'find'>;
   ledger: Pick<Ledger, 'pending' | 'recordAttempt'>;
   now(): number;

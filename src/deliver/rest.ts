@@ -6,7 +6,7 @@ export interface RestDependencies {
   sendSlots: Pick<SendSlots, 'rest'>;
 }
 
-/** Parts of a digest that was refused as a whole keep no distance: they are late already. */
+/** Parts of a digest that was refused as a whole are sent without a rest: they are late already. */
 export const rest: MessageStage<RestDependencies> = async ({ message, job }, { sendSlots }) => {
   if (message.isDigest && job.attempt === 0 && job.most === undefined) await sendSlots.rest(job.destination);
   return undefined;

@@ -15,10 +15,10 @@ export interface SendDependencies {
   now(): number;
 }
 
-/** So often an earlier message is tried to be changed; what belongs to it must not wait for that alone. */
+/** An earlier message is amended within so many tries; then the alerts go out below it rather than wait. */
 const AMEND_TRIES = 2;
 
-/** So often a job lets another one finish the message that its alerts belong to. */
+/** A job lets another one finish the message that its alerts belong to, so often at most. */
 const YIELDS = 5;
 
 /** The earlier message with the new alerts in it; undefined where that is not one message, or cannot be changed. */
@@ -38,7 +38,7 @@ const inputOf = ({ run, job, message, unit }: MessageRun, now: number): AttemptI
   attempt: job.attempt + 1,
   firstTriedAt: job.firstTriedAt ?? now,
   unknownSince: job.unknownSince,
-  // Several that not even the plainest format can tell together may be told apart.
+  // Several alerts that were refused together, even in the plainest format, may be taken one by one.
   canBePlainer: plainer(unit.format) !== undefined || message.alerts.length > 1,
   signal: run.signal,
 });
@@ -67,7 +67,7 @@ const remember = async ({ destination, alerts }: Message, handle: string, thread
 export const send: MessageStage<SendDependencies> = async (each, dependencies) => {
   const { threads, canAmend = false } = dependencies;
   const { message, job } = each;
-  // In this order, on one connection: what is found is what is claimed.
+  // On one connection, in this order: so the message that is found is the one that is claimed.
   const [claim, earlier] = await Promise.all([
     canAmend ? threads?.claim(message.destination, message.alerts) : undefined,
     threads?.find(message.destination, message.alerts),

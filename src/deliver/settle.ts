@@ -14,20 +14,20 @@ export interface SettleDependencies {
   now(): number;
 }
 
-/** Between two moves of one destination, after the first. */
+/** Between two address changes of one destination, after the first. */
 const MOVE_AGAIN_MS = 60_000;
 
-/** While another job changes the message that an alert belongs to: then it can grow by this one. */
+/** Until another job has changed the message that these alerts belong to: then they can join it. */
 const CLAIMED_MS = 700;
 
-/** What another job is sending now ends within this; then this one goes on with what is left. */
+/** Another job sends some of the same alerts: its message ends within this, and then this job goes on with the rest. */
 const REPEAT_MS = 5000;
 
-/** Into so many parts is cut what was refused as a whole; a quarter at a time is found soonest. */
+/** A message that was refused as a whole is cut into so many parts: quarters find the refused alert soonest. */
 const PARTS = 4;
 const ALL = Number.MAX_SAFE_INTEGER;
 
-/** More plainly; where that is not possible, in smaller parts, which closes in on the one that is refused. */
+/** More plainly; where no plainer format is left, in smaller parts, which closes in on the refused alert. */
 const plainerOrSmaller = ({ run, job, message, unit }: MessageRun, now: number): Verdict | undefined => {
   const { alerts } = message;
   const format = plainer(unit.format);
@@ -36,7 +36,7 @@ const plainerOrSmaller = ({ run, job, message, unit }: MessageRun, now: number):
   return undefined;
 };
 
-/** A wait that the provider named holds the whole destination, and this job goes first when it is over. */
+/** A wait that the provider named holds the whole destination; this job goes first when it is over. */
 const retry = async (
   { job }: MessageRun,
   { delayMs, holdMs, unknownSince }: Extract<SendResult, { kind: 'retry' }>,
@@ -48,7 +48,7 @@ const retry = async (
   return rerun(slot.at, { ...charged, slot });
 };
 
-/** Followed at once the first time; a provider that sends us round in circles is followed slowly. */
+/** Follows a new address at once the first time, and slowly after that: two addresses may point at each other. */
 const follow = async (
   { job }: MessageRun,
   address: string,
@@ -72,7 +72,7 @@ export const settle: MessageStage<SettleDependencies> = (each, dependencies) => 
       return rerun(now(), { ...job, progress });
     }
     case 'dead':
-      // The one that was refused: the others go on together.
+      // This was the refused alert: the others go on together.
       return job.most !== undefined && message.alerts.length === 1 ? rerun(now(), { ...job, most: ALL }) : undefined;
     case 'claimed':
       return rerun(now() + CLAIMED_MS, { ...job, yields: (job.yields ?? 0) + 1 });

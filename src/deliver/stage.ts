@@ -34,7 +34,7 @@ export const runStages = async <Context, End, Dependencies>(
 export interface Unit {
   alerts: readonly Alert[];
   format: Format;
-  /** Not even the plainest format can be composed: it is tried once more, after everything else, and then thrown. */
+  /** Not even the plainest format could be composed. It is tried once more, after everything else, and then throws. */
   cannotCompose?: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface JobRun {
   alerts: readonly Alert[];
   /** By `look-up`: epoch milliseconds; undefined where the destination takes messages. */
   pausedUntil?: number | undefined;
-  /** By `look-up`: others wait for this destination already, and this job may join them. */
+  /** By `look-up`: alerts for this destination are waiting in a batch, and this job may join it. */
   hasOpenBatch: boolean;
   /** By `compose`: what is not composed yet. `settle` adds what was refused, in a plainer format. */
   units: Unit[];

@@ -1,6 +1,6 @@
 /**
- * What belongs together at a destination: findings of one transaction are one message, which grows as long as it is
- * recent; what follows an alert stands under it.
+ * Which messages belong together at a destination: findings of one transaction are one message, which grows while it is
+ * recent; a follow-up is sent below the alert that it follows.
  */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
@@ -10,7 +10,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 export interface Earlier {
   /** Of the message that was sent, see `channels/channel.ts`. */
   handle: string;
-  /** What it tells, where a message in its place would have to tell it again; empty where it can only be replied to. */
+  /** Its alerts, which an amended message has to contain as well; empty where it can only be replied to. */
   alerts: Alert[];
 }
 
@@ -19,16 +19,16 @@ export interface Threads {
   find(destination: Destination, alerts: readonly Alert[]): Promise<Earlier | undefined>;
   remember(destination: Destination, alerts: readonly Alert[], handle: string): Promise<void>;
   /**
-   * Reserves the message that these alerts belong to, or will be: of two that changed it at once, the later would undo the
-   * earlier. `'taken'` where another has it, undefined where there is none that could grow; else what ends that.
+   * Reserves the message that these alerts belong to, or will be: of two changes at once, the later would undo the earlier.
+   * `'taken'` where another job has it, undefined where there is none that could grow; else what ends the claim.
    */
   claim(destination: Destination, alerts: readonly Alert[]): Promise<(() => Promise<void>) | 'taken' | undefined>;
 }
 
-/** A claim whose daemon ended; until then what belongs there stands below it. */
+/** The claim of a daemon that ended runs out; until then new findings are sent below the message. */
 const CLAIM_MS = 60_000;
 
-/** KEYS: the claim; ARGV: whose it is. */
+/** KEYS: the claim; ARGV: its owner. */
 const UNCLAIM = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`;
@@ -43,7 +43,7 @@ export const transactionOf = (alerts: readonly Alert[]): string | undefined => {
   return isOne ? first?.txHash : undefined;
 };
 
-/** `windowMs`: how long after it was sent a message still takes in findings of its transaction. */
+/** `windowMs`: how long after it was sent a message still grows by findings of its transaction. */
 export const createThreads = (
   redis: Redis | Cluster,
   prefix: string,
@@ -66,14 +66,14 @@ export const createThreads = (
       if (first?.followUp && others.length === 0) return firstOf(destination, first.followUp.of);
       const txHash = growingOf(alerts);
       if (txHash === undefined) return undefined;
-      const told = await redis.get(keyOf(destination, txHash));
-      return told === null ? undefined : (JSON.parse(told) as Earlier);
+      const earlier = await redis.get(keyOf(destination, txHash));
+      return earlier === null ? undefined : (JSON.parse(earlier) as Earlier);
     },
     remember: async (destination, alerts, handle) => {
       const txHash = growingOf(alerts);
       if (txHash === undefined) return;
-      const told = JSON.stringify({ handle, alerts } satisfies { handle: string; alerts: readonly Alert[] });
-      await redis.set(keyOf(destination, txHash), told, 'PX', windowMs);
+      const earlier = JSON.stringify({ handle, alerts } satisfies { handle: string; alerts: readonly Alert[] });
+      await redis.set(keyOf(destination, txHash), earlier, 'PX', windowMs);
     },
     claim: async (destination, alerts) => {
       const txHash = growingOf(alerts);
