@@ -1,7 +1,7 @@
 /** The composition root: opens everything in order, hands each verb what it needs, and closes in reverse. */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { openApproval } from './app/approval.ts';
+import { openAuditor } from './app/audit.ts';
 import { openDelivery } from './app/deliver.ts';
 import { openDispatch } from './app/dispatch.ts';
 import { createLifecycle, type Lifecycle } from './app/lifecycle.ts';
@@ -11,7 +11,7 @@ import { openOwnRedis } from './app/redis.ts';
 import { isReview } from './app/schedule.ts';
 import { createStore } from './app/store.ts';
 import type { Config } from './config/schema.ts';
-import { createAuditJob } from './features/audit/job.ts';
+import { createAuditJob, createAuditMarks } from './features/audit/job.ts';
 import { createRecheckJob } from './features/recheck/job.ts';
 import { createRouteReview } from './features/routes/review.ts';
 import { fallbackRoutes, routeSettings } from './features/routes/routes.ts';
@@ -107,8 +107,13 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
     dispatch,
     dispatchRouted,
   });
-  const { enqueueApproved } = openApproval({ ...shared, settings: routeSettings(config) });
-  const audits = createAuditJob({ ...shared, catalog, serviceOf, routesOf, dispatch, enqueueApproved });
+  const audits = createAuditJob({
+    auditor: openAuditor({ ...shared, catalog, serviceOf, routesOf, dispatch }),
+    marks: createAuditMarks(store.redis, store.prefix),
+    alertIndex: store.alertIndex,
+    metrics,
+    log,
+  });
   return { store, outages, mirror, metrics, health, dispatching, delivering, reading, rechecks, audits };
 };
 

@@ -3,17 +3,15 @@
 import type { Config } from '../config/schema.ts';
 import { collectSecrets } from '../config/secrets.ts';
 import type { AuditReport } from '../features/audit/balance.ts';
-import { createAuditor } from '../features/audit/reconcile.ts';
-import { routeSettings } from '../features/routes/routes.ts';
 import { createLogger } from '../ops/log.ts';
 import { createMetrics } from '../ops/metrics.ts';
 import { createCatalog } from '../poll/catalog.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { createScrubber } from '../secret.ts';
+import { openServices } from '../service/open.ts';
 import { version } from '../version.ts';
-import { openApproval } from './approval.ts';
+import { openAuditor } from './audit.ts';
 import { openDispatch } from './dispatch.ts';
-import { openServices } from './poll.ts';
 import { attachRedis } from './redis.ts';
 import { createStore } from './store.ts';
 
@@ -45,7 +43,7 @@ export const openAuditCommand = async (config: Config, signal: AbortSignal): Pro
     protocolOf: catalog.protocolOf,
     now,
   });
-  const { run } = createAuditor({
+  const { run } = openAuditor({
     config,
     store,
     catalog,
@@ -56,7 +54,6 @@ export const openAuditCommand = async (config: Config, signal: AbortSignal): Pro
     },
     routesOf,
     dispatch,
-    enqueueApproved: openApproval({ config, settings: routeSettings(config), store, now }).enqueueApproved,
     now,
   });
 

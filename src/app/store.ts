@@ -22,6 +22,7 @@ import { createSeen } from '../poll/seen.ts';
 import { createBatchStore } from '../queue/batch-store.ts';
 import { createDeadlines } from '../queue/deadlines.ts';
 import { createParcelQueues, type RedisClient } from '../queue/queues.ts';
+import { createJobScan } from '../queue/scan.ts';
 import { createSchedule } from '../queue/schedule.ts';
 import { createLocks } from '../redis/lock.ts';
 import type { DaemonTurn } from './schedule.ts';
@@ -44,6 +45,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     redis,
     prefix,
     queues,
+    jobScan: createJobScan(redis, prefix),
     schedule,
     deadlines,
     locks: createLocks(redis, prefix),

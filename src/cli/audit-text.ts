@@ -1,4 +1,4 @@
-/** An audit for people: what adds up, what does not, and what was done about it. */
+/** An audit report as text: a table, the differences, and what was done about them. */
 
 import { type AuditReport, isBalanced, isMissingHealed, type ProtocolAudit, sumOf } from '../features/audit/balance.ts';
 import { cleanLine } from '../text.ts';
@@ -32,16 +32,14 @@ const differencesOf = (audit: ProtocolAudit): string[] => {
     ...named(
       missing.map(({ itemId, txHash }) => {
         const transaction = txHash === undefined ? '' : `, transaction ${txHash}`;
-        return `the books lack inspection ${itemId}${transaction}: ${done(healed)}`;
+        return `the ledger lacks inspection ${itemId}${transaction}: ${done(healed)}`;
       }),
     ),
     ...named(lost.map((one) => `the job of ${one.itemId} to ${one.destination} was lost: ${done(one.healed)}`)),
     ...(disagreement
       ? [`note: the service's statistics count ${disagreement.critical} critical, its list ${disagreement.listed}`]
       : []),
-    ...(onlyBooked.length > 0
-      ? [`note: ${onlyBooked.length} in the books that the service does not list as such any more`]
-      : []),
+    ...(onlyBooked.length > 0 ? [`note: ${onlyBooked.length} in the ledger that the service no longer lists`] : []),
   ].map((line) => `${audit.protocol}: ${line}`);
 };
 

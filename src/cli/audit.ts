@@ -1,4 +1,4 @@
-/** `tocsin audit`: what the services list, compared with what became of it; differences are put on their way again. */
+/** `tocsin audit`: compares what the services list with what became of it, and queues differences again. */
 
 import { openAuditCommand } from '../app/audit-command.ts';
 import { loadConfig } from '../config/load.ts';
@@ -15,15 +15,15 @@ interface AuditOptions extends CommonOptions {
 export const audit = async (options: AuditOptions, context: CommandContext): Promise<ExitCode> => {
   const config = await loadConfig(options.config, context.env);
   const since = parseMoment(options.since, '--since', Date.now());
-  const desk = await openAuditCommand(config, context.signal);
+  const command = await openAuditCommand(config, context.signal);
   try {
-    const report = await desk.audit(since, options.dryRun !== true);
+    const report = await command.audit(since, options.dryRun !== true);
     const balanced = report.protocols.every(isBalanced);
     if (options.json === true) writeJson(context, { balanced, totals: sumOf(report.protocols), ...report });
     else context.write(renderAudit(report));
     if (!balanced) return EXIT.finding;
     return report.unaudited.length > 0 ? EXIT.temporary : EXIT.done;
   } finally {
-    await desk.close();
+    await command.close();
   }
 };

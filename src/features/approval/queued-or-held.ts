@@ -1,20 +1,21 @@
-/** What will be sent without anybody's doing: what a job carries, and what is held until its destination is approved. */
+/** Deliveries that have a queued job or an approval hold: they are sent without anybody's help, or once approved. */
+import type { JobScan } from '../../queue/scan.ts';
+import type { ApprovalStore } from './store.ts';
 
-import type { Store } from '../../app/store.ts';
-import { createJobScan, type JobScan } from '../../queue/scan.ts';
+interface QueuedOrHeldDependencies {
+  jobScan: JobScan;
+  held: Pick<ApprovalStore, 'waiting'>;
+}
 
-export const createQueuedOrHeld = ({ redis, prefix, held }: Pick<Store, 'redis' | 'prefix' | 'held'>): JobScan => {
-  const jobScan = createJobScan(redis, prefix);
-  return {
-    withoutJob: async (kind, deliveries) => {
-      const loose: (typeof deliveries)[number][] = [];
-      for (const [destination, all] of Map.groupBy(deliveries, (one) => one.destination)) {
-        const ids = all.map(({ alert }) => alert);
-        const waiting = await held.waiting(destination, ids);
-        loose.push(...all.filter(({ alert }) => !waiting.has(alert)));
-      }
-      // Second: what is released meanwhile is in the queue before it is held no more.
-      return jobScan.withoutJob(kind, loose);
-    },
-  };
-};
+export const createQueuedOrHeld = ({ jobScan, held }: QueuedOrHeldDependencies): JobScan => ({
+  withoutJob: async (kind, deliveries) => {
+    const notHeld: (typeof deliveries)[number][] = [];
+    for (const [destination, all] of Map.groupBy(deliveries, (one) => one.destination)) {
+      const ids = all.map(({ alert }) => alert);
+      const waiting = await held.waiting(destination, ids);
+      notHeld.push(...all.filter(({ alert }) => !waiting.has(alert)));
+    }
+    // The queue is asked second: an alert that is released meanwhile is queued before it leaves the hold.
+    return jobScan.withoutJob(kind, notHeld);
+  },
+});

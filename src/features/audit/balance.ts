@@ -1,10 +1,10 @@
-/** Balanced books: what a service lists, compared with what became of it. Pure. */
+/** The arithmetic of an audit: what a service lists, and what became of it. Pure. */
 
-/** What became of an alert as a whole: it is on its way as long as one of its destinations waits. */
+/** What became of an alert as a whole: `waiting` as long as one of its deliveries waits. */
 export const FATES = ['delivered', 'waiting', 'muted', 'dead'] as const;
 export type Fate = (typeof FATES)[number];
 
-/** An item that the service lists and that is wanted. */
+/** An item that the service lists and that the config wants. */
 export interface ListedItem {
   alertId: string;
   itemId: string;
@@ -13,16 +13,16 @@ export interface ListedItem {
   assessment: string;
 }
 
-/** What else may become of an item: no trigger of its protocol asks for it, or no poll has come to it yet. */
+/** Why the ledger may lack an item: no trigger of its protocol asks for it, or no poll has reached it yet. */
 const EXCUSES = ['unwanted', 'unread'] as const;
 type Excuse = (typeof EXCUSES)[number];
 
-/** `unknown`: in nobody's books, and that is a difference. */
+/** `unknown`: the ledger lacks it, which is a difference. */
 export type Account = Fate | Excuse | 'unknown';
 
 export type Counts = Record<Fate | Excuse, number>;
 
-/** A delivery that the books call waiting and that no job of the queue carries. */
+/** A delivery that waits in the ledger and has no job. */
 export interface LostDelivery {
   alertId: string;
   itemId: string;
@@ -46,12 +46,12 @@ export interface ProtocolAudit {
   until: string;
   listed: number;
   counts: Counts;
-  /** Items in nobody's books. */
+  /** Items that the ledger lacks. */
   missing: ListedItem[];
   lost: LostDelivery[];
-  /** Alerts in the books that the service no longer lists as wanted: changed or gone there. Told, no difference. */
+  /** Ids of alerts in the ledger that the service no longer lists as wanted: changed or gone there. No difference. */
   onlyBooked: string[];
-  /** Present where the statistics disagree with the list. Told, no difference. */
+  /** Present where the statistics disagree with the list. No difference. */
   disagreement?: SecondOpinion;
   /** Of `missing` and `lost`, how many were queued again. */
   healed: number;
@@ -69,27 +69,27 @@ export interface AuditReport {
   unaudited: Unaudited[];
 }
 
-/** `states` are those of the alert's deliveries; none is no account of it. */
+/** `states` are those of the alert's deliveries; undefined where it has none. */
 export const fateOf = (states: readonly Fate[]): Fate | undefined => {
   if (states.includes('waiting')) return 'waiting';
   if (states.includes('dead')) return 'dead';
   return states.includes('delivered') ? 'delivered' : states[0];
 };
 
-export interface Books {
+export interface BalanceInput {
   listed: readonly ListedItem[];
   /** By alert id. */
   accounts: ReadonlyMap<string, Account>;
-  /** Ids of the window's alerts in the books. */
-  booked: readonly string[];
+  /** Ids of the window's alerts in the ledger. */
+  recorded: readonly string[];
 }
 
 /** Listed = delivered + waiting + muted + dead + unwanted + unread + missing, always. */
 export const balance = ({
   listed,
   accounts,
-  booked,
-}: Books): Pick<ProtocolAudit, 'listed' | 'counts' | 'missing' | 'onlyBooked'> => {
+  recorded,
+}: BalanceInput): Pick<ProtocolAudit, 'listed' | 'counts' | 'missing' | 'onlyBooked'> => {
   const counts: Counts = { delivered: 0, waiting: 0, muted: 0, dead: 0, unwanted: 0, unread: 0 };
   const missing: ListedItem[] = [];
   const items = new Map(listed.map((item) => [item.alertId, item]));
@@ -98,7 +98,7 @@ export const balance = ({
     if (account === 'unknown') missing.push(item);
     else counts[account] += 1;
   }
-  return { listed: items.size, counts, missing, onlyBooked: booked.filter((id) => !items.has(id)) };
+  return { listed: items.size, counts, missing, onlyBooked: recorded.filter((id) => !items.has(id)) };
 };
 
 /** The three dates of an item; the service's statistics go by one of them, and do not say by which. */
@@ -121,7 +121,7 @@ export const disagreementOf = (
   return critical === listed || counted.includes(critical) ? undefined : { critical, listed };
 };
 
-/** Missing ones are queued again all together. */
+/** Missing items are queued again all together or not at all. */
 export const isMissingHealed = ({ missing, lost, healed }: ProtocolAudit): boolean =>
   healed - lost.filter((one) => one.healed).length >= missing.length;
 

@@ -1,89 +1,67 @@
-/** The audit as a daemon does it, again and again: what was compared is not compared again, and differences are said. */
+/** The audit as a daemon repeats it: each protocol goes on where its last audit ended, and differences are logged. */
+import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
+import type { AlertIndex } from '../../ledger/index-by-date.ts';
 import type { Metrics } from '../../ops/metrics.ts';
+import type { Auditor } from './audit.ts';
 import { isBalanced, isMissingHealed, type ProtocolAudit } from './balance.ts';
-import type { AuditWindow } from './compare.ts';
-import { type AuditDependencies, createAuditor } from './reconcile.ts';
+import { createDifferenceLog } from './difference-log.ts';
+import type { AuditWindow } from './reconcile.ts';
 
-export interface AuditJobDependencies extends AuditDependencies {
-  metrics: Metrics;
+/** Up to when each protocol of a service was compared, in epoch milliseconds. */
+export interface AuditMarks {
+  of(service: string): Promise<(protocol: string) => number | undefined>;
+  set(service: string, protocol: string, at: number): Promise<void>;
+}
+
+export const createAuditMarks = (redis: Redis | Cluster, prefix: string): AuditMarks => {
+  const key = (service: string): string => `${prefix}:audited:${service}`;
+  return {
+    of: async (service) => {
+      const marks = await redis.hgetall(key(service));
+      return (protocol) => (Object.hasOwn(marks, protocol) ? Number(marks[protocol]) : undefined);
+    },
+    set: async (service, protocol, at) => {
+      await redis.hset(key(service), protocol, at);
+    },
+  };
+};
+
+export interface AuditJobDependencies {
+  auditor: Auditor;
+  marks: AuditMarks;
+  alertIndex: Pick<AlertIndex, 'trim'>;
+  metrics: Pick<Metrics, 'audits' | 'auditDifferences' | 'auditedTo'>;
   log: Logger;
 }
 
-/** After so many differences of one protocol the rest are only counted. */
-const NAMED = 100;
-
-export const createAuditJob = (dependencies: AuditJobDependencies) => {
-  const { store, metrics, log } = dependencies;
-  const auditor = createAuditor(dependencies);
+export const createAuditJob = ({ auditor, marks, alertIndex, metrics, log }: AuditJobDependencies) => {
   const running = new Set<string>();
-  const disagreeing = new Set<string>();
+  const report = createDifferenceLog({ metrics, log });
 
-  /** By protocol: everything that was written until then was compared. Epoch milliseconds. */
-  const marksKey = (service: string): string => `${store.prefix}:audited:${service}`;
-
-  const tellMissing = (audit: ProtocolAudit): void => {
-    const { service, protocol, missing } = audit;
-    const queuedAgain = isMissingHealed(audit);
-    for (const { itemId, txHash, alertId } of missing.slice(0, NAMED)) {
-      log.error({ service, protocol, item: itemId, txHash, alert: alertId, queuedAgain }, 'the books lack an item');
-    }
-    if (missing.length > NAMED) log.error({ service, protocol, missing: missing.length }, 'the books lack more items');
-  };
-
-  const tellLost = ({ service, protocol, lost }: ProtocolAudit): void => {
-    for (const { itemId, alertId, destination, healed: queuedAgain } of lost.slice(0, NAMED)) {
-      log.error({ service, protocol, item: itemId, alert: alertId, destination, queuedAgain }, 'a job was lost');
-    }
-    if (lost.length > NAMED) log.error({ service, protocol, lost: lost.length }, 'more jobs were lost');
-  };
-
-  /** Said once, until they agree again. */
-  const tellDisagreement = ({ service, protocol, disagreement }: ProtocolAudit): void => {
-    const key = JSON.stringify([service, protocol]);
-    if (!disagreement) disagreeing.delete(key);
-    else if (!disagreeing.has(key)) {
-      disagreeing.add(key);
-      log.warn({ service, protocol, ...disagreement }, 'the statistics of the service disagree with its list');
-    }
-  };
-
-  const tell = (audit: ProtocolAudit): void => {
-    const { service, protocol, missing, lost } = audit;
-    if (missing.length > 0) metrics.auditDifferences.inc({ service, protocol, kind: 'missing' }, missing.length);
-    if (lost.length > 0) metrics.auditDifferences.inc({ service, protocol, kind: 'lost' }, lost.length);
-    tellMissing(audit);
-    tellLost(audit);
-    tellDisagreement(audit);
-  };
-
-  /** What could not be put on its way is compared again next time. */
+  /** A window with missing items that could not be queued again is compared once more next time. */
   const mark = async (audit: ProtocolAudit, { closed, since }: AuditWindow): Promise<void> => {
-    if (!isMissingHealed(audit) || closed <= since) return;
-    await store.redis.hset(marksKey(audit.service), audit.protocol, closed);
+    if (isMissingHealed(audit) && closed > since) await marks.set(audit.service, audit.protocol, closed);
   };
 
   const audit = async (service: string, signal: AbortSignal): Promise<void> => {
-    const marks = await store.redis.hgetall(marksKey(service));
-    const since = (protocol: string): number | undefined =>
-      Object.hasOwn(marks, protocol) ? Number(marks[protocol]) : undefined;
     const closed: number[] = [];
     const onAudited = async (one: ProtocolAudit, window: AuditWindow): Promise<void> => {
       closed.push(window.closed);
       await mark(one, window);
     };
-    const options = { since, isHealing: true, isThorough: false, onAudited };
+    const options = { since: await marks.of(service), isHealing: true, isThorough: false, onAudited };
     const { protocols, unaudited } = await auditor.run(service, options, signal);
-    protocols.forEach(tell);
+    protocols.forEach(report);
     const ended = unaudited.length > 0 ? 'incomplete' : 'balanced';
     metrics.audits.inc({ service, outcome: protocols.every(isBalanced) ? ended : 'difference' });
     if (closed.length > 0) metrics.auditedTo.set({ service }, Math.min(...closed) / 1000);
     log.debug({ service, protocols: protocols.length, unaudited: unaudited.length }, 'audited');
-    await store.alertIndex.trim();
+    await alertIndex.trim();
   };
 
   return {
-    /** One audit of a service at a time, in this process; a slow one makes the next turn void. */
+    /** Skipped where an audit of the service still runs in this process. */
     run: async (service: string, signal: AbortSignal): Promise<void> => {
       if (running.has(service)) return;
       running.add(service);

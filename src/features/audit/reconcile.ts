@@ -1,196 +1,148 @@
-/** Balances the books of one service, protocol by protocol, and puts on its way again what is in nobody's books or was lost. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Alert, Item, Parcel } from '../../alert.ts';
-import type { Service } from '../../app/poll.ts';
-import type { Store } from '../../app/store.ts';
+/** What a service lists of a protocol in a window, compared with what the ledger says of it. Changes nothing. */
+import type { Alert, Item } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Routes } from '../../dispatch/route.ts';
-import { messageOf, ServiceError } from '../../errors.ts';
-import type { AlertRecord } from '../../ledger/ledger.ts';
-import type { Catalog } from '../../poll/catalog.ts';
+import type { AlertRecord, Ledger } from '../../ledger/ledger.ts';
 import type { Track } from '../../poll/cursor.ts';
-import { createWalkDetector, type WalkDetector } from '../../poll/failure-detector.ts';
-import { createLateItems, type Unknown } from '../../poll/late-items.ts';
-import { createPollLock } from '../../poll/lock.ts';
-import { iso } from '../../time.ts';
-import type { AuditReport, ProtocolAudit, Unaudited } from './balance.ts';
-import { type AuditWindow, createReconciler } from './compare.ts';
-import { createLostSearch, type FoundLost } from './lost-search.ts';
+import { isWanted, toAlert } from '../../poll/ingest.ts';
+import type { Seen } from '../../poll/seen.ts';
+import type { ServiceClient } from '../../service/client.ts';
+import type { Feed } from '../../service/feed.ts';
+import {
+  type Account,
+  balance,
+  type Dates,
+  disagreementOf,
+  fateOf,
+  type ListedItem,
+  type ProtocolAudit,
+} from './balance.ts';
 
-export interface AuditDependencies {
-  config: Config;
-  store: Store;
-  catalog: Pick<Catalog, 'protocols' | 'protocolOf'>;
-  serviceOf(name: string): Service;
-  routesOf(alert: Alert): Promise<Routes>;
-  dispatch(alerts: readonly Alert[], nonce: string): Promise<void>;
-  /** Enqueues parcels, or holds them for approval; gives how many deliveries are held. */
-  enqueueApproved(parcels: readonly Parcel[], nonce: string): Promise<number>;
+export interface ReconcileDependencies {
+  settings: { assessments: Config['alerts']['assessments']; lookback: number };
+  ledger: Pick<Ledger, 'read'>;
+  seen: Pick<Seen, 'unknown'>;
+  serviceOf(name: string): { feed: Pick<Feed, 'inspections'>; client: Pick<ServiceClient, 'inspectionStats'> };
+  /** `skipped`: no trigger of the protocol asks for the alert. */
+  routesOf(alert: Alert): Promise<Pick<Routes, 'skipped'>>;
   now(): number;
 }
 
-export interface AuditOptions {
-  /** Where a protocol's window begins, in epoch milliseconds; before the books know it, or left out: where they begin. */
-  since?: ((protocol: string) => number | undefined) | undefined;
-  /** Puts differences on their way again. */
-  isHealing: boolean;
-  /** Also tells what is only in the books. */
-  isThorough: boolean;
-  /** Told of every protocol whose window was compared and, where that was asked for, healed. */
-  onAudited?(audit: ProtocolAudit, window: AuditWindow): Promise<void>;
+/** Epoch milliseconds by the service's clock; `since` is excluded. */
+export interface AuditWindow {
+  since: number;
+  /** Polls have read everything up to here; a poll may still have to come for what is later. */
+  closed: number;
+  until: number;
 }
 
-/** `open`: what is on its way of it. */
-type Audited = { audit: ProtocolAudit; open: AlertRecord[] } | { problem: string };
+export type Comparison = Pick<ProtocolAudit, 'listed' | 'counts' | 'missing' | 'onlyBooked' | 'disagreement'> & {
+  /** The missing ones whole. */
+  missingItems: Item[];
+  /** Those with a waiting delivery. */
+  waiting: AlertRecord[];
+};
 
-/** Less than the books keep, so that the edge of their memory is no difference. */
-const REMEMBERED_MS = 34 * 86_400_000;
-/** Requests at once, besides those of polls. */
-const WIDTH = 4;
-/** A poll that holds a track ends sooner, but for a service that hangs. */
-const LOCK_PATIENCE_MS = 15_000;
-const LOCK_RETRY_MS = 100;
-const NOT_ASKED = 'not asked, as the service is in trouble';
-const UNSWEPT = 'no sweep has read it to the end yet';
+interface Found {
+  item: Item;
+  alert: Alert;
+}
 
-const emptyAudit = (service: string, protocol: string, at: number): ProtocolAudit => ({
-  service,
-  protocol,
-  since: iso(at),
-  until: iso(at),
-  listed: 0,
-  counts: { delivered: 0, waiting: 0, muted: 0, dead: 0, unwanted: 0, unread: 0 },
-  missing: [],
-  lost: [],
-  onlyBooked: [],
-  healed: 0,
+interface Accounted {
+  listed: ListedItem;
+  account: Account;
+  /** The whole item, where the ledger lacks it. */
+  item?: Item;
+  /** Where one of its deliveries waits. */
+  record?: AlertRecord;
+}
+
+const listedOf = ({ id, itemId, txHash }: Alert, { assessment = '' }: Item): ListedItem => ({
+  alertId: id,
+  itemId,
+  assessment,
+  ...(txHash === undefined ? {} : { txHash }),
 });
 
-export const createAuditor = (dependencies: AuditDependencies) => {
-  const { config, store, catalog, serviceOf, dispatch, now } = dependencies;
-  const { lookback, overlap } = config.poll;
-  const books = createReconciler(dependencies);
-  const searchLost = createLostSearch(dependencies);
-  const lateItems = createLateItems({
-    cursors: store.cursors,
-    seen: store.seen,
-    lock: createPollLock(store.locks),
-    dispatch: (alerts) => dispatch(alerts, `audit ${now()}`),
-    now,
-  });
+const datesOf = ({ dates: { createdAt, updatedAt, txTimestamp } }: Item): Dates => [createdAt, updatedAt, txTimestamp];
 
-  const windowOf = async (track: Track, asked: number | undefined): Promise<AuditWindow | undefined> => {
-    const [[cursor], [begun]] = await Promise.all([store.cursors.get([track]), store.cursors.begun([track])]);
-    if (cursor?.sweptAt === undefined) return undefined;
-    const first = Math.max(cursor.start, begun ?? cursor.start, now() - REMEMBERED_MS);
+const isDated = ({ dates }: Item): boolean => Object.values(dates).length > 0;
+
+/** Gives what became of each item. */
+const createAccounting = ({ ledger, seen, routesOf }: ReconcileDependencies) => {
+  /** Why the ledger may lack an alert. */
+  const excuseOf = async (alert: Alert, isUnseen: boolean, { closed }: AuditWindow): Promise<Account> => {
+    if ((await routesOf(alert)).skipped) return 'unwanted';
+    return isUnseen && Date.parse(alert.at) > closed ? 'unread' : 'unknown';
+  };
+
+  const accountFor = async ({ item, alert }: Found, isUnseen: boolean, window: AuditWindow): Promise<Accounted> => {
+    const record = await ledger.read(alert.id);
+    const fate = fateOf((record?.deliveries ?? []).map(({ state }) => state));
+    const account = fate ?? (await excuseOf(alert, isUnseen, window));
     return {
-      since: Math.max(asked ?? first, first),
-      closed: cursor.sweptAt - lookback - overlap,
-      until: serviceOf(track.service).clock.now(),
+      listed: listedOf(alert, item),
+      account,
+      ...(account === 'unknown' ? { item } : {}),
+      ...(record && account === 'waiting' ? { record } : {}),
     };
   };
 
-  const unknown: Unknown = async (_track, alerts) => {
-    const records = await Promise.all(alerts.map(({ id }) => store.ledger.read(id)));
-    return alerts.filter((_, index) => (records[index]?.deliveries ?? []).length === 0);
+  /** What polls have seen is asked first, the ledger second: a poll writes them in the other order. */
+  return async (track: Track, found: readonly Found[], window: AuditWindow): Promise<Accounted[]> => {
+    const identities = found.map(({ alert: { id } }) => ({ id, latest: 0 }));
+    const unseen = new Set((await seen.unknown(track, identities)).map(({ id }) => id));
+    return Promise.all(found.map((one) => accountFor(one, unseen.has(one.alert.id), window)));
   };
+};
 
-  /** False where the track was being read all the time: the next audit tries again. */
-  const healMissing = async (track: Track, items: readonly Item[], signal: AbortSignal): Promise<boolean> => {
-    for (const begun = now(); now() - begun < LOCK_PATIENCE_MS && !signal.aborted; ) {
-      if ((await lateItems.take(track, items, unknown)) !== undefined) return true;
-      await sleep(LOCK_RETRY_MS, undefined, { signal }).catch(() => {});
+/** Gives what is wanted and dated, each item once. The service may filter by another date than `createdAt`. */
+const createReading = ({ settings: { assessments, lookback }, serviceOf, now }: ReconcileDependencies) =>
+  async function* read({ service, protocol }: Track, since: number, signal: AbortSignal): AsyncGenerator<Found[]> {
+    const seen = new Set<string>();
+    for await (const { items } of serviceOf(service).feed.inspections(protocol, since - lookback, signal, true)) {
+      yield items
+        .filter((item) => isWanted(item, assessments) && isDated(item))
+        .map((item) => ({ item, alert: toAlert(item, service, protocol, now()) }))
+        .filter(({ alert: { id } }) => seen.size < seen.add(id).size);
     }
-    return false;
   };
 
-  /** Throws a `ServiceError`. */
-  const auditOne = async (
+/** `recorded`: ids of the track's alerts in the ledger that are dated in the window. Throws a `ServiceError`. */
+export const createReconcile = (dependencies: ReconcileDependencies) => {
+  const { settings, serviceOf } = dependencies;
+  const read = createReading(dependencies);
+  const accountFor = createAccounting(dependencies);
+
+  /** Undefined where the service does not answer: then there is no second opinion. */
+  const criticalByStats = async ({ service, protocol }: Track, { since, until }: AuditWindow, signal: AbortSignal) => {
+    if (!settings.assessments.includes('critical')) return undefined;
+    const query = { protocol, startDate: since, endDate: until };
+    const stats = serviceOf(service).client.inspectionStats(query, signal);
+    return (await stats.catch(() => undefined))?.critical;
+  };
+
+  return async (
     track: Track,
-    booked: readonly AlertRecord['alert'][],
-    { since, isHealing, onAudited }: AuditOptions,
+    window: AuditWindow,
+    recorded: readonly string[],
     signal: AbortSignal,
-  ): Promise<Audited> => {
-    const window = await windowOf(track, since?.(track.protocol));
-    if (!window) return { problem: UNSWEPT };
-    const isInside = ({ at }: { at: string }) => Date.parse(at) > window.since && Date.parse(at) <= window.until;
-    const ids = booked.filter(isInside).map(({ id }) => id);
-    const { missingItems, open, ...compared } = await books.compare(track, window, ids, signal);
-    const healed = isHealing && missingItems.length > 0 && (await healMissing(track, missingItems, signal));
-    const audit = {
-      ...emptyAudit(track.service, track.protocol, window.until),
-      since: iso(window.since),
-      ...compared,
-      healed: healed ? missingItems.length : 0,
-    };
-    await onAudited?.(audit, window);
-    return { audit, open };
-  };
-
-  /** Adds what was lost to its protocols' audits. */
-  const addLost = (service: string, audits: Map<string, ProtocolAudit>, found: readonly FoundLost[]): void => {
-    for (const { suspect, healed } of found) {
-      const { protocol, itemId, id } = suspect.record;
-      const audit = audits.get(protocol) ?? emptyAudit(service, protocol, now());
-      audit.lost.push({ alertId: id, itemId, destination: suspect.destination, healed });
-      audit.healed += healed ? 1 : 0;
-      audits.set(protocol, audit);
+  ): Promise<Comparison> => {
+    const { since, until } = window;
+    const accounted: Accounted[] = [];
+    const dates: Dates[] = [];
+    for await (const found of read(track, since, signal)) {
+      dates.push(...found.filter(({ item }) => item.assessment === 'critical').map(({ item }) => datesOf(item)));
+      const inside = found.filter(({ alert: { at } }) => Date.parse(at) > since && Date.parse(at) <= until);
+      accounted.push(...(await accountFor(track, inside, window)));
     }
-  };
-
-  const attempt = async (
-    track: Track,
-    booked: readonly AlertRecord['alert'][],
-    options: AuditOptions,
-    detector: WalkDetector,
-    signal: AbortSignal,
-  ): Promise<Audited> => {
-    if (detector.isDown()) return { problem: NOT_ASKED };
-    try {
-      const audited = await auditOne(track, booked, options, signal);
-      detector.worked(track.protocol);
-      return audited;
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      detector.failed(track.protocol, error);
-      return { problem: messageOf(error) };
-    }
-  };
-
-  const bookedFor = (service: string, { isThorough }: AuditOptions): ReturnType<typeof books.recordedSince> =>
-    isThorough ? books.recordedSince(service, now() - REMEMBERED_MS) : Promise.resolve(new Map());
-
-  const auditAll = async (service: string, options: AuditOptions, signal: AbortSignal) => {
-    const isRead = config.alerts.sources.includes('inspections');
-    const protocols = isRead ? (await catalog.protocols(service)).keys() : [].values();
-    const booked = await bookedFor(service, options);
-    const detector = createWalkDetector();
-    const audits = new Map<string, ProtocolAudit>();
-    const unaudited: Unaudited[] = [];
-    const open: AlertRecord[] = [];
-    const work = async (): Promise<void> => {
-      for (const protocol of protocols) {
-        signal.throwIfAborted();
-        const track: Track = { service, source: 'inspections', protocol };
-        const audited = await attempt(track, booked.get(protocol) ?? [], options, detector, signal);
-        if ('problem' in audited) {
-          unaudited.push({ service, protocol, problem: audited.problem });
-        } else {
-          audits.set(protocol, audited.audit);
-          open.push(...audited.open);
-        }
-      }
+    const disagreement = disagreementOf(await criticalByStats(track, window, signal), dates, since, until);
+    const accounts = new Map(accounted.map(({ listed, account }) => [listed.alertId, account]));
+    return {
+      ...balance({ listed: accounted.map(({ listed }) => listed), accounts, recorded }),
+      ...(disagreement === undefined ? {} : { disagreement }),
+      missingItems: accounted.flatMap(({ item }) => item ?? []),
+      waiting: accounted.flatMap(({ record }) => record ?? []),
     };
-    await Promise.all(Array.from({ length: WIDTH }, work));
-    return { audits, unaudited, open };
-  };
-
-  return {
-    /** Throws where Redis failed or the signal aborted; a service that does not answer is in the report. */
-    run: async (service: string, options: AuditOptions, signal: AbortSignal): Promise<AuditReport> => {
-      const { audits, unaudited, open } = await auditAll(service, options, signal);
-      addLost(service, audits, await searchLost(service, open, options.isHealing, signal));
-      return { protocols: [...audits.values()], unaudited };
-    },
   };
 };

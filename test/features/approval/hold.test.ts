@@ -7,7 +7,7 @@ import { createAnnounce } from '../../../src/features/announcements/announce.ts'
 import { createEnqueueOnce } from '../../../src/features/announcements/enqueue-once.ts';
 import { createHoldAnnouncer } from '../../../src/features/approval/announce.ts';
 import { createQueuedOrHeld } from '../../../src/features/approval/queued-or-held.ts';
-import { createLostDeliveries } from '../../../src/features/audit/lost-jobs.ts';
+import { createLostDeliveries } from '../../../src/features/audit/lost-deliveries.ts';
 import type { RouteSettings } from '../../../src/features/routes/rules.ts';
 import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
 import { destinationOf } from '../../support/alerts.ts';
@@ -164,7 +164,7 @@ describe('what is for a destination that is not approved', () => {
       now: () => time.now,
     });
     const records = await Promise.all([1, 2].map((n) => store.ledger.read(makeAlert(n).id)));
-    const found = await lost.lostOf(records.flatMap((record) => (record ? lost.suspectsIn(record) : [])));
+    const found = await lost.lostOf(records.flatMap((record) => (record ? lost.overdueOf(record) : [])));
     expect(found.map(({ record }) => record.itemId)).toEqual(['item-2']);
     for (const suspect of found) await lost.heal(suspect);
     expect(queued).toHaveLength(before);

@@ -20,7 +20,7 @@ const auditOf = (changes: Partial<ProtocolAudit> = {}): ProtocolAudit => ({
   protocol: 'Vault',
   since: '2026-11-20T10:00:00.000Z',
   until: '2026-11-20T11:00:00.000Z',
-  ...balance({ listed: [], accounts: new Map(), booked: [] }),
+  ...balance({ listed: [], accounts: new Map(), recorded: [] }),
   lost: [],
   healed: 0,
   ...changes,
@@ -44,14 +44,14 @@ describe('the balance', () => {
     const account = fc.constantFrom<Account>(...FATES, 'unwanted', 'unread', 'unknown');
     const ids = fc.uniqueArray(fc.string({ maxLength: 3 }), { maxLength: 30 });
     fc.assert(
-      fc.property(ids, fc.infiniteStream(account), ids, (listedIds, stream, booked) => {
+      fc.property(ids, fc.infiniteStream(account), ids, (listedIds, stream, recorded) => {
         const listed = [...listedIds, ...listedIds.slice(0, 3)].map(item);
         const accounts = new Map(listedIds.map((id) => [id, stream.next().value ?? 'unknown']));
-        const { listed: count, counts, missing, onlyBooked } = balance({ listed, accounts, booked });
+        const { listed: count, counts, missing, onlyBooked } = balance({ listed, accounts, recorded });
         const accounted = Object.values(counts).reduce((sum, each) => sum + each, 0);
         expect(count).toBe(listedIds.length);
         expect(accounted + missing.length).toBe(count);
-        expect(onlyBooked.every((id) => booked.includes(id) && !listedIds.includes(id))).toBe(true);
+        expect(onlyBooked.every((id) => recorded.includes(id) && !listedIds.includes(id))).toBe(true);
       }),
     );
   });
@@ -61,7 +61,7 @@ describe('the balance', () => {
       ['a', 'delivered'],
       ['b', 'unknown'],
     ]);
-    const { missing } = balance({ listed: ['a', 'b', 'c'].map(item), accounts, booked: [] });
+    const { missing } = balance({ listed: ['a', 'b', 'c'].map(item), accounts, recorded: [] });
     expect(missing.map(({ alertId }) => alertId)).toEqual(['b', 'c']);
   });
 

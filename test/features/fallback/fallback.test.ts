@@ -2,14 +2,13 @@
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, Destination, Parcel } from '../../../src/alert.ts';
-import { openApproval } from '../../../src/app/approval.ts';
+import { openAuditor } from '../../../src/app/audit.ts';
 import type { Service } from '../../../src/app/poll.ts';
 import { createStore, type Store } from '../../../src/app/store.ts';
 import { createDispatch } from '../../../src/dispatch/dispatch.ts';
 import type { Routes } from '../../../src/dispatch/route.ts';
 import { createAnnounce } from '../../../src/features/announcements/announce.ts';
 import { createEnqueueOnce } from '../../../src/features/announcements/enqueue-once.ts';
-import { createLostSearch } from '../../../src/features/audit/lost-search.ts';
 import { createFallback } from '../../../src/features/fallback/fallback.ts';
 import { createOutageNotifier } from '../../../src/features/outages/notifier.ts';
 import { createRouteReview } from '../../../src/features/routes/review.ts';
@@ -250,15 +249,18 @@ test('a delivery to the fallback whose job was lost is queued again, not buried'
   const { store, config } = world;
   await expectAt(store, makeAlert(1), ONCALL);
   const protocol = { name: 'Lending Pool', channels: [], notifyOn: [], missed: 0 };
-  const search = createLostSearch({
+  const auditor = openAuditor({
     config,
     store,
     catalog: { protocols: async () => new Map([[protocol.name, protocol]]), protocolOf: async () => protocol },
     serviceOf: () => ({ lookUp: async () => new Map() }) as unknown as Service,
-    enqueueApproved: openApproval({ config, settings: routeSettings(config), store, now: Date.now }).enqueueApproved,
+    routesOf: async () => ({}),
+    dispatch: async () => {},
     now: () => Date.now() + config.audit.lostAfter + 1000,
   });
-  expect(await search('main', [], true, new AbortController().signal)).toMatchObject([{ healed: true }]);
+  const options = { isHealing: true, isThorough: false };
+  const { protocols } = await auditor.run('main', options, new AbortController().signal);
+  expect(protocols).toMatchObject([{ lost: [{ healed: true }] }]);
   expect(itemsAt(world, ONCALL)).toEqual(['item-1']);
   expect(await store.dead.count()).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createLostDeliveries, type LostDependencies } from '../../../src/features/audit/lost-jobs.ts';
+import { createLostDeliveries, type LostDependencies } from '../../../src/features/audit/lost-deliveries.ts';
 import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { createParcelQueues } from '../../../src/queue/queues.ts';
@@ -34,7 +34,7 @@ const setUp = (changes: Partial<LostDependencies> = {}) => {
   });
   const find = async () => {
     const record = await ledger.read(ALERT.id);
-    return lost.lostOf(record ? lost.suspectsIn(record) : []);
+    return lost.lostOf(record ? lost.overdueOf(record) : []);
   };
   return { time, queues, ledger, dead, jobScan, find, heal: lost.heal };
 };
@@ -71,7 +71,7 @@ describe('a lost delivery', () => {
       await ledger.recordAttempt(DESTINATION, [ALERT], { state: 'delivered', attempt });
       return found;
     };
-    const { suspectsIn, lostOf } = createLostDeliveries({
+    const { overdueOf, lostOf } = createLostDeliveries({
       jobScan: { withoutJob },
       ledger,
       dead: context.dead,
@@ -83,7 +83,7 @@ describe('a lost delivery', () => {
     });
     await ledger.recordWaiting([PARCEL]);
     const record = await ledger.read(ALERT.id);
-    const suspects = record ? suspectsIn(record) : [];
+    const suspects = record ? overdueOf(record) : [];
     expect(suspects).toMatchObject([CARRIED]);
     expect(await lostOf(suspects)).toEqual([]);
   });

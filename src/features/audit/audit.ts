@@ -1,0 +1,131 @@
+/** Audits one service: each protocol's list against the ledger, then waiting deliveries against the queue. Heals both. */
+import { mapInChunks } from '../../chunks.ts';
+import type { Config } from '../../config/schema.ts';
+import { messageOf, ServiceError } from '../../errors.ts';
+import type { AlertIndex } from '../../ledger/index-by-date.ts';
+import type { AlertRecord } from '../../ledger/ledger.ts';
+import type { Track } from '../../poll/cursor.ts';
+import { createWalkDetector, type WalkDetector } from '../../poll/failure-detector.ts';
+import type { AuditReport, ProtocolAudit, Unaudited } from './balance.ts';
+import { createLostSearch, type FoundLost, type LostSearchDependencies } from './lost-search.ts';
+import {
+  type Audited,
+  type AuditOptions,
+  createProtocolAudit,
+  emptyAudit,
+  type ProtocolAuditDependencies,
+  REMEMBERED_MS,
+} from './protocol.ts';
+
+type Shared = 'settings' | 'ledger' | 'alertIndex' | 'serviceOf';
+
+export interface AuditDependencies
+  extends Omit<ProtocolAuditDependencies, Shared>,
+    Omit<LostSearchDependencies, Shared> {
+  settings: ProtocolAuditDependencies['settings'] &
+    LostSearchDependencies['settings'] & { sources: Config['alerts']['sources'] };
+  ledger: ProtocolAuditDependencies['ledger'] & LostSearchDependencies['ledger'];
+  alertIndex: LostSearchDependencies['alertIndex'] & Pick<AlertIndex, 'between'>;
+  serviceOf(
+    name: string,
+  ): ReturnType<ProtocolAuditDependencies['serviceOf']> & ReturnType<LostSearchDependencies['serviceOf']>;
+}
+
+export interface Auditor {
+  /** Throws where Redis failed or the signal aborted; a service that does not answer is in the report. */
+  run(service: string, options: AuditOptions, signal: AbortSignal): Promise<AuditReport>;
+}
+
+/** Requests at once, besides those of polls. */
+const WIDTH = 4;
+const READ_AT_ONCE = 500;
+const NOT_ASKED = 'not asked, as the service is in trouble';
+
+type Recorded = ReadonlyMap<string, AlertRecord['alert'][]>;
+
+/** Gives the alerts of a service's inspections that the ledger dates after `since`, by protocol. */
+const createRecordedSince =
+  ({ settings: { assessments }, alertIndex, ledger }: AuditDependencies) =>
+  async (service: string, since: number): Promise<Recorded> => {
+    const types = assessments.map((assessment) => `inspection.${assessment}`);
+    const ids = await alertIndex.between(since, Number.POSITIVE_INFINITY);
+    const records = await mapInChunks(ids, READ_AT_ONCE, ledger.read);
+    const alerts = records.flatMap((record) => record?.alert ?? []);
+    const own = alerts.filter((alert) => alert.service === service && types.includes(alert.type));
+    return Map.groupBy(own, ({ protocol }) => protocol);
+  };
+
+/** Adds lost deliveries to their protocols' audits. */
+const addLost = (
+  service: string,
+  audits: Map<string, ProtocolAudit>,
+  found: readonly FoundLost[],
+  now: number,
+): void => {
+  for (const { delivery, healed } of found) {
+    const { protocol, itemId, id } = delivery.record;
+    const audit = audits.get(protocol) ?? emptyAudit(service, protocol, now);
+    audit.lost.push({ alertId: id, itemId, destination: delivery.destination, healed });
+    audit.healed += healed ? 1 : 0;
+    audits.set(protocol, audit);
+  }
+};
+
+/** Gives what audits every protocol of a service, some at a time; a service in trouble is not asked any more. */
+const createProtocolAudits = (dependencies: AuditDependencies) => {
+  const { settings, protocolsOf } = dependencies;
+  const auditProtocol = createProtocolAudit(dependencies);
+
+  const attempt = async (detector: WalkDetector, track: Track, audit: () => Promise<Audited>): Promise<Audited> => {
+    if (detector.isDown()) return { problem: NOT_ASKED };
+    try {
+      const audited = await audit();
+      detector.worked(track.protocol);
+      return audited;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      detector.failed(track.protocol, error);
+      return { problem: messageOf(error) };
+    }
+  };
+
+  return async (service: string, recorded: Recorded, options: AuditOptions, signal: AbortSignal) => {
+    const isPolled = settings.sources.includes('inspections');
+    const protocols = (isPolled ? await protocolsOf(service) : []).values();
+    const detector = createWalkDetector();
+    const audits = new Map<string, ProtocolAudit>();
+    const unaudited: Unaudited[] = [];
+    const waiting: AlertRecord[] = [];
+    const work = async (): Promise<void> => {
+      for (const protocol of protocols) {
+        signal.throwIfAborted();
+        const track: Track = { service, source: 'inspections', protocol };
+        const own = recorded.get(protocol) ?? [];
+        const audited = await attempt(detector, track, () => auditProtocol(track, own, options, signal));
+        if ('problem' in audited) {
+          unaudited.push({ service, protocol, problem: audited.problem });
+        } else {
+          audits.set(protocol, audited.audit);
+          waiting.push(...audited.waiting);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: WIDTH }, work));
+    return { audits, unaudited, waiting };
+  };
+};
+
+export const createAuditor = (dependencies: AuditDependencies): Auditor => {
+  const { now } = dependencies;
+  const recordedSince = createRecordedSince(dependencies);
+  const auditProtocols = createProtocolAudits(dependencies);
+  const searchLost = createLostSearch(dependencies);
+  return {
+    run: async (service, options, signal) => {
+      const recorded = options.isThorough ? await recordedSince(service, now() - REMEMBERED_MS) : new Map();
+      const { audits, unaudited, waiting } = await auditProtocols(service, recorded, options, signal);
+      addLost(service, audits, await searchLost(service, waiting, options.isHealing, signal), now());
+      return { protocols: [...audits.values()], unaudited };
+    },
+  };
+};
