@@ -4,6 +4,22 @@
 export const chunksOf = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size));
 
+/** The entries in their order, in as few parts as keep within `limit`; one that is larger than that is a part alone. */
+export const packed = <T>(all: Iterable<T>, limit: number, sizeOf: (one: T) => number): T[][] => {
+  const parts: T[][] = [];
+  let room = -1;
+  for (const one of all) {
+    const size = sizeOf(one);
+    if (size > room) {
+      parts.push([]);
+      room = limit;
+    }
+    parts.at(-1)?.push(one);
+    room -= size;
+  }
+  return parts;
+};
+
 /** Calls `each` for every entry: `size` at the same time, then the next ones. Gives the results in order. */
 export const mapInChunks = async <T, R>(
   all: readonly T[],

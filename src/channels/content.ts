@@ -19,6 +19,9 @@ export interface Detection {
   message: string;
 }
 
+/** `flashLoan: A flash loan of 4 tokens`, or the name alone. */
+export const detectionText = ({ name, message }: Detection): string => (message === '' ? name : `${name}: ${message}`);
+
 export interface Content {
   /** One line that stands alone: what, where. The subject of an e-mail, the text of a push message. */
   headline: string;

@@ -62,18 +62,22 @@ export const planOf = (alerts: readonly Alert[]): Telling[] => {
   ];
 };
 
+/** Some of a parcel's alerts as a message. */
+export const toMessage = <Body>(
+  destination: Destination,
+  alerts: readonly Alert[],
+  body: Body,
+  isDigest: boolean,
+): Message<Body> => {
+  const ids = alerts.map(({ id }) => id);
+  return { destination, alerts, id: messageId(ids, destination.id), body, isDigest };
+};
+
 /** The messages of a parcel, with what the kind makes of an incident and of a digest. */
 export const messagesOf = <Body>(
   { destination, alerts }: Parcel,
   bodyOf: Readonly<Record<Telling['as'], (alerts: readonly Alert[], destination: Destination) => Body>>,
 ): Message<Body>[] =>
-  planOf(alerts).map((telling) => ({
-    destination,
-    alerts: telling.alerts,
-    id: messageId(
-      telling.alerts.map(({ id }) => id),
-      destination.id,
-    ),
-    body: bodyOf[telling.as](telling.alerts, destination),
-    isDigest: telling.as === 'digest',
-  }));
+  planOf(alerts).map(({ as, alerts: some }) =>
+    toMessage(destination, some, bodyOf[as](some, destination), as === 'digest'),
+  );

@@ -3,23 +3,20 @@ import { escapeHtml } from '../../html.ts';
 import { shortenAddresses } from '../../text.ts';
 import { type DigestContent, nameOf } from '../digest-content.ts';
 import type { Shown } from './digest-shown.ts';
-import { accentOf, INK, LINK, MONO, MUTED, noticeHtml, pageHtml, SMALL, WRAP } from './page.ts';
+import { accentOf, headingHtml, INK, LINK, MONO, MUTED, noticeHtml, pageHtml, SMALL, WRAP } from './page.ts';
 
 const small = (text: string, margin = '6px 0 0'): string =>
   `<p class="muted" style="margin:${margin};${SMALL};${WRAP}">${escapeHtml(text)}</p>`;
 
-const heading = ({ severity, title, span, why, notice }: DigestContent): string => {
-  const { name, light } = accentOf(severity);
-  return [
-    `<p class="${name}" style="margin:0;font-size:13px;font-weight:700;letter-spacing:.05em;color:${light};${WRAP}">${escapeHtml(severity)}</p>`,
-    `<h1 class="ink" style="margin:2px 0 0;font-size:22px;line-height:1.25;font-weight:700;${INK};${WRAP}">${escapeHtml(title)}</h1>`,
+const heading = ({ severity, title, span, why, notice }: DigestContent): string =>
+  [
+    headingHtml(severity, title),
     `<p class="ink" style="margin:4px 0 0;font-size:15px;line-height:1.4;${INK}">${escapeHtml(span)}</p>`,
     ...(notice === undefined ? [] : [noticeHtml(notice)]),
     small(why, '10px 0 0'),
   ].join('\n');
-};
 
-const title2 = (text: string): string =>
+const subtitle = (text: string): string =>
   `<h2 class="ink" style="margin:0 0 6px;font-size:15px;line-height:1.4;font-weight:700;${INK}">${escapeHtml(text)}</h2>`;
 
 const CELL = 'padding:2px 0;vertical-align:top';
@@ -39,7 +36,7 @@ const shortAddresses = (name: string): string => shortenAddresses(name, { head: 
 const tableHtml = ({ title, rows, more }: Shown['tables'][number]): string => {
   const shown = rows.map(({ name, count }) => rowHtml(String(count), shortAddresses(name), 'ink'));
   const rest = more > 0 ? [rowHtml('', `and ${more} more`, 'muted')] : [];
-  return `${title2(title)}
+  return `${subtitle(title)}
 <table style="margin:0 0 14px;border-collapse:collapse;font-size:15px;line-height:1.4">${[...shown, ...rest].join('\n')}</table>`;
 };
 
@@ -71,6 +68,6 @@ export const digestHtml = (content: DigestContent, shown: Shown, subject: string
     sections: [
       heading(content),
       shown.tables.map(tableHtml).join('\n'),
-      [title2('The worst first'), ...shown.items.map(itemHtml), small(shown.rest, '0 0 12px')].join('\n'),
+      [subtitle('The worst first'), ...shown.items.map(itemHtml), small(shown.rest, '0 0 12px')].join('\n'),
     ],
   });

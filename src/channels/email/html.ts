@@ -2,7 +2,7 @@
 import { escapeHtml } from '../../html.ts';
 import { shorten } from '../../text.ts';
 import type { Content, Detection, Fact } from '../content.ts';
-import { accentOf, INK, LINK, lines, MONO, noticeHtml, PRE, pageHtml, SMALL, WRAP } from './page.ts';
+import { headingHtml, INK, LINK, lines, MONO, noticeHtml, PRE, pageHtml, SMALL, WRAP } from './page.ts';
 
 const CODE = new Set(['Transaction', 'Origin', 'Method', 'Inspection', 'Notification']);
 const CODE_FONT = `font-family:${MONO};font-size:14px`;
@@ -31,11 +31,9 @@ const detectionHtml = ({ name, message }: Detection): string =>
 const NAMES_LIMIT = 300;
 
 const heading = ({ severity, protocol, detections, notice }: Content): string => {
-  const { name, light } = accentOf(severity);
   const names = shorten(detections.map((detection) => detection.name).join(', '), NAMES_LIMIT);
   return [
-    `<p class="${name}" style="margin:0;font-size:13px;font-weight:700;letter-spacing:.05em;color:${light};${WRAP}">${escapeHtml(severity)}</p>`,
-    `<h1 class="ink" style="margin:2px 0 0;font-size:22px;line-height:1.25;font-weight:700;${INK};${WRAP}">${escapeHtml(protocol)}</h1>`,
+    headingHtml(severity, protocol),
     names === ''
       ? ''
       : `<p class="ink" style="margin:4px 0 0;font-size:16px;line-height:1.4;${INK};${WRAP}">${escapeHtml(names)}</p>`,

@@ -59,6 +59,15 @@ export const noticeHtml = (notice: string): string =>
   `<p class="note ink" style="margin:14px 0 0;padding:10px 12px;border-radius:6px;background:#eef1f5;` +
   `font-size:15px;line-height:1.4;${INK}">${escapeHtml(notice)}</p>`;
 
+/** What a card begins with: how bad it is, and where. */
+export const headingHtml = (severity: string, title: string): string => {
+  const { name, light } = accentOf(severity);
+  return [
+    `<p class="${name}" style="margin:0;font-size:13px;font-weight:700;letter-spacing:.05em;color:${light};${WRAP}">${escapeHtml(severity)}</p>`,
+    `<h1 class="ink" style="margin:2px 0 0;font-size:22px;line-height:1.25;font-weight:700;${INK};${WRAP}">${escapeHtml(title)}</h1>`,
+  ].join('\n');
+};
+
 export interface Page {
   severity: string;
   subject: string;

@@ -1,8 +1,10 @@
 /** Many alerts as one Slack message, with a file where it cannot hold all that is to be told. Pure. */
 import type { KnownBlock } from '@slack/types';
 import type { Alert } from '../../alert.ts';
+import { packed } from '../../chunks.ts';
 import { cleanLine } from '../../text.ts';
 import type { ComposeContext } from '../channel.ts';
+import { detectionText } from '../content.ts';
 import { describeDigest } from '../digest.ts';
 import { type CountTable, type DigestContent, type DigestItem, nameOf } from '../digest-content.ts';
 import { digestFile } from '../digest-file.ts';
@@ -61,10 +63,7 @@ const whereBlock = (item: DigestItem): KnownBlock => {
 /** All that was said. */
 const wholeItem = (item: DigestItem): KnownBlock[] => {
   const { severity, protocol, headline, detections, message } = item;
-  const said = [
-    ...detections.map((one) => (one.message === '' ? one.name : `${one.name}: ${one.message}`)),
-    ...(message === undefined ? [] : [message]),
-  ];
+  const said = [...detections.map(detectionText), ...(message === undefined ? [] : [message])];
   const title = said.length === 0 ? headline : `${severity}: ${protocol}`;
   return [section(labelled(title, said.join('\n'))), whereBlock(item)];
 };
@@ -82,27 +81,11 @@ const gistItem = (item: DigestItem): KnownBlock[] => [
 
 const FENCE_ROOM = 10;
 
-/** Lines in as few groups as hold them, each within `limit` once it is escaped. */
-const groupsOf = (lines: readonly string[], limit: number): string[][] => {
-  const groups: string[][] = [];
-  let left = 0;
-  for (const line of lines) {
-    const size = escapeSlack(line).length + 1;
-    if (size > left) {
-      groups.push([]);
-      left = limit;
-    }
-    groups.at(-1)?.push(line);
-    left -= size;
-  }
-  return groups;
-};
-
 /** Those that are not told at length, if any. */
 const listBlocks = (items: readonly DigestItem[], all: number): KnownBlock[] => {
   if (items.length === 0) return [];
   const title = items.length === all ? 'All of them, the worst first' : `The other ${items.length}`;
-  const groups = groupsOf(items.map(lineOf), LIMITS.section - FENCE_ROOM);
+  const groups = packed(items.map(lineOf), LIMITS.section - FENCE_ROOM, (line) => escapeSlack(line).length + 1);
   return [section(labelled(title, '')), ...groups.map((lines) => section(code(lines.join('\n'))))];
 };
 

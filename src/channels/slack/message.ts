@@ -1,7 +1,7 @@
 /** A parcel as Slack messages: one for each incident, or a digest of many. Pure. */
-import { type Alert, messageId, type Parcel } from '../../alert.ts';
+import type { Parcel } from '../../alert.ts';
 import type { ComposeContext, Message } from '../channel.ts';
-import { planOf } from '../incidents.ts';
+import { planOf, toMessage } from '../incidents.ts';
 import { isHook } from './address.ts';
 import type { SlackBody } from './body.ts';
 import { digestBodies } from './digest.ts';
@@ -14,19 +14,11 @@ export const composeSlack = (
   mayAttach: boolean,
 ): Message<SlackBody>[] => {
   const withFile = mayAttach && !isHook(destination.address);
-  const messageOf = (told: readonly Alert[], body: SlackBody, isDigest: boolean): Message<SlackBody> => ({
-    destination,
-    alerts: told,
-    id: messageId(
-      told.map(({ id }) => id),
-      destination.id,
-    ),
-    body,
-    isDigest,
-  });
   return planOf(alerts).flatMap((telling) =>
     telling.as === 'single'
-      ? [messageOf(telling.alerts, singleBody(telling.alerts, context), false)]
-      : digestBodies(telling.alerts, context, withFile).map(({ told, body }) => messageOf(told, body, true)),
+      ? [toMessage(destination, telling.alerts, singleBody(telling.alerts, context), false)]
+      : digestBodies(telling.alerts, context, withFile).map(({ told, body }) =>
+          toMessage(destination, told, body, true),
+        ),
   );
 };

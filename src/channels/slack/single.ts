@@ -4,7 +4,7 @@ import type { Alert } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import type { ComposeContext } from '../channel.ts';
-import type { Content, Detection, Fact } from '../content.ts';
+import { type Content, type Detection, detectionText, type Fact } from '../content.ts';
 import { describeIncident } from '../incident-content.ts';
 import type { SlackBody } from './body.ts';
 import {
@@ -76,7 +76,7 @@ const plainBody = ({ headline, notice, detections, message, facts }: Content): S
     shorten(headline, LIMITS.section),
     ...(notice === undefined ? [] : [notice]),
     ...facts.flatMap(factLines),
-    ...detections.map(({ name, message: said }) => (said === '' ? name : `${name}: ${said}`)),
+    ...detections.map(detectionText),
     ...(message === undefined ? [] : [message]),
   ]),
   mrkdwn: false,

@@ -3,7 +3,9 @@
  * file that lists all. One message either way: a group takes twenty a minute.
  */
 import type { Alert } from '../../alert.ts';
+import { packed } from '../../chunks.ts';
 import { shorten, shortenAddresses } from '../../text.ts';
+import { detectionText } from '../content.ts';
 import { type Count, type CountTable, type DigestContent, type DigestItem, nameOf, topOf } from '../digest-content.ts';
 import { type DigestFile, digestFile, itemLine } from '../digest-file.ts';
 import { incidentsOf } from '../incidents.ts';
@@ -68,7 +70,7 @@ const toldItem = (item: DigestItem, index: number): Line[] => {
     [{ text: `${index + 1}. ${isTold ? `${severity}: ${protocol}` : headline}`, mark: 'b' }],
     [hashPiece(item)],
     [{ text: [chain, time].filter((part) => part !== undefined).join(', ') }],
-    ...detections.flatMap((one) => plainLines(one.message === '' ? one.name : `${one.name}: ${one.message}`)),
+    ...detections.flatMap((one) => plainLines(detectionText(one))),
     ...(message === undefined ? [] : plainLines(message)),
     BLANK,
   ];
@@ -124,17 +126,7 @@ const MINIMAL_ROOM = TEXT_LIMIT - IN_TEXT.title - IN_TEXT.notice - 2;
 export const minimalParts = (
   alerts: readonly Alert[],
   itemsOf: (alerts: readonly Alert[]) => readonly DigestItem[],
-): Alert[][] => {
-  const parts: Alert[][] = [];
-  let room = 0;
-  for (const incident of incidentsOf(alerts)) {
-    const length = lengthOf(itemsOf(incident).map((item) => [{ text: itemLine(item) }]));
-    if (length > room) {
-      parts.push([]);
-      room = MINIMAL_ROOM;
-    }
-    parts.at(-1)?.push(...incident);
-    room -= length;
-  }
-  return parts;
-};
+): Alert[][] =>
+  packed(incidentsOf(alerts), MINIMAL_ROOM, (incident) =>
+    lengthOf(itemsOf(incident).map((item) => [{ text: itemLine(item) }])),
+  ).map((incidents) => incidents.flat());

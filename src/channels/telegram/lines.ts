@@ -2,6 +2,8 @@
  * Lines of text with a little markup, measured and cut as plain text and escaped last: no cut can fall inside a tag or
  * an entity. Source of the markup: https://core.telegram.org/bots/api#html-style
  */
+
+import { packed } from '../../chunks.ts';
 import { beginningOf, shorten } from '../../text.ts';
 
 /** Plain text with at most one kind of markup; Telegram does not nest links and code. */
@@ -119,20 +121,12 @@ export const fitLines = (lines: readonly Line[], limit: number): Line[] => {
 };
 
 /** The text in parts of at most `limit` UTF-16 units each, nothing left out: cut between lines, in a line only where it is longer than a part. */
-export const splitLines = (lines: readonly Line[], limit: number): Line[][] => {
-  const parts: Line[][] = [];
-  let room = 0;
-  for (const line of lines.flatMap((each) => foldLine(each, limit))) {
-    const length = lengthOf([line]);
-    if (length > room) {
-      parts.push([]);
-      room = limit;
-    }
-    parts.at(-1)?.push(line);
-    room -= length;
-  }
-  return parts;
-};
+export const splitLines = (lines: readonly Line[], limit: number): Line[][] =>
+  packed(
+    lines.flatMap((line) => foldLine(line, limit)),
+    limit,
+    (line) => lengthOf([line]),
+  );
 
 /** A line that no part can hold becomes several without markup. */
 const foldLine = (line: Line, limit: number): Line[] => {

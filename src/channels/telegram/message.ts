@@ -2,14 +2,14 @@
  * Alerts as Telegram messages: one an incident, or one for many. Sources: https://core.telegram.org/bots/api#sendmessage
  * and #senddocument
  */
-import { type Alert, messageId, type Parcel } from '../../alert.ts';
+import type { Alert, Parcel } from '../../alert.ts';
 import type { ComposeContext, Format, Message } from '../channel.ts';
 import type { Content } from '../content.ts';
 import { describeDigest } from '../digest.ts';
 import type { DigestContent } from '../digest-content.ts';
 import type { DigestFile } from '../digest-file.ts';
 import { describeIncident } from '../incident-content.ts';
-import { planOf, type Telling } from '../incidents.ts';
+import { planOf, type Telling, toMessage } from '../incidents.ts';
 import { layOutDigest, minimalDigest, minimalParts } from './digest.ts';
 import { type Line, toHtml, toPlain } from './lines.ts';
 import { layOut, minimalLines } from './single.ts';
@@ -61,15 +61,6 @@ export const composeTelegram = (
       ? digestBody(digest(part), format)
       : singleBody(describeIncident(part, chains, sentAt), format);
   return planOf(alerts).flatMap((telling) =>
-    parts(telling).map((part) => {
-      const ids = part.map(({ id }) => id);
-      return {
-        destination,
-        alerts: part,
-        id: messageId(ids, destination.id),
-        body: bodyOf(telling, part),
-        isDigest: telling.as === 'digest',
-      };
-    }),
+    parts(telling).map((part) => toMessage(destination, part, bodyOf(telling, part), telling.as === 'digest')),
   );
 };

@@ -6,7 +6,6 @@ import {
   isAnnouncement,
   type JsonObject,
   type JsonValue,
-  messageId,
   type Parcel,
 } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
@@ -14,6 +13,7 @@ import { shorten } from '../../text.ts';
 import type { Chains } from '../chains.ts';
 import type { ComposeContext, Message } from '../channel.ts';
 import { alertLink } from '../content.ts';
+import { toMessage } from '../incidents.ts';
 
 const PARTIAL_LIMIT = 500;
 
@@ -79,14 +79,7 @@ export const composeWebhook = (
   { batch }: { batch: number } = { batch: 1 },
 ): Message<string>[] => {
   const whole = format === 'rich' || (format === 'plain' && batch > 1 && alerts.length > 1);
-  return chunksOf(alerts, format === 'rich' ? batch : 1).map((some) => ({
-    destination,
-    alerts: some,
-    id: messageId(
-      some.map(({ id }) => id),
-      destination.id,
-    ),
-    body: JSON.stringify(bodyOf(some, destination, whole, chains)),
-    isDigest: false,
-  }));
+  return chunksOf(alerts, format === 'rich' ? batch : 1).map((some) =>
+    toMessage(destination, some, JSON.stringify(bodyOf(some, destination, whole, chains)), false),
+  );
 };

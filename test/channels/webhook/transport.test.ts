@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Alert, deliveryId, type JsonObject, messageId } from '../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
-import type { Format } from '../../src/channels/channel.ts';
-import { createGuardedPost } from '../../src/channels/http.ts';
-import { webhookConfig } from '../../src/channels/webhook/config.ts';
-import { composeWebhook } from '../../src/channels/webhook/message.ts';
-import { webhook } from '../../src/channels/webhook/transport.ts';
-import { DeliveryError } from '../../src/errors.ts';
-import { announcementAlert } from '../../src/features/announcements/alert.ts';
-import { destinationOf, inspectionAlert, notificationAlert, sampleInspection, TX_HASH } from '../support/alerts.ts';
-import { createCertificate } from '../support/certificate.ts';
-import { startHttpReceiver } from '../support/http-receiver.ts';
-import { startProxy } from '../support/proxy.ts';
+import { type Alert, deliveryId, type JsonObject, messageId } from '../../../src/alert.ts';
+import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import type { Format } from '../../../src/channels/channel.ts';
+import { createGuardedPost } from '../../../src/channels/http.ts';
+import { webhookConfig } from '../../../src/channels/webhook/config.ts';
+import { composeWebhook } from '../../../src/channels/webhook/message.ts';
+import { webhook } from '../../../src/channels/webhook/transport.ts';
+import { DeliveryError } from '../../../src/errors.ts';
+import { announcementAlert } from '../../../src/features/announcements/alert.ts';
+import { destinationOf, inspectionAlert, notificationAlert, sampleInspection, TX_HASH } from '../../support/alerts.ts';
+import { createCertificate } from '../../support/certificate.ts';
+import { startHttpReceiver } from '../../support/http-receiver.ts';
+import { startProxy } from '../../support/proxy.ts';
 
 const secretOf = (fill: string): string => `whsec_${Buffer.alloc(32, fill).toString('base64')}`;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { smtpFailure } from '../../src/channels/email/verdicts.ts';
-import type { DeliveryReason } from '../../src/errors.ts';
+import { smtpFailure } from '../../../src/channels/email/verdicts.ts';
+import type { DeliveryReason } from '../../../src/errors.ts';
 
 describe('verdicts', () => {
   const judge = (error: object, sent = false) =>

@@ -1,14 +1,14 @@
 /** Many alerts as one Telegram message, and the alerts of one transaction as one. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Alert } from '../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
-import { FORMATS, type Format, type Message } from '../../src/channels/channel.ts';
-import { composeTelegram, type TelegramBody } from '../../src/channels/telegram/message.ts';
-import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../support/alerts.ts';
-import { hashOf, makeAlert } from '../support/numbered.ts';
-import { activeIn, limitBroken, type Parsed, parseTelegramHtml } from '../support/telegram-reader.ts';
-import { anyText } from '../support/texts.ts';
+import type { Alert } from '../../../src/alert.ts';
+import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import { FORMATS, type Format, type Message } from '../../../src/channels/channel.ts';
+import { composeTelegram, type TelegramBody } from '../../../src/channels/telegram/message.ts';
+import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
+import { hashOf, makeAlert } from '../../support/numbered.ts';
+import { activeIn, limitBroken, type Parsed, parseTelegramHtml } from '../../support/telegram-reader.ts';
+import { anyText } from '../../support/texts.ts';
 
 const CHAT = destinationOf('telegram', '-1001234567890');
 const EXPLORER = 'https://basescan.org/';

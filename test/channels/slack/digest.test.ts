@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Alert, type Destination, messageId } from '../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
-import { FORMATS, type Format, type Message } from '../../src/channels/channel.ts';
-import type { SlackBody } from '../../src/channels/slack/body.ts';
-import { composeSlack } from '../../src/channels/slack/message.ts';
-import { cleanLine } from '../../src/text.ts';
-import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../support/alerts.ts';
-import { HOSTILE_TEXTS } from '../support/hostile.ts';
-import { hashOf } from '../support/numbered.ts';
-import { readSlack } from '../support/slack-reader.ts';
+import { type Alert, type Destination, messageId } from '../../../src/alert.ts';
+import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import { FORMATS, type Format, type Message } from '../../../src/channels/channel.ts';
+import type { SlackBody } from '../../../src/channels/slack/body.ts';
+import { composeSlack } from '../../../src/channels/slack/message.ts';
+import { cleanLine } from '../../../src/text.ts';
+import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
+import { HOSTILE_TEXTS } from '../../support/hostile.ts';
+import { hashOf } from '../../support/numbered.ts';
+import { readSlack } from '../../support/slack-reader.ts';
 
 const BOT = destinationOf('slack', 'C024BE91L');
 const HOOK = destinationOf('slack', 'https://hooks.slack.com/services/T0/B0/key');

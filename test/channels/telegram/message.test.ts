@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Alert } from '../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
-import type { Format } from '../../src/channels/channel.ts';
-import { composeTelegram, type TelegramBody } from '../../src/channels/telegram/message.ts';
-import { cleanLine, cleanText } from '../../src/text.ts';
-import { destinationOf, inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../support/alerts.ts';
-import { activeIn, limitBroken, type Parsed, parseTelegramHtml } from '../support/telegram-reader.ts';
-import { anyText } from '../support/texts.ts';
+import type { Alert } from '../../../src/alert.ts';
+import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import type { Format } from '../../../src/channels/channel.ts';
+import { composeTelegram, type TelegramBody } from '../../../src/channels/telegram/message.ts';
+import { cleanLine, cleanText } from '../../../src/text.ts';
+import { destinationOf, inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../../support/alerts.ts';
+import { activeIn, limitBroken, type Parsed, parseTelegramHtml } from '../../support/telegram-reader.ts';
+import { anyText } from '../../support/texts.ts';
 
 const CHAT = destinationOf('telegram', '-1001234567890');
 const EXPLORER = 'https://basescan.org/';

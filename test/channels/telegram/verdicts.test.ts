@@ -1,7 +1,7 @@
 import { TelegramError } from 'telegraf';
 import { describe, expect, test } from 'vitest';
-import { telegramFailure } from '../../src/channels/telegram/verdicts.ts';
-import type { DeliveryReason } from '../../src/errors.ts';
+import { telegramFailure } from '../../../src/channels/telegram/verdicts.ts';
+import type { DeliveryReason } from '../../../src/errors.ts';
 
 describe('verdicts', () => {
   const judge = (code: number, description: string, parameters = {}, address = '-1/5') =>

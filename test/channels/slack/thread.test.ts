@@ -1,15 +1,15 @@
 /** Threads, edits and files of the Slack channel, against the sandbox's Slack and against scripted answers. */
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Alert, Destination } from '../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
-import type { Format, Message } from '../../src/channels/channel.ts';
-import { createGuardedPost } from '../../src/channels/http.ts';
-import { slackConfig } from '../../src/channels/slack/config.ts';
-import { slack } from '../../src/channels/slack/transport.ts';
-import { createSlackReceiver, slackError } from '../../src/sandbox/receivers/slack/slack.ts';
-import { destinationOf, inspectionAlert } from '../support/alerts.ts';
-import { type Answer, startHttpReceiver } from '../support/http-receiver.ts';
-import { makeAlert } from '../support/numbered.ts';
+import type { Alert, Destination } from '../../../src/alert.ts';
+import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import type { Format, Message } from '../../../src/channels/channel.ts';
+import { createGuardedPost } from '../../../src/channels/http.ts';
+import { slackConfig } from '../../../src/channels/slack/config.ts';
+import { slack } from '../../../src/channels/slack/transport.ts';
+import { createSlackReceiver, slackError } from '../../../src/sandbox/receivers/slack/slack.ts';
+import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
+import { type Answer, startHttpReceiver } from '../../support/http-receiver.ts';
+import { makeAlert } from '../../support/numbered.ts';
 
 const CHANNEL = destinationOf('slack', 'C0SANDBOX01');
 const HOUR_MS = 3_600_000;

@@ -2,12 +2,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
-import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
-import { telegramConfig } from '../../src/channels/telegram/config.ts';
-import { telegram } from '../../src/channels/telegram/transport.ts';
-import { DeliveryError } from '../../src/errors.ts';
-import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
-import { startHttpReceiver } from '../support/http-receiver.ts';
+import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import { telegramConfig } from '../../../src/channels/telegram/config.ts';
+import { telegram } from '../../../src/channels/telegram/transport.ts';
+import { DeliveryError } from '../../../src/errors.ts';
+import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
+import { startHttpReceiver } from '../../support/http-receiver.ts';
 
 const TOKEN = '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
 const DEPENDENCIES = { post: () => Promise.reject(new Error('not by this way')), now: Date.now };

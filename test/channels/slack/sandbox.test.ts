@@ -1,15 +1,15 @@
 /** The Slack channel against the sandbox's Slack, which was written from Slack's documents and not from our code. */
 import { afterEach, expect, test } from 'vitest';
-import type { Alert } from '../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
-import { FORMATS, type Format } from '../../src/channels/channel.ts';
-import { createGuardedPost } from '../../src/channels/http.ts';
-import { slackConfig } from '../../src/channels/slack/config.ts';
-import { slack } from '../../src/channels/slack/transport.ts';
-import { HOSTILE_NAME, HOSTILE_TEXTS } from '../../src/sandbox/hostile.ts';
-import { createSlackReceiver } from '../../src/sandbox/receivers/slack/slack.ts';
-import { cleanLine } from '../../src/text.ts';
-import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../support/alerts.ts';
+import type { Alert } from '../../../src/alert.ts';
+import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import { FORMATS, type Format } from '../../../src/channels/channel.ts';
+import { createGuardedPost } from '../../../src/channels/http.ts';
+import { slackConfig } from '../../../src/channels/slack/config.ts';
+import { slack } from '../../../src/channels/slack/transport.ts';
+import { HOSTILE_NAME, HOSTILE_TEXTS } from '../../../src/sandbox/hostile.ts';
+import { createSlackReceiver } from '../../../src/sandbox/receivers/slack/slack.ts';
+import { cleanLine } from '../../../src/text.ts';
+import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -1,20 +1,20 @@
 /** Incidents and digests by mail: what is composed, and what arrives. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Alert } from '../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
-import type { ComposeContext, Format, Message } from '../../src/channels/channel.ts';
-import type { MailBody } from '../../src/channels/email/body.ts';
-import { emailConfig } from '../../src/channels/email/config.ts';
-import { INLINE_MAX } from '../../src/channels/email/digest-shown.ts';
-import { composeEmail, SUBJECT_LIMIT } from '../../src/channels/email/message.ts';
-import { email } from '../../src/channels/email/transport.ts';
-import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
-import { HOSTILE_TEXTS } from '../support/hostile.ts';
-import { readHtml, readMail } from '../support/mail-reader.ts';
-import { anyAlerts, hashOf, oneIncident, storm } from '../support/parcels.ts';
-import { startSmtpRelay } from '../support/smtp-relay.ts';
-import { anyText } from '../support/texts.ts';
+import type { Alert } from '../../../src/alert.ts';
+import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import type { ComposeContext, Format, Message } from '../../../src/channels/channel.ts';
+import type { MailBody } from '../../../src/channels/email/body.ts';
+import { emailConfig } from '../../../src/channels/email/config.ts';
+import { INLINE_MAX } from '../../../src/channels/email/digest-shown.ts';
+import { composeEmail, SUBJECT_LIMIT } from '../../../src/channels/email/message.ts';
+import { email } from '../../../src/channels/email/transport.ts';
+import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
+import { HOSTILE_TEXTS } from '../../support/hostile.ts';
+import { readHtml, readMail } from '../../support/mail-reader.ts';
+import { anyAlerts, hashOf, oneIncident, storm } from '../../support/parcels.ts';
+import { startSmtpRelay } from '../../support/smtp-relay.ts';
+import { anyText } from '../../support/texts.ts';
 
 const MAILBOX = destinationOf('email', 'oncall@example.com');
 const CONTEXT: ComposeContext = { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:20:00.000Z' };

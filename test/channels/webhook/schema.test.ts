@@ -2,18 +2,18 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Alert, ANNOUNCEMENTS, CHANGES } from '../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
-import { FORMATS, type Format } from '../../src/channels/channel.ts';
-import { composeWebhook } from '../../src/channels/webhook/message.ts';
-import { payloadJsonSchema } from '../../src/channels/webhook/schema.ts';
-import { ASSESSMENTS } from '../../src/config/sections.ts';
-import { announcementAlert } from '../../src/features/announcements/alert.ts';
-import { sampleAlert } from '../../src/features/sample/alert.ts';
-import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
+import { type Alert, ANNOUNCEMENTS, CHANGES } from '../../../src/alert.ts';
+import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import { FORMATS, type Format } from '../../../src/channels/channel.ts';
+import { composeWebhook } from '../../../src/channels/webhook/message.ts';
+import { payloadJsonSchema } from '../../../src/channels/webhook/schema.ts';
+import { ASSESSMENTS } from '../../../src/config/sections.ts';
+import { announcementAlert } from '../../../src/features/announcements/alert.ts';
+import { sampleAlert } from '../../../src/features/sample/alert.ts';
+import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 
 const SHIPPED: z.core.JSONSchema.JSONSchema = JSON.parse(
-  readFileSync(new URL('../../config/webhook.schema.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../config/webhook.schema.json', import.meta.url), 'utf8'),
 );
 const schema = z.fromJSONSchema(SHIPPED);
 

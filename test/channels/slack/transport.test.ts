@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Alert, JsonObject } from '../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
-import { FORMATS, type Format } from '../../src/channels/channel.ts';
-import { createGuardedPost } from '../../src/channels/http.ts';
-import type { SlackBody } from '../../src/channels/slack/body.ts';
-import { slackConfig } from '../../src/channels/slack/config.ts';
-import { escapeSlack } from '../../src/channels/slack/markup.ts';
-import { composeSlack } from '../../src/channels/slack/message.ts';
-import { slack } from '../../src/channels/slack/transport.ts';
-import { SLACK_CODES } from '../../src/channels/slack/verdicts.ts';
-import { cleanLine, cleanText } from '../../src/text.ts';
-import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../support/alerts.ts';
-import { startHttpReceiver } from '../support/http-receiver.ts';
-import { parseSlack, readSlack } from '../support/slack-reader.ts';
+import type { Alert, JsonObject } from '../../../src/alert.ts';
+import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import { FORMATS, type Format } from '../../../src/channels/channel.ts';
+import { createGuardedPost } from '../../../src/channels/http.ts';
+import type { SlackBody } from '../../../src/channels/slack/body.ts';
+import { slackConfig } from '../../../src/channels/slack/config.ts';
+import { escapeSlack } from '../../../src/channels/slack/markup.ts';
+import { composeSlack } from '../../../src/channels/slack/message.ts';
+import { slack } from '../../../src/channels/slack/transport.ts';
+import { SLACK_CODES } from '../../../src/channels/slack/verdicts.ts';
+import { cleanLine, cleanText } from '../../../src/text.ts';
+import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
+import { startHttpReceiver } from '../../support/http-receiver.ts';
+import { parseSlack, readSlack } from '../../support/slack-reader.ts';
 
 const CHANNEL = destinationOf('slack', 'C024BE91L');
 

@@ -1,18 +1,18 @@
 /** The Telegram channel against the sandbox's Telegram, which was written from the Bot API's documents and sources. */
 import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Alert } from '../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
-import type { Format, Message } from '../../src/channels/channel.ts';
-import { telegramConfig } from '../../src/channels/telegram/config.ts';
-import type { TelegramBody } from '../../src/channels/telegram/message.ts';
-import { telegram } from '../../src/channels/telegram/transport.ts';
-import { DeliveryError } from '../../src/errors.ts';
-import { createTelegramReceiver, telegramVerdict } from '../../src/sandbox/receivers/telegram/telegram.ts';
-import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
-import { startHttpReceiver } from '../support/http-receiver.ts';
-import { hashOf, makeAlert } from '../support/numbered.ts';
-import { until } from '../support/until.ts';
+import type { Alert } from '../../../src/alert.ts';
+import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import type { Format, Message } from '../../../src/channels/channel.ts';
+import { telegramConfig } from '../../../src/channels/telegram/config.ts';
+import type { TelegramBody } from '../../../src/channels/telegram/message.ts';
+import { telegram } from '../../../src/channels/telegram/transport.ts';
+import { DeliveryError } from '../../../src/errors.ts';
+import { createTelegramReceiver, telegramVerdict } from '../../../src/sandbox/receivers/telegram/telegram.ts';
+import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
+import { startHttpReceiver } from '../../support/http-receiver.ts';
+import { hashOf, makeAlert } from '../../support/numbered.ts';
+import { until } from '../../support/until.ts';
 
 const TOKEN = '123456789:sandbox';
 const CHAT = '-1001234567890';

@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseAddress, parseMailbox } from '../../src/channels/email/address.ts';
-import { emailConfig } from '../../src/channels/email/config.ts';
-import { email } from '../../src/channels/email/transport.ts';
-import { anyText } from '../support/texts.ts';
+import { parseAddress, parseMailbox } from '../../../src/channels/email/address.ts';
+import { emailConfig } from '../../../src/channels/email/config.ts';
+import { email } from '../../../src/channels/email/transport.ts';
+import { anyText } from '../../support/texts.ts';
 
 describe('addresses', () => {
   test.each([

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Alert } from '../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
-import type { ComposeContext } from '../../src/channels/channel.ts';
-import type { MailBody } from '../../src/channels/email/body.ts';
-import { composeEmail } from '../../src/channels/email/message.ts';
-import { cleanLine, cleanText } from '../../src/text.ts';
-import { destinationOf, inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../support/alerts.ts';
-import { readHtml } from '../support/mail-reader.ts';
-import { anyText } from '../support/texts.ts';
+import type { Alert } from '../../../src/alert.ts';
+import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import type { ComposeContext } from '../../../src/channels/channel.ts';
+import type { MailBody } from '../../../src/channels/email/body.ts';
+import { composeEmail } from '../../../src/channels/email/message.ts';
+import { cleanLine, cleanText } from '../../../src/text.ts';
+import { destinationOf, inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../../support/alerts.ts';
+import { readHtml } from '../../support/mail-reader.ts';
+import { anyText } from '../../support/texts.ts';
 
 const MAILBOX = destinationOf('email', 'oncall@example.com');
 const OTHER_MAILBOX = destinationOf('email', 'lead@example.com');
