@@ -7,7 +7,7 @@ import { createAnnounce } from '../features/announcements/announce.ts';
 import { createEnqueueOnce } from '../features/announcements/enqueue-once.ts';
 import { createHoldAnnouncer } from '../features/approval/announce.ts';
 import { correlationSettings, createCorrelation } from '../features/correlation/correlate.ts';
-import { createContext } from '../features/enrichment/enrich.ts';
+import { createEnrichment } from '../features/enrichment/enrich.ts';
 import { createFallback } from '../features/fallback/fallback.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { createMuteExpiry } from '../features/mutes/expiry.ts';
@@ -94,7 +94,7 @@ export const openDispatch = (dependencies: OpenDispatch) => {
     log,
   });
   const { dispatch, dispatchRouted } = createDispatch({
-    withContext: createContext({ firstSeen: store.firstSeen, protocolOf, log }),
+    withContext: createEnrichment({ firstSeen: store.firstSeen, protocolOf, log }),
     routesOf,
     onRouted: ({ service, protocol, source }) => metrics.alerts.inc({ service, protocol, source }),
     onUnroutable: createUnroutable({

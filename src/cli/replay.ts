@@ -5,7 +5,7 @@ import { openView } from '../app/view.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
-import { createContext } from '../features/enrichment/enrich.ts';
+import { createEnrichment } from '../features/enrichment/enrich.ts';
 import { openHistory } from '../features/replay/history.ts';
 import {
   type ReplayCounts,
@@ -46,7 +46,7 @@ const destinationsOf = (to: string | undefined, config: Config): Destination[] |
 const openResend = async (config: Config, trusted: readonly Destination[], context: CommandContext) => {
   const view = await openView(config);
   const { store, catalog, close } = view;
-  const withContext = createContext({
+  const withContext = createEnrichment({
     firstSeen: store.firstSeen,
     protocolOf: catalog.protocolOf,
   });

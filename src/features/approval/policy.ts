@@ -1,10 +1,10 @@
-/** Which destinations may be sent to, where new ones have to be approved first. Pure. */
+/** Which destinations are open, where `destinations.gate` demands an approval of new ones. Pure. */
 import type { ChannelEntry, Destination } from '../../alert.ts';
 import { createGlobs } from '../../globs.ts';
 import { type RouteSettings, routeEntries } from '../routes/rules.ts';
 
 export interface ApprovalSettings {
-  /** False: everything is open. */
+  /** `destinations.gate`. False: every destination is open. */
   gate: boolean;
   /** `KIND:GLOB` each, see `fitsEntry`. */
   allow: readonly string[];
@@ -19,8 +19,8 @@ type Fits = (address: string) => boolean;
 const WEB = /^(https?):\/\/([^/]*)(.*)$/is;
 
 /**
- * A web address by its host and its path, each by a glob of its own: the `*` of `*.example.com/*` must not reach over
- * a path to a host that only seems to be one. Without a path every path fits; http has to be spelled out.
+ * Matches a web address by host and path, each with a glob of its own: the `*` of `*.example.com/*` must not match across
+ * a slash and make a foreign host fit. Without a path every path fits; http has to be spelled out.
  */
 const fitsWeb = (glob: string): Fits => {
   const [, scheme = 'https', hostGlob = '', pathGlob = ''] =
@@ -33,7 +33,7 @@ const fitsWeb = (glob: string): Fits => {
   };
 };
 
-/** What one entry of `allow` lets through. The domain of a mailbox has no case; chats and channels have one. */
+/** Which destinations one entry of `allow` opens. Case is ignored for mailboxes, not for chats and channels. */
 const fitsEntry = (entry: string): IsOpen => {
   const [kind = '', ...rest] = entry.split(':');
   const glob = rest.join(':');

@@ -1,6 +1,7 @@
-/** Destinations that wait to be approved, what waits for them in full, and what was decided of which. */
+/** Decisions on destinations, and the alerts that are held for those nobody has approved. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../../alert.ts';
+import { chunksOf } from '../../chunks.ts';
 import { type Target, targetOf } from '../../ledger/record.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
@@ -15,15 +16,15 @@ export interface HeldDestination {
   destination: Destination;
   /** ISO 8601. */
   since: string;
-  /** Alerts that wait for it. */
+  /** Alerts that are held for it. */
   waiting: number;
-  /** People were told of it. */
+  /** It was announced that alerts are held for it. */
   isAnnounced: boolean;
-  /** Somebody wanted nothing to be sent there. */
+  /** Somebody revoked its approval. */
   isRevoked: boolean;
 }
 
-export interface ApprovalStore {
+export interface DecisionStore {
   approvals(): Promise<Decision[]>;
   /** Those that nobody has approved since. */
   revocations(): Promise<Decision[]>;
@@ -33,28 +34,33 @@ export interface ApprovalStore {
   approve(destinations: readonly Target[]): Promise<void>;
   /** From here on everything is held for it. False where it was revoked before. */
   revoke(destination: Target): Promise<boolean>;
-  /** Keeps alerts for a destination; durable when it resolves. `approved`: it has been meanwhile, so they are to be sent. */
+}
+
+export interface HoldStore {
+  /** Holds alerts; durable when it resolves. `approved`: the destination was approved meanwhile, so send them. */
   hold(destination: Destination, alerts: readonly Alert[]): Promise<'approved' | 'held'>;
   /** Oldest first. */
   list(): Promise<HeldDestination[]>;
-  /** Some of the alerts that wait for a destination. */
+  /** Some of the alerts that are held for a destination. */
   some(id: string): Promise<Alert[]>;
-  /** Ids of those of `alerts` that wait for a destination. */
+  /** Ids of those of `alerts` that are held for a destination. */
   waiting(id: string, alerts: readonly string[]): Promise<ReadonlySet<string>>;
   /** Takes alerts out, once they are elsewhere; a destination goes with its last one. */
   remove(id: string, alerts: readonly string[]): Promise<void>;
-  /** Notes that people were told of it. */
+  /** Notes that it was announced. */
   announced(id: string): Promise<void>;
 }
 
-/** KEYS: the approvals, the held destinations, what waits for this one; ARGV: its id, itself; then by alert its id, itself. */
+export type ApprovalStore = DecisionStore & HoldStore;
+
+/** KEYS: the approvals, the held destinations, the alerts held for this one; ARGV: its id, itself; then by alert its id, itself. */
 const HOLD = `
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 0 end
 redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
 for i = 3, #ARGV, 2 do redis.call('HSETNX', KEYS[3], ARGV[i], ARGV[i + 1]) end
 return 1`;
 
-/** KEYS: the held destinations, what waits for this one; ARGV: its id; then alerts' ids. */
+/** KEYS: the held destinations, the alerts held for this one; ARGV: its id; then alerts' ids. */
 const REMOVE = `
 for i = 2, #ARGV do redis.call('HDEL', KEYS[2], ARGV[i]) end
 if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('HDEL', KEYS[1], ARGV[1], ARGV[1] .. ' announcedAt') end
@@ -67,52 +73,61 @@ interface Written {
   since: string;
 }
 
-export const createApprovalStore = (redis: Redis | Cluster, prefix: string, now: () => number): ApprovalStore => {
-  const approvedKey = `${prefix}:approved`;
-  const revokedKey = `${prefix}:revoked`;
-  const heldKey = `${prefix}:held`;
-  const alertsKey = (id: string): string => `${prefix}:held:${id}`;
-  const nowIso = (): string => iso(now());
+const keysOf = (prefix: string) => ({
+  approved: `${prefix}:approved`,
+  revoked: `${prefix}:revoked`,
+  held: `${prefix}:held`,
+  alerts: (id: string): string => `${prefix}:held:${id}`,
+});
+
+const createDecisionStore = (redis: Redis | Cluster, prefix: string, now: () => number): DecisionStore => {
+  const keys = keysOf(prefix);
 
   const decisions = async (key: string): Promise<Decision[]> =>
     Object.values(await redis.hgetall(key))
       .map((json) => JSON.parse(json) as Decision)
       .sort((a, b) => a.at.localeCompare(b.at));
 
-  const decisionOn = (one: Target): string => JSON.stringify({ ...targetOf(one), at: nowIso() });
+  const decisionOn = (one: Target): string => JSON.stringify({ ...targetOf(one), at: iso(now()) });
 
   return {
-    approvals: () => decisions(approvedKey),
-    revocations: () => decisions(revokedKey),
-    approved: async () => new Set(await redis.hkeys(approvedKey)),
+    approvals: () => decisions(keys.approved),
+    revocations: () => decisions(keys.revoked),
+    approved: async () => new Set(await redis.hkeys(keys.approved)),
     approve: async (destinations) => {
       const batch = redis.multi();
       for (const one of destinations) {
-        batch.hsetnx(approvedKey, one.id, decisionOn(one)).hdel(revokedKey, one.id);
+        batch.hsetnx(keys.approved, one.id, decisionOn(one)).hdel(keys.revoked, one.id);
       }
       await execute(batch);
     },
     revoke: async (one) => {
-      const batch = redis.multi().hdel(approvedKey, one.id).hsetnx(revokedKey, one.id, decisionOn(one));
+      const batch = redis.multi().hdel(keys.approved, one.id).hsetnx(keys.revoked, one.id, decisionOn(one));
       return (await execute(batch)).includes(1);
     },
+  };
+};
+
+const createHoldStore = (redis: Redis | Cluster, prefix: string, now: () => number): HoldStore => {
+  const keys = keysOf(prefix);
+  return {
     hold: async (destination, alerts) => {
       const { id } = destination;
-      const written: Written = { destination, since: nowIso() };
-      for (let start = 0; start < alerts.length; start += CHUNK) {
-        const some = alerts.slice(start, start + CHUNK).flatMap((alert) => [alert.id, JSON.stringify(alert)]);
-        const keys = [approvedKey, heldKey, alertsKey(id)];
-        if ((await redis.eval(HOLD, 3, ...keys, id, JSON.stringify(written), ...some)) !== 1) return 'approved';
+      const written = JSON.stringify({ destination, since: iso(now()) } satisfies Written);
+      for (const chunk of chunksOf(alerts, CHUNK)) {
+        const some = chunk.flatMap((alert) => [alert.id, JSON.stringify(alert)]);
+        const answer = await redis.eval(HOLD, 3, keys.approved, keys.held, keys.alerts(id), id, written, ...some);
+        if (answer !== 1) return 'approved';
       }
       return 'held';
     },
     list: async () => {
-      const fields = await redis.hgetall(heldKey);
+      const fields = await redis.hgetall(keys.held);
       const all = Object.entries(fields).filter(([field]) => !field.includes(' '));
-      const revoked = new Set(all.length === 0 ? [] : await redis.hkeys(revokedKey));
+      const revoked = new Set(all.length === 0 ? [] : await redis.hkeys(keys.revoked));
       const read = async (id: string, json: string): Promise<HeldDestination> => ({
         ...(JSON.parse(json) as Written),
-        waiting: await redis.hlen(alertsKey(id)),
+        waiting: await redis.hlen(keys.alerts(id)),
         isAnnounced: `${id} announcedAt` in fields,
         isRevoked: revoked.has(id),
       });
@@ -120,20 +135,25 @@ export const createApprovalStore = (redis: Redis | Cluster, prefix: string, now:
       return held.sort((a, b) => a.since.localeCompare(b.since) || a.destination.id.localeCompare(b.destination.id));
     },
     some: async (id) => {
-      const ids = (await redis.hkeys(alertsKey(id))).slice(0, CHUNK);
-      const found = ids.length === 0 ? [] : await redis.hmget(alertsKey(id), ...ids);
+      const ids = (await redis.hkeys(keys.alerts(id))).slice(0, CHUNK);
+      const found = ids.length === 0 ? [] : await redis.hmget(keys.alerts(id), ...ids);
       return found.flatMap((json) => (json === null ? [] : [JSON.parse(json) as Alert]));
     },
     waiting: async (id, alerts) => {
       if (alerts.length === 0) return new Set();
-      const found = await redis.hmget(alertsKey(id), ...alerts);
+      const found = await redis.hmget(keys.alerts(id), ...alerts);
       return new Set(alerts.filter((_, index) => typeof found[index] === 'string'));
     },
     remove: async (id, alerts) => {
-      await redis.eval(REMOVE, 2, heldKey, alertsKey(id), id, ...alerts);
+      await redis.eval(REMOVE, 2, keys.held, keys.alerts(id), id, ...alerts);
     },
     announced: async (id) => {
-      await redis.hset(heldKey, `${id} announcedAt`, nowIso());
+      await redis.hset(keys.held, `${id} announcedAt`, iso(now()));
     },
   };
 };
+
+export const createApprovalStore = (redis: Redis | Cluster, prefix: string, now: () => number): ApprovalStore => ({
+  ...createDecisionStore(redis, prefix, now),
+  ...createHoldStore(redis, prefix, now),
+});

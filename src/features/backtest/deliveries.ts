@@ -10,7 +10,7 @@ import { oldestFirst } from '../../queue/batch-store.ts';
 import { iso } from '../../time.ts';
 import { createApprovalPolicy, trustedBy } from '../approval/policy.ts';
 import { comparisonOf, correlationSettings } from '../correlation/correlate.ts';
-import { type Booked, coveringAlertAt } from '../correlation/match.ts';
+import { coveringAlertAt, type Recorded } from '../correlation/match.ts';
 import { routeSettings } from '../routes/routes.ts';
 import { type Load, type LoadMessage, loadOf } from './load.ts';
 import { type Arrival, forecast } from './simulate.ts';
@@ -39,7 +39,7 @@ export interface DeliveryLoads {
 
 /** What the books would say of transactions at a moment. */
 const createReconciler = () => {
-  const byTransaction = new Map<string, (Booked & { at: number })[]>();
+  const byTransaction = new Map<string, (Recorded & { at: number })[]>();
   return {
     note: (at: number, { alert, destinations }: Routed): void => {
       if (alert.txHash === undefined) return;
@@ -47,7 +47,7 @@ const createReconciler = () => {
       byTransaction.set(alert.txHash, known);
       known.push({ at, alert, deliveries: destinations.map((destination) => ({ state: 'waiting', destination })) });
     },
-    on: (hash: string, moment: number): Booked[] => (byTransaction.get(hash) ?? []).filter(({ at }) => at <= moment),
+    on: (hash: string, moment: number): Recorded[] => (byTransaction.get(hash) ?? []).filter(({ at }) => at <= moment),
   };
 };
 

@@ -1,4 +1,4 @@
-/** Deliveries that need no message of their own, as another alert tells the same there. */
+/** Ends deliveries that need no message of their own, because another alert covers them at their destination. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../../alert.ts';
 import { RECORD_ATTEMPT } from '../../ledger/ledger.ts';
@@ -7,7 +7,7 @@ import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
 
 export interface CoveredDeliveries {
-  /** Ends a delivery as told with another alert. False where it was tried or has ended: then it goes its own way. */
+  /** Records a delivery as delivered with `other`. False where it was tried or has ended already: nothing changes. */
   end(alert: Alert, destination: Destination, other: Alert['id']): Promise<boolean>;
 }
 
@@ -31,19 +31,12 @@ export const createCoveredDeliveries = (
       if (before && (before.state !== 'waiting' || before.attempts.length > 0)) return false;
       const batch = redis.pipeline();
       recordAlert(batch, keys, alert);
-      if (before === undefined) batch.hsetnx(keys.alert(alert.id), destination.id, json);
-      else
-        batch.eval(
-          RECORD_ATTEMPT,
-          3,
-          keys.alert(alert.id),
-          keys.waiting,
-          keys.open(alert),
-          destination.id,
-          json,
-          '1',
-          alert.id,
-        );
+      if (before === undefined) {
+        batch.hsetnx(keys.alert(alert.id), destination.id, json);
+      } else {
+        const own = [keys.alert(alert.id), keys.waiting, keys.open(alert)];
+        batch.eval(RECORD_ATTEMPT, own.length, ...own, destination.id, json, '1', alert.id);
+      }
       return (await execute(batch)).at(-1) === 1;
     },
   };

@@ -1,4 +1,4 @@
-/** What helps to decide on an inspection at night, from the inspection and what the service lists of its protocol. Pure. */
+/** What helps to decide on an inspection: derived from it, and from what the service lists of its protocol. Pure. */
 import {
   type Alert,
   type AlertContext,
@@ -9,7 +9,7 @@ import {
 } from '../../alert.ts';
 import type { Facts } from './first-seen.ts';
 
-/** What is known of a protocol when one of its inspections is judged. */
+/** What the catalog knows of a protocol. */
 export interface Knowledge {
   /** Groups of detectors by assessment. */
   triggers?: Readonly<Record<string, readonly (readonly string[])[]>>;
@@ -21,7 +21,7 @@ type Judged = Pick<Alert, 'source' | 'type' | 'item'>;
 const objectOf = (value: JsonValue | undefined): JsonObject | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
 
-/** Undefined where the inspection does not tell. */
+/** Undefined where the inspection does not say. */
 const firedOf = (alert: Judged): string[] | undefined =>
   objectOf(alert.item.detections) === undefined ? undefined : firedDetectors(alert);
 
@@ -37,7 +37,7 @@ const triggerOf = ({ triggers }: Knowledge, alert: Judged): AlertContext['trigge
   const fired = firedOf(alert);
   if (triggers === undefined || fired === undefined) return undefined;
   const listed = Object.hasOwn(triggers, assessment) ? (triggers[assessment] ?? []) : [];
-  // An empty group would always match, and says nothing.
+  // An empty group always matches and says nothing.
   const groups = listed.filter((group) => group.length > 0);
   const names = new Set(fired.map(plain));
   const index = groups.findIndex((group) => group.every((name) => names.has(plain(name))));
@@ -46,7 +46,7 @@ const triggerOf = ({ triggers }: Knowledge, alert: Judged): AlertContext['trigge
   return { groups: groups.length, ...(matched && { matched }) };
 };
 
-/** An inspection that names more is judged by the first, and then nothing is denied. */
+/** Contracts of an inspection that are looked at; where it names more, `none of them` is never said. */
 const MOST_TOUCHED = 50;
 const NAME_LIMIT = 100;
 

@@ -1,25 +1,25 @@
-/** Puts onto inspections' alerts what helps to decide. Asks Redis only; a failure costs the context, never the alert. */
+/** Adds to alerts of inspections what helps to decide. Asks only Redis; a failure costs the context, never the alert. */
 import type { Logger } from 'pino';
 import type { Alert, AlertContext } from '../../alert.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
 import { contextOf, factsOf } from './context.ts';
 import type { FirstSeen } from './first-seen.ts';
 
-export interface ContextDependencies {
+export interface EnrichmentDependencies {
   firstSeen: FirstSeen;
   /** What the catalog knows of an alert's protocol. */
   protocolOf(alert: Alert): Promise<Pick<CatalogEntry, 'triggers' | 'assets'> | undefined>;
-  /** Default: a failure is not said. */
+  /** Default: a failure is not logged. */
   log?: Pick<Logger, 'warn'>;
 }
 
 const isJudged = ({ source, type, followUp }: Alert): boolean =>
   source === 'inspections' && type !== 'test.sample' && followUp === undefined;
 
-export const createContext = ({ firstSeen, protocolOf, log }: ContextDependencies) => {
+export const createEnrichment = ({ firstSeen, protocolOf, log }: EnrichmentDependencies) => {
   let isFailing = false;
 
-  /** History that is forwarded again is no news, and makes nothing known. */
+  /** A replay is no news: it only reads what was seen before. */
   const contextFor = async (alert: Alert): Promise<AlertContext> => {
     const facts = factsOf(alert);
     const [known, first] = await Promise.all([
@@ -36,8 +36,8 @@ export const createContext = ({ firstSeen, protocolOf, log }: ContextDependencie
       isFailing = false;
       return { ...alert, context };
     } catch (error) {
-      if (!isFailing)
-        log?.warn({ service: alert.service, item: alert.itemId, err: error }, 'alerts go without context');
+      const line = { service: alert.service, item: alert.itemId, err: error };
+      if (!isFailing) log?.warn(line, 'alerts are sent without context');
       isFailing = true;
       return { ...alert, context: {} };
     }

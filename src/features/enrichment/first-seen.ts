@@ -1,7 +1,7 @@
 /**
- * What a protocol was alerted about before, so that people learn what is new. A fact belongs to the alert that came with it
- * first, so that the same alert gets the same answer however often it is asked. Bounded, and honest about how far back it
- * goes.
+ * Which origins and detectors a protocol had alerts of before, so that people learn what is new. A fact belongs to the
+ * first alert that had it, so that the same alert gets the same answer however often it is asked. The memory is bounded,
+ * and says how far back it goes.
  */
 import type { Cluster, Redis } from 'ioredis';
 import { type Alert, type AlertContext, contentId } from '../../alert.ts';

@@ -9,7 +9,7 @@ import { type MuteReport, muteReportTexts } from './report.ts';
 import { endOf, type HiddenItem, type MuteStore, type StoredMute } from './store.ts';
 
 export interface MuteExpiryDependencies {
-  mutes: Pick<MuteStore, 'close' | 'hidden' | 'hiddenFrom' | 'told' | 'forget'>;
+  mutes: Pick<MuteStore, 'close' | 'hidden' | 'hiddenFrom' | 'reported' | 'forget'>;
   activeMutes: Pick<ActiveMutes, 'refresh'>;
   announce: Announce;
   /** Gets the report where a mute hid alerts from programs only. */
@@ -116,7 +116,7 @@ export const createMuteExpiry = (dependencies: MuteExpiryDependencies) => {
       const rest = listed && (await reporter.unlisted(ended, others, listed));
       if (rest && rest.items.length > 0) await reporter.toFallback(ended, rest);
     }
-    await mutes.told(mute.id, now());
+    await mutes.reported(mute.id, now());
   };
 
   return async (): Promise<void> => {

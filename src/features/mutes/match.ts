@@ -2,19 +2,19 @@
 import { type Alert, type Destination, firedDetectors, isAnnouncement, isSample, type Mute } from '../../alert.ts';
 import { createGlobs } from '../../globs.ts';
 
-/** A delivery that is kept back, and the mute that does it. */
+/** A muted delivery, and the mute that hides it. */
 export interface Muted {
   destination: Destination;
   mute: Mute;
 }
 
 /**
- * The mute that keeps an alert from a destination; of several the one that does so longest. `wasMuted`: it follows an
- * alert that was muted there, so its detectors do not matter any more.
+ * The mute that hides an alert from a destination; of several the one that lasts longest. `wasMuted`: the alert is a
+ * follow-up of one that was muted there, so its detectors do not matter.
  */
 export type MuteOf = (alert: Alert, destination: Destination, wasMuted?: boolean) => Mute | undefined;
 
-/** What an operator asked for, and what Tocsin says itself, is told whatever is muted. */
+/** What an operator asked for, and announcements, are sent whatever is muted. */
 const isMutable = (alert: Alert): boolean => !(isAnnouncement(alert) || isSample(alert) || alert.replay);
 
 const byEnd = (a: Mute, b: Mute): number => a.until.localeCompare(b.until);
@@ -47,7 +47,7 @@ export const createMuteOf = (mutes: readonly Mute[], never: readonly string[]): 
     if (fired.some(isFloor)) return undefined;
     const near = compiled.filter(({ fits }) => fits(alert, destination));
     const whole = near.filter(({ isWhole }) => isWhole || wasMuted).map(({ mute }) => mute);
-    // Every detector that fired has to be muted: one alone that is not is news. A follow-up tells of none.
+    // Every detector that fired has to be muted: a single one that is not makes it news. A follow-up names none.
     const byDetector = alert.followUp
       ? []
       : fired.map((name) => last(near.filter(({ hasDetector }) => hasDetector(name)).map(({ mute }) => mute)));

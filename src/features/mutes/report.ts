@@ -1,17 +1,16 @@
-/** What is told when a mute ends. Pure. */
-
+/** The report of a mute that has ended: which alerts it hid. Pure. */
 import { scopeText } from '../../ops/wording.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import { clockText, iso } from '../../time.ts';
 import { type HiddenItem, MOST_LISTED, type StoredMute } from './store.ts';
 
-/** What one message, or several, shall tell. */
+/** What one message, or several, shall list. */
 export interface MuteReport {
   /** Alerts in all. */
   hid: number;
   /** Those that are known, in any order. */
   items: readonly HiddenItem[];
-  /** Names of those who were to get them, where others are told. */
+  /** Names of the destinations that were to get them, where the report goes to others. */
   insteadOf?: readonly string[];
 }
 

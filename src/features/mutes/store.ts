@@ -1,23 +1,23 @@
-/** The mutes there are, and what each hides: kept until its end is told. */
+/** Mutes in Redis, and what each of them hides until it is reported. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Mute } from '../../alert.ts';
 import { type DeliveryRecord, ledgerKeys, recordAlert, targetOf } from '../../ledger/record.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
 
-/** A mute and what became of it. Times are ISO 8601. */
+/** A mute and what became of it. Times are ISO 8601. The names of the facts are those in Redis. */
 export interface StoredMute extends Mute {
   /** Ended by hand. */
   endedAt?: string;
   /** From then on it hides nothing more. */
   closedAt?: string;
-  /** What it hid was told, or it hid nothing. */
+  /** The list of what it hid was sent, or it hid nothing. */
   toldAt?: string;
   /** Alerts that it hid, at one destination or more. */
   hid: number;
 }
 
-/** As much of an alert as is told of it when its mute ends. */
+/** As much of an alert as the report of a mute lists. */
 export interface HiddenItem {
   protocol: string;
   type: string;
@@ -45,16 +45,18 @@ export interface HiddenList {
 }
 
 export interface MuteStore {
-  /** All that are kept, those that ended lately among them. */
+  /** All that are kept, with those that ended lately. */
   list(): Promise<StoredMute[]>;
-  /** One that is known stays as it is. True where it was not known. */
+  /** A mute that is stored already stays as it is. True where it was new. */
   add(mute: Mute): Promise<boolean>;
-  /** Ends it at `at`, in epoch milliseconds. One that was ended before stays so. */
+  /** Ends it at `at`, in epoch milliseconds. A mute that was ended before stays so. */
   end(id: string, at: number): Promise<void>;
+  /** From here on it hides nothing more, in no daemon. */
+  close(id: string, at: number): Promise<void>;
   /**
-   * Books an alert's deliveries as muted and notes them for the mute's end, both or nothing. Gives those that it hides
-   * from now on, and those that it does not, as they are on their way or delivered already; undefined where the mute is
-   * closed.
+   * Records an alert's deliveries as muted and lists them for the mute's report, both or nothing. Gives the destinations
+   * that it hides the alert from now, and those where the alert is on its way or delivered already; undefined where the
+   * mute is closed.
    */
   hide(
     mute: Mute,
@@ -62,16 +64,14 @@ export interface MuteStore {
     item: HiddenItem,
     destinations: readonly Destination[],
   ): Promise<{ hid: Destination[]; others: Destination[] } | undefined>;
-  /** From here on it hides nothing more, in no daemon. */
-  close(id: string, at: number): Promise<void>;
   hidden(id: string): Promise<Hidden>;
   /**
-   * Of what was noted before there were lists by destination, each destination has all. Undefined where another daemon
-   * has told the mute's end meanwhile.
+   * Alerts that were hidden before there were lists by destination are in the list of every destination. Undefined where
+   * another daemon has reported the mute meanwhile.
    */
   hiddenFrom(id: string, destination: Destination): Promise<HiddenList | undefined>;
-  /** Notes that its end is told, and forgets what it hid. */
-  told(id: string, at: number): Promise<void>;
+  /** Notes that the report was sent, and forgets what the mute hid. */
+  reported(id: string, at: number): Promise<void>;
   /** Forgets mutes. */
   forget(ids: readonly string[]): Promise<void>;
 }
@@ -80,12 +80,12 @@ export interface MuteStore {
 export const endOf = ({ until, endedAt = until, closedAt = until }: StoredMute): number =>
   Math.min(...[until, endedAt, closedAt].map((at) => Date.parse(at)));
 
-/** So many a destination are listed when a mute ends; about 300 bytes each, less than the books keep of them. */
+/** Alerts that a report lists for each destination; about 300 bytes each, less than the ledger keeps of them. */
 export const MOST_LISTED = 5000;
 
 /**
- * KEYS: the mutes, the alert in the books, what the mute hides, and by destination the list of it; ARGV: the mute's id,
- * the alert's, the item, how many items a list keeps; then by destination its id, its record in the books, itself. False
+ * KEYS: the mutes, the alert in the ledger, what the mute hides, and by destination the list of it; ARGV: the mute's id,
+ * the alert's, the item, how many items a list keeps; then by destination its id, its record in the ledger, itself. False
  * where the mute is closed or unknown.
  */
 const HIDE = `
@@ -121,22 +121,26 @@ const toStored = (fields: Readonly<Record<string, string>>, id: string, json: st
   return { ...(JSON.parse(json) as Mute), hid: 0, ...Object.fromEntries(facts) };
 };
 
-/** By what follows in the field's name. */
+/** By what follows `beginning` in the field's name. */
 const entriesOf = <T>(fields: Readonly<Record<string, string>>, beginning = ''): [string, T][] =>
   Object.entries(fields).flatMap(([field, json]) =>
     field.startsWith(beginning) ? [[field.slice(beginning.length), JSON.parse(json) as T]] : [],
   );
 
-export const createMuteStore = (
-  redis: Redis | Cluster,
-  prefix: string,
-  now: () => number,
-  mostListed = MOST_LISTED,
-): MuteStore => {
-  const key = `${prefix}:mutes`;
-  const hiddenKey = (id: string): string => `${prefix}:muted:${id}`;
-  const listKey = (id: string, destination: string): string => `${hiddenKey(id)}:${destination}`;
-  const books = ledgerKeys(prefix);
+const keysOf = (prefix: string) => {
+  const hidden = (id: string): string => `${prefix}:muted:${id}`;
+  return {
+    mutes: `${prefix}:mutes`,
+    hidden,
+    list: (id: string, destination: string): string => `${hidden(id)}:${destination}`,
+  };
+};
+
+type HidingStore = Pick<MuteStore, 'hide' | 'hidden' | 'hiddenFrom'>;
+
+const createHiding = (redis: Redis | Cluster, prefix: string, now: () => number, mostListed: number): HidingStore => {
+  const keys = keysOf(prefix);
+  const ledger = ledgerKeys(prefix);
 
   const recordOf = (destination: Destination, { id, reason }: Mute): DeliveryRecord => {
     const at = iso(now());
@@ -145,56 +149,65 @@ export const createMuteStore = (
   };
 
   return {
-    list: async () => {
-      const fields = await redis.hgetall(key);
-      return Object.entries(fields).flatMap(([id, json]) => (id.includes(' ') ? [] : [toStored(fields, id, json)]));
-    },
-    add: async (mute) => (await redis.hsetnx(key, mute.id, JSON.stringify(mute))) === 1,
-    end: async (id, at) => {
-      await redis.hsetnx(key, `${id} endedAt`, iso(at));
-    },
     hide: async (mute, alert, item, destinations) => {
       const batch = redis.pipeline();
-      recordAlert(batch, books, alert);
+      recordAlert(batch, ledger, alert);
       const written = destinations.flatMap((one) => [one.id, JSON.stringify(recordOf(one, mute)), JSON.stringify(one)]);
-      const lists = destinations.map((one) => listKey(mute.id, one.id));
-      const keys = [key, books.alert(alert.id), hiddenKey(mute.id), ...lists];
-      batch.eval(HIDE, keys.length, ...keys, mute.id, alert.id, JSON.stringify(item), mostListed, ...written);
+      const lists = destinations.map((one) => keys.list(mute.id, one.id));
+      const all = [keys.mutes, ledger.alert(alert.id), keys.hidden(mute.id), ...lists];
+      batch.eval(HIDE, all.length, ...all, mute.id, alert.id, JSON.stringify(item), mostListed, ...written);
       const [hid, others] = ((await execute(batch)).at(-1) as [string[], string[]] | null) ?? [];
       if (hid === undefined || others === undefined) return undefined;
       const named = (ids: readonly string[]): Destination[] => destinations.filter(({ id }) => ids.includes(id));
       return { hid: named(hid), others: named(others) };
     },
-    close: async (id, at) => {
-      await redis.hsetnx(key, `${id} closedAt`, iso(at));
-    },
     hidden: async (id) => {
-      const [hid, fields] = await Promise.all([redis.hget(key, `${id} hid`), redis.hgetall(hiddenKey(id))]);
+      const [hid, fields] = await Promise.all([redis.hget(keys.mutes, `${id} hid`), redis.hgetall(keys.hidden(id))]);
       return { hid: Number(hid ?? 0), destinations: entriesOf<Destination>(fields, 'to ').map(([, one]) => one) };
     },
     hiddenFrom: async (id, destination) => {
-      const batch = redis.multi().hget(key, `${id} hid`).hgetall(hiddenKey(id)).hgetall(listKey(id, destination.id));
+      const [total, hidden, list] = [`${id} hid`, keys.hidden(id), keys.list(id, destination.id)];
+      const batch = redis.multi().hget(keys.mutes, total).hgetall(hidden).hgetall(list);
       type Answers = [string | null, Record<string, string>, Record<string, string>];
-      const [hid, fields, list] = (await execute(batch)) as Answers;
+      const [hid, fields, listed] = (await execute(batch)) as Answers;
       if (fields[`to ${destination.id}`] === undefined) return undefined;
-      // Once there was one list for all, under `item ALERT`; what was noted since is counted.
+      // An older version kept one list for all, under `item ALERT`; alerts that were listed since are counted.
       const before = Number(hid ?? 0) - Number(fields.listed ?? 0);
-      const items = [...entriesOf<HiddenItem>(fields, 'item '), ...entriesOf<HiddenItem>(list)];
+      const items = [...entriesOf<HiddenItem>(fields, 'item '), ...entriesOf<HiddenItem>(listed)];
       return { hid: before + Number(fields[`hid ${destination.id}`] ?? 0), items: new Map(items) };
     },
-    told: async (id, at) => {
-      const ids = entriesOf<Destination>(await redis.hgetall(hiddenKey(id)), 'to ').map(([destination]) => destination);
-      const lists = ids.map((destination) => listKey(id, destination));
-      await execute(
-        redis
-          .pipeline()
-          .hsetnx(key, `${id} toldAt`, iso(at))
-          .unlink(...lists, hiddenKey(id)),
-      );
+  };
+};
+
+export const createMuteStore = (
+  redis: Redis | Cluster,
+  prefix: string,
+  now: () => number,
+  mostListed = MOST_LISTED,
+): MuteStore => {
+  const keys = keysOf(prefix);
+  const setOnce = async (field: string, value: string): Promise<boolean> =>
+    (await redis.hsetnx(keys.mutes, field, value)) === 1;
+
+  return {
+    ...createHiding(redis, prefix, now, mostListed),
+    list: async () => {
+      const fields = await redis.hgetall(keys.mutes);
+      return Object.entries(fields).flatMap(([id, json]) => (id.includes(' ') ? [] : [toStored(fields, id, json)]));
+    },
+    add: (mute) => setOnce(mute.id, JSON.stringify(mute)),
+    end: async (id, at) => void (await setOnce(`${id} endedAt`, iso(at))),
+    close: async (id, at) => void (await setOnce(`${id} closedAt`, iso(at))),
+    reported: async (id, at) => {
+      const hidden = keys.hidden(id);
+      const destinations = entriesOf<Destination>(await redis.hgetall(hidden), 'to ').map(([one]) => one);
+      const lists = destinations.map((one) => keys.list(id, one));
+      const batch = redis.pipeline().hsetnx(keys.mutes, `${id} toldAt`, iso(at));
+      await execute(batch.unlink(...lists, hidden));
     },
     forget: async (ids) => {
       const fields = ids.flatMap((id) => [id, ...FACTS.map((fact) => `${id} ${fact}`)]);
-      if (fields.length > 0) await redis.hdel(key, ...fields);
+      if (fields.length > 0) await redis.hdel(keys.mutes, ...fields);
     },
   };
 };

@@ -1,6 +1,6 @@
 /** Context on its way to alerts: from the catalog and the memory, and without them. */
 import { expect, test } from 'vitest';
-import { createContext } from '../../../src/features/enrichment/enrich.ts';
+import { createEnrichment } from '../../../src/features/enrichment/enrich.ts';
 import { createFirstSeen } from '../../../src/features/enrichment/first-seen.ts';
 import { inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
@@ -11,7 +11,7 @@ const setUp = (protocolOf = async () => ({ triggers: { critical: [['flashLoan']]
   const firstSeen = createFirstSeen(redis, prefix, Date.now);
   const warnings: unknown[] = [];
   const log = { warn: (line: unknown) => void warnings.push(line) };
-  return { firstSeen, log, warnings, withContext: createContext({ firstSeen, protocolOf, log }) };
+  return { firstSeen, log, warnings, withContext: createEnrichment({ firstSeen, protocolOf, log }) };
 };
 
 test('an inspection gets it once and the same again; nothing else gets any', async () => {

@@ -451,12 +451,12 @@ describe('when a mute ends', () => {
     // Closed, though not told: what comes now is sent.
     expect(await pass(makeAlert(2), [SLACK])).toEqual([SLACK]);
     hooks.enqueue = async () => {};
-    const told = mutes.told;
-    mutes.told = async () => {
+    const told = mutes.reported;
+    mutes.reported = async () => {
       throw new Error('killed');
     };
     await expect(sweep()).rejects.toThrow('killed');
-    mutes.told = told;
+    mutes.reported = told;
     // What was queued has been delivered meanwhile.
     const [
       {

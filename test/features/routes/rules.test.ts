@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import type { ChannelEntry } from '../../../src/alert.ts';
+import { channelsOf, type RouteSettings, routeAlert } from '../../../src/features/routes/rules.ts';
+import { makeAlert } from '../../support/numbered.ts';
+
+const settings = (changes: Partial<RouteSettings> = {}): RouteSettings => ({
+  triggers: 'ignore',
+  overrides: {},
+  configured: new Set(['email', 'slack', 'webhook']),
+  addressesOf: (_kind, { contacts = [], url }) => ({
+    addresses: [...contacts, ...(url === undefined ? [] : [url])],
+    problems: contacts.length === 0 && url === undefined ? ['nothing to send to'] : [],
+  }),
+  labelOf: (_kind, address) => address,
+  ...changes,
+});
+
+const route = (channels: ChannelEntry[], changes: Partial<RouteSettings> = {}, notifyOn: string[] = []) =>
+  routeAlert(makeAlert(1), { channels, notifyOn }, settings(changes));
+
+describe('routes', () => {
+  test('every address of every entry is a destination, each once', () => {
+    const { destinations, problems } = route([
+      { name: 'email', contacts: ['a@example.com', 'b@example.com'] },
+      { name: 'email', contacts: ['a@example.com'] },
+      { name: 'webhook', url: 'https://hooks.example.com/x' },
+    ]);
+    expect(destinations.map(({ kind, address }) => `${kind} ${address}`)).toEqual([
+      'email a@example.com',
+      'email b@example.com',
+      'webhook https://hooks.example.com/x',
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  test('what leads nowhere is named: empty entries, kinds that are not set up, kinds nobody knows', () => {
+    const { destinations, problems } = route([
+      { name: 'slack' },
+      { name: 'telegram', contacts: ['1'] },
+      { name: 'pager', contacts: ['1'] },
+    ]);
+    expect(destinations).toEqual([]);
+    expect(problems).toHaveLength(3);
+    expect(problems.join('\n')).toMatch(/nothing to send to[\s\S]*telegram[\s\S]*pager/);
+  });
+
+  test('an override replaces the channels of the service, extra ones come besides', () => {
+    const own = { channels: [{ name: 'email', contacts: ['own@example.com'] }] };
+    const names = (overrides: RouteSettings['overrides']) =>
+      channelsOf('Lending Pool', own, overrides).flatMap(({ contacts }) => contacts);
+    const other = [{ name: 'email', contacts: ['other@example.com'] }];
+    expect(names({})).toEqual(['own@example.com']);
+    expect(names({ 'Lending Pool': { channels: other } })).toEqual(['other@example.com']);
+    expect(names({ 'Lending Pool': { extraChannels: other } })).toEqual(['own@example.com', 'other@example.com']);
+    expect(channelsOf('constructor', own, {})).toEqual(own.channels);
+  });
+
+  test('honoured triggers send only what they ask for, and never hold a stored notification back', () => {
+    const channels = [{ name: 'email', contacts: ['a@example.com'] }];
+    expect(route(channels, { triggers: 'honour' })).toMatchObject({ destinations: [], skipped: 'trigger' });
+    expect(route(channels, { triggers: 'honour' }, ['critical']).destinations).toHaveLength(1);
+    const notification = makeAlert(2, { source: 'notifications', type: 'notification.created' });
+    const routes = routeAlert(notification, { channels, notifyOn: [] }, settings({ triggers: 'honour' }));
+    expect(routes.destinations).toHaveLength(1);
+  });
+});
