@@ -4,7 +4,7 @@ import type { Config } from '../config/schema.ts';
 import type { Routes } from '../dispatch/route.ts';
 import { createQueuedOrHeld } from '../features/approval/queued-or-held.ts';
 import { type Auditor, createAuditor } from '../features/audit/audit.ts';
-import { createContext } from '../features/enrichment/enrich.ts';
+import { createEnrichment } from '../features/enrichment/enrich.ts';
 import { createRouting, routeSettings } from '../features/routes/routes.ts';
 import type { Catalog } from '../poll/catalog.ts';
 import { createLateItems } from '../poll/late-items.ts';
@@ -26,7 +26,7 @@ export interface AuditParts {
 export const openAuditor = ({ config, store, catalog, serviceOf, routesOf, dispatch, now }: AuditParts): Auditor => {
   const settings = routeSettings(config);
   const { enqueueApproved } = openApproval({ config, settings, store, now });
-  const withContext = createContext({ firstSeen: store.firstSeen, protocolOf: catalog.protocolOf });
+  const withContext = createEnrichment({ firstSeen: store.firstSeen, protocolOf: catalog.protocolOf });
   const { overlap, lookback } = config.poll;
   const { assessments, sources } = config.alerts;
   return createAuditor({
