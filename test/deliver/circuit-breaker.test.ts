@@ -241,3 +241,64 @@ test('what is known to be broken is remembered as long as what was told of it', 
   ]);
   expect(kept).toBeGreaterThan(told - 60_000);
 });
+
+describe('deliveries while a circuit is open', () => {
+  test('pauses a destination that fails, probes it, and gathers meanwhile; nothing is discarded', async () => {
+    const { add, run, sent, answers, told, time } = setUpDeliveries();
+    answers.C1 = Array.from({ length: 8 }, () => failure('retry'));
+    for (const n of range(1, 3)) add([makeAlert(n)]);
+    await run(0);
+    expect(told).toEqual(['C1 broken: retry']);
+    for (const n of range(4, 40)) {
+      time.now += 100;
+      add([makeAlert(n)]);
+      await run(time.now - Date.parse('2026-11-20T12:00:00Z'));
+    }
+    await run();
+    expect(told).toEqual(['C1 broken: retry', 'C1 well']);
+    expect(sent.flatMap((message) => message.items).toSorted()).toEqual(items(...range(1, 40)).toSorted());
+    expect(sent.filter((message) => message.items.length > 30)).toHaveLength(1);
+    expect(answers.C1).toEqual([]);
+  });
+
+  test('of a refused token pauses every destination of it at once, and one of them finds out that it is mended', async () => {
+    const { add, run, sent, answers, told, broken, time, begun } = setUpDeliveries({
+      sender: { id: 'sender-slack', rate: {} },
+    });
+    const refusals = Array.from({ length: 5 }, () => failure('sender-misconfigured'));
+    answers.C1 = refusals;
+    answers.C2 = refusals;
+    add([makeAlert(1)]);
+    for (const n of range(2, 10)) add([makeAlert(n)], OTHER);
+    await run(0);
+    expect(broken).toMatchObject([{ isSender: true, reason: 'sender-misconfigured', message: 'refused' }]);
+    expect(refusals).toHaveLength(4);
+    await run();
+    expect(told).toEqual(['sender broken: sender-misconfigured', 'sender well']);
+    expect(sent.flatMap((message) => message.items).toSorted()).toEqual(items(...range(1, 10)).toSorted());
+    expect(time.now - begun).toBeLessThan(600_000);
+  });
+
+  test('is broken by a dead destination, but lets what is for it die at once', async () => {
+    const { add, run, answers, told, dead } = setUpDeliveries();
+    answers.C1 = [failure('destination-dead'), failure('destination-dead')];
+    add([makeAlert(1)]);
+    add([makeAlert(2)]);
+    await run(0);
+    expect(await dead.count()).toBe(2);
+    add([makeAlert(3)]);
+    await run(0);
+    expect(told).toEqual(['C1 broken: destination-dead', 'C1 well']);
+  });
+
+  test('says nothing of a message that was refused, or of a pace', async () => {
+    const { add, run, answers, told } = setUpDeliveries();
+    answers.C1 = [
+      ...Array.from({ length: 4 }, () => failure('rate-limited', { retryAfterMs: 1000 })),
+      ...Array.from({ length: 3 }, () => failure('bad-message')),
+    ];
+    add([makeAlert(1)]);
+    await run();
+    expect(told).toEqual([]);
+  });
+});

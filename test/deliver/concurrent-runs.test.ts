@@ -1,7 +1,6 @@
-/** The same in two places at once: jobs that run twice, parcels that share alerts, messages that two would change. */
+/** Jobs that run twice at the same time, and parcels that share alerts. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { Alert } from '../../src/alert.ts';
 import { parcelJob } from '../../src/queue/job.ts';
 import { DESTINATION, failure, items, range, setUpDeliveries } from '../support/deliveries.ts';
 import { makeAlert } from '../support/numbered.ts';
@@ -61,69 +60,6 @@ test('the books keep an end that comes in the same moment as a setback', async (
   ]);
   expect(await states(1)).toEqual(['delivered']);
   expect(await ledger.waitingByDestination()).toEqual({});
-});
-
-describe('a message that grows', () => {
-  const sameTransaction = (n: number): Alert => ({ ...makeAlert(n), txHash: `0x${'a'.repeat(64)}` });
-  const jobOf = (n: number) => parcelJob({ destination: DESTINATION, alerts: [sameTransaction(n)] });
-
-  test('is changed by one at a time: what comes meanwhile waits for it, and nothing is undone', async () => {
-    const begun = Promise.withResolvers<void>();
-    const answered = Promise.withResolvers<void>();
-    const { start, sent } = setUpDeliveries({
-      respond: async ({ items: told, amends }) => {
-        if (amends === undefined || !told.includes('item-2')) return undefined;
-        begun.resolve();
-        await answered.promise;
-        return undefined;
-      },
-    });
-    await start(jobOf(1));
-    const slow = start(jobOf(2));
-    await begun.promise;
-    const waiting = await start(jobOf(3));
-    answered.resolve();
-    await slow;
-    if (waiting.done) throw new Error('expected another run');
-    await start(waiting.data);
-    await start(jobOf(4));
-    expect(sent.map(({ at: _at, to: _to, ...message }) => message)).toEqual([
-      { items: items(1) },
-      { items: items(1, 2), amends: 'handle-1' },
-      { items: items(1, 2, 3), amends: 'handle-2' },
-      { items: items(1, 2, 3, 4), amends: 'handle-3' },
-    ]);
-  });
-
-  test('and that cannot be changed, in words that nobody knows, does not keep what belongs to it waiting', async () => {
-    const { add, run, sent, dead } = setUpDeliveries({
-      respond: ({ amends }) => (amends === undefined ? undefined : failure('unknown')),
-    });
-    add([sameTransaction(1)]);
-    await run();
-    add([sameTransaction(2)]);
-    await run();
-    expect(sent[1]).toMatchObject({ items: items(2), replyTo: 'handle-1' });
-    expect(sent[1]?.at).toBeLessThan(60_000);
-    expect(await dead.count()).toBe(0);
-  });
-});
-
-describe('a destination that moved', () => {
-  test('is announced also where the daemon ended before it could say so', async () => {
-    const announced: string[] = [];
-    const { start } = setUpDeliveries({
-      respond: ({ to }) => (to === 'C9' ? undefined : failure('re-address', { newAddress: 'C9' })),
-      onMoved: async (_destination, address) => {
-        announced.push(address);
-        if (announced.length === 1) throw new Error('ended');
-      },
-    });
-    await expect(start(parcelOf(1))).rejects.toThrow('ended');
-    await start(parcelOf(1));
-    await start(parcelOf(2));
-    expect(announced).toEqual(['C9', 'C9']);
-  });
 });
 
 test('what was refused is not told as it was where the daemon ends before it is told more plainly', async () => {

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { type BatchDependencies, batch, dropBatch } from '../../src/deliver/batch.ts';
+import { DESTINATION, failure, items, OTHER, range, setUpDeliveries as setUp } from '../support/deliveries.ts';
+import { jobOf, jobRun, NOW } from '../support/delivery-runs.ts';
+import { hashOf, makeAlert } from '../support/numbered.ts';
+
+describe('what waits for a destination', () => {
+  test('is told as one message at its next turn, each alert once, and every alert ends in the books', async () => {
+    const { add, run, sent, states } = setUp({ rate: { perSecond: 1 } });
+    for (const n of range(1, 30)) add([makeAlert(n)]);
+    await run();
+    expect(sent).toEqual([
+      { at: 0, to: 'C1', items: items(1) },
+      { at: 1000, to: 'C1', items: items(...range(2, 30)) },
+    ]);
+    expect(new Set(await states(...range(1, 30)))).toEqual(new Set(['delivered']));
+  });
+
+  test('few of them stay single messages, each with a turn of its own', async () => {
+    const { add, run, sent } = setUp({ rate: { perSecond: 1 } });
+    add(range(1, 3).map((n) => makeAlert(n)));
+    await run();
+    expect(sent.map(({ at, items: told }) => [at, ...told])).toEqual([
+      [0, 'item-1'],
+      [1000, 'item-2'],
+      [2000, 'item-3'],
+    ]);
+  });
+
+  test('digests keep a growing distance, and the last word has its turn', async () => {
+    const { add, run, sent, time, begun } = setUp({ rate: { perSecond: 1, perMinute: 20 } });
+    for (let second = 0; second < 40; second += 1) {
+      time.now = begun + second * 1000;
+      add(range(second * 10, second * 10 + 9).map((n) => makeAlert(n)));
+      await run(second * 1000);
+    }
+    await run();
+    expect(sent.map(({ at }) => at)).toEqual([0, 1000, 3000, 7000, 15_000, 25_000, 35_000, 45_000]);
+    expect(sent.flatMap((message) => message.items).toSorted()).toEqual(items(...range(0, 399)).toSorted());
+  });
+
+  test('six findings of one transaction are one message but no digest: the next alert does not wait', async () => {
+    const { add, run, sent } = setUp();
+    add(range(1, 6).map((n) => ({ ...makeAlert(n), txHash: hashOf(1) })));
+    add([makeAlert(7)]);
+    await run();
+    expect(sent).toEqual([
+      { at: 0, to: 'C1', items: items(...range(1, 6)) },
+      { at: 0, to: 'C1', items: items(7) },
+    ]);
+  });
+
+  test('six alerts of six transactions are a digest: the next alert waits', async () => {
+    const { add, run, sent } = setUp();
+    add(range(1, 6).map((n) => makeAlert(n)));
+    add([makeAlert(7)]);
+    await run();
+    expect(sent).toEqual([
+      { at: 0, to: 'C1', items: items(...range(1, 6)) },
+      { at: 1000, to: 'C1', items: items(7) },
+    ]);
+  });
+
+  test('is frozen when it is first tried: what comes later is another message', async () => {
+    const { add, run, sent, answers, states } = setUp({ rate: { perSecond: 1 } });
+    for (const n of range(1, 10)) add([makeAlert(n)]);
+    await run(0);
+    answers.C1 = [failure('rate-limited', { retryAfterMs: 5000 })];
+    await run(1000);
+    for (const n of range(11, 20)) add([makeAlert(n)]);
+    await run();
+    expect(sent.map((message) => message.items)).toEqual([items(1), items(...range(2, 10)), items(...range(11, 20))]);
+    expect(sent[1]?.at).toBeGreaterThanOrEqual(6000);
+    expect(await states(2, 20)).toEqual(['delivered', 'delivered']);
+  });
+
+  test('does not hold up another destination', async () => {
+    const { add, run, sent } = setUp({ rate: { perSecond: 1 } });
+    for (const n of range(1, 100)) add([makeAlert(n)]);
+    add([makeAlert(101)], OTHER);
+    await run();
+    expect(sent.find(({ to }) => to === 'C2')).toEqual({ at: 0, to: 'C2', items: items(101) });
+  });
+
+  test('survives a crash at any step: the same parcels again tell nothing twice', async () => {
+    const { add, run, sent, jobs, batches } = setUp({ rate: { perSecond: 1 } });
+    const alerts = range(1, 10).map((n) => makeAlert(n));
+    for (const alert of alerts) add([alert]);
+    // Gathered, but its job was never queued.
+    await batches.add(DESTINATION, alerts.slice(5));
+    await run(0);
+    const [id, job] = [...jobs][0] ?? [];
+    await run();
+    // The job ran again, as if its end had not been written.
+    if (id !== undefined && job) jobs.set(id, job);
+    for (const alert of alerts) add([alert]);
+    await run();
+    expect(sent.flatMap((message) => message.items).toSorted()).toEqual(items(...range(1, 10)).toSorted());
+  });
+});
+
+describe('the stage', () => {
+  const setUpStage = (isNow: boolean) => {
+    const done: string[] = [];
+    const dependencies: BatchDependencies = {
+      batching: {
+        batches: {
+          add: async (_destination, alerts) => {
+            done.push(`add ${alerts.length}`);
+            return 3;
+          },
+          seal: async (_destination, number) => {
+            done.push(`seal ${number}`);
+            return [makeAlert(1), makeAlert(2)];
+          },
+          drop: async (_destination, number) => void done.push(`drop ${number}`),
+        },
+        enqueueBatch: async (_destination, number) => void done.push(`enqueue ${number}`),
+      },
+      sendSlots: { reserve: async (job) => ({ isNow, runAt: NOW + 50, data: { ...job, slot: SLOT } }) },
+      ledger: { pending: async (_destination, alerts) => alerts.slice(1) },
+    };
+    return { done, dependencies };
+  };
+  const SLOT = { at: NOW, shift: 0 };
+
+  test('lets a fresh job pass where no batch is open, and join where one is', async () => {
+    const { done, dependencies } = setUpStage(true);
+    expect(await batch(jobRun(jobOf([1]), { alerts: [makeAlert(1)] }), dependencies)).toBeUndefined();
+    expect(done).toEqual([]);
+    const joining = jobRun(jobOf([1]), { alerts: [makeAlert(1)], hasOpenBatch: true });
+    expect(await batch(joining, dependencies)).toEqual({ done: true });
+    expect(done).toEqual(['add 1', 'enqueue 3']);
+  });
+
+  test('adds nothing where nothing is left', async () => {
+    const { done, dependencies } = setUpStage(true);
+    expect(await batch(jobRun(jobOf([1]), { hasOpenBatch: true }), dependencies)).toEqual({ done: true });
+    expect(done).toEqual([]);
+  });
+
+  test('seals a batch only when its send slot has come, and then goes on with what is pending in it', async () => {
+    const job = jobOf([], { gathering: 3 });
+    const early = setUpStage(false);
+    const data = { ...job, slot: SLOT };
+    expect(await batch(jobRun(job), early.dependencies)).toEqual({ done: false, runAt: NOW + 50, data });
+    expect(early.done).toEqual([]);
+    const due = setUpStage(true);
+    const run = jobRun(job);
+    expect(await batch(run, due.dependencies)).toBeUndefined();
+    expect(due.done).toEqual(['seal 3']);
+    expect(run).toMatchObject({ job: data, alerts: [makeAlert(2)] });
+  });
+
+  test('a batch is dropped at the end of its own job, not of any other', async () => {
+    const { done, dependencies } = setUpStage(true);
+    await dropBatch(jobOf([1]), dependencies);
+    await dropBatch(jobOf([], { gathering: 3 }), dependencies);
+    expect(done).toEqual(['drop 3']);
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { type RecordDependencies, record } from '../../src/deliver/record.ts';
+import type { AttemptRun } from '../../src/deliver/stage.ts';
+import { DeliveryError } from '../../src/errors.ts';
+import { sampleAlert } from '../../src/features/sample/alert.ts';
+import { attemptRun, jobOf, messageOf, NOW, now } from '../support/delivery-runs.ts';
+
+const setUp = async (changes: Partial<AttemptRun>, isRepeat = false) => {
+  const done: string[] = [];
+  const dependencies: RecordDependencies = {
+    ledger: {
+      recordAttempt: async (_destination, alerts, { state, handle }) => {
+        done.push(`ledger ${state} ${alerts.length}${handle === undefined ? '' : ` ${handle}`}`);
+        return isRepeat;
+      },
+    },
+    deadLetters: { add: async ({ reason, attempts }) => void done.push(`dead letter ${reason} ${attempts}`) },
+    destinationStats: {
+      succeeded: async (_destination, count) => void done.push(`stats delivered ${count}`),
+      failed: async (_destination, dead) => void done.push(`stats failed, dead ${dead}`),
+    },
+    onDead: async (_destination, _alerts, why) => void done.push(`on dead: ${why}`),
+    onDisabled: async (_destination, _at, message) => void done.push(`disabled: ${message}`),
+    scrub: (text) => text.replaceAll('hunter2', '[secret]'),
+    now,
+  };
+  const run = attemptRun({ durationMs: 7, attempt: 2, ...changes });
+  expect(await record(run, dependencies)).toBeUndefined();
+  return { run, done };
+};
+
+const error = new DeliveryError('retry', 'refused with hunter2', { code: 'hunter2' });
+const RETRY = { kind: 'retry', delayMs: 1, holdMs: 0 } as const;
+
+describe('a delivery', () => {
+  const receipt = { providerId: 'ts-1', handle: 'handle-1' };
+
+  test('is in the ledger, with what later messages need to find it, and in the statistics', async () => {
+    const { run, done } = await setUp({ receipt, decision: { kind: 'delivered', receipt, isRepeat: false } });
+    expect(done).toEqual(['ledger delivered 2 handle-1', 'stats delivered 2']);
+    const at = new Date(NOW).toISOString();
+    expect(run.entry).toEqual({ at, outcome: 'delivered', durationMs: 7, providerId: 'ts-1' });
+    expect(run.decision).toMatchObject({ isRepeat: false });
+  });
+
+  test('that another job had made as well is a repeat', async () => {
+    const { run } = await setUp({ receipt, decision: { kind: 'delivered', receipt, isRepeat: false } }, true);
+    expect(run.decision).toMatchObject({ isRepeat: true });
+  });
+
+  test('of which a part was sent is not recorded yet', async () => {
+    const part = { progress: '1' };
+    const { run, done } = await setUp({ receipt: part, decision: { kind: 'partial', ...part } });
+    expect([done, run.entry]).toEqual([[], undefined]);
+  });
+});
+
+describe('a failure', () => {
+  test('that may pass waits in the ledger, without secrets', async () => {
+    const { run, done } = await setUp({ error, decision: RETRY });
+    expect(done).toEqual(['ledger waiting 2', 'stats failed, dead 0']);
+    expect(run.entry).toMatchObject({
+      outcome: 'retrying',
+      reason: 'retry',
+      code: '[secret]',
+      message: 'refused with [secret]',
+    });
+  });
+
+  test('that is final is a dead letter first and in the ledger last', async () => {
+    const givenUp = { by: 'max-age', afterMs: 3_600_000 } as const;
+    const { done } = await setUp({ error, decision: { kind: 'dead', givenUp } });
+    expect(done).toEqual([
+      'dead letter retry 2',
+      'dead letter retry 2',
+      'on dead: given up after 60 min (retry.maxAge): refused with [secret]',
+      'ledger dead 2',
+      'stats failed, dead 2',
+    ]);
+  });
+
+  test('of a sample does not count against its destination', async () => {
+    const sample = { ...jobOf([]), alerts: [sampleAlert('main', 'Vault', 'test-1', NOW)] };
+    const { done } = await setUp({ message: messageOf(sample), error, decision: RETRY });
+    expect(done).toEqual(['ledger waiting 1']);
+  });
+
+  test('by which the receiver disabled its destination is remembered', async () => {
+    const gone = new DeliveryError('destination-dead', 'answered 410', { code: '410', disables: true });
+    const { done } = await setUp({ error: gone, decision: { kind: 'dead' } });
+    expect(done.at(-1)).toBe('disabled: answered 410');
+  });
+});
