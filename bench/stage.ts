@@ -8,7 +8,7 @@ import type { Config } from '../src/config/schema.ts';
 import { collectSecrets } from '../src/config/secrets.ts';
 import { createDaemon } from '../src/daemon.ts';
 import { createLogger } from '../src/ops/log.ts';
-import type { RedisClient } from '../src/queue/queues.ts';
+import type { RedisClient } from '../src/redis/connect.ts';
 import { createScrubber } from '../src/secret.ts';
 import { startWorld, type World, type WorldSettings } from './world/world.ts';
 

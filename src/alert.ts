@@ -23,6 +23,10 @@ export type JsonObject = { [key: string]: JsonValue };
 export const CHANNEL_KINDS = ['email', 'telegram', 'slack', 'webhook'] as const;
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
+/** How much markup a message has: after `bad-message` the same alerts are composed one step plainer. */
+export const FORMATS = ['rich', 'plain', 'minimal'] as const;
+export type Format = (typeof FORMATS)[number];
+
 /** A destination that people read; a webhook is read by a program. */
 export const isHuman = ({ kind }: { kind: string }): boolean =>
   CHANNEL_KINDS.some((one) => one === kind && one !== 'webhook');

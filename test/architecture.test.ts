@@ -162,9 +162,6 @@ const NOT_YET: readonly string[] = [
   'features/status/gauges.ts -> app/store.ts',
   'features/status/status.ts -> app/store.ts',
   'features/trace/trace.ts -> app/store.ts',
-  'queue/job.ts -> channels/channel.ts',
-  'redis/check.ts -> queue/queues.ts',
-  'redis/connect.ts -> queue/queues.ts',
   'service/open.ts -> poll/catalog.ts',
 ];
 

@@ -2,8 +2,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
 import { UnavailableError } from '../errors.ts';
-import type { RedisClient } from '../queue/queues.ts';
-import { connectRedis, keyPrefix, type RedisSettings } from '../redis/connect.ts';
+import { connectRedis, keyPrefix, type RedisClient, type RedisSettings } from '../redis/connect.ts';
 import { startEmbeddedRedis } from '../redis/embedded.ts';
 import { connectionTo, earlierAddress, embeddedFiles } from '../redis/embedded-files.ts';
 import type { EmbeddedEnd } from '../redis/embedded-supervisor.ts';

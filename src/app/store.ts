@@ -21,9 +21,10 @@ import { createQuarantine } from '../poll/quarantine.ts';
 import { createSeen } from '../poll/seen.ts';
 import { createBatchStore } from '../queue/batch-store.ts';
 import { createDeadlines } from '../queue/deadlines.ts';
-import { createParcelQueues, type RedisClient } from '../queue/queues.ts';
+import { createParcelQueues } from '../queue/queues.ts';
 import { createJobScan } from '../queue/scan.ts';
 import { createSchedule } from '../queue/schedule.ts';
+import type { RedisClient } from '../redis/connect.ts';
 import { createLocks } from '../redis/lock.ts';
 import type { DaemonTurn } from './schedule.ts';
 

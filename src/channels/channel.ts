@@ -1,12 +1,10 @@
 /** The contract every channel kind fulfils. A channel composes and sends; it never retries, waits, queues or logs. */
-import type { Alert, ChannelEntry, ChannelKind, Destination, Parcel } from '../alert.ts';
+import type { Alert, ChannelEntry, ChannelKind, Destination, Format, Parcel } from '../alert.ts';
 import type { Chains } from './chains.ts';
 import type { GuardedPost } from './http.ts';
 import type { RateLimit } from './options.ts';
 
-/** How much a message risks: after `bad-message` the same alerts are composed one step plainer. */
-export const FORMATS = ['rich', 'plain', 'minimal'] as const;
-export type Format = (typeof FORMATS)[number];
+export { FORMATS, type Format } from '../alert.ts';
 
 export interface ComposeContext {
   /** ISO 8601: shown to people as the time of sending. */

@@ -1,6 +1,6 @@
 /** Where the state of rate limits is kept, shared by all daemons: written only where nobody else has written meanwhile. */
 import { createHash } from 'node:crypto';
-import type { RedisClient } from '../queue/queues.ts';
+import type { RedisClient } from '../redis/connect.ts';
 import { EMPTY_STATE, type RateState } from './rate-limit-rule.ts';
 
 /** A state as it was read or written; `version` is the store's own word for it. */

@@ -1,75 +1,74 @@
 /**
- * What waits for a destination that cannot take it now: gathered until its next slot, then frozen, so that what is tried
- * is tried again as the same thing. Each gathering has a number and a job of its own; what comes after it froze belongs
- * to the next one.
+ * Batches: alerts that wait for a destination that cannot take them now. The open batch takes in alerts until its first
+ * try, when it is sealed, so that every retry sends the same. Each batch has a number and a job; alerts that come after
+ * the seal belong to the next one. (The Redis keys call it gathering and frozen.)
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
+import { chunksOf } from '../chunks.ts';
 
 export interface BatchStore {
-  /** Gathers; durable when it resolves, and the same however often. Gives the gathering that will tell them. */
+  /** Adds alerts to the open batch, once however often; durable when it resolves. Gives the batch's number. */
   add(destination: Destination, alerts: readonly Alert[]): Promise<number>;
-  /** Something is being gathered for it now. */
   hasOpenBatch(destination: Destination): Promise<boolean>;
-  /** Closes a gathering, once, and gives everything in it, oldest first. */
-  seal(destination: Destination, gathering: number): Promise<Alert[]>;
-  /** Everything in it has ended. */
-  drop(destination: Destination, gathering: number): Promise<void>;
+  /** Seals a batch, once, and gives all of its alerts, oldest first. */
+  seal(destination: Destination, batch: number): Promise<Alert[]>;
+  /** Removes a sealed batch, once all of its deliveries have ended. */
+  drop(destination: Destination, batch: number): Promise<void>;
 }
 
-/** For those who ask where an alert is. */
 export interface BatchLookup {
-  /** An alert is being gathered for a destination now; both by id. */
+  /** Whether the alert is in the destination's open batch; both by id. */
   isInBatch(destination: Destination['id'], alert: Alert['id']): Promise<boolean>;
 }
 
-/** KEYS: what waits, the number; ARGV: id and JSON of each alert. */
+/** KEYS: the open batch, the number of batches; ARGV: id and JSON of each alert. */
 const ADD = `
 local fresh = redis.call('EXISTS', KEYS[1]) == 0
 for i = 1, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
 if fresh then return redis.call('INCR', KEYS[2]) end
 return tonumber(redis.call('GET', KEYS[2]))`;
 
-/** KEYS: what waits, the number, what is frozen; ARGV: the gathering. */
-const FREEZE = `
+/** KEYS: the open batch, the number of batches, the sealed batch; ARGV: its number. */
+const SEAL = `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] or redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
 redis.call('RENAME', KEYS[1], KEYS[3])
 return 1`;
 
 /** So many alerts go into Redis in one call. */
-const CHUNK = 200;
+const ADDED_AT_ONCE = 200;
 
-/** The order in which what was gathered is told. */
+/** The order of alerts in a batch's message. */
 export const oldestFirst = (a: Alert, b: Alert): number => a.at.localeCompare(b.at) || a.id.localeCompare(b.id);
 
 export const batchKeys = (prefix: string) => ({
-  waiting: (destination: string): string => `${prefix}:gather:${destination}`,
+  open: (destination: string): string => `${prefix}:gather:${destination}`,
   count: (destination: string): string => `${prefix}:gathers:${destination}`,
-  frozen: (destination: string, gathering: number): string => `${prefix}:frozen:${destination}:${gathering}`,
+  sealed: (destination: string, batch: number): string => `${prefix}:frozen:${destination}:${batch}`,
 });
 
 export const createBatchStore = (redis: Redis | Cluster, prefix: string): BatchStore & BatchLookup => {
   const keys = batchKeys(prefix);
   return {
     add: async ({ id }, alerts) => {
-      let gathering = 0;
-      for (let start = 0; start < alerts.length; start += CHUNK) {
-        const pairs = alerts.slice(start, start + CHUNK).flatMap((alert) => [alert.id, JSON.stringify(alert)]);
-        gathering = Number(await redis.eval(ADD, 2, keys.waiting(id), keys.count(id), ...pairs));
+      let batch = 0;
+      for (const chunk of chunksOf(alerts, ADDED_AT_ONCE)) {
+        const pairs = chunk.flatMap((alert) => [alert.id, JSON.stringify(alert)]);
+        batch = Number(await redis.eval(ADD, 2, keys.open(id), keys.count(id), ...pairs));
       }
-      return gathering;
+      return batch;
     },
-    hasOpenBatch: async ({ id }) => (await redis.exists(keys.waiting(id))) === 1,
-    isInBatch: async (destination, alert) => (await redis.hexists(keys.waiting(destination), alert)) === 1,
-    seal: async ({ id }, gathering) => {
-      const frozen = keys.frozen(id, gathering);
-      await redis.eval(FREEZE, 3, keys.waiting(id), keys.count(id), frozen, gathering);
-      const alerts = (await redis.hvals(frozen)).map((json) => JSON.parse(json) as Alert);
+    hasOpenBatch: async ({ id }) => (await redis.exists(keys.open(id))) === 1,
+    isInBatch: async (destination, alert) => (await redis.hexists(keys.open(destination), alert)) === 1,
+    seal: async ({ id }, batch) => {
+      const sealed = keys.sealed(id, batch);
+      await redis.eval(SEAL, 3, keys.open(id), keys.count(id), sealed, batch);
+      const alerts = (await redis.hvals(sealed)).map((json) => JSON.parse(json) as Alert);
       return alerts.sort(oldestFirst);
     },
-    drop: async ({ id }, gathering) => {
-      await redis.del(keys.frozen(id, gathering));
+    drop: async ({ id }, batch) => {
+      await redis.del(keys.sealed(id, batch));
     },
   };
 };

@@ -1,15 +1,16 @@
-/** Looks that are due later, as delayed jobs: has somebody accepted these alerts by then? */
+/** Deadlines of alerts, as delayed jobs: has a person's channel accepted them by then? */
 import { type Job, Queue, Worker } from 'bullmq';
 import { type Alert, contentId } from '../alert.ts';
+import { chunksOf } from '../chunks.ts';
 import { JOB_OPTIONS, type QueueCounts, type QueueSettings, stopWorker, WORKER_LOCKS } from './queues.ts';
 
 export interface Deadlines {
-  /** Durable when it resolves: `alerts` are looked at after `afterMs`, once however often that is asked for. */
+  /** `alerts` are checked after `afterMs`, once however often this is called; durable when it resolves. */
   set(alerts: readonly Alert[], afterMs: number): Promise<void>;
-  /** `id` is the same each time a look is repeated. What it throws is tried again. */
+  /** `id` stays the same when a check is repeated. A check that throws is repeated. */
   work(
     concurrency: number,
-    look: (alerts: readonly Alert[], id: string) => Promise<void>,
+    check: (alerts: readonly Alert[], id: string) => Promise<void>,
   ): { stop(graceMs: number): Promise<void> };
   counts(): Promise<QueueCounts>;
   close(): Promise<void>;
@@ -22,8 +23,7 @@ interface DeadlineJob {
 }
 
 const QUEUE = 'deadlines';
-/** Alerts a job. */
-const CHUNK = 100;
+const ALERTS_IN_JOB = 100;
 
 const readJob = ({ data }: Job<DeadlineJob>): Alert[] => {
   if (data.v !== 1) throw new Error(`a deadline of version ${String(data.v)}: this daemon reads 1`);
@@ -31,25 +31,22 @@ const readJob = ({ data }: Job<DeadlineJob>): Alert[] => {
 };
 
 export const createDeadlines = ({ redis, prefix, onError }: QueueSettings): Deadlines => {
-  // A look is cheap to repeat, and none may be lost; a kept id would swallow the look at alerts that are dispatched again.
+  // No check may be lost. A kept job id would swallow the check of alerts that are dispatched again.
   const queue = new Queue<DeadlineJob>(QUEUE, { connection: redis, prefix, defaultJobOptions: JOB_OPTIONS });
   queue.on('error', (error) => onError(QUEUE, error));
 
   return {
     set: async (alerts, afterMs) => {
-      const chunks = Array.from({ length: Math.ceil(alerts.length / CHUNK) }, (_, index) =>
-        alerts.slice(index * CHUNK, (index + 1) * CHUNK),
-      );
       await queue.addBulk(
-        chunks.map((chunk) => ({
+        chunksOf(alerts, ALERTS_IN_JOB).map((chunk) => ({
           name: 'deadline',
           data: { v: 1, alerts: chunk },
           opts: { jobId: `deadline_${contentId(...chunk.map(({ id }) => id))}`, delay: afterMs },
         })),
       );
     },
-    work: (concurrency, look) => {
-      const worker = new Worker<DeadlineJob>(QUEUE, async (job) => look(readJob(job), job.id ?? ''), {
+    work: (concurrency, check) => {
+      const worker = new Worker<DeadlineJob>(QUEUE, async (job) => check(readJob(job), job.id ?? ''), {
         connection: redis,
         prefix,
         concurrency,

@@ -1,48 +1,47 @@
-/** What a parcel looks like while it waits in Redis. The version lets a newer daemon read what an older one wrote. */
-import { type Destination, type Parcel, parcelId } from '../alert.ts';
-import type { Format } from '../channels/channel.ts';
+/** The data of a parcel's job in Redis. Its version lets a newer daemon read what an older one wrote; no field is renamed. */
+import { type Destination, type Format, type Parcel, parcelId } from '../alert.ts';
 
 const VERSION = 1;
 
 /** The data of one BullMQ job. */
 export interface ParcelJob extends Parcel {
   v: typeof VERSION;
-  /** How often sending was tried and charged to the destination; waiting for a slot and our own outages are not. */
+  /** How often sending was tried and counted; waiting for a send slot and our own outages are not counted. */
   attempt: number;
-  /** Epoch milliseconds of the first try: retries go on by age. */
+  /** Epoch milliseconds of the first try: retries end by age. */
   firstTriedAt?: number;
-  /** Likewise of the first of the answers that nobody documented; absent where the last one was none. */
+  /** Epoch milliseconds of the first `unknown` failure in a row; absent where the last failure was another. */
   unknownSince?: number | undefined;
   /** How plain the next message has to be, after `bad-message`. */
   format: Format;
-  /** How often the destination said that it moved. */
+  /** How many address changes it has followed. */
   moves?: number;
-  /** Reserved for this job and not used yet: `at` in epoch milliseconds, see `deliver/slots.ts`. */
+  /** The send slot reserved for this job and not used yet: `at` in epoch milliseconds, see `deliver/rate-limiter.ts`. */
   slot?: { at: number; shift: number };
-  /** The same of the sender that its destination shares with others. */
+  /** The send slot of its sender, which other destinations share. */
   senderSlot?: { at: number; shift: number };
-  /** Nothing is sent that another alert has told there by the time the job runs. */
+  /** Alerts that another alert covers there by the time the job runs are not sent. */
   unlessTold?: true;
-  /** A message of it that goes out in parts: which, what its last receipt said, and the time that it shows as sent. */
+  /** Of a message that goes out in parts: its id, the last part's receipt, and the time that it shows as sent. */
   progress?: { id: string; format: Format; after: string; at: number };
-  /** How often it let another job finish the message that its alerts belong to. */
+  /** How often it waited for another job to finish the message that its alerts belong to. */
   yields?: number;
-  /** Alerts a message may tell at most: where several were refused together, the rest must not die with one of them. */
+  /** Most alerts in a message: where a receiver refused several together, one bad alert must not take the others with it. */
   most?: number;
-  /** Tells what was gathered for the destination under this number, see `queue/backlog.ts`; `alerts` is empty then. */
+  /** The number of the batch that it sends, see `batch-store.ts`; `alerts` is empty then. */
   gathering?: number;
 }
 
 export const parcelJob = (parcel: Parcel): ParcelJob => ({ v: VERSION, ...parcel, attempt: 0, format: 'rich' });
 
-export const batchJob = (destination: Destination, gathering: number): ParcelJob => ({
+export const batchJob = (destination: Destination, batch: number): ParcelJob => ({
   ...parcelJob({ destination, alerts: [] }),
-  gathering,
+  gathering: batch,
 });
 
-export const batchJobId = ({ id }: Destination, gathering: number): string => `gathering_${id}_${gathering}`;
+export const batchJobId = ({ id }: Destination, batch: number): string => `gathering_${id}_${batch}`;
 
-/** The same alerts for the same destination are the same job; a `nonce` makes a deliberate repeat another one. */
+/** Equal alerts for one destination have the same job id; a `nonce` makes a deliberate repeat another job. */
 export const parcelJobId = ({ destination, alerts }: Parcel, nonce?: string): string => {
   const ids = alerts.map(({ id }) => id);
   return parcelId(destination.id, nonce === undefined ? ids : [...ids, nonce]);

@@ -1,10 +1,9 @@
-/** The parcels' queues, one a channel kind: the only place where they and their workers are made. */
+/** The parcels' queues, one for each channel kind: the only place that makes them and their workers. */
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
-import type { Cluster, Redis } from 'ioredis';
 import { CHANNEL_KINDS, type ChannelKind, type Destination, type Parcel } from '../alert.ts';
+import { chunksOf } from '../chunks.ts';
+import type { RedisClient } from '../redis/connect.ts';
 import { batchJob, batchJobId, type ParcelJob, parcelJob, parcelJobId, readParcelJob } from './job.ts';
-
-export type RedisClient = Redis | Cluster;
 
 export interface QueueSettings {
   redis: RedisClient;
@@ -27,17 +26,17 @@ export interface QueueCounts {
 
 export interface ParcelQueues {
   /**
-   * Durable when it resolves. A parcel that is queued already is not queued twice. With `unlessToldInMs` it waits so many
-   * milliseconds, and tells only what no other alert has told there by then.
+   * Durable when it resolves. A parcel that is queued already is not queued twice. With `unlessCoveredInMs` its job waits
+   * so many milliseconds, and sends only the alerts that no other alert covers there by then.
    */
-  enqueue(parcels: readonly Parcel[], nonce?: string, unlessToldInMs?: number): Promise<void>;
-  /** Queues the job that will tell what is gathered under this number; durable when it resolves, and once. */
-  enqueueBatch(destination: Destination, gathering: number): Promise<void>;
+  enqueue(parcels: readonly Parcel[], nonce?: string, unlessCoveredInMs?: number): Promise<void>;
+  /** Queues the job that sends a batch, once; durable when it resolves. */
+  enqueueBatch(destination: Destination, batch: number): Promise<void>;
   work(kind: ChannelKind, concurrency: number, process: ProcessParcel): ParcelWorker;
   counts(): Promise<QueueCounts[]>;
   /**
-   * Sends a canary through this kind's queue, ahead of what waits, and gives when one last came through, in any daemon:
-   * epoch milliseconds, 0 for never. At most one is on its way.
+   * Sends a canary through this kind's queue, ahead of waiting jobs, and gives when any daemon last took one: epoch
+   * milliseconds, 0 for never. There is at most one at a time.
    */
   sendCanary(kind: ChannelKind): Promise<number>;
   /** How many workers, in all daemons, take from this kind's queue. */
@@ -51,9 +50,9 @@ export interface ParcelWorker {
 }
 
 /**
- * BullMQ's own attempts are spent only by exceptions that are ours (a bug, a Redis error): the receiver's failures are
- * decided by `retry.ts` and cost none. A job is therefore practically never "failed" by count. Done jobs are removed at
- * once: the ledger remembers what was delivered, and a kept id would swallow a deliberate repeat.
+ * Only exceptions of our own (a bug, a Redis error) cost a BullMQ attempt; `retry.ts` decides on a receiver's failures,
+ * which cost none. So practically no job fails by count. Completed jobs are removed at once: the ledger knows what was
+ * delivered, and a kept job id would swallow a deliberate repeat.
  */
 export const JOB_OPTIONS = {
   attempts: 1_000_000,
@@ -64,13 +63,13 @@ export const JOB_OPTIONS = {
 } as const;
 
 /**
- * The lock is renewed every 5 s and checked every 3 s, so that what a killed daemon was sending starts again within 13 s.
- * A crash of ours is never the parcel's fault, so stalling has no limit that could end it.
+ * Locks are renewed every 5 s and checked every 3 s, so that a killed daemon's jobs start again within 13 s. A crash of
+ * ours is never the parcel's fault, so no number of stalls ends a job.
  */
 export const WORKER_LOCKS = { lockDuration: 10_000, stalledInterval: 3000, maxStalledCount: 1_000_000 } as const;
 
-/** One call of `addBulk` is one pipeline; beyond this it is cut. */
-const BULK = 500;
+/** One call of `addBulk` is one pipeline. */
+const ADDED_AT_ONCE = 500;
 
 export const queueName = (kind: ChannelKind): string => `deliver-${kind}`;
 
@@ -85,8 +84,8 @@ const runJob = async (job: Job<unknown>, token: string | undefined, signal: Abor
 };
 
 /**
- * Ends a worker in two gears. Without Redis its jobs cannot end, and a first call that waits for them would wait for
- * ever: they are left, and start again when their locks have run out. The caller bounds the whole.
+ * Ends a worker: its jobs may end by themselves for `graceMs` and are aborted then. Without Redis they cannot end and
+ * BullMQ would wait for ever: they are left, and start again when their locks have expired. The caller bounds the time.
  */
 export const stopWorker = async (worker: Worker, redis: RedisClient, graceMs: number): Promise<void> => {
   const timer = setTimeout(() => worker.cancelAllJobs('the daemon is stopping'), graceMs);
@@ -96,55 +95,57 @@ export const stopWorker = async (worker: Worker, redis: RedisClient, graceMs: nu
 const byKind = <T>(make: (kind: ChannelKind) => T): Record<ChannelKind, T> =>
   Object.fromEntries(CHANNEL_KINDS.map((kind) => [kind, make(kind)])) as Record<ChannelKind, T>;
 
-export const createParcelQueues = ({ redis, prefix, onError }: QueueSettings): ParcelQueues => {
-  const queues = byKind((kind) => {
+type Queues = Record<ChannelKind, Queue>;
+
+const openQueues = ({ redis, prefix, onError }: QueueSettings): Queues =>
+  byKind((kind) => {
     const queue = new Queue(queueName(kind), { connection: redis, prefix, defaultJobOptions: JOB_OPTIONS });
     queue.on('error', (error) => onError(queue.name, error));
     return queue;
   });
 
-  const canaryKey = (kind: ChannelKind): string => `${prefix}:canary:${kind}`;
-
-  const enqueueKind = async (kind: ChannelKind, parcels: readonly Parcel[], nonce?: string, inMs?: number) => {
-    for (let start = 0; start < parcels.length; start += BULK) {
-      const jobs = parcels.slice(start, start + BULK).map((parcel) => ({
-        name: 'parcel',
-        data: { ...parcelJob(parcel), ...(inMs === undefined ? {} : { unlessTold: true }) },
-        opts: { jobId: parcelJobId(parcel, nonce), ...(inMs === undefined ? {} : { delay: inMs }) },
-      }));
-      await queues[kind].addBulk(jobs);
+const createEnqueue =
+  (queues: Queues): ParcelQueues['enqueue'] =>
+  async (parcels, nonce, delay) => {
+    const jobs = parcels.map((parcel) => ({
+      name: 'parcel',
+      data: { ...parcelJob(parcel), ...(delay === undefined ? {} : { unlessTold: true }) },
+      opts: { jobId: parcelJobId(parcel, nonce), ...(delay === undefined ? {} : { delay }) },
+    }));
+    for (const kind of CHANNEL_KINDS) {
+      const own = jobs.filter(({ data }) => data.destination.kind === kind);
+      for (const chunk of chunksOf(own, ADDED_AT_ONCE)) await queues[kind].addBulk(chunk);
     }
   };
 
+const createWork =
+  ({ redis, prefix, onError }: QueueSettings, canaryKey: (kind: ChannelKind) => string): ParcelQueues['work'] =>
+  (kind, concurrency, process) => {
+    const worker = new Worker(
+      queueName(kind),
+      // Three parameters declared: only then does BullMQ pass the signal.
+      async (job, token, signal) => {
+        if (job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
+        else await runJob(job, token, signal ?? new AbortController().signal, process);
+      },
+      { connection: redis, prefix, concurrency, ...WORKER_LOCKS },
+    );
+    worker.on('error', (error) => onError(worker.name, error));
+    worker.on('failed', (_job, error) => onError(worker.name, error));
+    return { stop: (graceMs) => stopWorker(worker, redis, graceMs) };
+  };
+
+export const createParcelQueues = (settings: QueueSettings): ParcelQueues => {
+  const { redis, prefix } = settings;
+  const queues = openQueues(settings);
+  const canaryKey = (kind: ChannelKind): string => `${prefix}:canary:${kind}`;
   return {
-    enqueue: async (parcels, nonce, unlessToldInMs) => {
-      for (const kind of CHANNEL_KINDS) {
-        await enqueueKind(
-          kind,
-          parcels.filter(({ destination }) => destination.kind === kind),
-          nonce,
-          unlessToldInMs,
-        );
-      }
+    enqueue: createEnqueue(queues),
+    enqueueBatch: async (destination, batch) => {
+      const jobId = batchJobId(destination, batch);
+      await queues[destination.kind].add('gathering', batchJob(destination, batch), { jobId });
     },
-    enqueueBatch: async (destination, gathering) => {
-      const jobId = batchJobId(destination, gathering);
-      await queues[destination.kind].add('gathering', batchJob(destination, gathering), { jobId });
-    },
-    work: (kind, concurrency, process) => {
-      const worker = new Worker(
-        queueName(kind),
-        // Three parameters declared: only then does BullMQ pass the signal.
-        async (job, token, signal) => {
-          if (job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
-          else await runJob(job, token, signal ?? new AbortController().signal, process);
-        },
-        { connection: redis, prefix, concurrency, ...WORKER_LOCKS },
-      );
-      worker.on('error', (error) => onError(worker.name, error));
-      worker.on('failed', (_job, error) => onError(worker.name, error));
-      return { stop: (graceMs) => stopWorker(worker, redis, graceMs) };
-    },
+    work: createWork(settings, canaryKey),
     counts: () =>
       Promise.all(
         CHANNEL_KINDS.map(async (kind) => {

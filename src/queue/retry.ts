@@ -3,9 +3,9 @@ import type { DeliveryError, DeliveryReason } from '../errors.ts';
 
 export interface RetryInput {
   error: DeliveryError;
-  /** Tries charged so far, this one included: 1 after the first failure. */
+  /** Tries counted so far, this one included: 1 after the first failure. */
   attempt: number;
-  /** Since the first try, or since it began to wait for a destination that does not work. */
+  /** Since the first try, or since it began to wait for a destination with an open circuit. */
   ageMs: number;
   /** Since the first of the `unknown` answers in a row, this one included. */
   unknownForMs: number;
@@ -15,7 +15,7 @@ export interface RetryInput {
   random: number;
 }
 
-/** `max-age`: by `retry.maxAge`. `unknown`: nothing but answers that nobody documented. */
+/** `max-age`: by `retry.maxAge`. `unknown`: its failures were all of the reason `unknown`. */
 export interface GivenUp {
   by: 'max-age' | 'unknown';
   afterMs: number;
@@ -23,7 +23,7 @@ export interface GivenUp {
 
 /**
  * `retry` after `delayMs`, with the whole destination held for `holdMs`; `plainer` at once with less markup;
- * `readdress` at once to `address`; or `dead`, with `givenUp` where it was worth another try and has run out of time.
+ * `readdress` at once to `address`; or `dead`, with `givenUp` where only the time for retries has run out.
  */
 export type Decision =
   | { kind: 'retry'; delayMs: number; holdMs: number }
@@ -42,12 +42,12 @@ interface Curve {
 const CURVES: Record<Exclude<DeliveryReason, 'bad-message' | 'destination-dead' | 're-address'>, Curve> = {
   retry: { firstMs: SECOND, capMs: 5 * MINUTE },
   'rate-limited': { firstMs: 5 * SECOND, capMs: 5 * MINUTE },
-  // Somebody has to mend our token or key; asking often would only lock us out.
+  // Somebody has to replace our token or key; frequent tries could lock us out.
   'sender-misconfigured': { firstMs: 15 * SECOND, capMs: 5 * MINUTE },
   unknown: { firstMs: 5 * SECOND, capMs: 10 * MINUTE },
 };
 
-/** Of nothing but `unknown` answers; a whole day would be pointless. */
+/** How long nothing but `unknown` failures are retried. */
 const LONGEST_UNKNOWN_MS = 60 * MINUTE;
 
 /** Full jitter: anywhere between nothing and the doubled step, so that a herd spreads out. Never under a tenth of it. */

@@ -1,13 +1,16 @@
 /**
- * What the parcels' queues hold now, looked through as a whole: for audits, never on the way of an alert. A delivery that
- * the books call waiting and that no job carries would wait for ever.
+ * Which deliveries have a job, found by reading a whole queue: for audits and retries by hand. A delivery that waits in the
+ * ledger without a job would wait for ever.
  */
 import { QueueKeys } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
+import { chunksOf } from '../chunks.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import { execute } from '../redis/pipeline.ts';
 import { batchKeys } from './batch-store.ts';
-import { queueName, type RedisClient } from './queues.ts';
+import { queueName } from './queues.ts';
 
-/** One alert on its way to one destination, by their ids. */
+/** A delivery by the ids of its alert and destination. */
 export interface DeliveryRef {
   alert: string;
   destination: string;
@@ -18,11 +21,11 @@ export interface JobScan {
   withoutJob<T extends DeliveryRef>(kind: ChannelKind, deliveries: readonly T[]): Promise<T[]>;
 }
 
-const CHUNK = 100;
+const READ_AT_ONCE = 100;
 
-const carriedKey = ({ alert, destination }: DeliveryRef): string => `${destination} ${alert}`;
+const deliveryKey = ({ alert, destination }: DeliveryRef): string => `${destination} ${alert}`;
 
-/** Leniently: a job that another version wrote carries what it says. */
+/** As much of a job's data as any version writes. */
 interface Written {
   destination?: { id?: string };
   alerts?: { id?: string }[];
@@ -33,21 +36,13 @@ export const createJobScan = (redis: RedisClient, prefix: string): JobScan => {
   const keys = new QueueKeys(prefix);
   const batches = batchKeys(prefix);
 
-  /** In one transaction: a job that moves from one list to another meanwhile would be missed. */
+  /** In one transaction, or a job that moves from one list to another meanwhile would be missed. */
   const jobIds = async (kind: ChannelKind): Promise<string[]> => {
     const key = (state: string): string => keys.toKey(queueName(kind), state);
-    const answers = await redis
-      .multi()
-      .lrange(key('wait'), 0, -1)
-      .lrange(key('paused'), 0, -1)
-      .lrange(key('active'), 0, -1)
-      .zrange(key('delayed'), '0', '-1')
-      .zrange(key('prioritized'), '0', '-1')
-      .exec();
-    return (answers ?? []).flatMap(([error, ids]) => {
-      if (error) throw error;
-      return ids as string[];
-    });
+    const batch = redis.multi();
+    for (const list of ['wait', 'paused', 'active']) batch.lrange(key(list), 0, -1);
+    for (const set of ['delayed', 'prioritized']) batch.zrange(key(set), '0', '-1');
+    return ((await execute(batch)) as string[][]).flat();
   };
 
   const dataOf = async (kind: ChannelKind, ids: readonly string[]): Promise<string[]> => {
@@ -55,35 +50,36 @@ export const createJobScan = (redis: RedisClient, prefix: string): JobScan => {
     return data.flatMap((json) => json ?? []);
   };
 
-  /** What a gathering has taken in: frozen, or still open under its number. */
-  const gathered = async (destination: string, gathering: number): Promise<string[]> => {
-    const [count, frozen, waiting] = await Promise.all([
+  /** The alerts of a batch: sealed, or still open under its number. */
+  const batchedIn = async (destination: string, batch: number): Promise<string[]> => {
+    const [count, sealed, open] = await Promise.all([
       redis.get(batches.count(destination)),
-      redis.hkeys(batches.frozen(destination, gathering)),
-      redis.hkeys(batches.waiting(destination)),
+      redis.hkeys(batches.sealed(destination, batch)),
+      redis.hkeys(batches.open(destination)),
     ]);
-    return count === String(gathering) ? [...frozen, ...waiting] : frozen;
+    return count === String(batch) ? [...sealed, ...open] : sealed;
   };
 
-  const carriedBy = async (json: string): Promise<string[]> => {
+  const deliveriesOf = async (json: string): Promise<string[]> => {
     const { destination: { id = '' } = {}, alerts = [], gathering } = JSON.parse(json) as Written;
     const ids = alerts.map((alert) => alert.id ?? '');
-    if (gathering !== undefined) ids.push(...(await gathered(id, gathering)));
-    return ids.map((alert) => carriedKey({ alert, destination: id }));
+    if (gathering !== undefined) ids.push(...(await batchedIn(id, gathering)));
+    return ids.map((alert) => deliveryKey({ alert, destination: id }));
   };
 
-  /** Takes out of `missing` what a job carries. */
+  /** Removes from `missing` what has a job. */
   const search = async (kind: ChannelKind, missing: Map<string, unknown>): Promise<void> => {
     const ids = await jobIds(kind);
-    for (let start = 0; start < ids.length && missing.size > 0; start += CHUNK) {
-      const data = await dataOf(kind, ids.slice(start, start + CHUNK));
-      for (const key of (await Promise.all(data.map(carriedBy))).flat()) missing.delete(key);
+    for (const chunk of chunksOf(ids, READ_AT_ONCE)) {
+      if (missing.size === 0) return;
+      const data = await dataOf(kind, chunk);
+      for (const key of (await Promise.all(data.map(deliveriesOf))).flat()) missing.delete(key);
     }
   };
 
   return {
     withoutJob: async (kind, deliveries) => {
-      const missing = new Map(deliveries.map((delivery) => [carriedKey(delivery), delivery]));
+      const missing = new Map(deliveries.map((delivery) => [deliveryKey(delivery), delivery]));
       // Twice: an alert may be handed from one job to another while we look.
       for (let pass = 0; pass < 2 && missing.size > 0; pass += 1) await search(kind, missing);
       return [...missing.values()];

@@ -1,13 +1,14 @@
-/** What has to happen again and again, as BullMQ job schedulers: one daemon of many takes each turn. */
+/** Repeated work, as BullMQ job schedulers: of several daemons, one takes each turn. */
 import { DelayedError, type Job, type JobSchedulerJson, Queue, Worker } from 'bullmq';
+import { mapInChunks } from '../chunks.ts';
 import { type QueueSettings, stopWorker, WORKER_LOCKS } from './queues.ts';
 
-/** One thing to do every so often. `data` is all the processor gets, so it must name the work completely. */
+/** Work that is due every `everyMs`. `data` is all that the processor gets, so it must name the work completely. */
 export interface Turn<Data = unknown> {
   /** Unique among the turns; free of `:`. */
   id: string;
   everyMs: number;
-  /** Milliseconds from 1 to `everyMs` after each full `everyMs` of the clock, at which it comes. Default: as of its start. */
+  /** When it is due, 1 to `everyMs` milliseconds after each full `everyMs` of the clock. Default: counted from its start. */
   offsetMs?: number;
   data: Data;
 }
@@ -17,7 +18,7 @@ export interface Schedule<Data> {
   sync(turns: readonly Turn<Data>[]): Promise<void>;
   /** Schedulers that Redis holds now; fewer than expected after its data was lost. */
   count(): Promise<number>;
-  /** `run` may give a number of milliseconds: then it is called again after that, besides the turns to come. */
+  /** Where `run` gives a number of milliseconds, it is called once more after that, besides the turns to come. */
   work(
     concurrency: number,
     run: (data: Data, signal: AbortSignal) => Promise<number | undefined>,
@@ -26,13 +27,9 @@ export interface Schedule<Data> {
 }
 
 const QUEUE = 'poll';
-/** A turn is worth nothing after it was taken, done or not: the next one comes. */
+/** A turn that failed is not repeated: the next one comes. */
 const TURN_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true, stackTraceLimit: 1 } as const;
-const CHUNK = 200;
-
-const inChunks = async <T>(all: readonly T[], each: (one: T) => Promise<unknown>): Promise<void> => {
-  for (let start = 0; start < all.length; start += CHUNK) await Promise.all(all.slice(start, start + CHUNK).map(each));
-};
+const CHANGED_AT_ONCE = 200;
 
 const isSame = (turn: Turn, scheduler: JobSchedulerJson | undefined): boolean =>
   scheduler !== undefined &&
@@ -49,7 +46,7 @@ export const createSchedule = <Data>({ redis, prefix, onError }: QueueSettings):
     return queue.upsertJobScheduler(id, repeat, { name: 'turn', data, opts: TURN_OPTIONS });
   };
 
-  /** One with an offset would begin up to `everyMs` later. */
+  /** A scheduler with an offset would begin up to `everyMs` later. */
   const beginAtOnce = async ({ offsetMs, data }: Turn<Data>): Promise<void> => {
     if (offsetMs !== undefined) await queue.add('turn', data, { delay: offsetMs });
   };
@@ -58,18 +55,12 @@ export const createSchedule = <Data>({ redis, prefix, onError }: QueueSettings):
     sync: async (turns) => {
       const existing = new Map((await queue.getJobSchedulers(0, -1)).map((scheduler) => [scheduler.key, scheduler]));
       const wanted = new Set(turns.map(({ id }) => id));
-      await inChunks(
-        turns.filter((turn) => !isSame(turn, existing.get(turn.id))),
-        upsert,
-      );
-      await inChunks(
-        turns.filter(({ id }) => !existing.has(id)),
-        beginAtOnce,
-      );
-      await inChunks(
-        [...existing.keys()].filter((id) => !wanted.has(id)),
-        (id) => queue.removeJobScheduler(id),
-      );
+      const changed = turns.filter((turn) => !isSame(turn, existing.get(turn.id)));
+      const added = turns.filter(({ id }) => !existing.has(id));
+      const removed = [...existing.keys()].filter((id) => !wanted.has(id));
+      await mapInChunks(changed, CHANGED_AT_ONCE, upsert);
+      await mapInChunks(added, CHANGED_AT_ONCE, beginAtOnce);
+      await mapInChunks(removed, CHANGED_AT_ONCE, (id) => queue.removeJobScheduler(id));
     },
     count: () => queue.getJobSchedulersCount(),
     work: (concurrency, run) => {

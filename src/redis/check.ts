@@ -1,6 +1,6 @@
-/** Whether a Redis is fit to keep deliveries: what could be lost with it, and the setting that mends it. */
+/** Checks whether a Redis can keep deliveries safely: names what could be lost, and the setting that prevents it. */
 import { Cluster, type Redis } from 'ioredis';
-import type { RedisClient } from '../queue/queues.ts';
+import type { RedisClient } from './connect.ts';
 
 export interface RedisFinding {
   name: 'unreachable' | 'unreadable' | 'version' | 'eviction' | 'append-only';
@@ -8,9 +8,9 @@ export interface RedisFinding {
   message: string;
 }
 
-/** BullMQ's scripts use commands of it. */
+/** BullMQ's scripts need its commands. */
 const OLDEST = [6, 2] as const;
-/** Commands wait for a Redis that is away, so each question has a bound of its own. */
+/** Commands wait for a Redis that is away, so each question needs its own time limit. */
 const ANSWER_TIMEOUT_MS = 5000;
 
 type Info = ReadonlyMap<string, string>;
@@ -34,7 +34,7 @@ const unchecked = (name: RedisFinding['name'], what: string): RedisFinding => ({
   message: `${what} could not be checked: this Redis does not tell it in INFO.`,
 });
 
-/** Valkey, Dragonfly and KeyDB tell the Redis version they are compatible with here. */
+/** Valkey, Dragonfly and KeyDB report the Redis version that they are compatible with. */
 const checkVersion = (info: Info): RedisFinding[] => {
   const version = info.get('redis_version');
   if (version === undefined) return [unchecked('version', 'The version')];
@@ -84,7 +84,7 @@ const inspectNode = async (node: Redis): Promise<RedisFinding[]> => {
   return [...checkVersion(info), ...checkEviction(info), ...checkAppendOnly(info)];
 };
 
-/** In a Cluster every master keeps a part of the queue. */
+/** In a Cluster the keys may be on any master. */
 const nodesOf = async (redis: RedisClient): Promise<Redis[]> => {
   if (!(redis instanceof Cluster)) return [redis];
   await withinTime(redis.ping().catch(() => {}));

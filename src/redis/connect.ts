@@ -1,8 +1,9 @@
 /** Connections to Redis: the only place where they are made. */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import type { RedisClient } from '../queue/queues.ts';
 import type { Secret } from '../secret.ts';
 import { throttleErrors } from './throttle.ts';
+
+export type RedisClient = Redis | Cluster;
 
 export interface RedisNode {
   host: string;
@@ -37,9 +38,9 @@ export interface RedisOwner {
 const retryDelayMs = (times: number): number => Math.min(50 * 2 ** Math.min(times - 1, 10), 2000);
 
 /**
- * A host that went silent (frozen, unplugged) is noticed after this time without an answer to a pending command. It has
- * to exceed the longest wait that is no fault: BullMQ's workers block for up to 10 s for the next delayed job. The rest
- * is for an event loop that is late itself.
+ * A silent host (frozen, unplugged) is noticed after this time without an answer to a pending command. It must exceed the
+ * longest wait that is no fault: BullMQ's workers block for up to 10 s for the next delayed job. The rest allows for a
+ * late event loop.
  */
 const SOCKET_TIMEOUT_MS = 15_000;
 
@@ -48,8 +49,8 @@ const connectionOptions = ({ username, password }: RedisSettings, role: string) 
   connectionName: `tocsin:${role}`,
   ...(username === undefined ? {} : { username }),
   ...(password === undefined ? {} : { password: password.reveal() }),
-  // Commands wait for Redis to come back, however long: work is never dropped because Redis restarts. Callers that
-  // must not wait set a bound of their own. BullMQ's workers insist on it.
+  // Commands wait for Redis to come back, however long: no work is dropped because Redis restarts, and BullMQ's workers
+  // need it. Callers that must not wait set a bound of their own.
   maxRetriesPerRequest: null,
   socketTimeout: SOCKET_TIMEOUT_MS,
   connectTimeout: 5000,
@@ -62,10 +63,10 @@ const connectionOptions = ({ username, password }: RedisSettings, role: string) 
 });
 type ConnectionOptions = ReturnType<typeof connectionOptions>;
 
-/** Of one client that looks after its connection itself. */
+/** Options of a client that reconnects by itself. */
 const WHILE_AWAY = {
   enableOfflineQueue: true,
-  // Tight, so that what waits goes on within 2 s of Redis' return; the library's own curve leaves seconds.
+  // Waiting commands go on within 2 s of Redis' return; the default curve would take longer.
   retryStrategy: retryDelayMs,
 };
 
@@ -85,9 +86,9 @@ const openSentinel = ({ name, nodes }: { name: string; nodes: readonly string[] 
     name,
     sentinels: nodes.map((node) => nodeOf(node, 26_379)),
     sentinelRetryStrategy: retryDelayMs,
-    // A sentinel that is silent must not keep us from asking the next one.
+    // A silent sentinel must not keep us from asking the next one.
     sentinelCommandTimeout: 2000,
-    // The sentinels are listened to, so that a frozen master is left as soon as they have chosen another one.
+    // Listens to the sentinels, to leave a frozen master as soon as they have chosen another one.
     failoverDetector: true,
   });
 
@@ -97,7 +98,7 @@ const openCluster = (nodes: readonly string[], redisOptions: ConnectionOptions):
     {
       enableOfflineQueue: true,
       clusterRetryStrategy: retryDelayMs,
-      // A failover takes seconds; the library's 16 tries at 100 ms each give up before it is over.
+      // A failover takes seconds; the default of 16 tries at 100 ms each would give up before its end.
       maxRedirections: 64,
       retryDelayOnFailover: 250,
       retryDelayOnClusterDown: 250,
@@ -115,7 +116,7 @@ const open = (settings: RedisSettings, role: string): RedisClient => {
   throw new Error('no Redis is named: neither url, sentinel, cluster nor socketPath');
 };
 
-/** Opens a connection; it keeps reconnecting by itself until `disconnect` or `quit` is called. */
+/** Opens a connection, which reconnects by itself until `disconnect` or `quit` is called. */
 export const connectRedis = (settings: RedisSettings, { role, onError }: RedisOwner): RedisClient => {
   const redis = open(settings, role);
   const report = throttleErrors({ onError, now: Date.now });
@@ -146,7 +147,7 @@ export const askRedis = async <T>(
 };
 
 /**
- * The prefix of all keys, with a hash tag: in a Cluster every key that one script touches must be in one slot. A prefix
- * that holds a tag already stays as it is. Never ioredis' own `keyPrefix`, which BullMQ refuses.
+ * The prefix of all keys, with a hash tag: in a Cluster all keys of a script must be in one slot. A prefix that has a tag
+ * stays as it is. ioredis' own `keyPrefix` cannot be used: BullMQ refuses it.
  */
 export const keyPrefix = (prefix: string): string => (/\{[^}]+\}/.test(prefix) ? prefix : `{${prefix}}`);

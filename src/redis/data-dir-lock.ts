@@ -1,6 +1,6 @@
 /**
- * One daemon a data directory: a lease in `DATADIR/tocsin.lock`, renewed as long as its holder lives. What a killed
- * daemon left behind is taken over by the next one.
+ * One daemon for each data directory: a lease in `DATADIR/tocsin.lock`, renewed as long as its holder lives. The next
+ * daemon takes over the lease of a killed one.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, unlink } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { isAlive } from './pid.ts';
 
 export interface LockSettings {
   dataDir: string;
-  /** Somebody else has the directory now, or it cannot be written any more: stop using it. Called once. */
+  /** Another daemon has the directory now, or it cannot be written: stop using it. Called once. */
   onLost(why: string): void;
   /** Default 2000. */
   renewEveryMs?: number;
@@ -32,12 +32,12 @@ export interface DataDirLock {
 
 type Place = Required<LockSettings> & { file: string; id: string };
 
-/** Leases of this very process: a lease with our pid that is not among them was left by an earlier life of that pid. */
+/** Leases of this process. A lease with our pid that is not among them is of an earlier process with the same pid. */
 const ownLeases = new Set<string>();
 
 /**
- * On this host the process table knows. A lease of another host, or one that only looks old, is watched: clocks differ
- * and machines sleep, but a holder that lives renews while we look.
+ * On this host the process table tells whether the holder lives. A lease of another host, or one that only looks old, is
+ * watched: clocks differ and machines sleep, but a living holder renews meanwhile.
  */
 const judge = async (lease: Lease, first: Lease, watchedMs: number, place: Place) => {
   if (ownLeases.has(lease.id) || lease.renewedAt !== first.renewedAt) return 'held';
@@ -73,13 +73,13 @@ const acquire = async (place: Place): Promise<FileHandle> => {
   }
 };
 
-/** Renews by writing into the file it created itself: a lease that somebody put in its place is never overwritten. */
+/** Renews by writing to the open handle of the file that it created, so that it never overwrites another daemon's lease. */
 const keepRenewing = (created: FileHandle, { file, id, renewEveryMs, staleAfterMs, onLost }: Place) => {
   let handle = created;
   let renewedAt = performance.now();
   let work = Promise.resolve();
   let isLost = false;
-  // Renewals queue up when the disk is slow, and each of them would find the loss again.
+  // On a slow disk several renewals may find the same loss.
   const lose = (why: string): void => {
     clearInterval(timer);
     if (isLost) return;
@@ -91,7 +91,7 @@ const keepRenewing = (created: FileHandle, { file, id, renewEveryMs, staleAfterM
     if (lease !== undefined && lease.id !== id) {
       return lose(`${file} belongs to process ${lease.pid} on ${lease.host} now`);
     }
-    // Deleted by hand, perhaps: ours again unless somebody is faster.
+    // Deleted by hand, perhaps: created again unless another daemon is faster.
     const again = lease === undefined ? await createLease(file, id) : undefined;
     if (again === undefined) {
       await renewLease(handle, id);

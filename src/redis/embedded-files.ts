@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { createSecret } from '../secret.ts';
 import type { SingleRedis } from './connect.ts';
 
-/** As it is written down for the next daemon, which may have to end a server that was left behind. */
+/** Written to a file for the next daemon, which may have to end a server that was left behind. */
 export type EmbeddedAddress = { socketPath: string } | { port: number; password: string };
 
 /** The kernel's limit is 108 bytes on Linux and 104 on macOS, the closing zero included. */
@@ -27,7 +27,7 @@ export const embeddedFiles = (dataDir: string) => {
 };
 export type EmbeddedFiles = ReturnType<typeof embeddedFiles>;
 
-/** Nobody else may read what is queued. Also puts a long log aside. */
+/** Creates the directory, readable by its owner alone, and rotates a long log. */
 export const prepareFiles = async ({ directory, log }: EmbeddedFiles): Promise<void> => {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await chmod(directory, 0o700);
@@ -49,7 +49,7 @@ const freePort = async (): Promise<number> => {
   return address.port;
 };
 
-/** A unix socket; where its path would be too long, a loopback port with a password that nobody has seen. */
+/** A unix socket; where its path would be too long, a loopback port with a random password. */
 export const chooseAddress = async ({ socket }: EmbeddedFiles): Promise<EmbeddedAddress> =>
   Buffer.byteLength(socket) <= LONGEST_SOCKET_PATH
     ? { socketPath: socket }
@@ -76,12 +76,12 @@ const settingsText = ({ directory, pid }: EmbeddedFiles, address: EmbeddedAddres
     `pidfile ${quote(pid)}`,
     `dir ${quote(directory)}`,
     'logfile ""',
-    // Every write is in the file before it is acknowledged and on the disk within a second; a power cut costs at most
-    // that second, a killed process nothing.
+    // A write is in the file before it is acknowledged, and on disk within a second: a power cut costs at most that
+    // second, a killed process nothing.
     'appendonly yes',
     'appendfsync everysec',
     'save ""',
-    // A full memory refuses new work, loudly; it never deletes work that waits.
+    // When memory is full, Redis refuses new work and deletes none that waits.
     'maxmemory-policy noeviction',
     '',
   ].join('\n');

@@ -24,7 +24,7 @@ export interface ServerProcess {
 }
 
 const ANSWER_TIMEOUT_MS = 2000;
-/** A server that neither answers nor ends nor reads data back in for so long never will. */
+/** A server that neither answers, ends nor loads data for so long is given up. */
 const SILENCE_LIMIT_MS = 30_000;
 const LOADING_NOTICE_MS = 5000;
 const KILL_TIMEOUT_MS = 2000;
@@ -60,8 +60,8 @@ const spawned = async (child: ChildProcess, binary: string): Promise<number> => 
 };
 
 /**
- * Starts it in a process group of its own: Ctrl-C in a terminal reaches every process of the foreground group, and the
- * queue has to outlive the daemon's last write.
+ * Starts it in its own process group: Ctrl-C in a terminal ends every process of the foreground group, and Redis has to
+ * outlive the daemon's last write.
  */
 export const spawnServer = async (files: EmbeddedFiles, binary: string): Promise<ServerProcess> => {
   const { handle, offset } = await openLog(files);
@@ -71,7 +71,7 @@ export const spawnServer = async (files: EmbeddedFiles, binary: string): Promise
       child.once('exit', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
     });
     const pid = await spawned(child, binary);
-    // Without this a command that forgets to stop would never end.
+    // Otherwise a command that forgets to stop it would never exit.
     child.unref();
     return { pid, exited, lastWords: () => lastWords(files, offset), ref: () => child.ref() };
   } finally {
@@ -117,10 +117,10 @@ export const waitUntilReady = async (
       heardAt = now;
       if (now - noticedAt > LOADING_NOTICE_MS) {
         noticedAt = now;
-        log.info({ loadedPercent: Number(state.loadedPercent) }, 'embedded Redis is reading its data back in');
+        log.info({ loadedPercent: Number(state.loadedPercent) }, 'embedded Redis is loading its data');
       }
     }
-    if (now - heardAt > SILENCE_LIMIT_MS) throw new UnavailableError('redis-server runs, but does not answer');
+    if (now - heardAt > SILENCE_LIMIT_MS) throw new UnavailableError('redis-server runs but does not answer');
     await Promise.race([delay(20), ended]);
   }
 };
@@ -143,12 +143,12 @@ const send = (pid: number, name: 'SIGTERM' | 'SIGCONT' | 'SIGKILL'): void => {
 };
 
 /**
- * SIGTERM is Redis' SHUTDOWN: the append-only file is flushed to the disk. Whoever does not obey in time is killed, which
- * loses nothing that was acknowledged. True when the process is gone.
+ * SIGTERM makes Redis shut down and flush its append-only file. A server that does not end in time is killed, which loses
+ * nothing that was acknowledged. True when the process is gone.
  */
 export const endServer = async (pid: number, timeoutMs: number): Promise<boolean> => {
   send(pid, 'SIGTERM');
-  // One that was suspended obeys only when it runs.
+  // A suspended process handles SIGTERM only once it continues.
   send(pid, 'SIGCONT');
   if (await isGone(pid, timeoutMs)) return true;
   send(pid, 'SIGKILL');

@@ -1,4 +1,4 @@
-/** Keeps the embedded redis-server running: starts it again when it dies, and says so. */
+/** Keeps the embedded redis-server running: starts it again when it dies, and logs that. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
 import type { EmbeddedAddress, EmbeddedFiles } from './embedded-files.ts';
@@ -19,12 +19,12 @@ export interface SupervisorSettings {
 }
 
 const STOP_TIMEOUT_MS = 10_000;
-/** Failed starts in a row, after which trying again is left to whoever supervises the daemon. */
+/** After so many failed starts in a row the daemon's own supervisor has to act. */
 const MOST_FAILURES = 8;
 
 const backoffMs = (failures: number): number => Math.min(100 * 2 ** failures, 5000);
 
-/** The last resort when the program exits without `stop`: SIGTERM, or the server would stay behind. */
+/** Sends SIGTERM when the program exits without `stop`: the server would stay behind. */
 const endOnExit = (pid: () => number | undefined): (() => void) => {
   const onExit = (): void => {
     const last = pid();

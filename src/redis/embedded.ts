@@ -37,7 +37,7 @@ export interface EmbeddedRedis {
   connection: SingleRedis;
   /** Of the server that was started last. */
   pid(): number;
-  /** Ends the server with everything on the disk and gives the directory free. May be called again. */
+  /** Ends the server with everything on disk, and releases the directory. May be called again. */
   stop(): Promise<void>;
   /** Never rejects. After `lost` the daemon should stop; `stop` is still needed. */
   exited: Promise<EmbeddedEnd>;
@@ -46,8 +46,8 @@ export interface EmbeddedRedis {
 const STOP_TIMEOUT_MS = 10_000;
 
 /**
- * A daemon that was killed leaves its server behind. It is ended like our own, so that two never write one file. One that
- * does not answer is known by its noted process id, if that process really works in our directory.
+ * Ends the server that a killed daemon left behind, or two servers would write the same files. A server that does not
+ * answer is known by its pid file, if that process works in our directory.
  */
 const endOrphan = async (files: EmbeddedFiles, log: EmbeddedLog): Promise<void> => {
   const address = await earlierAddress(files);
@@ -86,8 +86,8 @@ const startIn = async (settings: EmbeddedSettings, lock: DataDirLock, lost: Prom
 };
 
 /**
- * Takes the data directory, ends what a killed daemon left in it, and starts the server; resolves when it answers with
- * all of its data. Throws a `UsageError` when the directory is taken or cannot be written, or when the program is not
+ * Takes the data directory, ends a server left behind in it, and starts its own; resolves when that has loaded its
+ * data. Throws a `UsageError` when the directory is taken or cannot be written, or when the program is not
  * installed; an `UnavailableError` when the server does not start.
  */
 export const startEmbeddedRedis = async (settings: EmbeddedSettings): Promise<EmbeddedRedis> => {

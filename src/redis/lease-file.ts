@@ -1,4 +1,4 @@
-/** The file that says who has a data directory: made only where there is none, removed only as it was judged. */
+/** The file that names the holder of a data directory: created only where there is none, removed only as it was judged. */
 import { type FileHandle, open, readFile, stat, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { iso } from '../time.ts';
@@ -30,7 +30,7 @@ const parseLease = (text: string): Lease | undefined => {
   }
 };
 
-/** Undefined where there is none. One that its writer could not finish counts from the file's own time. */
+/** Undefined where there is none. A lease that its writer could not finish has the file's time. */
 export const readLease = async (file: string): Promise<Lease | undefined> => {
   try {
     const unfinished = async () => ({ pid: 0, renewedAt: (await stat(file)).mtime.toISOString() });

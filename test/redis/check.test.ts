@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import type { RedisClient } from '../../src/queue/queues.ts';
 import { checkRedis } from '../../src/redis/check.ts';
+import type { RedisClient } from '../../src/redis/connect.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { createSecret } from '../../src/secret.ts';
 import { freePort, type OwnRedis, ownRedis } from '../support/redis-server.ts';

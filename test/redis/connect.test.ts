@@ -1,6 +1,6 @@
 import { Cluster } from 'ioredis';
 import { afterEach, describe, expect, inject, test } from 'vitest';
-import type { RedisClient } from '../../src/queue/queues.ts';
+import type { RedisClient } from '../../src/redis/connect.ts';
 import { connectRedis, keyPrefix, type RedisSettings } from '../../src/redis/connect.ts';
 import { createSecret } from '../../src/secret.ts';
 import { freePort, type OwnRedis, ownRedis, ownSentinel } from '../support/redis-server.ts';

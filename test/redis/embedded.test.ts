@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { UnavailableError, UsageError } from '../../src/errors.ts';
-import type { RedisClient } from '../../src/queue/queues.ts';
+import type { RedisClient } from '../../src/redis/connect.ts';
 import { connectRedis, type SingleRedis } from '../../src/redis/connect.ts';
 import { type EmbeddedRedis, type EmbeddedSettings, startEmbeddedRedis } from '../../src/redis/embedded.ts';
 import { isAlive } from '../../src/redis/pid.ts';
@@ -229,7 +229,7 @@ describe('a server with much to read back in', () => {
     await fill();
     const log = createLog();
     const redis = await start({ log, binary: await slowBinary() });
-    expect(log.lines).toContain('embedded Redis is reading its data back in');
+    expect(log.lines).toContain('embedded Redis is loading its data');
     expect(await connect(redis.connection).dbsize()).toBe(ENTRIES);
   });
 
