@@ -76,6 +76,17 @@ export interface ItemPage {
   malformed: MalformedItem[];
 }
 
+/** A protocol as the service lists it, as far as forwarding needs it. */
+export interface ListedProtocol {
+  name: string;
+  protocolId?: string;
+  channels: ChannelEntry[];
+  /** Assessments whose trigger asks for a notification. */
+  notifyOn: string[];
+  /** Groups of detectors by assessment; absent in what an older daemon listed. */
+  triggers?: Record<string, string[][]>;
+}
+
 /** A contract as the service lists it with a protocol, as far as it helps to judge a transaction. */
 export interface ListedAsset {
   /** Lower-case. */
@@ -222,6 +233,9 @@ export const contentId = (...parts: string[]): string => digest(32, parts);
 
 /** Identity of an address of one kind: `KIND-` and 12 hex digits. */
 export const destinationId = (kind: ChannelKind, address: string): string => `${kind}-${digest(12, [kind, address])}`;
+
+/** Identity of the sender (a token, a mail server) that the destinations of a kind share. */
+export const senderId = (kind: string): string => `sender-${kind}`;
 
 /** Identity of one alert at one destination, the same on every retry and replay; used as `webhook-id` and Message-ID. */
 export const deliveryId = (alert: string, destination: string): string => `msg_${digest(32, [alert, destination])}`;

@@ -124,15 +124,15 @@ const startOps = async (context: Context, { store, metrics, health, reading }: R
   const review = createRouteReview(settings, log, fallbackRoutes(config, settings).problems);
   const { catalog } = reading;
   const status = createStatus({
+    ...store,
     config,
-    store,
     protocols: catalog.protocols,
     services: reading.states,
     review,
     startedAt: now(),
     now,
   });
-  metrics.onScrape(() => refreshGauges({ config, store, metrics, catalog, review, now }));
+  metrics.onScrape(() => refreshGauges({ ...store, config, metrics, catalog, review, now }));
   const ops = createOpsServer({ listen: config.ops.listen, health, metrics, status, log });
   lifecycle.onStop('ops', ops.stop);
   return { review, ...(await ops.start()) };

@@ -35,7 +35,7 @@ const OWN = new Set(FILES);
 /** `poll/`, `features/mutes/`; a file that stands directly in src is a row of its own. */
 const rowOf = (file: string): string => (file.includes('/') ? `${posix.dirname(file)}/` : file);
 
-const GROUND = ['alert', 'chunks', 'errors', 'globs', 'html', 'secret', 'text', 'time', 'version'].map(
+const GROUND = ['alert', 'chunks', 'errors', 'globs', 'html', 'mute-text', 'secret', 'text', 'time', 'version'].map(
   (name) => `${name}.ts`,
 );
 const KINDS = ['email', 'slack', 'telegram', 'webhook'];
@@ -128,7 +128,6 @@ const FILE_ROWS: Record<string, readonly string[]> = {
   // The one list of kinds.
   'channels/registry.ts': KINDS.map((kind) => `channels/${kind}/`),
   // What opens from the config takes the config's types.
-  'channels/open.ts': ['type config/schema.ts'],
   'service/open.ts': ['type config/schema.ts'],
   // The clients and servers of the outer world, each where its owner is.
   ...Object.fromEntries(FILES.filter((file) => file.startsWith('channels/email/')).map((f) => [f, ['nodemailer']])),
@@ -149,20 +148,9 @@ const KNOW_THE_STORE = ['app/', 'cli/'];
 
 /** What still breaks the table: it only gets shorter. */
 const NOT_YET: readonly string[] = [
-  'channels/configured-chains.ts -> config/schema.ts',
-  'channels/pacing.ts -> config/schema.ts',
-  'channels/pacing.ts -> deliver/send-slot.ts',
-  'channels/pacing.ts -> ledger/outage-subject.ts',
   'daemon.ts -> app/store.ts',
-  'features/cursors/cursors.ts -> app/store.ts',
-  'features/mutes/report.ts -> ops/wording.ts',
-  'features/recheck/job.ts -> app/poll.ts',
   'features/recheck/job.ts -> app/schedule.ts',
   'features/recheck/job.ts -> app/store.ts',
-  'features/status/gauges.ts -> app/store.ts',
-  'features/status/status.ts -> app/store.ts',
-  'features/trace/trace.ts -> app/store.ts',
-  'service/open.ts -> poll/catalog.ts',
 ];
 
 /** Circles that still are, each as its files. */

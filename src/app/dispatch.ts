@@ -16,8 +16,8 @@ import { createRouting, fallbackRoutes, openRoutes, routeSettings } from '../fea
 import { createUnroutable } from '../features/routes/unroutable.ts';
 import { createFilter } from '../features/suppression/filter.ts';
 import { createRelease } from '../features/suppression/release.ts';
+import { muteFacts } from '../mute-text.ts';
 import type { Metrics } from '../ops/metrics.ts';
-import { muteFacts } from '../ops/wording.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
 import { openApproval } from './approval.ts';
 import type { Store } from './store.ts';

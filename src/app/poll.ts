@@ -8,16 +8,21 @@ import type { Outages } from '../ops/outages.ts';
 import { createPollReport } from '../ops/poll-report.ts';
 import { createAdmission } from '../poll/admission.ts';
 import { createBackoffStore } from '../poll/backoff-store.ts';
-import { createCatalog } from '../poll/catalog.ts';
-import type { Track } from '../poll/cursor.ts';
+import { createBeginning } from '../poll/beginning.ts';
+import { type Catalog, createCatalog } from '../poll/catalog.ts';
 import { createNameFilter } from '../poll/include.ts';
-import { createIntake, type IntakeTurn } from '../poll/intake.ts';
+import { createIntake } from '../poll/intake.ts';
 import { createPollLock } from '../poll/lock.ts';
-import type { Mirror, MirroredCursor } from '../poll/mirror.ts';
-import { createPoller, type PollerDependencies, type Stream } from '../poll/poller.ts';
+import type { Mirror } from '../poll/mirror.ts';
+import { createPoller, type Stream } from '../poll/poller.ts';
+import { createScheduleKeeper } from '../poll/schedule-keeper.ts';
+import { serviceStates } from '../poll/service-states.ts';
+import type { TurnData } from '../poll/turns.ts';
+import type { Turn } from '../queue/schedule.ts';
+import { pagesOf } from '../service/feed.ts';
 import { listAssets, listProtocols, openServices, type Service } from '../service/open.ts';
 import { iso } from '../time.ts';
-import { reviewTurns } from './schedule.ts';
+import { type ReleaseTurn, type ReviewTurn, reviewTurns } from './schedule.ts';
 import type { Store } from './store.ts';
 
 export interface ReadingDependencies {
@@ -36,69 +41,49 @@ export interface ReadingDependencies {
   now(): number;
 }
 
-export { listProtocols, openServices, type Service } from '../service/open.ts';
+type ServiceOf = (name: string) => Service;
+type Report = ReturnType<typeof createPollReport>;
 
-export const createReading = (dependencies: ReadingDependencies) => {
-  const { config, store, metrics, health, outages, log, dispatch, mirror, now } = dependencies;
+const openAll = ({ config, log, now }: ReadingDependencies) => {
   const services = openServices(config, now, (service, arrayParams) =>
     log.warn({ service, arrayParams }, 'the service wants its lists in another style than the config says; using it'),
   );
-  const isIncluded = createNameFilter(config.protocols.include, config.protocols.exclude);
-  const report = createPollReport({ quarantine: store.quarantine, metrics, health, outages, log });
-
-  const serviceOf = (name: string): Service => {
+  const serviceOf: ServiceOf = (name) => {
     const service = services.get(name);
-    if (!service) throw new Error(`no service '${name}' in the config: an older daemon's turn`);
+    if (!service) throw new Error(`no service '${name}' in the config: the turn was scheduled by an older daemon`);
     return service;
   };
+  return { services, serviceOf };
+};
 
-  const firstStart = (service: string): number => {
-    const { startFrom } = config.poll;
-    const serviceNow = serviceOf(service).clock.now();
-    if (startFrom === 'now') return serviceNow;
-    return 'at' in startFrom ? Date.parse(startFrom.at) : serviceNow - startFrom.agoMs;
-  };
-
-  /** What happened since a protocol was not listed yet is no history, whatever `startFrom` says. */
-  const owedSince = async ({ service, protocol }: Track): Promise<number> => {
-    const since = (await catalog.protocolOf({ service, protocol }))?.owedSince;
-    return since === undefined ? Number.POSITIVE_INFINITY : since + serviceOf(service).clock.now() - now();
-  };
-
-  const beginningOf = async (track: Track): Promise<MirroredCursor> => {
-    const mirrored = mirror.recall(track);
-    if (mirrored) {
-      log.warn(
-        { ...track, position: iso(mirrored.position) },
-        'Redis lost a cursor; reading goes on from the state file',
-      );
-      return mirrored;
-    }
-    const start = Math.min(firstStart(track.service), await owedSince(track));
-    return { start, position: start, sweptTo: start };
-  };
-
-  const pages: PollerDependencies['pages'] = ({ service, source, protocols }, since, signal, thorough) => {
-    const { feed } = serviceOf(service);
-    const [only = ''] = protocols;
-    return source === 'inspections'
-      ? feed.inspections(only, since, signal, thorough)
-      : feed.notifications(protocols, since, signal, thorough);
-  };
-
-  const catalog = createCatalog({
+const openCatalog = ({ config, store, now }: ReadingDependencies, serviceOf: ServiceOf): Catalog =>
+  createCatalog({
     redis: store.redis,
     prefix: store.prefix,
     list: (service, signal) => listProtocols(serviceOf(service), signal),
     listAssets: (service, signal) => listAssets(serviceOf(service), signal),
-    isIncluded,
+    isIncluded: createNameFilter(config.protocols.include, config.protocols.exclude),
     now,
   });
 
-  const { poll } = createPoller({
-    pages,
+const openBeginning = ({ config, mirror, log, now }: ReadingDependencies, serviceOf: ServiceOf, catalog: Catalog) =>
+  createBeginning({
+    startFrom: config.poll.startFrom,
     clock: (service) => serviceOf(service).clock.now(),
-    beginningOf,
+    recall: mirror.recall,
+    onRecalled: (track, { position }) =>
+      log.warn({ ...track, position: iso(position) }, 'Redis lost a cursor; reading goes on from the state file'),
+    owedSince: async (track) => (await catalog.protocolOf(track))?.owedSince,
+    now,
+  });
+
+const openPoller = (dependencies: ReadingDependencies, serviceOf: ServiceOf, catalog: Catalog, report: Report) => {
+  const { config, store, mirror, dispatch, now } = dependencies;
+  return createPoller({
+    pages: (stream, since, signal, thorough) =>
+      pagesOf(serviceOf(stream.service).feed, stream, since, signal, thorough),
+    clock: (service) => serviceOf(service).clock.now(),
+    beginningOf: openBeginning(dependencies, serviceOf, catalog),
     onCursor: mirror.note,
     oldestOpen: store.ledger.oldestOpen,
     cursors: store.cursors,
@@ -110,16 +95,13 @@ export const createReading = (dependencies: ReadingDependencies) => {
       await report.onPage(stream, page);
     },
     now,
-    settings: {
-      overlap: config.poll.overlap,
-      lookback: config.poll.lookback,
-      sweepEvery: config.poll.sweepEvery,
-      assessments: config.alerts.assessments,
-    },
+    settings: { ...config.poll, assessments: config.alerts.assessments },
   });
+};
 
-  const admission = createAdmission({
-    services: [...services.keys()],
+const openAdmission = ({ config, store, now }: ReadingDependencies, serviceOf: ServiceOf, report: Report) =>
+  createAdmission({
+    services: config.services.map(({ name }) => name),
     everyMs: config.poll.interval,
     concurrency: config.poll.concurrency,
     heldForMs: (service) => serviceOf(service).client.heldForMs(),
@@ -132,47 +114,38 @@ export const createReading = (dependencies: ReadingDependencies) => {
     random: Math.random,
   });
 
-  let planned = Number.POSITIVE_INFINITY;
-  const sync = async (turns: readonly IntakeTurn[]): Promise<void> => {
-    const all = [...turns, ...reviewTurns(config)];
-    await store.schedule.sync(all);
-    planned = all.length;
-  };
-
+export const createReading = (dependencies: ReadingDependencies) => {
+  const { config, store, metrics, health, outages, log, now } = dependencies;
+  const names = config.services.map(({ name }) => name);
+  const { services, serviceOf } = openAll(dependencies);
+  const report = createPollReport({ quarantine: store.quarantine, metrics, health, outages, log });
+  const catalog = openCatalog(dependencies, serviceOf);
+  const { poll } = openPoller(dependencies, serviceOf, catalog, report);
+  const schedule = createScheduleKeeper<Turn<TurnData>, Turn<ReviewTurn | ReleaseTurn>>({
+    schedule: store.schedule,
+    others: reviewTurns(config),
+  });
   const intake = createIntake({
-    settings: {
-      services: [...services.keys()],
-      sources: config.alerts.sources,
-      interval: config.poll.interval,
-      catalogEvery: config.poll.catalogEvery,
-    },
+    settings: { ...config.poll, services: names, sources: config.alerts.sources },
     catalog,
-    admission,
+    admission: openAdmission(dependencies, serviceOf, report),
     poll: async (stream, signal) => {
       const result = await poll(stream, signal);
       if (result.sweep) await dependencies.onSwept(stream, signal);
       return result;
     },
-    sync,
+    sync: schedule.sync,
     ...report,
     now,
   });
-
   return {
     catalog,
     services,
     serviceOf,
     /** Sets the schedule up again where Redis lost it, without a restart. */
-    keepSchedule: async (): Promise<void> => {
-      if ((await store.schedule.count()) >= planned) return;
-      await sync(await intake.plan());
-    },
+    keepSchedule: () => schedule.keep(intake.plan),
     /** How each service answers at present. */
-    states: () =>
-      config.services.map(({ name }) => {
-        const [first] = outages.current().filter(({ group }) => group === name);
-        return first === undefined ? { name, up: true } : { name, up: false, lastError: first.message };
-      }),
+    states: () => serviceStates(names, outages.current()),
     intake,
     close: async () => {
       await Promise.all([...services.values()].map(({ client }) => client.close()));

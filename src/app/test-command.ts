@@ -13,11 +13,11 @@ import { createMetrics } from '../ops/metrics.ts';
 import { createCatalog } from '../poll/catalog.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { createScrubber } from '../secret.ts';
+import { listProtocols, openServices } from '../service/open.ts';
 import { version } from '../version.ts';
 import { openApproval } from './approval.ts';
 import { openDelivery } from './deliver.ts';
 import { openDispatch } from './dispatch.ts';
-import { listProtocols, openServices } from './poll.ts';
 import { attachRedis, type OpenRedis, openOwnRedis } from './redis.ts';
 import { createStore } from './store.ts';
 

@@ -27,8 +27,8 @@ export const openView = async (config: Config) => {
     catalog,
     review,
     status: createStatus({
+      ...store,
       config,
-      store,
       protocols: catalog.protocols,
       services: () => config.services.map(({ name }) => ({ name, up: true })),
       review,

@@ -4,6 +4,7 @@ import type { Alert, Destination } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
 import { chainsOf } from '../channels/configured-chains.ts';
 import { pacingOf } from '../channels/pacing.ts';
+import { canBeDisabled, isBatched } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
 import { type Broken, createDestinationHealth } from '../deliver/health.ts';
 import type { AttemptEvent } from '../deliver/report.ts';
@@ -36,28 +37,16 @@ export interface WorkerDependencies extends DeliveryEvents {
 
 const PROOF_MS = 5000;
 
-/** Only a webhook's receiver can say that it wants nothing more. */
-const canBeDisabled = ({ kind }: Channel): boolean => kind === 'webhook';
-
-/** A mail server may refuse one recipient in words that blame us; the others must not wait for that. */
-const isSenders = async (channel: Channel): Promise<boolean> => {
-  if (channel.kind !== 'email') return true;
-  return channel.verify(AbortSignal.timeout(PROOF_MS)).then(
-    () => false,
-    () => true,
-  );
-};
-
 export const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
   const { config, store, scrub, onAttempt, onDead, onBroken, onWell, onMoved, isStopping, now } = dependencies;
   const { ledger, dead, disabled, destinationStats, slots, circuits, batches, moves, queues, redis, prefix } = store;
   const options = config.channels[channel.kind];
   if (!options) throw new Error(`the channel kind '${channel.kind}' is open but not configured`);
-  const { paceOf, senderOf, gathers } = pacingOf(channel.kind, options);
+  const { paceOf, senderOf } = pacingOf(options);
   const health = createDestinationHealth({
     circuits,
     senderOf,
-    isSenders: () => isSenders(channel),
+    isSenders: async () => (await channel.isSenderFailure?.(AbortSignal.timeout(PROOF_MS))) ?? true,
     onBroken,
     onWell,
   });
@@ -65,14 +54,14 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
   const deliver = createDeliver({
     channel,
     compose: (parcel, format, at) => channel.compose(parcel, { sentAt: iso(at), format, chains }),
-    ...(canBeDisabled(channel) ? { disabled } : {}),
+    ...(canBeDisabled(channel.kind) ? { disabled } : {}),
     ledger,
     deadLetters: dead,
     destinationStats,
     sendSlots: createSendSlots({ slots, paceOf, senderOf, now }),
     health,
     addressChanges: moves,
-    ...(gathers
+    ...(isBatched(channel.kind)
       ? {
           batching: { batches, enqueueBatch: queues.enqueueBatch },
           threads: createThreads(redis, prefix, ledger, config.alerts.incidentWindow),

@@ -51,6 +51,11 @@ export interface Channel<Body = unknown> {
   amend?(handle: string, message: Message<Body>, signal: AbortSignal): Promise<Receipt>;
   /** Asks the provider whether we may send at all (token valid, server reachable). Throws a `DeliveryError`. */
   verify(signal: AbortSignal): Promise<string>;
+  /**
+   * Asked after a failure that blames the sender: is it the sender's, or only this destination's? Default: the
+   * sender's. Never throws.
+   */
+  isSenderFailure?(signal: AbortSignal): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -74,10 +79,18 @@ export interface ChannelModule<Config> {
   addressesOf(entry: ChannelEntry): Addresses;
   /** The address as it may be shown. */
   labelOf(address: string): string;
-  /** The pace of one address, where its platform tells addresses apart. Default: what the config says. */
+  /** People read it: alerts that come faster than it takes messages wait in a batch. A program gets each by itself. */
+  isBatched: boolean;
+  /** A receiver can refuse all further messages for good; its destination is then disabled. Default: none can. */
+  canBeDisabled?: boolean;
+  /** Other addresses are sent to by the same sender (a token, a mail server), which has a rate of its own. */
+  sharesSender(address: string): boolean;
+  /** A receipt from this address has a `handle`. */
+  givesHandle(address: string): boolean;
+  /** The rate of one address, where the platform tells addresses apart. Default: what the config says. */
   rateOf?(address: string, configured: RateLimit): RateLimit;
-  /** The address whose pace this one shares, where the platform counts several as one. Default: its own. */
-  pacedAs?(address: string): string;
+  /** The address whose rate this one shares, where the platform counts several as one. Default: its own. */
+  sharesRateWith?(address: string): string;
   /** Opens what sending needs (pools, clients); no request is made yet. */
   create(config: Config, dependencies: ChannelDependencies): Channel;
 }

@@ -1,11 +1,9 @@
 /** Opens the channels that the config sets up. */
-
-import type { Config } from '../config/schema.ts';
 import { createGuardedPost } from './http.ts';
-import { openChannels } from './registry.ts';
+import { type ChannelConfigs, openChannels } from './registry.ts';
 
 /** Sends to addresses from outside only what the guard lets through; its rules stand with the webhooks'. */
-export const openConfiguredChannels = (config: Config, now: () => number) => {
+export const openConfiguredChannels = (config: { channels: ChannelConfigs }, now: () => number) => {
   const { allowHttp = false, allowNetworks = [] } = config.channels.webhook ?? {};
   const guard = createGuardedPost({ allowHttp, allowNetworks });
   const channels = openChannels(config.channels, { post: guard.post, now });

@@ -1,30 +1,35 @@
-/** How one channel kind is written to: how fast, and whether what has to wait is gathered. */
-import { type ChannelKind, type Destination, destinationId, isHuman } from '../alert.ts';
-import type { Config } from '../config/schema.ts';
-import type { SendSlotDependencies } from '../deliver/send-slot.ts';
-import { senderSubject } from '../ledger/outage-subject.ts';
-import { pacedAs, rateOf } from './registry.ts';
+/** How fast destinations are sent to: each by its own rate, and all of a kind by their sender's. */
+import { type Destination, destinationId, senderId } from '../alert.ts';
+import type { RateLimit } from './options.ts';
+import { rateOf, sharesRateWith, sharesSender } from './registry.ts';
 
-/** What a kind's section of the config says. */
-export type KindOptions = NonNullable<Config['channels'][ChannelKind]>;
-
-/** Webhooks and incoming webhooks have nothing in common but the program that sends. */
-const hasSender = ({ address }: Destination): boolean => !/^https?:/.test(address);
-
-export interface Pacing extends Pick<SendSlotDependencies, 'paceOf' | 'senderOf'> {
-  /** People read it; a program gets each alert by itself. */
-  gathers: boolean;
+/** What a kind's section of the config says of rates. */
+export interface RateOptions {
+  rateLimit: RateLimit;
+  /** Only where a kind has a sender. */
+  senderRateLimit?: RateLimit;
 }
 
-export const pacingOf = (kind: ChannelKind, options: KindOptions): Pacing => ({
-  paceOf: ({ id, address }) => {
-    const shared = pacedAs(kind, address);
-    const paced = shared === address ? id : destinationId(kind, shared);
-    return { id: paced, rate: rateOf(kind, address, options.rateLimit) };
+/** A rate, and the id under which messages count towards it. */
+export interface Pace {
+  id: string;
+  rate: RateLimit;
+}
+
+export interface Pacing {
+  paceOf(destination: Destination): Pace;
+  /** Undefined where the destination shares no sender with others. */
+  senderOf(destination: Destination): Pace | undefined;
+}
+
+export const pacingOf = ({ rateLimit, senderRateLimit }: RateOptions): Pacing => ({
+  paceOf: (destination) => {
+    const { id, kind, address } = destination;
+    const shared = sharesRateWith(destination);
+    return { id: shared === address ? id : destinationId(kind, shared), rate: rateOf(destination, rateLimit) };
   },
   senderOf: (destination) =>
-    'senderRateLimit' in options && hasSender(destination)
-      ? { id: senderSubject(kind), rate: options.senderRateLimit }
+    senderRateLimit !== undefined && sharesSender(destination)
+      ? { id: senderId(destination.kind), rate: senderRateLimit }
       : undefined,
-  gathers: isHuman({ kind }),
 });

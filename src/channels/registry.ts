@@ -1,5 +1,5 @@
 /** The kinds of channel there are. A kind without a module does not compile. */
-import type { ChannelEntry, ChannelKind } from '../alert.ts';
+import type { ChannelEntry, ChannelKind, Destination } from '../alert.ts';
 import type { Addresses, Channel, ChannelDependencies, ChannelModule } from './channel.ts';
 import type { EmailConfig } from './email/config.ts';
 import { email } from './email/transport.ts';
@@ -19,6 +19,8 @@ export interface ChannelConfigs {
   webhook?: WebhookConfig;
 }
 
+type Address = Pick<Destination, 'kind' | 'address'>;
+
 const modules = { email, telegram, slack, webhook } satisfies {
   [Kind in ChannelKind]: ChannelModule<NonNullable<ChannelConfigs[Kind]>>;
 };
@@ -27,17 +29,22 @@ export const addressesOf = (kind: ChannelKind, entry: ChannelEntry): Addresses =
 
 export const labelOf = (kind: ChannelKind, address: string): string => modules[kind].labelOf(address);
 
-/** The pace of one address of a kind. */
-export const rateOf = (kind: ChannelKind, address: string, configured: RateLimit): RateLimit => {
-  const module: Pick<ChannelModule<never>, 'rateOf'> = modules[kind];
-  return module.rateOf?.(address, configured) ?? configured;
-};
+const factsOf = (kind: ChannelKind): Omit<ChannelModule<never>, 'create'> => modules[kind];
 
-/** The address whose pace this one shares. */
-export const pacedAs = (kind: ChannelKind, address: string): string => {
-  const module: Pick<ChannelModule<never>, 'pacedAs'> = modules[kind];
-  return module.pacedAs?.(address) ?? address;
-};
+export const isBatched = (kind: ChannelKind): boolean => factsOf(kind).isBatched;
+
+export const canBeDisabled = (kind: ChannelKind): boolean => factsOf(kind).canBeDisabled ?? false;
+
+export const givesHandle = ({ kind, address }: Address): boolean => factsOf(kind).givesHandle(address);
+
+export const sharesSender = ({ kind, address }: Address): boolean => factsOf(kind).sharesSender(address);
+
+export const rateOf = ({ kind, address }: Address, configured: RateLimit): RateLimit =>
+  factsOf(kind).rateOf?.(address, configured) ?? configured;
+
+/** The address whose rate this one shares; as a rule its own. */
+export const sharesRateWith = ({ kind, address }: Address): string =>
+  factsOf(kind).sharesRateWith?.(address) ?? address;
 
 /** Opens every kind that the config sets up. */
 export const openChannels = (configs: ChannelConfigs, dependencies: ChannelDependencies): Channel[] => {

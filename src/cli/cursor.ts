@@ -61,7 +61,7 @@ const table = (states: readonly TrackState[], now: number): string => {
 
 export const showCursors = (options: ShowOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
-    const desk = createCursorAdmin({ config, ...view });
+    const desk = createCursorAdmin({ ...view.store, config, catalog: view.catalog });
     const states = await desk.states(await desk.tracks(selectionOf(options)));
     const now = Date.now();
     if (options.json === true)
@@ -109,7 +109,7 @@ export const setCursor = (options: SetOptions, context: CommandContext): Promise
     const now = Date.now();
     const at = parseMoment(options.to, '--to', now);
     if (at > now) throw new UsageError(`--to lies in the future (got '${options.to}')`);
-    const desk = createCursorAdmin({ config, ...view });
+    const desk = createCursorAdmin({ ...view.store, config, catalog: view.catalog });
     const states = await desk.states(await desk.tracks(selectionOf(options)));
     const services = new Set(states.map(({ service }) => service));
     if (services.size > 1) {

@@ -4,12 +4,13 @@ import { openRetry } from '../app/retry.ts';
 import { UsageError } from '../errors.ts';
 import type { Resent } from '../features/replay/resend.ts';
 import type { Retried } from '../features/replay/retry.ts';
+import { readLetters } from '../features/trace/trace.ts';
 import type { DeadDelivery } from '../ledger/dead-letters.ts';
 import { NO_DESTINATION } from '../ledger/record.ts';
 import { cleanLine } from '../text.ts';
 import { confirm } from './confirm.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
-import { countText, findLetters, lettersOf } from './dead.ts';
+import { countText, findLetters } from './dead.ts';
 import { checkSelection, type DeadSelection } from './dead-selection.ts';
 import { createProgress } from './progress.ts';
 import { type View, withView } from './with-view.ts';
@@ -68,7 +69,7 @@ const retrySome = async (
   const progress = createProgress(context);
   let total: Retried = { sent: 0, held: 0, waiting: 0, delivered: 0, refused: [], kinds: [] };
   try {
-    for await (const letters of lettersOf(view, ids)) {
+    for await (const letters of readLetters(view.store.dead, ids)) {
       total = addUp(total, await retry(letters));
       progress.tell(`${resentText(total)}, of ${ids.length}`);
     }
@@ -109,7 +110,7 @@ export const dropDead = (options: SelectionOptions & { yes?: boolean }, context:
     const ids = await findSome(view, options);
     await confirm(context, `drops ${countText(ids.length)}, which nobody will be told of again`, options.yes);
     let dropped = 0;
-    for await (const letters of lettersOf(view, ids)) dropped += await dropSome(view, letters);
+    for await (const letters of readLetters(view.store.dead, ids)) dropped += await dropSome(view, letters);
     await view.store.operatorLog.record({ action: 'dead-dropped', dropped });
     const waiting = ids.length - dropped;
     if (options.json === true) writeJson(context, { dropped, waiting });

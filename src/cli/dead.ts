@@ -14,7 +14,6 @@ import { indented, renderTable } from './table.ts';
 import { exactTime, historyLines } from './trace-text.ts';
 import { type View, withView } from './with-view.ts';
 
-const READ_AT_ONCE = 500;
 /** So much of an id is enough to name it. */
 const SHORT_ID = 14;
 
@@ -23,19 +22,12 @@ export const countText = (count: number): string => (count === 1 ? 'one dead del
 /** Throws a `UsageError` where a name names nothing. */
 export const findLetters = async ({ store }: View, selection: DeadSelection): Promise<Selected['ids']> => {
   const selector = createSelector(selection);
-  for await (const letters of readLetters(store)) selector.take(letters);
+  for await (const letters of readLetters(store.dead)) selector.take(letters);
   const { ids, unknown } = selector.result();
   if (unknown.length > 0)
     throw new UsageError(`no dead delivery is named ${unknown.map((each) => `'${each}'`).join(', ')}`);
   return ids;
 };
-
-/** The letters of `ids`, some at a time; those that are gone meanwhile are left out. */
-export async function* lettersOf({ store }: View, ids: readonly string[]): AsyncGenerator<DeadDelivery[]> {
-  for (let start = 0; start < ids.length; start += READ_AT_ONCE) {
-    yield await store.dead.get(ids.slice(start, start + READ_AT_ONCE));
-  }
-}
 
 /** As it may be shown: an address may hold a secret, so it stays where it is. */
 const shown = ({ destination, ...letter }: DeadDelivery) => ({
@@ -72,7 +64,7 @@ export const listDead = (options: CommonOptions & DeadFilters, context: CommandC
   withView(options, context, async (view) => {
     const letters: Listed[] = [];
     const ids = await findLetters(view, { ids: [], ...options });
-    for await (const some of lettersOf(view, ids)) letters.push(...some.map(shown).map(withoutItem));
+    for await (const some of readLetters(view.store.dead, ids)) letters.push(...some.map(shown).map(withoutItem));
     if (options.json === true) writeJson(context, letters);
     else context.write(`${letters.length === 0 ? '' : `${listText(letters)}\n`}${countText(letters.length)}\n`);
     return EXIT.done;
@@ -105,7 +97,7 @@ export const showDead = (options: CommonOptions & { id: string }, context: Comma
       writeJson(context, letters.map(shown));
       return EXIT.done;
     }
-    const trace = createTracer(view.store, []);
+    const trace = createTracer({ ...view.store, services: [] });
     for (const letter of letters) {
       const deliveries = (await trace(letter.alert.id)).flatMap((each) => each.deliveries);
       const history = deliveries.filter(({ id }) => id === letter.id).flatMap(historyLines);

@@ -7,7 +7,7 @@ import { UsageError } from '../errors.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { endOf, type StoredMute } from '../features/mutes/store.ts';
 import { createGlobs } from '../globs.ts';
-import { muteFacts, scopeText } from '../ops/wording.ts';
+import { muteFacts, scopeText } from '../mute-text.ts';
 import { formatDuration, parseDuration } from '../schema/fields.ts';
 import { clockText, iso } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';

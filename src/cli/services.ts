@@ -1,11 +1,11 @@
 /** Which of the config's services a command asks: the one it names, the only one, or the one that lists a protocol. */
 
-import { openServices } from '../app/poll.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { nearest } from '../config/suggest.ts';
 import { UsageError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
+import { openServices } from '../service/open.ts';
 import { walkPages } from '../service/paginate.ts';
 import type { Protocol } from '../service/protocols.ts';
 import { cleanLine } from '../text.ts';

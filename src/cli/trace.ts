@@ -20,7 +20,7 @@ export const trace = (options: CommonOptions & { id: string }, context: CommandC
   withView(options, context, async ({ store }, { services }) => {
     const names = services.map(({ name }) => name);
     const id = options.id.trim();
-    const traces = await createTracer(store, names)(id);
+    const traces = await createTracer({ ...store, services: names })(id);
     if (traces.length === 0) throw unknown(id);
     if (options.json === true) writeJson(context, traces);
     else context.write(renderTraces(traces));

@@ -1,5 +1,5 @@
 /** What an outage concerns: one destination, or the sender (a token, a mail server) behind every destination of a kind. */
-import type { ChannelKind, Destination } from '../alert.ts';
+import { type ChannelKind, type Destination, senderId } from '../alert.ts';
 import { nameOf } from './record.ts';
 
 export interface Subject {
@@ -7,11 +7,9 @@ export interface Subject {
   isSender: boolean;
 }
 
-export const senderSubject = (kind: string): string => `sender-${kind}`;
-
 /** Unique and safe in keys. */
 export const subjectId = ({ destination, isSender }: Subject): string =>
-  isSender ? senderSubject(destination.kind) : destination.id;
+  isSender ? senderId(destination.kind) : destination.id;
 
 const ALL: Record<ChannelKind, string> = {
   email: 'e-mail to every mailbox',

@@ -1,11 +1,12 @@
 /** The status page: plain HTML that needs no script, reads on a phone and in the dark, and refreshes itself. */
 import { type Html, html } from '../html.ts';
+import { scopeText } from '../mute-text.ts';
 import { cleanLine } from '../text.ts';
 import { ago, clockText } from '../time.ts';
 import { STYLE } from './page-style.ts';
 import { type Column, tableOf } from './page-table.ts';
 import type { ProtocolStatus, StatusReport } from './status.ts';
-import { isLate, scopeText, sortDestinations, sortProtocols, totalsOf } from './wording.ts';
+import { isLate, sortDestinations, sortProtocols, totalsOf } from './wording.ts';
 
 const REFRESH_SECONDS = 10;
 /** More of them, made again every ten seconds, help nobody; the `status` command shows them all. */

@@ -1,9 +1,10 @@
 /** The status report for a terminal or a file: aligned columns, what needs a look first, no colour. */
 
+import { scopeText } from '../mute-text.ts';
 import { cleanLine } from '../text.ts';
 import { ago, clockText } from '../time.ts';
 import type { StatusReport } from './status.ts';
-import { scopeText, sortDestinations, sortProtocols } from './wording.ts';
+import { sortDestinations, sortProtocols } from './wording.ts';
 
 interface Column<Row> {
   head: string;

@@ -1,26 +1,7 @@
-/** How the status is put into words, the same on the page and in a terminal. */
-import type { Mute } from '../alert.ts';
-import { cleanLine } from '../text.ts';
+/** What of the status needs a look, and in which order it is shown: the same on the page and in a terminal. */
 import type { DestinationStatus, ProtocolStatus, SourceStatus, StatusReport } from './status.ts';
 
-const some = (word: string, names: readonly string[]): string[] =>
-  names.length === 0 ? [] : [`${word}${names.length === 1 ? '' : 's'} ${names.map(cleanLine).join(', ')}`];
-
-/** `protocol Lending Pool, detector flashLoan`: what a mute is about. */
-export const scopeText = ({
-  protocols,
-  detectors,
-  destinations,
-}: Pick<Mute, 'protocols' | 'detectors' | 'destinations'>): string =>
-  [...some('protocol', protocols), ...some('detector', detectors), ...some('destination', destinations)].join('; ');
-
-/** A mute as the operator log names it. */
-export const muteFacts = (mute: Mute) => {
-  const { id, reason, until } = mute;
-  return { mute: id, what: scopeText(mute), reason, until };
-};
-
-/** Polls come every some seconds; a source that nobody read for so long deserves a look. */
+/** A source is read every few seconds; one that was not read for so long needs a look. */
 const LATE_AFTER_SECONDS = 300;
 
 export const isLate = ({ lastPoll, lagSeconds = 0 }: SourceStatus): boolean =>

@@ -4,18 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
-import type { ChannelEntry, ListedAsset } from '../alert.ts';
-
-/** A protocol as the service lists it, as far as forwarding needs it. */
-export interface ListedProtocol {
-  name: string;
-  protocolId?: string;
-  channels: ChannelEntry[];
-  /** Assessments whose trigger asks for a notification. */
-  notifyOn: string[];
-  /** Groups of detectors by assessment; absent in what an older daemon listed. */
-  triggers?: Record<string, string[][]>;
-}
+import type { ListedAsset, ListedProtocol } from '../alert.ts';
 
 export interface CatalogEntry extends ListedProtocol {
   /** Listings in a row that did not have it. A page that shifted must not end a protocol's polling. */

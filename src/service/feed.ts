@@ -1,5 +1,5 @@
 /** The two item lists as one: pages of items to poll, with an identity for those that carry none. */
-import { contentId, type Item } from '../alert.ts';
+import { contentId, type Item, type Source } from '../alert.ts';
 import type { ArrayParams } from './address.ts';
 import type { ServiceClient } from './client.ts';
 import type { ServiceClock } from './clock.ts';
@@ -35,6 +35,20 @@ export interface Feed {
     thorough?: boolean,
   ): AsyncGenerator<StretchPage<Item>>;
 }
+
+/** Pages of one source: of inspections those of the only protocol, of notifications those of all that are named. */
+export const pagesOf = (
+  feed: Feed,
+  { source, protocols }: { source: Source; protocols: readonly string[] },
+  since: number,
+  signal: AbortSignal,
+  thorough: boolean,
+): AsyncGenerator<StretchPage<Item>> => {
+  const [only = ''] = protocols;
+  return source === 'inspections'
+    ? feed.inspections(only, since, signal, thorough)
+    : feed.notifications(protocols, since, signal, thorough);
+};
 
 type Fetch<T> = (query: {
   startDate: number;

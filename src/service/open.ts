@@ -1,7 +1,6 @@
 /** Opens the services that the config names: client, clock and feed of each key. */
-import type { ListedAsset } from '../alert.ts';
+import type { ListedAsset, ListedProtocol } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
-import type { ListedProtocol } from '../poll/catalog.ts';
 import type { ArrayParams } from './address.ts';
 import { createServiceClient, type ServiceClient } from './client.ts';
 import { createServiceClock, type ServiceClock } from './clock.ts';

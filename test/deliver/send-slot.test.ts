@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pacedAs } from '../../src/channels/registry.ts';
+import { sharesRateWith } from '../../src/channels/registry.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { OTHER, range, setUpDeliveries as setUp } from '../support/deliveries.ts';
 import { makeAlert } from '../support/numbered.ts';
@@ -23,6 +23,6 @@ test('destinations that a platform counts as one share their slots', async () =>
     [0, 'C1'],
     [1000, 'C2'],
   ]);
-  expect(pacedAs('telegram', '-1001234567890/7')).toBe('-1001234567890');
-  expect(pacedAs('slack', 'C024BE91L')).toBe('C024BE91L');
+  expect(sharesRateWith({ kind: 'telegram', address: '-1001234567890/7' })).toBe('-1001234567890');
+  expect(sharesRateWith({ kind: 'slack', address: 'C024BE91L' })).toBe('C024BE91L');
 });

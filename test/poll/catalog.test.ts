@@ -1,7 +1,7 @@
 /** What the catalog keeps of assets, in a real Redis. */
 import { expect, test } from 'vitest';
-import type { ListedAsset } from '../../src/alert.ts';
-import { createCatalog, type ListedProtocol } from '../../src/poll/catalog.ts';
+import type { ListedAsset, ListedProtocol } from '../../src/alert.ts';
+import { createCatalog } from '../../src/poll/catalog.ts';
 import { openTestRedis } from '../support/redis.ts';
 
 const never = new AbortController().signal;

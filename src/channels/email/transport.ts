@@ -138,6 +138,15 @@ const create = (config: EmailConfig): Channel<MailBody> => {
     }
   };
 
+  const verify = (signal: AbortSignal): Promise<string> =>
+    attempt(signal, async (bounded) => {
+      const aborted = new Promise<never>((_resolve, reject) => {
+        bounded.addEventListener('abort', () => reject(bounded.reason), { once: true });
+      });
+      await Promise.race([pool.verify(), aborted]);
+      return `${peer} lets us in`;
+    });
+
   return {
     kind: 'email',
     compose: composeEmail,
@@ -151,17 +160,24 @@ const create = (config: EmailConfig): Channel<MailBody> => {
         return receiptOf(info);
       });
     },
-    verify: (signal) =>
-      attempt(signal, async (bounded) => {
-        const aborted = new Promise<never>((_resolve, reject) => {
-          bounded.addEventListener('abort', () => reject(bounded.reason), { once: true });
-        });
-        await Promise.race([pool.verify(), aborted]);
-        return `${peer} lets us in`;
-      }),
+    verify,
+    // A relay may refuse one recipient in words that blame us: if it still lets us in, the other mailboxes need not wait.
+    isSenderFailure: (signal) =>
+      verify(signal).then(
+        () => false,
+        () => true,
+      ),
     close: async () => pool.close(),
   };
 };
 
 /** E-mail, for the registry. */
-export const email: ChannelModule<EmailConfig> = { kind: 'email', addressesOf, labelOf: (address) => address, create };
+export const email: ChannelModule<EmailConfig> = {
+  kind: 'email',
+  addressesOf,
+  labelOf: (address) => address,
+  isBatched: true,
+  sharesSender: () => true,
+  givesHandle: () => true,
+  create,
+};

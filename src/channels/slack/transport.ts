@@ -90,4 +90,13 @@ const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
 const labelOf = (address: string): string => (webAddress(address) === undefined ? address : webLabel(address));
 
 /** Slack, for the registry. */
-export const slack: ChannelModule<SlackConfig> = { kind: 'slack', addressesOf, labelOf, create };
+export const slack: ChannelModule<SlackConfig> = {
+  kind: 'slack',
+  addressesOf,
+  labelOf,
+  isBatched: true,
+  // An incoming webhook has a key of its own, and its answer names no message.
+  sharesSender: (address) => !isHook(address),
+  givesHandle: (address) => !isHook(address),
+  create,
+};

@@ -132,9 +132,12 @@ export const telegram: ChannelModule<TelegramConfig> = {
   kind: 'telegram',
   addressesOf,
   labelOf: (address) => address,
+  isBatched: true,
+  sharesSender: () => true,
+  givesHandle: () => true,
   rateOf: (address, { perMinute, ...rate }) =>
     perMinute === undefined || isPrivateChat(address) ? rate : { ...rate, perMinute },
   // Topics are places in one chat, and the chat has the limits.
-  pacedAs: (address) => parseChatAddress(address)?.chat ?? address,
+  sharesRateWith: (address) => parseChatAddress(address)?.chat ?? address,
   create,
 };

@@ -117,4 +117,15 @@ const addressesOf = ({ contacts = [], url }: ChannelEntry): Addresses => {
 };
 
 /** Webhooks, one signed JSON for each alert. */
-export const webhook: ChannelModule<WebhookConfig> = { kind: 'webhook', addressesOf, labelOf: webLabel, create };
+export const webhook: ChannelModule<WebhookConfig> = {
+  kind: 'webhook',
+  addressesOf,
+  labelOf: webLabel,
+  isBatched: false,
+  // By answering 410, see `GONE`.
+  canBeDisabled: true,
+  // Receivers have nothing in common but the program that sends.
+  sharesSender: () => false,
+  givesHandle: () => false,
+  create,
+};

@@ -3,6 +3,7 @@ import type { Alert, ChannelKind, Destination } from '../../alert.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { chainsOf } from '../../channels/configured-chains.ts';
 import { pacingOf } from '../../channels/pacing.ts';
+import { givesHandle, isBatched } from '../../channels/registry.ts';
 import type { Config } from '../../config/schema.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import { targetOf } from '../../ledger/record.ts';
@@ -104,7 +105,9 @@ export const createDeliveryForecast = (config: Config, channels: readonly Channe
     if (!options) return [];
     const sent = new Map<string, { destination: Destination; messages: LoadMessage[] }>();
     await forecast((arrivals.get(channel.kind) ?? []).toSorted(byDate), {
-      ...pacingOf(channel.kind, options),
+      ...pacingOf(options),
+      gathers: isBatched(channel.kind),
+      givesHandle,
       compose: (parcel, format, at) => channel.compose(parcel, { sentAt: iso(at), format, chains }),
       canAmend: channel.amend !== undefined,
       incidentWindowMs: config.alerts.incidentWindow,

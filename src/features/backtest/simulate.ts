@@ -37,6 +37,8 @@ export interface ForecastDependencies extends Pick<SendSlotDependencies, 'paceOf
   compose(parcel: Parcel, format: Format, at: number): Message[];
   /** People read it: what cannot be sent at once is gathered. */
   gathers: boolean;
+  /** A receipt from this destination names the message, so that it can be found again. */
+  givesHandle(destination: Destination): boolean;
   /** Its messages can be changed. */
   canAmend: boolean;
   /** How long after it was sent a message takes in findings of its transaction, in milliseconds. */
@@ -105,9 +107,6 @@ const createDue = (arrivals: readonly Arrival[]) => {
   };
 };
 
-/** Incoming webhooks say nothing of the message by which it could be found again. */
-const hasHandle = ({ address }: Destination): boolean => !/^https?:/.test(address);
-
 /** The batches of a kind that people read. */
 const createBatching = (enqueue: (job: ParcelJob) => void): NonNullable<DeliverDependencies['batching']> => {
   const queued = new Set<string>();
@@ -123,7 +122,8 @@ const createBatching = (enqueue: (job: ParcelJob) => void): NonNullable<DeliverD
 
 /** Plays the arrivals of one channel kind through; resolves when everything has been told. */
 export const forecast = async (arrivals: readonly Arrival[], dependencies: ForecastDependencies): Promise<void> => {
-  const { compose, paceOf, senderOf, gathers, canAmend, incidentWindowMs, uncovered, onMessage } = dependencies;
+  const { compose, paceOf, senderOf, gathers, givesHandle, canAmend, incidentWindowMs, uncovered, onMessage } =
+    dependencies;
   let clock = 0;
   const now = (): number => clock;
   const jobs = createJobs(arrivals);
@@ -133,7 +133,7 @@ export const forecast = async (arrivals: readonly Arrival[], dependencies: Forec
   const take = async ({ destination, alerts, id, isDigest }: Message, amends: boolean): Promise<Receipt> => {
     const ready = due.take(destination, alerts, clock);
     onMessage({ destination, at: clock, alerts, ready, isDigest, amends });
-    return hasHandle(destination) ? { handle: id } : {};
+    return givesHandle(destination) ? { handle: id } : {};
   };
 
   const process = createDeliver({

@@ -1,17 +1,22 @@
-/** The cursors as operators see and move them. */
+/** The cursors, as operators see and move them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Source } from '../../alert.ts';
-import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
 import { UnavailableError, UsageError } from '../../errors.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { Catalog } from '../../poll/catalog.ts';
-import type { Cursor, Track } from '../../poll/cursor.ts';
+import type { Cursor, Cursors, Track } from '../../poll/cursor.ts';
 import { createPollLock } from '../../poll/lock.ts';
+import type { Locks } from '../../redis/lock.ts';
 
 export interface CursorDependencies {
-  config: Config;
-  store: Store;
+  config: Pick<Config, 'services' | 'alerts'>;
+  cursors: Pick<Cursors, 'get' | 'set'>;
+  ledger: Pick<Ledger, 'oldestOpen'>;
+  locks: Locks;
   catalog: Pick<Catalog, 'protocols'>;
+  /** How long `move` waits for a poll to end, in milliseconds. Default 15 s. */
+  patienceMs?: number;
 }
 
 export interface TrackSelection {
@@ -28,35 +33,53 @@ export interface TrackState extends Track {
   oldestOpen?: number;
 }
 
-/** A poll that is running ends sooner: it is bounded by the service's timeout, page by page. */
-const LOCK_PATIENCE_MS = 15_000;
+/** A poll is bounded by the service's timeout, page by page: it ends sooner. */
+const PATIENCE_MS = 15_000;
 const LOCK_RETRY_MS = 50;
 
-export const createCursorAdmin = ({ config, store, catalog }: CursorDependencies) => {
-  const lock = createPollLock(store.locks);
+const servicesOf = ({ services }: CursorDependencies['config'], service: string | undefined): string[] => {
+  const names = services.map(({ name }) => name);
+  if (service === undefined) return names;
+  if (!names.includes(service)) throw new UsageError(`the config has no service '${service}'`);
+  return [service];
+};
 
-  const servicesOf = (service: string | undefined): string[] => {
-    const names = config.services.map(({ name }) => name);
-    if (service === undefined) return names;
-    if (!names.includes(service)) throw new UsageError(`the config has no service '${service}'`);
-    return [service];
-  };
+const sourcesOf = ({ alerts }: CursorDependencies['config'], source: Source | undefined): readonly Source[] => {
+  if (source === undefined) return alerts.sources;
+  if (!alerts.sources.includes(source)) {
+    throw new UsageError(`the config does not read ${source}: alerts.sources has only ${alerts.sources.join(', ')}`);
+  }
+  return [source];
+};
 
-  const sourcesOf = (source: Source | undefined): readonly Source[] => {
-    if (source === undefined) return config.alerts.sources;
-    if (!config.alerts.sources.includes(source)) throw new UsageError(`the config does not read ${source}`);
-    return [source];
-  };
+/** Takes the track's lock: a poll that runs meanwhile would move the cursor on from where it was. */
+const whileNotPolled = async (
+  { locks, patienceMs = PATIENCE_MS }: CursorDependencies,
+  track: Track,
+  work: () => Promise<void>,
+): Promise<void> => {
+  const lock = createPollLock(locks);
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const held = await lock.take([track]);
+    if (held) return work().finally(() => held.release());
+    if (performance.now() > deadline) {
+      throw new UnavailableError(`a poll of ${track.source} of ${track.protocol} is still running: try again later`);
+    }
+    await sleep(LOCK_RETRY_MS);
+  }
+};
 
-  const namesOf = async (service: string, protocol: string | undefined): Promise<string[]> =>
-    [...(await catalog.protocols(service)).keys()].filter((name) => protocol === undefined || name === protocol);
+export const createCursorAdmin = (dependencies: CursorDependencies) => {
+  const { config, cursors, ledger, catalog } = dependencies;
 
   /** Those that are polled. Throws a `UsageError` where a name names nothing. */
   const tracks = async ({ service, protocol, source }: TrackSelection): Promise<Track[]> => {
-    const sources = sourcesOf(source);
+    const sources = sourcesOf(config, source);
     const found: Track[] = [];
-    for (const name of servicesOf(service)) {
-      const names = await namesOf(name, protocol);
+    for (const name of servicesOf(config, service)) {
+      const listed = [...(await catalog.protocols(name)).keys()];
+      const names = listed.filter((each) => protocol === undefined || each === protocol);
       found.push(...names.flatMap((each) => sources.map((one) => ({ service: name, source: one, protocol: each }))));
     }
     if (protocol !== undefined && found.length === 0) {
@@ -66,7 +89,7 @@ export const createCursorAdmin = ({ config, store, catalog }: CursorDependencies
   };
 
   const stateOf = async (track: Track, cursor: Cursor | undefined): Promise<TrackState> => {
-    const oldestOpen = await store.ledger.oldestOpen(track);
+    const oldestOpen = await ledger.oldestOpen(track);
     return {
       ...track,
       ...(cursor === undefined ? {} : { cursor }),
@@ -74,26 +97,14 @@ export const createCursorAdmin = ({ config, store, catalog }: CursorDependencies
     };
   };
 
-  /** A poll that runs meanwhile would move the cursor on from where it was. */
-  const whileNotPolled = async (track: Track, work: () => Promise<void>): Promise<void> => {
-    const deadline = Date.now() + LOCK_PATIENCE_MS;
-    for (;;) {
-      const held = await lock.take([track]);
-      if (held) return work().finally(() => held.release());
-      if (Date.now() > deadline) {
-        throw new UnavailableError(`${track.source} of ${track.protocol} are being read for long now: try again later`);
-      }
-      await sleep(LOCK_RETRY_MS);
-    }
-  };
-
   return {
     tracks,
     states: async (of: readonly Track[]): Promise<TrackState[]> => {
-      const cursors = await store.cursors.get(of);
-      return Promise.all(of.map((track, index) => stateOf(track, cursors[index])));
+      const found = await cursors.get(of);
+      return Promise.all(of.map((track, index) => stateOf(track, found[index])));
     },
-    /** Reading begins anew at `at`, epoch milliseconds. Throws an `UnavailableError` where a poll does not end. */
-    move: (track: Track, at: number): Promise<void> => whileNotPolled(track, () => store.cursors.set(track, at)),
+    /** Reading begins again at `at`, epoch milliseconds. Throws an `UnavailableError` where a poll does not end. */
+    move: (track: Track, at: number): Promise<void> =>
+      whileNotPolled(dependencies, track, () => cursors.set(track, at)),
   };
 };

@@ -1,9 +1,8 @@
 /** Sends to the fallback: alerts that nobody has accepted in time, that are dead, unroutable, or held for approval. */
 import type { Logger } from 'pino';
-import type { Alert, Destination } from '../../alert.ts';
+import { type Alert, type Destination, senderId } from '../../alert.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { senderSubject } from '../../ledger/outage-subject.ts';
 import type { AlertRecord, Target } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Deadlines } from '../../queue/deadlines.ts';
@@ -64,9 +63,9 @@ export const createFallback = (dependencies: FallbackDependencies) => {
   /** Why destinations take nothing at present, where that is known. */
   const faultsOf = async (records: readonly AlertRecord[]): Promise<(target: Target) => string | undefined> => {
     const targets = records.flatMap(({ deliveries }) => deliveries.map(({ destination }) => destination));
-    const subjects = new Set(targets.flatMap(({ id, kind }) => [id, senderSubject(kind)]));
+    const subjects = new Set(targets.flatMap(({ id, kind }) => [id, senderId(kind)]));
     const broken = await outages.get([...subjects]);
-    return ({ id, kind }) => (broken.get(id) ?? broken.get(senderSubject(kind)))?.message;
+    return ({ id, kind }) => (broken.get(id) ?? broken.get(senderId(kind)))?.message;
   };
 
   /** An alert that this check has begun to divert is diverted to the end, whoever has accepted it meanwhile. */

@@ -1,5 +1,5 @@
 /** The report of a mute that has ended: which alerts it hid. Pure. */
-import { scopeText } from '../../ops/wording.ts';
+import { scopeText } from '../../mute-text.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import { clockText, iso } from '../../time.ts';
 import { type HiddenItem, MOST_LISTED, type StoredMute } from './store.ts';

@@ -1,7 +1,6 @@
 /** Which destinations and senders are broken now, for `status` and for metrics. */
-import { CHANNEL_KINDS, type ChannelKind } from '../../alert.ts';
+import { CHANNEL_KINDS, type ChannelKind, senderId } from '../../alert.ts';
 import type { DestinationStatistics } from '../../ledger/destination-stats.ts';
-import { senderSubject } from '../../ledger/outage-subject.ts';
 import { nameOf } from '../../ledger/record.ts';
 import type { OutageStore } from './store.ts';
 
@@ -22,7 +21,7 @@ export const currentOutages = async (
   destinations: readonly Pick<DestinationStatistics, 'id' | 'kind' | 'label'>[],
 ): Promise<CurrentOutage[]> => {
   const subjects = [
-    ...CHANNEL_KINDS.map((kind) => ({ id: senderSubject(kind), kind, name: `everything by ${kind}` })),
+    ...CHANNEL_KINDS.map((kind) => ({ id: senderId(kind), kind, name: `everything by ${kind}` })),
     ...destinations.map(({ id, kind, label }) => ({ id, kind, name: nameOf({ kind, label }) })),
   ];
   const found = await outages.get(subjects.map(({ id }) => id));

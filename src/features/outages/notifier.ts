@@ -1,11 +1,11 @@
 /** Announces, over channels that work, that a destination is broken, that it works again, and that it has moved. */
 
 import type { Logger } from 'pino';
-import type { Alert, Announcement, Destination } from '../../alert.ts';
+import { type Alert, type Announcement, type Destination, senderId } from '../../alert.ts';
 import type { Broken } from '../../deliver/health.ts';
 import type { Routes } from '../../dispatch/route.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { type Subject, senderSubject, subjectId, subjectName } from '../../ledger/outage-subject.ts';
+import { type Subject, subjectId, subjectName } from '../../ledger/outage-subject.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { ANNOUNCED_AN_HOUR, audienceOf, brokenText, movedText, wellText } from './message.ts';
@@ -34,8 +34,8 @@ const createAudience = ({ outages, fallback, routesOf }: OutageNotifierDependenc
   return async (subject: Subject, alerts: readonly Alert[]): Promise<Destination[]> => {
     const routed = await routedOf(alerts);
     const candidates = [...fallback, ...routed];
-    const broken = await outages.get(candidates.flatMap(({ id, kind }) => [id, senderSubject(kind)]));
-    const isBroken = ({ id, kind }: Destination): boolean => broken.has(id) || broken.has(senderSubject(kind));
+    const broken = await outages.get(candidates.flatMap(({ id, kind }) => [id, senderId(kind)]));
+    const isBroken = ({ id, kind }: Destination): boolean => broken.has(id) || broken.has(senderId(kind));
     return audienceOf({ ...subject, fallback, routed, isBroken });
   };
 };

@@ -1,7 +1,6 @@
 /** Hands the second look what it needs: what polls and sweeps read, the service, the books, and the way to people. */
 import type { Logger } from 'pino';
 import { type Alert, alertId, type Item, isHuman } from '../../alert.ts';
-import type { Service } from '../../app/poll.ts';
 import { hasRecheck } from '../../app/schedule.ts';
 import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
@@ -14,6 +13,7 @@ import type { Track } from '../../poll/cursor.ts';
 import { createLateItems, type Unknown } from '../../poll/late-items.ts';
 import { createPollLock } from '../../poll/lock.ts';
 import type { Stream } from '../../poll/poller.ts';
+import type { Service } from '../../service/open.ts';
 import { createRouting, routeSettings } from '../routes/routes.ts';
 import { createRecheck } from './recheck.ts';
 import { createRecheckStore } from './store.ts';

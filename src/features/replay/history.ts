@@ -1,8 +1,7 @@
 /** Reads what was written in a time, with the same questions, conditions and identities as the daemon. */
-import type { Alert, Source } from '../../alert.ts';
+import type { Alert, ListedProtocol, Source } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
 import { messageOf, ServiceError, UnavailableError, UsageError } from '../../errors.ts';
-import type { ListedProtocol } from '../../poll/catalog.ts';
 import { createNameFilter } from '../../poll/include.ts';
 import { isWanted, ownItems, toAlert } from '../../poll/ingest.ts';
 import { listProtocols, openServices } from '../../service/open.ts';

@@ -1,29 +1,44 @@
-/** The status report, put together from what is in Redis: the same for the page and for the `status` command. */
+/** Puts the status report together from what is in Redis: the same for the page and for the `status` command. */
 import { SOURCES } from '../../alert.ts';
-import type { Store } from '../../app/store.ts';
 import type { Config } from '../../config/schema.ts';
+import type { DeadLetters } from '../../ledger/dead-letters.ts';
+import type { DestinationStats } from '../../ledger/destination-stats.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import { nameOf } from '../../ledger/record.ts';
-import type { HeldStatus, StatusReport } from '../../ops/status.ts';
+import type { HeldStatus, ProtocolStatus, SourceStatus, StatusReport } from '../../ops/status.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
+import type { Cursor, Cursors } from '../../poll/cursor.ts';
+import type { Quarantine } from '../../poll/quarantine.ts';
+import type { ParcelQueues } from '../../queue/queues.ts';
 import { iso } from '../../time.ts';
 import { version } from '../../version.ts';
-import type { HeldDestination } from '../approval/store.ts';
+import type { ApprovalStore, HeldDestination } from '../approval/store.ts';
 import { createActiveMutes } from '../mutes/active.ts';
-import { currentOutages, outageSentence } from '../outages/current.ts';
+import type { MuteStore } from '../mutes/store.ts';
+import { type CurrentOutage, currentOutages, outageSentence } from '../outages/current.ts';
+import type { OutageStore } from '../outages/store.ts';
 import type { RouteReview } from '../routes/review.ts';
 
 export interface StatusDependencies {
-  config: Config;
-  store: Store;
+  config: Pick<Config, 'services' | 'alerts' | 'mutes'>;
+  cursors: Pick<Cursors, 'get'>;
+  ledger: Pick<Ledger, 'waitingByDestination'>;
+  destinationStats: Pick<DestinationStats, 'list'>;
+  dead: Pick<DeadLetters, 'count'>;
+  quarantine: Pick<Quarantine, 'count'>;
+  queues: Pick<ParcelQueues, 'counts'>;
+  held: Pick<ApprovalStore, 'list'>;
+  mutes: MuteStore;
+  outageStore: OutageStore;
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
   services(): StatusReport['services'];
   review: Pick<RouteReview, 'review' | 'problems' | 'protocolsOf'>;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds; absent where no daemon is asked. */
   startedAt?: number;
   now(): number;
 }
 
-/** A sentence names so many. */
+/** A sentence names at most so many protocols. */
 const MOST_NAMED = 3;
 
 const listText = (names: readonly string[]): string => {
@@ -38,75 +53,86 @@ const heldSentence = ({ destination, waiting, isRevoked }: HeldDestination, prot
   return `${nameOf(destination)}${listed} ${state} with ${count}: tocsin destinations approve ${destination.id}`;
 };
 
-export const createStatus = (dependencies: StatusDependencies) => {
-  const { config, store, review, now } = dependencies;
-  const { sources } = config.alerts;
-  const activeMutes = createActiveMutes({ config, mutes: store.mutes, now });
+const sourceStatus = (source: SourceStatus['source'], cursor: Cursor | undefined, now: number): SourceStatus => {
+  if (!cursor) return { source };
+  const { position, polledAt } = cursor;
+  if (polledAt === undefined) return { source, cursor: iso(position) };
+  const lagSeconds = Math.max(0, Math.round((now - polledAt) / 1000));
+  return { source, cursor: iso(position), lastPoll: iso(polledAt), lagSeconds };
+};
 
-  const sourcesOf = async (service: string, protocol: string) => {
-    const tracks = SOURCES.filter((source) => sources.includes(source)).map((source) => ({
+const protocolsOf = async (
+  { config, cursors, protocols, now }: StatusDependencies,
+  service: string,
+): Promise<ProtocolStatus[]> => {
+  const sources = SOURCES.filter((source) => config.alerts.sources.includes(source));
+  const statusOf = async ({ name, channels }: CatalogEntry): Promise<ProtocolStatus> => {
+    const found = await cursors.get(sources.map((source) => ({ service, source, protocol: name })));
+    return {
       service,
-      source,
-      protocol,
-    }));
-    const cursors = await store.cursors.get(tracks);
-    return tracks.map(({ source }, index) => {
-      const cursor = cursors[index];
-      if (!cursor) return { source };
-      const { position, polledAt } = cursor;
-      if (polledAt === undefined) return { source, cursor: iso(position) };
-      const lagSeconds = Math.max(0, Math.round((now() - polledAt) / 1000));
-      return { source, cursor: iso(position), lastPoll: iso(polledAt), lagSeconds };
-    });
+      name,
+      channels: [...new Set(channels.map((channel) => channel.name))],
+      sources: sources.map((source, index) => sourceStatus(source, found[index], now())),
+    };
   };
+  return Promise.all([...(await protocols(service)).values()].map(statusOf));
+};
 
-  const protocolsOf = async (service: string): Promise<StatusReport['protocols']> =>
-    Promise.all(
-      [...(await dependencies.protocols(service)).values()].map(async ({ name, channels }) => ({
-        service,
-        name,
-        channels: [...new Set(channels.map((channel) => channel.name))],
-        sources: await sourcesOf(service, name),
-      })),
-    );
+/** What is held, and the protocols that lead there. */
+const heldOf = async ({ config, held, review, protocols }: StatusDependencies) => {
+  const all = await held.list();
+  // What is held may be for a channel that was listed since the last review.
+  for (const { name } of all.length === 0 ? [] : config.services) review.review(name, await protocols(name));
+  const listedBy = review.protocolsOf();
+  return all.map((one) => ({ one, protocols: listedBy.get(one.destination.id) ?? [] }));
+};
+type Held = Awaited<ReturnType<typeof heldOf>>;
+
+const heldStatus = ({ one: { destination, since, waiting }, protocols }: Held[number]): HeldStatus => {
+  const { id, kind, label } = destination;
+  return { id, kind, label, protocols, since, waiting };
+};
+
+/** The worst first. */
+const problemsOf = (
+  { review }: StatusDependencies,
+  broken: readonly CurrentOutage[],
+  held: Held,
+  quarantined: number,
+): string[] => [
+  ...broken.map(outageSentence),
+  ...held.map(({ one, protocols }) => heldSentence(one, protocols)),
+  ...review.problems(),
+  ...(quarantined === 0 ? [] : [`${quarantined} items of the service could not be understood`]),
+];
+
+export const createStatus = (dependencies: StatusDependencies) => {
+  const { config, mutes, outageStore, startedAt, now } = dependencies;
+  const activeMutes = createActiveMutes({ config, mutes, now });
 
   return async (): Promise<StatusReport> => {
-    const protocols = (await Promise.all(config.services.map(({ name }) => protocolsOf(name)))).flat();
-    const destinationStats = await store.destinationStats.list();
-    const held = await store.held.list();
-    // What is held may be for a channel that was listed since the last review.
-    for (const { name } of held.length === 0 ? [] : config.services) {
-      review.review(name, await dependencies.protocols(name));
-    }
-    const listedBy = review.protocolsOf();
-    const protocolsAt = ({ destination }: HeldDestination): readonly string[] => listedBy.get(destination.id) ?? [];
+    const protocols = (await Promise.all(config.services.map(({ name }) => protocolsOf(dependencies, name)))).flat();
+    const destinationStats = await dependencies.destinationStats.list();
+    const held = await heldOf(dependencies);
     const { active } = await activeMutes.states();
     const [broken, quarantined, dead, waiting] = await Promise.all([
-      currentOutages(store.outageStore, destinationStats),
-      store.quarantine.count(),
-      store.dead.count(),
-      store.ledger.waitingByDestination(),
+      currentOutages(outageStore, destinationStats),
+      dependencies.quarantine.count(),
+      dependencies.dead.count(),
+      dependencies.ledger.waitingByDestination(),
     ]);
     return {
       version,
-      ...(dependencies.startedAt === undefined ? {} : { startedAt: iso(dependencies.startedAt) }),
+      ...(startedAt === undefined ? {} : { startedAt: iso(startedAt) }),
       now: iso(now()),
       services: dependencies.services(),
       protocols,
       destinations: destinationStats.map((one) => ({ ...one, waiting: waiting[one.id] ?? 0 })),
-      held: held.map((one): HeldStatus => {
-        const { id, kind, label } = one.destination;
-        return { id, kind, label, protocols: protocolsAt(one), since: one.since, waiting: one.waiting };
-      }),
+      held: held.map(heldStatus),
       mutes: active.toSorted((a, b) => a.until.localeCompare(b.until)),
-      queues: await store.queues.counts(),
+      queues: await dependencies.queues.counts(),
       dead,
-      problems: [
-        ...broken.map(outageSentence),
-        ...held.map((one) => heldSentence(one, protocolsAt(one))),
-        ...review.problems(),
-        ...(quarantined === 0 ? [] : [`${quarantined} items of the service could not be understood`]),
-      ],
+      problems: problemsOf(dependencies, broken, held, quarantined),
     };
   };
 };

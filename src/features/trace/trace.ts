@@ -1,21 +1,24 @@
-/** Finds everything the books know of one item, however it is named. */
+/** Finds everything the ledger knows about one item, whichever of its names is given. */
 import { type Alert, alertId, deliveryId, SOURCES, TOCSIN } from '../../alert.ts';
-import type { Store } from '../../app/store.ts';
-import type { DeadDelivery } from '../../ledger/dead-letters.ts';
+import { chunksOf } from '../../chunks.ts';
+import type { DeadDelivery, DeadLetters } from '../../ledger/dead-letters.ts';
+import type { AlertIndex } from '../../ledger/index-by-date.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import { type AlertRecord, type DeliveryRecord, NO_DESTINATION, targetOf } from '../../ledger/record.ts';
+import type { BatchLookup } from '../../queue/batch-store.ts';
 
 export interface TracedDelivery extends DeliveryRecord {
   /** The delivery's id: what a webhook carries as `webhook-id`. */
   id: string;
   /** The dead letter is still there, to be retried or dropped. */
   isKept: boolean;
-  /** Of one that waits: for its destination to be approved, or for its turn, together with others. */
+  /** While it waits: for its destination to be approved, or for its send slot, in a batch with others. */
   waitsFor?: 'approval' | 'turn';
 }
 
 export interface Trace {
   alert: AlertRecord['alert'];
-  /** In the order they were noted. */
+  /** In the order the ledger has them. */
   deliveries: TracedDelivery[];
 }
 
@@ -28,19 +31,30 @@ export const messageIn = (name: string): string | undefined => MESSAGE.exec(name
 
 const READ_AT_ONCE = 500;
 
+export interface TraceDependencies {
+  ledger: Pick<Ledger, 'read' | 'byTransaction'>;
+  dead: Pick<DeadLetters, 'ids' | 'get'>;
+  alertIndex: Pick<AlertIndex, 'between' | 'destinations'>;
+  /** Ids of those of `alerts` that wait until a destination is approved. */
+  held: { waiting(destination: string, alerts: readonly Alert['id'][]): Promise<ReadonlySet<string>> };
+  batches: Pick<BatchLookup, 'isInBatch'>;
+  /** Names of the services that the config has. */
+  services: readonly string[];
+}
+
 /** True where `id` names the letter, its alert, its item or its transaction. */
 export const isNamed = ({ id, alert }: DeadDelivery, name: string): boolean =>
   [id, alert.id, alert.itemId].includes(name) || alert.txHash === name.toLowerCase();
 
-/** Every dead letter, some at a time. */
-export async function* readLetters({ dead }: Pick<Store, 'dead'>): AsyncGenerator<DeadDelivery[]> {
-  const ids = await dead.ids();
-  for (let start = 0; start < ids.length; start += READ_AT_ONCE) {
-    yield await dead.get(ids.slice(start, start + READ_AT_ONCE));
-  }
+/** The dead letters with these ids, some at a time; those that are gone by then are left out. Default: all. */
+export async function* readLetters(
+  dead: Pick<DeadLetters, 'ids' | 'get'>,
+  ids?: readonly string[],
+): AsyncGenerator<DeadDelivery[]> {
+  for (const some of chunksOf(ids ?? (await dead.ids()), READ_AT_ONCE)) yield await dead.get(some);
 }
 
-/** What a letter tells after the ledger has forgotten its alert. */
+/** All that is known of an alert that the ledger has forgotten: its dead letter. */
 const fromLetter = ({ id, alert, destination, at, reason, message }: DeadDelivery): Trace => {
   const { item: _item, replay: _replay, notice: _notice, context: _context, ...summary } = alert;
   const attempts = [{ at, outcome: 'dead' as const, durationMs: 0, reason, message }];
@@ -53,13 +67,15 @@ const fromLetter = ({ id, alert, destination, at, reason, message }: DeadDeliver
 };
 
 /**
- * The alert that is told under a delivery's id. Nothing notes it on the way, so that deliveries cost no more: it is
- * derived again for everything in the books, the latest first, which takes seconds for all that they hold.
+ * The alert of a delivery's id. No index has it, as keeping one would make every delivery cost more: the ids are derived
+ * again for the whole ledger, latest first, which takes seconds when it is full.
  */
-const findDelivery = async ({ alertIndex }: Pick<Store, 'alertIndex'>, name: string): Promise<Alert['id'][]> => {
+const findDelivery = async (
+  { alertIndex }: Pick<TraceDependencies, 'alertIndex'>,
+  name: string,
+): Promise<Alert['id'][]> => {
   const ids = (await alertIndex.between(0, Number.MAX_SAFE_INTEGER)).reverse();
-  for (let start = 0; start < ids.length; start += READ_AT_ONCE) {
-    const some = ids.slice(start, start + READ_AT_ONCE);
+  for (const some of chunksOf(ids, READ_AT_ONCE)) {
     const destinations = await alertIndex.destinations(some);
     const isNamed = (id: string, index: number): boolean =>
       destinations[index]?.some((destination) => deliveryId(id, destination) === name) === true;
@@ -70,7 +86,7 @@ const findDelivery = async ({ alertIndex }: Pick<Store, 'alertIndex'>, name: str
 };
 
 const waitOf = async (
-  { held, batches }: Pick<Store, 'held' | 'batches'>,
+  { held, batches }: Pick<TraceDependencies, 'held' | 'batches'>,
   alert: Alert['id'],
   { state, destination: { id } }: DeliveryRecord,
 ): Promise<Pick<TracedDelivery, 'waitsFor'>> => {
@@ -83,36 +99,35 @@ const waitOf = async (
  * `name` is an alert's id, an inspection's id, a stored notification's identity, a transaction hash, or the id of a
  * delivery, as a receiver knows it. Several items may share a transaction; nothing known gives an empty list.
  */
-export const createTracer = (
-  store: Pick<Store, 'ledger' | 'dead' | 'alertIndex' | 'held' | 'batches'>,
-  services: readonly string[],
-) => {
+export const createTracer = (dependencies: TraceDependencies) => {
+  const { ledger, dead, services } = dependencies;
+
   const named = (name: string): Alert['id'][] => [
     name,
     ...[...services, TOCSIN].flatMap((service) => SOURCES.map((source) => alertId(service, source, name))),
   ];
 
   const trace = async (id: Alert['id']): Promise<Trace[]> => {
-    const record = await store.ledger.read(id);
+    const record = await ledger.read(id);
     if (!record) return [];
     const ids = record.deliveries.map(({ destination }) => deliveryId(id, destination.id));
-    const kept = new Set((await store.dead.get(ids)).map((letter) => letter.id));
+    const kept = new Set((await dead.get(ids)).map((letter) => letter.id));
     const deliveries = record.deliveries.map(async (delivery, index): Promise<TracedDelivery> => {
       const own = ids[index] ?? '';
-      return { id: own, isKept: kept.has(own), ...delivery, ...(await waitOf(store, id, delivery)) };
+      return { id: own, isKept: kept.has(own), ...delivery, ...(await waitOf(dependencies, id, delivery)) };
     });
     return [{ alert: record.alert, deliveries: await Promise.all(deliveries) }];
   };
 
   const traceLetters = async (name: string): Promise<Trace[]> => {
     const found: DeadDelivery[] = [];
-    for await (const letters of readLetters(store)) found.push(...letters.filter((each) => isNamed(each, name)));
+    for await (const letters of readLetters(dead)) found.push(...letters.filter((each) => isNamed(each, name)));
     return found.map(fromLetter);
   };
 
   /** Follow-ups are alerts of their own; they share the item, and are found by its transaction. */
   const followUps = async ({ alert }: Trace): Promise<Trace[]> => {
-    const ids = alert.txHash === undefined ? [] : await store.ledger.byTransaction(alert.txHash);
+    const ids = alert.txHash === undefined ? [] : await ledger.byTransaction(alert.txHash);
     const others = await Promise.all(ids.filter((id) => id !== alert.id).map(trace));
     return others.flat().filter((other) => other.alert.followUp?.of === alert.id);
   };
@@ -121,12 +136,12 @@ export const createTracer = (
   const byDelivery = async (name: string): Promise<Alert['id'][]> => {
     const message = messageIn(name);
     if (message === undefined) return [];
-    const [letter] = await store.dead.get([message]);
-    return letter ? [letter.alert.id] : findDelivery(store, message);
+    const [letter] = await dead.get([message]);
+    return letter ? [letter.alert.id] : findDelivery(dependencies, message);
   };
 
   return async (name: string): Promise<Trace[]> => {
-    const byHash = HASH.test(name) ? await store.ledger.byTransaction(name) : [];
+    const byHash = HASH.test(name) ? await ledger.byTransaction(name) : [];
     const ids = new Set([...named(name), ...byHash, ...(await byDelivery(name))]);
     const traces = (await Promise.all([...ids].map(trace))).flat();
     const followed = (await Promise.all(traces.map(followUps))).flat();

@@ -178,5 +178,6 @@ describe('a relay that', () => {
     const channel = openEmail({ port: relay.port, requireTLS: false, user: USER, pass: PASS });
     const error = await failureOf(channel.verify(new AbortController().signal));
     expect(error).toMatchObject({ reason: 'sender-misconfigured', code: '535-5.7.8' });
+    expect(await channel.isSenderFailure?.(new AbortController().signal)).toBe(true);
   });
 });

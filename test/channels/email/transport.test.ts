@@ -115,6 +115,13 @@ describe('a mail on the wire', () => {
     expect(await channel.verify(new AbortController().signal)).toBe(`127.0.0.1:${relay.port} lets us in`);
     expect(relay.arrived).toHaveLength(0);
   });
+
+  test('a refusal that blames the sender is not its failure while the relay lets us in', async () => {
+    const { relay, channel } = await openEmail();
+    expect(await channel.isSenderFailure?.(new AbortController().signal)).toBe(false);
+    await relay.close();
+    expect(await channel.isSenderFailure?.(new AbortController().signal)).toBe(true);
+  });
 });
 
 describe('any text', () => {

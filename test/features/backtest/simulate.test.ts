@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Destination, Parcel } from '../../../src/alert.ts';
 import { incidentsOf, messagesOf } from '../../../src/channels/incidents.ts';
+import { givesHandle } from '../../../src/channels/registry.ts';
 import type { Rate } from '../../../src/deliver/rate-limit-rule.ts';
 import type { Pace } from '../../../src/deliver/send-slot.ts';
 import { type Arrival, type ForecastMessage, forecast } from '../../../src/features/backtest/simulate.ts';
@@ -41,6 +42,7 @@ const forecastOf = async (
   const { rate = {}, sender, shared, gathers = true, incidentWindowMs = Number.POSITIVE_INFINITY } = setting;
   const messages: ForecastMessage[] = [];
   await forecast(arrivals, {
+    givesHandle,
     compose: gathers ? forPeople : forPrograms,
     paceOf: ({ id }) => ({ id: shared ?? id, rate }),
     senderOf: () => sender,

@@ -22,7 +22,7 @@ const setUp = () => {
   const alertIndex = createAlertIndex(redis, prefix, now);
   const held = createApprovalStore(redis, prefix, now);
   const batches = createBatchStore(redis, prefix);
-  const trace = createTracer({ ledger, dead, alertIndex, held, batches }, ['other', 'main']);
+  const trace = createTracer({ ledger, dead, alertIndex, held, batches, services: ['other', 'main'] });
   const expectOne = (alert: Alert) => ledger.recordWaiting([{ destination: SLACK, alerts: [alert] }]);
   const bury = (alert: Alert) =>
     dead.add({ alert, destination: SLACK, reason: 'unknown', message: 'gone', attempts: 2, at: AT });

@@ -15,7 +15,7 @@ import { createSecret } from '../../../src/secret.ts';
 import type { ArrayParams } from '../../../src/service/address.ts';
 import { createServiceClient } from '../../../src/service/client.ts';
 import { createServiceClock } from '../../../src/service/clock.ts';
-import { createFeed } from '../../../src/service/feed.ts';
+import { createFeed, pagesOf } from '../../../src/service/feed.ts';
 import { createListStyles } from '../../../src/service/styles.ts';
 import { SETTINGS } from './draw.ts';
 
@@ -71,10 +71,7 @@ export const createReader = (options: ReaderOptions) => {
   const seen = createSeen(redis, prefix);
 
   const { poll } = createPoller({
-    pages: ({ source, protocols }, since, signal, thorough) =>
-      source === 'inspections'
-        ? feed.inspections(protocols[0] ?? '', since, signal, thorough)
-        : feed.notifications(protocols, since, signal, thorough),
+    pages: (stream, since, signal, thorough) => pagesOf(feed, stream, since, signal, thorough),
     clock: () => clock.now(),
     beginningOf: () => ({ start: clock.now(), position: clock.now(), sweptTo: clock.now() }),
     onCursor: () => {},
@@ -125,7 +122,6 @@ export const createReader = (options: ReaderOptions) => {
       refresh: () => Promise.reject(new Error('no catalog here')),
       refreshAssets: () => Promise.reject(new Error('no catalog here')),
       protocols: async () => new Map(),
-      protocolOf: async () => undefined,
     },
     admission,
     poll,

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { CHANNEL_KINDS, isHuman } from '../../src/alert.ts';
+import {
+  canBeDisabled,
+  givesHandle,
+  isBatched,
+  openChannels,
+  rateOf,
+  sharesRateWith,
+  sharesSender,
+} from '../../src/channels/registry.ts';
+
+const HOOK = 'https://hooks.example.com/services/x';
+
+const ADDRESSES = [
+  { kind: 'email', address: 'oncall@example.com' },
+  { kind: 'telegram', address: '-1001234567890/7' },
+  { kind: 'slack', address: 'C024BE91L' },
+  { kind: 'slack', address: HOOK },
+  { kind: 'webhook', address: HOOK },
+] as const;
+
+test('kinds that people read are batched, as dispatch cuts parcels for them', () => {
+  expect(CHANNEL_KINDS.filter(isBatched)).toEqual(CHANNEL_KINDS.filter((kind) => isHuman({ kind })));
+});
+
+test('only the receiver of a webhook can refuse everything that is to come', () => {
+  expect(CHANNEL_KINDS.filter(canBeDisabled)).toEqual(['webhook']);
+});
+
+test('addresses of webhooks share no sender, and their answers name no message', () => {
+  expect(ADDRESSES.map(sharesSender)).toEqual([true, true, true, false, false]);
+  expect(ADDRESSES.map(givesHandle)).toEqual([true, true, true, false, false]);
+});
+
+describe('rates', () => {
+  const configured = { perSecond: 1, perMinute: 20, burst: 3 };
+
+  test('are as configured, but for Telegram: people have no limit a minute', () => {
+    expect(ADDRESSES.map((one) => rateOf(one, configured))).toEqual(ADDRESSES.map(() => configured));
+    expect(rateOf({ kind: 'telegram', address: '@alerts' }, configured)).toEqual(configured);
+    expect(rateOf({ kind: 'telegram', address: '123456' }, configured)).toEqual({ perSecond: 1, burst: 3 });
+    expect(rateOf({ kind: 'telegram', address: '-100123' }, { perSecond: 5 })).toEqual({ perSecond: 5 });
+  });
+
+  test('hold for each address alone, but for Telegram: topics share the rate of their chat', () => {
+    expect(ADDRESSES.map(sharesRateWith)).toEqual(['oncall@example.com', '-1001234567890', 'C024BE91L', HOOK, HOOK]);
+  });
+});
+
+test('only kinds that the config sets up are opened', () => {
+  const dependencies = { post: () => Promise.reject(new Error('nobody is asked')), now: () => 0 };
+  expect(openChannels({}, dependencies)).toEqual([]);
+});
