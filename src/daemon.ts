@@ -7,12 +7,12 @@ import { openDispatch } from './app/dispatch.ts';
 import { createLifecycle, type Lifecycle } from './app/lifecycle.ts';
 import { expectHealth, startMaintenance } from './app/maintenance.ts';
 import { createReading } from './app/poll.ts';
+import { createRechecking } from './app/recheck.ts';
 import { openOwnRedis } from './app/redis.ts';
 import { isReview } from './app/schedule.ts';
 import { createStore } from './app/store.ts';
 import type { Config } from './config/schema.ts';
 import { createAuditJob, createAuditMarks } from './features/audit/job.ts';
-import { createRecheckJob } from './features/recheck/job.ts';
 import { createRouteReview } from './features/routes/review.ts';
 import { fallbackRoutes, routeSettings } from './features/routes/routes.ts';
 import { refreshGauges } from './features/status/gauges.ts';
@@ -99,7 +99,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
   });
   lifecycle.onStop('services', reading.close);
   const { catalog, serviceOf } = reading;
-  const rechecks = createRecheckJob({
+  const rechecks = createRechecking({
     ...shared,
     outages,
     catalog,

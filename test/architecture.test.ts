@@ -56,7 +56,7 @@ const FEATURES: Record<string, readonly string[]> = {
   fallback: ['announcements', 'outages'],
   approval: ['announcements', 'fallback', 'routes'],
   suppression: ['approval', 'mutes'],
-  recheck: ['routes'],
+  recheck: [],
   replay: ['routes'],
   audit: [],
   backtest: ['approval', 'correlation', 'mutes', 'replay', 'routes'],
@@ -147,11 +147,7 @@ const FILE_ROWS: Record<string, readonly string[]> = {
 const KNOW_THE_STORE = ['app/', 'cli/'];
 
 /** What still breaks the table: it only gets shorter. */
-const NOT_YET: readonly string[] = [
-  'daemon.ts -> app/store.ts',
-  'features/recheck/job.ts -> app/schedule.ts',
-  'features/recheck/job.ts -> app/store.ts',
-];
+const NOT_YET: readonly string[] = ['daemon.ts -> app/store.ts'];
 
 /** Circles that still are, each as its files. */
 const NOT_YET_CIRCLES: readonly string[] = ['config/mutes.ts <-> config/rules.ts'];

@@ -10,6 +10,7 @@ import { createCoveredDeliveries } from '../features/correlation/covered-deliver
 import { createFirstSeen } from '../features/enrichment/first-seen.ts';
 import { createMuteStore } from '../features/mutes/store.ts';
 import { createOutageStore } from '../features/outages/store.ts';
+import { createRecheckStore } from '../features/recheck/store.ts';
 import { createCorrections } from '../ledger/corrections.ts';
 import { createDeadLetters } from '../ledger/dead-letters.ts';
 import { createDestinationStats } from '../ledger/destination-stats.ts';
@@ -69,6 +70,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     moves: createAddressChanges(redis, prefix),
     correlated: createCoveredDeliveries(redis, prefix, now),
     firstSeen: createFirstSeen(redis, prefix, now),
+    rechecks: createRecheckStore(redis, prefix),
     close: async () => {
       await Promise.all([queues.close(), schedule.close(), deadlines.close()]);
     },

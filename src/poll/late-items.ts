@@ -25,6 +25,8 @@ const latestOf = ({ dates }: Item): number | undefined => {
 /** What was written before a track began is history, which nobody asked for. */
 const isNews = (item: Item, { start }: Cursor): boolean => (latestOf(item) ?? start) > start;
 
+export type LateItems = ReturnType<typeof createLateItems>;
+
 export const createLateItems = ({ cursors, seen, lock, dispatch, now }: LateItemsDependencies) => ({
   /** Gives those that were queued; undefined where the track is being read just now: try again. */
   take: async (track: Track, items: readonly Item[], unknown: Unknown): Promise<Alert[] | undefined> => {

@@ -10,13 +10,13 @@ export interface Watched {
   txHash?: string;
   /** When the service wrote it, in epoch milliseconds by its clock. */
   writtenAt: number;
-  /** What to tell of it should it vanish; only of what was forwarded. */
+  /** What a follow-up shows of it should it vanish; only of inspections that were forwarded. */
   item?: JsonObject;
-  /** The assessment that people were told last; absent: the one they were told first. */
+  /** The assessment in the last follow-up; absent: the one in the first alert. In Redis under this name. */
   told?: string;
   /** Follow-ups so far. */
   followUps: number;
-  /** Looks in a row that did not find it. */
+  /** Rechecks in a row that did not find it. */
   misses: number;
 }
 
@@ -28,12 +28,12 @@ export interface DueRecheck {
 
 export interface RecheckStore {
   /** Watches what is not watched yet. Gives how many there was no room for. */
-  note(service: string, looks: readonly DueRecheck[]): Promise<number>;
-  /** What is due, at most `count`; handed to nobody else for `leaseMs`, and due again after that. */
+  note(service: string, rechecks: readonly DueRecheck[]): Promise<number>;
+  /** Those that are due, at most `count`. Nobody else gets them for `leaseMs`; after that they are due again. */
   claim(service: string, now: number, count: number, leaseMs: number): Promise<Watched[]>;
-  /** Looks again then. */
-  keep(service: string, look: DueRecheck): Promise<void>;
-  /** Watches no longer. */
+  /** Reads it again then. */
+  keep(service: string, recheck: DueRecheck): Promise<void>;
+  /** Watches it no longer. */
   drop(service: string, watched: Watched): Promise<void>;
   count(service: string): Promise<number>;
 }
@@ -77,9 +77,9 @@ export const createRecheckStore = (
   const memberOf = ({ protocol, itemId }: Watched): string => JSON.stringify([protocol, itemId]);
 
   return {
-    note: async (service, looks) => {
-      if (looks.length === 0) return 0;
-      const values = looks.flatMap(({ watched, dueAt }) => [memberOf(watched), dueAt, JSON.stringify(watched)]);
+    note: async (service, rechecks) => {
+      if (rechecks.length === 0) return 0;
+      const values = rechecks.flatMap(({ watched, dueAt }) => [memberOf(watched), dueAt, JSON.stringify(watched)]);
       return Number(await redis.eval(NOTE, 2, ...keysOf(service), mostWatched, ...values));
     },
     claim: async (service, now, count, leaseMs) => {

@@ -1,15 +1,12 @@
-/** What a second look means: when to look, what a sighting says, what people are told. Pure. */
+/** When an inspection is read again, and what follows from what was found. Pure. */
 import { type Alert, type Change, followUpId, type Item, type JsonObject } from '../../alert.ts';
 import { isWanted } from '../../poll/ingest.ts';
+import type { Sighting } from '../../service/lookup.ts';
 import { iso } from '../../time.ts';
 import type { DueRecheck, Watched } from './store.ts';
 
-/** What an answer told of an inspection; `unsure`: nothing. */
-export type Sighting = { kind: 'found'; item: Item } | { kind: 'gone' } | { kind: 'unsure' };
-
-/** What the books say of the first alert of an inspection. */
-export interface Told {
-  /** The first alert's id. */
+/** What the ledger knows of the first alert of an inspection. */
+export interface FirstAlert {
   alertId: string;
   /** The assessment it was forwarded with. */
   assessment: string;
@@ -17,63 +14,63 @@ export interface Told {
   destinations: string[];
 }
 
-/** What to do after a look. */
+/** What to do after a recheck. */
 export type Verdict =
   | { kind: 'same' | 'unsure' | 'gone' }
-  /** Look once more before it is called gone. */
+  /** Read it once more before it counts as gone. */
   | { kind: 'confirm' }
   | { kind: 'forward'; item: Item }
   /** `item` is absent where it is gone. */
-  | { kind: 'tell'; change: Change; first: Told; was: string; item?: Item };
+  | { kind: 'follow-up'; change: Change; first: FirstAlert; was: string; item?: Item };
 
 const RANKS: Readonly<Record<string, number>> = { ok: 0, suspecious: 1, critical: 2 };
 
-/** A word nobody documented is neither more nor less than another. */
+/** An undocumented word is neither more nor less severe than another. */
 const compare = (was: string, is: string): Change | undefined => {
   const [before, now] = [RANKS[was], RANKS[is]];
   if (before === undefined || now === undefined || before === now) return undefined;
   return now < before ? 'downgraded' : 'upgraded';
 };
 
-/** Of what people know nothing: only whether it has become an alert matters. */
-const judgeUntold = (item: Item | undefined, assessments: readonly string[]): Verdict => {
+/** People had no alert of it: only whether it has become one matters. */
+const judgeUnsent = (item: Item | undefined, assessments: readonly string[]): Verdict => {
   if (!item) return { kind: 'gone' };
   return isWanted(item, assessments) ? { kind: 'forward', item } : { kind: 'same' };
 };
 
-const judgeTold = (watched: Watched, item: Item | undefined, first: Told): Verdict => {
+const judgeSent = (watched: Watched, item: Item | undefined, first: FirstAlert): Verdict => {
   if (first.destinations.length === 0) return { kind: item ? 'same' : 'gone' };
   const was = watched.told ?? first.assessment;
-  if (!item) return watched.misses === 0 ? { kind: 'confirm' } : { kind: 'tell', change: 'vanished', first, was };
+  if (!item) return watched.misses === 0 ? { kind: 'confirm' } : { kind: 'follow-up', change: 'vanished', first, was };
   const change = compare(was, item.assessment ?? '');
-  return change === undefined ? { kind: 'same' } : { kind: 'tell', change, first, was, item };
+  return change === undefined ? { kind: 'same' } : { kind: 'follow-up', change, first, was, item };
 };
 
-/** `first` is undefined where no alert of it is in the books: nobody was told. */
+/** `first` is undefined where the ledger has no alert of it: nobody was sent one. */
 export const judge = (
   watched: Watched,
   sighting: Sighting,
-  first: Told | undefined,
+  first: FirstAlert | undefined,
   assessments: readonly string[],
 ): Verdict => {
   if (sighting.kind === 'unsure') return { kind: 'unsure' };
   const item = sighting.kind === 'found' ? sighting.item : undefined;
-  return first ? judgeTold(watched, item, first) : judgeUntold(item, assessments);
+  return first ? judgeSent(watched, item, first) : judgeUnsent(item, assessments);
 };
 
-/** The first look after `now`; undefined when all are over. Epoch milliseconds. */
+/** When the first recheck after `now` is due; undefined when all are over. Epoch milliseconds. */
 export const nextRecheck = (writtenAt: number, now: number, offsets: readonly number[]): number | undefined => {
   const later = offsets.map((offset) => writtenAt + offset).filter((at) => at > now);
   return later.length === 0 ? undefined : Math.min(...later);
 };
 
 const TEXT_LIMIT = 300;
-const TOLD_FIELDS = ['_id', 'chainId', 'txHash', 'txTimestamp', 'protocol', 'assessment', 'createdAt'];
+const KEPT_FIELDS = ['_id', 'chainId', 'txHash', 'txTimestamp', 'protocol', 'assessment', 'createdAt'];
 
-/** As much of an inspection as is told of it when it is gone. */
+/** As much of an inspection as the follow-up shows when it is gone. */
 export const remains = ({ raw }: Item): JsonObject => {
   const left: JsonObject = {};
-  for (const field of TOLD_FIELDS) {
+  for (const field of KEPT_FIELDS) {
     const value = raw[field];
     if (typeof value === 'string') left[field] = value.slice(0, TEXT_LIMIT);
     if (typeof value === 'number') left[field] = value;
@@ -83,7 +80,7 @@ export const remains = ({ raw }: Item): JsonObject => {
 
 const NEAR: readonly string[] = ['suspecious', 'critical'];
 
-/** The first look at an item as it was read; undefined where none is due. What has no date is not watched. */
+/** The first recheck of an item, as it was read; undefined where none is due. An item without a date is not watched. */
 export const firstRecheck = (
   item: Item,
   protocol: string,
@@ -104,7 +101,7 @@ export const firstRecheck = (
 export const toFollowUp = (
   service: string,
   { protocol, itemId, txHash, followUps, item: left }: Watched,
-  { change, first, was, item }: Extract<Verdict, { kind: 'tell' }>,
+  { change, first, was, item }: Extract<Verdict, { kind: 'follow-up' }>,
   now: number,
 ): Alert => {
   const at = iso(now);

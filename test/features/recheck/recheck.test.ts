@@ -4,7 +4,7 @@ import { type Alert, alertId, type Item } from '../../../src/alert.ts';
 import { UnavailableError } from '../../../src/errors.ts';
 import { createRecheck, type Outcome, type RecheckDependencies } from '../../../src/features/recheck/recheck.ts';
 import { createRecheckStore } from '../../../src/features/recheck/store.ts';
-import { firstRecheck, type Told } from '../../../src/features/recheck/verdict.ts';
+import { type FirstAlert, firstRecheck } from '../../../src/features/recheck/verdict.ts';
 import type { InspectionSeed } from '../../../src/sandbox/service/model.ts';
 import type { Quirks } from '../../../src/sandbox/service/quirks.ts';
 import { createSandboxService } from '../../../src/sandbox/service/service.ts';
@@ -30,21 +30,21 @@ const setUp = async (changes: Partial<RecheckDependencies> = {}, quirks: Partial
   onTestFinished(() => service.stop());
   const client = clientOf((await service.start()).url, { apiKey: createSecret(API_KEY) });
   const lookUp = createLookup(client, createServiceClock(now));
-  const looks = createRecheckStore(redis, prefix);
-  const books = new Map<string, Told>();
+  const store = createRecheckStore(redis, prefix);
+  const ledger = new Map<string, FirstAlert>();
   const forwarded: string[] = [];
   const followUps: Alert[] = [];
   const outcomes: Outcome[] = [];
   const failures: string[] = [];
 
   const book = (itemId: string, assessment: string, destinations = ['slack-1']): void => {
-    books.set(itemId, { alertId: alertId('main', 'inspections', itemId), assessment, destinations });
+    ledger.set(itemId, { alertId: alertId('main', 'inspections', itemId), assessment, destinations });
   };
-  const look = createRecheck({
-    looks,
+  const recheck = createRecheck({
+    store,
     settings,
     lookUp: (_service, protocol, wanted, signal) => lookUp(protocol, wanted, signal),
-    toldOf: async (_service, itemId) => books.get(itemId),
+    firstAlertOf: async (_service, itemId) => ledger.get(itemId),
     forward: async (_service, _protocol, { itemId, assessment = '' }) => {
       forwarded.push(itemId);
       book(itemId, assessment);
@@ -53,7 +53,7 @@ const setUp = async (changes: Partial<RecheckDependencies> = {}, quirks: Partial
     followUp: async (alert) => {
       followUps.push(alert);
     },
-    onLooked: (_service, _watched, outcome) => outcomes.push(outcome),
+    onRechecked: (_service, _watched, outcome) => outcomes.push(outcome),
     onFailed: (_service, protocol) => failures.push(protocol),
     clock: now,
     ...changes,
@@ -71,29 +71,29 @@ const setUp = async (changes: Partial<RecheckDependencies> = {}, quirks: Partial
   };
   const note = (item: Item) => {
     const found = firstRecheck(item, 'Vault', time.now, settings);
-    return looks.note('main', found ? [found] : []);
+    return store.note('main', found ? [found] : []);
   };
   /** What a turn at so many minutes after the start leads to. */
   const at = async (minutes: number): Promise<Outcome[]> => {
     time.now = T0 + minutes * MINUTE;
-    await look('main', new AbortController().signal);
+    await recheck('main', new AbortController().signal);
     return outcomes.splice(0);
   };
-  return { service, looks, insert, note, book, at, forwarded, followUps, failures };
+  return { service, store, insert, note, book, at, forwarded, followUps, failures };
 };
 
-const told = (followUps: readonly Alert[]) => followUps.map(({ type, followUp }) => ({ type, ...followUp }));
+const summaryOf = (followUps: readonly Alert[]) => followUps.map(({ type, followUp }) => ({ type, ...followUp }));
 
 describe('a second look', () => {
   test('comes after each of the offsets, and then no more', async () => {
-    const { insert, at, looks } = await setUp();
+    const { insert, at, store } = await setUp();
     await insert({ assessment: 'suspecious' });
     await insert({ assessment: 'critical' });
     await insert({ assessment: 'ok' });
     const seen: Record<string, number> = {};
     for (const minutes of [1, 2, 3, 14, 15, 16, 119, 120, 121, 500]) seen[minutes] = (await at(minutes)).length;
     expect(seen).toEqual({ 1: 0, 2: 2, 3: 0, 14: 0, 15: 2, 16: 0, 119: 0, 120: 2, 121: 0, 500: 0 });
-    expect(await looks.count('main')).toBe(0);
+    expect(await store.count('main')).toBe(0);
   });
 
   test('forwards what has turned critical, once', async () => {
@@ -120,7 +120,7 @@ describe('a second look', () => {
     expect(await at(15)).toEqual(['same']);
     service.changeInspection(id, { assessment: 'critical' });
     expect(await at(120)).toEqual(['upgraded']);
-    expect(told(followUps)).toEqual([
+    expect(summaryOf(followUps)).toEqual([
       { type: 'inspection.downgraded', of, was: 'critical', is: 'suspecious' },
       { type: 'inspection.upgraded', of, was: 'suspecious', is: 'critical' },
     ]);
@@ -129,7 +129,7 @@ describe('a second look', () => {
   });
 
   test('calls an inspection gone only when it is missing twice, and tells what it was', async () => {
-    const { service, insert, at, followUps, looks } = await setUp();
+    const { service, insert, at, followUps, store } = await setUp();
     const [id, quiet] = [await insert({ assessment: 'critical' }), await insert({ assessment: 'suspecious' })];
     const txHash = service.inspections().find(({ _id }) => _id === id)?.txHash;
     service.removeInspection(id);
@@ -139,7 +139,7 @@ describe('a second look', () => {
     expect(await at(3)).toEqual(['vanished']);
     expect(followUps).toMatchObject([{ type: 'inspection.vanished', txHash, item: { _id: id, txHash } }]);
     expect(followUps[0]?.followUp).toEqual({ of: alertId('main', 'inspections', id), was: 'critical' });
-    expect(await looks.count('main')).toBe(0);
+    expect(await store.count('main')).toBe(0);
   });
 
   test('is not misled by an answer that lacks everything for a moment', async () => {
@@ -172,7 +172,7 @@ describe('a second look', () => {
   });
 
   test('what cannot be asked is asked again, and given up an hour after its last look', async () => {
-    const { service, insert, at, failures, looks } = await setUp();
+    const { service, insert, at, failures, store } = await setUp();
     await insert({ assessment: 'critical' });
     const clear = service.addFault({ fault: { kind: 'status', status: 500 }, times: Number.POSITIVE_INFINITY });
     expect(await at(2)).toEqual([]);
@@ -182,9 +182,9 @@ describe('a second look', () => {
     expect(await at(5)).toEqual(['same']);
     service.removeProtocol({ protocol: 'Vault' });
     expect(await at(15)).toEqual([]);
-    expect(await looks.count('main')).toBe(1);
+    expect(await store.count('main')).toBe(1);
     await at(181);
-    expect(await looks.count('main')).toBe(0);
+    expect(await store.count('main')).toBe(0);
   });
 
   test('a crash between telling and noting tells the same under the same identity', async () => {
@@ -262,15 +262,15 @@ describe('what is watched', () => {
 
   test('is bounded, and is not begun anew by being read again', async () => {
     const { redis, prefix } = openTestRedis();
-    const looks = createRecheckStore(redis, prefix, 3);
+    const store = createRecheckStore(redis, prefix, 3);
     const due = (n: number, dueAt: number) => ({
       dueAt,
       watched: { protocol: 'Vault', itemId: `i-${n}`, writtenAt: T0, followUps: 0, misses: 0 },
     });
-    expect(await looks.note('main', [due(1, 10), due(2, 20)])).toBe(0);
-    expect(await looks.note('main', [due(1, 99), due(3, 30), due(4, 40)])).toBe(1);
-    expect(await looks.note('other', [due(4, 40)])).toBe(0);
-    const claim = async (now: number) => (await looks.claim('main', now, 10, 1000)).map(({ itemId }) => itemId);
+    expect(await store.note('main', [due(1, 10), due(2, 20)])).toBe(0);
+    expect(await store.note('main', [due(1, 99), due(3, 30), due(4, 40)])).toBe(1);
+    expect(await store.note('other', [due(4, 40)])).toBe(0);
+    const claim = async (now: number) => (await store.claim('main', now, 10, 1000)).map(({ itemId }) => itemId);
     expect(await claim(25)).toEqual(['i-1', 'i-2']);
     expect(await claim(35)).toEqual(['i-3']);
     expect(await claim(1030)).toEqual(['i-1', 'i-2']);
