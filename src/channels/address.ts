@@ -1,9 +1,9 @@
-/** Web addresses in channel entries: what is one, and how it may be shown. The path is often the only secret there is. */
+/** Web addresses in channel entries: what counts as one, and how to show it. Its path is often its only secret, so the path is never shown. */
 import { createHash } from 'node:crypto';
 import { createScrubber } from '../secret.ts';
 import { cleanLine, shorten } from '../text.ts';
 
-/** An http or https URL in its normal form, without fragment; undefined for anything else. The guard judges it further. */
+/** An http or https URL in its normal form, without fragment; undefined for anything else. The guard checks more than the form. */
 export const webAddress = (text: string): string | undefined => {
   const url = URL.parse(text.trim());
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
@@ -17,6 +17,6 @@ export const webLabel = (address: string): string =>
 
 const scrub = createScrubber([]);
 
-/** A contact that cannot be used, as a problem may quote it: in one line, short, and without anything that looks secret. */
+/** A contact that cannot be used, as a problem quotes it: one short line without anything that looks secret. */
 export const quoteContact = (text: string): string =>
   webAddress(text) === undefined ? `"${shorten(scrub(cleanLine(text)), 60)}"` : webLabel(text.trim());

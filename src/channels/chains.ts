@@ -1,4 +1,4 @@
-/** Chains by id: the name people know and the explorer that shows a transaction. The config's `chains` adds to it. */
+/** Chains by id: the name that people know, and the explorer that shows transactions. The config's `chains` adds to them. */
 
 export interface Chain {
   name: string;
@@ -41,7 +41,7 @@ const ADDRESS = /^0x[0-9a-f]{40}$/i;
 const link = (chain: Chain | undefined, path: string): string | undefined =>
   chain?.explorer === undefined ? undefined : `${chain.explorer.replace(/\/+$/, '')}/${path}`;
 
-/** Only what has the shape of a hash is linked: the text comes from outside. */
+/** The text comes from outside, so it is linked only if it has the shape of a hash. */
 export const transactionLink = (chain: Chain | undefined, hash: string): string | undefined =>
   HASH.test(hash) ? link(chain, `tx/${hash}`) : undefined;
 

@@ -1,7 +1,7 @@
 /**
- * What a person is told of an alert, before any markup: plain text in order of importance.
+ * What people read about an alert, before any markup: plain text in order of importance.
  * Every string here is cleaned of invisible characters but not escaped; each kind escapes for its own markup.
- * Items are read leniently: a field of another shape is shown as `unknown`, never a reason to fail.
+ * Items are read leniently: a field of another shape is shown as `unknown` and never makes this fail.
  */
 import { type Alert, type FollowUp, hasFired, isAnnouncement, isSample, type JsonObject } from '../alert.ts';
 import { cleanLine, cleanText } from '../text.ts';
@@ -23,14 +23,14 @@ export interface Detection {
 export const detectionText = ({ name, message }: Detection): string => (message === '' ? name : `${name}: ${message}`);
 
 export interface Content {
-  /** One line that stands alone: what, where. The subject of an e-mail, the text of a push message. */
+  /** What and where, in one line: the subject of an e-mail, the text of a push message. */
   headline: string;
-  /** The headline for a place where `message` follows anyway. */
+  /** The headline for a place where `message` follows: without the message's first line. */
   title: string;
   /** `CRITICAL`, `NOTIFICATION`, `FOLLOW-UP`, `TEST` ... */
   severity: string;
   protocol: string;
-  /** Why the reader gets this although it is nothing new, or absent. */
+  /** Why the reader gets this in an unusual way or again; absent otherwise. */
   notice?: string;
   /** Detectors that fired, as the service ordered them. */
   detections: Detection[];
@@ -40,7 +40,7 @@ export interface Content {
   facts: Fact[];
 }
 
-/** The detectors that fired: any status but `notDetected` counts, also one that nobody documented. */
+/** The detectors that fired: those of every status but `notDetected`, even an undocumented one. */
 export const firedDetections = (item: JsonObject): Detection[] =>
   Object.entries(objectOf(item.detections))
     .map(([name, value]) => ({ name: cleanLine(name) || 'unnamed detector', detection: objectOf(value) }))
@@ -57,10 +57,10 @@ const noticeOf = (alert: Alert): { notice?: string } => {
   return notices.length > 0 ? { notice: notices.join(' ') } : {};
 };
 
-/** A replay must not wake anybody as news, so the first line says it too. */
+/** A replay must not wake anybody as if it were news, so the first line says `(replay)`. */
 const marked = (word: string, alert: Alert): string => (alert.replay && !isSample(alert) ? `${word} (replay)` : word);
 
-/** The word that a stored text comes under. */
+/** The severity of an alert whose item is a text. */
 const notificationWord = (alert: Alert): string => {
   if (isSample(alert)) return 'TEST';
   return isAnnouncement(alert) ? 'TOCSIN' : 'NOTIFICATION';
@@ -89,7 +89,7 @@ const describeNotification = (alert: Alert, sentAt: string): Content => {
 const severityOf = (alert: Alert): string =>
   isSample(alert) ? 'TEST' : assessmentWord(text(alert.item.assessment)).toUpperCase();
 
-/** Which inspection it is about; people have the rest already. */
+/** The facts that identify the inspection; the first message had the others. */
 const FOLLOWED = new Set(['Transaction', 'Chain', 'Sent', 'Inspection']);
 
 const describeFollowUp = (alert: Alert, followUp: FollowUp, chains: Chains, sentAt: string): Content => {
@@ -124,7 +124,7 @@ const describeInspection = (alert: Alert, chains: Chains, sentAt: string): Conte
   };
 };
 
-/** Everything a person is told of one alert. Pure. */
+/** Everything that people read about one alert. Pure. */
 export const describe = (alert: Alert, chains: Chains, sentAt: string): Content => {
   if (alert.followUp) return describeFollowUp(alert, alert.followUp, chains, sentAt);
   return alert.source === 'notifications'

@@ -1,4 +1,4 @@
-/** What helps to decide, in words. What is not known is called so; nothing is said where nobody looked (`context` absent). */
+/** An alert's context in words. Unknown values are shown as unknown; an alert without `context` gets no words at all. */
 import { type Alert, type AlertContext, hasFired, type JsonObject } from '../alert.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { objectOf, timeText, UNKNOWN } from './field.ts';
@@ -6,7 +6,7 @@ import { objectOf, timeText, UNKNOWN } from './field.ts';
 const MOST_NAMES = 20;
 const NAME_LIMIT = 60;
 
-/** One line, however many there are. */
+/** In one line, however many names there are. */
 const listed = (names: readonly string[]): string => {
   const shown = names.slice(0, MOST_NAMES).map((name) => shorten(cleanLine(name) || 'unnamed', NAME_LIMIT));
   return [...shown, ...(names.length > shown.length ? [`and ${names.length - shown.length} more`] : [])].join(', ');
@@ -20,7 +20,7 @@ export const notFiredText = ({ detections }: JsonObject): string => {
   return all.length > 0 ? 'none' : UNKNOWN;
 };
 
-/** It goes into the label of a link, where only our own words and plain ones are safe. */
+/** This text goes into the label of a link, so it shows only plain names. */
 const PLAIN_NAME = /^[\p{L}\p{N}][\p{L}\p{N} .-]{0,39}$/u;
 
 const assetsText = ([first = '', ...others]: readonly string[]): string => {
@@ -28,7 +28,7 @@ const assetsText = ([first = '', ...others]: readonly string[]): string => {
   return others.length === 0 ? name : `${name} and ${others.length} more`;
 };
 
-/** What is said behind a value; nothing where there is no value. */
+/** A remark in brackets after a value; an unknown value gets none. */
 const remark = (value: string, words: string): string => (value === UNKNOWN ? value : `${value} (${words})`);
 
 export const originText = (origin: string, { context }: Alert): string => {
@@ -65,7 +65,7 @@ const firstText = ({ first }: AlertContext): string => {
   return `origin ${answer(origin)}, these detectors ${answer(detectors)}${memory}`;
 };
 
-/** By label; empty where nobody looked. */
+/** Empty for an alert without context. */
 export const contextFacts = ({ context }: Alert): { label: string; value: string }[] =>
   context === undefined
     ? []

@@ -1,6 +1,6 @@
 /**
- * How a connection to an address from outside is made: to what the guard has checked, straight or through a proxy that
- * the operator named, with the certificates that the operator gave.
+ * Connects to addresses from outside: only to what the guard has checked, directly or through the operator's proxy, with
+ * the operator's certificates.
  */
 import type { LookupAddress } from 'node:dns';
 import { lookup as systemLookup } from 'node:dns/promises';
@@ -11,9 +11,9 @@ import type { Secret } from '../secret.ts';
 import { type Guard, hostKey } from './guard.ts';
 import { networkFailure } from './network.ts';
 
-/** What the operator has set for one receiver's connections. All texts are PEM, checked when the config was read. */
+/** The operator's settings for connections to one receiver. All texts are PEM, checked when the config was read. */
 export interface ConnectionSettings {
-  /** Authorities that vouch for the receiver, instead of the system's. */
+  /** Certificate authorities to trust for this receiver, instead of the system's. */
   ca?: string;
   /** Our own certificate, with `key`. */
   cert?: string;
@@ -45,11 +45,11 @@ const systemResolve: Resolve = (host) => systemLookup(host, { all: true });
 export const blocked = (host: string, refusal: string): DeliveryError =>
   new DeliveryError('destination-dead', `${host} is not written to: it ${refusal}`, { code: 'blocked' });
 
-/** A name is used only when each of its addresses may be, so that a mixed answer cannot slip one through. */
+/** A name is used only if every one of its addresses is allowed: a mixed answer must not let one slip through. */
 const refusalOf = (guard: Guard, addresses: readonly LookupAddress[], host: string): string | undefined =>
   addresses.map(({ address }) => guard.refuseAddress(address, host)).find(Boolean);
 
-/** Throws where the guard refuses what a host leads to. A name that cannot be resolved is not judged. */
+/** Throws if the guard refuses the host or an address it resolves to. A name that does not resolve passes. */
 export const judgeHost = async ({ guard, resolve = systemResolve }: DialOptions, host: string): Promise<void> => {
   const addresses = isIP(host) === 0 ? await resolve(host).catch(() => []) : [];
   const refusal = refusalOf(guard, addresses, host);
@@ -76,9 +76,9 @@ const certificatesOf = ({ ca, cert, key }: ConnectionSettings) => ({
 });
 
 /**
- * The second and third of three checks, since no single place sees every way in: an address written into a URL is never
- * looked up (whoever takes the URL judges it), a name's addresses are known only to the lookup, and the open socket alone
- * tells who was dialled. A list of blocked networks given to `connect` would do for http, but is ignored for https.
+ * The second and third of three checks. No single place sees every way in: an IP address in a URL is never looked up (the
+ * first check, of the URL itself, judges it), only the lookup knows a name's addresses, and only the open socket tells
+ * who was dialled. `connect` takes a list of blocked networks, but ignores it for https.
  */
 const dialStraight = (
   { guard, resolve = systemResolve, connectTimeoutMs = CONNECT_TIMEOUT_MS }: DialOptions,
@@ -106,15 +106,15 @@ const dialStraight = (
 };
 
 /**
- * A failure of the proxy's is the sender's, never the receiver's: nothing was sent, and no destination dies of it.
- * Under codes of its own also because undici would dial again for ever on some of those that it knows.
+ * A failure of the proxy counts against the sender, never the receiver: nothing was sent, and the destination stays
+ * alive. It has codes of its own because undici would redial for ever on some of the usual ones.
  */
 const proxyFailure = (error: unknown, proxy: string): DeliveryError => {
   const { message, code, cause } = networkFailure(error, proxy, false);
   return new DeliveryError('retry', message, { code: `proxy-${code}`, ...(cause === undefined ? {} : { cause }) });
 };
 
-/** Source: RFC 9110, sections 9.3.6 and 15.5.8; what a proxy cannot reach now it may reach later. */
+/** A proxy that cannot reach the host now may reach it later. Source: RFC 9110, sections 9.3.6 and 15.5.8. */
 const proxyRefusal = (status: number, proxy: string, host: string): DeliveryError => {
   const code = `proxy-${status}`;
   if (status === 407) return new DeliveryError('sender-misconfigured', `${proxy} wants other credentials`, { code });
@@ -129,15 +129,15 @@ const basicAuth = ({ username, password }: URL): Record<string, string> => {
   return { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` };
 };
 
-/** As a tunnel's target is named: `host:port`. */
+/** The target of a tunnel: `host:port`. */
 const authorityOf = ({ host = '', port, protocol }: buildConnector.Options): string =>
   port ? host : `${host}:${protocol === 'https:' ? 443 : 80}`;
 
 /**
- * Through a tunnel (CONNECT), for https and http alike. The proxy is trusted, as the operator named it; the target is
- * not, so its name is resolved and judged here first. The proxy resolves it again, and a name that only the proxy can
- * resolve is not judged: such a proxy has to refuse private targets by itself.
- * undici's own ProxyAgent gives a proxy's refusal and our abort the same code, and takes no such check.
+ * Through a tunnel (CONNECT), for https and http alike. We trust the proxy, which the operator configured, but not the
+ * target: its name is resolved and checked here first. The proxy resolves it again. A name that only the proxy can
+ * resolve is not checked, so such a proxy has to refuse private targets itself.
+ * undici's own ProxyAgent reports a proxy's refusal and our abort with the same code, and has no place for this check.
  */
 const dialThrough = (proxyUrl: URL, options: DialOptions, settings: ConnectionSettings): Dialer => {
   const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;

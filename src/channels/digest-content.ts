@@ -1,5 +1,5 @@
 /**
- * What a digest says, before any markup: how many alerts, where, what, the worst first, and every one of them by
+ * What people read in a digest, before any markup: how many alerts, where, what, the worst first, and every one of them by
  * transaction hash. Strings are cleaned, not escaped. What detectors and notifications say may be long; everything else
  * is short and in one line.
  */
@@ -25,7 +25,7 @@ export interface DigestItem {
   headline: string;
   /** Several as `Vault A + 2 more`. */
   protocol: string;
-  /** Names of those that fired; at most a dozen, the last then says how many more. */
+  /** Names of those that fired: at most twelve entries, of which the last may be `3 more`. */
   detectors: string[];
   detections: Detection[];
   /** The whole text of a stored notification; may be long and of several lines. */
@@ -45,34 +45,34 @@ export interface DigestItem {
 export interface DigestContent {
   /** 8 hex digits; the same alerts have the same. */
   id: string;
-  /** `title`, and which is the worst. */
+  /** `title`, and the headline of the worst item. */
   headline: string;
   /** `120 alerts in 3 protocols: 118 critical, 2 notifications`, or `120 critical alerts in Vault A`. */
   title: string;
-  /** Of the worst. */
+  /** Of the worst item. */
   severity: string;
   /** Alerts, not items: several alerts of one transaction are one item. */
   alerts: number;
   /** `2026-11-20 10:07:12 to 10:12:31 UTC` */
   span: string;
-  /** Why these are not told one by one. */
+  /** Why these alerts come in one message. */
   why: string;
-  /** Why the reader gets them by another way or again, or absent. */
+  /** Why the reader gets them in an unusual way or again; absent otherwise. */
   notice?: string;
   tables: CountTable[];
   /** Worst first: by severity, then more detectors, then older. */
   items: DigestItem[];
-  /** The command that lists all of these, for a place that cannot. */
+  /** The command that lists them all, for a message that has no room to. */
   command: string;
 }
 
 export const HASH_LIMIT = 200;
 
-/** The first of a table, and how many more rows it has. */
+/** The first rows of a table, and how many more it has. */
 export const topOf = ({ counts }: CountTable, limit = 10): { rows: Count[]; more: number } => ({
   rows: counts.slice(0, limit),
   more: Math.max(0, counts.length - limit),
 });
 
-/** What an item is known by: its transaction's hash, else the ids. */
+/** What identifies an item: its transaction's hash, else the service's ids. */
 export const nameOf = ({ hash, ids }: DigestItem): string => hash ?? shorten(ids, HASH_LIMIT);

@@ -10,7 +10,7 @@ export interface DigestFile {
   text: string;
 }
 
-/** Characters for what detectors and notifications say; shared by the items, so that the file stays small in a storm. */
+/** Characters for the messages of all items together, so that the file stays small in a storm. */
 const SAID_BUDGET = 1_000_000;
 const SAID_MIN = 200;
 const SAID_MAX = 20_000;
@@ -26,7 +26,7 @@ const saidIn = ({ detections, message }: DigestItem): string[] => [
   ...(message === undefined ? [] : [message]),
 ];
 
-/** Two lines that stand alone, then what was said. */
+/** Two lines that identify the item, then its messages. */
 const itemText = (item: DigestItem, index: number, limit: number): string => {
   const { headline, hash, chain, time, ids, url } = item;
   return [

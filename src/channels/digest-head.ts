@@ -1,4 +1,4 @@
-/** The first lines of a digest: how many, where, when, and why they come this way. */
+/** The first lines of a digest: how many alerts, where, when, and why they come this way. */
 import type { Alert } from '../alert.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { clockText, iso, parseTime, spanText } from '../time.ts';
@@ -11,23 +11,23 @@ export const HEADLINE_LIMIT = 240;
 const NOTICE_LIMIT = 400;
 const NOTICES_MAX = 5;
 
-/** An alert, and what one is told of it. */
+/** An alert, and what people read about it. */
 export interface Told {
   alert: Alert;
   content: Content;
 }
 
-/** The most first, each name once. */
+/** How often each name occurs, the most frequent first. */
 export const countsOf = (names: readonly string[], limit = NAME_LIMIT): Count[] =>
   [...Map.groupBy(names, (name) => shorten(name, limit))]
     .map(([name, same]) => ({ name, count: same.length }))
     .toSorted((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
 
-/** Epoch milliseconds of the transaction, else of the item; NaN where none can be read. */
+/** Epoch milliseconds of the transaction, else of the item; NaN if neither can be read. */
 export const timeOf = ({ item, at }: Alert): number =>
   [item.txTimestamp, at].map(parseTime).find((time) => !Number.isNaN(time)) ?? Number.NaN;
 
-/** The earliest and the latest of epoch milliseconds; NaN where none can be read. */
+/** The earliest and the latest time in epoch milliseconds, without those that are NaN; NaN if all are. */
 export const ends = (times: readonly number[]): { first: number; last: number } => {
   const read = times.filter((time) => !Number.isNaN(time)).toSorted((a, b) => a - b);
   return { first: read[0] ?? Number.NaN, last: read.at(-1) ?? Number.NaN };
@@ -39,7 +39,7 @@ export const periodOf = (alerts: readonly Alert[]): string => {
   return Number.isNaN(first) ? UNKNOWN : spanText(clockText(first), clockText(last));
 };
 
-/** The command that lists these alerts. Both ends of `--since` and `--until` are exclusive, and only times of ours go in. */
+/** The command that lists these alerts. `--since` and `--until` are exclusive. Only times go in, no text from outside. */
 export const commandOf = (alerts: readonly Alert[]): string => {
   const { first, last } = ends(alerts.map(({ at }) => parseTime(at)));
   if (Number.isNaN(first)) return 'tocsin replay --since 24h --dry-run';
@@ -55,7 +55,7 @@ const severityText = ({ name, count }: Count, alone: boolean): string => {
   return `${count} ${name.toLowerCase()}${alone ? ` alert${plural}` : ''}`;
 };
 
-/** How many, where, how bad. */
+/** How many alerts, where, and how severe. */
 export const titleOf = (told: readonly Told[], protocols: readonly Count[], replay: boolean): string => {
   const severities = countsOf(told.map(({ content }) => content.severity)).toSorted(
     (a, b) => rankOf(a.name) - rankOf(b.name),
@@ -67,7 +67,7 @@ export const titleOf = (told: readonly Told[], protocols: readonly Count[], repl
   return shorten(replay ? `REPLAY: ${what}` : what, HEADLINE_LIMIT);
 };
 
-/** Why they come by another way or again; how many, where that is not all of them. */
+/** Why they come in an unusual way or again; with a count for a reason that does not hold for all. */
 export const noticeOf = (alerts: readonly Alert[]): { notice?: string } => {
   const given = alerts.flatMap(({ notice }) => (notice === undefined ? [] : cleanLine(notice)));
   const reasons = countsOf(given, NOTICE_LIMIT);

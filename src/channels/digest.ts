@@ -23,9 +23,9 @@ import { incidentsOf } from './incidents.ts';
 const IDS_LIMIT = 1000;
 const DETECTORS_MAX = 11;
 
-const WHY = 'Gathered into one message as they came together, or faster than this channel carries single ones.';
+const WHY = 'One message for all of them: they came together, or faster than this channel takes single messages.';
 
-/** What turned critical after people were told of it is as urgent as what is critical. */
+/** A follow-up that says `now critical` is as urgent as a critical alert. */
 const urgencyOf = ({ alert, content }: Told): number =>
   alert.followUp?.is === 'critical' ? rankOf('CRITICAL') : rankOf(content.severity);
 
@@ -71,7 +71,7 @@ const assetsOf = ({ facts }: Content): string[] => {
   return (assets?.items ?? [assets?.value ?? UNKNOWN]).filter((asset) => asset !== UNKNOWN);
 };
 
-/** A detector counts once an alert. */
+/** A detector counts once for each alert. */
 const tablesOf = (contents: readonly Content[]): CountTable[] =>
   [
     { title: 'Protocols', counts: countsOf(contents.map(({ protocol }) => protocol)) },
@@ -79,7 +79,7 @@ const tablesOf = (contents: readonly Content[]): CountTable[] =>
     { title: 'Contracts', counts: countsOf(contents.flatMap((content) => [...new Set(assetsOf(content))])) },
   ].filter(({ counts }) => counts.length > 0);
 
-/** Everything a person is told of many alerts. Pure. */
+/** Everything that people read about many alerts. Pure. */
 export const describeDigest = (alerts: readonly Alert[], chains: Chains, sentAt: string): DigestContent => {
   const told = alerts.map((alert) => ({ alert, content: describe(alert, chains, sentAt) }));
   const tables = tablesOf(told.map(({ content }) => content));

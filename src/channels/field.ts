@@ -1,4 +1,4 @@
-/** Single fields of an item as plain text: what is no text is shown all the same, what is missing as `unknown`. */
+/** Single fields of an item as plain text. A value of another type is shown as JSON, a missing one as `unknown`. */
 import type { JsonObject, JsonValue } from '../alert.ts';
 import { cleanLine } from '../text.ts';
 import { clockText, elapsedText, parseTime } from '../time.ts';
@@ -13,13 +13,13 @@ export const text = (value: JsonValue | undefined): string => {
 export const objectOf = (value: JsonValue | undefined): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 
-/** `2026-11-20 10:07:31 UTC`; what is no ISO 8601 date-time is shown as it came. */
+/** `2026-11-20 10:07:31 UTC`; anything but an ISO 8601 date-time is shown as it came. */
 export const timeText = (value: JsonValue | undefined): string => {
   const time = parseTime(value);
   return Number.isNaN(time) ? text(value) : clockText(time);
 };
 
-/** `19 s`; undefined where a time cannot be read, or a clock is behind. */
+/** `19 s`; undefined if a time cannot be read, or `to` is before `from` (a clock is wrong). */
 export const elapsed = (from: JsonValue | undefined, to: JsonValue | undefined): string | undefined => {
   const ms = parseTime(to) - parseTime(from);
   return ms >= 0 ? elapsedText(ms) : undefined;

@@ -1,8 +1,8 @@
-/** The words of a follow-up: what became of a finding that people were told of. */
+/** The words of a follow-up: how a finding changed after people were alerted to it. */
 import type { FollowUp } from '../alert.ts';
 import { cleanLine } from '../text.ts';
 
-/** The service spells the middle assessment `suspecious`; people are shown the word they know. */
+/** The service spells the middle assessment `suspecious`; people read `suspicious`. */
 export const assessmentWord = (assessment: string): string =>
   (cleanLine(assessment) || 'unknown').replace(/^suspecious$/i, 'suspicious');
 

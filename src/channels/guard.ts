@@ -1,34 +1,34 @@
 /**
- * Which addresses from outside may be written to. Pure: it resolves nothing and opens nothing.
- * An address is public only where ipaddr.js finds it in no special-purpose range (IANA's registries, RFC 6890).
+ * Which addresses from outside we may send to. Pure: it resolves nothing and opens nothing.
+ * An address is public only if ipaddr.js finds it in no special-purpose range (IANA's registries, RFC 6890).
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 export interface GuardOptions {
-  /** Let plain http through. */
+  /** Allow plain http. */
   allowHttp: boolean;
-  /** CIDRs, IP addresses and host names that are let through besides public addresses. */
+  /** CIDRs, IP addresses and host names to allow besides public addresses. */
   allowNetworks: readonly string[];
 }
 
 export interface Guard {
-  /** What is wrong with a URL as it is written, as the end of a sentence with the key that opens it; undefined where nothing is. */
+  /** Why a URL is refused, as the end of a sentence that names the config key to allow it; undefined if it is not. */
   refuseUrl(url: URL): string | undefined;
-  /** What is wrong with an address that a host's name leads to. */
+  /** The same for an address that a host name resolves to. */
   refuseAddress(address: string, host: string): string | undefined;
 }
 
 type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** All of IPv6 that is assigned to the public so far; the rest holds old ways to write IPv4 addresses, among others. */
+/** All public IPv6 addresses assigned so far. Outside are, among others, old ways to write IPv4 addresses. */
 const PUBLIC_IPV6: Network = ipaddr.parseCIDR('2000::/3');
 
-/** Azure answers there with credentials of the machine, from an address of the public range. */
+/** Azure serves the machine's credentials at this address, which is in a public range. */
 const METADATA_IN_PUBLIC_RANGE = '168.63.129.16';
 
 const parse = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined =>
-  // The parser knows more spellings than the network stack does, so only what Node takes for an address gets there.
+  // The parser accepts more spellings than the network stack, so it only gets what Node takes for an address.
   isIP(address) === 0 ? undefined : ipaddr.process(address);
 
 const networkOf = (entry: string): Network | undefined => {
@@ -55,7 +55,7 @@ export const hostKey = (host: string): string =>
     .replace(/\.$/, '')
     .toLowerCase();
 
-/** Throws where an entry of `allowNetworks` is neither a network nor a host name. */
+/** Throws if an entry of `allowNetworks` is neither a network nor a host name. */
 export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions): Guard => {
   const networks: Network[] = [];
   const hosts = new Set<string>();

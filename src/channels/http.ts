@@ -1,4 +1,4 @@
-/** POST to addresses that came from outside: resolves, checks every address, dials what it checked, follows no redirect. */
+/** POST to addresses from outside: resolves, checks every address, dials only what it checked, follows no redirect. */
 import { Agent, type Dispatcher } from 'undici';
 import { DeliveryError } from '../errors.ts';
 import { blocked, type ConnectionSettings, createDialer, type DialOptions, judgeHost } from './dial.ts';
@@ -12,7 +12,7 @@ export interface PostRequest {
   headers: Record<string, string>;
   body: string;
   signal: AbortSignal;
-  /** Certificates and proxy. The same object is the same connections, so there must not be ever new ones. Default: none. */
+  /** Certificates and proxy. Connections are kept for each object, so pass the same object every time. Default: none. */
   connection?: ConnectionSettings;
 }
 
@@ -24,7 +24,7 @@ export interface PostResponse {
   text: string;
 }
 
-/** Resolves for every HTTP status; throws a `DeliveryError` where there was no answer or the guard refused. */
+/** Resolves for every HTTP status; throws a `DeliveryError` if there was no answer or the guard refused. */
 export type GuardedPost = (request: PostRequest) => Promise<PostResponse>;
 
 export interface GuardedPostOptions extends GuardOptions, Omit<DialOptions, 'guard'> {
@@ -33,9 +33,9 @@ export interface GuardedPostOptions extends GuardOptions, Omit<DialOptions, 'gua
 }
 
 const TEXT_LIMIT_BYTES = 16 * 1024;
-/** Ends an answer that arrives faster than we can refuse the rest of it. */
+/** Bounds an answer that arrives faster than we can stop it. */
 const ANSWER_LIMIT_BYTES = 4 * TEXT_LIMIT_BYTES;
-/** Callers set their own deadline by signal; this only frees a socket that nobody waits for. */
+/** Callers set their deadline by signal; this only frees a socket that nobody is waiting for. */
 const IDLE_LIMIT_MS = 120_000;
 
 const targetOf = (text: string, guard: Guard): URL => {
@@ -55,8 +55,8 @@ const flatten = (headers: Record<string, string | string[] | undefined>): Record
   );
 
 /**
- * One request and its answer. Once a status has arrived the outcome is known, so a body that then breaks off,
- * stalls or never ends costs the answer's text, never the outcome.
+ * One request and its answer. The status decides the outcome: if the body then breaks off, stalls or never ends, only
+ * the answer's text is lost.
  */
 const exchange = (agent: Agent, url: URL, { headers, body, signal }: PostRequest): Promise<PostResponse> =>
   new Promise((resolve, reject) => {
@@ -82,7 +82,7 @@ const exchange = (agent: Agent, url: URL, { headers, body, signal }: PostRequest
 
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(controller) {
-        // Given up while it waited for a connection: it must not go out any more.
+        // Aborted while it waited for a connection: it must not be sent any more.
         if (signal.aborted) return controller.abort(new Error('stopped'));
         request = controller;
       },
@@ -114,7 +114,7 @@ const LONGEST_WAIT_MS = 3_600_000;
 const httpDate = (text: string): number =>
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text.endsWith('GMT') ? text : `${text} GMT`) : Number.NaN;
 
-/** `Retry-After` as milliseconds from `nowMs`: seconds or an HTTP date, from 0 to one hour; undefined where it says neither. */
+/** `Retry-After` as milliseconds from `nowMs`: seconds or an HTTP date, from 0 to one hour; undefined for anything else. */
 export const retryAfterMs = (header: string | undefined, nowMs: number): number | undefined => {
   const text = (header ?? '').trim();
   const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : httpDate(text) - nowMs;
@@ -123,12 +123,12 @@ export const retryAfterMs = (header: string | undefined, nowMs: number): number 
 
 export interface GuardedPoster {
   post: GuardedPost;
-  /** Throws the `DeliveryError` of a URL that would not be written to, without writing; what cannot be resolved passes. */
+  /** Sends nothing; throws the `DeliveryError` that sending to this URL would meet. A name that does not resolve passes. */
   judge(url: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A POST that reaches public addresses only, over kept connections. Throws where `allowNetworks` is malformed. */
+/** A POST that reaches public addresses only, over kept connections. Throws if `allowNetworks` is malformed. */
 export const createGuardedPost = (options: GuardedPostOptions): GuardedPoster => {
   const guard = createGuard(options);
   const opened = new Map<ConnectionSettings | undefined, { agent: Agent; close(): Promise<unknown> }>();

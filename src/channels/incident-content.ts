@@ -1,12 +1,12 @@
-/** What a person is told of one incident: the contents of its alerts made one, each fact once. */
+/** What people read about one incident: the contents of its alerts as one, with each fact once. */
 import type { Alert } from '../alert.ts';
 import type { Chains } from './chains.ts';
 import { type Content, type Detection, describe, type Fact, UNKNOWN } from './content.ts';
 
-/** Most urgent first. Between `SUSPICIOUS` and `NOTIFICATION` comes every assessment that nobody documented. */
+/** Most urgent first. `undefined` stands for every undocumented assessment. */
 const KNOWN = ['CRITICAL', 'SUSPICIOUS', undefined, 'NOTIFICATION', 'FOLLOW-UP', 'OK', 'TEST'];
 
-/** The lower, the more urgent. */
+/** A lower rank is more urgent. */
 export const rankOf = (severity: string): number => {
   const rank = KNOWN.indexOf(severity);
   return rank < 0 ? KNOWN.indexOf(undefined) : rank;
@@ -20,7 +20,7 @@ const someOf = (names: readonly string[], shown = 1): string =>
 
 const LABELLED_WITH = 3;
 
-/** Whose a thing is; undefined where it is everybody's. */
+/** The protocols that have it in common; undefined if all of them do. */
 const ownersOf = (told: readonly { protocol: string }[], all: number): string | undefined => {
   const owners = unique(told.map(({ protocol }) => protocol));
   return owners.length === all ? undefined : someOf(owners, LABELLED_WITH);
@@ -50,25 +50,25 @@ interface Told {
   fact: Fact;
 }
 
-/** Facts that every inspection has its own of. */
+/** Facts that differ for every inspection: their values are listed. */
 const UNITED = new Set(['Assets', 'Inspection']);
 
 const SHOWN_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/;
 
-/** The first time with all that is said of it, and the last; undefined where one is no time. */
+/** The first time with its remarks, and the last; undefined if one of them is no time. */
 const lastTime = (values: readonly string[]): string | undefined => {
   const [first, ...others] = values.toSorted();
   const [last] = SHOWN_TIME.exec(others.at(-1) ?? '') ?? [];
   return first !== undefined && last !== undefined && SHOWN_TIME.test(first) ? `${first}, the last ${last}` : undefined;
 };
 
-/** `VALUE (REMARK)`; a remark is empty where there is none. */
+/** Splits `VALUE (REMARK)`; the remark may be empty. */
 const remarkIn = (text: string): [value: string, remark: string] => {
   const [, value = text, remark = ''] = /^(\S+) \((.*)\)$/.exec(text) ?? [];
   return [value, remark];
 };
 
-/** One address is linked once, with all that is said of it; no name goes in that is not in a label already. */
+/** The same address with different remarks becomes one link with all the remarks. */
 const uniteLinked = ([first, ...others]: readonly Fact[]): Fact | undefined => {
   if (first?.url === undefined || others.some(({ url }) => url !== first.url)) return undefined;
   const remarks = unique([first, ...others].map(({ value }) => remarkIn(value)[1]).filter((remark) => remark !== ''));
@@ -94,7 +94,7 @@ const uniteFact = (label: string, told: readonly Told[], contents: number, all: 
   return listFact(label, items);
 };
 
-/** The transaction first, then whom it concerns, the ids last. */
+/** The transaction first, then the protocols, the ids last. */
 const factsOf = (contents: readonly Content[], protocols: string[]): Fact[] => {
   const told = contents.flatMap(({ protocol, facts }) => facts.map((fact) => ({ protocol, fact })));
   const byLabel = Map.groupBy(told, ({ fact }) => fact.label);
@@ -130,8 +130,8 @@ export const unite = (contents: readonly Content[], replay: boolean): Content =>
 };
 
 /**
- * Everything a person is told of one incident's alerts (see `incidentsOf`): the worst severity, all protocols and assets,
- * each detection once and with its protocol where that is not all of them. One alert: the same as `describe`. Pure.
+ * Everything that people read about one incident's alerts (see `incidentsOf`): the worst severity, all protocols and
+ * assets, and each detection once, with its protocols unless it holds for all. For one alert the same as `describe`. Pure.
  */
 export const describeIncident = (alerts: readonly Alert[], chains: Chains, sentAt: string): Content =>
   unite(

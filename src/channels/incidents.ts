@@ -1,27 +1,27 @@
 /**
- * What of a parcel becomes which message: one message a transaction while they are few, one digest for all when they
- * are many. Pure, and the same for every kind that people read.
+ * Splits a parcel into messages: one for each transaction, or one digest if there are many. Pure, and the same for every
+ * kind that people read.
  */
 import { type Alert, type Destination, isAnnouncement, isSample, messageId, type Parcel } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import type { Message } from './channel.ts';
 
-/** More incidents than this at once are told as a digest: nobody reads the sixth message of a minute. */
+/** More incidents than this at once become a digest: nobody reads the sixth message of a minute. */
 export const FEW = 5;
-/** Alerts in one digest; what is beyond it is the next digest. Its file stays within a few megabytes. */
+/** Alerts in one digest; more become a second digest. It keeps the digest's file within a few megabytes. */
 export const DIGEST_MAX = 5000;
 
-/** One message to come: a `single` tells one incident, a `digest` many. */
+/** One message to compose: a `single` is about one incident, a `digest` about many. */
 export interface Telling {
   as: 'single' | 'digest';
   /** Never empty. */
   alerts: readonly Alert[];
 }
 
-/** Announcements are about Tocsin and samples about nothing; neither may drown among alerts. */
+/** Announcements and samples are no incidents and must not drown in a digest. */
 const standsAlone = (alert: Alert): boolean => isAnnouncement(alert) || isSample(alert);
 
-/** What alerts of one incident have in common. Only inspections of a named transaction can share it. */
+/** Alerts with the same key are one incident. Only inspections that name a transaction can share one. */
 const incidentKey = ({ id, source, followUp, type, txHash, replay, item }: Alert): string =>
   source === 'inspections' && !followUp && type !== 'test.sample' && txHash
     ? JSON.stringify([replay, String(item.chainId), txHash])
@@ -30,7 +30,7 @@ const incidentKey = ({ id, source, followUp, type, txHash, replay, item }: Alert
 /** Alerts by transaction, in the order of each incident's first alert. */
 export const incidentsOf = (alerts: readonly Alert[]): Alert[][] => [...Map.groupBy(alerts, incidentKey).values()];
 
-/** Whole incidents in digests of about the same size, none over `DIGEST_MAX`; an incident that is larger is cut. */
+/** Whole incidents in digests of about the same size, none over `DIGEST_MAX`; a larger incident is split. */
 const digestsOf = (incidents: readonly Alert[][]): Telling[] => {
   const all = incidents.flat().length;
   const size = Math.ceil(all / Math.ceil(all / DIGEST_MAX));
@@ -52,7 +52,7 @@ const tell = (alerts: readonly Alert[]): Telling[] => {
     : incidents.map((incident) => ({ as: 'single', alerts: incident }));
 };
 
-/** Every alert in exactly one message. History that is forwarded again is told apart, after the news. */
+/** Every alert in exactly one message. Replayed history has messages of its own, after the news. */
 export const planOf = (alerts: readonly Alert[]): Telling[] => {
   const others = alerts.filter((alert) => !standsAlone(alert));
   return [
@@ -73,7 +73,7 @@ export const toMessage = <Body>(
   return { destination, alerts, id: messageId(ids, destination.id), body, isDigest };
 };
 
-/** The messages of a parcel, with what the kind makes of an incident and of a digest. */
+/** The messages of a parcel; `bodyOf` makes the kind's body of an incident and of a digest. */
 export const messagesOf = <Body>(
   { destination, alerts }: Parcel,
   bodyOf: Readonly<Record<Telling['as'], (alerts: readonly Alert[], destination: Destination) => Body>>,

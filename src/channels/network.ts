@@ -1,9 +1,9 @@
-/** What it means for a delivery that no answer came: one table of network errors for every kind. */
+/** What a network error means for a delivery: one table for every kind. */
 import { DeliveryError, type DeliveryReason } from '../errors.ts';
 
 interface Meaning {
   reason: DeliveryReason;
-  /** Whether the message may have arrived, where the caller cannot tell if it was sent. */
+  /** Whether the message may have arrived, if the caller cannot tell whether it was sent. */
   maybeDelivered: boolean;
   says: string;
 }
@@ -24,13 +24,13 @@ const SLOW = meaning('retry', true, 'took too long to answer');
 const ABORTED = meaning('retry', true, 'was not waited for any longer');
 const CLOSED = meaning('retry', false, 'was not asked: we are closing');
 const GARBLED = meaning('unknown', true, 'gave an answer that is not HTTP');
-// Renewing a certificate takes people hours, so the delivery waits as long as for any other passing fault.
+// Renewing a certificate takes people hours, so the delivery is retried as after any other passing fault.
 const UNTRUSTED = meaning('retry', false, 'has no certificate that we can trust');
 const NOT_TLS = meaning('retry', false, 'does not speak TLS as expected');
 const UNSENDABLE = meaning('destination-dead', false, 'cannot be written to: the address or a header is malformed');
 
 /**
- * By error code, or by name where there is none.
+ * By error code, or by the error's name if it has none.
  * Sources: Node's errors and `tls` documentation, OpenSSL's verification codes, undici 8 `lib/core/errors.js`.
  */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
@@ -80,17 +80,17 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 
 const UNDOCUMENTED = meaning('unknown', true, 'could not be asked, for a reason that is not in our table');
 
-/** Libraries wrap: fetch in `cause`, Slack's client in `original`, happy eyeballs in `errors`. Outermost first. */
+/** Libraries wrap errors: fetch in `cause`, Slack's client in `original`, happy eyeballs in `errors`. Outermost first. */
 const wrappedIn = (error: object): unknown[] => {
   const { cause, original, errors } = error as { cause?: unknown; original?: unknown; errors?: unknown };
   return [cause, original, ...(Array.isArray(errors) ? errors : [])];
 };
 
-/** The errno, library code or name that says most about a network error; undefined where none is known. */
+/** The errno, library code or name that says most about a network error; undefined if none is in the table. */
 export const networkCodeOf = (error: unknown, depth = 0): string | undefined => {
   if (typeof error !== 'object' || error === null || depth > 4) return undefined;
   const { code, name } = error as { code?: unknown; name?: unknown };
-  // A DOMException's code is a number, and the name is what tells an abort from a timeout.
+  // The code of a DOMException is a number; only its name tells an abort from a timeout.
   for (const word of [code, name]) if (typeof word === 'string' && Object.hasOwn(MEANINGS, word)) return word;
   for (const inner of wrappedIn(error)) {
     const found = networkCodeOf(inner, depth + 1);
@@ -111,8 +111,8 @@ const traceOf = (error: unknown): Error => {
 };
 
 /**
- * The failure of a request that got no answer. `peer` is whom we asked, without secrets (a host's name).
- * `sent`: whether the message left us, where the caller knows. The original error is not kept: it may quote the address.
+ * The failure of a request that got no answer. `peer` names whom we asked, without secrets (a host). `sent`: whether the
+ * message left us, if the caller knows. The original error is not kept, because it may quote the address.
  */
 export const networkFailure = (error: unknown, peer: string, sent?: boolean): DeliveryError => {
   const code = networkCodeOf(error);
@@ -124,7 +124,7 @@ export const networkFailure = (error: unknown, peer: string, sent?: boolean): De
   });
 };
 
-/** The failure of a request whose signal ended it, by our own deadline or because we are stopping. */
+/** The failure of a request that its signal ended: our deadline passed, or we are stopping. */
 export const stoppedWaiting = (signal: AbortSignal, peer: string, sent: boolean): DeliveryError => {
   const timedOut = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
   const code = timedOut ? 'TimeoutError' : 'AbortError';

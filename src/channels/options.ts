@@ -21,7 +21,7 @@ const rateLimit = z.strictObject(
   { error: LIMIT_RULE },
 );
 
-/** How often one destination is written to. No rate: no limit. `burst` left out: 1. */
+/** How often we send to one destination. Without a rate there is no limit. Default of `burst`: 1. */
 export type RateLimit = z.infer<typeof rateLimit>;
 
 const senderRateLimit = z.strictObject(
@@ -39,26 +39,26 @@ export interface OptionDefaults {
   concurrency: number;
 }
 
-/** One more piece, for a kind whose destinations share a sender: the rate of all of them together. */
+/** One more field, for a kind whose destinations share a sender: the rate of all of them together. */
 export const senderOption = (defaults: RateLimit) => ({
   senderRateLimit: senderRateLimit
     .prefault(defaults)
-    .describe('The pace of the token or mail server behind all destinations of this kind.'),
+    .describe('The rate limit of the token or mail server that all destinations of this kind share.'),
 });
 
 /**
- * Schema pieces to spread into a kind's strict object: `rateLimit`, `concurrency`,
+ * Schema fields to spread into a kind's strict object: `rateLimit`, `concurrency`,
  * `timeout` (one attempt, whole; milliseconds; default 15 s) and `retry.maxAge` (milliseconds; default 24 h).
  */
 export const channelOptions = (defaults: OptionDefaults) => ({
   rateLimit: rateLimit
     .prefault(defaults.rateLimit)
-    .describe('The pace that one destination bears; what waits longer is gathered into a digest.'),
+    .describe('The rate limit of one destination; alerts that have to wait for it are batched into a digest.'),
   concurrency: count().default(defaults.concurrency).describe('Messages in flight at once.'),
   timeout: duration({ minMs: 100, maxMs: 600_000 }).prefault('15s').describe('One attempt, whole.'),
   retry: z
     .strictObject({
-      maxAge: duration().prefault('24h').describe('How long a delivery is tried again before it is dead.'),
+      maxAge: duration().prefault('24h').describe('How long a delivery is retried before it is dead.'),
     })
     .prefault({})
     .describe('When to give up.'),

@@ -104,7 +104,7 @@ describe('a digest', () => {
       severity: 'CRITICAL',
       alerts: 120,
       span: '2026-11-20 10:07:12 to 11:22:33 UTC',
-      why: expect.stringMatching(/^Gathered /),
+      why: expect.stringMatching(/^One message for all of them: /),
     });
     expect(content.headline).toBe(`${content.title}; worst: CRITICAL: Vault A: flashLoan, drasticBalanceChange`);
     expect(
@@ -198,7 +198,7 @@ describe('a digest as a file', () => {
     expect(name).toMatch(/^tocsin-digest-[0-9a-f]{8}\.txt$/);
     expect(text).toBe(`2 alerts in 2 protocols: 1 critical, 1 notification
 2026-11-20 10:07:12 to 11:22:33 UTC
-Gathered into one message as they came together, or faster than this channel carries single ones.
+One message for all of them: they came together, or faster than this channel takes single messages.
 
 Protocols
       1  Lending Pool

@@ -67,7 +67,14 @@ export const describeSeveral = <Step>(openTestCommand: () => Promise<Bench<Step>
       expect(messages.map(({ alerts, isDigest }) => [alerts.length, isDigest])).toEqual([[119, true]]);
       const text = everything(shown);
       expect(named(text)).toEqual(hashes(storm(118)));
-      for (const told of ['118 critical', 'Vault A', 'flashLoan', 'Asset 0', 'Paused: by the guardian', 'Gathered']) {
+      for (const told of [
+        '118 critical',
+        'Vault A',
+        'flashLoan',
+        'Asset 0',
+        'Paused: by the guardian',
+        'One message for all',
+      ]) {
         expect(text).toContain(told);
       }
     });

@@ -67,7 +67,7 @@ describe('a digest by mail', () => {
     expect(text.split('\n\n').slice(0, 6).join('\n\n')).toBe(`6 critical alerts in 3 protocols
 2026-11-20 10:07:12 to 10:07:17 UTC
 
-Gathered into one message as they came together, or faster than this channel carries single ones.
+One message for all of them: they came together, or faster than this channel takes single messages.
 
 Protocols
      2  Vault A
@@ -134,7 +134,7 @@ drasticBalanceChange: Balance fell by 61.5 %
 
   test('says first why it comes this way', () => {
     const body = bodyOf(storm(6).map((alert) => ({ ...alert, notice: 'Slack did not take it in time.' })));
-    expect(body.text).toMatch(/UTC\n\nSlack did not take it in time\.\n\nGathered/);
+    expect(body.text).toMatch(/UTC\n\nSlack did not take it in time\.\n\nOne message/);
     expect(shownOf(body).text).toContain('Slack did not take it in time.');
   });
 

@@ -89,7 +89,7 @@ describe('a digest', () => {
     const body = only(compose([...storm(8), notificationAlert(notice)]));
     const { text, active } = read(body);
     expect(body.text).toMatch(/^9 alerts in Lending Pool: 8 critical, 1 notification; worst: CRITICAL: /);
-    expect(text).toMatch(/Gathered into one message/);
+    expect(text).toMatch(/One message for all of them/);
     expect(text).toContain('Detectors\n8  drasticBalanceChange\n8  flashLoan');
     expect(text).toContain('Contracts\n8  Lending vault');
     expect(text).toContain(notice);

@@ -59,7 +59,7 @@ Base (8453), 2026-11-20 10:07:12 UTC
 flashLoan: Borrowed 12,400 ETH and repaid in the same transaction
 drasticBalanceChange: Balance fell by 61.5 %`);
     expect(rest).toHaveLength(5);
-    expect(rest.at(-1)).toMatch(/\n\nGathered into one message as .+\.$/);
+    expect(rest.at(-1)).toMatch(/\n\nOne message for all of them: .+\.$/);
   });
 
   test('links every hash, and marks what is first in each item', () => {
