@@ -15,52 +15,68 @@ const commands = (make: CommandMaker): Command[] => {
   return [
     command(
       'run',
-      'the daemon, in the foreground; JSON log lines on stdout',
+      'run the daemon in the foreground, with JSON log lines on stdout',
       async () => (await import('./run.ts')).run,
     ),
-    command('check', 'print every problem of the config', async () => (await import('./check.ts')).check)
-      .option('--online', 'also ask the services, Redis and the channels')
+    command('check', 'print every problem in the config', async () => (await import('./check.ts')).check)
+      .option('--online', 'also ask the services, Redis and every channel whether they answer')
       .addOption(jsonOption()),
-    command('demo', 'the whole system on a laptop, with nothing else', async () => (await import('./demo.ts')).demo)
-      .option('--for <duration>', 'stop after this long, like 30s')
-      .option('--seed <number>', 'seed of the traffic'),
+    command(
+      'demo',
+      'try the whole system on this machine, with a fake service and fake receivers',
+      async () => (await import('./demo.ts')).demo,
+    )
+      .option('--for <duration>', 'stop after this long, like 30s; default: at Ctrl-C')
+      .option('--seed <number>', 'seed of the random traffic; the same seed gives the same traffic'),
     command(
       'sandbox',
-      'only the fake world: the service and the receivers',
+      'run only the fake service and the fake receivers, to develop against',
       async () => (await import('./sandbox.ts')).sandbox,
     )
       .option('--host <address>', 'where to listen', '127.0.0.1')
-      .option('--public-host <name>', 'host in the addresses it gives out')
-      .option('--port <number>', 'of the monitoring service; the receivers take the following ones', '9900')
-      .option('--seed <number>', 'seed of the traffic')
-      .option('--quiet', 'produce no traffic')
+      .option('--public-host <name>', 'host name in the URLs that it prints; default: --host')
+      .option('--port <number>', 'port of the service; the receivers listen on the next ports', '9900')
+      .option('--seed <number>', 'seed of the random traffic; the same seed gives the same traffic')
+      .option('--quiet', 'start without traffic')
       .addOption(jsonOption()),
-    command('test', 'send a marked sample through the real queue', async () => (await import('./test.ts')).test)
-      .option('--protocol <name>', "to this protocol's channels")
-      .option('--channel <kind>', 'to one address of this kind')
-      .option('--to <address>', 'the address')
-      .option('--timeout <duration>', 'how long to wait for the receipt', '60s')
+    command(
+      'test',
+      'send a sample alert, marked as a test, through the real queue',
+      async () => (await import('./test.ts')).test,
+    )
+      .option('--protocol <name>', "send it to this protocol's channels")
+      .option('--channel <kind>', 'or to one address, given with --to, of this channel kind')
+      .option('--to <address>', 'that address')
+      .option('--timeout <duration>', 'how long to wait until it is delivered', '60s')
       .addOption(jsonOption()),
-    command('status', 'what runs now', async () => (await import('./status.ts')).status).addOption(jsonOption()),
+    command(
+      'status',
+      'show services, protocols, destinations, queues and what needs attention',
+      async () => (await import('./status.ts')).status,
+    ).addOption(jsonOption()),
     command(
       'audit',
-      'balance the books: what the services list, and what became of it',
+      'compare what the services list with what was delivered, and queue again what is missing',
       async () => (await import('./audit.ts')).audit,
     )
-      .option('--since <moment>', 'what was written from then on: a date-time, or a duration back', '24h')
-      .option('--dry-run', 'do not queue again what is missing or lost')
+      .option(
+        '--since <moment>',
+        'compare what was written since then: a date-time, or a duration back like 24h',
+        '24h',
+      )
+      .option('--dry-run', 'only report; queue nothing again')
       .addOption(jsonOption()),
     ...operatorCommands(make),
     ...serviceCommands(make),
     ...receiverCommands(make),
     command('schema', "print the config's JSON Schema", async () => (await import('./schema.ts')).schema).option(
       '--webhook',
-      "that of the webhooks' bodies instead",
+      "print the schema of the webhooks' bodies instead",
     ),
   ];
 };
 
-/** What every command takes may stand before it as well: it is put behind the command's words, where it is declared. */
+/** Options that every command takes may also stand before the command: they are moved behind its words. */
 const commandFirst = (args: readonly string[]): string[] => {
   const endOfCommon = (at: number): number => {
     const arg = args[at] ?? '';
@@ -74,7 +90,7 @@ const commandFirst = (args: readonly string[]): string[] => {
   return [...rest.slice(0, behindWords), ...args.slice(0, common), ...rest.slice(behindWords)];
 };
 
-/** The default command takes no arguments, so a first word that is no command is a slip, and named as such. */
+/** The default command takes no arguments, so a first word that is no command is a typing error. */
 const refuseUnknown = (program: Command, first: string | undefined): void => {
   const known = [...program.commands.map((command) => command.name()), 'help'];
   if (first === undefined || first.startsWith('-') || known.includes(first)) return;

@@ -1,30 +1,30 @@
-/** The commands for those who write receivers of webhooks. They ask nobody and need no daemon. */
+/** The commands for people who write webhook receivers. They need neither daemon nor network. */
 import type { Command } from 'commander';
 import { type CommandMaker, jsonOption } from './command.ts';
 
-const SECRET = 'whsec_...; otherwise $TOCSIN_WEBHOOK_SECRET, or what the config has';
+const SECRET = 'the secret, whsec_...; default: $TOCSIN_WEBHOOK_SECRET, else the one in the config';
 
 export const receiverCommands = ({ command, group }: CommandMaker): Command[] => [
-  group('webhook', 'for those who write receivers', [
+  group('webhook', 'verify and sample webhooks, to write a receiver', [
     command(
       'verify [body]',
-      'say whether a webhook is as it was sent, and if not, why; its body from a file or standard input',
+      'check the signature of a received webhook, and say why it fails; the body is a file or standard input',
       async () => (await import('./webhook-verify.ts')).verify,
     )
-      .option('--headers <file>', 'its headers as HTTP has them, like curl -i; the body may follow')
-      .option('--id <value>', 'webhook-id')
-      .option('--timestamp <value>', 'webhook-timestamp')
-      .option('--signature <value>', 'webhook-signature')
+      .option('--headers <file>', 'a file with its HTTP headers, as curl -i prints them; the body may follow')
+      .option('--id <value>', 'its webhook-id header')
+      .option('--timestamp <value>', 'its webhook-timestamp header')
+      .option('--signature <value>', 'its webhook-signature header')
       .option('--secret <secret>', SECRET)
-      .option('--tolerance <duration>', 'how old or new it may be', '5m')
+      .option('--tolerance <duration>', 'how far its timestamp may be from now', '5m')
       .addOption(jsonOption()),
     command(
       'sample',
-      'print a signed webhook as a curl command, to try a receiver with',
+      'print a signed webhook as a curl command, to try a receiver',
       async () => (await import('./webhook-sample.ts')).sample,
     )
-      .option('--type <type>', 'like inspection.critical', 'test.sample')
-      .option('--url <url>', 'of the receiver', 'http://127.0.0.1:8080/')
+      .option('--type <type>', 'the webhook type, like inspection.critical', 'test.sample')
+      .option('--url <url>', 'URL of the receiver', 'http://127.0.0.1:8080/')
       .option('--secret <secret>', SECRET)
       .addOption(jsonOption()),
   ]),

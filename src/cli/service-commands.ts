@@ -1,31 +1,31 @@
-/** The service's eight endpoints as commands, with their options as people see them. */
+/** The monitoring service's eight endpoints as commands: names, options and help texts. */
 import { type Command, Option } from 'commander';
 import { type CommandMaker, jsonOption } from './command.ts';
 
 const INPUT = 'a JSON or YAML file, or - for standard input';
 
 const serviceOption = () =>
-  new Option('--service <name>', 'which of the services of the config; default: the fitting one');
+  new Option('--service <name>', 'name of the service in the config; needed only where several fit');
 
 const withPeriod = (command: Command): Command =>
   command
-    .option('--since <time>', 'written after: a date-time, or a duration back like 24h')
-    .option('--until <time>', 'written before, likewise')
-    .option('--sort <order>', 'asc or dsc; lists begin with the newest by default');
+    .option('--since <time>', 'written after then: a date-time, or a duration back like 24h')
+    .option('--until <time>', 'written before then, likewise')
+    .option('--sort <order>', 'asc (oldest first) or dsc (newest first); lists are dsc by default');
 
 const withLimit = (command: Command): Command =>
-  command.option('--limit <number>', 'how many at most; default: 50').option('--all', 'all there are');
+  command.option('--limit <number>', 'at most so many; default: 50').option('--all', 'no limit');
 
 const withInspectionFilter = (command: Command): Command =>
   withPeriod(
     command
-      .requiredOption('--protocol <name>', 'of this protocol')
+      .requiredOption('--protocol <name>', 'the protocol')
       .option('--chain <id>', 'on this chain')
       .option('--contract <address>', 'of this contract; needs --chain')
-      .option('--id <id...>', 'of these ids')
+      .option('--id <id...>', 'with these ids')
       .option('--hash <hash>', 'of this transaction')
-      .option('--origin <address>', 'of transactions from there')
-      .option('--status <assessment>', 'ok, suspecious or critical')
+      .option('--origin <address>', 'of transactions from this account')
+      .option('--status <assessment>', 'with this assessment: ok, suspecious or critical')
       .option('--detected <detector...>', 'where one of these detectors fired'),
   );
 
@@ -33,33 +33,41 @@ const finish = (command: Command): Command => command.addOption(serviceOption())
 
 const protocolCommands = ({ command, group }: CommandMaker): Command => {
   const load = () => import('./protocols.ts');
-  const list = command('list', 'all protocols of the key', async () => (await load()).listProtocols);
+  const list = command('list', 'list all protocols that the API key may see', async () => (await load()).listProtocols);
   const create = command('create', 'create a protocol', async () => (await load()).createProtocol);
-  const add = command('add-assets', 'add or change assets', async () => (await load()).addAssets);
-  const replace = command('replace-channels', 'replace all channels', async () => (await load()).replaceChannels);
-  return group('protocols', 'protocols of the monitoring service: their assets and channels', [
-    finish(list.option('--hide-assets', 'do not ask for the assets')),
+  const add = command('add-assets', 'add assets to a protocol, or change them', async () => (await load()).addAssets);
+  const replace = command(
+    'replace-channels',
+    'replace all channels of a protocol',
+    async () => (await load()).replaceChannels,
+  );
+  return group('protocols', 'protocols at the monitoring service: their assets and channels', [
+    finish(list.option('--hide-assets', 'leave the assets out, which is faster')),
     finish(
       create
-        .requiredOption('--name <name>', 'its name')
-        .option('--assets <file>', INPUT)
-        .option('--channels <file>', INPUT),
+        .requiredOption('--name <name>', 'name of the protocol')
+        .option('--assets <file>', `its assets: ${INPUT}`)
+        .option('--channels <file>', `its channels: ${INPUT}`),
     ),
-    finish(add.requiredOption('--protocol <name|id>', 'to this protocol').requiredOption('--assets <file>', INPUT)),
+    finish(
+      add
+        .requiredOption('--protocol <name|id>', 'the protocol')
+        .requiredOption('--assets <file>', `its assets: ${INPUT}`),
+    ),
     finish(
       replace
-        .requiredOption('--protocol <name|id>', 'of this protocol')
-        .requiredOption('--channels <file>', `${INPUT}; an empty list takes all channels away`)
-        .option('--yes', 'do not ask before'),
+        .requiredOption('--protocol <name|id>', 'the protocol')
+        .requiredOption('--channels <file>', `its channels: ${INPUT}; an empty list removes all`)
+        .option('--yes', 'do not ask for confirmation'),
     ),
   ]);
 };
 
 const inspectionCommands = ({ command, group }: CommandMaker): Command => {
   const load = () => import('./inspections.ts');
-  const list = command('list', 'the inspections, newest first', async () => (await load()).listInspections);
-  const stats = command('stats', 'how many there are', async () => (await load()).inspectionStats);
-  return group('inspections', 'what the monitoring service inspected', [
+  const list = command('list', 'list inspections, newest first', async () => (await load()).listInspections);
+  const stats = command('stats', 'count inspections by assessment', async () => (await load()).inspectionStats);
+  return group('inspections', 'inspections at the monitoring service', [
     finish(withLimit(withInspectionFilter(list))),
     finish(withInspectionFilter(stats)),
   ]);
@@ -72,10 +80,10 @@ export const serviceCommands = (make: CommandMaker): Command[] => [
     make
       .command(
         'settings',
-        "a protocol's detectors, assets and channels",
+        "show a protocol's detectors, assets and channels at the monitoring service",
         async () => (await import('./settings.ts')).settings,
       )
-      .requiredOption('--protocol <name>', 'of this protocol'),
+      .requiredOption('--protocol <name>', 'the protocol'),
   ),
   finish(
     withLimit(
@@ -83,10 +91,10 @@ export const serviceCommands = (make: CommandMaker): Command[] => [
         make
           .command(
             'notifications',
-            'messages that the monitoring service stored',
+            'list messages that the monitoring service stored',
             async () => (await import('./notifications.ts')).notifications,
           )
-          .requiredOption('--protocol <name...>', 'of these protocols'),
+          .requiredOption('--protocol <name...>', 'the protocols'),
       ),
     ),
   ),

@@ -1,0 +1,96 @@
+/** Every gauge that is set at a scrape, from what is kept in Redis. */
+import { expect, onTestFinished, test } from 'vitest';
+import { createStore } from '../../../src/app/store.ts';
+import { refreshGauges } from '../../../src/features/status/gauges.ts';
+import { createMetrics } from '../../../src/ops/metrics.ts';
+import { destinationOf } from '../../support/alerts.ts';
+import { makeAlert } from '../../support/numbered.ts';
+import { openTestRedis } from '../../support/redis.ts';
+
+const T0 = Date.parse('2026-11-20T12:00:00Z');
+const AT = '2026-11-20T12:00:00.000Z';
+const SLACK = destinationOf('slack', 'C1');
+
+const setUp = () => {
+  const store = createStore({ ...openTestRedis(), onError: () => {}, now: () => T0 });
+  onTestFinished(() => store.close());
+  const metrics = createMetrics({ version: 'test' });
+  const problems = ['Vault: it has no channels, so its alerts reach nobody'];
+  const dependencies = {
+    ...store,
+    config: { services: [{ name: 'main' }], alerts: { sources: ['inspections'] } } as Parameters<
+      typeof refreshGauges
+    >[0]['config'],
+    metrics,
+    catalog: {
+      protocols: async () =>
+        new Map(['Vault', 'Bridge'].map((name) => [name, { name, channels: [], notifyOn: [], missed: 0 }])),
+    },
+    review: { problems: () => problems },
+    now: () => T0,
+  };
+  /** Samples of our own gauges, as a scrape shows them. */
+  const scrape = async (changes: Partial<typeof dependencies> = {}): Promise<string> => {
+    await refreshGauges({ ...dependencies, ...changes });
+    return metrics.text();
+  };
+  return { store, problems, scrape };
+};
+
+test('the gauges count what waits, what is dead, held and broken', async () => {
+  const { store, scrape } = setUp();
+  await store.queues.enqueue([{ destination: SLACK, alerts: [makeAlert(1)] }]);
+  await store.dead.add({
+    alert: makeAlert(2),
+    destination: SLACK,
+    reason: 'unknown',
+    message: 'gone',
+    attempts: 2,
+    at: AT,
+  });
+  await store.held.hold(SLACK, [makeAlert(3), makeAlert(4)]);
+  await store.held.hold(destinationOf('slack', 'C2'), [makeAlert(5)]);
+  const outage = { since: AT, reason: 'sender-misconfigured' as const, message: 'invalid_auth', told: [] };
+  await store.outageStore.note('sender-slack', outage);
+
+  const text = await scrape();
+  expect(text).toContain('tocsin_redis_up 1');
+  expect(text).toContain('tocsin_unroutable_entries 1');
+  expect(text).toContain('tocsin_queue_jobs{queue="deliver-slack",state="waiting"} 1');
+  expect(text).toContain('tocsin_queue_jobs{queue="deliver-email",state="waiting"} 0');
+  expect(text).toMatch(/^tocsin_queue_jobs{queue="deadlines",state="delayed"} 0$/m);
+  expect(text).toContain('tocsin_dead_deliveries 1');
+  expect(text).toContain('tocsin_held_alerts 3');
+  expect(text).toContain('tocsin_broken_destinations{kind="slack",destination="sender-slack"} 1');
+
+  await store.outageStore.remove('sender-slack', outage);
+  expect(await scrape()).not.toMatch(/^tocsin_broken_destinations{/m);
+});
+
+test('the lag is that of the protocol read longest ago', async () => {
+  const { store, scrape } = setUp();
+  expect(await scrape()).not.toMatch(/^tocsin_cursor_lag_seconds{/m);
+  for (const [protocol, ageMs] of [
+    ['Vault', 1000],
+    ['Bridge', 90_000],
+  ] as const) {
+    const track = { service: 'main', source: 'inspections', protocol } as const;
+    await store.cursors.begin(track, { start: T0, position: T0, sweptTo: T0 });
+    await store.cursors.advance(track, { polledAt: T0 - ageMs });
+  }
+  const text = await scrape();
+  expect(text).toContain('tocsin_cursor_lag_seconds{service="main",source="inspections"} 90');
+  expect(text).toContain('tocsin_catalog_protocols{service="main"} 2');
+});
+
+test('without Redis the others keep their values, and that it is away shows', async () => {
+  const { store, problems, scrape } = setUp();
+  await store.held.hold(SLACK, [makeAlert(1)]);
+  await scrape();
+  problems.push('Bridge: telegram is not configured');
+  const silent = { list: () => Promise.reject(new Error('asked without Redis')) };
+  const text = await scrape({ redis: { status: 'reconnecting' } as never, held: silent as never });
+  expect(text).toContain('tocsin_redis_up 0');
+  expect(text).toContain('tocsin_unroutable_entries 2');
+  expect(text).toContain('tocsin_held_alerts 1');
+});
