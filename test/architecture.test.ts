@@ -59,7 +59,7 @@ const FEATURES: Record<string, readonly string[]> = {
   recheck: [],
   replay: ['routes'],
   audit: [],
-  backtest: ['approval', 'correlation', 'mutes', 'replay', 'routes'],
+  backtest: ['approval', 'correlation', 'mutes', 'replay', 'routes', 'suppression'],
   status: ['approval', 'mutes', 'outages', 'routes'],
 };
 const feature = (name: string): string => `features/${name}/`;

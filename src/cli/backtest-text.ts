@@ -1,7 +1,7 @@
 /** A backtest's report for a person. Pure. */
 
-import type { BacktestReport, ProtocolLoad } from '../features/backtest/backtest.ts';
-import type { DestinationLoad } from '../features/backtest/deliveries.ts';
+import type { BacktestReport } from '../features/backtest/backtest.ts';
+import type { DestinationLoad, ProtocolLoad } from '../features/backtest/report.ts';
 import { cleanLine } from '../text.ts';
 import { ageText, clock, type Moment } from '../time.ts';
 import { type Column, renderTable } from './table.ts';

@@ -1,34 +1,27 @@
 /** The present config over real history: what each destination would have got, composed as it would be, never sent. */
-import type { Alert, Source } from '../../alert.ts';
-import { firedDetections } from '../../channels/content.ts';
+import type { Alert } from '../../alert.ts';
 import { openConfiguredChannels } from '../../channels/open.ts';
 import type { Config } from '../../config/schema.ts';
-import type { Routes } from '../../dispatch/route.ts';
+import { oldestFirst } from '../../queue/batch-store.ts';
+import { iso } from '../../time.ts';
+import { createApprovalPolicy, trustedBy } from '../approval/policy.ts';
 import type { HistoryProtocol, openHistory, Period, Unread } from '../replay/history.ts';
 import { createRouteReview } from '../routes/review.ts';
-import { routeSettings } from '../routes/routes.ts';
-import { routeAlert } from '../routes/rules.ts';
-import { createDeliveryForecast, type DeliveryLoads, type Routed } from './deliveries.ts';
-import { createMuteForecast, type MuteLoad } from './mutes.ts';
+import { createRouting, routeSettings } from '../routes/routes.ts';
+import { createLoads, createTally, type DestinationLoad, type ProtocolLoad } from './report.ts';
+import { createSimulation, type MuteLoad } from './simulate.ts';
 
-export interface ProtocolLoad {
-  service: string;
-  protocol: string;
-  inspections: number;
-  notifications: number;
-  /** Of both, those that no trigger asks for. */
-  skipped: number;
-  /** Of both, those without any destination. */
-  stranded: number;
-}
-
-export interface BacktestReport extends DeliveryLoads {
+export interface BacktestReport {
   /** ISO 8601. */
   since: string;
   until: string;
   alerts: number;
   /** Those with alerts, the loudest first. */
   protocols: ProtocolLoad[];
+  /** The loudest first. */
+  destinations: DestinationLoad[];
+  /** Stored notifications that an inspection would have told at a destination or more. */
+  correlated: number;
   /** Inspections in which it fired; one may count for several. */
   detectors: { detector: string; alerts: number }[];
   /** By windows of the config. */
@@ -37,36 +30,6 @@ export interface BacktestReport extends DeliveryLoads {
   problems: string[];
   unread: Unread[];
 }
-
-const byCount =
-  <T>(count: (one: T) => number) =>
-  (a: T, b: T) =>
-    count(b) - count(a);
-
-const addOne = (counts: Map<string, number>, key: string): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
-
-/** Counts alerts by protocol and detector. */
-const createTally = () => {
-  const protocols = new Map<string, ProtocolLoad>();
-  const detectors = new Map<string, number>();
-  return {
-    count: ({ service, protocol, source, item }: Alert, { destinations, skipped }: Routes): void => {
-      const key = JSON.stringify([service, protocol]);
-      const empty = { service, protocol, inspections: 0, notifications: 0, skipped: 0, stranded: 0 };
-      const load = protocols.get(key) ?? empty;
-      protocols.set(key, load);
-      load[source] += 1;
-      if (skipped) load.skipped += 1;
-      else if (destinations.length === 0) load.stranded += 1;
-      if (source === 'inspections') {
-        for (const name of new Set(firedDetections(item).map((each) => each.name))) addOne(detectors, name);
-      }
-    },
-    protocols: () => [...protocols.values()].toSorted(byCount((each) => each.inspections + each.notifications)),
-    detectors: () =>
-      [...detectors].map(([detector, alerts]) => ({ detector, alerts })).toSorted(byCount(({ alerts }) => alerts)),
-  };
-};
 
 export interface BacktestInput {
   config: Config;
@@ -77,38 +40,39 @@ export interface BacktestInput {
   onProgress?(done: number, of: number): void;
 }
 
-/** Routes what is read; what belongs together is dispatched when its source was read to the end. */
-const createCollector = (config: Config, dispatch: (routed: readonly Routed[]) => void) => {
-  const settings = routeSettings(config);
-  const tally = createTally();
-  const forecast = createMuteForecast(config);
-  const pending = new Map<string, Routed[]>();
-  const keyOf = ({ service, name }: HistoryProtocol, source: Source) => JSON.stringify([service, name, source]);
-  let alerts = 0;
+/** The alerts that one poll would have read. */
+interface Read {
+  /** When it would have polled, in epoch milliseconds. */
+  at: number;
+  alerts: Alert[];
+}
+
+/** Collects history by the polls that would have read it; what is written between two polls is read by the second. */
+const createReads = (interval: number) => {
+  const reads = new Map<string, Read>();
+  const byDate = ({ at, alerts: [one] }: Read, { at: otherAt, alerts: [other] }: Read): number =>
+    at - otherAt || (one && other ? oldestFirst(one, other) : 0);
   return {
-    take: (protocol: HistoryProtocol, found: readonly Alert[]): void => {
-      for (const alert of found) {
-        const routes = routeAlert(alert, protocol, settings);
-        alerts += 1;
-        tally.count(alert, routes);
-        const key = keyOf(protocol, alert.source);
-        const routed = pending.get(key) ?? [];
-        pending.set(key, routed);
-        const destinations = forecast.pass(alert, routes.destinations);
-        if (destinations.length > 0) routed.push({ alert, destinations });
+    add: (alerts: readonly Alert[]): void => {
+      for (const alert of alerts) {
+        const at = Math.ceil(Date.parse(alert.at) / interval) * interval;
+        const key = JSON.stringify([alert.service, alert.protocol, alert.source, at]);
+        const read = reads.get(key) ?? { at, alerts: [] };
+        reads.set(key, read);
+        read.alerts.push(alert);
       }
     },
-    end: (protocol: HistoryProtocol, source: Source): void => {
-      dispatch(pending.get(keyOf(protocol, source)) ?? []);
-      pending.delete(keyOf(protocol, source));
-    },
-    counts: () => ({
-      alerts,
-      protocols: tally.protocols(),
-      detectors: tally.detectors(),
-      mutes: forecast.loads(),
-    }),
+    /** In order of time; those of one moment in the order of their dates, whoever answered first. */
+    inOrder: (): Read[] => [...reads.values()].toSorted(byDate),
   };
+};
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+/** Which destinations need no approval, as far as the config tells. */
+const openByConfig = (config: Config) => {
+  const trusted = trustedBy(config.fallback?.channels ?? [], routeSettings(config));
+  return createApprovalPolicy({ ...config.destinations, trusted })(NOBODY);
 };
 
 const problemsOf = (config: Config, protocols: readonly HistoryProtocol[]): string[] => {
@@ -119,26 +83,41 @@ const problemsOf = (config: Config, protocols: readonly HistoryProtocol[]): stri
   return review.problems();
 };
 
+const listedAs = (protocols: readonly HistoryProtocol[]) => {
+  const keyOf = (service: string, name: string): string => JSON.stringify([service, name]);
+  const listed = new Map(protocols.map((protocol) => [keyOf(protocol.service, protocol.name), protocol]));
+  return async ({ service, protocol }: Pick<Alert, 'service' | 'protocol'>) => listed.get(keyOf(service, protocol));
+};
+
 /** Throws what reading throws. */
 export const backtest = async (input: BacktestInput): Promise<BacktestReport> => {
   const { config, history, protocols, period, onProgress } = input;
   const { channels, close } = openConfiguredChannels(config, Date.now);
-  const deliveries = createDeliveryForecast(config, channels);
-  const collector = createCollector(config, deliveries.add);
+  const { routesOf } = createRouting({ config, settings: routeSettings(config), protocolOf: listedAs(protocols) });
+  const tally = createTally();
+  const loads = createLoads(
+    channels.map(({ kind }) => kind),
+    openByConfig(config),
+  );
+  const simulation = createSimulation({ config, channels, routesOf, onRouted: tally.add, onMessage: loads.add });
+  const reads = createReads(config.poll.interval);
   try {
     const unread = await history.read(protocols, {
       period,
-      onAlerts: async (protocol, alerts) => collector.take(protocol, alerts),
-      onRead: (protocol, source, done, of) => {
-        collector.end(protocol, source);
-        onProgress?.(done, of);
-      },
+      onAlerts: async (_protocol, alerts) => reads.add(alerts),
+      onRead: (_protocol, _source, done, of) => onProgress?.(done, of),
     });
+    for (const { at, alerts } of reads.inOrder()) simulation.dispatchAt(at, alerts);
+    await simulation.run();
     return {
-      since: new Date(period.since).toISOString(),
-      until: new Date(period.until).toISOString(),
-      ...collector.counts(),
-      ...(await deliveries.loads()),
+      since: iso(period.since),
+      until: iso(period.until),
+      alerts: tally.alerts(),
+      protocols: tally.protocols(),
+      detectors: tally.detectors(),
+      mutes: simulation.mutes(),
+      destinations: loads.destinations(),
+      correlated: simulation.correlated(),
       problems: problemsOf(config, protocols),
       unread,
     };

@@ -1,9 +1,118 @@
-/** What delivery keeps in Redis, kept in memory instead for the length of a forecast, where nothing fails. */
-import type { Alert, Destination } from '../../alert.ts';
+/** What a daemon keeps in Redis, kept in memory instead for the length of a simulation, where nothing fails. No rules. */
+import type { Alert, Destination, Mute } from '../../alert.ts';
 import { EMPTY_STATE } from '../../deliver/rate-limit-rule.ts';
 import type { KeptState, RateStateStore } from '../../deliver/rate-state-store.ts';
 import { type Earlier, type Threads, transactionOf } from '../../deliver/threads.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { afterAttempt, type DeliveryRecord, isFinal, targetOf } from '../../ledger/record.ts';
 import { type BatchStore, oldestFirst } from '../../queue/batch-store.ts';
+import { iso } from '../../time.ts';
+import type { CoveredDeliveries } from '../correlation/covered-deliveries.ts';
+import type { MuteStore, StoredMute } from '../mutes/store.ts';
+
+type Deliveries = Map<Destination['id'], DeliveryRecord>;
+
+export interface MemoryLedger
+  extends Pick<Ledger, 'recordWaiting' | 'pending' | 'recordAttempt' | 'read' | 'byTransaction'> {
+  /** The deliveries of an alert, to be changed in place. */
+  deliveriesOf(alert: Alert): Deliveries;
+}
+
+export const createMemoryLedger = (now: () => number): MemoryLedger => {
+  const records = new Map<Alert['id'], { alert: Alert; deliveries: Deliveries }>();
+  const transactions = new Map<string, Alert['id'][]>();
+
+  const deliveriesOf = (alert: Alert): Deliveries => {
+    const known = records.get(alert.id);
+    if (known) return known.deliveries;
+    const deliveries: Deliveries = new Map();
+    records.set(alert.id, { alert, deliveries });
+    const hash = alert.txHash?.toLowerCase();
+    if (hash !== undefined) transactions.set(hash, [...(transactions.get(hash) ?? []), alert.id]);
+    return deliveries;
+  };
+
+  return {
+    deliveriesOf,
+    recordWaiting: async (parcels) => {
+      for (const { destination, alerts } of parcels) {
+        const record: DeliveryRecord = {
+          state: 'waiting',
+          destination: targetOf(destination),
+          at: iso(now()),
+          attempts: [],
+        };
+        for (const alert of alerts) {
+          const deliveries = deliveriesOf(alert);
+          if (!deliveries.has(destination.id)) deliveries.set(destination.id, record);
+        }
+      }
+    },
+    pending: async ({ id }, alerts) =>
+      alerts.filter((alert) => !isFinal(records.get(alert.id)?.deliveries.get(id)?.state ?? 'waiting')),
+    recordAttempt: async (destination, alerts, result) => {
+      const before = alerts.map((alert) => {
+        const deliveries = deliveriesOf(alert);
+        const record = deliveries.get(destination.id);
+        deliveries.set(destination.id, afterAttempt(record, destination, result));
+        return record?.state;
+      });
+      return before.includes('delivered');
+    },
+    read: async (id) => {
+      const known = records.get(id);
+      return known && { alert: known.alert, deliveries: [...known.deliveries.values()] };
+    },
+    byTransaction: async (txHash) => transactions.get(txHash.toLowerCase()) ?? [],
+  };
+};
+
+export const createMemoryCoveredDeliveries = (
+  ledger: Pick<MemoryLedger, 'deliveriesOf'>,
+  now: () => number,
+): CoveredDeliveries & { count(): number } => {
+  const covered = new Set<Alert['id']>();
+  return {
+    end: async (alert, destination, other) => {
+      const deliveries = ledger.deliveriesOf(alert);
+      const before = deliveries.get(destination.id);
+      if (before && (before.state !== 'waiting' || before.attempts.length > 0)) return false;
+      const ended = { state: 'delivered' as const, destination: targetOf(destination), at: iso(now()), attempts: [] };
+      deliveries.set(destination.id, { ...ended, with: other });
+      covered.add(alert.id);
+      return true;
+    },
+    /** How many alerts are covered at a destination or more. */
+    count: () => covered.size,
+  };
+};
+
+/** Keeps only the mutes that have not ended yet; nobody is told of their end. */
+export const createMemoryMutes = (ledger: Pick<MemoryLedger, 'deliveriesOf'>, now: () => number) => {
+  const mutes = new Map<Mute['id'], StoredMute>();
+  const hidden = new Map<Mute['id'], number>();
+  const store: Pick<MuteStore, 'list' | 'add' | 'hide'> = {
+    list: async () => [...mutes.values()],
+    add: async (mute) => {
+      if (mutes.has(mute.id)) return false;
+      for (const { id, until } of mutes.values()) if (Date.parse(until) <= now()) mutes.delete(id);
+      mutes.set(mute.id, { ...mute, hid: 0 });
+      return true;
+    },
+    hide: async (mute, alert, _item, destinations) => {
+      const deliveries = ledger.deliveriesOf(alert);
+      const hid = destinations.filter(({ id }) => !deliveries.has(id));
+      const others = destinations.filter(({ id }) => (deliveries.get(id)?.state ?? 'muted') !== 'muted');
+      for (const one of hid) {
+        deliveries.set(one.id, { state: 'muted', destination: targetOf(one), at: iso(now()), attempts: [] });
+      }
+      if (hid.length > 0) hidden.set(mute.id, (hidden.get(mute.id) ?? 0) + 1);
+      return { hid, others };
+    },
+  };
+  /** Alerts that a mute hid at a destination or more. */
+  return { ...store, hidBy: (id: Mute['id']): number => hidden.get(id) ?? 0 };
+};
 
 export const createMemoryRateStateStore = (): RateStateStore => {
   const states = new Map<string, KeptState>();

@@ -1,8 +1,8 @@
 /** What a row of messages asks of one destination. Pure. */
-import type { ForecastMessage } from './simulate.ts';
+import type { SimulatedMessage } from './delivery.ts';
 
 /** A message as it would be sent. */
-export type LoadMessage = Pick<ForecastMessage, 'at' | 'ready' | 'isDigest' | 'amends'>;
+export type LoadMessage = Pick<SimulatedMessage, 'at' | 'ready' | 'isDigest' | 'amends'>;
 
 export interface Load {
   alerts: number;

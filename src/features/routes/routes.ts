@@ -29,7 +29,9 @@ export interface RoutingDependencies {
   config: Pick<Config, 'fallback'>;
   settings: RouteSettings;
   /** What the catalog knows of an alert's protocol. */
-  protocolOf(alert: Pick<Alert, 'service' | 'protocol'>): Promise<CatalogEntry | undefined>;
+  protocolOf(
+    alert: Pick<Alert, 'service' | 'protocol'>,
+  ): Promise<Pick<CatalogEntry, 'channels' | 'notifyOn'> | undefined>;
 }
 
 /** A protocol that no service lists. */

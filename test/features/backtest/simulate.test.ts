@@ -1,178 +1,139 @@
-/** A forecast is what delivery then does: the same arrivals through both. */
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import type { Destination, Parcel } from '../../../src/alert.ts';
-import { incidentsOf, messagesOf } from '../../../src/channels/incidents.ts';
-import { givesHandle } from '../../../src/channels/registry.ts';
-import type { Rate } from '../../../src/deliver/rate-limit-rule.ts';
-import type { Pace } from '../../../src/deliver/send-slot.ts';
-import { type Arrival, type ForecastMessage, forecast } from '../../../src/features/backtest/simulate.ts';
-import { destinationOf } from '../../support/alerts.ts';
-import { DESTINATION, OTHER, range, setUpDeliveries } from '../../support/deliveries.ts';
+/** The stages of dispatch and deliver on one clock: what a daemon with this config would have done. */
+import { expect, test } from 'vitest';
+import type { Alert, Destination } from '../../../src/alert.ts';
+import { openConfiguredChannels } from '../../../src/channels/open.ts';
+import { parseConfig } from '../../../src/config/load.ts';
+import type { SimulatedMessage } from '../../../src/features/backtest/delivery.ts';
+import { createSimulation } from '../../../src/features/backtest/simulate.ts';
+import { iso } from '../../../src/time.ts';
+import { destinationOf, notificationAlert } from '../../support/alerts.ts';
 import { hashOf, makeAlert } from '../../support/numbered.ts';
 
 const T0 = Date.parse('2026-11-20T12:00:00Z');
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const CHAT = destinationOf('slack', 'C0SANDBOX01');
+const OTHER = destinationOf('slack', 'C0SANDBOX02');
+
+const CONFIG = `
+services: [{ name: main, baseUrl: 'https://api.example.com', apiKey: key }]
+redis: { url: 'redis://127.0.0.1:1' }
+channels: { slack: { botToken: 'xoxb-1-abc' } }
+`;
+
+const every = (from: string, to: string): string =>
+  `{ reason: upgrade, days: [mon, tue, wed, thu, fri, sat, sun], from: '${from}', to: '${to}', timeZone: UTC, protocols: ['*'] }`;
 
 interface Setting {
-  rate?: Rate;
-  sender?: Pace;
-  shared?: string;
-  gathers?: boolean;
-  /** Default: for ever, as for the Redis of a test, whose clock is another. */
-  incidentWindowMs?: number;
+  /** More of the config. */
+  config?: string;
+  routesOf?(alert: Alert): Destination[];
 }
 
-/** As the channel of `setUpDeliveries`. */
-const body = () => undefined;
-const forPeople = (parcel: Parcel) => messagesOf(parcel, { single: body, digest: body });
-const forPrograms = ({ destination, alerts }: Parcel) =>
-  incidentsOf(alerts).map((some) => ({
-    destination,
-    alerts: some,
-    id: some.map(({ id }) => id).join(),
-    body: null,
-    isDigest: false,
-  }));
-
-const forecastOf = async (
-  arrivals: readonly Arrival[],
-  setting: Setting = {},
-  uncovered = (parcel: Parcel, _at: number) => parcel.alerts,
-): Promise<ForecastMessage[]> => {
-  const { rate = {}, sender, shared, gathers = true, incidentWindowMs = Number.POSITIVE_INFINITY } = setting;
-  const messages: ForecastMessage[] = [];
-  await forecast(arrivals, {
-    givesHandle,
-    compose: gathers ? forPeople : forPrograms,
-    paceOf: ({ id }) => ({ id: shared ?? id, rate }),
-    senderOf: () => sender,
-    gathers,
-    canAmend: true,
-    incidentWindowMs,
-    uncovered: (destination, alerts, at) => uncovered({ destination, alerts: [...alerts] }, at),
+/** `reads`: when each is dispatched, in milliseconds since the beginning, and its alerts. */
+const simulate = async (reads: readonly [number, Alert[]][], setting: Setting = {}) => {
+  const { config: more = '', routesOf = () => [CHAT] } = setting;
+  const config = parseConfig(`${CONFIG}${more}`, 'tocsin.yaml', {});
+  const { channels, close } = openConfiguredChannels(config, Date.now);
+  const messages: SimulatedMessage[] = [];
+  const routed: number[] = [];
+  const simulation = createSimulation({
+    config,
+    channels,
+    routesOf: async (alert) => ({ destinations: routesOf(alert), problems: [] }),
+    onRouted: (_alert, { destinations }) => void routed.push(destinations.length),
     onMessage: (message) => messages.push(message),
   });
-  return messages;
+  for (const [after, alerts] of reads) simulation.dispatchAt(T0 + after, alerts);
+  await simulation.run();
+  await close();
+  const sent = messages.map(({ at, alerts }) => [at - T0, alerts.map(({ itemId }) => itemId).join()]);
+  return { sent, messages, routed, mutes: simulation.mutes(), correlated: simulation.correlated() };
 };
 
-/** The same by the real thing, and its Redis. */
-const deliveredOf = async (arrivals: readonly Arrival[], setting: Setting) => {
-  const { add, run, sent, time } = setUpDeliveries(setting);
-  for (const { at, parcel } of arrivals) {
-    await run(at - T0 - 1);
-    time.now = at;
-    add(parcel.alerts, parcel.destination);
-  }
-  await run();
-  return sent;
-};
+const at = (ms: number) => ({ at: iso(T0 + ms) });
 
-/** What comes `waitMs` after what came before. */
-interface Step {
-  waitMs: number;
-  count: number;
-  to?: Destination;
-  /** Of one transaction; default: each of its own. */
-  transaction?: number | undefined;
-}
+test('each read is dispatched at its moment, whatever the order in which it was given', async () => {
+  const { sent } = await simulate([
+    [5000, [makeAlert(2)]],
+    [0, [makeAlert(1)]],
+  ]);
+  expect(sent).toEqual([
+    [0, 'item-1'],
+    [5000, 'item-2'],
+  ]);
+});
 
-const arrivalsOf = (steps: readonly Step[]): Arrival[] => {
-  let at = T0;
-  let last = 0;
-  return steps.map(({ waitMs, count, to = DESTINATION, transaction }) => {
-    at += waitMs;
-    const changes = transaction === undefined ? {} : { txHash: hashOf(100_000 + transaction) };
-    const alerts = range(last + 1, last + count).map((n) => makeAlert(n, changes));
-    last += count;
-    return { at, parcel: { destination: to, alerts } };
-  });
-};
+test('an alert without a destination is counted, and not sent', async () => {
+  const routesOf = ({ itemId }: Alert) => (itemId === 'item-1' ? [] : [CHAT]);
+  const { sent, routed } = await simulate([[0, [makeAlert(1), makeAlert(2)]]], { routesOf });
+  expect(routed).toEqual([0, 1]);
+  expect(sent).toEqual([[0, 'item-2']]);
+});
 
-const itemsOf = ({ alerts }: Pick<ForecastMessage, 'alerts'>): string[] =>
-  alerts.map(({ itemId }) => itemId).toSorted();
+test('a window mutes what is dispatched while it is open, not what was written then', async () => {
+  const { sent, mutes } = await simulate(
+    [
+      [10 * MINUTE, [makeAlert(1, at(9 * MINUTE))]],
+      [20 * MINUTE, [makeAlert(2, at(19 * MINUTE))]],
+    ],
+    { config: `mutes: { windows: [${every('12:10', '12:20')}] }` },
+  );
+  expect(sent).toEqual([[20 * MINUTE, 'item-2']]);
+  expect(mutes).toEqual([{ reason: 'upgrade', alerts: 1 }]);
+});
 
-const rates: fc.Arbitrary<Rate> = fc.record(
-  {
-    // Of whole milliseconds: Redis keeps a few digits fewer.
-    perSecond: fc.constantFrom(0.5, 1, 4, 25),
-    perMinute: fc.constantFrom(1, 20),
-    burst: fc.constantFrom(1, 5),
-  },
-  { requiredKeys: [] },
-);
+test('what a window hid on several days is one sum, beside that of a window with the same reason', async () => {
+  const config = `mutes: { windows: [${every('12:00', '12:10')}, ${every('12:30', '12:40')}, ${every('13:00', '13:10')}] }`;
+  const reads = [0, 1, 2].map((day): [number, Alert[]] => [day * DAY, [makeAlert(day)]]);
+  const { sent, mutes } = await simulate([...reads, [35 * MINUTE, [makeAlert(8), makeAlert(9)]]], { config });
+  expect(sent).toEqual([]);
+  expect(mutes.map(({ alerts }) => alerts)).toEqual([3, 2]);
+});
 
-const settings: fc.Arbitrary<Setting> = fc.record(
-  {
-    rate: rates,
-    sender: rates.map((rate) => ({ id: 'sender-slack', rate })),
-    shared: fc.constant('the chat'),
-    gathers: fc.boolean(),
-  },
-  { requiredKeys: [] },
-);
+test('an alert that a mute hides from two destinations is one', async () => {
+  const config = `mutes: { windows: [${every('12:00', '12:10')}] }`;
+  const { mutes } = await simulate([[0, [makeAlert(1)]]], { config, routesOf: () => [CHAT, OTHER] });
+  expect(mutes).toEqual([{ reason: 'upgrade', alerts: 1 }]);
+});
 
-const steps: fc.Arbitrary<Step[]> = fc.array(
-  fc.record({
-    waitMs: fc.constantFrom(0, 0, 1, 500, 1000, 5000, 15_000, 61_000),
-    count: fc.constantFrom(1, 1, 2, 3, 6, 20),
-    to: fc.constantFrom(DESTINATION, OTHER),
-    transaction: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined, freq: 4 }),
-  }),
-  { minLength: 1, maxLength: 12 },
-);
-
-describe('a forecast', () => {
-  test('is what is then delivered, message by message', async () => {
-    const prove = async (setting: Setting, some: readonly Step[]): Promise<void> => {
-      const arrivals = arrivalsOf(some);
-      const sent = await deliveredOf(arrivals, setting);
-      // A message in the place of another tells what that told as well.
-      const told = sent.map(({ at, to, items, amends }) => ({ at, to, items: amends ? 'more' : items.toSorted() }));
-      const messages = await forecastOf(arrivals, setting);
-      expect(
-        messages.map((message) => ({
-          at: message.at - T0,
-          to: message.destination.address,
-          items: message.amends ? 'more' : itemsOf(message),
-        })),
-      ).toEqual(told);
-    };
-    await fc.assert(fc.asyncProperty(settings, steps, prove), { numRuns: 60 });
-  });
-
-  test('of a storm: single messages while there are turns, and the rest together', async () => {
-    const storm = arrivalsOf(range(0, 59).map((second) => ({ waitMs: second === 0 ? 0 : 1000, count: 1 })));
-    const messages = await forecastOf(storm, { rate: { perMinute: 2 } });
-    expect(messages.map(({ at, alerts, isDigest }) => [at - T0, alerts.length, isDigest])).toEqual([
-      [0, 1, false],
-      [1000, 1, false],
-      [60_500, 58, true],
+test('a notification is not sent where an inspection tells the same, whichever of the two polls comes first', async () => {
+  const notification = notificationAlert(`Critical: ${hashOf(1)}`);
+  for (const after of [0, 1000, -1000]) {
+    const { sent, correlated } = await simulate(
+      [
+        [5000, [makeAlert(1)]],
+        [5000 + after, [notification]],
+      ],
+      { routesOf: () => [CHAT, OTHER] },
+    );
+    expect(sent).toEqual([
+      [5000, 'item-1'],
+      [5000, 'item-1'],
     ]);
-    // Alerts of one date are told by their ids.
-    expect(messages[2]?.ready.toSorted()).toEqual(range(2, 59).map((second) => T0 + second * 1000));
-  });
+    expect(correlated).toBe(1);
+  }
+});
 
-  test('of six findings of one transaction has one message, and that is no digest', async () => {
-    const findings = arrivalsOf([{ waitMs: 0, count: 6, transaction: 1 }]);
-    const messages = await forecastOf(findings, {});
-    expect(messages.map(({ alerts, isDigest }) => [alerts.length, isDigest])).toEqual([[6, false]]);
-  });
+test('a notification that no inspection covers waits for one first, and then is ready', async () => {
+  const notification = notificationAlert(`Critical: ${hashOf(2)}`);
+  const { sent, messages, correlated } = await simulate([[0, [makeAlert(1), notification]]]);
+  expect(sent).toEqual([
+    [0, 'item-1'],
+    [3000, notification.itemId],
+  ]);
+  expect(messages[1]?.ready).toEqual([T0 + 3000]);
+  expect(correlated).toBe(0);
+});
 
-  test('a transaction is told anew when its message is too old, and where messages cannot be found again', async () => {
-    const twice = (to: Destination): Arrival[] =>
-      arrivalsOf([0, 5000].map((waitMs) => ({ waitMs, count: 1, to, transaction: 1 })));
-    const amends = async (to: Destination, incidentWindowMs: number) =>
-      (await forecastOf(twice(to), { incidentWindowMs })).map((message) => message.amends);
-    expect(await amends(DESTINATION, 5001)).toEqual([false, true]);
-    expect(await amends(DESTINATION, 5000)).toEqual([false, false]);
-    expect(await amends(destinationOf('slack', 'https://hooks.example.com/x'), 5001)).toEqual([false, false]);
-  });
-
-  test('leaves out what another alert has told by the time it is due', async () => {
-    const [first, ...others] = arrivalsOf(range(1, 3).map(() => ({ waitMs: 1000, count: 1 })));
-    const waiting = others.map((arrival): Arrival => ({ ...arrival, unlessTold: true }));
-    const uncovered = ({ alerts }: Parcel, at: number) => (at < T0 + 3000 ? alerts : []);
-    const messages = await forecastOf(first ? [first, ...waiting] : [], {}, uncovered);
-    expect(messages.map(itemsOf)).toEqual([['item-1'], ['item-2']]);
-  });
+test('an inspection that was muted covers no notification', async () => {
+  const { sent, correlated } = await simulate(
+    [
+      [0, [makeAlert(1)]],
+      [10 * MINUTE, [notificationAlert(`Critical: ${hashOf(1)}`)]],
+    ],
+    { config: `mutes: { windows: [${every('12:00', '12:10')}] }` },
+  );
+  expect(sent).toHaveLength(1);
+  expect(correlated).toBe(0);
 });

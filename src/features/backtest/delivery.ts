@@ -1,0 +1,154 @@
+/**
+ * The queues and workers of a simulation, where every receiver takes everything: the stages of `deliver` over state in
+ * memory. There is no Redis, no receiver and no waiting.
+ */
+import type { Alert, ChannelKind, Destination } from '../../alert.ts';
+import type { Message, Receipt } from '../../channels/channel.ts';
+import { givesHandle } from '../../channels/registry.ts';
+import type { ComposeDependencies } from '../../deliver/compose.ts';
+import type { CorrelateDependencies } from '../../deliver/correlate.ts';
+import { createRateLimiter } from '../../deliver/rate-limiter.ts';
+import { createSendSlots, type SendSlotDependencies } from '../../deliver/send-slot.ts';
+import { createDeliver, type DeliverDependencies } from '../../deliver/worker.ts';
+import type { EnqueueDependencies } from '../../dispatch/enqueue.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { batchJob, batchJobId, type ParcelJob, parcelJob } from '../../queue/job.ts';
+import type { ProcessParcel } from '../../queue/queues.ts';
+import { createMemoryBatchStore, createMemoryRateStateStore, createMemoryThreads } from './in-memory.ts';
+import type { Timeline } from './timeline.ts';
+
+/** A message that would be sent. */
+export interface SimulatedMessage {
+  destination: Destination;
+  /** Epoch milliseconds. */
+  at: number;
+  alerts: readonly Alert[];
+  /** When each of them could have been sent at the earliest, in the same order. */
+  ready: number[];
+  /** Many alerts in one message for people. */
+  isDigest: boolean;
+  /** It takes the place of an earlier one: nobody is called by it. */
+  amends: boolean;
+}
+
+/** As much of a channel kind as a simulation needs. */
+export interface SimulatedKind extends Pick<SendSlotDependencies, 'paceOf' | 'senderOf'> {
+  compose: ComposeDependencies['compose'];
+  /** People read it: what cannot be sent at once joins a batch. */
+  gathers: boolean;
+  /** Its messages can be changed. */
+  canAmend: boolean;
+}
+
+export interface SimulatedDeliveryDependencies extends Required<CorrelateDependencies> {
+  timeline: Timeline;
+  kinds: ReadonlyMap<ChannelKind, SimulatedKind>;
+  ledger: Pick<Ledger, 'pending' | 'recordAttempt'>;
+  /** How long after it was sent a message takes in findings of its transaction, in milliseconds. */
+  incidentWindowMs: number;
+  onMessage(message: SimulatedMessage): void;
+}
+
+/** When each alert was ready at its destination, until it is sent there. */
+const createReady = () => {
+  const ready = new Map<Destination['id'], Map<Alert['id'], number>>();
+  const readyAt = ({ id }: Destination): Map<Alert['id'], number> => {
+    const there = ready.get(id) ?? new Map<Alert['id'], number>();
+    ready.set(id, there);
+    return there;
+  };
+  return {
+    note: (destination: Destination, alerts: readonly Alert[], at: number): void => {
+      const there = readyAt(destination);
+      for (const { id } of alerts) if (!there.has(id)) there.set(id, at);
+    },
+    take: (destination: Destination, alerts: readonly Alert[], sentAt: number): number[] => {
+      const there = readyAt(destination);
+      const times = alerts.map(({ id }) => there.get(id) ?? sentAt);
+      for (const { id } of alerts) there.delete(id);
+      return times;
+    },
+  };
+};
+
+/** What follows from failures: there are none. */
+const NO_FAILURES = {
+  deadLetters: { add: async () => {} },
+  destinationStats: { succeeded: async () => {}, failed: async () => {} },
+  health: {
+    pausedUntil: async () => undefined,
+    admit: async () => undefined,
+    worked: async () => {},
+    failed: async () => undefined,
+  },
+  addressChanges: { follow: async (destination: Destination) => destination, note: async () => {} },
+  onAttempt: () => {},
+  scrub: (text: string) => text,
+  timeoutMs: 60_000,
+  maxAgeMs: Number.POSITIVE_INFINITY,
+  random: () => 0,
+};
+
+/** A queue whose jobs run on the timeline. `processOf`: the worker of a channel kind. */
+const createJobs = (timeline: Timeline, processOf: (kind: ChannelKind) => ProcessParcel | undefined) => {
+  /** A job that runs again keeps its place among those of the same moment. */
+  return (first: ParcelJob, at: number): void => {
+    const order = timeline.nextOrder();
+    const runAt = (moment: number, job: ParcelJob): void =>
+      timeline.add(
+        moment,
+        async () => {
+          const verdict = await processOf(job.destination.kind)?.(job, new AbortController().signal);
+          if (verdict && !verdict.done) runAt(verdict.runAt, verdict.data);
+        },
+        order,
+      );
+    runAt(at, first);
+  };
+};
+
+export const createSimulatedDelivery = (dependencies: SimulatedDeliveryDependencies): EnqueueDependencies => {
+  const { timeline, kinds, ledger, incidentWindowMs, uncovered, onMessage } = dependencies;
+  const { now } = timeline;
+  const slots = createRateLimiter({ store: createMemoryRateStateStore(), now });
+  const batches = createMemoryBatchStore();
+  const threads = createMemoryThreads(incidentWindowMs, now);
+  const ready = createReady();
+  const batchJobs = new Set<string>();
+
+  const receive = async ({ destination, alerts, id, isDigest }: Message, amends: boolean): Promise<Receipt> => {
+    onMessage({ destination, at: now(), alerts, ready: ready.take(destination, alerts, now()), isDigest, amends });
+    return givesHandle(destination) ? { handle: id } : {};
+  };
+
+  const enqueueBatch: NonNullable<DeliverDependencies['batching']>['enqueueBatch'] = async (destination, number) => {
+    const id = batchJobId(destination, number);
+    if (!batchJobs.has(id)) addJob(batchJob(destination, number), now());
+    batchJobs.add(id);
+  };
+
+  const workerOf = ({ compose, paceOf, senderOf, gathers, canAmend }: SimulatedKind): ProcessParcel =>
+    createDeliver({
+      ...NO_FAILURES,
+      compose,
+      channel: { send: (message) => receive(message, false), amend: (_handle, message) => receive(message, true) },
+      ledger,
+      sendSlots: createSendSlots({ slots, paceOf, senderOf, now }),
+      ...(gathers ? { batching: { batches, enqueueBatch }, threads, canAmend } : {}),
+      uncovered,
+      now,
+    });
+
+  const workers = new Map([...kinds].map(([kind, facts]) => [kind, workerOf(facts)]));
+  const addJob = createJobs(timeline, (kind) => workers.get(kind));
+
+  return {
+    enqueue: async (parcels, _nonce, delayMs) => {
+      for (const parcel of parcels) {
+        const at = now() + (delayMs ?? 0);
+        ready.note(parcel.destination, parcel.alerts, at);
+        addJob({ ...parcelJob(parcel), ...(delayMs === undefined ? {} : { unlessTold: true }) }, at);
+      }
+    },
+  };
+};
