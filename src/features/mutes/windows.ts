@@ -58,6 +58,20 @@ export const momentOf = (wall: number, timeZone: string): number => {
   return [before, after].find(shows) ?? before ?? wall;
 };
 
+/** Every dispatch asks for the same few moments, and a time zone is slow to ask. */
+const moments = new Map<string, number>();
+const MOST_MOMENTS = 1000;
+
+const knownMomentOf = (wall: number, timeZone: string): number => {
+  const key = `${wall} ${timeZone}`;
+  const known = moments.get(key);
+  if (known !== undefined) return known;
+  if (moments.size >= MOST_MOMENTS) moments.clear();
+  const moment = momentOf(wall, timeZone);
+  moments.set(key, moment);
+  return moment;
+};
+
 const lengthOf = ({ from, to }: MuteWindow): number => (to > from ? to - from : to - from + 1440);
 
 /** Same window, same occurrence, same id, in every daemon. */
@@ -71,8 +85,8 @@ export const muteOfWindow = (window: MuteWindow, now: number): Mute | undefined 
   for (const day of [today, today - DAY_MS]) {
     if (!days.includes(DAYS[new Date(day).getUTCDay()] ?? '')) continue;
     const opens = day + window.from * MINUTE_MS;
-    const from = momentOf(opens, timeZone);
-    const until = momentOf(opens + lengthOf(window) * MINUTE_MS, timeZone);
+    const from = knownMomentOf(opens, timeZone);
+    const until = knownMomentOf(opens + lengthOf(window) * MINUTE_MS, timeZone);
     if (from > now || now >= until) continue;
     const times = { from: iso(from), until: iso(until) };
     return { id: idOf(window, from), protocols, detectors, destinations, reason, ...times };
