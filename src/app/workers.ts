@@ -1,4 +1,4 @@
-/** The worker of one channel kind: what takes its parcels from the queue and hands them to the channel. */
+/** The worker of one channel kind: takes its parcels from the queue through the stages of `deliver/worker.ts`. */
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
@@ -15,7 +15,7 @@ import type { Subject } from '../ledger/outage-subject.ts';
 import { iso } from '../time.ts';
 import type { Store } from './store.ts';
 
-/** What a delivery does besides being delivered. */
+/** What the daemon does on the events of deliveries. */
 export interface DeliveryEvents {
   onAttempt(event: AttemptEvent): void;
   onDead(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
@@ -29,13 +29,13 @@ export interface WorkerDependencies extends DeliveryEvents {
   store: Store;
   log: Logger;
   scrub(text: string): string;
-  /** Those of `alerts` that nothing else has told there. */
+  /** Those of `alerts` that no other alert covers there. */
   uncovered(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
   isStopping(): boolean;
   now(): number;
 }
 
-const PROOF_MS = 5000;
+const VERIFY_MS = 5000;
 
 export const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
   const { config, store, scrub, onAttempt, onDead, onBroken, onWell, onMoved, isStopping, now } = dependencies;
@@ -46,7 +46,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
   const health = createDestinationHealth({
     circuits,
     senderOf,
-    isSenders: async () => (await channel.isSenderFailure?.(AbortSignal.timeout(PROOF_MS))) ?? true,
+    isSenders: async () => (await channel.isSenderFailure?.(AbortSignal.timeout(VERIFY_MS))) ?? true,
     onBroken,
     onWell,
   });

@@ -4,8 +4,8 @@ import { DESTINATION, failure, items, OTHER, range, setUpDeliveries as setUp } f
 import { jobOf, jobRun, NOW } from '../support/delivery-runs.ts';
 import { hashOf, makeAlert } from '../support/numbered.ts';
 
-describe('what waits for a destination', () => {
-  test('is told as one message at its next turn, each alert once, and every alert ends in the books', async () => {
+describe('alerts that wait for a destination', () => {
+  test('are sent as one message at its next slot, each once, and the ledger says delivered of all', async () => {
     const { add, run, sent, states } = setUp({ rate: { perSecond: 1 } });
     for (const n of range(1, 30)) add([makeAlert(n)]);
     await run();
@@ -16,18 +16,18 @@ describe('what waits for a destination', () => {
     expect(new Set(await states(...range(1, 30)))).toEqual(new Set(['delivered']));
   });
 
-  test('few of them stay single messages, each with a turn of its own', async () => {
+  test('stay single messages while they are few, each with a slot of its own', async () => {
     const { add, run, sent } = setUp({ rate: { perSecond: 1 } });
     add(range(1, 3).map((n) => makeAlert(n)));
     await run();
-    expect(sent.map(({ at, items: told }) => [at, ...told])).toEqual([
+    expect(sent.map(({ at, items: sentItems }) => [at, ...sentItems])).toEqual([
       [0, 'item-1'],
       [1000, 'item-2'],
       [2000, 'item-3'],
     ]);
   });
 
-  test('digests keep a growing distance, and the last word has its turn', async () => {
+  test('come as digests that keep a growing distance, and the last alerts have their slot', async () => {
     const { add, run, sent, time, begun } = setUp({ rate: { perSecond: 1, perMinute: 20 } });
     for (let second = 0; second < 40; second += 1) {
       time.now = begun + second * 1000;
@@ -39,7 +39,7 @@ describe('what waits for a destination', () => {
     expect(sent.flatMap((message) => message.items).toSorted()).toEqual(items(...range(0, 399)).toSorted());
   });
 
-  test('six findings of one transaction are one message but no digest: the next alert does not wait', async () => {
+  test('are no digest as six findings of one transaction: the next alert does not wait', async () => {
     const { add, run, sent } = setUp();
     add(range(1, 6).map((n) => ({ ...makeAlert(n), txHash: hashOf(1) })));
     add([makeAlert(7)]);
@@ -50,7 +50,7 @@ describe('what waits for a destination', () => {
     ]);
   });
 
-  test('six alerts of six transactions are a digest: the next alert waits', async () => {
+  test('are a digest as six alerts of six transactions: the next alert waits', async () => {
     const { add, run, sent } = setUp();
     add(range(1, 6).map((n) => makeAlert(n)));
     add([makeAlert(7)]);
@@ -61,7 +61,7 @@ describe('what waits for a destination', () => {
     ]);
   });
 
-  test('is frozen when it is first tried: what comes later is another message', async () => {
+  test('are sealed when they are first tried: what comes later is another message', async () => {
     const { add, run, sent, answers, states } = setUp({ rate: { perSecond: 1 } });
     for (const n of range(1, 10)) add([makeAlert(n)]);
     await run(0);
@@ -74,7 +74,7 @@ describe('what waits for a destination', () => {
     expect(await states(2, 20)).toEqual(['delivered', 'delivered']);
   });
 
-  test('does not hold up another destination', async () => {
+  test('do not hold up another destination', async () => {
     const { add, run, sent } = setUp({ rate: { perSecond: 1 } });
     for (const n of range(1, 100)) add([makeAlert(n)]);
     add([makeAlert(101)], OTHER);
@@ -82,11 +82,11 @@ describe('what waits for a destination', () => {
     expect(sent.find(({ to }) => to === 'C2')).toEqual({ at: 0, to: 'C2', items: items(101) });
   });
 
-  test('survives a crash at any step: the same parcels again tell nothing twice', async () => {
+  test('survive a crash at any step: the same parcels again send nothing twice', async () => {
     const { add, run, sent, jobs, batches } = setUp({ rate: { perSecond: 1 } });
     const alerts = range(1, 10).map((n) => makeAlert(n));
     for (const alert of alerts) add([alert]);
-    // Gathered, but its job was never queued.
+    // Added to a batch whose job was never queued.
     await batches.add(DESTINATION, alerts.slice(5));
     await run(0);
     const [id, job] = [...jobs][0] ?? [];

@@ -73,7 +73,7 @@ describe('a probe', () => {
     expect(sent[0]?.at).toBeLessThan(10_000);
   });
 
-  test('is not spent by what joins a gathering', async () => {
+  test('is not spent by what joins a batch', async () => {
     const { add, run, start, sent, time, begun } = setUpDeliveries({
       rate: { perSecond: 1 },
       respond: ({ at }) => (at < 10_000 ? failure('retry') : undefined),
@@ -87,7 +87,7 @@ describe('a probe', () => {
     expect(sent[0]?.at).toBeLessThan(30_000);
   });
 
-  test('is not spent by a job whose turn is later', async () => {
+  test('is not spent by a job whose slot is later', async () => {
     const { add, run, sent, circuits, slots, time } = setUpDeliveries({ rate: { perSecond: 1 }, sender: SENDER });
     await circuits.failed(SENDER.id, { reason: 'sender-misconfigured', retryInMs: 2000 });
     await slots.hold(DESTINATION, time.now + 5000);
@@ -109,7 +109,7 @@ describe('a probe', () => {
     expect(sent).toEqual([{ at: 2000, to: 'C1', items: items(1) }]);
   });
 
-  test('that is told more plainly, or elsewhere, goes on at once', async () => {
+  test('that is sent more plainly, or elsewhere, goes on at once', async () => {
     const { add, run, sent, answers } = setUpDeliveries();
     answers.C1 = [
       ...range(1, 3).map(() => failure('retry')),
@@ -164,7 +164,7 @@ describe('a sample', () => {
   const failedWith = (reason: DeliveryReason) => ({ error: failure(reason), message: 'refused', retryInMs: 1000 });
 
   test('that fails breaks nothing, tells nobody and is no standing', async () => {
-    const { health, told, add, run, redis, prefix, sent } = setUpDeliveries({
+    const { health, announced, add, run, redis, prefix, sent } = setUpDeliveries({
       sender: SENDER,
       respond: ({ at }) => (at < HOUR ? failure('retry') : undefined),
     });
@@ -175,22 +175,22 @@ describe('a sample', () => {
     }
     expect(await health.pausedUntil(DESTINATION)).toBeUndefined();
     expect(await health.pausedUntil(OTHER)).toBeUndefined();
-    expect(told).toEqual([]);
+    expect(announced).toEqual([]);
     expect(await createDestinationStats(redis, prefix).list()).toEqual([]);
     await run();
     expect(sent).toHaveLength(1);
-    expect(told).toEqual([]);
+    expect(announced).toEqual([]);
   });
 
   test('that fails leaves broken what is broken, and one that arrives ends it', async () => {
-    const { health, told, time } = setUpDeliveries();
+    const { health, announced, time } = setUpDeliveries();
     for (const _ of range(1, 3)) await health.failed(DESTINATION, [makeAlert(1)], failedWith('retry'));
     time.now += 1000;
     expect(await health.admit(DESTINATION)).toBeUndefined();
     await health.failed(DESTINATION, [sample], failedWith('retry'));
     expect(await health.pausedUntil(DESTINATION)).toBe(time.now + 1000);
     await health.worked(DESTINATION);
-    expect(told).toEqual(['C1 broken: retry', 'C1 well']);
+    expect(announced).toEqual(['C1 broken: retry', 'C1 well']);
   });
 });
 
@@ -201,68 +201,68 @@ describe('the end of a break', () => {
     }
   };
 
-  test('is told by another where the daemon that noticed it ended first', async () => {
+  test('is announced by another where the daemon that noticed it ended first', async () => {
     const world = setUpDeliveries();
     await breakIt(world);
     expect(await world.circuits.worked(DESTINATION.id)).toBe(true);
     world.time.now += 61_000;
     await world.health.worked(DESTINATION);
     await world.health.worked(DESTINATION);
-    expect(world.told).toEqual(['C1 broken: retry', 'C1 well']);
+    expect(world.announced).toEqual(['C1 broken: retry', 'C1 well']);
   });
 
-  test('of a break that nobody has told is not told before that', async () => {
+  test('of an outage that nobody has announced is not announced before that', async () => {
     const world = setUpDeliveries();
     const error = { reason: 'retry', retryInMs: 1000 } as const;
     for (const _ of range(1, 3)) await world.circuits.failed(DESTINATION.id, error);
     world.time.now += 61_000;
     await breakIt(world);
     await world.health.worked(DESTINATION);
-    expect(world.told).toEqual(['C1 broken: retry', 'C1 well']);
+    expect(world.announced).toEqual(['C1 broken: retry', 'C1 well']);
   });
 
-  test('that comes while the break is being told is told after it', async () => {
+  test('that comes while the outage is being announced is announced after it', async () => {
     let itWorks = async (): Promise<void> => {};
-    const world = setUpDeliveries({ whileTelling: () => itWorks() });
+    const world = setUpDeliveries({ whileAnnouncing: () => itWorks() });
     itWorks = () => world.health.worked(DESTINATION);
     await breakIt(world);
-    expect(world.told.slice(-2)).toEqual(['C1 broken: retry', 'C1 well']);
+    expect(world.announced.slice(-2)).toEqual(['C1 broken: retry', 'C1 well']);
   });
 });
 
-test('what is known to be broken is remembered as long as what was told of it', async () => {
+test('an open circuit is remembered as long as its announcement', async () => {
   const { redis, prefix, circuits } = setUpDeliveries();
   await circuits.failed(DESTINATION.id, { reason: 'destination-dead', retryInMs: 0 });
   const outageStore = createOutageStore(redis, prefix);
   await outageStore.note(DESTINATION.id, { since: '', reason: 'destination-dead', message: '', told: [] });
-  const [kept, told] = await Promise.all([
+  const [kept, announced] = await Promise.all([
     redis.pttl(`${prefix}:circuit:${DESTINATION.id}`),
     redis.pttl(`${prefix}:announced:${DESTINATION.id}`),
   ]);
-  expect(kept).toBeGreaterThan(told - 60_000);
+  expect(kept).toBeGreaterThan(announced - 60_000);
 });
 
 describe('deliveries while a circuit is open', () => {
   test('pauses a destination that fails, probes it, and gathers meanwhile; nothing is discarded', async () => {
-    const { add, run, sent, answers, told, time } = setUpDeliveries();
+    const { add, run, sent, answers, announced, time } = setUpDeliveries();
     answers.C1 = Array.from({ length: 8 }, () => failure('retry'));
     for (const n of range(1, 3)) add([makeAlert(n)]);
     await run(0);
-    expect(told).toEqual(['C1 broken: retry']);
+    expect(announced).toEqual(['C1 broken: retry']);
     for (const n of range(4, 40)) {
       time.now += 100;
       add([makeAlert(n)]);
       await run(time.now - Date.parse('2026-11-20T12:00:00Z'));
     }
     await run();
-    expect(told).toEqual(['C1 broken: retry', 'C1 well']);
+    expect(announced).toEqual(['C1 broken: retry', 'C1 well']);
     expect(sent.flatMap((message) => message.items).toSorted()).toEqual(items(...range(1, 40)).toSorted());
     expect(sent.filter((message) => message.items.length > 30)).toHaveLength(1);
     expect(answers.C1).toEqual([]);
   });
 
   test('of a refused token pauses every destination of it at once, and one of them finds out that it is mended', async () => {
-    const { add, run, sent, answers, told, broken, time, begun } = setUpDeliveries({
+    const { add, run, sent, answers, announced, broken, time, begun } = setUpDeliveries({
       sender: { id: 'sender-slack', rate: {} },
     });
     const refusals = Array.from({ length: 5 }, () => failure('sender-misconfigured'));
@@ -274,13 +274,13 @@ describe('deliveries while a circuit is open', () => {
     expect(broken).toMatchObject([{ isSender: true, reason: 'sender-misconfigured', message: 'refused' }]);
     expect(refusals).toHaveLength(4);
     await run();
-    expect(told).toEqual(['sender broken: sender-misconfigured', 'sender well']);
+    expect(announced).toEqual(['sender broken: sender-misconfigured', 'sender well']);
     expect(sent.flatMap((message) => message.items).toSorted()).toEqual(items(...range(1, 10)).toSorted());
     expect(time.now - begun).toBeLessThan(600_000);
   });
 
   test('is broken by a dead destination, but lets what is for it die at once', async () => {
-    const { add, run, answers, told, dead } = setUpDeliveries();
+    const { add, run, answers, announced, dead } = setUpDeliveries();
     answers.C1 = [failure('destination-dead'), failure('destination-dead')];
     add([makeAlert(1)]);
     add([makeAlert(2)]);
@@ -288,17 +288,17 @@ describe('deliveries while a circuit is open', () => {
     expect(await dead.count()).toBe(2);
     add([makeAlert(3)]);
     await run(0);
-    expect(told).toEqual(['C1 broken: destination-dead', 'C1 well']);
+    expect(announced).toEqual(['C1 broken: destination-dead', 'C1 well']);
   });
 
   test('says nothing of a message that was refused, or of a pace', async () => {
-    const { add, run, answers, told } = setUpDeliveries();
+    const { add, run, answers, announced } = setUpDeliveries();
     answers.C1 = [
       ...Array.from({ length: 4 }, () => failure('rate-limited', { retryAfterMs: 1000 })),
       ...Array.from({ length: 3 }, () => failure('bad-message')),
     ];
     add([makeAlert(1)]);
     await run();
-    expect(told).toEqual([]);
+    expect(announced).toEqual([]);
   });
 });

@@ -9,24 +9,24 @@ const parcelOf = (...numbers: number[]) =>
   parcelJob({ destination: DESTINATION, alerts: numbers.map((n) => makeAlert(n)) });
 
 describe('a parcel', () => {
-  test('that was frozen on its way, and was told by another run, tells no more than what it had begun', async () => {
-    const thawed = Promise.withResolvers<void>();
-    const frozen = Promise.withResolvers<void>();
+  test('that stood still on its way, and was sent by another run, sends no more than what it had begun', async () => {
+    const resumed = Promise.withResolvers<void>();
+    const stopped = Promise.withResolvers<void>();
     let tries = 0;
     const { start, sent } = setUpDeliveries({
       gathers: false,
       respond: async () => {
         tries += 1;
         if (tries > 1) return undefined;
-        frozen.resolve();
-        await thawed.promise;
+        stopped.resolve();
+        await resumed.promise;
         return undefined;
       },
     });
     const first = start(parcelOf(...range(1, 10)));
-    await frozen.promise;
+    await stopped.promise;
     expect(await start(parcelOf(...range(1, 10)))).toEqual({ done: true });
-    thawed.resolve();
+    resumed.resolve();
     const verdict = await first;
     expect(sent).toHaveLength(11);
     if (!verdict.done) expect(await start(verdict.data)).toEqual({ done: true });
@@ -47,22 +47,7 @@ describe('a parcel', () => {
   });
 });
 
-test('the books keep an end that comes in the same moment as a setback', async () => {
-  const { ledger, states } = setUpDeliveries();
-  const alert = makeAlert(1);
-  const at = '2026-11-20T12:00:00.000Z';
-  await ledger.recordWaiting([{ destination: DESTINATION, alerts: [alert] }]);
-  const delivered = { state: 'delivered', attempt: { at, outcome: 'delivered', durationMs: 1 } } as const;
-  const waiting = { state: 'waiting', attempt: { at, outcome: 'retrying', durationMs: 1 } } as const;
-  await Promise.all([
-    ledger.recordAttempt(DESTINATION, [alert], delivered),
-    ledger.recordAttempt(DESTINATION, [alert], waiting),
-  ]);
-  expect(await states(1)).toEqual(['delivered']);
-  expect(await ledger.waitingByDestination()).toEqual({});
-});
-
-test('what was refused is not told as it was where the daemon ends before it is told more plainly', async () => {
+test('a refused message is not sent as it was where the daemon ends before it is sent more plainly', async () => {
   const stopping = new AbortController();
   let tries = 0;
   const { start } = setUpDeliveries({
@@ -78,7 +63,7 @@ test('what was refused is not told as it was where the daemon ends before it is 
   });
 });
 
-test('books that cannot be written are no failure of the receiver', async () => {
+test('a ledger that cannot be written is no failure of the receiver', async () => {
   const world: ReturnType<typeof setUpDeliveries> = setUpDeliveries({
     respond: async () => {
       // What is written after a delivery meets something else there.

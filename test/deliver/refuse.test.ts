@@ -24,7 +24,7 @@ const setUp = () => {
   const ledger = createLedger(redis, prefix, now);
   const dead = createDeadLetters(redis, prefix);
   const destinationStats = createDestinationStats(redis, prefix);
-  const told: { to: string; items: string[]; why: string }[] = [];
+  const announced: { to: string; items: string[]; why: string }[] = [];
   const events: AttemptEvent[] = [];
   const dependencies = {
     disabled,
@@ -32,17 +32,17 @@ const setUp = () => {
     deadLetters: dead,
     destinationStats,
     onDead: async ({ id }: Destination, alerts: readonly Alert[], why: string) =>
-      void told.push({ to: id, items: alerts.map((one) => one.itemId), why }),
+      void announced.push({ to: id, items: alerts.map((one) => one.itemId), why }),
     onAttempt: (event: AttemptEvent) => void events.push(event),
     now,
   };
   const run = (destination = GONE) => refuse(jobRun(parcelJob({ destination, alerts: ALERTS })), dependencies);
-  return { disabled, ledger, dead, destinationStats, told, events, run };
+  return { disabled, ledger, dead, destinationStats, announced, events, run };
 };
 
 describe('what is for it', () => {
   test('dies at once, is kept and counted, and says why', async () => {
-    const { disabled, ledger, dead, destinationStats, told, events, run } = setUp();
+    const { disabled, ledger, dead, destinationStats, announced, events, run } = setUp();
     await disabled.disable(GONE, AT, 'it answered 410');
     const [first] = ALERTS;
     if (first === undefined) throw new Error('no alert');
@@ -57,7 +57,7 @@ describe('what is for it', () => {
     expect(letters[0]?.message).toBe(
       `disabled since ${AT}, when it answered 410; tocsin destinations enable ${GONE.id}`,
     );
-    expect(told).toEqual([{ to: GONE.id, items: ['b', 'c'], why: letters[0]?.message }]);
+    expect(announced).toEqual([{ to: GONE.id, items: ['b', 'c'], why: letters[0]?.message }]);
     const [, second] = ALERTS;
     const record = await ledger.read(second?.id ?? '');
     expect(record?.deliveries[0]).toMatchObject({ state: 'dead', attempts: [{ reason: 'disabled', outcome: 'dead' }] });
@@ -76,11 +76,11 @@ describe('what is for it', () => {
   });
 
   test('is nothing where all of it was delivered before', async () => {
-    const { disabled, ledger, told, events, run } = setUp();
+    const { disabled, ledger, announced, events, run } = setUp();
     const receipt = { at: AT, outcome: 'delivered', durationMs: 1 } as const;
     await ledger.recordAttempt(GONE, ALERTS, { state: 'delivered', attempt: receipt });
     await disabled.disable(GONE, AT, 'it answered 410');
     expect(await run()).toEqual({ done: true });
-    expect({ told, events }).toEqual({ told: [], events: [] });
+    expect({ announced, events }).toEqual({ announced: [], events: [] });
   });
 });

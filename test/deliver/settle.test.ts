@@ -7,7 +7,7 @@ import { failure, items, range, setUpDeliveries as setUp } from '../support/deli
 import { jobOf, jobRun, messageRun, NOW, now } from '../support/delivery-runs.ts';
 import { makeAlert } from '../support/numbered.ts';
 
-test('a message in parts takes a turn for each, goes on where it was, and holds up nobody else', async () => {
+test('a message in parts takes a slot for each, goes on where it was, and holds up nobody else', async () => {
   const refusals = [undefined, undefined, failure('rate-limited', { retryAfterMs: 2000 })];
   const { add, run, sent, states } = setUp({
     rate: { perSecond: 1 },
@@ -33,14 +33,14 @@ test('a message in parts of which one is refused begins again more plainly, and 
   add([makeAlert(1)]);
   await run();
   // One part before the refusal, and then all three of them.
-  expect(sent.map(({ items: told }) => told)).toEqual([items(1), items(1), items(1), items(1)]);
+  expect(sent.map(({ items: sentItems }) => sentItems)).toEqual([items(1), items(1), items(1), items(1)]);
   expect(await states(1)).toEqual(['delivered']);
 });
 
 test('a digest that is refused for one alert is cut smaller until that one dies alone', async () => {
   const { add, run, sent, states, dead } = setUp({
     rate: { perSecond: 1 },
-    respond: ({ items: told }) => (told.includes('item-13') ? failure('bad-message') : undefined),
+    respond: ({ items: tried }) => (tried.includes('item-13') ? failure('bad-message') : undefined),
   });
   add(range(1, 40).map((n) => makeAlert(n)));
   await run();

@@ -11,7 +11,7 @@ describe('what belongs together', () => {
     txHash: `0x${'a'.repeat(64)}`,
   });
 
-  test('findings of one transaction take the place of the message that told the first', async () => {
+  test('findings of one transaction take the place of the message about the first', async () => {
     const { add, run, sent, time, states } = setUp();
     add([sameTransaction(1, 'A')]);
     await run();
@@ -58,8 +58,8 @@ describe('a message that grows', () => {
     const begun = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
     const { start, sent } = setUp({
-      respond: async ({ items: told, amends }) => {
-        if (amends === undefined || !told.includes('item-2')) return undefined;
+      respond: async ({ items: tried, amends }) => {
+        if (amends === undefined || !tried.includes('item-2')) return undefined;
         begun.resolve();
         await answered.promise;
         return undefined;

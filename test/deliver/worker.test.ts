@@ -93,7 +93,7 @@ const failure = (reason: DeliveryReason, details: object = {}) =>
   new DeliveryError(reason, `refused with hunter2`, { code: reason, ...details });
 
 describe('delivering a parcel', () => {
-  test('sends each alert once, books it, and sends nothing on a repeat', async () => {
+  test('sends each alert once, records it, and sends nothing on a repeat', async () => {
     const { run, sent, ledger, destinationStats } = setUp();
     const alerts = [makeAlert(1), makeAlert(2)];
     expect(await run(alerts)).toEqual({ done: true });
@@ -163,7 +163,7 @@ describe('delivering a parcel', () => {
     expect((await slots.reserve(DESTINATION, {}, { at: 2000, shift: 0 })).at).toBe(7000);
   });
 
-  test('a dead destination buries its alerts without secrets, and the books say dead', async () => {
+  test('a dead destination makes dead letters without secrets, and the ledger says dead', async () => {
     const { run, dead, ledger } = setUp({ answers: [failure('destination-dead')] });
     expect(await run([makeAlert(1)])).toEqual({ done: true });
     const [letter] = await dead.list();
@@ -189,7 +189,7 @@ describe('delivering a parcel', () => {
     expect(mended.sent).toEqual([{ item: 'item-1', format: 'plain', to: 'C1' }]);
   });
 
-  test('nor is it after the job had to wait for the turn of a neighbour', async () => {
+  test('nor is it after the job had to wait for the slot of a neighbour', async () => {
     const bad = failure('bad-message');
     const { run, tried, sent, time } = setUp({ answers: [bad], rate: { perSecond: 1 } });
     const alerts = [1, 2, 3].map((n) => makeAlert(n));
@@ -224,7 +224,7 @@ describe('delivering a parcel', () => {
     expect(second.runAt).toBe(time.now + 60_000);
   });
 
-  test('an alert that cannot be composed takes no neighbour along and is told more plainly', async () => {
+  test('an alert that cannot be composed takes no neighbour along and is sent more plainly', async () => {
     const { run, sent } = setUp({ cannotCompose: (alert, format) => alert.itemId === 'item-2' && format === 'rich' });
     expect(await run([makeAlert(1), makeAlert(2), makeAlert(3)])).toEqual({ done: true });
     expect(sent.map(({ item, format }) => `${item} ${format}`)).toEqual(['item-1 rich', 'item-3 rich', 'item-2 plain']);

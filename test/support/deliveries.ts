@@ -1,4 +1,4 @@
-/** The delivery of parcels to a channel that does as it is told, with a clock and a queue of the test's own. */
+/** The delivery of parcels to a channel that does as it is announced, with a clock and a queue of the test's own. */
 import type { Alert, Destination } from '../../src/alert.ts';
 import type { Channel } from '../../src/channels/channel.ts';
 import { createAddressChanges } from '../../src/deliver/address-changes.ts';
@@ -52,20 +52,20 @@ export interface DeliveriesSetUp {
   /** In how many parts an alert is sent. Default: one. */
   partsOf?(alert: Alert): number;
   onMoved?(destination: Destination, address: string): Promise<void>;
-  /** Happens while a break is being told. */
-  whileTelling?(): Promise<void>;
+  /** Happens while an outage is being announced. */
+  whileAnnouncing?(): Promise<void>;
 }
 
 /** A queue of its own: jobs run in order of time, one by one, until none is left or `until` is reached. */
 export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
   const { partsOf = () => 1 } = options;
-  const { rate = {}, sender, shared, gathers = true, respond, onMoved = async () => {}, whileTelling } = options;
+  const { rate = {}, sender, shared, gathers = true, respond, onMoved = async () => {}, whileAnnouncing } = options;
   const { redis, prefix } = openTestRedis();
   const begun = Date.parse('2026-11-20T12:00:00Z');
   const time = { now: begun };
   const now = () => time.now;
   const sent: Sent[] = [];
-  const told: string[] = [];
+  const announced: string[] = [];
   /** Answers by destination, used up in order; none left: as `respond` says. */
   const answers: Record<string, DeliveryError[]> = {};
   const take = async (entry: Omit<Sent, 'at'>) => {
@@ -114,11 +114,11 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
     isSenders: async () => true,
     onBroken: async (what) => {
       broken.push(what);
-      await whileTelling?.();
-      told.push(`${what.isSender ? 'sender' : what.destination.address} broken: ${what.reason}`);
+      await whileAnnouncing?.();
+      announced.push(`${what.isSender ? 'sender' : what.destination.address} broken: ${what.reason}`);
     },
     onWell: async ({ destination, isSender }) => {
-      told.push(`${isSender ? 'sender' : destination.address} well`);
+      announced.push(`${isSender ? 'sender' : destination.address} well`);
     },
   });
   const jobs = new Map<string, { runAt: number; data: ParcelJob }>();
@@ -175,7 +175,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
   };
   const states = async (...numbers: number[]) =>
     Promise.all(numbers.map(async (n) => (await ledger.read(makeAlert(n).id))?.deliveries[0]?.state));
-  const ends = { sent, told, broken, dead, states };
+  const ends = { sent, announced, broken, dead, states };
   return {
     redis,
     prefix,
