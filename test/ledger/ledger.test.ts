@@ -1,21 +1,150 @@
-import { expect, test } from 'vitest';
+/** What the ledger says of alerts, whatever came first and however often it came. */
+import { describe, expect, test } from 'vitest';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { DESTINATION } from '../support/deliveries.ts';
-import { makeAlert } from '../support/numbered.ts';
+import { NO_DESTINATION } from '../../src/ledger/record.ts';
+import { destinationOf } from '../support/alerts.ts';
+import { hashOf, makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';
 
-test('an end stands that comes in the same moment as a failed try', async () => {
+const T0 = Date.parse('2026-11-20T12:00:00Z');
+const AT = '2026-11-20T12:00:00.000Z';
+const SLACK = destinationOf('slack', 'C1');
+const MAIL = destinationOf('email', 'ops@example.com');
+
+const setUp = () => {
   const { redis, prefix } = openTestRedis();
-  const ledger = createLedger(redis, prefix, () => Date.parse('2026-11-20T12:00:00Z'));
-  const alert = makeAlert(1);
-  const at = '2026-11-20T12:00:00.000Z';
-  await ledger.recordWaiting([{ destination: DESTINATION, alerts: [alert] }]);
-  const delivered = { state: 'delivered', attempt: { at, outcome: 'delivered', durationMs: 1 } } as const;
-  const waiting = { state: 'waiting', attempt: { at, outcome: 'retrying', durationMs: 1 } } as const;
-  await Promise.all([
-    ledger.recordAttempt(DESTINATION, [alert], delivered),
-    ledger.recordAttempt(DESTINATION, [alert], waiting),
-  ]);
-  expect((await ledger.read(alert.id))?.deliveries.map(({ state }) => state)).toEqual(['delivered']);
-  expect(await ledger.waitingByDestination()).toEqual({});
+  return { redis, prefix, ledger: createLedger(redis, prefix, () => T0) };
+};
+const parcel = (destination = SLACK, ...numbers: number[]) => ({
+  destination,
+  alerts: numbers.map((n) => makeAlert(n)),
+});
+const attempt = (outcome: 'delivered' | 'retrying' | 'dead', at = AT) => ({ at, outcome, durationMs: 5 });
+const DELIVERED = { state: 'delivered', attempt: attempt('delivered'), providerId: 'ts-1', handle: 'h' } as const;
+const RETRYING = { state: 'waiting', attempt: attempt('retrying') } as const;
+const DEAD = { state: 'dead', attempt: attempt('dead') } as const;
+
+describe('a waiting delivery', () => {
+  test('is counted once however often it is recorded, and keeps who asked for it first', async () => {
+    const { ledger } = setUp();
+    await ledger.recordWaiting([parcel(SLACK, 1, 2), parcel(MAIL, 1)], 'fallback 1');
+    await ledger.recordWaiting([parcel(SLACK, 1)], 'fallback 2');
+    expect(await ledger.waitingByDestination()).toEqual({ [SLACK.id]: 2, [MAIL.id]: 1 });
+    expect((await ledger.read(makeAlert(2).id))?.deliveries).toEqual([
+      {
+        state: 'waiting',
+        destination: { id: SLACK.id, kind: 'slack', label: SLACK.label },
+        at: AT,
+        attempts: [],
+        by: 'fallback 1',
+      },
+    ]);
+    expect((await ledger.read(makeAlert(1).id))?.deliveries.map(({ by }) => by)).toEqual(['fallback 1', 'fallback 1']);
+  });
+
+  test('is pending until it ends, as is what the ledger does not know', async () => {
+    const { ledger } = setUp();
+    await ledger.recordWaiting([parcel(SLACK, 1, 2)]);
+    await ledger.recordAttempt(SLACK, [makeAlert(1)], RETRYING);
+    expect(await ledger.pending(SLACK, parcel(SLACK, 1, 2, 3).alerts)).toEqual(parcel(SLACK, 1, 2, 3).alerts);
+    await ledger.recordAttempt(SLACK, [makeAlert(1)], DELIVERED);
+    await ledger.recordAttempt(SLACK, [makeAlert(2)], DEAD);
+    expect(await ledger.pending(SLACK, parcel(SLACK, 1, 2, 3).alerts)).toEqual([makeAlert(3)]);
+    expect(await ledger.pending(MAIL, [makeAlert(1)])).toEqual([makeAlert(1)]);
+  });
+
+  test('keeps its alert open, up to the last destination', async () => {
+    const { ledger } = setUp();
+    const track = makeAlert(1);
+    const late = makeAlert(2, { at: '2026-11-20T13:00:00.000Z' });
+    await ledger.recordWaiting([parcel(SLACK, 1), parcel(MAIL, 1), { destination: SLACK, alerts: [late] }]);
+    expect(await ledger.oldestOpen(track)).toBe(Date.parse(makeAlert(1).at));
+    await ledger.recordAttempt(SLACK, [makeAlert(1)], DELIVERED);
+    expect(await ledger.oldestOpen(track)).toBe(Date.parse(makeAlert(1).at));
+    await ledger.recordAttempt(MAIL, [makeAlert(1)], DEAD);
+    expect(await ledger.oldestOpen(track)).toBe(Date.parse(late.at));
+    expect(await ledger.oldestOpen({ ...track, protocol: 'another' })).toBeUndefined();
+    await ledger.recordAttempt(SLACK, [late], DELIVERED);
+    expect(await ledger.oldestOpen(track)).toBeUndefined();
+    expect(await ledger.waitingByDestination()).toEqual({});
+  });
+});
+
+describe('an attempt', () => {
+  test('that ended it says so, and a second delivery is reported as one', async () => {
+    const { ledger } = setUp();
+    await ledger.recordWaiting([parcel(SLACK, 1, 2)]);
+    expect(await ledger.recordAttempt(SLACK, [makeAlert(1)], DELIVERED)).toBe(false);
+    expect(await ledger.recordAttempt(SLACK, parcel(SLACK, 1, 2).alerts, DELIVERED)).toBe(true);
+    expect(await ledger.waitingByDestination()).toEqual({});
+    expect((await ledger.read(makeAlert(1).id))?.deliveries).toMatchObject([
+      { state: 'delivered', providerId: 'ts-1', handle: 'h', attempts: [DELIVERED.attempt, DELIVERED.attempt] },
+    ]);
+  });
+
+  test('of another job that will be retried does not undo the end', async () => {
+    const { ledger } = setUp();
+    await ledger.recordWaiting([parcel(SLACK, 1)]);
+    await ledger.recordAttempt(SLACK, [makeAlert(1)], DEAD);
+    await ledger.recordAttempt(SLACK, [makeAlert(1)], RETRYING);
+    expect((await ledger.read(makeAlert(1).id))?.deliveries[0]?.state).toBe('dead');
+    expect(await ledger.waitingByDestination()).toEqual({});
+  });
+
+  test('that ended it stands, though a failed one comes in the same moment', async () => {
+    const { ledger } = setUp();
+    await ledger.recordWaiting([parcel(SLACK, 1)]);
+    await Promise.all([
+      ledger.recordAttempt(SLACK, [makeAlert(1)], DELIVERED),
+      ledger.recordAttempt(SLACK, [makeAlert(1)], RETRYING),
+    ]);
+    expect((await ledger.read(makeAlert(1).id))?.deliveries.map(({ state }) => state)).toEqual(['delivered']);
+    expect(await ledger.waitingByDestination()).toEqual({});
+  });
+
+  test('is one of the last ten that are kept', async () => {
+    const { ledger } = setUp();
+    for (let n = 0; n < 12; n += 1) {
+      const at = `2026-11-20T12:00:${String(n).padStart(2, '0')}.000Z`;
+      await ledger.recordAttempt(SLACK, [makeAlert(1)], { ...RETRYING, attempt: attempt('retrying', at) });
+    }
+    const [record] = (await ledger.read(makeAlert(1).id))?.deliveries ?? [];
+    expect(record?.attempts.map(({ at }) => at.slice(17, 19))).toEqual([
+      '02',
+      '03',
+      '04',
+      '05',
+      '06',
+      '07',
+      '08',
+      '09',
+      '10',
+      '11',
+    ]);
+  });
+
+  test('of an alert without destination is recorded as such', async () => {
+    const { ledger } = setUp();
+    await ledger.recordAttempt(NO_DESTINATION, [makeAlert(1)], DEAD);
+    expect((await ledger.read(makeAlert(1).id))?.deliveries).toMatchObject([
+      { state: 'dead', destination: NO_DESTINATION },
+    ]);
+    expect(await ledger.waitingByDestination()).toEqual({});
+  });
+});
+
+test('an alert is found by its transaction in any case, without its item, and forgotten after 35 days', async () => {
+  const { redis, prefix, ledger } = setUp();
+  const hash = `0x${'ab'.repeat(32)}`;
+  const alert = makeAlert(1, { txHash: hash.toUpperCase().replace('0X', '0x') });
+  await ledger.recordWaiting([{ destination: SLACK, alerts: [alert] }]);
+  expect(await ledger.byTransaction(hash)).toEqual([alert.id]);
+  expect(await ledger.byTransaction(hashOf(9))).toEqual([]);
+  expect(await ledger.read(makeAlert(9).id)).toBeUndefined();
+  const record = await ledger.read(alert.id);
+  expect(record?.alert).toMatchObject({ id: alert.id, service: alert.service, itemId: alert.itemId, at: alert.at });
+  expect(record?.alert).not.toHaveProperty('item');
+  const days = (await redis.ttl(`${prefix}:alert:${alert.id}`)) / 86_400;
+  expect(days).toBeGreaterThan(34.9);
+  expect(days).toBeLessThanOrEqual(35);
 });

@@ -1,0 +1,47 @@
+/** Dead letters: kept whole, found by id, and removed only as they were read. */
+import { expect, test } from 'vitest';
+import { createDeadLetters, deadId } from '../../src/ledger/dead-letters.ts';
+import { destinationOf } from '../support/alerts.ts';
+import { makeAlert } from '../support/numbered.ts';
+import { openTestRedis } from '../support/redis.ts';
+
+const SLACK = destinationOf('slack', 'C1');
+
+const setUp = () => {
+  const { redis, prefix } = openTestRedis();
+  const dead = createDeadLetters(redis, prefix);
+  const add = async (n: number, at: string) => {
+    const letter = { alert: makeAlert(n), destination: SLACK, reason: 'unknown', message: 'gone', attempts: 2, at };
+    await dead.add(letter);
+    return { id: deadId(makeAlert(n), SLACK), ...letter };
+  };
+  return { dead, add };
+};
+
+test('are kept whole and listed by the time of their death', async () => {
+  const { dead, add } = setUp();
+  const second = await add(1, '2026-11-20T12:00:02.000Z');
+  const first = await add(2, '2026-11-20T12:00:01.000Z');
+  expect(await dead.list()).toEqual([first, second]);
+  expect(new Set(await dead.ids())).toEqual(new Set([first.id, second.id]));
+  expect(await dead.get([second.id, 'msg_unknown', first.id])).toEqual([second, first]);
+  expect(await dead.get([])).toEqual([]);
+  expect(await dead.count()).toBe(2);
+});
+
+test('one that died again after it was read stays', async () => {
+  const { dead, add } = setUp();
+  const read = await add(1, '2026-11-20T12:00:01.000Z');
+  const other = await add(2, '2026-11-20T12:00:01.000Z');
+  const again = await add(1, '2026-11-20T12:00:05.000Z');
+  expect(again.id).toBe(read.id);
+  await dead.remove([read, other]);
+  expect(await dead.list()).toEqual([again]);
+  await dead.remove([again]);
+  expect(await dead.count()).toBe(0);
+});
+
+test('an alert without destination has an id of its own', () => {
+  expect(deadId(makeAlert(1), undefined)).not.toBe(deadId(makeAlert(1), SLACK));
+  expect(deadId(makeAlert(1), undefined)).toBe(deadId(makeAlert(1), undefined));
+});

@@ -1,0 +1,37 @@
+/** The data of a job: what an older daemon wrote is read, what a newer one wrote is refused. */
+import { expect, test } from 'vitest';
+import { batchJob, batchJobId, parcelJob, parcelJobId, readParcelJob } from '../../src/queue/job.ts';
+import { destinationOf } from '../support/alerts.ts';
+import { makeAlert } from '../support/numbered.ts';
+
+const SLACK = destinationOf('slack', 'C1');
+const parcel = (...numbers: number[]) => ({ destination: SLACK, alerts: numbers.map((n) => makeAlert(n)) });
+
+test('a fresh job is rich, untried and readable', () => {
+  const job = parcelJob(parcel(1));
+  expect(job).toEqual({ v: 1, destination: SLACK, alerts: [makeAlert(1)], attempt: 0, format: 'rich' });
+  expect(readParcelJob(JSON.parse(JSON.stringify(job)))).toEqual(job);
+});
+
+test("a batch's job names its number under the name that Redis has always had", () => {
+  expect(batchJob(SLACK, 7)).toMatchObject({ alerts: [], gathering: 7 });
+  expect(batchJobId(SLACK, 7)).toBe(`gathering_${SLACK.id}_7`);
+});
+
+test('equal parcels have the same id; another alert, destination or nonce makes another', () => {
+  const id = parcelJobId(parcel(1, 2));
+  expect(parcelJobId(parcel(1, 2))).toBe(id);
+  const others = [
+    parcelJobId(parcel(1)),
+    parcelJobId({ ...parcel(1, 2), destination: destinationOf('slack', 'C2') }),
+    parcelJobId(parcel(1, 2), 'replay'),
+    parcelJobId(parcel(1, 2), 'another'),
+  ];
+  expect(new Set([id, ...others]).size).toBe(5);
+  // BullMQ takes no colon in a job's id.
+  expect([id, ...others].join()).not.toContain(':');
+});
+
+test.each([[{ v: 2 }], [{}], [null], ['text']])('a job of another version is refused: %j', (data) => {
+  expect(() => readParcelJob(data)).toThrow(/^a parcel of version (2|undefined): this daemon reads 1$/);
+});

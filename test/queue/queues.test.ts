@@ -1,0 +1,117 @@
+/** The parcels' queues: each parcel is one job, runs until it is done, and a canary shows that its queue moves. */
+import { expect, onTestFinished, test } from 'vitest';
+import type { ParcelJob } from '../../src/queue/job.ts';
+import { createParcelQueues, type ProcessParcel } from '../../src/queue/queues.ts';
+import { destinationOf } from '../support/alerts.ts';
+import { makeAlert } from '../support/numbered.ts';
+import { openTestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+
+const SLACK = destinationOf('slack', 'C1');
+const MAIL = destinationOf('email', 'ops@example.com');
+const parcel = (destination = SLACK, ...numbers: number[]) => ({
+  destination,
+  alerts: numbers.map((n) => makeAlert(n)),
+});
+
+const setUp = () => {
+  const { redis, prefix } = openTestRedis();
+  const queues = createParcelQueues({ redis, prefix, onError: () => {} });
+  onTestFinished(() => queues.close());
+  const countsOf = async (kind: string) => (await queues.counts()).find(({ name }) => name === `deliver-${kind}`);
+  const work = (process: ProcessParcel): void => {
+    const worker = queues.work('slack', 1, process);
+    onTestFinished(() => worker.stop(0));
+  };
+  return { queues, countsOf, work };
+};
+
+test('a parcel is one job of its kind, unless a nonce makes a repeat deliberate', async () => {
+  const { queues, countsOf } = setUp();
+  await queues.enqueue([parcel(SLACK, 1, 2), parcel(MAIL, 1), parcel(SLACK, 1, 2)]);
+  await queues.enqueue([parcel(SLACK, 1, 2)]);
+  expect(await countsOf('slack')).toMatchObject({ waiting: 1, delayed: 0 });
+  expect(await countsOf('email')).toMatchObject({ waiting: 1 });
+  await queues.enqueue([parcel(SLACK, 1, 2)], 'retry 1');
+  expect(await countsOf('slack')).toMatchObject({ waiting: 2 });
+});
+
+test('a job that is not done runs again with new data, and is gone once it is done', async () => {
+  const { queues, countsOf, work } = setUp();
+  const jobs: ParcelJob[] = [];
+  await queues.enqueue([parcel(SLACK, 1)]);
+  work(async (job) => {
+    jobs.push(job);
+    if (jobs.length === 2) return { done: true };
+    return { done: false, runAt: Date.now() + 50, data: { ...job, attempt: job.attempt + 1 } };
+  });
+  await until('two runs', () => jobs.length === 2);
+  expect(jobs.map(({ attempt, alerts }) => [attempt, alerts[0]?.id])).toEqual([
+    [0, makeAlert(1).id],
+    [1, makeAlert(1).id],
+  ]);
+  await until('the end', async () => (await countsOf('slack'))?.active === 0);
+  expect(await countsOf('slack')).toMatchObject({ waiting: 0, delayed: 0, failed: 0 });
+  await queues.enqueue([parcel(SLACK, 1)]);
+  await until('a third run: a done job is not remembered', () => jobs.length === 3);
+});
+
+test('a parcel that another alert may cover waits and is marked as such', async () => {
+  const { queues, countsOf, work } = setUp();
+  const enqueuedAt = Date.now();
+  await queues.enqueue([parcel(SLACK, 1)], undefined, 300);
+  expect(await countsOf('slack')).toMatchObject({ waiting: 0, delayed: 1 });
+  const runs: { job: ParcelJob; afterMs: number }[] = [];
+  work(async (job) => {
+    runs.push({ job, afterMs: Date.now() - enqueuedAt });
+    return { done: true };
+  });
+  await until('its run', () => runs.length === 1);
+  expect(runs[0]?.job.unlessTold).toBe(true);
+  expect(runs[0]?.afterMs).toBeGreaterThanOrEqual(250);
+});
+
+test('a batch has one job, however often it is queued', async () => {
+  const { queues, countsOf } = setUp();
+  await queues.enqueueBatch(SLACK, 3);
+  await queues.enqueueBatch(SLACK, 3);
+  expect(await countsOf('slack')).toMatchObject({ waiting: 1 });
+  await queues.enqueueBatch(SLACK, 4);
+  expect(await countsOf('slack')).toMatchObject({ waiting: 2 });
+});
+
+test('a canary comes through ahead of waiting parcels, and there is one at a time', async () => {
+  const { queues, countsOf, work } = setUp();
+  await queues.enqueue([parcel(SLACK, 1)]);
+  expect(await queues.sendCanary('slack')).toBe(0);
+  expect(await queues.sendCanary('slack')).toBe(0);
+  expect(await countsOf('slack')).toMatchObject({ waiting: 2 });
+  const before = Date.now();
+  const seenAtRun: number[] = [];
+  work(async () => {
+    seenAtRun.push(await queues.sendCanary('slack'));
+    return { done: true };
+  });
+  await until('the parcel', () => seenAtRun.length === 1);
+  expect(seenAtRun[0]).toBeGreaterThanOrEqual(before - 1);
+  expect(await queues.workers('slack')).toBe(1);
+  expect(await queues.workers('email')).toBe(0);
+});
+
+test('a stop lets a running job end, and aborts it after the grace', async () => {
+  const { queues } = setUp();
+  await queues.enqueue([parcel(SLACK, 1)]);
+  let isAborted = false;
+  let isRunning = false;
+  const worker = queues.work('slack', 1, async (_job, signal) => {
+    isRunning = true;
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    isAborted = true;
+    return { done: true };
+  });
+  await until('it runs', () => isRunning);
+  const begun = Date.now();
+  await worker.stop(200);
+  expect(isAborted).toBe(true);
+  expect(Date.now() - begun).toBeGreaterThanOrEqual(150);
+});
