@@ -17,14 +17,32 @@ import { type AttemptInput, type AttemptRun, type DependenciesOf, DONE, type Job
 import { transmit } from './transmit.ts';
 import { updateCircuit } from './update-circuit.ts';
 
-/** Once a run of a job. */
-export const JOB_STAGES = [refuse, lookUp, correlate, pause, batch, compose] as const;
+/** Once a run of a job. A stage that gives a verdict ends the run. */
+export const JOB_STAGES = [
+  refuse, // a destination that its receiver disabled: its deliveries die at once
+  lookUp, // in one round trip: new address, circuit, open batch, what is still to be sent
+  correlate, // alerts that another alert covers by now are left out
+  pause, // an open circuit: the job joins the batch of its destination, or waits
+  batch, // joins an open batch; a batch's own job waits for its send slot and seals it
+  compose, // alerts -> messages, each when its time comes
+] as const;
 
-/** Then once a message. */
-export const MESSAGE_STAGES = [defer, rest, send, settle] as const;
+/** Then once a message. A stage that gives a verdict ends the run. */
+export const MESSAGE_STAGES = [
+  defer, // waits for a send slot, or for the circuit; a fresh job joins the batch instead
+  rest, // a digest: the destination rests after it
+  send, // amends the message that it belongs to, or sends it: one or two attempts
+  settle, // what becomes of the job: the next message, a retry, a plainer format, a new address
+] as const;
 
-/** In `send`, once a try of a message: to amend an earlier message is one try, to send it by itself another. */
-export const ATTEMPT_STAGES = [transmit, decide, record, updateCircuit, report] as const;
+/** In `send`, once an attempt. */
+export const ATTEMPT_STAGES = [
+  transmit, // one request to the channel
+  decide, // what becomes of the message, by the answer and the retry policy
+  record, // ledger, dead letters, statistics
+  updateCircuit, // of the destination and of the sender behind it
+  report, // one log line, metrics
+] as const;
 
 export type DeliverDependencies = DependenciesOf<typeof JOB_STAGES> &
   Omit<DependenciesOf<typeof MESSAGE_STAGES>, 'attempt'> &
