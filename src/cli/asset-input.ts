@@ -1,6 +1,6 @@
 /** Assets as the operator hands them in: the service's own shape, no field left out. */
 import { z } from 'zod';
-import type { Breach } from '../config/rules.ts';
+import type { Breach } from '../config/breach.ts';
 import type { AssetInput } from '../service/client.ts';
 import type { ListKind } from './input.ts';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { CHANNEL_KINDS, type ChannelEntry, type ChannelKind } from '../alert.ts';
 import { addressesOf } from '../channels/registry.ts';
-import type { Breach } from '../config/rules.ts';
+import type { Breach } from '../config/breach.ts';
 import { channelEntry } from '../config/sections.ts';
 import type { ListKind } from './input.ts';
 

@@ -1,10 +1,10 @@
 /** Lists that the operator hands in as JSON or YAML, checked whole before anything is sent. */
 import { type Document, isScalar, isSeq, Scalar, visit, type YAMLSeq } from 'yaml';
 import { z } from 'zod';
+import type { Breach } from '../config/breach.ts';
 import { type Path, showKind, showPath, showValue } from '../config/display.ts';
 import { type Explanation, explain, ruleOf } from '../config/explain.ts';
 import { type Finding, toProblems } from '../config/findings.ts';
-import type { Breach } from '../config/rules.ts';
 import { createShape, type Shape } from '../config/shape.ts';
 import { parseYaml, type Syntax } from '../config/syntax.ts';
 import { readTree, type Tree } from '../config/tree.ts';

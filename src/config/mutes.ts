@@ -1,7 +1,7 @@
 /** The section `mutes` of the configuration, and what of it cannot be judged key by key. */
 import { z } from 'zod';
 import { duration, formatDuration, parseDuration } from '../schema/fields.ts';
-import type { Breach } from './rules.ts';
+import { type Breach, listOf, mapOf, type Values } from './breach.ts';
 
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const DEFAULT_MAX_LENGTH = '24h';
@@ -69,9 +69,6 @@ export const mutesSection = z.strictObject({
   windows: z.array(windowSection).prefault([]).describe('Mutes that come again by the clock.'),
 });
 
-type Values = Readonly<Record<string, unknown>>;
-
-const mapOf = (value: unknown): Values => (typeof value === 'object' && value !== null ? (value as Values) : {});
 const isFilled = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0);
 
 const NARROWS = ['protocols', 'detectors', 'destinations'];
@@ -90,7 +87,7 @@ const lengthBreaches = (path: Breach['path'], { from, to }: Values, maxMs: numbe
 export const muteBreaches = (config: Values): Breach[] => {
   const { windows, maxLength = DEFAULT_MAX_LENGTH } = mapOf(config.mutes);
   const maxMs = parseDuration(String(maxLength)) ?? Number.POSITIVE_INFINITY;
-  return (Array.isArray(windows) ? windows : []).flatMap((window: unknown, index) => {
+  return listOf(windows).flatMap((window, index) => {
     const path = ['mutes', 'windows', index];
     const values = mapOf(window);
     const isNarrow = NARROWS.some((key) => isFilled(values[key]));

@@ -4,23 +4,12 @@
  */
 import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
 import { httpUrl, parseDuration } from '../schema/fields.ts';
+import { type Breach, listOf, mapOf, type Values } from './breach.ts';
 import type { Path } from './display.ts';
 import { muteBreaches } from './mutes.ts';
 import { POLL_DEFAULTS } from './sections.ts';
 
-export interface Breach {
-  path: Path;
-  rule: string;
-}
-
-type Values = Readonly<Record<string, unknown>>;
-
-const mapOf = (value: unknown): Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Values) : {};
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-/** A key whose value could not be had, for want of a variable, is there all the same. */
+/** A key whose variable is missing has no value, but it is there. */
 const has = (values: Values, key: string): boolean => Object.hasOwn(values, key);
 
 const serviceNames = (config: Values): Breach[] => {

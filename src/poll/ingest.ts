@@ -3,14 +3,7 @@ import { type Alert, alertId, type Item, type ItemPage } from '../alert.ts';
 import { iso } from '../time.ts';
 import type { Cursor, Track } from './cursor.ts';
 import type { Identity, Seen } from './seen.ts';
-
-/** What one read wants of one track. */
-export interface Window {
-  track: Track;
-  cursor: Cursor;
-  /** Items dated at or before this were not asked for, whatever the service gives. */
-  since: number;
-}
+import type { Window } from './windows.ts';
 
 export interface IngestDependencies {
   seen: Seen;

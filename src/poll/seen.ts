@@ -1,5 +1,6 @@
 /** Identities of the items that are queued already, by track, so that overlap, sweep and crash repeats queue nothing twice. */
 import type { Cluster, Redis } from 'ioredis';
+import { chunksOf } from '../chunks.ts';
 import { type Track, trackKey } from './cursor.ts';
 
 export interface Identity {
@@ -31,15 +32,12 @@ export const createSeen = (redis: Redis | Cluster, prefix: string): Seen => {
   return {
     unknown: async (track, identities) => {
       const unknown: Identity[] = [];
-      for (let start = 0; start < identities.length; start += CHUNK) {
-        unknown.push(...(await unknownOf(keyOf(track), identities.slice(start, start + CHUNK))));
-      }
+      for (const chunk of chunksOf(identities, CHUNK)) unknown.push(...(await unknownOf(keyOf(track), chunk)));
       return unknown;
     },
     remember: async (track, identities) => {
-      for (let start = 0; start < identities.length; start += CHUNK) {
-        const pairs = identities.slice(start, start + CHUNK).flatMap(({ id, latest }) => [latest, id]);
-        await redis.zadd(keyOf(track), 'GT', ...pairs);
+      for (const chunk of chunksOf(identities, CHUNK)) {
+        await redis.zadd(keyOf(track), 'GT', ...chunk.flatMap(({ id, latest }) => [latest, id]));
       }
     },
     forget: async (track, before) => {

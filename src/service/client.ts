@@ -102,39 +102,13 @@ export interface ServiceClient {
 const DEFAULT_CONNECTIONS = 20;
 const DEFAULT_MAX_BODY_BYTES = 20_000_000;
 
-/** Opens no connection yet. Throws a `UsageError` for a key that no header can carry. */
-export const createServiceClient = (options: ServiceOptions): ServiceClient => {
-  const { service, now = Date.now } = options;
-  const { name, pageSize, arrayParams } = service;
-  const { listStyle = () => arrayParams } = options;
-  const transport = createTransport({
-    name,
-    baseUrl: service.baseUrl,
-    apiKey: service.apiKey,
-    timeoutMs: service.timeout,
-    connections: options.connections ?? DEFAULT_CONNECTIONS,
-    maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
-    now,
-  });
-  const query = (params: Params, style = listStyle()) => queryString(params, style);
-  const sized = (params: Params): Params => ({ ...params, pageSize: params.pageSize ?? pageSize });
+type Transport = ReturnType<typeof createTransport>;
 
-  const get = <T>(
-    label: Pick<RequestLabel, 'endpoint' | 'protocol'>,
-    path: string,
-    decode: Decode<T>,
-    signal: AbortSignal,
-  ) => transport.ask({ method: 'GET', ...label, path }, decode, signal);
-
+/** The endpoints that change something. */
+const changes = (transport: Transport): Pick<ServiceClient, 'createProtocol' | 'addAssets' | 'replaceChannels'> => {
   const change = (label: RequestLabel, body: object, signal: AbortSignal) =>
     transport.ask({ ...label, path: `/${label.endpoint}`, body }, decodeConfirmation, signal);
-
   return {
-    name,
-    listProtocols: async ({ pageNumber, pageSize: size, hideAssets }, signal) => {
-      const path = `/protocols${query(sized({ pageNumber, pageSize: size, hideAssets }))}`;
-      return get({ endpoint: 'protocols' }, path, decodeProtocolPage, signal);
-    },
     createProtocol: (body, signal) =>
       change({ method: 'POST', endpoint: 'protocols/create', protocol: body.protocolName }, body, signal),
     addAssets: (body, signal) =>
@@ -142,6 +116,28 @@ export const createServiceClient = (options: ServiceOptions): ServiceClient => {
     replaceChannels: (body, signal) => {
       const endpoint = 'protocols/notification-channels/replace';
       return change({ method: 'PATCH', endpoint, protocol: body.protocolId }, body, signal);
+    },
+  };
+};
+
+type Reads = 'listProtocols' | 'listInspections' | 'inspectionStats' | 'settings' | 'listNotifications';
+
+/** The endpoints that only read. */
+const reads = (transport: Transport, pageSize: number, listStyle: () => ArrayParams): Pick<ServiceClient, Reads> => {
+  const query = (params: Params, style = listStyle()) => queryString(params, style);
+  const sized = (params: Params): Params => ({ ...params, pageSize: params.pageSize ?? pageSize });
+  const get = <T>(
+    label: Pick<RequestLabel, 'endpoint' | 'protocol'>,
+    path: string,
+    decode: Decode<T>,
+    signal: AbortSignal,
+  ) => transport.ask({ method: 'GET', ...label, path }, decode, signal);
+
+  // Each is async, so that a query that cannot be written rejects and does not throw.
+  return {
+    listProtocols: async ({ pageNumber, pageSize: size, hideAssets }, signal) => {
+      const path = `/protocols${query(sized({ pageNumber, pageSize: size, hideAssets }))}`;
+      return get({ endpoint: 'protocols' }, path, decodeProtocolPage, signal);
     },
     listInspections: async (asked, signal) => {
       const path = `${protocolPath(asked)}/inspections${query(sized(inspectionParams(asked)))}`;
@@ -159,6 +155,27 @@ export const createServiceClient = (options: ServiceOptions): ServiceClient => {
       const decode = decodePage((raw) => decodeNotification(raw, asked.protocols));
       return get({ endpoint: 'notifications', protocol: asked.protocols.join(', ') }, path, decode, signal);
     },
+  };
+};
+
+/** Opens no connection yet. Throws a `UsageError` for a key that no header can carry. */
+export const createServiceClient = (options: ServiceOptions): ServiceClient => {
+  const { service, now = Date.now } = options;
+  const { name, pageSize, arrayParams } = service;
+  const { listStyle = () => arrayParams } = options;
+  const transport = createTransport({
+    name,
+    baseUrl: service.baseUrl,
+    apiKey: service.apiKey,
+    timeoutMs: service.timeout,
+    connections: options.connections ?? DEFAULT_CONNECTIONS,
+    maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+    now,
+  });
+  return {
+    name,
+    ...reads(transport, pageSize, listStyle),
+    ...changes(transport),
     heldForMs: transport.heldForMs,
     close: () => transport.close(),
   };

@@ -4,6 +4,7 @@
  * is asked for by its transaction, and only an answer that surely looked there makes it gone.
  */
 import type { Item } from '../alert.ts';
+import { chunksOf } from '../chunks.ts';
 import type { ServiceClient } from './client.ts';
 import type { ServiceClock } from './clock.ts';
 import { fromInspection } from './feed.ts';
@@ -72,8 +73,8 @@ export const createLookup = (client: ServiceClient, clock: ServiceClock): Lookup
 
   return async (protocol, wanted, signal) => {
     const sightings = new Map<string, Sighting>();
-    for (let start = 0; start < wanted.length; start += IDS_PER_REQUEST) {
-      const ids = wanted.slice(start, start + IDS_PER_REQUEST).map(({ itemId }) => itemId);
+    for (const chunk of chunksOf(wanted, IDS_PER_REQUEST)) {
+      const ids = chunk.map(({ itemId }) => itemId);
       for (const item of await byIds(protocol, ids, signal)) sightings.set(item.itemId, { kind: 'found', item });
     }
     for (const { itemId, txHash } of wanted) {

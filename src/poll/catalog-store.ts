@@ -1,0 +1,69 @@
+/** The catalog of each service in Redis, whole, with a copy in memory that is read again only when it changed. */
+import { randomUUID } from 'node:crypto';
+import type { Cluster, Redis } from 'ioredis';
+import type { ListedAsset, ListedProtocol } from '../alert.ts';
+
+export interface CatalogEntry extends ListedProtocol {
+  /** Listings in a row that did not have it. A page that shifted must not end a protocol's polling. */
+  missed: number;
+  /** Absent until they were listed once. */
+  assets?: ListedAsset[];
+  /**
+   * Epoch milliseconds by our clock: the listing before the first that had it, for the very first one the first question.
+   * Nobody could read its items since then. Absent while the config leaves the protocol out.
+   */
+  owedSince?: number;
+}
+
+export type Entries = ReadonlyMap<string, CatalogEntry>;
+
+export const byName = (entries: readonly CatalogEntry[]): Entries =>
+  new Map(entries.map((entry) => [entry.name, entry]));
+
+interface Cached {
+  version: string;
+  entries: Entries;
+}
+
+export const createCatalogStore = (redis: Redis | Cluster, prefix: string) => {
+  const cache = new Map<string, Cached>();
+  const keyOf = (service: string): string => `${prefix}:catalog:${service}`;
+
+  const save = async (service: string, catalog: Cached): Promise<Entries> => {
+    const { version, entries } = catalog;
+    await redis.hset(keyOf(service), { version, entries: JSON.stringify([...entries.values()]) });
+    cache.set(service, catalog);
+    return entries;
+  };
+
+  const load = async (service: string): Promise<Entries> => {
+    const version = (await redis.hget(keyOf(service), 'version')) ?? '';
+    const cached = cache.get(service);
+    if (cached?.version === version) return cached.entries;
+    // Redis lost its data: what we know is better than nothing, and is put back.
+    if (cached && version === '') return save(service, cached);
+    const json = await redis.hget(keyOf(service), 'entries');
+    const entries = byName(json === null ? [] : (JSON.parse(json) as CatalogEntry[]));
+    cache.set(service, { version, entries });
+    return entries;
+  };
+
+  return {
+    /** The same map as long as nothing changed; empty before the first listing. */
+    load,
+    /** A new version only where something changed: every daemon reads it whole. */
+    keep: async (service: string, known: Entries, entries: Entries): Promise<void> => {
+      const isSame = JSON.stringify([...entries.values()]) === JSON.stringify([...known.values()]);
+      if (!isSame) await save(service, { version: randomUUID(), entries });
+    },
+    /** Notes when the service was asked for the first time; a later question changes nothing. */
+    begin: async (service: string, at: number): Promise<void> => {
+      await redis.hsetnx(keyOf(service), 'listedAt', at);
+    },
+    /** When the last listing that came was asked for, in epoch milliseconds; before the first, the first question. */
+    listedAt: async (service: string): Promise<number> => Number(await redis.hget(keyOf(service), 'listedAt')),
+    setListedAt: async (service: string, at: number): Promise<void> => {
+      await redis.hset(keyOf(service), 'listedAt', at);
+    },
+  };
+};
