@@ -10,7 +10,7 @@ import { createExplainSuppression } from '../features/suppression/explain.ts';
 import type { AlertRecord } from '../ledger/ledger.ts';
 import { createLogger } from '../ops/log.ts';
 import { createMetrics } from '../ops/metrics.ts';
-import { createCatalog } from '../poll/catalog.ts';
+import { type Catalog, type CatalogEntry, createCatalog } from '../poll/catalog.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { createScrubber } from '../secret.ts';
 import { listProtocols, openServices } from '../service/open.ts';
@@ -49,6 +49,21 @@ const openRedis = async (
   }
 };
 
+/** The catalog's entry of a protocol, listed anew. Throws a `UsageError` where no service has it. */
+const findListed = async (
+  name: string,
+  { services }: Config,
+  catalog: Pick<Catalog, 'refresh' | 'protocolOf'>,
+  signal: AbortSignal,
+): Promise<CatalogEntry> => {
+  for (const { name: service } of services) {
+    await catalog.refresh(service, signal);
+    const entry = await catalog.protocolOf({ service, protocol: name });
+    if (entry) return entry;
+  }
+  throw new UsageError(`no service lists a protocol '${name}' that the config includes`);
+};
+
 export const openTestCommand = async (config: Config, signal: AbortSignal): Promise<TestCommand> => {
   const scrub = createScrubber(collectSecrets(config));
   const log = createLogger({ level: 'fatal', scrub });
@@ -72,19 +87,10 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
   const delivering = openDelivery({ ...shared, scrub, dispatching });
   let stopWorkers = async (): Promise<void> => {};
 
-  const find = async (name: string) => {
-    for (const { name: service } of config.services) {
-      await catalog.refresh(service, signal);
-      const entry = await catalog.protocolOf({ service, protocol: name });
-      if (entry) return entry;
-    }
-    throw new UsageError(`no service lists a protocol '${name}' that the config includes`);
-  };
-
   return {
     address: (kind, to) => destinationsAt(kind, to, settings),
     protocol: async (name) => {
-      const entries = channelsOf(name, await find(name), settings.overrides);
+      const entries = channelsOf(name, await findListed(name, config, catalog, signal), settings.overrides);
       const { destinations, problems } = routeEntries(entries, settings);
       if (destinations.length === 0) throw new UsageError(`${name}: ${problems.join('; ') || 'it has no channels'}`);
       return destinations;

@@ -21,6 +21,44 @@ const short = (hash: string): string => shortenMiddle(hash, { head: 10, tail: 6 
 const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+type Paint = (colour: keyof typeof COLOURS, text: string) => string;
+
+const openingText = ({ service, webhook }: SandboxAddresses, opsUrl: string): string =>
+  [
+    'Tocsin demo: a fake monitoring service and fake receivers of every kind, a private Redis, and the real daemon between.',
+    `  status page   ${opsUrl}/`,
+    `  metrics       ${opsUrl}/metrics   health ${opsUrl}/livez ${opsUrl}/readyz`,
+    `  service       ${service.url}   webhooks end at ${webhook.url}`,
+    '  Shown are critical inspections and stored notifications. A notification about a critical inspection is not sent',
+    '  where the inspection was. Ctrl-C ends the demo.',
+    '',
+    '',
+  ].join('\n');
+
+const producedText = ({ source, txHash, id, message, protocol }: ProducedEvent, paint: Paint): string => {
+  const what = source === 'notifications' ? 'notification' : 'critical';
+  const subject = message === undefined ? short(txHash ?? id) : shorten(cleanLine(message), 60);
+  return `${paint('red', what.padEnd(12))} ${shorten(cleanLine(protocol), 30)}: ${subject}`;
+};
+
+/** `origin`: the event that it delivers, where that is known. */
+const receivedText = (event: ReceivedEvent, origin: ProducedEvent | undefined, paint: Paint): string => {
+  const took = origin === undefined ? '' : `after ${seconds(latencyOf(event, origin))}`;
+  const subject = origin?.txHash ?? event.txHashes[0];
+  const about = subject === undefined ? '' : ` ${short(subject)}`;
+  return `${paint('green', 'delivered')}    ${shorten(event.destination, 44)}${about} ${paint('dim', took)}`;
+};
+
+const latencyOf = (event: ReceivedEvent, origin: ProducedEvent): number => Math.max(0, event.at - origin.at);
+
+const latencyText = (kind: string, latencies: readonly number[]): string => {
+  const sorted = latencies.toSorted((a, b) => a - b);
+  const [half, most] = [quantile(sorted, 0.5), quantile(sorted, 0.99)].map(seconds);
+  return `  ${kind.padEnd(9)} ${String(sorted.length).padStart(5)} messages, latency p50 ${half}, p99 ${most}\n`;
+};
+
 export const createAccount = ({ write, isTty }: Pick<CommandContext, 'write' | 'isTty'>): Account => {
   const latencies = new Map<string, number[]>(KINDS.map((kind) => [kind, []]));
   const sums = createDemoSums(KINDS);
@@ -28,55 +66,29 @@ export const createAccount = ({ write, isTty }: Pick<CommandContext, 'write' | '
   let begun = 0;
   let complete = false;
 
-  const paint = (colour: keyof typeof COLOURS, text: string): string =>
-    isTty ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text;
+  const paint: Paint = (colour, text) => (isTty ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text);
   const line = (at: number, who: string, text: string): void => write(`${timeOfDay(at)}  ${who.padEnd(9)} ${text}\n`);
 
   const tellProduced = (event: ProducedEvent): void => {
     inspections += event.source === 'inspections' ? 1 : 0;
     if (event.source === 'inspections' && event.assessment !== 'critical') return;
     sums.produced(event);
-    const what = event.source === 'notifications' ? 'notification' : 'critical';
-    const subject =
-      event.message === undefined ? short(event.txHash ?? event.id) : shorten(cleanLine(event.message), 60);
-    line(event.at, 'service', `${paint('red', what.padEnd(12))} ${shorten(cleanLine(event.protocol), 30)}: ${subject}`);
+    line(event.at, 'service', producedText(event, paint));
   };
 
   const tellReceived = (event: ReceivedEvent): void => {
     const origin = sums.received(event);
-    const latencyMs = origin && Math.max(0, event.at - origin.at);
-    if (latencyMs !== undefined) latencies.get(event.kind)?.push(latencyMs);
-    const took = latencyMs === undefined ? '' : `after ${(latencyMs / 1000).toFixed(1)} s`;
-    const subject = origin?.txHash ?? event.txHashes[0];
-    const about = subject === undefined ? '' : ` ${short(subject)}`;
-    line(
-      event.at,
-      event.kind,
-      `${paint('green', 'delivered')}    ${shorten(event.destination, 44)}${about} ${paint('dim', took)}`,
-    );
+    if (origin) latencies.get(event.kind)?.push(latencyOf(event, origin));
+    line(event.at, event.kind, receivedText(event, origin, paint));
     if (complete || [...latencies.values()].some((each) => each.length === 0)) return;
     complete = true;
-    line(
-      event.at,
-      'demo',
-      `delivered on all four channel kinds, ${((event.at - begun) / 1000).toFixed(1)} s after the start`,
-    );
+    line(event.at, 'demo', `delivered on all four channel kinds, ${seconds(event.at - begun)} after the start`);
   };
 
   return {
-    opening: ({ service, webhook }, opsUrl) => {
+    opening: (addresses, opsUrl) => {
       begun = Date.now();
-      write(
-        [
-          'Tocsin demo: a fake monitoring service and fake receivers of every kind, a private Redis, and the real daemon between.',
-          `  status page   ${opsUrl}/`,
-          `  metrics       ${opsUrl}/metrics   health ${opsUrl}/livez ${opsUrl}/readyz`,
-          `  service       ${service.url}   webhooks end at ${webhook.url}`,
-          '  Only criticals and stored notifications are shown; a notification of a critical is told with it. Ctrl-C ends it.',
-          '',
-          '',
-        ].join('\n'),
-      );
+      write(openingText(addresses, opsUrl));
     },
     tell: (event) => {
       if (event.type === 'produced') tellProduced(event);
@@ -84,17 +96,11 @@ export const createAccount = ({ write, isTty }: Pick<CommandContext, 'write' | '
     },
     closing: () => {
       const { alerts, delivered, withInspection } = sums.sums();
-      const along = withInspection === 0 ? '' : `, ${withInspection} of them notifications told with their inspection`;
+      const along =
+        withInspection === 0 ? '' : `, ${withInspection} of them notifications that their inspection's alert covers`;
       write(`\n${inspections} inspections produced. `);
       write(`${alerts} alerts: ${delivered} delivered on every kind${along}; ${alerts - delivered} waiting.\n`);
-      for (const kind of KINDS) {
-        const sorted = (latencies.get(kind) ?? []).toSorted((a, b) => a - b);
-        const half = (quantile(sorted, 0.5) / 1000).toFixed(1);
-        const most = (quantile(sorted, 0.99) / 1000).toFixed(1);
-        write(
-          `  ${kind.padEnd(9)} ${String(sorted.length).padStart(5)} messages, latency p50 ${half} s, p99 ${most} s\n`,
-        );
-      }
+      for (const kind of KINDS) write(latencyText(kind, latencies.get(kind) ?? []));
     },
   };
 };

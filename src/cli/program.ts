@@ -9,6 +9,53 @@ import { operatorCommands } from './operator-commands.ts';
 import { receiverCommands } from './receiver-commands.ts';
 import { serviceCommands } from './service-commands.ts';
 
+const sandboxCommands = ({ command }: CommandMaker): Command[] => [
+  command(
+    'demo',
+    'try the whole system on this machine, with a fake service and fake receivers',
+    async () => (await import('./demo.ts')).demo,
+  )
+    .option('--for <duration>', 'stop after this long, like 30s; default: at Ctrl-C')
+    .option('--seed <number>', 'seed of the random traffic; the same seed gives the same traffic'),
+  command(
+    'sandbox',
+    'run only the fake service and the fake receivers, to develop against',
+    async () => (await import('./sandbox.ts')).sandbox,
+  )
+    .option('--host <address>', 'where to listen', '127.0.0.1')
+    .option('--public-host <name>', 'host name in the URLs that it prints; default: --host')
+    .option('--port <number>', 'port of the service; the receivers listen on the next ports', '9900')
+    .option('--seed <number>', 'seed of the random traffic; the same seed gives the same traffic')
+    .option('--quiet', 'start without traffic')
+    .addOption(jsonOption()),
+];
+
+const daemonCommands = ({ command }: CommandMaker): Command[] => [
+  command(
+    'test',
+    'send a sample alert, marked as a test, through the real queue',
+    async () => (await import('./test.ts')).test,
+  )
+    .option('--protocol <name>', "send it to this protocol's channels")
+    .option('--channel <kind>', 'or to one address, given with --to, of this channel kind')
+    .option('--to <address>', 'that address')
+    .option('--timeout <duration>', 'how long to wait until it is delivered', '60s')
+    .addOption(jsonOption()),
+  command(
+    'status',
+    'show services, protocols, destinations, queues and what needs attention',
+    async () => (await import('./status.ts')).status,
+  ).addOption(jsonOption()),
+  command(
+    'audit',
+    'compare what the services list with what was delivered, and queue again what is missing',
+    async () => (await import('./audit.ts')).audit,
+  )
+    .option('--since <moment>', 'compare what was written since then: a date-time, or a duration back like 24h', '24h')
+    .option('--dry-run', 'only report; queue nothing again')
+    .addOption(jsonOption()),
+];
+
 /** Commands are imported when they run: `check` need not wait for the channels' libraries. */
 const commands = (make: CommandMaker): Command[] => {
   const { command } = make;
@@ -21,51 +68,8 @@ const commands = (make: CommandMaker): Command[] => {
     command('check', 'print every problem in the config', async () => (await import('./check.ts')).check)
       .option('--online', 'also ask the services, Redis and every channel whether they answer')
       .addOption(jsonOption()),
-    command(
-      'demo',
-      'try the whole system on this machine, with a fake service and fake receivers',
-      async () => (await import('./demo.ts')).demo,
-    )
-      .option('--for <duration>', 'stop after this long, like 30s; default: at Ctrl-C')
-      .option('--seed <number>', 'seed of the random traffic; the same seed gives the same traffic'),
-    command(
-      'sandbox',
-      'run only the fake service and the fake receivers, to develop against',
-      async () => (await import('./sandbox.ts')).sandbox,
-    )
-      .option('--host <address>', 'where to listen', '127.0.0.1')
-      .option('--public-host <name>', 'host name in the URLs that it prints; default: --host')
-      .option('--port <number>', 'port of the service; the receivers listen on the next ports', '9900')
-      .option('--seed <number>', 'seed of the random traffic; the same seed gives the same traffic')
-      .option('--quiet', 'start without traffic')
-      .addOption(jsonOption()),
-    command(
-      'test',
-      'send a sample alert, marked as a test, through the real queue',
-      async () => (await import('./test.ts')).test,
-    )
-      .option('--protocol <name>', "send it to this protocol's channels")
-      .option('--channel <kind>', 'or to one address, given with --to, of this channel kind')
-      .option('--to <address>', 'that address')
-      .option('--timeout <duration>', 'how long to wait until it is delivered', '60s')
-      .addOption(jsonOption()),
-    command(
-      'status',
-      'show services, protocols, destinations, queues and what needs attention',
-      async () => (await import('./status.ts')).status,
-    ).addOption(jsonOption()),
-    command(
-      'audit',
-      'compare what the services list with what was delivered, and queue again what is missing',
-      async () => (await import('./audit.ts')).audit,
-    )
-      .option(
-        '--since <moment>',
-        'compare what was written since then: a date-time, or a duration back like 24h',
-        '24h',
-      )
-      .option('--dry-run', 'only report; queue nothing again')
-      .addOption(jsonOption()),
+    ...sandboxCommands(make),
+    ...daemonCommands(make),
     ...operatorCommands(make),
     ...serviceCommands(make),
     ...receiverCommands(make),

@@ -73,24 +73,26 @@ const refusal = (status: number, message: string): Judgement<WebhookRaw> => ({
   code: message,
 });
 
+const limited = (waitMs: number) => ({
+  status: 429,
+  headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
+  body: { error: 'too many requests' },
+});
+
+/** Counts one more of this id; only the latest ids are kept. */
+const countOne = (occurrences: Map<string, number>, id: string): number => {
+  const occurrence = (occurrences.get(id) ?? 0) + 1;
+  if (id === '') return 1;
+  occurrences.set(id, occurrence);
+  const [oldest = ''] = occurrences.keys();
+  if (occurrences.size > IDS_KEPT) occurrences.delete(oldest);
+  return occurrence;
+};
+
 export const createWebhookReceiver = (options: WebhookReceiverOptions = {}): WebhookReceiver => {
   const { secret = [], secrets = {}, toleranceMs = 300_000, now = Date.now, host = '127.0.0.1' } = options;
-  const limited = (waitMs: number) => ({
-    status: 429,
-    headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
-    body: { error: 'too many requests' },
-  });
   const desk = createDesk<WebhookRaw>('webhook', limited, options);
   const occurrences = new Map<string, number>();
-
-  const count = (id: string): number => {
-    const occurrence = (occurrences.get(id) ?? 0) + 1;
-    if (id === '') return 1;
-    occurrences.set(id, occurrence);
-    const [oldest = ''] = occurrences.keys();
-    if (occurrences.size > IDS_KEPT) occurrences.delete(oldest);
-    return occurrence;
-  };
 
   const secretsFor = (path: string): readonly string[] => {
     const own = secrets[path];
@@ -108,7 +110,7 @@ export const createWebhookReceiver = (options: WebhookReceiverOptions = {}): Web
     const value = parseJson(bodyText);
     if (!isObject(value)) return refusal(400, 'the body must be a JSON object');
     const id = String(headers['webhook-id'] ?? '');
-    const occurrence = count(id);
+    const occurrence = countOne(occurrences, id);
     return {
       answer: { status: 200, body: { received: true } },
       code: '200',

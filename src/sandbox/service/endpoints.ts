@@ -53,61 +53,74 @@ const countStats = (found: readonly SandboxInspection[], call: Call): JsonValue 
   }
 };
 
-export const createEndpoints = ({
+const byName = (protocols: ProtocolBook, { apiKey, protocol }: Call): SandboxProtocol => {
+  const found = protocols.byName(apiKey, protocol);
+  if (!found) throw new Refusal(404, 'no such protocol');
+  return found;
+};
+
+const byId = (protocols: ProtocolBook, apiKey: string, body: JsonObject): SandboxProtocol => {
+  const found = protocols.byId(apiKey, readText(body, 'protocolId'));
+  if (!found) throw new Refusal(404, 'no such protocol');
+  return found;
+};
+
+type Endpoints<Name extends Endpoint> = Record<Name, (call: Call) => JsonValue>;
+
+type ProtocolEndpoint = 'listProtocols' | 'createProtocol' | 'addAssets' | 'replaceChannels' | 'protocolSettings';
+
+const protocolEndpoints = ({ protocols }: EndpointDependencies): Endpoints<ProtocolEndpoint> => ({
+  listProtocols: ({ apiKey, query, quirks }) => {
+    const page = cutPage(protocols.list(apiKey), query, quirks);
+    const written = page.items.map((protocol) => ({
+      protocols: writeProtocol(protocol, query.flag('hideAssets'), quirks),
+    }));
+    return quirks.listing === 'split'
+      ? written.map((element) => wrapPage([element], page, quirks))
+      : [wrapPage(written, page, quirks)];
+  },
+  createProtocol: ({ apiKey, body }) => {
+    const fields = readObject(body);
+    const name = readText(fields, 'protocolName');
+    if (protocols.byName(apiKey, name)) throw new Refusal(409, 'a protocol of that name exists');
+    const { protocolId } = protocols.add(apiKey, {
+      name,
+      ...(fields.assets === undefined ? {} : { assets: readAssets(fields) }),
+      ...(fields.notificationChannels === undefined ? {} : { channels: readChannels(fields) }),
+    });
+    return { protocolId, message: 'Protocol created' };
+  },
+  addAssets: ({ apiKey, body }) => {
+    const fields = readObject(body);
+    const protocol = byId(protocols, apiKey, fields);
+    return { message: 'Assets added', changes: { ...protocols.addAssets(protocol, readAssets(fields)) } };
+  },
+  replaceChannels: ({ apiKey, body }) => {
+    const fields = readObject(body);
+    protocols.replaceChannels(byId(protocols, apiKey, fields), readChannels(fields));
+    return { message: 'Notification channels replaced' };
+  },
+  protocolSettings: (call) => {
+    const protocol = byName(protocols, call);
+    if (call.quirks.settings === 'missing') throw new Refusal(404, 'no settings');
+    if (call.quirks.settings === 'null') return null;
+    return call.quirks.settings === 'empty' ? {} : writeSettings(protocol, call.quirks);
+  },
+});
+
+const itemEndpoints = ({
   protocols,
   items,
   random,
   onPage,
-}: EndpointDependencies): Record<Endpoint, (call: Call) => JsonValue> => {
-  const byName = ({ apiKey, protocol }: Call): SandboxProtocol => {
-    const found = protocols.byName(apiKey, protocol);
-    if (!found) throw new Refusal(404, 'no such protocol');
-    return found;
-  };
-
-  const byId = (apiKey: string, body: JsonObject): SandboxProtocol => {
-    const found = protocols.byId(apiKey, readText(body, 'protocolId'));
-    if (!found) throw new Refusal(404, 'no such protocol');
-    return found;
-  };
-
+}: EndpointDependencies): Endpoints<Exclude<Endpoint, ProtocolEndpoint>> => {
   const inspectionsFor = (call: Call): { protocol: SandboxProtocol; found: SandboxInspection[] } => {
-    const protocol = byName(call);
+    const protocol = byName(protocols, call);
     const wanted = createInspectionFilter(call.query, call.place, call.quirks);
     return { protocol, found: items.inspections(protocol).filter(wanted) };
   };
 
   return {
-    listProtocols: ({ apiKey, query, quirks }) => {
-      const page = cutPage(protocols.list(apiKey), query, quirks);
-      const written = page.items.map((protocol) => ({
-        protocols: writeProtocol(protocol, query.flag('hideAssets'), quirks),
-      }));
-      return quirks.listing === 'split'
-        ? written.map((element) => wrapPage([element], page, quirks))
-        : [wrapPage(written, page, quirks)];
-    },
-    createProtocol: ({ apiKey, body }) => {
-      const fields = readObject(body);
-      const name = readText(fields, 'protocolName');
-      if (protocols.byName(apiKey, name)) throw new Refusal(409, 'a protocol of that name exists');
-      const { protocolId } = protocols.add(apiKey, {
-        name,
-        ...(fields.assets === undefined ? {} : { assets: readAssets(fields) }),
-        ...(fields.notificationChannels === undefined ? {} : { channels: readChannels(fields) }),
-      });
-      return { protocolId, message: 'Protocol created' };
-    },
-    addAssets: ({ apiKey, body }) => {
-      const fields = readObject(body);
-      const protocol = byId(apiKey, fields);
-      return { message: 'Assets added', changes: { ...protocols.addAssets(protocol, readAssets(fields)) } };
-    },
-    replaceChannels: ({ apiKey, body }) => {
-      const fields = readObject(body);
-      protocols.replaceChannels(byId(apiKey, fields), readChannels(fields));
-      return { message: 'Notification channels replaced' };
-    },
     listInspections: (call) => {
       const { protocol, found } = inspectionsFor(call);
       const page = cutPage(sortItems(found, call.query, call.quirks, random), call.query, call.quirks);
@@ -117,12 +130,6 @@ export const createEndpoints = ({
       return wrapPage(written, page, call.quirks);
     },
     inspectionStats: (call) => countStats(inspectionsFor(call).found, call),
-    protocolSettings: (call) => {
-      const protocol = byName(call);
-      if (call.quirks.settings === 'missing') throw new Refusal(404, 'no settings');
-      if (call.quirks.settings === 'null') return null;
-      return call.quirks.settings === 'empty' ? {} : writeSettings(protocol, call.quirks);
-    },
     listNotifications: ({ apiKey, query, quirks }) => {
       const names = query.many('protocolName');
       if (!names && quirks.withoutNames === 'reject') throw new Refusal(400, 'protocolName is required');
@@ -140,3 +147,8 @@ export const createEndpoints = ({
     },
   };
 };
+
+export const createEndpoints = (dependencies: EndpointDependencies): Endpoints<Endpoint> => ({
+  ...protocolEndpoints(dependencies),
+  ...itemEndpoints(dependencies),
+});

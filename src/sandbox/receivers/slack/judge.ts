@@ -6,7 +6,7 @@ import type { Form } from '../form.ts';
 import type { SlackAccess } from './access.ts';
 import type { SlackFile, SlackFiles } from './files.ts';
 import { readableText, readSlackMessage, type SlackMessage, type SlackRefusal } from './message.ts';
-import { CHANNEL_ID, createPosted } from './posted.ts';
+import { CHANNEL_ID, createPosted, type Posted } from './posted.ts';
 
 export interface SlackRaw extends SlackMessage {
   method: 'chat.postMessage' | 'files.completeUploadExternal' | 'webhook';
@@ -75,11 +75,10 @@ const payloadOf = ({ fields }: Form): JsonObject | undefined => {
   return isObject(payload) ? payload : undefined;
 };
 
-export const createSlackJudge = (rules: SlackRules, files: SlackFiles): SlackJudge => {
-  const posted = createPosted();
+/** Gives a message its time stamp, which is its id, and answers as Slack does. */
+const createAccept = (rules: SlackRules, posted: Posted) => {
   let count = 0;
-
-  const accept = (
+  return (
     channel: string,
     message: SlackMessage,
     method: SlackRaw['method'],
@@ -97,18 +96,28 @@ export const createSlackJudge = (rules: SlackRules, files: SlackFiles): SlackJud
       accepted: { id: ts, ...part, text: texts.join('\n'), raw: { ...message, method, files: sent } },
     };
   };
+};
 
-  const refuseToken: SlackJudge['refuseToken'] = (exchange, fields, method) =>
-    rules.access.refuse(tokenOf(exchange, fields), method);
-
+/** Which channels there are: those of the rules, or every one whose name or id is well-formed. */
+const knownChannels = ({ channels: known }: SlackRules, posted: Posted) => {
   const exists = (channel: JsonValue | undefined): channel is string => {
     if (typeof channel !== 'string') return false;
-    const known = rules.channels;
     if (known) return known.includes(channel) || known.includes(posted.destinationOf(channel));
     return CHANNEL_ID.test(channel) || CHANNEL_NAME.test(channel);
   };
 
   const isKnownId = (channel: JsonValue | undefined): channel is string => exists(channel) && CHANNEL_ID.test(channel);
+
+  return { exists, isKnownId };
+};
+
+export const createSlackJudge = (rules: SlackRules, files: SlackFiles): SlackJudge => {
+  const posted = createPosted();
+  const accept = createAccept(rules, posted);
+  const { exists, isKnownId } = knownChannels(rules, posted);
+
+  const refuseToken: SlackJudge['refuseToken'] = (exchange, fields, method) =>
+    rules.access.refuse(tokenOf(exchange, fields), method);
 
   return {
     refuseToken,

@@ -3,17 +3,17 @@
  * Sources: https://docs.slack.dev/reference/methods/chat.postMessage,
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  */
-import { createJournal } from '../../journal.ts';
+import { createJournal, type Journal } from '../../journal.ts';
 import type { JsonObject } from '../../json.ts';
 import { createHttpListener, type Exchange, type ListenOptions, urlHost } from '../../listener.ts';
-import { createDesk, type DeskOptions, type HttpAnswer, type HttpVerdict, sendHttp } from '../desk.ts';
+import { createDesk, type Desk, type DeskOptions, type HttpAnswer, type HttpVerdict, sendHttp } from '../desk.ts';
 import { type Form, readForm } from '../form.ts';
-import { createRates, type RateRule } from '../rates.ts';
+import { createRates, type RateRule, type Rates } from '../rates.ts';
 import type { ReceiverView } from '../received.ts';
 import type { Script } from '../script.ts';
-import { createSlackAccess } from './access.ts';
-import { createSlackFiles } from './files.ts';
-import { createSlackJudge, type SlackEdit, type SlackRaw } from './judge.ts';
+import { createSlackAccess, type SlackAccess } from './access.ts';
+import { createSlackFiles, type SlackFiles } from './files.ts';
+import { createSlackJudge, type SlackEdit, type SlackJudge, type SlackRaw } from './judge.ts';
 
 export interface SlackReceiverOptions extends ListenOptions, DeskOptions {
   /** The one token that is valid. Default `xoxb-sandbox`. */
@@ -85,16 +85,17 @@ const IDENTITY = {
   bot_id: 'B0SANDBOX',
 };
 
-export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackReceiver => {
-  const { botToken = 'xoxb-sandbox', requireText = true, now = Date.now, host = '127.0.0.1' } = options;
-  const { channels, webhooks } = options;
-  const files = createSlackFiles();
-  const access = createSlackAccess(botToken);
-  const tiers = options.rates ? createTiers(now) : undefined;
-  const judge = createSlackJudge({ access, channels, webhooks, requireText, now }, files);
-  const desk = createDesk<SlackRaw>('slack', limited, options);
-  const edits = createJournal<SlackEdit>(EDITS_KEPT);
+interface ApiParts {
+  judge: SlackJudge;
+  files: SlackFiles;
+  access: SlackAccess;
+  desk: Desk<SlackRaw>;
+  edits: Journal<SlackEdit>;
+  tiers: ReadonlyMap<string, Rates> | undefined;
+}
 
+/** The methods of the Web API. */
+const createApi = ({ judge, files, access, desk, edits, tiers }: ApiParts) => {
   const beginUpload = (exchange: Exchange, { fields }: Form): HttpAnswer => {
     const begun = files.begin(fields);
     if ('error' in begun) return notOk(begun.error);
@@ -115,7 +116,7 @@ export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackRe
     return answer;
   };
 
-  const handleApi = async (method: string, exchange: Exchange): Promise<void> => {
+  return async (method: string, exchange: Exchange): Promise<void> => {
     const { response } = exchange;
     const form = await readForm(exchange);
     if (!form) return sendHttp(response, notOk('invalid_form_data'));
@@ -128,6 +129,18 @@ export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackRe
       return desk.receive(response, destination, () => judge.upload(exchange, form), method);
     return desk.answer(response, method, () => answerCall(method, exchange, form));
   };
+};
+
+export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackReceiver => {
+  const { botToken = 'xoxb-sandbox', requireText = true, now = Date.now, host = '127.0.0.1' } = options;
+  const { channels, webhooks } = options;
+  const files = createSlackFiles();
+  const access = createSlackAccess(botToken);
+  const tiers = options.rates ? createTiers(now) : undefined;
+  const judge = createSlackJudge({ access, channels, webhooks, requireText, now }, files);
+  const desk = createDesk<SlackRaw>('slack', limited, options);
+  const edits = createJournal<SlackEdit>(EDITS_KEPT);
+  const handleApi = createApi({ judge, files, access, desk, edits, tiers });
 
   /** Raw bytes or multipart with one file, as clients choose. */
   const handleUpload = async (exchange: Exchange): Promise<void> => {

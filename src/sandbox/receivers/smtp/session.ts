@@ -37,45 +37,58 @@ const readAll = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
+const file = async ({ mailroom }: SessionDependencies, source: Buffer, session: SMTPServerSession): Promise<void> => {
+  const from = session.envelope.mailFrom;
+  const to = recipientsOf(session);
+  const raw = await parseMail(source, { from: from ? from.address : '', to });
+  const id = raw.messageId === '' ? {} : { id: raw.messageId };
+  for (const recipient of to) mailroom.file(recipient, { ...id, text: readableMail(raw), raw });
+};
+
+/** Does what the script says. */
+const play = (
+  parts: SessionDependencies,
+  verdict: SmtpVerdict,
+  session: SMTPServerSession,
+  to: string,
+  reply: Reply,
+): void => {
+  parts.mailroom.note(to, 'scripted', verdict.kind === 'reply' ? String(verdict.code) : verdict.kind);
+  if (verdict.kind === 'reply') reply(smtpError(verdict.code, verdict.text));
+  if (verdict.kind === 'reset') parts.reset(session);
+};
+
+const refuse = (
+  { mailroom }: SessionDependencies,
+  to: string,
+  outcome: 'refused' | 'limited',
+  code: number,
+  text: string,
+): Error => {
+  mailroom.note(to, outcome, String(code));
+  return smtpError(code, text);
+};
+
+const judgeRecipient = (parts: SessionDependencies, to: string): Error | null => {
+  if (!(parts.recipients?.includes(to) ?? true)) return refuse(parts, to, 'refused', 550, '5.1.1 No such mailbox');
+  if (parts.rates.take(to) > 0) return refuse(parts, to, 'limited', 450, '4.7.1 Too many messages, try later');
+  return null;
+};
+
 export const createSessionHandlers = (parts: SessionDependencies): SMTPServerOptions => {
   const { auth, mailroom, script } = parts;
 
-  const file = async (source: Buffer, session: SMTPServerSession): Promise<void> => {
-    const from = session.envelope.mailFrom;
-    const to = recipientsOf(session);
-    const raw = await parseMail(source, { from: from ? from.address : '', to });
-    const id = raw.messageId === '' ? {} : { id: raw.messageId };
-    for (const recipient of to) mailroom.file(recipient, { ...id, text: readableMail(raw), raw });
-  };
-
   const take = (stage: SmtpStage, to = ''): SmtpVerdict | undefined =>
     script.take(to, (verdict) => verdict.stage === stage);
-
-  const play = (verdict: SmtpVerdict, session: SMTPServerSession, to: string, reply: Reply): void => {
-    mailroom.note(to, 'scripted', verdict.kind === 'reply' ? String(verdict.code) : verdict.kind);
-    if (verdict.kind === 'reply') reply(smtpError(verdict.code, verdict.text));
-    if (verdict.kind === 'reset') parts.reset(session);
-  };
-
-  const refuse = (to: string, outcome: 'refused' | 'limited', code: number, text: string): Error => {
-    mailroom.note(to, outcome, String(code));
-    return smtpError(code, text);
-  };
-
-  const judgeRecipient = (to: string): Error | null => {
-    if (!(parts.recipients?.includes(to) ?? true)) return refuse(to, 'refused', 550, '5.1.1 No such mailbox');
-    if (parts.rates.take(to) > 0) return refuse(to, 'limited', 450, '4.7.1 Too many messages, try later');
-    return null;
-  };
 
   const receive = async (stream: Incoming, session: SMTPServerSession, reply: Reply): Promise<void> => {
     const source = await readAll(stream);
     const [first = '', ...others] = recipientsOf(session);
     const verdict = take('data', first);
-    if (verdict?.recorded) await file(source, session);
-    if (verdict) return play(verdict, session, first, reply);
-    if (stream.sizeExceeded) return reply(refuse(first, 'refused', 552, '5.3.4 Message too big'));
-    await file(source, session);
+    if (verdict?.recorded) await file(parts, source, session);
+    if (verdict) return play(parts, verdict, session, first, reply);
+    if (stream.sizeExceeded) return reply(refuse(parts, first, 'refused', 552, '5.3.4 Message too big'));
+    await file(parts, source, session);
     for (const to of [first, ...others]) mailroom.note(to, 'accepted', '250');
     return reply();
   };
@@ -83,7 +96,7 @@ export const createSessionHandlers = (parts: SessionDependencies): SMTPServerOpt
   /** A stage without a recipient. */
   const passOr = (stage: SmtpStage, session: SMTPServerSession, reply: Reply): void => {
     const verdict = take(stage);
-    if (verdict) play(verdict, session, '', reply);
+    if (verdict) play(parts, verdict, session, '', reply);
     else reply();
   };
 
@@ -92,13 +105,13 @@ export const createSessionHandlers = (parts: SessionDependencies): SMTPServerOpt
     onMailFrom: (_address, session, reply) => passOr('mail', session, reply),
     onAuth: ({ username, password }, _session, reply) => {
       if (username === auth?.user && password === auth?.pass) reply(null, { user: username });
-      else reply(refuse('', 'refused', 535, '5.7.8 Authentication credentials invalid'));
+      else reply(refuse(parts, '', 'refused', 535, '5.7.8 Authentication credentials invalid'));
     },
     onRcptTo: ({ address }: SMTPServerAddress, session, reply) => {
       const to = address.toLowerCase();
       const verdict = take('rcpt', to);
-      if (verdict) play(verdict, session, to, reply);
-      else reply(judgeRecipient(to));
+      if (verdict) play(parts, verdict, session, to, reply);
+      else reply(judgeRecipient(parts, to));
     },
     onData: (stream, session, reply) => {
       receive(stream, session, reply).catch((error: unknown) => reply(smtpError(451, `4.3.0 ${String(error)}`)));

@@ -4,7 +4,7 @@ import { createJournal } from '../../journal.ts';
 import { isObject, type JsonObject, parseJson } from '../../json.ts';
 import type { HttpAnswer, Judgement } from '../desk.ts';
 import type { Form, FormFile } from '../form.ts';
-import { createChats } from './chats.ts';
+import { type Chats, createChats } from './chats.ts';
 import type { TelegramEntity } from './html.ts';
 import { fieldText, Refusal, readText } from './text.ts';
 
@@ -96,39 +96,39 @@ export interface TelegramJudge {
   isChat(chatId: string): boolean;
 }
 
+const isChat = (rules: TelegramRules, chatId: string): boolean => rules.chats?.includes(chatId) ?? CHAT.test(chatId);
+
+const checkPlace = (rules: TelegramRules, { fields }: Form): { chatId: string; threadId?: string } => {
+  const chatId = fieldText(fields.chat_id);
+  if (chatId === '') throw new Refusal('chat_id is empty');
+  if (!isChat(rules, chatId)) throw new Refusal('chat not found');
+  const threadId = fieldText(fields.message_thread_id);
+  if (threadId === '') return { chatId };
+  const known =
+    rules.topics?.includes(`${chatId}/${threadId}`) ?? (threadId !== GENERAL_TOPIC && /^\d+$/.test(threadId));
+  if (!known) throw new Refusal('message thread not found');
+  return { chatId, threadId };
+};
+
+const checkReply = (chats: Chats, { fields }: Form, chatId: string): { replyTo?: number } => {
+  const given = fields.reply_parameters;
+  const parameters = typeof given === 'string' ? parseJson(given) : given;
+  if (given === undefined) return {};
+  if (!isObject(parameters)) throw new Refusal('object expected as reply parameters');
+  const replyTo = Number(parameters.message_id);
+  if (chats.get(chatId, replyTo)) return { replyTo };
+  if (parameters.allow_sending_without_reply === true) return {};
+  throw new Refusal('message to be replied not found');
+};
+
 export const createTelegramJudge = (rules: TelegramRules): TelegramJudge => {
   const chats = createChats();
   const edits = createJournal<TelegramEdit>(EDITS_KEPT);
 
-  const isChat = (chatId: string): boolean => rules.chats?.includes(chatId) ?? CHAT.test(chatId);
-
-  const checkPlace = ({ fields }: Form): { chatId: string; threadId?: string } => {
-    const chatId = fieldText(fields.chat_id);
-    if (chatId === '') throw new Refusal('chat_id is empty');
-    if (!isChat(chatId)) throw new Refusal('chat not found');
-    const threadId = fieldText(fields.message_thread_id);
-    if (threadId === '') return { chatId };
-    const known =
-      rules.topics?.includes(`${chatId}/${threadId}`) ?? (threadId !== GENERAL_TOPIC && /^\d+$/.test(threadId));
-    if (!known) throw new Refusal('message thread not found');
-    return { chatId, threadId };
-  };
-
-  const checkReply = ({ fields }: Form, chatId: string): { replyTo?: number } => {
-    const given = fields.reply_parameters;
-    const parameters = typeof given === 'string' ? parseJson(given) : given;
-    if (given === undefined) return {};
-    if (!isObject(parameters)) throw new Refusal('object expected as reply parameters');
-    const replyTo = Number(parameters.message_id);
-    if (chats.get(chatId, replyTo)) return { replyTo };
-    if (parameters.allow_sending_without_reply === true) return {};
-    throw new Refusal('message to be replied not found');
-  };
-
   const accept = (method: TelegramRaw['method'], form: Form): Judgement<TelegramRaw> => {
-    const place = checkPlace(form);
+    const place = checkPlace(rules, form);
     const { text, entities, source } = readText(method, form);
-    const reply = checkReply(form, place.chatId);
+    const reply = checkReply(chats, form, place.chatId);
     const file = method === 'sendDocument' ? documentOf(form) : undefined;
     const document = file && { filename: file.filename, content: file.content };
     const held = { destination: destinationOf(form), text, entities, isDocument: document !== undefined };
@@ -145,7 +145,7 @@ export const createTelegramJudge = (rules: TelegramRules): TelegramJudge => {
   };
 
   const acceptEdit = (form: Form): JsonObject => {
-    const { chatId } = checkPlace(form);
+    const { chatId } = checkPlace(rules, form);
     const { text, entities, source } = readText('editMessageText', form);
     const messageId = Number(fieldText(form.fields.message_id));
     const held = chats.get(chatId, messageId);
@@ -158,7 +158,7 @@ export const createTelegramJudge = (rules: TelegramRules): TelegramJudge => {
   };
 
   return {
-    isChat,
+    isChat: (chatId) => isChat(rules, chatId),
     judge: (method, form) => {
       const judgement = orRefusal(() => accept(method, form));
       if (!('refused' in judgement)) return judgement;
