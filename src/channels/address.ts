@@ -1,4 +1,4 @@
-/** Web addresses in channel entries: what counts as one, and how to show it. Its path is often its only secret, so the path is never shown. */
+/** Web addresses in channel entries. The path of one is often its only secret, so it is never shown. */
 import { createHash } from 'node:crypto';
 import { createScrubber } from '../secret.ts';
 import { cleanLine, shorten } from '../text.ts';

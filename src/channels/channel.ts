@@ -7,34 +7,34 @@ import type { RateLimit } from './options.ts';
 export { FORMATS, type Format } from '../alert.ts';
 
 export interface ComposeContext {
-  /** ISO 8601: shown to people as the time of sending. */
+  /** ISO 8601: the time of sending that people read. */
   sentAt: string;
   format: Format;
   chains: Chains;
 }
 
-/** One thing to send. `body` is whatever the kind's transport takes; it is composed purely, so it can be compared in tests. */
+/** One thing to send. `body` is whatever the kind's transport takes. */
 export interface Message<Body = unknown> {
   destination: Destination;
-  /** The alerts that this message tells; all of them are delivered when it is. Never empty. */
+  /** The alerts that this message is about: all of them are delivered when it is. Never empty. */
   alerts: readonly Alert[];
-  /** Same on every retry of the same alerts to the same destination. */
+  /** The same on every retry of the same alerts to the same destination. */
   id: string;
   body: Body;
   /** It summarizes more incidents than are sent one by one: the destination then rests. Decided by composing. */
   isDigest: boolean;
-  /** Where a message that goes out in several parts stands: what the receipt of the last part said. */
+  /** Of a message in several parts: `progress` of the last part's receipt. */
   progress?: string;
-  /** The `handle` of an earlier message to the same destination, under which this one belongs. A kind without threads ignores it. */
+  /** The `handle` of an earlier message to the same destination: send this one as a reply. A kind without threads ignores it. */
   replyTo?: string;
 }
 
 export interface Receipt {
-  /** The provider's id of the message, where it gives one: Slack `ts`, Telegram `message_id`, SMTP Message-ID. */
+  /** The provider's id of the message, if it gives one: Slack `ts`, Telegram `message_id`, SMTP Message-ID. */
   providerId?: string;
-  /** One part was taken, and others are left: the message is sent again with this, each part at a turn of its own. */
+  /** More parts are left: the message is sent again with this. Each part has a send slot of its own. */
   progress?: string;
-  /** What `replyTo` and `amend` need to find the message again; opaque to all but its kind. */
+  /** How `replyTo` and `amend` find the message again; only its kind can read it. */
   handle?: string;
 }
 
@@ -45,11 +45,11 @@ export interface Channel<Body = unknown> {
   /** Sends once. Resolves when the provider accepted it; throws a `DeliveryError` otherwise, also when `signal` aborts. */
   send(message: Message<Body>, signal: AbortSignal): Promise<Receipt>;
   /**
-   * Puts `message` in the place of one that was sent before, where the kind can; nobody is called again by it. Throws a
-   * `DeliveryError`, `bad-message` where the earlier one cannot be changed (any more).
+   * Replaces an earlier message by `message`, without notifying anybody again. Left out where the kind cannot do it. Throws
+   * a `DeliveryError`: `bad-message` if the earlier message cannot be changed (any more).
    */
   amend?(handle: string, message: Message<Body>, signal: AbortSignal): Promise<Receipt>;
-  /** Asks the provider whether we may send at all (token valid, server reachable). Throws a `DeliveryError`. */
+  /** Asks the provider whether we may send at all (token valid, server reachable); gives a sentence. Throws a `DeliveryError`. */
   verify(signal: AbortSignal): Promise<string>;
   /**
    * Asked after a failure that blames the sender: is it the sender's, or only this destination's? Default: the
@@ -59,7 +59,7 @@ export interface Channel<Body = unknown> {
   close(): Promise<void>;
 }
 
-/** What a channel entry names: addresses to send to, and what is wrong with the rest. */
+/** What a channel entry names: addresses to send to, and what is wrong with its other contacts. */
 export interface Addresses {
   addresses: string[];
   /** One sentence each, without secrets. */
@@ -67,7 +67,7 @@ export interface Addresses {
 }
 
 export interface ChannelDependencies {
-  /** POST to an address that came from outside, through the guard. */
+  /** POST through the guard, for addresses from outside. */
   post: GuardedPost;
   now(): number;
 }
@@ -75,9 +75,9 @@ export interface ChannelDependencies {
 /** One kind of channel, as the registry lists it. */
 export interface ChannelModule<Config> {
   kind: ChannelKind;
-  /** Which addresses an entry of this kind names. Pure and strict: what is not surely an address is a problem. */
+  /** The addresses that an entry of this kind names. Pure and strict: anything that may be no address is a problem. */
   addressesOf(entry: ChannelEntry): Addresses;
-  /** The address as it may be shown. */
+  /** The address without its secrets, as people may see it. */
   labelOf(address: string): string;
   /** People read it: alerts that come faster than it takes messages wait in a batch. A program gets each by itself. */
   isBatched: boolean;
@@ -91,6 +91,6 @@ export interface ChannelModule<Config> {
   rateOf?(address: string, configured: RateLimit): RateLimit;
   /** The address whose rate this one shares, where the platform counts several as one. Default: its own. */
   sharesRateWith?(address: string): string;
-  /** Opens what sending needs (pools, clients); no request is made yet. */
+  /** Opens what sending needs (pools, clients), without any request yet. */
   create(config: Config, dependencies: ChannelDependencies): Channel;
 }

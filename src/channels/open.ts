@@ -2,7 +2,7 @@
 import { createGuardedPost } from './http.ts';
 import { type ChannelConfigs, openChannels } from './registry.ts';
 
-/** Sends to addresses from outside only what the guard lets through; its rules stand with the webhooks'. */
+/** All kinds share one guard for addresses from outside; its rules are in `channels.webhook`. */
 export const openConfiguredChannels = (config: { channels: ChannelConfigs }, now: () => number) => {
   const { allowHttp = false, allowNetworks = [] } = config.channels.webhook ?? {};
   const guard = createGuardedPost({ allowHttp, allowNetworks });

@@ -1,4 +1,4 @@
-/** How fast destinations are sent to: each by its own rate, and all of a kind by their sender's. */
+/** Rate limits: each destination has its own, and all that share a sender have the sender's as well. */
 import { type Destination, destinationId, senderId } from '../alert.ts';
 import type { RateLimit } from './options.ts';
 import { rateOf, sharesRateWith, sharesSender } from './registry.ts';

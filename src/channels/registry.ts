@@ -1,4 +1,4 @@
-/** The kinds of channel there are. A kind without a module does not compile. */
+/** All kinds of channel. A kind without a module does not compile. */
 import type { ChannelEntry, ChannelKind, Destination } from '../alert.ts';
 import type { Addresses, Channel, ChannelDependencies, ChannelModule } from './channel.ts';
 import type { EmailConfig } from './email/config.ts';
@@ -11,7 +11,7 @@ import { telegram } from './telegram/transport.ts';
 import type { WebhookConfig } from './webhook/config.ts';
 import { webhook } from './webhook/transport.ts';
 
-/** The `channels` section of the config: a kind left out is not sent. */
+/** The `channels` section of the config. Nothing is sent by a kind that is left out. */
 export interface ChannelConfigs {
   email?: EmailConfig;
   telegram?: TelegramConfig;
@@ -42,7 +42,7 @@ export const sharesSender = ({ kind, address }: Address): boolean => factsOf(kin
 export const rateOf = ({ kind, address }: Address, configured: RateLimit): RateLimit =>
   factsOf(kind).rateOf?.(address, configured) ?? configured;
 
-/** The address whose rate this one shares; as a rule its own. */
+/** The address whose rate this one shares: usually itself. */
 export const sharesRateWith = ({ kind, address }: Address): string =>
   factsOf(kind).sharesRateWith?.(address) ?? address;
 

@@ -1,4 +1,4 @@
-/** A short, printable piece of an answer that others wrote. */
+/** What an answer from outside says, as text that is safe to show. */
 import { cleanLine } from '../text.ts';
 
 /** How much of a body is looked at, in UTF-16 units. */

@@ -1,6 +1,6 @@
 /**
- * Mail addresses, strictly. Mail libraries read an address field as a list with names, groups and comments, so a text
- * like `ok@a.example, Bcc: other@b.example` would reach people nobody meant. Here one address is one address.
+ * Mail addresses, strictly. Mail libraries read an address field as a list with names, groups and comments: a text like
+ * `ok@a.example, Bcc: other@b.example` would reach people nobody meant. Here one text is one address or none.
  */
 import { domainToASCII } from 'node:url';
 
@@ -13,14 +13,14 @@ const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const DOMAIN = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i;
 
 export interface Mailbox {
-  /** What mail programs show; may be empty. */
+  /** The name that mail programs show; may be empty. */
   name: string;
   address: string;
 }
 
 /**
  * One plain address, or undefined: ASCII only (international domains in their `xn--` form), no name, no quotes, no
- * list, no address literal. The domain comes back in lower case, so that one mailbox has one spelling.
+ * list, no address literal. The domain is returned in lower case, so that one mailbox has one spelling.
  */
 export const parseAddress = (text: string): string | undefined => {
   const at = text.lastIndexOf('@');
@@ -36,7 +36,7 @@ export const parseAddress = (text: string): string | undefined => {
   return valid ? `${local}@${domain}` : undefined;
 };
 
-/** `Name <address>`, `"Name" <address>` or a bare address; undefined where it is anything else. */
+/** `Name <address>`, `"Name" <address>` or a bare address; undefined for anything else. */
 export const parseMailbox = (text: string): Mailbox | undefined => {
   const [, quoted, plain, inner] = /^(?:"([^"\\<>\p{Cc}]*)"|([^"\\<>\p{Cc}]*))\s*<([^<>]*)>$/u.exec(text) ?? [];
   const address = parseAddress(inner ?? text);

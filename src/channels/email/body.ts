@@ -1,6 +1,6 @@
 /** What a mail is made of. */
 
-/** A text file that comes with a mail. */
+/** An attached text file. */
 export interface Attachment {
   filename: string;
   content: string;
@@ -13,13 +13,13 @@ export interface MailParts {
   attachments?: Attachment[];
 }
 
-/** Everything of a mail but its addresses, which the transport puts on. */
+/** A mail without its addresses, which the transport adds. */
 export interface MailBody extends MailParts {
   subject: string;
   /** ISO 8601. */
   date: string;
-  /** Mail programs put mails of one thread together. The same for a protocol at a destination. */
+  /** The same for a protocol at a destination, so that mail programs group its mails. */
   threadId: string;
-  /** Lets people sort by protocol: a label for a domain name, and the protocol's name. */
+  /** For List-Id, so that people can filter by protocol: a label for a domain name, and the protocol's name. */
   list: { label: string; name: string };
 }

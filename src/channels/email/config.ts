@@ -29,7 +29,9 @@ const smtp = z
     requireTLS: z
       .boolean({ error: FLAG_RULE })
       .default(true)
-      .describe('Send nothing, and no password, before STARTTLS succeeded. False only for a relay without TLS.'),
+      .describe(
+        'Send nothing, not even the password, before STARTTLS has succeeded. False only for a relay without TLS.',
+      ),
     user: z.string().min(1, { error: 'must not be empty' }).exactOptional().describe('User name; with `pass`.'),
     pass: secret().exactOptional().describe('Password; with `user`.'),
   })
@@ -53,7 +55,7 @@ export type EmailConfig = z.infer<typeof emailConfig>;
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** The password, and the forms in which servers are told it and may quote it: AUTH PLAIN and AUTH LOGIN. */
+/** The password and the forms in which a server gets it and may quote it: AUTH PLAIN and AUTH LOGIN. */
 export const mailSecrets = ({ user = '', pass }: EmailConfig['smtp']): string[] => {
   const text = pass?.reveal();
   return text === undefined ? [] : [text, base64(text), base64(`\u0000${user}\u0000${text}`)];

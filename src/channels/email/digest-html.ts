@@ -1,4 +1,4 @@
-/** The HTML part of a digest mail: what, how many and where, then the worst, each with its hash. */
+/** The HTML part of a digest mail: what, how many and where, then the worst items, each with its hash. */
 import { escapeHtml } from '../../html.ts';
 import { shortenAddresses } from '../../text.ts';
 import { type DigestContent, nameOf } from '../digest-content.ts';

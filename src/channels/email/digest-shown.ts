@@ -2,9 +2,9 @@
 import { cleanLine, shorten } from '../../text.ts';
 import { type CountTable, type DigestContent, type DigestItem, topOf } from '../digest-content.ts';
 
-/** Items in the mail itself; a mail of some 100 kB is cut by some mail programs. */
+/** Items in the mail itself: some mail programs cut a mail beyond about 100 kB. */
 export const INLINE_MAX = 50;
-/** Of so many of the worst the mail tells what the detectors said. */
+/** The worst items, shown with the messages of their detectors. */
 const TOLD_MAX = 3;
 const SAID_LIMIT = 400;
 const ROWS_MAX = 8;
@@ -12,7 +12,7 @@ const ROWS_MAX = 8;
 export interface Shown {
   tables: { title: string; rows: { name: string; count: number }[]; more: number }[];
   items: (DigestItem & { said: string[] })[];
-  /** Says where the rest is, or where all of it is told in full. */
+  /** Says where the other items are, or where everything is in full. */
   rest: string;
 }
 

@@ -1,4 +1,4 @@
-/** A digest as the parts of a mail: counts and the worst to read at once, the whole list as a file with it. */
+/** A digest as the parts of a mail: counts and the worst items in the mail, the whole list in an attached file. */
 
 import type { Format } from '../channel.ts';
 import { type DigestContent, nameOf } from '../digest-content.ts';

@@ -1,4 +1,4 @@
-/** The HTML part of a mail that tells one incident. */
+/** The HTML part of a mail about one incident. */
 import { escapeHtml } from '../../html.ts';
 import { shorten } from '../../text.ts';
 import type { Content, Detection, Fact } from '../content.ts';
@@ -7,7 +7,7 @@ import { headingHtml, INK, LINK, lines, MONO, noticeHtml, PRE, pageHtml, SMALL, 
 const CODE = new Set(['Transaction', 'Origin', 'Method', 'Inspection', 'Notification']);
 const CODE_FONT = `font-family:${MONO};font-size:14px`;
 
-/** Code in its own font, and linked; what is said of it behind it is neither. */
+/** Code in its own font and linked; a remark behind it is neither. */
 const codeHtml = (text: string, url: string | undefined): string => {
   const [, code, remark = ''] = /^(\S+)( \(.*\))?$/.exec(text) ?? [];
   if (code === undefined) return escapeHtml(text);
@@ -51,10 +51,10 @@ const findings = ({ detections, message }: Content): string =>
 const factsHtml = (facts: readonly Fact[]): string =>
   facts.length === 0 ? '' : `<dl style="margin:0">\n${facts.map(factHtml).join('\n')}\n</dl>`;
 
-/** Facts that come before what was found. */
+/** Facts that come before the findings. */
 export const LEADING = new Set(['Transaction', 'Chain', 'Protocols']);
 
-/** Which transaction comes right under what and where; the rest of the facts follows what was found. */
+/** The transaction comes right below the heading; the other facts come after the findings. */
 const sections = (content: Content): string[] => [
   factsHtml(content.facts.filter(({ label }) => LEADING.has(label))),
   findings(content),

@@ -1,4 +1,4 @@
-/** A parcel as mails: what makes each a mail of its own, around the parts that tell it. */
+/** Composes the mails of a parcel: subject, thread, list and footer around the text. */
 import { type Alert, contentId, type Destination, type Parcel } from '../../alert.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import type { ComposeContext, Message } from '../channel.ts';
@@ -22,7 +22,7 @@ const labelFor = (protocol: string): string =>
 
 const SEVERAL = 'Several protocols';
 
-/** What the mails of one protocol share; those of several have a thread and a list of their own. */
+/** The thread and list that mails of one protocol share. Mails about several protocols have their own. */
 const seriesOf = (alerts: readonly Alert[], protocol: string, destination: Destination) => {
   const names = new Set(alerts.map((alert) => JSON.stringify([alert.service, alert.protocol])));
   const [first] = alerts;
@@ -38,7 +38,7 @@ const subjectOf = (headline: string): string => shorten(cleanLine(headline), SUB
 
 const TRACEABLE = /^0x[0-9a-f]{64}$/;
 
-/** The text goes into a shell, so it is only ever an id of ours or the shape of a hash. */
+/** People paste this command into a shell, so it takes only an id of ours or what has the shape of a hash. */
 const footerOf = (alerts: readonly Alert[], { label }: Destination): string => {
   const [{ id, txHash = '' } = { id: '' }] = alerts;
   const of = alerts.length > 1 && TRACEABLE.test(txHash) ? txHash : id;
@@ -49,7 +49,7 @@ const footerOf = (alerts: readonly Alert[], { label }: Destination): string => {
 const digestFooter = ({ label }: Destination): string =>
   `Sent by Tocsin to ${label}.\nWhere one of these went: tocsin trace TRANSACTION`;
 
-/** One mail for each incident while they are few, else one digest. */
+/** One mail for each incident, or one digest if there are many. */
 export const composeEmail = (parcel: Parcel, { chains, sentAt, format }: ComposeContext): Message<MailBody>[] =>
   messagesOf<MailBody>(parcel, {
     single: (alerts, destination) => {

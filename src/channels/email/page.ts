@@ -1,11 +1,11 @@
 /**
- * What all our mails look like: one column of plain blocks that a narrow phone shows without zooming, light and dark,
- * nothing loaded from anywhere. Styles stand inline for the light look, because some mail programs drop the style
- * sheet; the sheet only turns the colours for those that follow a dark system.
+ * The look of all our mails: one column of plain blocks that a narrow phone shows without zooming, light and dark, and
+ * nothing to load. The light styles are inline, because some mail programs drop the style sheet; the sheet only changes
+ * the colours on a dark system.
  */
 import { escapeHtml } from '../../html.ts';
 
-/** `<br>` for every mail program; `PRE` keeps the spaces of aligned text where it is understood. */
+/** `<br>` works in every mail program; `PRE` also keeps the spaces of aligned text, where it is supported. */
 export const lines = (text: string): string => escapeHtml(text).replaceAll('\n', '<br>');
 export const PRE = 'white-space:pre-wrap';
 
@@ -47,7 +47,7 @@ const HEAD = [
   '<meta name="viewport" content="width=device-width, initial-scale=1">',
   '<meta name="color-scheme" content="light dark">',
   '<meta name="supported-color-schemes" content="light dark">',
-  // Phones would turn digits of a hash into telephone numbers and words into places.
+  // Otherwise phones turn the digits of a hash into telephone numbers, and words into places.
   '<meta name="format-detection" content="telephone=no, date=no, address=no, email=no, url=no">',
   `<style>:root{color-scheme:light dark}@media (prefers-color-scheme:dark){${DARK}}</style>`,
 ].join('\n');
@@ -59,7 +59,7 @@ export const noticeHtml = (notice: string): string =>
   `<p class="note ink" style="margin:14px 0 0;padding:10px 12px;border-radius:6px;background:#eef1f5;` +
   `font-size:15px;line-height:1.4;${INK}">${escapeHtml(notice)}</p>`;
 
-/** What a card begins with: how bad it is, and where. */
+/** The first lines of a card: the severity, and a title. */
 export const headingHtml = (severity: string, title: string): string => {
   const { name, light } = accentOf(severity);
   return [

@@ -1,4 +1,4 @@
-/** One incident as the parts of a mail: a text that is complete by itself, and HTML beside it. */
+/** One incident as the parts of a mail: a text that is complete by itself, and the same as HTML. */
 
 import { shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
@@ -6,18 +6,18 @@ import type { Content, Detection, Fact } from '../content.ts';
 import type { MailParts } from './body.ts';
 import { LEADING, renderHtml } from './html.ts';
 
-/** Far above what a person writes; it keeps a runaway text from filling mailboxes. */
+/** Far longer than what a person writes: it keeps a runaway text from filling mailboxes. */
 const TEXT_LIMIT = 100_000;
 const NAME_LIMIT = 300;
 const VALUE_LIMIT = 4000;
 
-/** Cuts what no reader would miss, and says how much. */
+/** Shortens a text, and says by how much. */
 const bound = (text: string, limit: number): string =>
   text.length <= limit
     ? text
     : `${shorten(text, limit)} [${(text.length - limit).toLocaleString('en')} characters left out]`;
 
-/** There are about ten detectors; a mail names all that fired, and tells this many in full. */
+/** There are about ten detectors. A mail names all that fired, and shows the messages of at most this many. */
 const DETECTIONS_MAX = 100;
 
 const boundDetections = (detections: readonly Detection[]): Detection[] => {
@@ -30,7 +30,7 @@ const boundDetections = (detections: readonly Detection[]): Detection[] => {
     : [...told, { name: `${rest.length} more detectors`, message: bound(rest.join(', '), VALUE_LIMIT) }];
 };
 
-/** A list that is too long is shown as one text, cut. */
+/** A list that is too long becomes one shortened text. */
 const boundFact = ({ items, ...fact }: Fact): Fact =>
   fact.value.length <= VALUE_LIMIT && items !== undefined
     ? { ...fact, items }

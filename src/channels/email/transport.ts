@@ -1,4 +1,4 @@
-/** E-mail through a relay: one mail, one recipient, one attempt. The pool only keeps connections; it never retries a mail that was sent. */
+/** E-mail through a relay: one mail, one recipient, one attempt. The pool keeps connections but never sends a mail twice. */
 import type { Readable } from 'node:stream';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { ChannelEntry } from '../../alert.ts';
@@ -14,7 +14,7 @@ import { type EmailConfig, mailSecrets } from './config.ts';
 import { composeEmail } from './message.ts';
 import { smtpFailure } from './verdicts.ts';
 
-/** Bounds of single steps; the attempt as a whole ends with the kind's `timeout`. Nodemailer's own are minutes. */
+/** Limits of single steps; the kind's `timeout` limits the whole attempt. Nodemailer's defaults are minutes. */
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 60_000;
 const IDLE_MS = 30_000;
@@ -23,7 +23,7 @@ const RECEIPT_LIMIT = 300;
 
 const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
   const named = contacts.filter((contact) => contact.trim() !== '');
-  // Spaces around an address are a slip of the hand; a line break is an attempt to write headers.
+  // Spaces around an address are a slip of the hand; a line break may be an attempt to inject headers.
   const parsed = named.map((contact) => ({ contact, address: parseAddress(contact.replace(/^ +| +$/g, '')) }));
   const problems = parsed
     .filter(({ address }) => address === undefined)
@@ -46,9 +46,9 @@ const openPool = ({ smtp, concurrency, timeout }: EmailConfig) =>
       : { auth: { user: smtp.user, pass: smtp.pass.reveal() } }),
     tls: { minVersion: 'TLSv1.2' },
     maxConnections: concurrency,
-    // A new connection costs a greeting and a handshake; relays that count end one by themselves, and that is retried.
+    // A new connection costs a greeting and a handshake. A relay with a lower limit closes the connection; we then retry.
     maxMessages: 1000,
-    // Once more over a fresh connection where the relay had closed the kept one; never after text was sent.
+    // Once more over a new connection if the relay had closed the kept one; never after the text was sent.
     maxRequeues: 1,
     connectionTimeout: Math.min(CONNECT_MS, timeout),
     greetingTimeout: Math.min(CONNECT_MS, timeout),
@@ -60,10 +60,10 @@ const openPool = ({ smtp, concurrency, timeout }: EmailConfig) =>
     disableUrlAccess: true,
   });
 
-/** A handle comes back from Redis, and goes into a header. */
+/** A handle comes back from Redis and goes into a header, so its form is checked. */
 const MESSAGE_ID = /^<[\w.@-]{1,250}>$/;
 
-/** Addresses go in as objects and as an envelope of their own: as text they would be parsed as a list. */
+/** Addresses are given as objects and in an envelope: nodemailer would parse a text as a list. */
 const mailOf = ({ id, body, replyTo = '' }: Message<MailBody>, from: Mailbox, to: string): SendMailOptions => {
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
   const thread = `<${body.threadId}@${domain}>`;
@@ -78,12 +78,12 @@ const mailOf = ({ id, body, replyTo = '' }: Message<MailBody>, from: Mailbox, to
     attachments: (body.attachments ?? []).map((file) => ({ ...file, contentType: 'text/plain; charset=utf-8' })),
     date: new Date(body.date),
     messageId: `<${id}@${domain}>`,
-    // The nearest ancestor last (RFC 5322); a program that shows no nested threads finds the root first.
+    // The nearest ancestor last (RFC 5322). Mail programs without nested threads use the first, the root.
     inReplyTo: earlier[0] ?? thread,
     references: [thread, ...earlier],
     list: { id: { url: `${body.list.label}.${domain}`, comment: body.list.name } },
     headers: {
-      // RFC 3834, and the same for Exchange: no holiday notes back to us.
+      // RFC 3834, and the same for Exchange: no out-of-office replies to us.
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
     },
@@ -113,7 +113,7 @@ const create = (config: EmailConfig): Channel<MailBody> => {
   const scrub = createScrubber(mailSecrets(smtp));
   const pool = openPool(config);
 
-  /** The text of each mail under way, by the signal of its send: only it tells whether a lost answer was an answer to the mail. */
+  /** The text stream of each mail in flight, by its signal: it alone tells whether the text had left us when an answer is lost. */
   const texts = new WeakMap<AbortSignal, Readable>();
   pool.use('stream', (mail, done) => {
     const { signal } = mail.data;
@@ -152,7 +152,8 @@ const create = (config: EmailConfig): Channel<MailBody> => {
     compose: composeEmail,
     send: async (message, signal) => {
       const to = parseAddress(message.destination.address);
-      if (to === undefined) throw new DeliveryError('destination-dead', 'this is no address', { code: 'address' });
+      if (to === undefined)
+        throw new DeliveryError('destination-dead', 'this is not an e-mail address', { code: 'address' });
       return attempt(signal, async (bounded) => {
         const info: SentInfo = await pool.sendMail({ ...mailOf(message, from, to), signal: bounded });
         const [refusal] = info.rejectedErrors ?? [];

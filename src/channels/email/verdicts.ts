@@ -10,22 +10,22 @@ import { networkCodeOf, networkFailure } from '../network.ts';
 interface Verdict {
   /** SMTP reply code. */
   reply: RegExp;
-  /** Enhanced status code; a row that asks for one does not fit a reply without. */
+  /** Enhanced status code: a row with one does not match a reply without. */
   enhanced?: RegExp;
-  /** The command that was answered, as nodemailer names it; `DATA` also stands for the text itself. */
+  /** The command that the relay answered, as nodemailer names it; `DATA` also stands for the text itself. */
   command?: RegExp;
   /** The reply's words. */
   says?: RegExp;
   reason: DeliveryReason;
-  /** SMTP names no wait; this one is ours, where asking at once would make it worse. */
+  /** SMTP names no wait; this one is ours, where an immediate retry would make it worse. */
   waitMs?: number;
 }
 
 const MINUTE_MS = 60_000;
 
-/** The first row that fits decides. */
+/** The first row that matches decides. */
 const REPLIES: readonly Verdict[] = [
-  // A full mailbox talks of quotas as well as a throttled sender, so it comes first.
+  // A full mailbox and a throttled sender both mention quotas, so the mailbox comes first.
   { reply: /^4/, enhanced: /^4\.2\.2$/, reason: 'retry', waitMs: 5 * MINUTE_MS },
   // Amazon SES 454 "Throttling failure"; Gmail 421-4.7.28, 450-4.2.1 "at a rate that"; Exchange 4.7.x "too many"
   {
@@ -34,11 +34,11 @@ const REPLIES: readonly Verdict[] = [
     reason: 'rate-limited',
     waitMs: MINUTE_MS,
   },
-  // Greylisting: the same mail is welcome in a minute or five.
+  // Greylisting: the relay takes the same mail in one to five minutes.
   { reply: /^4/, enhanced: /^4\.7\.1$/, reason: 'retry', waitMs: MINUTE_MS },
   { reply: /^4/, says: /gr[ae]y-?list/i, reason: 'retry', waitMs: MINUTE_MS },
   { reply: /^4/, reason: 'retry' },
-  // Bad sequence: the session was confused, not the mail.
+  // Bad sequence: something is wrong with the session, not with the mail.
   { reply: /^503$/, reason: 'retry' },
 
   // RFC 4954: no or wrong credentials, a mechanism too weak, TLS needed first
@@ -59,7 +59,7 @@ const REPLIES: readonly Verdict[] = [
   // RFC 3463: .1 addresses, .2 mailboxes, .4 routes; RFC 7505 null MX (5.1.10)
   { reply: /^5/, enhanced: /^5\.[124]\.\d+$/, reason: 'destination-dead' },
   { reply: /^55[01346]$|^552$|^521$/, command: /^RCPT/, reason: 'destination-dead' },
-  // Refused after the text was read: content, spam policy
+  // Refused after reading the text: content, spam policy
   { reply: /^55[0-6]$/, command: /^DATA/, reason: 'bad-message' },
   // The relay does not understand our commands.
   { reply: /^(50[0124]|555)$/, reason: 'sender-misconfigured' },
@@ -87,16 +87,16 @@ const CODES: Readonly<Record<string, Meaning>> = {
   ETIMEDOUT: { reason: 'retry', says: 'took too long to answer' },
   ESTREAM: { reason: 'retry', says: 'did not take the whole mail' },
   EPROXY: { reason: 'retry', says: 'cannot be reached' },
-  // Only where Node's own code is none that we know.
+  // Only if Node's own code is not in our table.
   ESOCKET: { reason: 'retry', says: 'lost the connection' },
   EDNS: { reason: 'retry', says: 'cannot be found by name' },
 };
 
-/** Whom was asked, how far it went, and what must not come back out. */
+/** About the attempt that failed. */
 export interface Asked {
   /** Host and port of the relay. */
   peer: string;
-  /** Whether the whole text had left us. */
+  /** The whole text had left us. */
   sent: boolean;
   /** Removes the password from a text. */
   scrub(text: string): string;
@@ -106,7 +106,7 @@ const REPLY_LIMIT = 200;
 
 const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** A reply decides alone: with it the relay says that it has not taken the mail. */
+/** A reply decides alone: it says that the relay has not taken the mail. */
 const refused = (reply: string, command: string, { peer, scrub }: Asked): DeliveryError => {
   const words = shorten(scrub(cleanLine(reply.replace(/^(\d{3})-/gm, '$1 '))), REPLY_LIMIT);
   const [, code = '', enhanced = ''] = /^(\d{3})(?: (\d\.\d{1,3}\.\d{1,3})(?!\S))?/.exec(words) ?? [];
@@ -123,17 +123,17 @@ const refused = (reply: string, command: string, { peer, scrub }: Asked): Delive
   });
 };
 
-/** What a failure without a refusal in it means; undefined where the network's own code says more, or nobody knows. */
+/** What a failure without a refusal means; undefined if the network's own code says more, or if it is unknown. */
 const meaningOf = ({ code, originalCode, response, command }: Record<string, unknown>): Meaning | undefined => {
-  // Words that are neither yes nor no, whatever step they were said to.
+  // An answer that is neither yes nor no, at any step.
   if (stringOf(response) !== '') return CODES.EPROTOCOL;
-  // Cut off in the middle of the handshake, as opposed to refused: that passes.
+  // The connection was cut in the middle of the handshake, not refused: a retry may pass.
   if (code === 'ETLS' && command === 'CONN') return CODES.ECONNECTION;
   if (networkCodeOf({ code: originalCode }) !== undefined) return undefined;
   return CODES[stringOf(code)];
 };
 
-/** The failure of one attempt. Nodemailer's error is not kept: it holds the session's words, unbounded. */
+/** The failure of one attempt. Nodemailer's error is not kept: it holds the whole session, without limit. */
 export const smtpFailure = (error: unknown, asked: Asked): DeliveryError => {
   const details = (error ?? {}) as Record<string, unknown>;
   const [code, response] = [stringOf(details.code), stringOf(details.response)];

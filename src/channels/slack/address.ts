@@ -5,7 +5,7 @@ import { webAddress } from '../address.ts';
 export const isHook = (address: string): boolean => webAddress(address) !== undefined;
 
 /**
- * Channels by id (public, private, direct), or by name with or without `#`, but no token that was pasted by mistake.
+ * A channel's id (public, private, direct), or its name with or without `#`; but not a token pasted by mistake.
  * Source: docs.slack.dev, "Conversations API".
  */
 const CHANNEL_ID = /^[CGD][A-Z0-9]{7,20}$/;

@@ -3,11 +3,11 @@ import type { KnownBlock } from '@slack/types';
 import type { DigestFile } from '../digest-file.ts';
 
 export interface SlackBody {
-  /** What a phone shows before Slack is opened; the whole message where there are no blocks. */
+  /** The text of the push notification; without blocks, the whole message. */
   text: string;
   blocks?: KnownBlock[];
-  /** False: the text is shown as it stands. */
+  /** False: Slack shows the text without formatting it. */
   mrkdwn?: false;
-  /** Shown in the message's thread. Only a bot can send one. */
+  /** Goes into the message's thread. Only a bot can send one. */
   file?: DigestFile;
 }

@@ -1,4 +1,4 @@
-/** Messages by the bot token: into threads, with files, and in the place of earlier ones. */
+/** Messages by the bot token: new ones, replies, messages with a file, and changes of earlier messages. */
 import { DeliveryError } from '../../errors.ts';
 import type { Message, Receipt } from '../channel.ts';
 import type { DigestFile } from '../digest-file.ts';
@@ -21,15 +21,15 @@ export interface Bot {
 
 interface Posted {
   receipt: Receipt;
-  /** Absent where the answer does not say. */
+  /** Absent if Slack's answer does not say. */
   place?: Place;
 }
 
-/** No reading of names into what is written, and no previews of what it links to. */
+/** Slack must not turn words into mentions, nor show previews of links. */
 const AS_WRITTEN = { parse: 'none', link_names: false };
 export const WITHOUT_PREVIEWS = { ...AS_WRITTEN, unfurl_links: false, unfurl_media: false };
 
-/** Digests whose file is not shown yet; beyond it the oldest are posted again when they are tried again. */
+/** Posted digests whose file is not shared yet. The oldest beyond this number are posted again on a retry. */
 const REMEMBERED_DIGESTS = 500;
 
 const postedOf = ({ channel, ts }: Record<string, unknown>, thread?: string): Posted => {
@@ -42,7 +42,7 @@ const postedOf = ({ channel, ts }: Record<string, unknown>, thread?: string): Po
 const cannot = (message: string, code: string): DeliveryError => new DeliveryError('bad-message', message, { code });
 
 export const createBot = ({ call, files, permits }: BotDependencies): Bot => {
-  /** Under the message that it belongs to; where Slack takes no reply there, by itself. */
+  /** As a reply to the message that it belongs to, or by itself if Slack takes no reply there. */
   const post = async ({ destination, body, replyTo }: Message<SlackBody>, signal: AbortSignal): Promise<Posted> => {
     const { file: _file, ...content } = body;
     const args = { channel: destination.address, ...content, ...WITHOUT_PREVIEWS };
@@ -57,7 +57,7 @@ export const createBot = ({ call, files, permits }: BotDependencies): Bot => {
     return postedOf(await call('chat.postMessage', args, signal));
   };
 
-  /** By message id: what is posted is not posted again when only its file failed. */
+  /** By message id: if only the file failed, a retry must not post the message again. */
   const unfinished = new Map<string, Posted>();
   const remember = (id: string, posted: Posted): void => {
     unfinished.set(id, posted);
@@ -66,7 +66,7 @@ export const createBot = ({ call, files, permits }: BotDependencies): Bot => {
 
   const sendWithFile = async (message: Message<SlackBody>, file: DigestFile, signal: AbortSignal): Promise<Receipt> => {
     const { id, destination } = message;
-    /** What comes after a refusal is another message, which may have the same id. */
+    /** After a refusal another message is composed, which may have the same id. */
     const giveUp = (error: unknown): never => {
       if (error instanceof DeliveryError && error.reason === 'bad-message') {
         unfinished.delete(id);
@@ -91,7 +91,7 @@ export const createBot = ({ call, files, permits }: BotDependencies): Bot => {
     amend: async (handle, { body: { text, blocks, file } }, signal) => {
       const place = parsePlace(handle);
       if (!place) throw cannot('the earlier message cannot be found by its handle', 'bad_handle');
-      // A changed text alone is read as markup: `chat.update` has no `mrkdwn`.
+      // Without blocks Slack would read the text as markup: `chat.update` has no `mrkdwn`.
       if (!blocks || file) throw cannot('only blocks can take the place of another message', 'not_amended');
       const { channel, ts } = place;
       await call('chat.update', { channel, ts, text, blocks, ...AS_WRITTEN }, signal);

@@ -1,4 +1,4 @@
-/** Calls of Slack's Web API: one request each, without the client's own retries, waits and logs. */
+/** Calls of Slack's Web API: one request each. The client's own retries, waits and logs are off. */
 import { LogLevel, WebClient, type WebClientOptions } from '@slack/web-api';
 import { type Agent, fetch } from 'undici';
 import { retryAfterMs } from '../http.ts';
@@ -9,7 +9,7 @@ import { apiFailure, type SeenAnswer } from './verdicts.ts';
 type Logger = NonNullable<WebClientOptions['logger']>;
 type FetchFunction = NonNullable<WebClientOptions['fetch']>;
 
-/** Gives the fields of an answer that is `ok`; throws a `DeliveryError` for every other outcome. */
+/** Returns the fields of an `ok` answer; throws a `DeliveryError` otherwise. */
 export type Call = (
   method: string,
   args: Record<string, unknown>,
@@ -20,11 +20,11 @@ export interface CallDependencies {
   token: string;
   agent: Agent;
   now(): number;
-  /** What the token may do, as an answer tells it. */
+  /** Gets the scopes of the token, which Slack sends with its answers. */
   onScopes(scopes: readonly string[]): void;
 }
 
-/** The client logs whole requests and answers; what is worth a line is in our errors. */
+/** The client logs whole requests and answers; our errors say what is needed. */
 const SILENT: Logger = {
   debug: () => {},
   info: () => {},
@@ -36,8 +36,8 @@ const SILENT: Logger = {
 };
 
 /**
- * Each call has a client of its own, because the client takes no signal for a call but takes a `fetch`; that is also
- * where the answer is seen of which the client tells only a part.
+ * Each call has a client of its own: the client takes no signal for a call, but it takes a `fetch`. There we also see the
+ * whole answer, of which the client reports only a part.
  */
 export const createCall = (
   { apiUrl, timeout }: Pick<SlackConfig, 'apiUrl' | 'timeout'>,
@@ -52,7 +52,7 @@ export const createCall = (
         method: 'POST',
         headers: init?.headers ?? {},
         body: String(init?.body ?? ''),
-        // Following one would hand the token to whoever it names.
+        // Following a redirect would send the token to whatever host it names.
         redirect: 'manual',
         signal: AbortSignal.any([signal, ...(init?.signal ? [init.signal] : [])]),
         dispatcher: agent,

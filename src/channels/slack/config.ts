@@ -4,8 +4,8 @@ import { httpUrl, secret } from '../../schema/fields.ts';
 import { channelOptions, senderOption } from '../options.ts';
 
 /**
- * Slack takes about one message a second for each channel and lets short bursts pass; a digest's file, which is shown in
- * its thread, goes along as such a burst.
+ * Slack takes about one message a second for each channel and allows short bursts, like a digest and the file in its
+ * thread.
  * Source: https://docs.slack.dev/apis/web-api/rate-limits
  */
 const PACE = { perSecond: 1, burst: 3 };

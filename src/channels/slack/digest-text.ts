@@ -1,4 +1,4 @@
-/** Many alerts as texts alone, shown as they stand: for a channel without files, and after a refusal. Pure. */
+/** Many alerts as plain texts: for a channel without files, and after a refusal. Pure. */
 import type { Alert } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
 import type { Format } from '../channel.ts';
@@ -8,7 +8,7 @@ import { incidentsOf } from '../incidents.ts';
 import type { SlackBody } from './body.ts';
 import { beginning, escapeSlack, fitted } from './markup.ts';
 
-/** What is to be told of some alerts. */
+/** The content of a digest of some alerts. */
 export type Describe = (alerts: readonly Alert[]) => DigestContent;
 
 const ROWS_MAX = 8;
@@ -17,13 +17,13 @@ const LINE_LIMIT = 300;
 /** Slack cuts a text at 40,000 characters. */
 const TEXT_LIMIT = 39_000;
 const HEAD_LIMIT = 7000;
-/** No single item is longer than a text holds below its head. */
+/** The longest item that fits into a text below its head. */
 const ITEM_LIMIT = 31_000;
 const NOTE_ROOM = 40;
-/** So many usual lines fit into a text. */
+/** About as many usual lines fit into a text. */
 const ITEMS_MAX = 300;
 
-/** `80  flashLoan`, the most first. */
+/** `80  flashLoan`, the most frequent first. */
 export const rowsOf = (table: CountTable): string[] => {
   const { rows, more } = topOf(table, ROWS_MAX);
   return [
@@ -32,7 +32,7 @@ export const rowsOf = (table: CountTable): string[] => {
   ];
 };
 
-/** An item in a list: a line, and the whole text of a stored notification. */
+/** An item in a list: one line; of a stored notification also its whole text. */
 export const lineOf = (item: DigestItem): string => {
   const line = fitted(itemLine(item), LINE_LIMIT);
   return item.message === undefined ? line : `${line}: ${item.message}`;
@@ -59,13 +59,13 @@ const textBody = (content: DigestContent, format: Format): SlackBody => {
   return { text: escapeSlack(lines.join('\n')), mrkdwn: false };
 };
 
-/** A message of a digest, and the alerts that it tells. */
+/** One message of a digest, and the alerts that it is about. */
 export interface DigestPart {
   told: readonly Alert[];
   body: SlackBody;
 }
 
-/** Incidents as one text; as the two halves of them where it is too long. */
+/** The incidents as one text; if it is too long, as a text for each half of them. */
 const textsOf = (incidents: readonly Alert[][], describe: Describe, format: Format): DigestPart[] => {
   const told = incidents.flat();
   const body = textBody(describe(told), format);
@@ -75,8 +75,8 @@ const textsOf = (incidents: readonly Alert[][], describe: Describe, format: Form
 };
 
 /**
- * As few texts as hold every hash, each a digest of its own: any of them can be missing from a retry, and those behind it
- * stay as they were.
+ * As few texts as have room for every hash. Each is a digest of its own, so that a retry without the delivered ones leaves
+ * the others as they were.
  */
 export const digestTexts = (alerts: readonly Alert[], describe: Describe, format: Format): DigestPart[] => {
   return chunksOf(incidentsOf(alerts), ITEMS_MAX).flatMap((incidents) => textsOf(incidents, describe, format));

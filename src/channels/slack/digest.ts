@@ -1,4 +1,4 @@
-/** Many alerts as one Slack message, with a file where it cannot hold all that is to be told. Pure. */
+/** Many alerts as one Slack message, with a file if the message has no room for everything. Pure. */
 import type { KnownBlock } from '@slack/types';
 import type { Alert } from '../../alert.ts';
 import { packed } from '../../chunks.ts';
@@ -31,9 +31,9 @@ const NOTICE_LIMIT = 1500;
 const NAME_LIMIT = 160;
 const HEADLINE_LIMIT = 400;
 const SAID_LIMIT = 300;
-/** Those that are told at length, from a message with room to one without. */
+/** How many of the worst items are shown at length: the first number that leaves enough room. */
 const WORST = [6, 3, 0] as const;
-/** More than blocks ever hold, items at length or alerts in a list: not even tried, since a storm has thousands. */
+/** Above these numbers blocks never have room, so they are not even tried: a storm has thousands of alerts. */
 const WHOLE_MAX = LIMITS.blocks / 2;
 const LIST_MAX = 200;
 
@@ -51,7 +51,7 @@ const headBlocks = ({ title, span, why, notice, tables }: DigestContent): KnownB
   ];
 };
 
-/** Which transaction, where and when; small below what was found. */
+/** Transaction, chain and time, in small print below the findings. */
 const whereBlock = (item: DigestItem): KnownBlock => {
   const { url, hash, chain, time } = item;
   const linked = url === undefined || hash === undefined ? undefined : link(url, hash);
@@ -60,7 +60,7 @@ const whereBlock = (item: DigestItem): KnownBlock => {
   return context(name, plain(fitted(where, NAME_LIMIT)));
 };
 
-/** All that was said. */
+/** An item with all its messages. */
 const wholeItem = (item: DigestItem): KnownBlock[] => {
   const { severity, protocol, headline, detections, message } = item;
   const said = [...detections.map(detectionText), ...(message === undefined ? [] : [message])];
@@ -68,7 +68,7 @@ const wholeItem = (item: DigestItem): KnownBlock[] => {
   return [section(labelled(title, said.join('\n'))), whereBlock(item)];
 };
 
-/** What a detector said; of a stored notification all. */
+/** The first message of a detector; of a stored notification its whole text. */
 const gistOf = ({ detections, message }: DigestItem): string => {
   const said = detections.find((detection) => detection.message !== '');
   return message ?? fitted(cleanLine(said === undefined ? '' : `${said.name}: ${said.message}`), SAID_LIMIT);
@@ -81,7 +81,7 @@ const gistItem = (item: DigestItem): KnownBlock[] => [
 
 const FENCE_ROOM = 10;
 
-/** Those that are not told at length, if any. */
+/** A list of the items that are not shown at length. */
 const listBlocks = (items: readonly DigestItem[], all: number): KnownBlock[] => {
   if (items.length === 0) return [];
   const title = items.length === all ? 'All of them, the worst first' : `The other ${items.length}`;
@@ -89,7 +89,7 @@ const listBlocks = (items: readonly DigestItem[], all: number): KnownBlock[] => 
   return [section(labelled(title, '')), ...groups.map((lines) => section(code(lines.join('\n'))))];
 };
 
-/** As many of the worst as leave room for what comes after them; undefined where there is no room at all. */
+/** As many of the worst items as leave room for `rest`; undefined if there is no room even without them. */
 const withWorst = (content: DigestContent, rest: (items: DigestItem[]) => KnownBlock[]): KnownBlock[] | undefined => {
   const head = headBlocks(content);
   for (const count of WORST) {
@@ -131,8 +131,8 @@ const richBody = (alerts: readonly Alert[], describe: Describe, mayAttach: boole
 };
 
 /**
- * The messages of a digest: one that tells all in blocks; else one with a file or, without one, with a list of every
- * hash; else texts.
+ * The messages of a digest: one with everything in blocks; else one with a file or, where files are not allowed, with a
+ * list of every hash; else plain texts.
  */
 export const digestBodies = (
   alerts: readonly Alert[],

@@ -1,6 +1,6 @@
 /**
- * The file that goes with a digest. Its bytes go up before anything is posted, so that a token that may not upload costs
- * nothing; it is shown last, under the digest. Source: docs.slack.dev/messaging/working-with-files, "Uploading files".
+ * The file of a digest. We upload it before we post anything, so that a token without the permission costs nothing, and
+ * share it last, in the digest's thread. Source: docs.slack.dev/messaging/working-with-files, "Uploading files".
  */
 import { DeliveryError } from '../../errors.ts';
 import type { DigestFile } from '../digest-file.ts';
@@ -10,7 +10,7 @@ import type { Place } from './place.ts';
 import { fileFailure } from './verdicts.ts';
 
 export interface Files {
-  /** Hands the bytes to Slack, where nobody sees them yet; gives the file's id. */
+  /** Uploads the file, which nobody sees yet; returns its id. */
   upload(file: DigestFile, signal: AbortSignal): Promise<string>;
   /** Shows an uploaded file in the thread of a message. */
   share(id: string, file: DigestFile, place: Place, signal: AbortSignal): Promise<void>;
@@ -18,11 +18,11 @@ export interface Files {
 
 const badUpload = (message: string, code: string): DeliveryError => new DeliveryError('bad-message', message, { code });
 
-/** The host is Slack's answer and so comes from outside; the token is not sent there. */
+/** Slack's answer names the host, so it comes from outside: the guard checks it, and it does not get the token. */
 const putBytes = async (post: GuardedPost, url: string, { text }: DigestFile, signal: AbortSignal): Promise<void> => {
   const headers = { 'content-type': 'text/plain; charset=utf-8', 'user-agent': 'tocsin' };
   const { status } = await post({ url, headers, body: text, signal }).catch((error: DeliveryError) => {
-    // A firewall may let Slack's API pass and not its file host: the digest must not wait for that.
+    // A firewall may allow Slack's API but not its file host: the digest must not wait for that.
     throw signal.aborted ? error : badUpload(error.message, error.code);
   });
   if (status < 200 || status > 299) throw badUpload(`Slack's file host answered ${status}`, String(status));
@@ -51,15 +51,15 @@ export const createFiles = (call: Call, post: GuardedPost, timeoutMs: number): F
 });
 
 export interface FilePermits {
-  /** Whether a file may go to this channel, as far as is known. */
+  /** Whether a file may go to this channel, as far as we know. */
   may(address: string): boolean;
-  /** What the token may do. */
+  /** The scopes of the token. */
   learn(scopes: readonly string[]): void;
-  /** Slack did not take a file for this channel. */
+  /** Slack refused a file for this channel. */
   refuse(address: string): void;
 }
 
-/** Somebody may grant a scope, or invite the bot to a channel. */
+/** By then somebody may have granted the scope, or invited the bot to the channel. */
 const ASK_AGAIN_MS = 3_600_000;
 
 export const createFilePermits = (now: () => number): FilePermits => {

@@ -1,6 +1,6 @@
 /**
- * Text as Slack's blocks take it. Values go in escaped, and where they hold characters that Slack would read as
- * formatting, as `plain_text`. Lengths are counted as they are written, entities included.
+ * Text for Slack's blocks. Values are escaped; a value with characters that Slack would read as formatting becomes
+ * `plain_text`. Lengths are counted after escaping.
  */
 import type { ContextBlock, KnownBlock, MrkdwnElement, PlainTextElement, SectionBlock } from '@slack/types';
 
@@ -11,7 +11,7 @@ export const LIMITS = { header: 150, section: 3000, field: 2000, fields: 10, con
 export const escapeSlack = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** The beginning that is no longer than `limit` once it is escaped, by whole characters. */
+/** The longest beginning, in whole characters, that is within `limit` after escaping. */
 export const beginning = (text: string, limit: number): string => {
   if (escapeSlack(text).length <= limit) return text;
   let kept = '';
@@ -24,7 +24,7 @@ export const beginning = (text: string, limit: number): string => {
   return kept;
 };
 
-/** The same, with an ellipsis where something is missing. */
+/** The same, with an ellipsis if something is missing. */
 export const fitted = (text: string, limit: number): string =>
   escapeSlack(text).length <= limit ? text : `${beginning(text, limit - 1).trimEnd()}…`;
 
@@ -39,20 +39,20 @@ export const plain = (text: string): PlainTextElement => ({
   emoji: false,
 });
 
-/** `verbatim`: an address or a name in the text becomes no link and calls nobody. */
+/** `verbatim`: Slack makes no links or mentions of addresses and names in the text. */
 export const formatted = (text: string): MrkdwnElement => ({ type: 'mrkdwn', text, verbatim: true });
 
-/** A bold label above its value, of which one may be empty. */
+/** A bold label above its value; one of them may be empty. */
 export const labelled = (label: string, value: string): Text => {
   if (FORMATTING.test(`${label}\n${value}`)) return plain(value === '' ? label : `${label}\n${value}`);
   const title = `*${escapeSlack(label)}*`;
   return formatted(value === '' ? title : `${title}\n${escapeSlack(value)}`);
 };
 
-/** The URL is ours and its label a hash or an address, so neither can break out of the link. */
+/** For our own URLs and hashes or addresses as labels: neither can break out of the link. */
 export const link = (url: string, label: string): string => `<${url}|${escapeSlack(label)}>`;
 
-/** Nothing in it is read as formatting but its own end. */
+/** A code block; Slack reads no formatting in it but a backtick. */
 export const code = (text: string): Text =>
   text.includes('`') ? plain(text) : formatted(`\`\`\`\n${escapeSlack(text)}\n\`\`\``);
 
@@ -86,7 +86,7 @@ const textsOf = (block: KnownBlock): { text: string; limit: number }[] => {
 const sizeOf = (blocks: readonly KnownBlock[]): number =>
   blocks.flatMap(textsOf).reduce((sum, { text }) => sum + text.length, 0);
 
-/** Slack refuses a message for one text that is too long, or empty. */
+/** One text that is too long or empty makes Slack refuse the whole message. */
 export const fits = (blocks: readonly KnownBlock[]): boolean =>
   blocks.length <= LIMITS.blocks &&
   sizeOf(blocks) <= LIMITS.all &&

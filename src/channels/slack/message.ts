@@ -1,4 +1,4 @@
-/** A parcel as Slack messages: one for each incident, or a digest of many. Pure. */
+/** A parcel as Slack messages: one for each incident, or a digest if there are many. Pure. */
 import type { Parcel } from '../../alert.ts';
 import type { ComposeContext, Message } from '../channel.ts';
 import { planOf, toMessage } from '../incidents.ts';
@@ -7,7 +7,7 @@ import type { SlackBody } from './body.ts';
 import { digestBodies } from './digest.ts';
 import { singleBody } from './single.ts';
 
-/** `mayAttach`: a bot may upload a file to this channel, as far as is known. */
+/** `mayAttach`: the bot may share a file in this channel, as far as we know. */
 export const composeSlack = (
   { destination, alerts }: Parcel,
   context: ComposeContext,

@@ -1,10 +1,10 @@
-/** Where a message stands, and how a handle tells it. */
+/** Where a message is: its channel and timestamps, written as its handle. */
 
 export interface Place {
-  /** The channel's id, also where it is addressed by name. */
+  /** The channel's id, even if the destination is its name. */
   channel: string;
   ts: string;
-  /** Of the first message in its thread: its own `ts`, unless it is a reply. Slack takes no reply to a reply. */
+  /** `ts` of the thread's first message: its own unless it is a reply. Slack takes no reply to a reply. */
   thread: string;
 }
 
@@ -14,7 +14,7 @@ const HANDLE = /^([A-Z0-9]+)\/(\d+\.\d+)(?:\/(\d+\.\d+))?$/;
 export const formatPlace = ({ channel, ts, thread }: Place): string =>
   [channel, ts, ...(thread === ts ? [] : [thread])].join('/');
 
-/** Undefined for what is no handle of ours. */
+/** Undefined for anything but a handle of ours. */
 export const parsePlace = (handle: string): Place | undefined => {
   const [, channel, ts, thread = ts] = HANDLE.exec(handle) ?? [];
   return channel === undefined || ts === undefined || thread === undefined ? undefined : { channel, ts, thread };

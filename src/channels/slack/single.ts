@@ -1,4 +1,4 @@
-/** One incident as a Slack message, in three degrees of plainness. Pure. */
+/** One incident as a Slack message, in each of the three formats. Pure. */
 import type { KnownBlock, SectionBlock } from '@slack/types';
 import type { Alert } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
@@ -38,7 +38,7 @@ const detectionBlock = ({ name, message }: Detection): SectionBlock => section(l
 const isWide = ({ value, items = [value] }: Fact): boolean =>
   items.some((line) => line.length > COLUMN.value || line.split(' ').some((word) => word.length > COLUMN.word));
 
-/** Long facts (the transaction's hash is one) get the whole width, the others two columns. */
+/** Long facts, like the transaction's hash, get the whole width; the others stand in two columns. */
 const factBlocks = (facts: readonly Fact[]): SectionBlock[] => {
   const wide = facts.filter(isWide).map((fact) => section(factText(fact)));
   const narrow = facts.filter((fact) => !isWide(fact)).map(factText);
@@ -56,7 +56,7 @@ const blocksOf = ({ title, notice, detections, message, facts }: Content): Known
 
 const NOTE_ROOM = 100;
 
-/** Escapes; where that is too long, keeps the beginning and says how much is missing. */
+/** Escapes the lines. Of a text that is too long it keeps the beginning, and says how much is missing. */
 const textWithin = (lines: readonly string[]): string => {
   const whole = lines.join('\n');
   const escaped = escapeSlack(whole);
@@ -70,7 +70,7 @@ const factLines = ({ label, value, url }: Fact): string[] => [
   ...(url === undefined ? [] : [url]),
 ];
 
-/** What may be long comes last, so that a cut takes from that. */
+/** Texts that may be long come last, so that they are what is cut. */
 const plainBody = ({ headline, notice, detections, message, facts }: Content): SlackBody => ({
   text: textWithin([
     shorten(headline, LIMITS.section),

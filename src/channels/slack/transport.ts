@@ -1,4 +1,4 @@
-/** Slack: to channels with the bot token, to incoming webhooks through the guard. */
+/** Slack: channels with the bot token, incoming webhooks through the guard. */
 import { Agent } from 'undici';
 import type { ChannelEntry } from '../../alert.ts';
 import { DeliveryError } from '../../errors.ts';

@@ -11,7 +11,7 @@ import { networkFailure } from '../network.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Slack names no wait with these: a migration takes minutes, a workspace's quota hours. */
+/** Slack names no wait for these: a migration takes minutes, a workspace's quota hours. */
 const OWN_WAITS_MS: Readonly<Record<string, number>> = {
   team_added_to_org: 5 * MINUTE_MS,
   org_login_required: 15 * MINUTE_MS,
@@ -22,9 +22,9 @@ const OWN_WAITS_MS: Readonly<Record<string, number>> = {
 /** "It's possible some aspect of the operation succeeded before the error was raised." */
 const MAYBE_DELIVERED: readonly string[] = ['fatal_error', 'internal_error', 'request_timeout'];
 
-/** A code that is not here is `unknown`: only what Slack documents may end a delivery. */
+/** Any other code is `unknown`: only a documented one may end a delivery. */
 export const SLACK_CODES: Readonly<Record<string, DeliveryReason>> = {
-  // Slack's own trouble.
+  // Slack itself has a problem.
   internal_error: 'retry',
   fatal_error: 'retry',
   service_unavailable: 'retry',
@@ -36,12 +36,12 @@ export const SLACK_CODES: Readonly<Record<string, DeliveryReason>> = {
   external_channel_migrating: 'retry',
   streaming_state_conflict: 'retry',
 
-  // Too much, for this channel or the workspace.
+  // Too many messages for this channel or the workspace.
   ratelimited: 'rate-limited',
   rate_limited: 'rate-limited',
   message_limit_exceeded: 'rate-limited',
 
-  // This channel, or the incoming webhook's address, takes nothing from us.
+  // This channel or incoming webhook accepts nothing from us.
   channel_not_found: 'destination-dead',
   channel_is_archived: 'destination-dead',
   is_archived: 'destination-dead',
@@ -64,7 +64,7 @@ export const SLACK_CODES: Readonly<Record<string, DeliveryReason>> = {
   no_team: 'destination-dead',
   team_disabled: 'destination-dead',
 
-  // Our token: every channel of it waits.
+  // Our token is at fault, so all its channels wait.
   not_authed: 'sender-misconfigured',
   invalid_auth: 'sender-misconfigured',
   account_inactive: 'sender-misconfigured',
@@ -87,7 +87,7 @@ export const SLACK_CODES: Readonly<Record<string, DeliveryReason>> = {
   unknown_method: 'sender-misconfigured',
   team_access_not_granted: 'sender-misconfigured',
 
-  // This body: a plainer one may pass.
+  // This body is refused: a plainer one may pass.
   invalid_blocks: 'bad-message',
   invalid_blocks_format: 'bad-message',
   msg_blocks_too_long: 'bad-message',
@@ -112,7 +112,7 @@ export const SLACK_CODES: Readonly<Record<string, DeliveryReason>> = {
   user_not_found: 'bad-message',
   invalid_attachments: 'bad-message',
 
-  // This thread: the same may pass outside it. The last two are documented by slackapi/bolt-js#2307 and
+  // This thread is closed to us: the same message may pass outside it. The last two are documented by slackapi/bolt-js#2307 and
   // jenkinsci/slack-plugin#584 only.
   cannot_reply_to_message: 'bad-message',
   restricted_action_thread_locked: 'bad-message',
@@ -120,7 +120,7 @@ export const SLACK_CODES: Readonly<Record<string, DeliveryReason>> = {
   thread_not_found: 'bad-message',
   invalid_thread_ts: 'bad-message',
 
-  // The earlier message, which can no longer be changed: a new one may pass.
+  // The earlier message can no longer be changed: a new one may pass.
   message_not_found: 'bad-message',
   cant_update_message: 'bad-message',
   edit_window_closed: 'bad-message',
@@ -129,7 +129,7 @@ export const SLACK_CODES: Readonly<Record<string, DeliveryReason>> = {
   cant_broadcast_message: 'bad-message',
   no_dual_broadcast_content_update: 'bad-message',
 
-  // The file: a message without one may pass.
+  // The file is refused: a message without one may pass.
   missing_argument: 'bad-message',
   storage_limit_reached: 'bad-message',
   file_uploads_disabled: 'bad-message',
@@ -153,11 +153,11 @@ const THREAD_REFUSALS: readonly string[] = [
   'invalid_thread_ts',
 ];
 
-/** The message was not taken because of the thread it was for. */
+/** Slack refused the message because of its thread. */
 export const isThreadRefusal = (error: unknown): boolean =>
   error instanceof DeliveryError && THREAD_REFUSALS.includes(error.code);
 
-/** With these the token opens nothing, so a message without a file would meet the same. */
+/** With these the token is worthless, so a message without a file would fail too. */
 const WORTHLESS_TOKEN: readonly string[] = [
   'not_authed',
   'invalid_auth',
@@ -168,14 +168,14 @@ const WORTHLESS_TOKEN: readonly string[] = [
 ];
 
 /**
- * What a failed step of a file means for its message. A token without `files:write`, or a channel that the bot may post
- * to but is not in, ends neither the token nor the channel: the message goes without a file.
+ * What a failed file means for its message. A token without `files:write`, or a channel that the bot may post to but is
+ * not in, is no reason to give up on the token or the channel: the message goes without a file.
  */
 export const fileFailure = (error: unknown, posted: boolean): unknown => {
   if (!(error instanceof DeliveryError)) return error;
   const { reason, code, retryAfterMs } = error;
   const passing = reason === 'retry' || reason === 'rate-limited' || WORTHLESS_TOKEN.includes(code);
-  return new DeliveryError(passing ? reason : 'bad-message', `its file was not taken: ${error.message}`, {
+  return new DeliveryError(passing ? reason : 'bad-message', `Slack refused the file: ${error.message}`, {
     code,
     maybeDelivered: posted,
     ...waitOf(retryAfterMs),
@@ -188,7 +188,7 @@ interface Refusal extends WebAPICallResult {
   needed?: unknown;
 }
 
-/** Codes go into metrics and logs; what does not look like one may be a page that a proxy put in between. */
+/** Codes go into metrics and logs. A text that does not look like a code may be the page of a proxy. */
 const codeOf = (text: unknown): string | undefined =>
   typeof text === 'string' && /^[a-z][a-z_]{1,60}$/.test(text.trim()) ? text.trim() : undefined;
 
@@ -201,7 +201,7 @@ const waitOf = (waitMs: number | undefined): { retryAfterMs?: number } =>
 const limited = (peer: string, waitMs: number | undefined): DeliveryError =>
   new DeliveryError('rate-limited', `${peer} answered 429`, { code: '429', ...waitOf(waitMs) });
 
-/** The place in our blocks that Slack did not like, or the scope that the token lacks; both are plain names. */
+/** The place in our blocks that Slack refused, or the scope that the token lacks; both are plain names. */
 const detailOf = (data: Refusal): string => {
   const pointer = /json-pointer:(\/[\w/]{1,100})/.exec(data.response_metadata?.messages?.join(' ') ?? '')?.[1];
   const needed = typeof data.needed === 'string' && /^[\w:.,-]{1,100}$/.test(data.needed) ? data.needed : undefined;
@@ -214,7 +214,7 @@ const platformFailure = (
   waitMs: number | undefined,
 ): DeliveryError => {
   const code = codeOf(data.error);
-  // The client passes off a body that is no JSON as an error code: then the message may well have been taken.
+  // The client reports a body that is no JSON as an error code: Slack may well have taken the message.
   if (code === undefined) {
     return new DeliveryError('unknown', `${peer} gave an unreadable answer`, {
       code: 'unreadable',
@@ -228,13 +228,13 @@ const platformFailure = (
   });
 };
 
-/** Slack's API itself answers 200 and 429; anything else comes from its front or from a wrong `apiUrl`. */
+/** Slack's API itself answers 200 and 429. Other statuses come from a server in front of it, or from a wrong `apiUrl`. */
 const apiStatusReason = (status: number): DeliveryReason => {
   if (status >= 500 || status === 408 || status === 425) return 'retry';
   return status < 400 || [401, 403, 404, 405, 407, 410].includes(status) ? 'sender-misconfigured' : 'unknown';
 };
 
-/** What the HTTP answer said, as seen below the client, which reports it only in part. */
+/** What the HTTP answer said; the client reports only a part of it. */
 export interface SeenAnswer {
   status: number;
   waitMs: number | undefined;
@@ -252,7 +252,7 @@ export const apiFailure = (error: unknown, peer: string, seen: SeenAnswer | unde
   });
 };
 
-/** Where the text names no documented code. An undocumented 403 or 404 may come from a proxy, so it is tried with care. */
+/** For a text without a documented code. An undocumented 403 or 404 may come from a proxy, so it is `unknown`. */
 const hookStatusReason = (status: number): DeliveryReason => {
   if (status >= 500 || status === 408 || status === 425) return 'retry';
   if (status === 400 || status === 413) return 'bad-message';
@@ -268,7 +268,7 @@ export const hookFailure = (
   if (status === 429) return limited(peer, waitMs);
   const code = codeOf(text);
   const known = meaningOf(code);
-  // A hook carries its own key: what would condemn our token condemns only the hook.
+  // A hook has a key of its own: an error that would blame our token is the hook's alone.
   const reason = known === 'sender-misconfigured' ? 'destination-dead' : known;
   return new DeliveryError(reason ?? hookStatusReason(status), `${peer} answered ${status}${code ? ` ${code}` : ''}`, {
     code: known === undefined ? String(status) : `${code}`,

@@ -9,21 +9,21 @@ import { redirected, telegramFailure } from './verdicts.ts';
 
 type CallOptions = NonNullable<Parameters<Telegram['callApi']>[2]>;
 
-/** Telegram's client declares the signal of a polyfill, which has less than Node's; it only passes it on. */
+/** The client's type is a polyfill's signal, which has fewer members than Node's; the client only passes it on. */
 const callOptions = (signal: AbortSignal): CallOptions => ({ signal: signal as NonNullable<CallOptions['signal']> });
 
 /** `new URL('./bot…', root)` drops a path that does not end in a slash. */
 const asRoot = (url: string): string => url.replace(/\/*$/, '/');
 
 export interface TelegramClient {
-  /** Runs one call to the Bot API. Throws a `DeliveryError` for whatever goes wrong. `address` is empty where nothing is sent. */
+  /** Runs one call to the Bot API. Throws a `DeliveryError` if it fails. `address` is empty for a call that sends nothing. */
   call<T>(address: string, signal: AbortSignal, run: (api: Telegram, options: CallOptions) => Promise<T>): Promise<T>;
   close(): void;
 }
 
 /**
- * Node-fetch follows redirects, and telegraf has no word in it. But it asks for the agent of every request by its URL;
- * telegraf itself takes none for plain HTTP, so it is set behind its back.
+ * Node-fetch follows redirects, and telegraf cannot turn that off. But node-fetch asks for an agent by the URL of every
+ * request, so our function refuses other URLs. Telegraf takes no agent for plain HTTP, so we set it from outside.
  */
 const refuseRedirects = (api: Telegram, root: string, agent: HttpAgent): void => {
   const allowed = new URL(`./bot${api.token}/`, root).href;

@@ -1,6 +1,6 @@
 /**
- * Many alerts as one Telegram message: all of them in the text while it holds them, else the worst in the caption of a
- * file that lists all. One message either way: a group takes twenty a minute.
+ * Many alerts as one Telegram message: all of them in the text if there is room, else the worst in the caption of a file
+ * that lists all. It is one message either way, because a group takes only twenty a minute.
  */
 import type { Alert } from '../../alert.ts';
 import { packed } from '../../chunks.ts';
@@ -15,22 +15,22 @@ import { BLANK, ENTITIES_MAX, noticeLines, TEXT_LIMIT } from './single.ts';
 /** UTF-16 units after entity parsing. Source: https://core.telegram.org/bots/api#senddocument */
 const CAPTION_LIMIT = 1024;
 
-/** How much of what stands around the items is shown. */
+/** How much is shown of the texts around the items. */
 interface Size {
   title: number;
   notice: number;
-  /** Of one table's line. */
+  /** One table's line. */
   table: number;
 }
 
 const IN_TEXT: Size = { title: 240, notice: 500, table: 300 };
 const IN_CAPTION: Size = { title: 140, notice: 160, table: 90 };
-/** Of an item's first line in a caption. */
+/** An item's first line in a caption. */
 const ITEM_LIMIT = 120;
 
 const rowText = ({ name, count }: Count): string => `${shortenAddresses(name, { head: 6, tail: 4 })} ×${count}`;
 
-/** `Detectors: flashLoan ×80, mixer ×12 + 3 more`; the first is always there. */
+/** `Detectors: flashLoan ×80, mixer ×12 + 3 more`; at least the first name is shown. */
 const tableLine = (table: CountTable, limit: number): Line => {
   const { rows } = topOf(table);
   const shown = rows.filter(
@@ -53,7 +53,7 @@ const headOf = (content: DigestContent, size: Size): Line[] => [
   [{ text: content.span }],
   ...noticeLines(content.notice, size.notice),
   BLANK,
-  // The title names a single protocol.
+  // A single protocol is in the title already.
   ...content.tables
     .filter(({ title, counts }) => title !== 'Protocols' || counts.length > 1)
     .map((table) => tableLine(table, size.table)),
@@ -62,7 +62,7 @@ const headOf = (content: DigestContent, size: Size): Line[] => [
 
 const plainLines = (text: string): Line[] => text.split('\n').map((line) => [{ text: line }]);
 
-/** What was said is told line by line; the headline then only says where. */
+/** An item with all its messages; the headline would repeat the detectors. */
 const toldItem = (item: DigestItem, index: number): Line[] => {
   const { severity, protocol, headline, detections, message, chain, time } = item;
   const isTold = detections.length > 0 || message !== undefined;
@@ -76,7 +76,7 @@ const toldItem = (item: DigestItem, index: number): Line[] => {
   ];
 };
 
-/** Every item with all that was said; undefined where that does not fit into a text. */
+/** Every item with all its messages; undefined if that does not fit into a text. */
 const wholeText = (content: DigestContent): Line[] | undefined => {
   const lines = disarmEach(
     [...headOf(content, IN_TEXT), ...content.items.flatMap(toldItem), [{ text: content.why }]],
@@ -112,17 +112,17 @@ export const layOutDigest = (content: DigestContent): DigestLayout => {
   return lines === undefined ? { lines: captionOf(content), file: digestFile(content) } : { lines };
 };
 
-/** Without file and markup: every item in a line. */
+/** Without file and markup: one line for every item. */
 export const minimalDigest = (content: DigestContent): Line[] => [
   [{ text: shorten(content.title, IN_TEXT.title) }],
   ...noticeLines(content.notice, IN_TEXT.notice),
   ...content.items.map((item) => [{ text: itemLine(item) }]),
 ];
 
-/** Left free beside the items by title and notice. */
+/** Room for the items below title and notice. */
 const MINIMAL_ROOM = TEXT_LIMIT - IN_TEXT.title - IN_TEXT.notice - 2;
 
-/** Alerts in parts whose minimal digests fit into a message each; `itemsOf` describes the alerts of one incident. */
+/** Splits alerts so that each part's minimal digest fits into a message. `itemsOf` describes the alerts of one incident. */
 export const minimalParts = (
   alerts: readonly Alert[],
   itemsOf: (alerts: readonly Alert[]) => readonly DigestItem[],

@@ -1,6 +1,6 @@
 /**
- * Lines of text with a little markup, measured and cut as plain text and escaped last: no cut can fall inside a tag or
- * an entity. Source of the markup: https://core.telegram.org/bots/api#html-style
+ * Lines of text with a little markup. They are measured and cut as plain text and escaped last, so that no cut can fall
+ * inside a tag or an entity. Source of the markup: https://core.telegram.org/bots/api#html-style
  */
 
 import { packed } from '../../chunks.ts';
@@ -16,7 +16,7 @@ export interface Piece {
 
 export type Line = readonly Piece[];
 
-/** The three characters that HTML parse mode gives a meaning, and the one that would end an attribute. */
+/** The three characters with a meaning in HTML parse mode, and the one that would end an attribute. */
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
@@ -40,8 +40,8 @@ export const lengthOf = (lines: readonly Line[]): number =>
   lines.reduce((length, line) => length + lineToPlain(line).length + 1, 0);
 
 /**
- * Words that Telegram would make clickable by itself: links and e-mail addresses, mentions (they call people), hash
- * tags and cash tags, bot commands, phone numbers. Inside code it leaves them alone.
+ * Words that Telegram makes clickable by itself: links and e-mail addresses, mentions (which notify people), hash tags
+ * and cash tags, bot commands, phone numbers. Inside code it leaves them alone.
  * Source: https://core.telegram.org/bots/api#messageentity; tdlib/td `MessageEntity.cpp`, `find_entities`.
  */
 const CLICKABLE = /[@#\uff03]|(?<!\w)\/|\$\p{L}|\+\d|\.[^\d.]|\d\.\d+\.\d+\.\d/u;
@@ -63,18 +63,18 @@ const disarmPiece = (piece: Piece): Piece[] => {
 const isMarked = ({ mark, href }: Piece): boolean => mark !== undefined || href !== undefined;
 
 /**
- * The same text with nothing in it that Telegram would make clickable. Telegram drops all entities beyond the
- * hundredth, so lines that would take more than `limit` of them become one block.
+ * The same text without anything that Telegram makes clickable. Telegram drops all entities beyond the hundredth, so lines
+ * that need more than `limit` of them become one block.
  */
 export const disarm = (lines: readonly Line[], limit: number): Line[] => {
   const disarmed = lines.map((line) => line.flatMap(disarmPiece));
   return entitiesIn(disarmed) <= limit ? disarmed : [[{ text: toPlain(lines), mark: 'pre' }]];
 };
 
-/** Pieces of a line that may take an entity each; a line of names and one value has no more. */
+/** Entities for one line: enough for a label and a value. */
 const LINE_ENTITIES = 3;
 
-/** Of the hundred entities that Telegram keeps of a message. */
+/** How many entities the lines need; Telegram keeps a hundred of a message. */
 export const entitiesIn = (lines: readonly Line[]): number => lines.flat().filter(isMarked).length;
 
 /** `disarm` line by line; as one block where that takes more than `limit` entities. */
@@ -83,12 +83,12 @@ export const disarmEach = (lines: readonly Line[], limit: number): Line[] => {
   return entitiesIn(each) <= limit ? each : disarm(lines, limit);
 };
 
-/** Kept free for the line that says what was left out. */
+/** Room for the line that says how much was left out. */
 const OMISSION_LIMIT = 80;
-/** Less than this of a long line is not worth showing. */
+/** A shorter part of a long line is not worth showing. */
 const PART_MIN = 200;
 
-/** Shortens a line by its last piece; the pieces before it are short labels. */
+/** Shortens the last piece of a line; the pieces before it are short labels. */
 const cutLine = (line: Line, limit: number): Line => {
   const last = line.at(-1);
   if (last === undefined) return line;
@@ -96,7 +96,7 @@ const cutLine = (line: Line, limit: number): Line => {
   return [...line.slice(0, -1), { ...last, text: shorten(last.text, room) }];
 };
 
-/** The lines that fit into `limit` as a whole, and as much of the next as is worth showing. */
+/** The first lines that fit into `limit`, and a part of the next one if enough of it fits. */
 const head = (lines: readonly Line[], limit: number): Line[] => {
   const shown: Line[] = [];
   let room = limit;
@@ -112,7 +112,7 @@ const head = (lines: readonly Line[], limit: number): Line[] => {
   return shown;
 };
 
-/** At most `limit` UTF-16 units (at least 300); where something is left out, a last line says how much. */
+/** At most `limit` UTF-16 units (at least 300); a last line says how much was left out, if anything. */
 export const fitLines = (lines: readonly Line[], limit: number): Line[] => {
   const length = lengthOf(lines);
   if (length <= limit) return [...lines];
@@ -120,7 +120,7 @@ export const fitLines = (lines: readonly Line[], limit: number): Line[] => {
   return [...shown, [{ text: `[${(length - lengthOf(shown)).toLocaleString('en')} characters left out]` }]];
 };
 
-/** The text in parts of at most `limit` UTF-16 units each, nothing left out: cut between lines, in a line only where it is longer than a part. */
+/** The whole text in parts of at most `limit` UTF-16 units, cut between lines. Only a line that is longer than a part is cut. */
 export const splitLines = (lines: readonly Line[], limit: number): Line[][] =>
   packed(
     lines.flatMap((line) => foldLine(line, limit)),
@@ -128,7 +128,7 @@ export const splitLines = (lines: readonly Line[], limit: number): Line[][] =>
     (line) => lengthOf([line]),
   );
 
-/** A line that no part can hold becomes several without markup. */
+/** A line that is longer than a part becomes several lines without markup. */
 const foldLine = (line: Line, limit: number): Line[] => {
   const text = lineToPlain(line);
   if (text.length < limit) return [line];
@@ -141,7 +141,7 @@ const foldLine = (line: Line, limit: number): Line[] => {
   return folded;
 };
 
-/** Between two words where there is a space in the second half, else between two characters. */
+/** The first piece of a long line: cut at a space in its second half, else between two characters. */
 const foldedPiece = (text: string, limit: number): string => {
   if (text.length <= limit) return text;
   const space = text.lastIndexOf(' ', limit - 1);

@@ -1,5 +1,5 @@
 /**
- * Alerts as Telegram messages: one an incident, or one for many. Sources: https://core.telegram.org/bots/api#sendmessage
+ * Alerts as Telegram messages: one for each incident, or one digest. Sources: https://core.telegram.org/bots/api#sendmessage
  * and #senddocument
  */
 import type { Alert, Parcel } from '../../alert.ts';
@@ -19,7 +19,7 @@ export interface TelegramBody {
   text: string;
   /** Absent: `text` is plain. */
   parse_mode?: 'HTML';
-  /** What did not fit, to be sent behind it: a stored notification is delivered whole. */
+  /** What did not fit, as further messages: a stored notification is delivered whole. */
   continuations?: string[];
   /** Sent as a document; never together with `continuations`. */
   file?: DigestFile;
@@ -46,7 +46,7 @@ const digestBody = (content: DigestContent, format: Format): TelegramBody => {
   return { text: write(lines, format), ...markupOf(format), ...(file ? { file } : {}) };
 };
 
-/** The messages of a parcel. A digest is one message; without a file, at its plainest, as many as its hashes need. */
+/** The messages of a parcel. A digest is one message; the minimal format has no file, so it takes as many as its hashes need. */
 export const composeTelegram = (
   { destination, alerts }: Parcel,
   { chains, sentAt, format }: ComposeContext,

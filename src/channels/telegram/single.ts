@@ -7,7 +7,7 @@ import { disarm, disarmEach, entitiesIn, fitLines, type Line, lengthOf, type Pie
 
 /** UTF-16 units after entity parsing. Telegram counts whole characters, of which there are no more. */
 export const TEXT_LIMIT = 4096;
-/** Telegram drops all entities beyond these. */
+/** Telegram drops the entities beyond this number. */
 export const ENTITIES_MAX = 100;
 
 const HEAD_ENTITIES = 20;
@@ -15,13 +15,13 @@ const TAIL_ENTITIES = 60;
 const TITLE_LIMIT = 300;
 const NOTICE_LIMIT = 500;
 const VALUE_LIMIT = 160;
-/** Kept free for the line that says which part of a long text this is. */
+/** Room for the line that says which part of a long text this is. */
 const CONTINUED_ROOM = 60;
 const SHORTEST_PART = 300;
 
 export const BLANK: Line = [];
 
-/** Code is copied by a tap and never becomes a link or a mention: right for ids, and for names from the chain. */
+/** People copy code with a tap, and it never becomes a link or a mention: right for ids and for names from the chain. */
 const CODE = new Set(['Transaction', 'Origin', 'Method', 'Inspection', 'Notification']);
 
 const piece = (label: string, text: string): Piece =>
@@ -34,14 +34,14 @@ const valuePiece = ({ label, value, url }: Fact, limit = VALUE_LIMIT): Piece => 
 
 const titleOf = ({ title }: Content): string => shorten(title, TITLE_LIMIT);
 
-/** A chain that our table does not know has only its number. */
+/** For a chain that is not in our table there is only the number. */
 const chainText = ({ value }: Fact): string =>
   /^\d+$/.test(value) || value === UNKNOWN ? `Chain ${shorten(value, VALUE_LIMIT)}` : shorten(value, VALUE_LIMIT);
 
 export const noticeLines = (notice: string | undefined, limit = NOTICE_LIMIT): Line[] =>
   notice === undefined ? [] : [[{ text: shorten(notice, limit) }]];
 
-/** What, where, how sure, which transaction: the lines that a locked phone shows. */
+/** What, where and which transaction: the lines that a locked phone shows. */
 const headOf = (content: Content, format: Format): Line[] => {
   const transaction = content.facts.find(({ label }) => label === 'Transaction');
   const chain = content.facts.find(({ label }) => label === 'Chain');
@@ -60,13 +60,13 @@ const detectionLines = ({ name, message }: Detection): Line[] => {
   return [[{ text: shorten(name, VALUE_LIMIT), mark: 'b' }, { text: `: ${first}` }], ...rest.map((text) => [{ text }])];
 };
 
-/** What was said, whole. */
+/** All messages, whole. */
 const saidLines = ({ detections, message }: Pick<Content, 'detections' | 'message'>): Line[] => [
   ...detections.flatMap(detectionLines),
   ...(message === undefined ? [] : message.split('\n').map((text) => [{ text }])),
 ];
 
-/** How much of each fact is shown; the next where all facts together would crowd out what the detectors say. */
+/** How much of each fact is shown: the first row that leaves enough room for the detectors' messages. */
 const TAIL_SIZES = [
   { value: VALUE_LIMIT, assets: 700, listed: 4 },
   { value: VALUE_LIMIT, assets: VALUE_LIMIT, listed: 0 },
@@ -92,11 +92,11 @@ const tailOf = ({ facts }: Content): Line[] => {
 
 export interface Layout {
   lines: Line[];
-  /** What did not fit, to be sent behind it. */
+  /** What did not fit, as further messages. */
   continuations: Line[][];
 }
 
-/** Only the middle is cut: who reads at night needs the transaction and the ids more than the end of a long text. */
+/** Only the middle is cut: a reader at night needs the transaction and the ids more than the end of a long text. */
 export const layOut = (content: Content, format: Format): Layout => {
   const headLines = headOf(content, format);
   const tailLines = tailOf(content);
@@ -129,7 +129,7 @@ export const layOut = (content: Content, format: Format): Layout => {
 
 const MINIMAL = new Set(['Transaction', 'Sent', 'Inspection', 'Notification']);
 
-/** The facts that nobody can do without, one a line. */
+/** The indispensable facts, one in each line. */
 export const minimalLines = (content: Content): Line[] => [
   [{ text: titleOf(content) }],
   ...noticeLines(content.notice),

@@ -1,4 +1,4 @@
-/** Telegram through a bot: one `sendMessage`, `sendDocument` or `editMessageText` an attempt. */
+/** Telegram through a bot: one `sendMessage`, `sendDocument` or `editMessageText` for each attempt. */
 import type { Telegram } from 'telegraf';
 import type { ChannelEntry } from '../../alert.ts';
 import { quoteContact } from '../address.ts';
@@ -35,7 +35,7 @@ const chatOf = (address: string): string => parseChatAddress(address)?.chat ?? a
 
 const handleOf = (address: string, messageId: number): string => `${chatOf(address)}:${messageId}`;
 
-/** Ids count within a chat: those of a group mean nothing in the supergroup that it became. */
+/** Message ids are valid in one chat: those of a group mean nothing in the supergroup that it became. */
 const idIn = (address: string, handle: string | undefined): number | undefined => {
   const [, chat, id] = /^(.+):(\d+)$/.exec(handle ?? '') ?? [];
   return chat === chatOf(address) ? Number(id) : undefined;
@@ -43,7 +43,7 @@ const idIn = (address: string, handle: string | undefined): number | undefined =
 
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } };
 
-/** Where to, and what it answers: for part 0 what the message is about, for the others part 0. */
+/** The chat, and the message that this one replies to: part 0 replies to `replyTo`, the other parts to part 0. */
 const placeOf = ({ destination: { address }, replyTo }: Message<TelegramBody>, sent: Sent | undefined) => {
   const { chat = address, topic } = parseChatAddress(address) ?? {};
   const answers = sent?.messageId ?? idIn(address, replyTo);
@@ -62,7 +62,7 @@ const textPayload = (message: Message<TelegramBody>, sent: Sent | undefined) => 
 
 type DocumentPayload = Parameters<typeof Telegram.prototype.callApi<'sendDocument'>>[1];
 
-/** Telegraf drops objects from a form without a word; the Bot API takes them as JSON. */
+/** Telegraf silently drops objects from a form, but the Bot API takes them as JSON. */
 const documentPayload = (message: Message<TelegramBody>, file: DigestFile): DocumentPayload => {
   const { reply_parameters, ...place } = placeOf(message, undefined);
   const { text: caption, parse_mode } = message.body;
@@ -80,7 +80,7 @@ const receiptOf = ({ destination }: Message, messageId: unknown): Receipt =>
     ? { providerId: String(messageId), handle: handleOf(destination.address, messageId) }
     : {};
 
-/** What the last receipt said of a message in parts: it comes back from Redis. */
+/** The progress in the last part's receipt. */
 const sentOf = (progress: string | undefined): Sent | undefined =>
   progress === undefined ? undefined : (JSON.parse(progress) as Sent);
 
@@ -124,7 +124,7 @@ const create = (config: TelegramConfig): Channel<TelegramBody> => {
   };
 };
 
-/** People have positive ids; groups and channels negative ones or a name. */
+/** People have positive ids; groups and channels have negative ones, or names. */
 const isPrivateChat = (address: string): boolean => /^\d/.test(address);
 
 /** Telegram, for the registry. */
@@ -137,7 +137,7 @@ export const telegram: ChannelModule<TelegramConfig> = {
   givesHandle: () => true,
   rateOf: (address, { perMinute, ...rate }) =>
     perMinute === undefined || isPrivateChat(address) ? rate : { ...rate, perMinute },
-  // Topics are places in one chat, and the chat has the limits.
+  // The limits are those of the chat, and topics are places in one chat.
   sharesRateWith: (address) => parseChatAddress(address)?.chat ?? address,
   create,
 };

@@ -10,7 +10,7 @@ import { networkFailure } from '../network.ts';
 import { formatChatAddress, parseChatAddress } from './address.ts';
 
 interface Verdict {
-  /** The API's `error_code`; any where it is left out. */
+  /** The API's `error_code`; a row without one matches any. */
   code?: number;
   /** Compared with the description, without regard to case. */
   says: RegExp;
@@ -18,8 +18,8 @@ interface Verdict {
 }
 
 /**
- * The first row that fits decides. The server's own words come through in capitals, and most of its 403 as 400
- * (`Client::fail_query_with_error`), so rows for a dead destination look at the words only.
+ * The first row that matches decides. The server's own words come in capitals, and most of its 403 as 400
+ * (`Client::fail_query_with_error`), so rows for a dead destination match the words only.
  */
 const VERDICTS: readonly Verdict[] = [
   // Client::get_formatted_text, get_input_message_text; MessageEntity.cpp parse_html; get_message_text limits
@@ -28,7 +28,7 @@ const VERDICTS: readonly Verdict[] = [
   { code: 400, says: /message text is empty|text must be non-empty|message_empty/i, reason: 'bad-message' },
   { code: 400, says: /unsupported parse_mode|must be encoded in utf-8/i, reason: 'bad-message' },
   { code: 400, says: /entity_bounds_invalid|entities_too_long|url_invalid/i, reason: 'bad-message' },
-  // MessageContent.cpp get_input_message_content; a server in front of a Bot API refuses large bodies by itself
+  // MessageContent.cpp get_input_message_content; a server in front of a Bot API refuses large bodies itself
   { code: 400, says: /file must be non-empty|no document in the request|file is too big/i, reason: 'bad-message' },
   { code: 413, says: /^/, reason: 'bad-message' },
   // MessageContent.cpp can_send_message_content: text may still be sent where files may not
@@ -53,7 +53,7 @@ const VERDICTS: readonly Verdict[] = [
   { says: /have no write access|can't (access|write to) the chat/i, reason: 'destination-dead' },
   { says: /chat_write_forbidden|chat_restricted|chat_admin_required/i, reason: 'destination-dead' },
   { says: /chat_send_\w*forbidden|user_banned_in_channel/i, reason: 'destination-dead' },
-  // ClientManager::send, Client::get_closing_error, HttpConnection::handle: a token nobody knows, or logged out
+  // ClientManager::send, Client::get_closing_error, HttpConnection::handle: an unknown token, or one that is logged out
   { code: 401, says: /^/, reason: 'sender-misconfigured' },
   { code: 404, says: /^/, reason: 'sender-misconfigured' },
   { code: 421, says: /^/, reason: 'sender-misconfigured' },
@@ -65,7 +65,7 @@ const DESCRIPTION_LIMIT = 200;
 /** Client::fail_query_with_error */
 const NOT_MODIFIED = /message is not modified|message_not_modified/i;
 
-/** A wait beyond an hour is no rate limit that we should obey blindly. */
+/** A rate limit should not ask for more than an hour, so we wait no longer. */
 const RETRY_AFTER_MAX_MS = 3_600_000;
 
 const reasonOf = (code: number, description: string): DeliveryReason =>
@@ -95,36 +95,36 @@ const refused = ({ error_code, description, parameters }: Refusal, { peer, addre
   if (newAddress !== undefined) return new DeliveryError('re-address', message, { code: String(code), newAddress });
   const wait = retryAfterMsOf(parameters?.retry_after);
   if (code === 429) return new DeliveryError('rate-limited', message, { code: '429', ...wait });
-  // A message that "was immediately deleted" was sent, and of a gateway nobody knows.
+  // A message that "was immediately deleted" was sent; behind a gateway's error it may have been.
   if (code >= 500) return new DeliveryError('retry', message, { code: String(code), maybeDelivered: true, ...wait });
   return new DeliveryError(reasonOf(code, words), message, { code: String(code) });
 };
 
-/** For an edit that failed: passes where the message says already what it should say, and throws anything else. */
+/** For a failed edit: resolves if the message had that text already, and throws any other error. */
 export const unlessUnchanged = (error: unknown): void => {
   if (!(error instanceof TelegramError) || !NOT_MODIFIED.test(error.description)) throw error;
 };
 
-/** A message in another chat, or one with a file or further parts. */
+/** For a message in another chat, or one with a file or further parts. */
 export const notAmendable = (): DeliveryError =>
   new DeliveryError('bad-message', 'this message cannot take the place of the earlier one', { code: 'not-amendable' });
 
-/** What the client throws instead of following a redirect. */
+/** The client throws this instead of following a redirect. */
 export const redirected = (): Error => Object.assign(new Error('redirected'), { type: 'redirect' });
 
-/** Whom was asked, and what must not come back out. */
+/** About the call that failed. */
 export interface Asked {
   /** Host of the Bot API. */
   peer: string;
-  /** The destination's address; empty where nothing was sent. */
+  /** The destination's address; empty for a call that sends nothing. */
   address: string;
   /** Removes the token from a text. */
   scrub(text: string): string;
 }
 
 /**
- * The failure of one call. Neither the library's error nor its message is kept: its text may hold the request's URL,
- * and with it the token, and it carries the whole message.
+ * The failure of one call. The library's error is not kept: its text may contain the request's URL and so the token, and
+ * it holds the whole message.
  */
 export const telegramFailure = (error: unknown, asked: Asked): DeliveryError => {
   if (error instanceof TelegramError) return refused(error.response, asked);
@@ -138,12 +138,12 @@ export const telegramFailure = (error: unknown, asked: Asked): DeliveryError => 
       maybeDelivered: true,
     });
   }
-  // Ours, or node-fetch's for a redirect that it cannot follow: an API root that is not one.
+  // Our refusal of a redirect, or node-fetch's: `apiRoot` is wrong.
   if (typeof type === 'string' && type.endsWith('redirect')) {
     return new DeliveryError('sender-misconfigured', `${asked.peer} answered with a redirect, which is not followed`, {
       code: 'redirect',
     });
   }
-  // node-fetch's own word for an answer that broke off.
+  // node-fetch's code for an answer that broke off.
   return networkFailure(code === 'ERR_STREAM_PREMATURE_CLOSE' ? { code: 'ECONNRESET' } : error, asked.peer);
 };

@@ -19,7 +19,7 @@ const signingSecret = () =>
 
 const TWO_RULE = 'must be one secret or a list of two, the newer first';
 
-/** During a rotation two secrets are good: each signs, and receivers go by the one that they know. */
+/** During a rotation there are two secrets: both sign, and a receiver checks the one that it knows. */
 const signingSecrets = () =>
   z
     .union([signingSecret(), z.array(signingSecret()).min(1, { error: TWO_RULE }).max(2, { error: TWO_RULE })], {
@@ -72,7 +72,7 @@ export const webhookConfig = z.strictObject({
   receivers: byReceiver(receiver).describe(
     'How single receivers are reached, by full URL or by host; the URL wins over the host.',
   ),
-  // A parcel for a program has no more.
+  // A parcel for a program has no more alerts.
   batch: count({ max: 20 }).default(1).describe('Alerts in one POST, where so many wait; 1 sends each by itself.'),
   allowHttp: z.boolean({ error: 'must be true or false' }).default(false).describe('Let plain http through.'),
   allowNetworks: z

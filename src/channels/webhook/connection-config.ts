@@ -1,4 +1,4 @@
-/** Config fields of one receiver's connections. What can be wrong with a certificate or an address is found here. */
+/** Config fields of one receiver's connections. Bad certificates and addresses are found when the config is read. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { SECRET_MARK, secret } from '../../schema/fields.ts';
@@ -14,7 +14,7 @@ const orUndefined = <T>(make: () => T): T | undefined => {
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** The certificates of a PEM text; empty where one of them, or the text, cannot be read. */
+/** The certificates of a PEM text; empty if the text or one of them cannot be read. */
 const certificatesIn = (pem: string): X509Certificate[] => {
   const found = (pem.match(BLOCK) ?? []).map((block) => orUndefined(() => new X509Certificate(block)));
   return found.every((certificate) => certificate !== undefined) ? found : [];
@@ -22,8 +22,8 @@ const certificatesIn = (pem: string): X509Certificate[] => {
 
 const privateKeyIn = (pem: string): KeyObject | undefined => orUndefined(() => createPrivateKey(pem));
 
-// Not a template string: this is what the operator writes.
-const FROM_FILE = 'a file is taken in with $' + '{file:PATH}';
+// Not a template string: the operator writes it like this.
+const FROM_FILE = 'read it from a file with $' + '{file:PATH}';
 const CERTIFICATES_RULE = `must be certificates in PEM, as in -----BEGIN CERTIFICATE-----; ${FROM_FILE}`;
 const KEY_RULE = `must be a private key in PEM without a passphrase; ${FROM_FILE}`;
 
@@ -32,7 +32,7 @@ export const certificates = () =>
   z
     .string({ error: CERTIFICATES_RULE })
     .refine((pem) => certificatesIn(pem).length > 0, { error: CERTIFICATES_RULE, abort: true })
-    // What stands there by mistake may be the key.
+    // By mistake this may be the key.
     .meta({ ...SECRET_MARK });
 
 /** A private key in PEM; the program gets a `Secret`. */
@@ -43,7 +43,7 @@ export const privateKey = () =>
     .meta({ ...SECRET_MARK })
     .transform(createSecret);
 
-/** True where the first certificate is the key's. */
+/** Whether the first certificate belongs to the key. */
 export const isKeyOf = (key: string, cert: string): boolean => {
   const [own] = certificatesIn(cert);
   const privateOne = privateKeyIn(key);
@@ -71,7 +71,7 @@ const NAME_RULE = "must be a header's name: letters, digits and -";
 const RESERVED_RULE = 'is set by Tocsin, or by HTTP itself, and cannot be set here';
 const VALUE_RULE = 'must be printable ASCII on one line, without spaces around it';
 
-/** Ours by Standard Webhooks, what describes the body, and what belongs to one connection (RFC 9110, section 7.6.1). */
+/** Headers of Standard Webhooks, of the body, and of the connection (RFC 9110, section 7.6.1). */
 const RESERVED =
   /^(webhook-.*|content-(type|length|encoding)|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
 

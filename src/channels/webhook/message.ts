@@ -19,7 +19,7 @@ const PARTIAL_LIMIT = 500;
 
 const isScalar = (value: JsonValue): boolean => typeof value !== 'object' || value === null;
 
-/** What tells an item apart, for a receiver that refused the whole: its own fields without lists and objects, none long. */
+/** The short fields of an item, for a receiver that refused all of it: no lists, no objects, no long texts. */
 const partialItem = (item: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(item)
@@ -27,11 +27,11 @@ const partialItem = (item: JsonObject): JsonObject =>
       .map(([key, value]) => [key, typeof value === 'string' ? shorten(value, PARTIAL_LIMIT) : value]),
   );
 
-/** `of` is the `webhook-id` that the first alert came under. */
+/** `of` is the `webhook-id` of the first alert. */
 const followUpOf = ({ followUp }: Alert, destination: Destination): JsonObject =>
   followUp === undefined ? {} : { followUp: { ...followUp, of: deliveryId(followUp.of, destination.id) } };
 
-/** Under which name the item itself stands in `data`. */
+/** The key of the item in `data`. */
 const itemName = (alert: Alert): string => {
   if (isAnnouncement(alert)) return 'announcement';
   return alert.source === 'notifications' ? 'notification' : 'inspection';
@@ -62,7 +62,7 @@ const latest = (alerts: readonly Alert[]): string =>
     .toSorted()
     .at(-1) ?? '';
 
-/** Of one alert its payload, of several a batch. */
+/** The payload of one alert, or a batch of several. */
 const bodyOf = (alerts: readonly Alert[], destination: Destination, whole: boolean, chains: Chains): JsonObject => {
   const [first = {}, ...others] = alerts.map((alert) => payloadOf(alert, destination, whole, chains));
   if (others.length === 0) return first;
@@ -70,8 +70,8 @@ const bodyOf = (alerts: readonly Alert[], destination: Destination, whole: boole
 };
 
 /**
- * One message an alert, or a batch of up to `batch`; the body is the exact text that is signed and sent. What a receiver
- * refused comes again in smaller steps: a batch as its alerts one by one, a single alert without lists and objects.
+ * One message for each alert, or a batch of up to `batch`. The body is the exact text that is signed and sent. After a
+ * refusal the next format is smaller: the alerts of a batch one by one, a single alert without lists and objects.
  */
 export const composeWebhook = (
   { destination, alerts }: Parcel,

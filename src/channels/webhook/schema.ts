@@ -115,7 +115,7 @@ export const payloadSchema = z.union([single, batch]).meta({ title: 'Body of a w
 export const payloadJsonSchema = () =>
   z.toJSONSchema(payloadSchema, {
     override: ({ jsonSchema }) => {
-      // The format says the same, and can be read.
+      // The format says the same and is easier to read.
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
     },
   });

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 
 export const SIGNING_SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
 
-/** The bytes that sign. */
+/** The key's bytes. */
 export const signingKey = (secret: string): Buffer => Buffer.from(SIGNING_SECRET.exec(secret)?.[1] ?? '', 'base64');
 
 /** `whsec_` and the base64 of 24 to 64 bytes. */

@@ -9,27 +9,27 @@ import { composeWebhook } from './message.ts';
 import { createReceiverFinder } from './receivers.ts';
 import { signatures } from './signature.ts';
 
-/** The receiver or something before it is busy or restarting. */
+/** The receiver, or a server in front of it, is busy or restarting. */
 const PASSING = [408, 425, 500, 502, 503, 504, 507, 508, 520, 521, 522, 523, 524, 525, 526, 527, 530];
-/** A proxy gave up waiting, so the receiver behind it may have got the message all the same. */
+/** A proxy stopped waiting, but the receiver behind it may have got the message. */
 const PASSED_ON = [502, 504, 520, 522, 524];
-/** The receiver understood and does not want this body; a smaller one may pass. */
+/** The receiver refuses this body; a smaller one may pass. */
 const BODY_REFUSED = [400, 413, 422];
-/** Nothing that takes webhooks lives there, or not any more. Source: Standard Webhooks 1.0.0 for 410, RFC 9110 for the rest. */
+/** Nothing at this address takes webhooks, or not any more. Source: Standard Webhooks 1.0.0 for 410, RFC 9110 for the rest. */
 const NO_RECEIVER = [405, 406, 410, 411, 414, 415, 431, 451, 501];
-/** Whatever comes, it is not wanted any more. Source: Standard Webhooks 1.0.0, "Deliverability and reliability". */
+/** The receiver wants no more webhooks at all. Source: Standard Webhooks 1.0.0, "Deliverability and reliability". */
 const GONE = 410;
 const TOO_MANY = 429;
 
 /**
- * What a status means. What is in no list (401, 403 and 404 among them) may be mended by the receiver's people within
- * the hour, and says nothing about other receivers: `unknown` tries it with care, and only here.
+ * What a status means. Any other status (401, 403 and 404 among them) is `unknown`: the receiver's people may mend it
+ * within the hour, and it says nothing about other receivers.
  */
 const reasonOf = (status: number): DeliveryReason => {
   if (status === TOO_MANY) return 'rate-limited';
   if (PASSING.includes(status)) return 'retry';
   if (BODY_REFUSED.includes(status)) return 'bad-message';
-  // A redirect would lead past everything that the guard has checked; the operator has to enter the new address.
+  // A redirect leads past the guard's checks, so the operator has to enter the new address.
   if (NO_RECEIVER.includes(status) || (status >= 300 && status < 400)) return 'destination-dead';
   return 'unknown';
 };
@@ -52,7 +52,7 @@ const refusalOf = (response: PostResponse, address: string, nowMs: number): Deli
   });
 };
 
-/** What is sent to one receiver besides the message: its headers, and how its connections are made. */
+/** One receiver's own headers and connection settings. */
 interface Manner {
   headers: Record<string, string>;
   connection?: ConnectionSettings;
@@ -101,7 +101,7 @@ const create = (config: WebhookConfig, { post, now }: ChannelDependencies): Chan
       if (response.status < 200 || response.status > 299) throw refusalOf(response, address, now());
       return {};
     },
-    // There is nobody to ask: each receiver is its own, and a probe would be a webhook that nobody expects.
+    // There is nobody to ask: receivers have nothing in common, and none expects a probe.
     verify: async () => signingText(config),
     close: async () => {},
   };

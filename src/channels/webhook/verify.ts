@@ -1,8 +1,8 @@
-/** Whether a webhook that arrived is as it was sent, and if not, why not: for those who write receivers. Pure. */
+/** Whether a received webhook is as it was sent, and if not, why: for those who write receivers. Pure. */
 import { formatDuration } from '../../schema/fields.ts';
 import { type Signed, signatureBy, signingKey } from './signature.ts';
 
-/** What arrived. `body` are the bytes as they came. */
+/** What arrived. `body`: its exact bytes. */
 export interface Received {
   id?: string;
   timestamp?: string;
@@ -11,7 +11,7 @@ export interface Received {
 }
 
 export interface VerifyOptions {
-  /** By what they are called where they are told of. */
+  /** By the names that the checks show. */
   secrets: Readonly<Record<string, string>>;
   /** Epoch milliseconds. */
   now: number;
@@ -39,7 +39,7 @@ const checkHeaders = (received: Received): Check => {
 
 const UNITS_MS = [86_400_000, 3_600_000, 60_000, 1000];
 
-/** In a unit that leaves at least ten of it, or in seconds. */
+/** Rounded to the largest unit of which there are at least ten, or to seconds. */
 const about = (durationMs: number): string => {
   const unit = UNITS_MS.find((ms) => durationMs >= 10 * ms) ?? 1000;
   return formatDuration(Math.round(durationMs / unit) * unit);
@@ -65,7 +65,7 @@ const jsonOf = (body: Buffer): string | undefined => {
   }
 };
 
-/** Bodies that may be what was signed, and how the one that arrived came of it. */
+/** Bodies that may have been signed, and what would have turned each into the one that arrived. */
 const originals = (body: Buffer): [body: Buffer, came: string][] => {
   const json = jsonOf(body);
   return [
@@ -112,7 +112,7 @@ const checkSignature = ({ id = '', timestamp = '', signature = '', body }: Recei
   return { check: 'signature', ok: false, detail: explain(signed, body, given, Object.values(options.secrets)) };
 };
 
-/** Every check, in the order of the standard: what fails in one does not hide the others. */
+/** Every check, in the order of the standard: a failed timestamp does not hide the signature. */
 export const verifyWebhook = (received: Received, options: VerifyOptions): Check[] => {
   const headers = checkHeaders(received);
   return headers.ok ? [headers, checkTimestamp(received, options), checkSignature(received, options)] : [headers];
