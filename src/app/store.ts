@@ -63,7 +63,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     disabled: createDisabled(redis, prefix),
     mutes: createMuteStore(redis, prefix, now),
     held: createApprovalStore(redis, prefix, now),
-    slots: createRateLimiter({ store: createRateStateStore(redis, prefix), now }),
+    rateLimiter: createRateLimiter({ store: createRateStateStore(redis, prefix), now }),
     circuits: createCircuits(redis, prefix, now),
     batches: createBatchStore(redis, prefix),
     outageStore: createOutageStore(redis, prefix),

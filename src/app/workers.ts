@@ -39,7 +39,8 @@ const VERIFY_MS = 5000;
 
 export const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
   const { config, store, scrub, onAttempt, onDead, onBroken, onWell, onMoved, isStopping, now } = dependencies;
-  const { ledger, dead, disabled, destinationStats, slots, circuits, batches, moves, queues, redis, prefix } = store;
+  const { ledger, dead, disabled, destinationStats, rateLimiter, circuits, batches, moves, queues, redis, prefix } =
+    store;
   const options = config.channels[channel.kind];
   if (!options) throw new Error(`the channel kind '${channel.kind}' is open but not configured`);
   const { paceOf, senderOf } = pacingOf(options);
@@ -58,7 +59,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     ledger,
     deadLetters: dead,
     destinationStats,
-    sendSlots: createSendSlots({ slots, paceOf, senderOf, now }),
+    sendSlots: createSendSlots({ rateLimiter, paceOf, senderOf, now }),
     health,
     addressChanges: moves,
     ...(isBatched(channel.kind)

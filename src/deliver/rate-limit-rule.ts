@@ -1,6 +1,6 @@
 /**
  * The rate limit of one destination or sender as pure functions over a small state. Every daemon, the tests and
- * `backtest` use these; where the state is kept is the store's matter. All moments are epoch milliseconds.
+ * `backtest` use these functions; `rate-state-store.ts` keeps the state. All moments are epoch milliseconds.
  */
 
 /** Messages; absent means no limit. */
@@ -120,6 +120,6 @@ export const rest = (state: RateState, now: number): RateState => {
   return { ...state, rest: now + ms, rests: Math.min(times + 1, REST.most) };
 };
 
-/** The last moment that a state says something of. */
+/** The latest moment in a state. */
 export const lastMoment = ({ tat, hold: held, rest: rested, latest: [newest = 0] }: RateState): number =>
   Math.max(tat, held, rested, newest);

@@ -18,12 +18,12 @@ import type { KeptState, RateStateStore } from './rate-state-store.ts';
 
 export { LATE_MS, NEAR_MS, type Rate, type Slot } from './rate-limit-rule.ts';
 
-/** Whom a rate is for: a destination, or a sender that several share. */
+/** What a rate limits: a destination, or a sender that several destinations share. */
 export interface Paced {
   id: string;
 }
 
-export interface Slots {
+export interface RateLimiter {
   /** The next slot, now or later; for one that is `held` already, where it is by now, unless it was missed. */
   reserve(paced: Paced, rate: Rate, held?: Slot): Promise<Slot>;
   /** The slot of this moment, where it is free; else nothing is reserved. */
@@ -53,7 +53,7 @@ const WAIT_EVERY = 5;
 
 type Step<T> = (state: RateState, at: number) => { state: RateState; slot: T };
 
-/** A request that waits for its turn; `step` may run several times, the last run counts. */
+/** A request that waits for a write; `step` runs again after a conflict, and its last run counts. */
 interface Request {
   step(state: RateState, at: number): RateState;
   done(): void;
@@ -138,7 +138,7 @@ const createGroupCommit = ({ store, now }: RateLimiterDependencies) => {
   };
 };
 
-export const createRateLimiter = (dependencies: RateLimiterDependencies): Slots => {
+export const createRateLimiter = (dependencies: RateLimiterDependencies): RateLimiter => {
   const commit = createGroupCommit(dependencies);
   return {
     reserve: (paced, rate, held) => commit(paced, (state, at) => reserve(state, at, rate, held)),

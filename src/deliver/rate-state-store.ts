@@ -1,4 +1,4 @@
-/** Where the state of rate limits is kept, shared by all daemons: written only where nobody else has written meanwhile. */
+/** Keeps the state of rate limits, shared by all daemons: a write counts only if nobody else wrote meanwhile. */
 import { createHash } from 'node:crypto';
 import type { RedisClient } from '../redis/connect.ts';
 import { EMPTY_STATE, type RateState } from './rate-limit-rule.ts';
@@ -25,8 +25,8 @@ export interface RateStateStore {
 /**
  * KEYS: the hash, the latest slots. ARGV: the expected version; to write, the hash's five fields, for how many
  * milliseconds, and the slots. Answers with nothing where the version was the expected one, else with what is kept.
- * The version is made of the kept values themselves, so that a daemon of an older release, which writes the same keys by
- * scripts of its own, is noticed.
+ * The version is a hash of the kept values: so a write by a daemon of an older release, whose scripts know no version,
+ * is noticed, too.
  */
 const COMPARE_AND_SET = `
 local kept = redis.call('HMGET', KEYS[1], 'tat', 'hold', 'shift', 'rest', 'rests')

@@ -1,14 +1,14 @@
 /** When a job may send its next message: the slots of its destination and of the sender behind it. */
 import type { Destination } from '../alert.ts';
 import type { ParcelJob } from '../queue/job.ts';
-import { NEAR_MS, type Paced, type Rate, type Slot, type Slots } from './rate-limiter.ts';
+import { NEAR_MS, type Paced, type Rate, type RateLimiter, type Slot } from './rate-limiter.ts';
 
 export interface Pace extends Paced {
   rate: Rate;
 }
 
 export interface SendSlotDependencies {
-  slots: Slots;
+  rateLimiter: RateLimiter;
   /** Under which id and how fast it is written to; destinations that a platform counts as one share both. */
   paceOf(destination: Destination): Pace;
   senderOf(destination: Destination): Pace | undefined;
@@ -34,7 +34,7 @@ export interface SendSlots {
   rest(destination: Destination): Promise<void>;
 }
 
-export const createSendSlots = ({ slots, paceOf, senderOf, now }: SendSlotDependencies): SendSlots => {
+export const createSendSlots = ({ rateLimiter, paceOf, senderOf, now }: SendSlotDependencies): SendSlots => {
   const slotAt = (runAt: number, data: ParcelJob): SendSlot => ({ isNow: runAt <= now() + NEAR_MS, runAt, data });
 
   /** The slot of the sender, once the destination's has come. */
@@ -42,7 +42,7 @@ export const createSendSlots = ({ slots, paceOf, senderOf, now }: SendSlotDepend
     const own = slotAt(slot.at, { ...job, slot });
     const sender = senderOf(job.destination);
     if (!own.isNow || sender === undefined) return own;
-    const senderSlot = await slots.reserve(sender, sender.rate, job.senderSlot);
+    const senderSlot = await rateLimiter.reserve(sender, sender.rate, job.senderSlot);
     // Move the destination's slot to the sender's, or both starve.
     const moved = { ...slot, at: Math.max(slot.at, senderSlot.at) };
     return slotAt(senderSlot.at, { ...job, slot: moved, senderSlot });
@@ -51,14 +51,14 @@ export const createSendSlots = ({ slots, paceOf, senderOf, now }: SendSlotDepend
   return {
     reserve: async (job) => {
       const pace = paceOf(job.destination);
-      return withSender(job, await slots.reserve(pace, pace.rate, job.slot));
+      return withSender(job, await rateLimiter.reserve(pace, pace.rate, job.slot));
     },
     take: async (job) => {
       const pace = paceOf(job.destination);
-      const slot = await slots.take(pace, pace.rate);
+      const slot = await rateLimiter.take(pace, pace.rate);
       return slot && withSender(job, slot);
     },
-    hold: (destination, until) => slots.hold(paceOf(destination), until),
-    rest: (destination) => slots.rest(paceOf(destination)),
+    hold: (destination, until) => rateLimiter.hold(paceOf(destination), until),
+    rest: (destination) => rateLimiter.rest(paceOf(destination)),
   };
 };

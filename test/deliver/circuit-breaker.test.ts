@@ -88,9 +88,9 @@ describe('a probe', () => {
   });
 
   test('is not spent by a job whose slot is later', async () => {
-    const { add, run, sent, circuits, slots, time } = setUpDeliveries({ rate: { perSecond: 1 }, sender: SENDER });
+    const { add, run, sent, circuits, rateLimiter, time } = setUpDeliveries({ rate: { perSecond: 1 }, sender: SENDER });
     await circuits.failed(SENDER.id, { reason: 'sender-misconfigured', retryInMs: 2000 });
-    await slots.hold(DESTINATION, time.now + 5000);
+    await rateLimiter.hold(DESTINATION, time.now + 5000);
     add([makeAlert(1)]);
     add([makeAlert(2)], OTHER);
     await run();

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import type { Rate } from '../../src/deliver/rate-limit-rule.ts';
-import { createRateLimiter, type Slot, type Slots } from '../../src/deliver/rate-limiter.ts';
+import { createRateLimiter, type RateLimiter, type Slot } from '../../src/deliver/rate-limiter.ts';
 import { createRateStateStore, type RateStateStore } from '../../src/deliver/rate-state-store.ts';
 import { createMemoryRateStateStore } from '../../src/features/backtest/in-memory.ts';
 import { createOlderRateLimiter } from '../support/older-rate-limiter.ts';
@@ -12,7 +12,7 @@ import { openTestRedis } from '../support/redis.ts';
 const NOW = Date.parse('2026-11-20T10:00:00Z');
 const PACED = { id: 'slack:C1' };
 
-const daemonOn = (redis: Redis, prefix: string, now = () => NOW): Slots =>
+const daemonOn = (redis: Redis, prefix: string, now = () => NOW): RateLimiter =>
   createRateLimiter({ store: createRateStateStore(redis, prefix), now });
 
 /** Counts what a store is asked. */
@@ -32,8 +32,8 @@ describe('requests of one daemon', () => {
   test('that come together are answered in order, by two commands', async () => {
     const { redis, prefix } = openTestRedis();
     const { store, counts } = counted(createRateStateStore(redis, prefix));
-    const slots = createRateLimiter({ store, now: () => NOW });
-    const reserved = await Promise.all(every(1, 50).map(() => slots.reserve(PACED, { perSecond: 1 })));
+    const rateLimiter = createRateLimiter({ store, now: () => NOW });
+    const reserved = await Promise.all(every(1, 50).map(() => rateLimiter.reserve(PACED, { perSecond: 1 })));
     expect(ats(reserved)).toEqual(every(1000, 50));
     expect(counts.commands).toBe(2);
   });
@@ -41,18 +41,18 @@ describe('requests of one daemon', () => {
   test('that come one by one take one command each', async () => {
     const { redis, prefix } = openTestRedis();
     const { store, counts } = counted(createRateStateStore(redis, prefix));
-    const slots = createRateLimiter({ store, now: () => NOW });
+    const rateLimiter = createRateLimiter({ store, now: () => NOW });
     const reserved: Slot[] = [];
-    for (const _ of every(1, 10)) reserved.push(await slots.reserve(PACED, { perMinute: 100, perSecond: 2 }));
+    for (const _ of every(1, 10)) reserved.push(await rateLimiter.reserve(PACED, { perMinute: 100, perSecond: 2 }));
     expect(ats(reserved)).toEqual(every(500, 10));
     expect(counts.commands).toBe(10);
   });
 
   test('of which one destination does not hold up another', async () => {
     const { redis, prefix } = openTestRedis();
-    const slots = daemonOn(redis, prefix);
+    const rateLimiter = daemonOn(redis, prefix);
     const ids = every(1, 20).map((n) => ({ id: `webhook:${n}` }));
-    const reserved = await Promise.all([...ids, ...ids].map((paced) => slots.reserve(paced, { perSecond: 1 })));
+    const reserved = await Promise.all([...ids, ...ids].map((paced) => rateLimiter.reserve(paced, { perSecond: 1 })));
     expect(ats(reserved)).toEqual([...ids.map(() => 0), ...ids.map(() => 1000)]);
   });
 
@@ -60,7 +60,7 @@ describe('requests of one daemon', () => {
     const { redis, prefix } = openTestRedis();
     const store = createRateStateStore(redis, prefix);
     let isDown = true;
-    const slots = createRateLimiter({
+    const rateLimiter = createRateLimiter({
       store: {
         compareAndSet: async (...request) => {
           if (isDown) throw new Error('no Redis');
@@ -69,16 +69,16 @@ describe('requests of one daemon', () => {
       },
       now: () => NOW,
     });
-    const outcomes = await Promise.allSettled(every(1, 3).map(() => slots.reserve(PACED, { perSecond: 1 })));
+    const outcomes = await Promise.allSettled(every(1, 3).map(() => rateLimiter.reserve(PACED, { perSecond: 1 })));
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     isDown = false;
-    expect((await slots.reserve(PACED, { perSecond: 1 })).at).toBe(NOW);
+    expect((await rateLimiter.reserve(PACED, { perSecond: 1 })).at).toBe(NOW);
   });
 
   test('give up after a hundred conflicts in a row, with a word why', async () => {
     const memory = createMemoryRateStateStore();
     let version = 0;
-    const slots = createRateLimiter({
+    const rateLimiter = createRateLimiter({
       store: {
         compareAndSet: async (id, _expected, _next, keepMs) => {
           const { kept } = await memory.compareAndSet(id, undefined, undefined, keepMs);
@@ -88,7 +88,7 @@ describe('requests of one daemon', () => {
       },
       now: () => NOW,
     });
-    await expect(slots.reserve(PACED, {})).rejects.toThrow(
+    await expect(rateLimiter.reserve(PACED, {})).rejects.toThrow(
       'other daemons changed the rate limit of slack:C1 100 times in a row',
     );
     expect(version).toBe(100);
@@ -102,10 +102,10 @@ describe('two daemons', () => {
     const rate: Rate = { perSecond: 10, perMinute: 300, burst: 2 };
     const daemons = [daemonOn(redis, prefix), daemonOn(other.redis, prefix)];
     const reserved = await Promise.all(
-      daemons.map(async (slots) => {
+      daemons.map(async (rateLimiter) => {
         const found: Slot[] = [];
         for (let round = 0; round < 20; round += 1) {
-          found.push(...(await Promise.all(every(1, 10).map(() => slots.reserve(PACED, rate)))));
+          found.push(...(await Promise.all(every(1, 10).map(() => rateLimiter.reserve(PACED, rate)))));
         }
         return ats(found);
       }),
@@ -130,17 +130,17 @@ describe('two daemons', () => {
 
   test('what Redis forgot is not remembered', async () => {
     const { redis, prefix } = openTestRedis();
-    const slots = daemonOn(redis, prefix);
-    for (const _ of every(1, 3)) await slots.reserve(PACED, { perMinute: 1 });
+    const rateLimiter = daemonOn(redis, prefix);
+    for (const _ of every(1, 3)) await rateLimiter.reserve(PACED, { perMinute: 1 });
     await redis.del(`${prefix}:slot:${PACED.id}`, `${prefix}:slots:${PACED.id}`);
-    expect((await slots.reserve(PACED, { perMinute: 1 })).at).toBe(NOW);
+    expect((await rateLimiter.reserve(PACED, { perMinute: 1 })).at).toBe(NOW);
   });
 
   test('the state ends a day after its last slot', async () => {
     const { redis, prefix } = openTestRedis();
-    const slots = daemonOn(redis, prefix);
-    for (const _ of every(1, 3)) await slots.reserve(PACED, { perMinute: 1 });
-    await slots.rest(PACED);
+    const rateLimiter = daemonOn(redis, prefix);
+    for (const _ of every(1, 3)) await rateLimiter.reserve(PACED, { perMinute: 1 });
+    await rateLimiter.rest(PACED);
     for (const key of ['slot', 'slots']) {
       const ms = await redis.pttl(`${prefix}:${key}:${PACED.id}`);
       expect(ms).toBeGreaterThan(86_400_000 + 120_000);
@@ -154,19 +154,19 @@ describe('beside an older release', () => {
     const { redis, prefix } = openTestRedis();
     await redis.hset(`${prefix}:slot:${PACED.id}`, { tat: NOW + 3000.5, shift: 7000, hold: NOW + 500 });
     await redis.rpush(`${prefix}:slots:${PACED.id}`, NOW + 2000, NOW - 1000);
-    const slots = daemonOn(redis, prefix);
-    const held = await slots.reserve(PACED, {}, { at: NOW, shift: 5000 });
+    const rateLimiter = daemonOn(redis, prefix);
+    const held = await rateLimiter.reserve(PACED, {}, { at: NOW, shift: 5000 });
     expect(held).toEqual({ at: NOW + 2000, shift: 7000 });
-    const reserved = [{ perSecond: 1 }, { perMinute: 2 }, {}].map((rate) => slots.reserve(PACED, rate));
+    const reserved = [{ perSecond: 1 }, { perMinute: 2 }, {}].map((rate) => rateLimiter.reserve(PACED, rate));
     expect(ats(await Promise.all(reserved))).toEqual([3001, 59_500, 500]);
-    expect((await slots.hold(PACED, NOW + 1500)).shift).toBe(8000);
+    expect((await rateLimiter.hold(PACED, NOW + 1500)).shift).toBe(8000);
   });
 
   test('a window of thousands is kept whole', async () => {
     const { redis, prefix } = openTestRedis();
     const rate = { perMinute: 2500 };
-    const slots = daemonOn(redis, prefix);
-    await Promise.all(every(1, 2500).map(() => slots.reserve(PACED, rate)));
+    const rateLimiter = daemonOn(redis, prefix);
+    await Promise.all(every(1, 2500).map(() => rateLimiter.reserve(PACED, rate)));
     expect(ats([await daemonOn(redis, prefix).reserve(PACED, rate)])).toEqual([60_500]);
     expect(await redis.llen(`${prefix}:slots:${PACED.id}`)).toBe(2500);
   });
@@ -191,26 +191,26 @@ describe('beside an older release', () => {
   );
 
   /** What can be asked; each gives a time, 0 for none. What is held is the queue's: any daemon may go on with it. */
-  const playerOf = (daemons: readonly Slots[], rate: Rate, now: () => number) => {
+  const playerOf = (daemons: readonly RateLimiter[], rate: Rate, now: () => number) => {
     const held: Slot[] = [];
     const note = (slot: Slot): number => {
       held.push(slot);
       return slot.at;
     };
     return async (act: Act, daemon: number): Promise<number> => {
-      const slots = daemons[daemon % daemons.length];
-      if (!slots) throw new Error('no daemon');
+      const rateLimiter = daemons[daemon % daemons.length];
+      if (!rateLimiter) throw new Error('no daemon');
       switch (act) {
         case 'reserve':
-          return note(await slots.reserve(PACED, rate));
+          return note(await rateLimiter.reserve(PACED, rate));
         case 'follow':
-          return note(await slots.reserve(PACED, rate, held.shift()));
+          return note(await rateLimiter.reserve(PACED, rate, held.shift()));
         case 'take':
-          return (await slots.take(PACED, rate))?.at ?? 0;
+          return (await rateLimiter.take(PACED, rate))?.at ?? 0;
         case 'hold':
-          return note(await slots.hold(PACED, now() + 3000));
+          return note(await rateLimiter.hold(PACED, now() + 3000));
         case 'rest':
-          await slots.rest(PACED);
+          await rateLimiter.rest(PACED);
           return 0;
       }
     };

@@ -55,16 +55,16 @@ test('an outage of a receiver is no reason to flood it', async () => {
 });
 
 test('who comes late does not hold up those that have gone on meanwhile', async () => {
-  const { slots, time } = setUpDeliveries();
+  const { rateLimiter, time } = setUpDeliveries();
   const rate = { perSecond: 1 };
-  await slots.reserve(DESTINATION, rate);
-  const missed = await slots.reserve(DESTINATION, rate);
+  await rateLimiter.reserve(DESTINATION, rate);
+  const missed = await rateLimiter.reserve(DESTINATION, rate);
   for (const _ of range(1, 60)) {
     time.now += 1000;
-    await slots.take(DESTINATION, rate);
+    await rateLimiter.take(DESTINATION, rate);
   }
-  const late = await slots.reserve(DESTINATION, rate, missed);
-  const next = await slots.reserve(DESTINATION, rate);
+  const late = await rateLimiter.reserve(DESTINATION, rate, missed);
+  const next = await rateLimiter.reserve(DESTINATION, rate);
   expect([late.at, next.at].map((at) => at - time.now)).toEqual([1000, 2000]);
 });
 

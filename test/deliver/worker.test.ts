@@ -70,7 +70,7 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
     deadLetters: dead,
     destinationStats,
     sendSlots: createSendSlots({
-      slots: createRateLimiter({ store: createRateStateStore(redis, prefix), now }),
+      rateLimiter: createRateLimiter({ store: createRateStateStore(redis, prefix), now }),
       paceOf: ({ id }) => ({ id, rate }),
       senderOf: () => undefined,
       now,
@@ -156,11 +156,11 @@ describe('delivering a parcel', () => {
 
   test('answers of messages that were in flight together add up to one wait', async () => {
     const { redis, prefix } = openTestRedis();
-    const slots = createRateLimiter({ store: createRateStateStore(redis, prefix), now: () => 1000 });
-    await slots.hold(DESTINATION, 6000);
-    await slots.hold(DESTINATION, 6000);
-    expect((await slots.reserve(DESTINATION, {})).at).toBe(6000);
-    expect((await slots.reserve(DESTINATION, {}, { at: 2000, shift: 0 })).at).toBe(7000);
+    const rateLimiter = createRateLimiter({ store: createRateStateStore(redis, prefix), now: () => 1000 });
+    await rateLimiter.hold(DESTINATION, 6000);
+    await rateLimiter.hold(DESTINATION, 6000);
+    expect((await rateLimiter.reserve(DESTINATION, {})).at).toBe(6000);
+    expect((await rateLimiter.reserve(DESTINATION, {}, { at: 2000, shift: 0 })).at).toBe(7000);
   });
 
   test('a dead destination makes dead letters without secrets, and the ledger says dead', async () => {
@@ -256,10 +256,10 @@ describe('delivering a parcel', () => {
 
   test('no minute, wherever it begins, has more messages than the rate says, and none is slower than it must be', async () => {
     const { redis, prefix } = openTestRedis();
-    const slots = createRateLimiter({ store: createRateStateStore(redis, prefix), now: () => 0 });
+    const rateLimiter = createRateLimiter({ store: createRateStateStore(redis, prefix), now: () => 0 });
     const at: number[] = [];
     for (let n = 0; n < 80; n += 1) {
-      at.push((await slots.reserve(DESTINATION, { perSecond: 1, perMinute: 20, burst: 3 })).at);
+      at.push((await rateLimiter.reserve(DESTINATION, { perSecond: 1, perMinute: 20, burst: 3 })).at);
     }
     const inMinuteFrom = (begin: number) => at.filter((each) => each >= begin && each < begin + 60_000).length;
     expect(Math.max(...at.map(inMinuteFrom))).toBe(20);
@@ -269,11 +269,11 @@ describe('delivering a parcel', () => {
 
   test('a stated wait moves the slots of the minute, too', async () => {
     const { redis, prefix } = openTestRedis();
-    const slots = createRateLimiter({ store: createRateStateStore(redis, prefix), now: () => 0 });
+    const rateLimiter = createRateLimiter({ store: createRateStateStore(redis, prefix), now: () => 0 });
     const rate: Rate = { perMinute: 2 };
-    for (const at of [0, 0, 60_500]) expect((await slots.reserve(DESTINATION, rate)).at).toBe(at);
-    await slots.hold(DESTINATION, 10_000);
-    for (const at of [60_500, 131_000]) expect((await slots.reserve(DESTINATION, rate)).at).toBe(at);
+    for (const at of [0, 0, 60_500]) expect((await rateLimiter.reserve(DESTINATION, rate)).at).toBe(at);
+    await rateLimiter.hold(DESTINATION, 10_000);
+    for (const at of [60_500, 131_000]) expect((await rateLimiter.reserve(DESTINATION, rate)).at).toBe(at);
   });
 
   test('slots keep the pace of a destination without spending tries, and each message takes one', async () => {

@@ -105,7 +105,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
   const dead = createDeadLetters(redis, prefix);
   const batches = createBatchStore(redis, prefix);
   const circuits = createCircuits(redis, prefix, now);
-  const slots = createRateLimiter({ store: createRateStateStore(redis, prefix), now });
+  const rateLimiter = createRateLimiter({ store: createRateStateStore(redis, prefix), now });
   const senderOf = () => sender;
   const broken: Broken[] = [];
   const health = createDestinationHealth({
@@ -129,7 +129,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
     ledger,
     deadLetters: dead,
     destinationStats: createDestinationStats(redis, prefix),
-    sendSlots: createSendSlots({ slots, paceOf: ({ id }) => ({ id: shared ?? id, rate }), senderOf, now }),
+    sendSlots: createSendSlots({ rateLimiter, paceOf: ({ id }) => ({ id: shared ?? id, rate }), senderOf, now }),
     health,
     addressChanges: createAddressChanges(redis, prefix),
     ...(gathers
@@ -191,6 +191,6 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
     circuits,
     health,
     ledger,
-    slots,
+    rateLimiter,
   };
 };

@@ -4,7 +4,7 @@
  */
 import type { Redis } from 'ioredis';
 import type { Rate } from '../../src/deliver/rate-limit-rule.ts';
-import type { Paced, Slot, Slots } from '../../src/deliver/rate-limiter.ts';
+import type { Paced, RateLimiter, Slot } from '../../src/deliver/rate-limiter.ts';
 
 const RESERVE = `
 local now = tonumber(ARGV[1])
@@ -75,7 +75,7 @@ const toSlot = (answer: unknown): Slot => {
   return { at: Math.ceil(Number(at)), shift: Number(shift) };
 };
 
-export const createOlderRateLimiter = (redis: Redis, prefix: string, now: () => number): Slots => {
+export const createOlderRateLimiter = (redis: Redis, prefix: string, now: () => number): RateLimiter => {
   const keysOf = ({ id }: Paced) => [`${prefix}:slot:${id}`, `${prefix}:slots:${id}`] as const;
   const run = async (paced: Paced, rate: Rate, own: (number | string)[], latest: number | '') => {
     const answer = await redis.eval(RESERVE, 2, ...keysOf(paced), now(), ...own, ...limitsOf(rate), latest, LATE_MS);

@@ -20,7 +20,7 @@ export interface BacktestReport {
   protocols: ProtocolLoad[];
   /** The loudest first. */
   destinations: DestinationLoad[];
-  /** Stored notifications that an inspection would have told at a destination or more. */
+  /** Stored notifications that an inspection covers at one destination or more. */
   correlated: number;
   /** Inspections in which it fired; one may count for several. */
   detectors: { detector: string; alerts: number }[];

@@ -27,7 +27,7 @@ export interface SimulatedMessage {
   ready: number[];
   /** Many alerts in one message for people. */
   isDigest: boolean;
-  /** It takes the place of an earlier one: nobody is called by it. */
+  /** It replaces an earlier message, which notifies nobody. */
   amends: boolean;
 }
 
@@ -71,7 +71,7 @@ const createReady = () => {
   };
 };
 
-/** What follows from failures: there are none. */
+/** Nothing fails in a simulation. */
 const NO_FAILURES = {
   deadLetters: { add: async () => {} },
   destinationStats: { succeeded: async () => {}, failed: async () => {} },
@@ -110,7 +110,7 @@ const createJobs = (timeline: Timeline, processOf: (kind: ChannelKind) => Proces
 export const createSimulatedDelivery = (dependencies: SimulatedDeliveryDependencies): EnqueueDependencies => {
   const { timeline, kinds, ledger, incidentWindowMs, uncovered, onMessage } = dependencies;
   const { now } = timeline;
-  const slots = createRateLimiter({ store: createMemoryRateStateStore(), now });
+  const rateLimiter = createRateLimiter({ store: createMemoryRateStateStore(), now });
   const batches = createMemoryBatchStore();
   const threads = createMemoryThreads(incidentWindowMs, now);
   const ready = createReady();
@@ -133,7 +133,7 @@ export const createSimulatedDelivery = (dependencies: SimulatedDeliveryDependenc
       compose,
       channel: { send: (message) => receive(message, false), amend: (_handle, message) => receive(message, true) },
       ledger,
-      sendSlots: createSendSlots({ slots, paceOf, senderOf, now }),
+      sendSlots: createSendSlots({ rateLimiter, paceOf, senderOf, now }),
       ...(gathers ? { batching: { batches, enqueueBatch }, threads, canAmend } : {}),
       uncovered,
       now,

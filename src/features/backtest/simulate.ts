@@ -23,7 +23,7 @@ export interface SimulationDependencies extends Pick<DispatchDependencies, 'rout
 
 export interface MuteLoad {
   reason: string;
-  /** Alerts that it would have kept from a destination or more. */
+  /** Alerts that it would have hidden from one destination or more. */
   alerts: number;
 }
 
@@ -71,7 +71,7 @@ const createWindows = (config: Config, store: ReturnType<typeof createMemoryMute
   };
 };
 
-/** Whether a destination is approved only Redis knows: everything is sent, and the report says what needs an approval. */
+/** Only Redis knows which destinations are approved. So everything is sent, and the report says what needs approval. */
 const ALL_OPEN = { isOpen: async () => () => true, hold: async () => 0 };
 
 export const createSimulation = (dependencies: SimulationDependencies) => {
@@ -104,7 +104,7 @@ export const createSimulation = (dependencies: SimulationDependencies) => {
     dispatchAt: (at: number, alerts: readonly Alert[]): void => timeline.add(at, () => dispatch(alerts)),
     /** Resolves when everything is delivered. */
     run: timeline.run,
-    /** Stored notifications that an inspection covers at a destination or more. */
+    /** Stored notifications that an inspection covers at one destination or more. */
     correlated: (): number => covered.count(),
     mutes: windows.loads,
   };

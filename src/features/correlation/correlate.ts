@@ -40,7 +40,7 @@ const hashesOf = (alert: Alert): string[] => {
 };
 
 /** Which alerts are compared, and how long they wait for that. Pure. */
-export const comparisonOf = ({ isOn, waitMs }: CorrelationSettings) => {
+const comparisonOf = ({ isOn, waitMs }: CorrelationSettings) => {
   const comparedBy = (alert: Alert): string[] => (isOn ? hashesOf(alert) : []);
   return {
     comparedBy,
