@@ -1,19 +1,46 @@
 /**
- * The words of Tocsin, as types. Every other file uses these names and no synonyms.
+ * The words of Tocsin, as types. This list is the whole glossary: every other file uses these names and no synonyms.
  *
+ * What is read
  *   service      the monitoring API behind one key
  *   protocol     a named group of contracts there
  *   item         an inspection or a stored notification, as read
+ *   stream       what one request can read: one protocol's inspections, or the notifications of several protocols
+ *   track        one protocol's source behind one key
+ *   cursor       up to where a track's items are durably queued
+ *   sweep        a poll that also reads the lookback window again, for late items
+ *   catalog      the last good listing of a service's protocols
+ *   recheck      reads an inspection again later, to see whether its assessment has changed
+ *
+ * What is sent
  *   alert        an item that somebody should hear of
+ *   follow-up    an alert that says how the assessment of an earlier alert has changed
+ *   announcement a message of Tocsin itself, as an alert
+ *   channel kind email, telegram, slack or webhook
  *   destination  one address of a channel kind: a mailbox, a chat, a Slack channel, a URL
+ *   sender       the token or mail server that all destinations of a kind share
  *   delivery     one alert on its way to one destination; ends delivered, muted or dead
  *   parcel       the deliveries that one read found for one destination; one job of the queue
- *   mute         keeps what fits it from being sent for a time; what it hid is told when it ends
- *   held         waits until somebody approves its destination
- *   gathering    what waits together for a destination of people, until its next slot
- *   incident     alerts of one transaction, told as one message
- *   digest       one message that tells many alerts
- *   announcement what Tocsin itself has to say, as an alert
+ *   attempt      one try of a parcel's message
+ *   incident     alerts of one transaction; people get them as one message
+ *   digest       one message for more than five incidents
+ *
+ * What holds it up
+ *   routes       the destinations of an alert, by its protocol's channels; without any it is unroutable
+ *   mute         hides alerts for a time; when it ends, one report lists what it hid
+ *   hold         keeps alerts until somebody approves their destination
+ *   suppression  mutes and holds together
+ *   covered      another alert says the same at the same destination, so no message is sent
+ *   fallback     gets alerts that no person has accepted in time, and those that are dead, unroutable or held
+ *   send slot    a moment at which a destination's rate limit allows a message
+ *   batch        alerts that wait together for a destination's next send slot; sealed when they are sent
+ *   circuit      opens after failures in a row: alerts for the destination wait, and single probes go out
+ *   outage       a circuit that is open and announced
+ *
+ * What is kept
+ *   ledger       what became of each alert at each destination
+ *   dead letter  a delivery that failed for good, kept until somebody retries or drops it
+ *   audit        compares the service's list with the ledger
  */
 import { createHash } from 'node:crypto';
 
@@ -99,7 +126,7 @@ export interface ListedAsset {
   privileged?: string[];
 }
 
-/** What helps to decide, found once, when an inspection's alert was dispatched. What is absent is not known. */
+/** What helps people to decide; found once, when an inspection's alert is dispatched. What is absent is not known. */
 export interface AlertContext {
   /** How many trigger groups the service lists for the assessment, and the first all of whose detectors fired. */
   trigger?: { groups: number; matched?: { number: number; detectors: string[] } };
@@ -115,7 +142,7 @@ export interface AlertContext {
 export const CHANGES = ['downgraded', 'upgraded', 'vanished'] as const;
 export type Change = (typeof CHANGES)[number];
 
-/** What makes an alert a follow-up: people had one of the same item before. */
+/** Makes an alert a follow-up: people had an alert of the same item before. */
 export interface FollowUp {
   /** The first alert's id. */
   of: string;
@@ -147,17 +174,17 @@ export interface Alert {
   txHash?: string;
   /** The item exactly as the service gave it. */
   item: JsonObject;
-  /** True when history is forwarded again on purpose. */
+  /** True where an operator replays history. */
   replay: boolean;
   /** Present where it follows an alert of the same item. */
   followUp?: FollowUp;
   /** Inspections only. */
   context?: AlertContext;
-  /** Why it comes this way, in a sentence without secrets: told to the reader first. Set by the fallback. */
+  /** Why it comes to the fallback, in a sentence without secrets; shown to the reader first. */
   notice?: string;
 }
 
-/** What Tocsin itself has to say; by the same way as alerts. */
+/** Messages of Tocsin itself. They are queued, recorded and retried like alerts. */
 export const ANNOUNCEMENTS = [
   'destination.broken',
   'destination.well',
@@ -167,7 +194,7 @@ export const ANNOUNCEMENTS = [
 ] as const;
 export type Announcement = (typeof ANNOUNCEMENTS)[number];
 
-/** Stands as service and protocol of an announcement. */
+/** Service and protocol of an announcement. */
 export const TOCSIN = 'Tocsin';
 
 export const isAnnouncement = ({ type }: Pick<Alert, 'type'>): boolean => type.startsWith('tocsin.');

@@ -1,4 +1,4 @@
-/** The composition root: opens everything in order, hands each verb what it needs, and closes in reverse. */
+/** The composition root: opens everything in order, hands each part what it needs, and closes in reverse. */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { openAuditor } from './app/audit.ts';
@@ -37,13 +37,13 @@ export interface DaemonDependencies {
 export interface Daemon {
   /** Resolves when everything is open; a service that is down does not hold it up. Throws where it cannot start at all. */
   start(): Promise<{ opsUrl: string }>;
-  /** Drains what is being sent, then closes. Idempotent; legal before `start`. False where something had to be left. */
+  /** Lets running sends end, then closes. Idempotent; legal before `start`. False where something did not close in time. */
   stop(): Promise<boolean>;
   /** Resolves with the reason when the daemon cannot go on. */
   failed: Promise<string>;
 }
 
-/** What is being sent at a stop may end by itself for so long, is then aborted, and waits in the queue. */
+/** Sends that run at a stop may end by themselves for so long. Then they are aborted, and wait in the queue. */
 const GRACE_MS = 4000;
 /** Bound of each step of a stop. */
 const STEP_MS = 6000;
@@ -54,7 +54,7 @@ interface Context extends Required<DaemonDependencies> {
   fail(reason: string): void;
 }
 
-/** Redis and what is kept in it. */
+/** Opens Redis and everything that is kept in it. */
 const openStore = async ({ config, log, now, lifecycle, stopping, fail }: Context) => {
   const { redis, prefix, lost, close } = await openOwnRedis(config, log, stopping);
   lifecycle.onStop('redis', close);
@@ -70,7 +70,7 @@ const openStore = async ({ config, log, now, lifecycle, stopping, fail }: Contex
   return { store, outages, mirror };
 };
 
-/** The verbs, each with what it needs; nothing runs yet. */
+/** Opens the verbs and features, each with what it needs; nothing runs yet. */
 const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnType<typeof openStore>>) => {
   const { config, log, scrub, now, lifecycle } = context;
   const metrics = createMetrics({ version });
@@ -117,7 +117,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
   return { store, outages, mirror, metrics, health, dispatching, delivering, reading, rechecks, audits };
 };
 
-/** The endpoints for operators; up before any work begins, so that a start can be watched. */
+/** The endpoints for operators; up before any work begins, so that the start can be watched. */
 const startOps = async (context: Context, { store, metrics, health, reading }: ReturnType<typeof openVerbs>) => {
   const { config, log, now, lifecycle } = context;
   const settings = routeSettings(config);

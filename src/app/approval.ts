@@ -1,4 +1,4 @@
-/** Composes the approval of destinations: the policy of the config, the hold, and the way into the queue by both. */
+/** Composes the approval of destinations: the policy of the config, the hold, and an enqueue that obeys both. */
 import type { Alert, Destination } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import { createDestinations } from '../features/approval/destinations.ts';

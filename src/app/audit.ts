@@ -44,7 +44,7 @@ export const openAuditor = ({ config, store, catalog, serviceOf, routesOf, dispa
     }),
     jobScan: createQueuedOrHeld(store),
     destinationsOf: createRouting({ config, settings, protocolOf: catalog.protocolOf }).destinationsOf,
-    // The ledger keeps no context, so that it is found anew.
+    // The ledger keeps no context: add it again.
     enqueue: async (parcels, nonce) => {
       const enriched = parcels.map(async (parcel) => ({ ...parcel, alerts: await withContext(parcel.alerts) }));
       await enqueueApproved(await Promise.all(enriched), nonce);

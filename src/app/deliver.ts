@@ -1,4 +1,4 @@
-/** Composes `deliver`: hands its workers the channels, and what follows from a delivery that failed or worked. */
+/** Composes `deliver`: hands its workers the channels, and what to do when a delivery failed or a destination recovered. */
 import type { Logger } from 'pino';
 import type { ChannelKind } from '../alert.ts';
 import { openConfiguredChannels } from '../channels/open.ts';
@@ -18,7 +18,7 @@ export interface OpenDelivery {
   log: Logger;
   scrub(text: string): string;
   dispatching: Pick<ReturnType<typeof openDispatch>, 'fallback' | 'outageNotifier' | 'uncovered'>;
-  /** The token or mail server of a kind was refused, with its answer; undefined: it works again. Default: nobody asks. */
+  /** Called when a kind's token or mail server was refused, with its answer; with undefined when it works again. */
   onSender?(kind: ChannelKind, problem: string | undefined): void;
   now(): number;
 }
@@ -52,7 +52,7 @@ export const openDelivery = (dependencies: OpenDelivery) => {
 
   return {
     channels,
-    /** Begins to take parcels; gives what ends it. */
+    /** Starts the workers; gives the function that stops them. */
     start: (): ((graceMs: number) => Promise<void>) => {
       const workers = channels.map((channel) => startWorker(channel, workerDependencies));
       return async (graceMs) => {

@@ -1,11 +1,11 @@
-/** Starting in order and stopping in reverse: each step named, each failure said and survived, the whole bounded. */
+/** Stops what was started, in reverse order: each step is named and bounded in time, each failure logged and survived. */
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
 
 export interface Lifecycle {
-  /** Notes how to undo what was just started. */
+  /** Registers how to stop what was just started. */
   onStop(name: string, stop: () => Promise<void> | void): void;
-  /** Undoes everything, last first; the same promise however often it is called. True when all went well in time. */
+  /** Stops everything, last first; the same promise however often it is called. True when all stopped in time. */
   stop(): Promise<boolean>;
 }
 
@@ -17,7 +17,7 @@ const within = async (work: Promise<void>, ms: number): Promise<'done' | 'late'>
   return Promise.race([work.then(() => 'done' as const), late]).finally(() => clearTimeout(timer));
 };
 
-/** `stepMs` bounds each step: closing waits for Redis and receivers, and neither may be there any more. */
+/** `stepMs` bounds each step: closing waits for Redis and receivers, which may both be gone. */
 export const createLifecycle = (log: Pick<Logger, 'warn'>, stepMs: number): Lifecycle => {
   const steps: { name: string; stop: () => Promise<void> | void }[] = [];
   let stopping: Promise<boolean> | undefined;

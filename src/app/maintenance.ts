@@ -1,4 +1,4 @@
-/** What a running daemon looks after besides its work: the first listing, the schedule, the canaries, the state file. */
+/** The maintenance loop: keeps the schedule, sends canaries, writes the state file, checks the channels. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
@@ -34,7 +34,7 @@ const LONGEST_LIST_RETRY_MS = 10_000;
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
 
-/** What readiness needs, named before anything is known of it. */
+/** Names what readiness depends on, before anything of it is known. */
 export const expectHealth = (health: Health, { poll, services, channels }: Config): void => {
   health.expect('redis', { provenWithinMs: 4 * TEND_EVERY_MS });
   const provenWithinMs = 4 * poll.interval + LONGEST_LIST_RETRY_MS + 30_000;
@@ -42,7 +42,7 @@ export const expectHealth = (health: Health, { poll, services, channels }: Confi
   for (const kind of Object.keys(channels)) health.expect(`channel:${kind}`);
 };
 
-/** The first listing is asked for until it comes, and looked at: a service that is down at our start is waited for. */
+/** Repeats the first listing until it works: a service that is down when we start is waited for. */
 const listUntilKnown = async (
   service: string,
   { reading, review, stopping }: MaintenanceDependencies,

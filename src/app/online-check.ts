@@ -1,4 +1,4 @@
-/** `check --online`: asks everything the config names whether it answers, without starting or sending anything. */
+/** `check --online`: asks every service, Redis and channel of the config whether it answers. Starts and sends nothing. */
 import type { Destination } from '../alert.ts';
 import { webAddress } from '../channels/address.ts';
 import { openConfiguredChannels } from '../channels/open.ts';
@@ -76,7 +76,7 @@ const askRedis = async (config: Config, signal: AbortSignal): Promise<OnlineFind
   return findings.map(({ message }) => ({ subject: 'redis', ok: false, detail: message }));
 };
 
-/** The web addresses among these that the guard does not let through. */
+/** Web addresses of destinations that the guard blocks. */
 const refusedOf = async (
   destinations: readonly Destination[],
   judge: (url: string) => Promise<void>,

@@ -1,4 +1,4 @@
-/** Hands `poll` what it needs: from the services to `dispatch`, on the queue's schedule. */
+/** Composes `poll`: hands it the services, the schedule, and `dispatch`. */
 import type { Logger } from 'pino';
 import type { Alert, Item } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
@@ -34,7 +34,7 @@ export interface ReadingDependencies {
   log: Logger;
   dispatch(alerts: Alert[]): Promise<void>;
   mirror: Mirror;
-  /** Told of every page that was read. */
+  /** Called with every page that was read. */
   onItems(stream: Stream, items: readonly Item[]): Promise<void>;
   /** Called after each sweep. */
   onSwept(stream: Stream, signal: AbortSignal): Promise<void>;
@@ -142,9 +142,9 @@ export const createReading = (dependencies: ReadingDependencies) => {
     catalog,
     services,
     serviceOf,
-    /** Sets the schedule up again where Redis lost it, without a restart. */
+    /** Sets the schedule up again where Redis has lost it. */
     keepSchedule: () => schedule.keep(intake.plan),
-    /** How each service answers at present. */
+    /** Whether each service answers at present. */
     states: () => serviceStates(names, outages.current()),
     intake,
     close: async () => {

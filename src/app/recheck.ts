@@ -1,4 +1,4 @@
-/** Hands the recheck what it needs: the service, the ledger, and the way to people. */
+/** Composes rechecks: hands them the services, the ledger, and `dispatch`. */
 import type { Logger } from 'pino';
 import type { Alert } from '../alert.ts';
 import type { Config } from '../config/schema.ts';

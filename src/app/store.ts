@@ -1,4 +1,4 @@
-/** Everything that is kept in Redis, by owner: what the daemon works with and the commands look at. */
+/** Everything that is kept in Redis, each by its owner's interface. Parts get single entries of it, never the whole. */
 
 import { createAddressChanges } from '../deliver/address-changes.ts';
 import { createCircuits } from '../deliver/circuit-breaker.ts';

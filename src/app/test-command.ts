@@ -1,4 +1,4 @@
-/** What `tocsin test` sends with: the running daemon's queue, or workers of its own where no daemon runs. */
+/** Composes `tocsin test`: it uses the running daemon's queue, or workers of its own where no daemon runs. */
 import type { Alert, ChannelKind, Destination, Parcel } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import { collectSecrets } from '../config/secrets.ts';
@@ -26,9 +26,9 @@ export interface TestCommand {
   address(kind: ChannelKind, to: string): Destination[];
   /** The destinations of a protocol, as the config and the service say. */
   protocol(name: string): Promise<Destination[]>;
-  /** Gives whether a daemon will go on trying when this bench is closed. */
+  /** Gives whether a daemon goes on trying after this command has ended. */
   send(parcels: readonly Parcel[]): Promise<boolean>;
-  /** What keeps alerts from where the sample goes, in a sentence; undefined where nothing does. */
+  /** Why alerts for this destination are suppressed now, in a sentence; undefined where they are not. */
   explainSuppression(sample: Alert, destination: Destination): Promise<string | undefined>;
   read(alert: Alert['id']): Promise<AlertRecord | undefined>;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** What the commands look at: the daemons' Redis, without starting anything. */
+/** Composes what commands look at: the daemons' Redis. Starts nothing. */
 
 import type { Config } from '../config/schema.ts';
 import { createRouteReview } from '../features/routes/review.ts';

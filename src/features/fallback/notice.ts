@@ -7,16 +7,16 @@ import { durationText } from '../../time.ts';
 /** Also the label of the metric. `late`: no person's channel accepted it in time. `held`: its destination is not approved. */
 export type DivertReason = 'late' | 'dead' | 'stranded' | 'held';
 
-/** History is no news, and nobody waits for samples; an announcement has found its way to the fallback already. */
+/** A replay is no news, nobody waits for a sample, and announcements choose their destinations themselves. */
 export const mayDivert = (alert: Alert): boolean => !alert.replay && !isAnnouncement(alert) && !isSample(alert);
 
-/** What counts: people's channels, or programs' where an alert has no others. */
+/** The deliveries that count: to people, or to programs where an alert has no others. */
 const countingOf = (deliveries: readonly DeliveryRecord[]): readonly DeliveryRecord[] => {
   const people = deliveries.filter(({ destination }) => isHuman(destination));
   return people.length > 0 ? people : deliveries;
 };
 
-/** Somebody has it, or nobody was to have it now. */
+/** Somebody has it, or it is muted everywhere. */
 export const isAccepted = (deliveries: readonly DeliveryRecord[]): boolean => {
   const counting = countingOf(deliveries);
   return (
@@ -28,7 +28,7 @@ export const isAccepted = (deliveries: readonly DeliveryRecord[]): boolean => {
 const NAMED = 4;
 const LONGEST = 160;
 
-/** As it goes on within a sentence. */
+/** For the middle of a sentence. */
 const inner = (sentence: string): string => shorten(sentence.trim().replace(/\.+$/, ''), LONGEST);
 
 export interface LateInput {
@@ -44,7 +44,7 @@ const becauseOf = ({ state, attempts, destination }: DeliveryRecord, faultOf: La
   return inner(attempts.at(-1)?.message ?? faultOf(destination) ?? 'waits for its turn');
 };
 
-/** What was tried says more than what waits. */
+/** Those with attempts first: they say more than those that wait. */
 const byTries = (a: DeliveryRecord, b: DeliveryRecord): number =>
   b.attempts.length - a.attempts.length || nameOf(a.destination).localeCompare(nameOf(b.destination));
 

@@ -1,4 +1,4 @@
-/** Mutes that come again by the clock of a time zone, as the config writes them. Pure. */
+/** The windows of the config: mutes that repeat by the clock of a time zone. Pure. */
 import { contentId, type Mute } from '../../alert.ts';
 import { iso } from '../../time.ts';
 
@@ -37,7 +37,7 @@ const clockOf = (timeZone: string): Intl.DateTimeFormat => {
   return clock;
 };
 
-/** What the clock on the wall shows at a moment, as if it were UTC; epoch milliseconds, whole seconds. */
+/** What a wall clock of the zone shows at a moment, written as if it were UTC; epoch milliseconds, whole seconds. */
 export const wallOf = (at: number, timeZone: string): number => {
   const shown = Object.fromEntries(
     clockOf(timeZone)
@@ -49,7 +49,8 @@ export const wallOf = (at: number, timeZone: string): number => {
 };
 
 /**
- * When the clock shows `wall`. Of a time that comes twice, the first; a time that is skipped moves on by what is skipped.
+ * When a wall clock of the zone shows `wall`. Of a time that comes twice, the first; a time that is skipped moves on by
+ * the length of the gap.
  */
 export const momentOf = (wall: number, timeZone: string): number => {
   // No zone changes its clock twice within two days.

@@ -7,12 +7,12 @@ import { clockText } from '../../time.ts';
 
 export interface AudienceInput extends Subject {
   fallback: readonly Destination[];
-  /** Where the alerts go that met it. */
+  /** Other destinations of the alerts that failed. */
   routed: readonly Destination[];
   isBroken(destination: Destination): boolean;
 }
 
-/** The fallback; people of the same protocols where that has no destination that works; nobody where these have none. */
+/** The fallback; where none of it works, people of the same protocols; where these have none that works, nobody. */
 export const audienceOf = ({ destination, isSender, fallback, routed, isBroken }: AudienceInput): Destination[] => {
   const isWell = (one: Destination): boolean =>
     one.id !== destination.id && !(isSender && one.kind === destination.kind) && !isBroken(one);
@@ -46,7 +46,7 @@ export interface BrokenInput extends Subject {
   outagesThisHour: number;
 }
 
-/** What becomes of alerts, and what somebody should do. */
+/** What becomes of the alerts, and what somebody has to do. */
 const adviceOf = ({ destination: { kind }, isSender, reason, hasFallback }: BrokenInput): string[] => {
   const goesOn = hasFallback ? ', and those that no person has accepted in time go to the fallback' : '';
   if (isSender) {

@@ -1,4 +1,4 @@
-/** Reads what was written in a time, with the same questions, conditions and identities as the daemon. */
+/** Reads the alerts of a period, by the same requests, conditions and identities as the daemon. */
 import type { Alert, ListedProtocol, Source } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
 import { messageOf, ServiceError, UnavailableError, UsageError } from '../../errors.ts';
@@ -29,7 +29,7 @@ export interface HistoryReading {
   period: Period;
   /** Alerts of one protocol's source, some at a time, each once; from several sources at the same time. */
   onAlerts(protocol: HistoryProtocol, alerts: Alert[]): Promise<void>;
-  /** Told when a protocol's source was read to its end, and how many that are by now. */
+  /** Called when a protocol's source was read to its end, with how many are done. */
   onRead?(protocol: HistoryProtocol, source: Source, done: number, of: number): void;
 }
 
@@ -38,11 +38,11 @@ interface Task {
   source: Source;
 }
 
-/** These are about one protocol; anything else is about the service. */
+/** An error of one protocol; any other is one of the service. */
 const isOnes = (error: unknown): boolean =>
   error instanceof ServiceError && ['missing', 'rejected', 'unreadable'].includes(error.reason);
 
-/** Takes them up in order, `width` at a time; the first that fails ends all, and is what is thrown. */
+/** Works on all in order, `width` at a time. The first failure ends it and is thrown. */
 const inParallel = async <T>(
   all: readonly T[],
   width: number,
@@ -79,7 +79,7 @@ export const openHistory = (config: Config, signal: AbortSignal) => {
       : feed.notifications([name], since, either, true);
   };
 
-  /** The service may filter and sort by another date than the one an item was written at: a little more is read. */
+  /** Reads a little more than the period: the service may filter and sort by another date than an item's own. */
   const readOne = async (task: Task, { period, onAlerts }: HistoryReading, either: AbortSignal): Promise<void> => {
     const { protocol, source } = task;
     const track = { service: protocol.service, source, protocol: protocol.name };

@@ -1,4 +1,4 @@
-/** History on its way once more: which alerts a period holds, where each goes, and on into the queue. */
+/** Replays history: finds the alerts of a period, routes each of them, and enqueues them marked as a replay. */
 import { randomUUID } from 'node:crypto';
 import type { Alert, Destination } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
@@ -43,18 +43,18 @@ export interface ReplayProgress {
 export interface ReplayDependencies {
   config: Config;
   history: ReturnType<typeof openHistory>;
-  /** Sends once more; left out: nothing is sent. */
+  /** Enqueues again. Left out: nothing is sent. */
   resend?(parcels: ReturnType<typeof toParcels>, act: 'replayed', nonce: string): Promise<Resent>;
-  /** Puts onto alerts what helps to decide. Default: nothing. */
+  /** Adds to alerts what helps to decide. Default: nothing is added. */
   withContext?(alerts: readonly Alert[]): Promise<Alert[]>;
-  /** Told of every alert. */
+  /** Called for every alert. */
   onReplayed?(forwarded: ReplayedAlert): void;
   onProgress?(progress: ReplayProgress): void;
-  /** Told of what is queued by now, each time something was. */
+  /** Called with the number of deliveries queued so far, each time some were. */
   onQueued?(sent: number): void;
 }
 
-/** Runs a plan. What is sent is marked as a replay and keeps its identities. */
+/** Runs a plan. Replayed alerts keep their identities. */
 export const replayHistory = async (
   { config, history, resend, withContext, onReplayed, onProgress, onQueued }: ReplayDependencies,
   { protocols, period, to }: ReplayPlan,

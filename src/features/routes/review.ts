@@ -1,11 +1,11 @@
-/** Looks at every protocol's channels whenever they are listed, so that a channel that leads nowhere is said by name, once. */
+/** Checks every protocol's channels at each listing, and logs once, by name, each channel entry that leads nowhere. */
 import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
 import { channelsOf, type RouteSettings, routeEntries } from './rules.ts';
 
 export interface RouteReview {
-  /** Takes a service's protocols in; says what is new. */
+  /** Takes a service's protocols; logs the problems that are new. */
   review(service: string, protocols: ReadonlyMap<string, Pick<CatalogEntry, 'name' | 'channels'>>): void;
   /** Every entry that leads nowhere, one sentence each. */
   problems(): string[];
@@ -23,7 +23,7 @@ interface Reviewed {
 
 const NO_DESTINATION = 'a channel leads nowhere';
 
-/** `others`: what leads nowhere besides the protocols' channels. */
+/** `others`: problems of entries that are no protocol's, such as the fallback's. */
 export const createRouteReview = (
   settings: RouteSettings,
   log: Pick<Logger, 'warn'>,

@@ -1,4 +1,4 @@
-/** Where an alert goes, and why: pure, so that `backtest` and `trace` can ask the same question. */
+/** The rules of routing: where an alert goes, and why. Pure. */
 import {
   type Alert,
   CHANNEL_KINDS,
@@ -10,7 +10,7 @@ import {
 import type { Routes } from '../../dispatch/route.ts';
 import { UsageError } from '../../errors.ts';
 
-/** What is known of a protocol when one of its alerts is routed. */
+/** What the catalog knows of a protocol when one of its alerts is routed. */
 export interface ProtocolRoutes {
   /** From the service. */
   channels: readonly ChannelEntry[];
@@ -19,7 +19,7 @@ export interface ProtocolRoutes {
 }
 
 export interface RouteSettings {
-  /** `honour`: an inspection goes out only where the protocol's trigger asks for it. */
+  /** `honour`: an inspection is sent only where the protocol's trigger asks for it. */
   triggers: 'ignore' | 'honour';
   /** By protocol name: `channels` instead of the service's, `extraChannels` besides them. */
   overrides: Readonly<Record<string, { channels?: readonly ChannelEntry[]; extraChannels?: readonly ChannelEntry[] }>>;

@@ -1,4 +1,4 @@
-/** A marked sample: shaped like a real finding, so that it shows what people will see, and plainly a test. */
+/** The alert of `tocsin test`: shaped like a real finding, so that people see what they will get, and marked as a test. */
 import { type Alert, alertId } from '../../alert.ts';
 import { iso } from '../../time.ts';
 
