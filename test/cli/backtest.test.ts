@@ -183,3 +183,24 @@ test('says which destinations need an approval, as far as the config can tell', 
   expect(out).toMatch(/webhook .* needs approval\n/);
   expect(out).toContain('this asks no Redis who is approved');
 });
+
+test('says what the mute windows of the config would have hidden', async () => {
+  const window = { protocols: ['Vault'], from: '00:00', to: '24:00', reason: 'Upgrade of the vault' };
+  const world = await startWorld({
+    names: ['Vault', 'Bridge'],
+    kinds: ['webhook'],
+    redisUrl: NO_REDIS,
+    config: { mutes: { windows: [window] } },
+  });
+  world.critical('Vault', 2);
+  world.critical('Bridge');
+  const console = await openConsole(world);
+  const report = await console.json<BacktestReport>('backtest', '--since', '30m');
+  expect(report).toMatchObject({
+    alerts: 3,
+    mutes: [{ reason: 'Upgrade of the vault', alerts: 2 }],
+    destinations: [{ kind: 'webhook', alerts: 1 }],
+  });
+  const { out } = await console.run('backtest', '--since', '30m');
+  expect(out).toMatch(/\nMUTED BY WINDOW +ALERTS\nUpgrade of the vault +2\n/);
+});
