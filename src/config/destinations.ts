@@ -5,7 +5,7 @@ import { CHANNEL_KINDS } from '../alert.ts';
 const ALLOW_RULE = `must be KIND:GLOB with one of ${CHANNEL_KINDS.join(', ')}, like slack:C024* or email:*@example.com`;
 
 export const destinationsSection = z.strictObject({
-  gate: z.boolean().default(false).describe('Hold what goes to a destination that is new, until it is approved.'),
+  gate: z.boolean().default(false).describe('Hold alerts for a new destination until somebody approves it.'),
   allow: z
     .array(
       z.string({ error: ALLOW_RULE }).regex(new RegExp(`^(${CHANNEL_KINDS.join('|')}):\\S+$`), { error: ALLOW_RULE }),

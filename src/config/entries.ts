@@ -16,7 +16,7 @@ export interface EntryContext {
   report(path: Path, offset: number, rule: string): void;
 }
 
-/** No config is as deep: only an alias that holds itself is. */
+/** No real config is as deep; an alias that holds itself is. */
 export const DEEPEST = 32;
 export const TOO_DEEP = 'is nested too deep, or holds itself by an alias';
 
@@ -30,7 +30,7 @@ const textOf = (node: unknown): string | undefined => {
 
 const keyRule = (key: string | undefined): string | undefined => {
   if (key === undefined || key === '') return 'has a key that is no text';
-  // It would reach behind the object that holds the keys.
+  // It would change the prototype of the object that holds the keys.
   if (key === '__proto__') return 'is not allowed as a key';
   return /\$\{/.test(key) ? 'holds a variable, and these are replaced in values only' : undefined;
 };

@@ -26,7 +26,7 @@ const NOUNS: Readonly<Record<string, string>> = {
 const bound = (word: string, value: unknown, origin: string): string =>
   `must be ${word} ${value}${NOUNS[origin] ?? ''}`;
 
-/** For what the schema itself gives no sentence for. */
+/** For issues that the schema itself has no sentence for. */
 export const ruleOf = (issue: RawIssue): string => {
   switch (issue.code) {
     case 'invalid_type':
@@ -52,7 +52,7 @@ export interface Explanation {
   rule: string;
   /** Whether the place is the key or the value. */
   at: 'key' | 'value';
-  /** It is of the wrong kind or length, so that a list or a map tells something as one. */
+  /** The kind or the length is wrong, so showing "a list of 3" or "a map" helps. */
   isKind?: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface Finding {
   got?: string;
 }
 
-/** One problem for each finding, by their order in the file; what is said twice of one place is said once. */
+/** One problem for each finding, by their order in the file; the same rule at the same place is reported once. */
 export const toProblems = (file: string, findings: readonly Finding[], placeOf: PlaceOf): ConfigProblem[] => {
   const bySentence = new Map(
     findings

@@ -6,7 +6,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Interpolated {
   text: string;
-  /** What was put in, by name and never by value; empty where the text stood as it was. */
+  /** What was replaced, by name and never by value; empty where nothing was. */
   sources: string[];
   /** One sentence for each reference that could not be replaced. */
   problems: string[];
@@ -41,7 +41,7 @@ const fromVariable = (environment: Environment, name: string, otherwise: string 
   return value === undefined ? { problem: `names the variable ${name}, which is not set` } : { value, source: name };
 };
 
-/** Relative file names start at `directory`. What was put in is not looked at again. */
+/** Relative file names start at `directory`. What was put in is not interpolated again. */
 export const createInterpolate = (environment: Environment, directory: string): Interpolate => {
   const replace = (inside: string): Replacement => {
     const { file, name, otherwise } = REFERENCE.exec(inside)?.groups ?? {};

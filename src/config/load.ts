@@ -33,7 +33,7 @@ const quoted = (names: readonly string[]): string => `the value of ${[...new Set
 
 const SCALARS = ['string', 'number', 'integer', 'boolean'];
 
-/** Shows a value only where a scalar is due that is neither a secret nor put in from outside; a list or a map only as `isKind`. */
+/** Shows a value only where a scalar belongs, and only one that is no secret and comes from the file; a list or a map only where `isKind`. */
 const gotAt = (tree: Tree, path: Path, isKind: boolean): string | undefined => {
   const value = valueAt(tree.value, path);
   const sources = tree.sourcesAt(path);

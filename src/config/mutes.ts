@@ -1,4 +1,4 @@
-/** The section `mutes` of the configuration, and what of it cannot be judged key by key. */
+/** The section `mutes` of the configuration, and its rules that span several keys. */
 import { z } from 'zod';
 import { duration, formatDuration, parseDuration } from '../schema/fields.ts';
 import { type Breach, listOf, mapOf, type Values } from './breach.ts';
@@ -7,7 +7,7 @@ const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const DEFAULT_MAX_LENGTH = '24h';
 
 const CLOCK = /^([01]\d|2[0-3]):[0-5]\d$/;
-/** Only a window that ends may do so at the end of a day. */
+/** 24:00 is an end, never a beginning. */
 const END_CLOCK = /^([01]\d|2[0-3]):[0-5]\d$|^24:00$/;
 const CLOCK_RULE = 'must be a time of day like 22:00 or 06:30';
 const ZONE_RULE = 'must be a time zone of the IANA list, like Europe/Berlin or UTC';
@@ -26,7 +26,7 @@ const timeOfDay = (clock: RegExp, description: string) =>
     .meta({ description })
     .transform((text) => parseClock(text) ?? 0);
 
-/** An offset like +02:00 is no zone: it knows no summer. */
+/** An offset like +02:00 is no zone: it has no summer time. */
 const isZone = (name: string): boolean => {
   try {
     return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
@@ -60,7 +60,7 @@ const windowSection = z.strictObject({
   reason: z
     .string()
     .regex(/\S/, { error: 'must not be empty' })
-    .describe('Why; told to those for whom something was hidden.'),
+    .describe('Why; people whose alerts were hidden read it when the window ends.'),
 });
 
 export const mutesSection = z.strictObject({

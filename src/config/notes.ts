@@ -1,4 +1,4 @@
-/** What is noted beside the values while a document is read: places, findings, what came from outside. */
+/** What is noted while a document is read: places, findings, and which values came from variables or files. */
 import type { Path } from './display.ts';
 import type { Finding } from './findings.ts';
 import { createPositions, type Positions } from './positions.ts';
@@ -8,7 +8,7 @@ export interface Notes {
   findings: readonly Finding[];
   /** Something is wrong beside the values. */
   report(path: Path, offset: number, rule: string): void;
-  /** The value itself could not be had. */
+  /** The value itself could not be read. */
   lose(path: Path, rule: string): undefined;
   /** Names of what interpolation put into the value. */
   came(path: Path, sources: readonly string[]): void;

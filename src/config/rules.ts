@@ -1,6 +1,6 @@
 /**
- * Rules that span several keys. They look at the values as read, leniently, so that they also speak while other keys
- * are wrong: the operator gets everything in one run.
+ * Rules that span several keys. They read the values leniently, before the schema has checked them, so that the operator
+ * gets every problem in one run.
  */
 import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
 import { httpUrl, parseDuration } from '../schema/fields.ts';
@@ -81,7 +81,7 @@ const entryBreaches = (path: Path, entry: Values, channels: Values): Breach[] =>
     : breaches;
 };
 
-/** What is surely no address of its kind; the kind itself judges the rest when it routes. */
+/** Contacts that cannot be addresses of their kind; the kind itself checks the rest when alerts are routed. */
 const CONTACT_FORMS: Partial<Record<ChannelKind, { isPossible(contact: string): boolean; rule: string }>> = {
   email: {
     isPossible: (contact) => /^[^\s@<>()[\],;:"]+@[^\s@<>()[\],;:"]+$/.test(contact),
@@ -108,7 +108,7 @@ const reachableEntries = (config: Values): Breach[] =>
     ...contactBreaches(path, entry),
   ]);
 
-/** A config that looks healthy and forwards nothing is the worst kind. */
+/** A config that seems fine and forwards nothing is the most dangerous one. */
 const somethingToDo = (config: Values): Breach[] => {
   const exclude = listOf(mapOf(config.protocols).exclude);
   const everything = exclude.findIndex((glob) => glob === '*' || glob === '**');
@@ -124,5 +124,5 @@ const somethingToDo = (config: Values): Breach[] => {
 
 const RULES = [serviceNames, oneRedis, lookbackCoversOverlap, reachableEntries, somethingToDo, muteBreaches];
 
-/** Everything that is wrong between keys; takes the values as read, before defaults. */
+/** Every problem between keys. `value`: as read, before defaults. */
 export const breachesOf = (value: unknown): Breach[] => RULES.flatMap((rule) => rule(mapOf(value)));

@@ -16,7 +16,7 @@ const keepsDigits = (source: string, types: readonly string[]): boolean =>
   types.includes('string') && types.includes('integer') && /^[-+]?\d+$/.test(source);
 
 export interface ScalarReading extends Pick<Interpolated, 'sources' | 'problems'> {
-  /** Means nothing where there are problems. */
+  /** Not to be used where there are problems. */
   value: unknown;
 }
 

@@ -46,7 +46,7 @@ export const configSchema = z.strictObject({
   fallback: fallbackSection.exactOptional().describe('The last resort; left out: none.'),
   mutes: mutesSection.prefault({}).describe('What is kept from being sent for a time.'),
   destinations: destinationsSection.prefault({}).describe('Whether new destinations have to be approved.'),
-  audit: auditSection.prefault({}).describe('Balancing the books by itself.'),
+  audit: auditSection.prefault({}).describe('The regular comparison of the ledger with what the service lists.'),
   ops: opsSection.prefault({}).describe('Health, metrics and status page.'),
   log: logSection.prefault({}).describe('The log on stdout.'),
   chains: z.record(chainId, chainSection).prefault({}).describe('Chains besides the well-known ones, by decimal id.'),

@@ -4,10 +4,10 @@ import { CHANNEL_KINDS, SOURCES } from '../alert.ts';
 import { count, duration, hostPort, httpUrl, parseDuration, SECRET_MARK, secret } from '../schema/fields.ts';
 import { iso } from '../time.ts';
 
-/** How the service spells them; `suspecious` is no mistake of ours. */
+/** The service's own spelling; `suspecious` is not our mistake. */
 export const ASSESSMENTS = ['ok', 'suspecious', 'critical'] as const;
 
-/** Beyond ten years a duration is a slip of the pen. */
+/** A longer duration is a mistake. */
 const LONGEST_AGE_MS = 3650 * 86_400_000;
 
 const NAME_RULE = 'must be a short id: letters, digits, - and _, at most 32';
@@ -81,7 +81,7 @@ const startFrom = () =>
     .meta({ description: 'Where reading begins at the very first start: now, a duration back, or a date-time.' })
     .transform((text): StartFrom => readStart(text) ?? 'now');
 
-/** Also what the rules compare with where the operator gives only one of two durations. */
+/** The rules compare with these where the operator gives only one of the two. */
 export const POLL_DEFAULTS = { overlap: '5s', lookback: '15m' };
 
 export const pollSection = z.strictObject({

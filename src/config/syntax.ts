@@ -1,4 +1,4 @@
-/** Text to a YAML 1.2 document. The parser's own messages quote the file, which may hold secrets, so each is put into words of ours. */
+/** Text to a YAML 1.2 document. The parser's own messages quote the file, which may hold secrets, so each is replaced by our own words. */
 import { type Document, parseDocument } from 'yaml';
 import type { Finding } from './findings.ts';
 import { createPlaceOf, type PlaceOf } from './positions.ts';
@@ -22,13 +22,13 @@ const RULES: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'has a sign that is not expected; put a value with any of { } [ ] , in quotes',
 };
 
-/** After these the document is whole all the same, so its content is worth checking too. */
+/** After these the document is still complete, so its content is checked too. */
 const HARMLESS = new Set(['BAD_DIRECTIVE', 'TAG_RESOLVE_FAILED']);
 
 export interface Syntax {
   document: Document.Parsed;
   findings: Finding[];
-  /** False where the text is torn so that its content would only give follow-up problems. */
+  /** False where the text is so broken that its content would only cause follow-up problems. */
   whole: boolean;
   placeOf: PlaceOf;
 }
@@ -43,7 +43,7 @@ export const parseYaml = (text: string): Syntax => {
     version: '1.2',
     schema: 'core',
     prettyErrors: false,
-    // The reader reports doubles itself, with the key and the place of the first.
+    // The reader reports duplicate keys itself, with the key and the place of the first.
     uniqueKeys: false,
   });
   const placeOf = createPlaceOf(text);

@@ -9,13 +9,13 @@ import type { Shape } from './shape.ts';
 import type { Syntax } from './syntax.ts';
 
 export interface Tree extends Pick<Notes, 'positions' | 'findings' | 'sourcesAt'> {
-  /** Strings, numbers, booleans, null, lists, and maps without a prototype; undefined where a value could not be had. */
+  /** Strings, numbers, booleans, null, lists, and maps without a prototype; undefined where a value could not be read. */
   value: unknown;
-  /** True where the value could not be had, so that nothing said of it means anything. */
+  /** True where the value could not be read: problems of its kind or form mean nothing then. */
   isLost(path: Path): boolean;
 }
 
-/** More than any config has: only a bomb of aliases gets there. */
+/** More than any real config has; only aliases of aliases get there. */
 const MOST_NODES = 100_000;
 
 interface Dependencies {
@@ -30,7 +30,7 @@ export const readTree = ({ syntax: { document, placeOf }, shape, interpolate }: 
   const { positions, findings, report, lose, sourcesAt } = notes;
   let nodes = 0;
 
-  // Past the bound every further node is too much; once said is enough.
+  // Beyond the bound every further node is too much; one finding is enough.
   const tooDeep = (path: Path): unknown => (nodes > MOST_NODES + 1 ? undefined : lose(path, TOO_DEEP));
 
   const scalar = (node: Scalar, path: Path): unknown => {
@@ -61,7 +61,7 @@ export const readTree = ({ syntax: { document, placeOf }, shape, interpolate }: 
   };
 
   const readAt = (node: unknown, path: Path, depth: number, key?: number): unknown => {
-    // An empty value stands nowhere: its key is what the operator sees.
+    // An empty value has no place of its own: its key is what the operator sees.
     const empty = isScalar(node) && node.source === '' && node.type === 'PLAIN';
     const value = (empty ? key : offsetOf(node)) ?? key ?? positions.ofValue(path);
     positions.note(path, key === undefined ? { value } : { key, value });

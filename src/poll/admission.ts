@@ -1,4 +1,4 @@
-/** Which polls go through now: what the service asked us to wait, whether it answers at all, and who may hang. */
+/** Which polls go through now. It depends on the wait that the service named, on its trouble, and on who may hang. */
 import type { ServiceError } from '../errors.ts';
 import type { BackoffStore } from './backoff-store.ts';
 import { createBulkhead } from './bulkhead.ts';
@@ -47,7 +47,7 @@ const admitTo = (service: string, dependencies: AdmissionDependencies) => {
   return {
     admit: async (subject: string, signal: AbortSignal): Promise<AdmitResult> => {
       const heldMs = Math.max(heldForMs(service), await backoffs.leftMs(service));
-      // In another order than the turns come, or those behind the service's limit would be the same ones every time.
+      // After a random delay: in the order of the turns, the same polls would hit the service's limit every time.
       if (heldMs > 0) return { ...NOT_NOW, ...(heldMs < everyMs && { againInMs: heldMs + random() * everyMs }) };
       if (breaker.admit(subject) > 0) return NOT_NOW;
       detector.asked(subject);

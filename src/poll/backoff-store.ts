@@ -1,14 +1,14 @@
-/** Waits that a service named, kept in Redis: they count for every daemon, and for one that was started again. */
+/** Waits that a service named. They are in Redis, so they hold for every daemon, also after a restart. */
 import type { Cluster, Redis } from 'ioredis';
 
 export interface BackoffStore {
-  /** The service is not to be asked for so many milliseconds from now. */
+  /** The service must not be asked for so many milliseconds from now. */
   note(service: string, waitMs: number): Promise<void>;
   /** Milliseconds until it may be asked again; 0: now. */
   leftMs(service: string): Promise<number>;
 }
 
-/** What is over is forgotten a little later, for clocks that differ. */
+/** Redis forgets a wait a little after its end, as clocks differ. */
 const SLACK_MS = 60_000;
 
 /** `now` gives epoch milliseconds. */

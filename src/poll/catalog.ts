@@ -13,7 +13,7 @@ export interface CatalogDependencies {
   prefix: string;
   /** Every page of one key's listing, at once or not at all. Throws `ServiceError`. */
   list(service: string, signal: AbortSignal): Promise<ListedProtocol[]>;
-  /** The assets of one key's protocols by name, those that it tells. Throws `ServiceError`. Default: none. */
+  /** The assets of one key's protocols by name, as far as it lists them. Throws `ServiceError`. Default: none. */
   listAssets?(service: string, signal: AbortSignal): Promise<ReadonlyMap<string, ListedAsset[]>>;
   /** By include and exclude. */
   isIncluded(protocol: string): boolean;

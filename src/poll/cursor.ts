@@ -11,7 +11,7 @@ export interface Track {
 
 /** All in epoch milliseconds by the service's clock, but `polledAt`, which is by ours. */
 export interface Cursor {
-  /** Nothing written before this is forwarded: where the very first poll began. */
+  /** Where the very first poll began: nothing written before this is forwarded. */
   start: number;
   /** Everything up to here is durably queued. */
   position: number;
@@ -31,9 +31,9 @@ export interface Cursors {
   begin(track: Track, beginning: Pick<Cursor, 'start' | 'position' | 'sweptTo'>): Promise<void>;
   /** Moves `position` (and, given, the rest) forwards; a smaller value changes nothing. */
   advance(track: Track, to: { [Field in Moving]?: number | undefined }): Promise<void>;
-  /** The operator's own word: moves in any direction, and begins anew there. */
+  /** What an operator sets: moves in any direction, and reading begins anew there. */
   set(track: Track, position: number): Promise<void>;
-  /** Where each track was begun or set: nothing before it is in the books of this Redis, but by chance. */
+  /** Where each track was begun or set: the ledger in this Redis knows nothing before it, but by chance. */
   begun(tracks: readonly Track[]): Promise<(number | undefined)[]>;
 }
 

@@ -38,7 +38,7 @@ export const toAlert = (item: Item, service: string, protocol: string, readAt: n
   replay: false,
 });
 
-/** Whether an item is something to tell people about. */
+/** Whether an item is an alert. */
 export const isWanted = (item: Item, assessments: readonly string[]): boolean =>
   item.source === 'notifications' || assessments.includes(item.assessment ?? '');
 
@@ -46,8 +46,8 @@ export const isWanted = (item: Item, assessments: readonly string[]): boolean =>
 const plain = (name: string): string => name.normalize('NFC').trim().toLowerCase();
 
 /**
- * A track's own items. Stored notifications of others may come along, where the service does not look at the names it is
- * asked for; nobody else must hear of them.
+ * A track's own items. Stored notifications of others may come along, where the service ignores the names it is
+ * asked for; they must not be forwarded for this protocol.
  */
 export const ownItems = (items: readonly Item[], { source, protocol }: Track): readonly Item[] =>
   source === 'inspections' ? items : items.filter((item) => plain(item.protocol) === plain(protocol));
@@ -61,15 +61,15 @@ const latestOf = (item: Item): number | undefined => {
 };
 
 export const createIngest = ({ seen, dispatch, now, assessments, lookback }: IngestDependencies) => {
-  /** The latest date decides: it is the one no filter of the service can lie beyond. Undated items are always taken. */
+  /** The latest date decides: whichever date the service filters by, it is not after that one. Undated items always count. */
   const isInWindow = (item: Item, { since, cursor }: Window): boolean => {
     const latest = latestOf(item);
     return latest === undefined || latest > Math.max(since, cursor.start - lookback);
   };
 
   /**
-   * Dated before the start: what the first read finds is the past, which nobody asked for; what shows up afterwards was
-   * written since, late.
+   * An item dated before the start is history where the first read finds it. One that shows up afterwards was written
+   * late.
    */
   const isPast = (item: Item, { start, polledAt }: Cursor): boolean =>
     polledAt === undefined && (latestOf(item) ?? Number.POSITIVE_INFINITY) <= start;

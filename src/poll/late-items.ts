@@ -1,4 +1,4 @@
-/** Takes in what was found outside of a poll, as a poll would have: queue first, remember second, under the same lock. */
+/** Ingests items that were found outside of a poll, as a poll would: queue first, remember second, under the same lock. */
 import type { Alert, Item } from '../alert.ts';
 import type { Cursor, Cursors, Track } from './cursor.ts';
 import { toAlert } from './ingest.ts';
@@ -14,7 +14,7 @@ export interface LateItemsDependencies {
   now(): number;
 }
 
-/** Those of the alerts that are nobody's yet. Asked under the lock, so that no poll takes them meanwhile. */
+/** Those of the alerts that were not queued yet. Asked under the lock, so that no poll queues them meanwhile. */
 export type Unknown = (track: Track, alerts: readonly Alert[]) => Promise<Alert[]>;
 
 const latestOf = ({ dates }: Item): number | undefined => {
@@ -22,13 +22,13 @@ const latestOf = ({ dates }: Item): number | undefined => {
   return all.length === 0 ? undefined : Math.max(...all);
 };
 
-/** What was written before a track began is history, which nobody asked for. */
+/** Items that were written before a track began are history, which is not forwarded. */
 const isNews = (item: Item, { start }: Cursor): boolean => (latestOf(item) ?? start) > start;
 
 export type LateItems = ReturnType<typeof createLateItems>;
 
 export const createLateItems = ({ cursors, seen, lock, dispatch, now }: LateItemsDependencies) => ({
-  /** Gives those that were queued; undefined where the track is being read just now: try again. */
+  /** Gives the alerts that were queued; undefined where a poll reads the track just now: try again. */
   take: async (track: Track, items: readonly Item[], unknown: Unknown): Promise<Alert[] | undefined> => {
     const held = await lock.take([track]);
     if (!held) return undefined;

@@ -22,7 +22,7 @@ export interface Stream {
 
 /** A page as it is read. */
 export interface ReadPage extends ItemPage {
-  /** There is probably no further page; only asking for it can tell. */
+  /** There is probably no further page; only asking for it can show that. */
   short?: boolean;
   /** Everything dated before this has been read, by whichever date the service filters by. Epoch milliseconds. */
   settledBefore?: number;
@@ -45,7 +45,7 @@ export interface PollerDependencies extends Omit<CommitDependencies, 'seen' | 's
   lock: PollLock;
   /** Resolves when every alert is durably queued. */
   dispatch(alerts: Alert[]): Promise<void>;
-  /** Told of every page before it is taken, for counts and for what is malformed. */
+  /** Called for every page before it is ingested, to count items and report malformed ones. */
   onPage(stream: Stream, page: ItemPage): Promise<void>;
   settings: PollSettings;
 }

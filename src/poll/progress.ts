@@ -26,7 +26,7 @@ export const createProgress = (settings: ProgressSettings) => {
   const begun = (): number => Math.min(settings.begun, clock() - (now() - ownBegun));
   return {
     begun,
-    /** Takes a page in. */
+    /** Counts a page. */
     take: (items: readonly Item[]): void => watermark.take(items),
     /**
      * Once all before `settledBefore` was read; left out, when the read has ended. No date ahead of the service's own

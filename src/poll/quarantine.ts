@@ -1,4 +1,4 @@
-/** Items that could not be understood: kept for people to look at, told once, never in the way of their neighbours. */
+/** Malformed items: kept for people to see, reported once, and never in the way of the items beside them. */
 import type { Cluster, Redis } from 'ioredis';
 import { contentId, type MalformedItem, type Source } from '../alert.ts';
 import { iso } from '../time.ts';
@@ -11,13 +11,13 @@ export interface Quarantined extends MalformedItem {
 }
 
 export interface Quarantine {
-  /** Keeps what is not kept yet; gives those. */
+  /** Keeps those that are not kept yet, and gives them. */
   admit(service: string, source: Source, malformed: readonly MalformedItem[]): Promise<MalformedItem[]>;
   list(): Promise<Quarantined[]>;
   count(): Promise<number>;
 }
 
-/** Beyond it new ones are told but not kept: a service that gives nothing else must not fill Redis. */
+/** Beyond it new ones are reported but not kept: a service that gives nothing else must not fill Redis. */
 const KEPT = 1000;
 const RAW_CHARACTERS = 4000;
 

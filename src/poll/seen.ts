@@ -1,4 +1,4 @@
-/** Identities of the items that are queued already, by track, so that overlap, sweep and crash repeats queue nothing twice. */
+/** Identities of items that are queued already, by track: what overlap, sweep or a crash repeats is not queued twice. */
 import type { Cluster, Redis } from 'ioredis';
 import { chunksOf } from '../chunks.ts';
 import { type Track, trackKey } from './cursor.ts';
@@ -6,7 +6,7 @@ import { type Track, trackKey } from './cursor.ts';
 export interface Identity {
   /** The alert's id. */
   id: string;
-  /** The item's latest date in epoch milliseconds: as long as a read can bring the item again, it is remembered. */
+  /** The item's latest date in epoch milliseconds: it is remembered as long as a read can bring it again. */
   latest: number;
 }
 

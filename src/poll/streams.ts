@@ -1,4 +1,4 @@
-/** Which requests read everything: as few as possible, each small enough for a URL. */
+/** The requests that read everything: as few as possible, each small enough for a URL. */
 import type { Source } from '../alert.ts';
 import type { Stream } from './poller.ts';
 

@@ -2,15 +2,15 @@
 import type { Item } from '../alert.ts';
 
 export interface Watermark {
-  /** Takes a page in. */
+  /** Counts a page. */
   take(items: readonly Item[]): void;
-  /** How far everything is surely read once all before `settledBefore` was; nothing where no item was dated. */
+  /** How far everything was read once all before `settledBefore` was; undefined where no item had a date. */
   upTo(settledBefore?: number): number | undefined;
 }
 
 /**
  * Over the items' earliest dates: whichever date the service filters by, it is not before that one. An answer without
- * items moves nothing, however far it was asked for: it may be a mistake of the service's.
+ * items moves nothing, however far it reaches: it may be a mistake of the service.
  */
 export const createWatermark = (): Watermark => {
   let highest: number | undefined;

@@ -43,7 +43,7 @@ export const duration = ({ minMs = 1, maxMs = LONGEST_TIMER_MS }: { minMs?: numb
     .meta({ description: `A duration from ${formatDuration(minMs)} to ${formatDuration(maxMs)}.` })
     .transform((text) => parseDuration(text) ?? Number.NaN);
 
-/** JSON Schema keyword that marks a value nobody may print; the loader reads it. */
+/** JSON Schema keyword that marks a value that must never be printed; the loader reads it. */
 export const SECRET_MARK = { writeOnly: true } as const;
 
 interface SecretShape {

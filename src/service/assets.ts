@@ -2,7 +2,7 @@
 import type { JsonValue, ListedAsset } from '../alert.ts';
 import { listOf, objectOf, optional, textOf } from './fields.ts';
 
-/** What is beyond these is not known, rather than half known. */
+/** A longer list counts as unknown: half of it would mislead. */
 const MOST_ASSETS = 1000;
 const MOST_NAMES = 200;
 const NAME_LIMIT = 100;
@@ -10,7 +10,7 @@ const NAME_LIMIT = 100;
 /** A name, a signature or a selector as it is compared: `pause(address)` -> `pause`. */
 const plainMethod = (word: string): string => (word.split('(', 1)[0] ?? '').trim().toLowerCase();
 
-/** What an element of an undocumented shape may call its method by. */
+/** Keys under which an element of an undocumented shape may name its method. */
 const METHOD_KEYS = ['name', 'selector', 'signature', 'method'];
 
 const SELECTOR = /^0x[0-9a-f]{8}$/;
@@ -31,7 +31,7 @@ const methodWords = (value: JsonValue, table: Table): string[] => {
   return all.some((word) => !SELECTOR.test(word)) ? all : [];
 };
 
-/** The whole list or nothing: half a list would make a no of what is not known. */
+/** The whole list or nothing: with half a list, an admin who is missing from it would count as none. */
 const wholeList = (value: JsonValue | undefined, wordsOf: (element: JsonValue) => string[]): string[] | undefined => {
   const words = listOf(value).map(wordsOf);
   const isWhole = words.length > 0 && words.length <= MOST_NAMES && words.every((found) => found.length > 0);
@@ -62,6 +62,6 @@ const decodeAsset = (raw: JsonValue): ListedAsset[] => {
   ];
 };
 
-/** Undefined where the listing says nothing of assets. */
+/** Undefined where the listing has no assets. */
 export const decodeAssets = (value: JsonValue | undefined): ListedAsset[] | undefined =>
   value === undefined ? undefined : listOf(value).slice(0, MOST_ASSETS).flatMap(decodeAsset);

@@ -44,7 +44,7 @@ export interface ServiceOptions {
     pageSize: number;
     arrayParams: ArrayParams;
   };
-  /** How lists are written at present, where that is found out while it runs. Default: as `arrayParams` says. */
+  /** How lists are written at present; found out while the client runs. Default: as `arrayParams` says. */
   listStyle?: () => ArrayParams;
   /** Epoch milliseconds. Default `Date.now`. */
   now?: () => number;

@@ -3,7 +3,7 @@
  * of the request: `AbortSignal.timeout` would keep each request's timer until it fires, long after the answer.
  */
 
-/** The longest delay a timer takes; a longer one would fire at once. */
+/** The longest delay that a timer accepts; a longer one would fire at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
 export interface Deadline {

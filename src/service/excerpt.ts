@@ -1,7 +1,7 @@
 /** What an answer from outside says, as text that is safe to show. */
 import { cleanLine } from '../text.ts';
 
-/** How much of a body is looked at, in UTF-16 units. */
+/** So much of a body is searched, in UTF-16 units. */
 export const EXCERPT_SOURCE_LIMIT = 16_384;
 
 const MESSAGE_KEYS = ['message', 'error', 'detail', 'errors', 'title', 'reason', 'description'] as const;
@@ -36,7 +36,7 @@ const jsonOf = (body: string): unknown => {
 
 /**
  * What a body says, in one line: a JSON message, an HTML title, or its text. May be empty. Not shortened, but only the
- * beginning of a large body is looked at.
+ * beginning of a large body is searched.
  */
 export const excerptOf = (body: string): string => {
   const start = body.slice(0, EXCERPT_SOURCE_LIMIT);

@@ -12,7 +12,7 @@ import { transactionsIn } from './transactions.ts';
 import { ASSESSMENTS, type Assessment, type Inspection, type Notification, notificationId, type Page } from './wire.ts';
 
 export interface FeedSettings {
-  /** Asked of the service where it is a single one; the reader filters in any case. */
+  /** Sent to the service where only one is wanted; we filter in any case. */
   assessment?: Assessment;
 }
 
@@ -76,8 +76,8 @@ const fromNotification = ({ message, protocol, dates, raw }: Notification, itemI
 };
 
 /**
- * Equal notifications in one answer are different ones: the second of them is told apart by its number. Over several
- * answers that would not do, as a page that slid repeats some; so only those of one answer are counted.
+ * Equal notifications in one answer are different ones, so the second gets a number. Only those of one answer are
+ * counted: over several answers, a page that slid repeats some.
  */
 const fromNotifications = (notifications: readonly Notification[]): Item[] => {
   const times = new Map<string, number>();
@@ -93,8 +93,8 @@ const fromNotifications = (notifications: readonly Notification[]): Item[] => {
 const isKnown = ({ assessment }: Inspection): boolean => ASSESSMENTS.some((known) => known === assessment);
 
 /**
- * Asked for one assessment, the service means that one also where it calls it by a word nobody documented; unless it has
- * shown by others that it does not listen to the question.
+ * Where we ask for one assessment, an undocumented word in the answer means that one, unless other assessments in the
+ * answers show that the service ignores the filter.
  */
 const createAssessmentReader = (asked: Assessment | undefined): ((page: readonly Inspection[]) => Inspection[]) => {
   let listens = asked !== undefined;
@@ -132,7 +132,7 @@ export const createFeed = (
           return { ...page, items: convert(page.items) };
         },
         identify,
-        // Smaller pages than usual teach nothing about how large they can be.
+        // Pages that are smaller than usual show nothing of how large they can be.
         { numbering: pageSize === undefined ? shared : { ...shared } },
       );
     return thorough ? readStretches({ walk, identify, datesOf }, since) : walk({ after: since });

@@ -1,13 +1,13 @@
-/** A wait that the service named counts for every request of its key, not only for the one that was refused. */
+/** A wait that the service named holds for every request of its key, not only for the refused one. */
 
 export interface Hold {
-  /** Takes in the wait that an answer named, in milliseconds; absent: none. */
+  /** Notes the wait that an answer named, in milliseconds; absent: none. */
   observe(waitMs: number | undefined): void;
   /** Milliseconds until something may be asked again; 0: now. */
   leftMs(): number;
 }
 
-/** A longer wait is a slip of the service's; it is asked again after this time. */
+/** A longer wait is taken for a mistake of the service: it is asked again after this time. */
 const LONGEST_MS = 24 * 3_600_000;
 
 /** `now` gives epoch milliseconds. */

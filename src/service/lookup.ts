@@ -1,7 +1,7 @@
 /**
- * Reads single inspections again. An inspection that an answer lacks is not therefore gone: the service may understand
- * lists in a query otherwise, ignore the filter, or give fewer than were asked for. So what a list of ids does not bring
- * is asked for by its transaction, and only an answer that surely looked there makes it gone.
+ * Reads single inspections again. An inspection that an answer lacks may still exist: the service may read lists in a
+ * query differently, ignore the filter, or give fewer than were asked for. So an inspection that a list of ids does not
+ * bring is asked for by its transaction, and it counts as gone only when the answer shows that the service filtered.
  */
 import type { Item } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
@@ -18,7 +18,7 @@ export interface Wanted {
   txHash?: string;
 }
 
-/** `unsure`: the answers do not tell; ask again later. */
+/** `unsure`: the answers do not show whether it exists; ask again later. */
 export type Sighting = { kind: 'found'; item: Item } | { kind: 'gone' } | { kind: 'unsure' };
 
 /** By item id, one for each that is wanted. Throws a `ServiceError`. */
@@ -30,7 +30,7 @@ export type Lookup = (
 
 /** Ids travel in the URL. */
 const IDS_PER_REQUEST = 20;
-/** Inspections of one transaction; a list that goes on beyond is no answer to the question. */
+/** Pages with inspections of one transaction; where the list is longer, the service ignored the filter. */
 const MAX_PAGES = 20;
 
 const UNSURE: Sighting = { kind: 'unsure' };
@@ -55,7 +55,7 @@ export const createLookup = (client: ServiceClient, clock: ServiceClock): Lookup
     for await (const { items, malformed } of walkPages(fetchPage, ({ id }) => id, { numbering })) {
       const own = items.find(({ id }) => id === itemId);
       if (own) return { kind: 'found', item: fromInspection(own) };
-      // A malformed one may be the one; one of another transaction says that the filter was not looked at.
+      // A malformed item may be the wanted one; one of another transaction shows that the filter was ignored.
       if (malformed.length > 0 || items.some(({ txHash }) => txHash !== hash)) return UNSURE;
       pages += 1;
       if (pages >= MAX_PAGES) return UNSURE;
@@ -63,7 +63,7 @@ export const createLookup = (client: ServiceClient, clock: ServiceClock): Lookup
     return { kind: 'gone' };
   };
 
-  /** One id is written alike in most styles of lists; an answer with nothing at all has looked for it. */
+  /** A single id looks the same in most list styles, so an empty answer means that it was not found. */
   const alone = async (protocol: string, itemId: string, signal: AbortSignal): Promise<Sighting> => {
     const { items, malformed } = await ask({ protocol, id: [itemId] }, signal);
     const own = items.find(({ id }) => id === itemId);

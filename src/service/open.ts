@@ -21,7 +21,7 @@ export interface Service {
   lookUp: Lookup;
 }
 
-/** `onListStyle` is told where a service turns out to want its lists in another style than the config says. */
+/** `onListStyle` is called where a service turns out to want its lists in another style than the config says. */
 export const openServices = (
   config: Config,
   now: () => number,
@@ -73,7 +73,7 @@ export const listProtocols = async (service: Service, signal: AbortSignal): Prom
   return listed;
 };
 
-/** By protocol; those whose assets the service does not tell are left out. */
+/** By protocol; those whose assets the service does not list are left out. */
 export const listAssets = async (service: Service, signal: AbortSignal): Promise<Map<string, ListedAsset[]>> => {
   const listed = new Map<string, ListedAsset[]>();
   for await (const { items } of walkProtocols(service, false, signal)) {

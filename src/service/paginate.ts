@@ -1,4 +1,4 @@
-/** Walking the pages of a list whose numbering, page size and end are not documented. */
+/** Walks the pages of a list whose numbering, page size and end are not documented. */
 import { contentId, type JsonValue } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
 import type { Page } from './wire.ts';
@@ -23,13 +23,13 @@ export interface WalkOptions {
 export interface WalkedPage<T> extends Page<T> {
   /** How many there were on the page, those that came before included. */
   size: number;
-  /** Fewer than a page of this list may hold: there is probably no further page, but only a walk can tell. */
+  /** Fewer items than a page of this list may hold: there is probably no further page, but only asking can show that. */
   short: boolean;
 }
 
 /** Pages in a row that bring nothing new before a walk ends: one may be a page that slid while it was walked. */
 const STALE_PAGES = 2;
-/** The same where an empty page is known to mark the end, so that the stale ones can only have slid. */
+/** The same where an empty page is known to mark the end: pages without new items have then only slid. */
 const STALE_PAGES_BEFORE_EMPTY = 20;
 
 const sizeOf = (page: Page<unknown>): number => page.items.length + page.malformed.length;
@@ -87,8 +87,9 @@ const isRefusal = (error: unknown): boolean =>
   (error.status ?? 0) >= 400;
 
 /**
- * A page after the first: `undefined` where the service refuses it twice, unless it was seen to end with an empty page.
- * Then that is doubted, and next time the refusal counts: a list that ran empty while it was walked looks the same.
+ * A page after the first: `undefined` where the service refuses it twice, which is the end of some lists. Where the list
+ * was seen to end with an empty page, the refusal is thrown once and counts the next time: the list may have become empty
+ * during that walk.
  */
 const fetchLater = async <T>(
   fetchPage: () => Promise<Page<T>>,
@@ -110,7 +111,7 @@ const fetchLater = async <T>(
   return undefined;
 };
 
-/** Takes note of a page's size. */
+/** Notes a page's size. */
 const measure = (page: Page<unknown>, numbering: PageNumbering): { size: number; short: boolean } => {
   const size = sizeOf(page);
   const largest = numbering.largest ?? 0;
@@ -119,13 +120,12 @@ const measure = (page: Page<unknown>, numbering: PageNumbering): { size: number;
 };
 
 /**
- * Yields every page before it asks for the next, each item once, the first page even when it is empty. A page that shows
- * nothing new is yielded as well, without items, unless it is the same as one before: with items that nothing tells
- * apart, it may hold more of them.
+ * Yields every page before it asks for the next, each item once, the first page even when it is empty. A page without new
+ * items is yielded as well, empty, unless it is the same as one before: of items with equal identities it may hold more.
  *
  * It asks without a number first, then for page 1, 2, 3 and so on: where the first page is 0 that is the next one, where
- * it is 1 the first comes again and brings nothing new. A page passed over for a wrong number would be lost without a
- * sign, so the number that an answer names is not believed before it is proved. For the same reason neither a short page
+ * it is 1 the first comes again and brings nothing new. A page that is skipped for a wrong number would be lost
+ * silently, so the number that an answer names is not trusted before it is proven. For the same reason neither a short page
  * nor `total` ends a walk: an empty page does, a page that is refused twice after a good one, or, as long as no empty
  * page was ever seen there, two in a row that bring nothing new.
  *

@@ -16,7 +16,7 @@ export interface Protocol {
   id?: string;
   /** The service's `descriptor`, which lists ask for. */
   name: string;
-  /** Kinds that nobody documented are kept by name; contacts and URL are not checked. */
+  /** Undocumented kinds are kept by name; contacts and URL are not checked. */
   channels: ChannelEntry[];
   /** By severity, lower-case. */
   triggers: Record<string, Trigger>;
@@ -53,7 +53,7 @@ export interface Confirmation {
   raw: JsonObject;
 }
 
-/** What is no text is kept as its JSON, so that it is reported and not lost. */
+/** A value that is no text is kept as its JSON, so that it is reported and not lost. */
 const strings = (value: JsonValue | undefined): string[] =>
   listOf(value).flatMap((element) => textOf(element) ?? (element === null ? [] : JSON.stringify(element)));
 
@@ -95,7 +95,7 @@ export const decodeProtocol = (raw: JsonValue): Decoded<Protocol> => {
   if (protocol === undefined) return { ok: false, problem: 'not an object', raw };
   const name = textOf(protocol.descriptor);
   if (name === undefined) return { ok: false, problem: 'no descriptor', raw };
-  // The service documents the key with three t's; the plain spelling is taken as well, should it be mended.
+  // The service documents the key with three t's; the plain spelling is accepted as well, should it be corrected.
   const settings = objectOf(protocol.setttings) ?? objectOf(protocol.settings) ?? {};
   const decoded = {
     name,
@@ -143,7 +143,7 @@ export const decodeSettings = decodeObject<ProtocolSettings>((raw) => ({
   raw,
 }));
 
-/** `suspicious` is documented; the assessment's own spelling is taken as well. */
+/** `suspicious` is documented; the spelling of assessments is accepted as well. */
 export const decodeStats = decodeObject<InspectionStats>((raw) => ({
   ...optional('page', countOf(raw.page)),
   ...optional('critical', countOf(raw.critical)),

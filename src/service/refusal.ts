@@ -19,7 +19,7 @@ export const httpDateMs = (header: string | undefined): number | undefined => {
 };
 
 /**
- * `Retry-After` in milliseconds from now: seconds or an HTTP date (RFC 9110, 10.2.3). A date is held against the
+ * `Retry-After` in milliseconds from now: seconds or an HTTP date (RFC 9110, 10.2.3). A date is compared with the
  * service's own clock (`serverTimeMs`), so that a skew between the two machines does not lengthen or hide the wait.
  */
 const retryAfterMs = (header: string | undefined, serverTimeMs: number): number | undefined => {
@@ -45,7 +45,7 @@ const describeRedirect = (location: string | undefined, base: string): string =>
   return `a redirect to ${host} is not followed`;
 };
 
-/** The beginning of the body. The status is the news, so a body that breaks off is no failure of its own. */
+/** The beginning of the body. The status matters, so a body that breaks off is no failure by itself. */
 const readStart = async (body: Response['body']): Promise<string> => {
   let text = '';
   try {

@@ -54,7 +54,7 @@ export const cutAt = ({ after, before }: Stretch, cuts: readonly number[]): Stre
   });
 };
 
-/** Whether most of the items lie outside by all of their dates: then the service does not look at these bounds. */
+/** Whether most of the items lie outside by all of their dates: then the service ignores these bounds. */
 export const isIgnored = (
   { after, before = Number.POSITIVE_INFINITY }: Stretch,
   items: readonly ItemDates[],

@@ -1,7 +1,7 @@
 /**
- * Reading all that is dated after a moment, however much it is. A list that is walked page by page can move under the
- * walk: items slide over a page's edge, equal dates change places, an item that vanishes pulls the next one past us. One
- * answer cannot. So a stretch of time that needs several pages is cut in two, until each part comes in one answer.
+ * Reads all that is dated after a moment, however much it is. A list can change while it is walked page by page: items
+ * slide over a page's edge, equal dates change places, an item that vanishes pulls the next one past us. A single answer
+ * cannot change. So a stretch of time that needs several pages is cut in two, until each part fits one answer.
  */
 import type { ItemDates } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
@@ -9,7 +9,7 @@ import type { WalkedPage } from './paginate.ts';
 import { cutAt, cutsOf, isIgnored, type Stretch } from './split.ts';
 
 export interface StretchPage<T> extends WalkedPage<T> {
-  /** Everything dated before this, by whichever date the service looks at, has been yielded. Epoch milliseconds. */
+  /** Everything dated before this, by whichever date the service filters by, has been yielded. Epoch milliseconds. */
   settledBefore?: number;
 }
 
@@ -22,7 +22,7 @@ export interface StretchReader<T> {
 
 /** Stretches of one read; far more than any backlog needs. */
 const MAX_STRETCHES = 20_000;
-/** Walks without news after which a list that cannot be cut is taken for complete: one where no item came twice. */
+/** After so many walks without new items and without repeats, a list that cannot be cut counts as complete. */
 const QUIET_WALKS = 5;
 const MAX_WALKS = 15;
 
@@ -56,11 +56,11 @@ async function* walkAgain<T>({ walk, identify }: StretchReader<T>, stretch: Stre
   }
 }
 
-/** Pages that are looked at before a stretch is cut: enough to know where, not so many that little is settled. */
+/** So many pages are read before a stretch is cut: enough to know where, and few enough to go on soon. */
 const LOOKED_AT = 10;
 
 /** Yields a stretch's first pages; gives the dates of each that had something on it. */
-async function* look<T>({ walk, datesOf }: StretchReader<T>, stretch: Stretch) {
+async function* firstPages<T>({ walk, datesOf }: StretchReader<T>, stretch: Stretch) {
   const pages: ItemDates[][] = [];
   for await (const page of walk(stretch)) {
     yield page;
@@ -72,8 +72,8 @@ async function* look<T>({ walk, datesOf }: StretchReader<T>, stretch: Stretch) {
 
 /**
  * Yields each page before it asks for the next; items may come several times. The earlier parts of a stretch are read
- * first, so that what is settled grows. Where the service does not look at the bounds, or more items than a page holds
- * have one and the same date, the pages are walked several times instead.
+ * first, so that what is settled grows. Where the service ignores the bounds, or more items than a page holds
+ * have the same date, the pages are walked several times instead.
  */
 export async function* readStretches<T>(
   reader: StretchReader<T>,
@@ -84,7 +84,7 @@ export async function* readStretches<T>(
     const stretch = waiting.pop();
     if (stretch === undefined) return;
     if (read >= MAX_STRETCHES) throw new ServiceError('unreadable', `the list does not end after ${read} readings`);
-    const [first = [], ...others] = yield* look(reader, stretch);
+    const [first = [], ...others] = yield* firstPages(reader, stretch);
     if (others.length === 0) {
       yield* settled<T>(stretch.before);
       continue;

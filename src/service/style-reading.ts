@@ -1,4 +1,4 @@
-/** Reading for several values at once while it is not known how the service wants them written. */
+/** Reads for several values at once while it is not known how the service wants lists written. */
 import type { Item } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
 import type { ArrayParams } from './address.ts';
@@ -20,12 +20,12 @@ const isFailure = (error: unknown): error is ServiceError =>
 /** Names as they are compared: people and services write them in more than one way. */
 const plain = (name: string): string => name.normalize('NFC').trim().toLowerCase();
 
-/** Some services fail over a style they do not know. One that has failed so often in a row is taken for refused. */
+/** Some services answer an unknown style with a failure. So many in a row count as a refusal. */
 const FAILURES = 4;
 
 /**
- * Yields what comes in one style; what was read to the end in it may be nothing of what another would show. `mayFail`
- * tells whether a failure that is no refusal may count as one.
+ * Yields the pages of one style, but nothing of how far they settle a stretch: another style may show more. `mayFail`
+ * says whether a failure may count as a refusal.
  */
 async function* tryStyle(
   pages: Pages,
@@ -47,8 +47,8 @@ async function* tryStyle(
 }
 
 /**
- * The refusal of the current style, where no other one made up for it. For several values, one of them may be at fault:
- * then the reader asks for fewer. A single one only has to be taken by some style.
+ * The refusal of the current style, unless another style worked instead. With several values, one of them may be at
+ * fault: then the reader asks for fewer. For a single value it is enough that some style was accepted.
  */
 const refusalOf = (current: ArrayParams, values: readonly string[], results: Results): ServiceError | undefined => {
   const own = results.get(current);
@@ -59,9 +59,8 @@ const refusalOf = (current: ArrayParams, values: readonly string[], results: Res
 };
 
 /**
- * Yields what the service shows in the current style; as long as that is not proven, and either a thorough reading is
- * wanted or the current style is refused, also what it shows in the others. Throws a refusal where no other style made
- * up for it.
+ * Yields the pages of the current style. While that is not proven, it also reads in the other styles if the read is
+ * thorough or the current style is refused. Throws the refusal where no other style worked.
  */
 export async function* readInStyles(
   styles: ListStyles,

@@ -1,7 +1,7 @@
 /**
- * How the service wants a list of values in its query. That is not documented, and a wrong guess makes no error: the
- * service may see the first value only, or none. So a style counts as proven once an answer has shown items of two of
- * the values asked for (or of the one, where only one is asked for); until then a thorough reading asks in every style.
+ * How the service wants a list of values in its query. That is not documented, and a wrong style causes no error: the
+ * service may see only the first value, or none. So a style is proven only when an answer has shown items of two of the
+ * values (or of the one, where only one is asked for). Until then a thorough read asks in every style.
  */
 import type { ServiceError } from '../errors.ts';
 import type { ArrayParams } from './address.ts';
@@ -20,17 +20,17 @@ export interface ListStyles {
   candidates(values: readonly string[]): ArrayParams[];
   /** Counts a failure of a style; gives how many there were in a row. */
   failed(style: ArrayParams): number;
-  /** Takes in what a reading of these values showed. */
+  /** Learns from what a read of these values showed. */
   learn(values: readonly string[], results: ReadonlyMap<ArrayParams, StyleResult>): void;
 }
 
 const ALL: readonly ArrayParams[] = ['repeat', 'brackets', 'comma'];
-/** Single values that a style must fail, and another one not, before it is left: one may be a value nobody knows. */
+/** So many single values must fail in one style and work in another before we change: one may be unknown to the service. */
 const REFUSALS = 2;
 
 const shownIn = (result: StyleResult | undefined): number => (result && 'shown' in result ? result.shown : 0);
 
-/** `onChange` is told once for each change of the current style. */
+/** `onChange` is called once for each change of the current style. */
 export const createListStyles = (configured: ArrayParams, onChange: (style: ArrayParams) => void): ListStyles => {
   let current = configured;
   let proof = 0;
@@ -47,7 +47,7 @@ export const createListStyles = (configured: ArrayParams, onChange: (style: Arra
     onChange(style);
   };
 
-  /** The current style fails single values that another one takes. */
+  /** The current style fails for single values that work in another one. */
   const noteRefusal = (value: string, results: ReadonlyMap<ArrayParams, StyleResult>): void => {
     const other = ALL.find((style) => {
       const result = results.get(style);

@@ -1,6 +1,6 @@
 /**
  * Inspections and notifications as the service gives them, decoded leniently: a field of another shape is left out, and
- * an item that cannot be told apart or judged is set aside as malformed, so that it never takes its neighbours with it.
+ * an item without identity or assessment is set aside as malformed, so that the items beside it are still read.
  */
 import { contentId, type ItemDates, type JsonObject, type JsonValue, type MalformedItem } from '../alert.ts';
 import { countOf, dateMs, listOf, objectOf, optional, textOf } from './fields.ts';
@@ -15,7 +15,7 @@ export interface Inspection {
   id: string;
   /** The protocol's name, as the item says it; the one that was asked for where it says none. */
   protocol: string;
-  /** One of `ASSESSMENTS`, or a word nobody documented, as it stands. */
+  /** One of `ASSESSMENTS`, or an undocumented word as it stands. */
   assessment: string;
   /** Lower-case. */
   txHash?: string;
@@ -66,20 +66,20 @@ const assetAddresses = (raw: JsonObject): string[] =>
     .map((asset) => (textOf(objectOf(asset)?.address) ?? '').toLowerCase())
     .toSorted();
 
-/** When an item was written, as a part of its identity; a date that cannot be read still tells items apart. */
+/** When an item was written, as a part of its identity; a date that cannot be read still distinguishes items. */
 const createdKey = (raw: JsonObject): string => String(dateMs(raw.createdAt) ?? textOf(raw.createdAt) ?? '');
 
-/** The service's own id. Notifications have none by its description; should they get one, it is taken. */
+/** The service's own id. Notifications have none by its documentation; should they get one, it is used. */
 const ownId = (raw: JsonObject): string | undefined => textOf(raw._id) ?? textOf(raw.id);
 
 /**
  * Identity of an inspection without an id: protocol, chain, transaction, creation time and the assets' addresses. That
- * stays when an inspection is judged anew, and tells two inspections of one transaction apart.
+ * stays the same when an inspection is assessed again, and distinguishes two inspections of one transaction.
  */
 const inspectionContentId = (raw: JsonObject, protocol: string, txHash: string): string =>
   contentId(protocol, textOf(raw.chainId) ?? '', txHash, createdKey(raw), ...assetAddresses(raw));
 
-/** `askedProtocol`: the name that was asked for, taken where the item names none. */
+/** `askedProtocol`: the name that was asked for, used where the item names none. */
 export const decodeInspection = (raw: JsonValue, askedProtocol: string): Decoded<Inspection> => {
   const object = objectOf(raw);
   if (object === undefined) return malformed('not an object', raw);
