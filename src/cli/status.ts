@@ -3,8 +3,8 @@
 import { openView } from '../app/view.ts';
 import { loadConfig } from '../config/load.ts';
 import type { StatusReport } from '../ops/status.ts';
-import { renderStatusText } from '../ops/status-text.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { renderStatusText } from './status-text.ts';
 
 export const status = async (options: CommonOptions, context: CommandContext): Promise<ExitCode> => {
   const config = await loadConfig(options.config, context.env);

@@ -7,6 +7,8 @@ export interface Column<Row> {
   isNumber?: boolean;
   /** Is cut where lines would grow longer than `LINE_WIDTH`. */
   shrinks?: boolean;
+  /** Free text at the end of a line: never cut, and left blank where there is none. */
+  isRemark?: boolean;
   /** Undefined is shown as `-`. */
   cell(row: Row): string | number | undefined;
 }
@@ -95,7 +97,10 @@ const columnWidths = <Row>(lines: readonly string[][], columns: readonly Column<
   return wide;
 };
 
-const cellOf = (value: string | number | undefined): string => cut(cleanLine(String(value ?? '')), CELL_MAX) || '-';
+const cellOf = <Row>(row: Row, { cell, isRemark = false }: Column<Row>): string => {
+  const text = cleanLine(String(cell(row) ?? ''));
+  return isRemark ? text : cut(text, CELL_MAX) || '-';
+};
 
 /** Ends with a line feed. `below` gives text that stands indented under a row, each a paragraph of its own. */
 export const renderTable = <Row>(
@@ -104,7 +109,7 @@ export const renderTable = <Row>(
   below: (row: Row) => readonly string[] = () => [],
 ): string => {
   const lines = [columns.map(({ head }) => head.toUpperCase())];
-  for (const row of rows) lines.push(columns.map(({ cell }) => cellOf(cell(row))));
+  for (const row of rows) lines.push(columns.map((column) => cellOf(row, column)));
   const wide = columnWidths(lines, columns);
   const lineOf = (cells: readonly string[]): string =>
     cells

@@ -3,41 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { html } from '../../src/html.ts';
 import { renderPage } from '../../src/ops/page.ts';
 import type { StatusReport } from '../../src/ops/status.ts';
-import { renderStatusText } from '../../src/ops/status-text.ts';
-import { REPORT } from './report.ts';
+import { filledWith, MUTE, REPORT, WITH_BROKEN } from './report.ts';
 
 const HOSTILE = '"><script>alert(1)</script>\'&\u202e\u001b[31m\u0000';
-
-/** The report with one text wherever a text can come from outside. */
-const filledWith = (text: string): StatusReport => ({
-  ...REPORT,
-  services: [
-    { name: text, up: false, lastError: text },
-    { name: `${text}2`, up: true },
-  ],
-  protocols: REPORT.protocols.map((protocol) => ({ ...protocol, service: text, name: text, channels: [text] })),
-  destinations: REPORT.destinations.map((destination) => ({ ...destination, label: text, lastError: text })),
-  mutes: [{ ...MUTE, id: text, reason: text, protocols: [text], destinations: [text] }],
-  problems: [text],
-});
-
-const MUTE: StatusReport['mutes'][number] = {
-  id: 'mute-3f9a2c1b',
-  protocols: ['Lending*'],
-  detectors: ['flashLoan', 'mixer'],
-  destinations: [],
-  reason: 'upgrade of the pool',
-  from: '2026-11-21T09:00:00.000Z',
-  until: '2026-11-21T11:00:00.000Z',
-  hid: 12,
-};
-
-const WITH_BROKEN: Pick<StatusReport, 'destinations'> = {
-  destinations: [
-    ...REPORT.destinations,
-    { id: 'slack-2', kind: 'slack', label: 'C0BROKEN01', delivered: 0, dead: 0, lastError: 'channel_not_found' },
-  ],
-};
 
 const stateOf = (report: StatusReport): string =>
   /<h1>Tocsin: <span class="(?:good|bad)">(.*?)<\/span>/.exec(renderPage(report))?.[1] ?? '';
@@ -119,48 +87,5 @@ describe('html', () => {
     expect(html`<p title="${'"'}">${inner}${[inner, inner]}${3}</p>`.html).toBe(
       '<p title="&quot;"><b>&lt;i&gt;</b><b>&lt;i&gt;</b><b>&lt;i&gt;</b>3</p>',
     );
-  });
-});
-
-describe('the text', () => {
-  test('aligns its columns', () => {
-    const text = renderStatusText(REPORT);
-    expect(text).toContain(
-      [
-        'Destinations (1)',
-        '  KIND   DESTINATION  WAITING  DELIVERED  DEAD  LAST SUCCESS  LAST ERROR',
-        '  slack  C024BE91L          0       1204     0  4 min ago',
-      ].join('\n'),
-    );
-    expect(text).toMatch(/^Tocsin 1\.2\.3, started 3 d ago, as of 2026-11-21 10:00:00 UTC\n/);
-    expect(text.endsWith('\n')).toBe(true);
-  });
-
-  test('shows what is broken first', () => {
-    const text = renderStatusText({ ...REPORT, ...WITH_BROKEN });
-    expect(text.indexOf('C0BROKEN01')).toBeLessThan(text.indexOf('C024BE91L'));
-  });
-
-  test('lets nobody steer the terminal', () => {
-    const text = renderStatusText(filledWith('\u001b[2J\u202eevil\nline'));
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: their absence is the point
-    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
-    expect(text).toContain('[2Jevil line');
-  });
-
-  test('shows what is muted, and until when, where something is', () => {
-    expect(renderStatusText(REPORT)).not.toContain('Mutes');
-    expect(renderStatusText({ ...REPORT, mutes: [MUTE] })).toContain(
-      [
-        'Mutes (1)',
-        '  MUTE           UNTIL                    HIDES  WHAT                                           REASON',
-        '  mute-3f9a2c1b  2026-11-21 11:00:00 UTC     12  protocol Lending*; detectors flashLoan, mixer  upgrade of the pool',
-      ].join('\n'),
-    );
-  });
-
-  test('says what needs a look before everything else', () => {
-    const text = renderStatusText({ ...REPORT, problems: ['the webhook is dead'] });
-    expect(text.split('\n').slice(2, 4)).toEqual(['Needs a look', '  the webhook is dead']);
   });
 });

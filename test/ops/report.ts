@@ -1,4 +1,4 @@
-/** A status report to start from. */
+/** Status reports to start from. */
 import type { StatusReport } from '../../src/ops/status.ts';
 
 export const REPORT: StatusReport = {
@@ -37,4 +37,35 @@ export const REPORT: StatusReport = {
   queues: [{ name: 'deliver-slack', waiting: 0, delayed: 0, active: 0, failed: 0 }],
   dead: 0,
   problems: [],
+};
+
+/** The report with one text wherever a text can come from outside. */
+export const filledWith = (text: string): StatusReport => ({
+  ...REPORT,
+  services: [
+    { name: text, up: false, lastError: text },
+    { name: `${text}2`, up: true },
+  ],
+  protocols: REPORT.protocols.map((protocol) => ({ ...protocol, service: text, name: text, channels: [text] })),
+  destinations: REPORT.destinations.map((destination) => ({ ...destination, label: text, lastError: text })),
+  mutes: [{ ...MUTE, id: text, reason: text, protocols: [text], destinations: [text] }],
+  problems: [text],
+});
+
+export const MUTE: StatusReport['mutes'][number] = {
+  id: 'mute-3f9a2c1b',
+  protocols: ['Lending*'],
+  detectors: ['flashLoan', 'mixer'],
+  destinations: [],
+  reason: 'upgrade of the pool',
+  from: '2026-11-21T09:00:00.000Z',
+  until: '2026-11-21T11:00:00.000Z',
+  hid: 12,
+};
+
+export const WITH_BROKEN: Pick<StatusReport, 'destinations'> = {
+  destinations: [
+    ...REPORT.destinations,
+    { id: 'slack-2', kind: 'slack', label: 'C0BROKEN01', delivered: 0, dead: 0, lastError: 'channel_not_found' },
+  ],
 };

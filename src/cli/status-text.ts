@@ -1,30 +1,19 @@
-/** The status report for a terminal or a file: aligned columns, what needs a look first, no colour. */
+/** The status report for a terminal or a file: what needs a look comes first; no colour. Pure. */
 
 import { scopeText } from '../mute-text.ts';
+import type { StatusReport } from '../ops/status.ts';
+import { sortDestinations, sortProtocols } from '../ops/wording.ts';
 import { cleanLine } from '../text.ts';
 import { ago, clockText } from '../time.ts';
-import type { StatusReport } from './status.ts';
-import { sortDestinations, sortProtocols } from './wording.ts';
+import { type Column, renderTable } from './table.ts';
 
-interface Column<Row> {
-  head: string;
-  /** Numbers stand at the right. */
-  isNumber?: boolean;
-  cell(row: Row): string | number;
-}
+const INDENT = '  ';
 
-const GAP = '  ';
-
-const tableOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string[] => {
-  const cells = [
-    columns.map(({ head }) => head.toUpperCase()),
-    ...rows.map((row) => columns.map(({ cell }) => cleanLine(String(cell(row))))),
-  ];
-  const widths = columns.map((_, index) => Math.max(...cells.map((row) => row[index]?.length ?? 0)));
-  const align = (text: string, index: number): string =>
-    columns[index]?.isNumber ? text.padStart(widths[index] ?? 0) : text.padEnd(widths[index] ?? 0);
-  return cells.map((row) => `${GAP}${row.map(align).join(GAP)}`.trimEnd());
-};
+const tableOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string[] =>
+  renderTable(rows, columns)
+    .trimEnd()
+    .split('\n')
+    .map((line) => `${INDENT}${line}`);
 
 const section = (title: string, lines: readonly string[]): string => [title, ...lines].join('\n');
 
@@ -33,7 +22,11 @@ const servicesOf = ({ services }: StatusReport): string =>
     'Services',
     tableOf(services, [
       { head: 'service', cell: ({ name }) => name },
-      { head: 'state', cell: ({ up, lastError }) => (up ? 'answers' : (lastError ?? 'does not answer')) },
+      {
+        head: 'state',
+        isRemark: true,
+        cell: ({ up, lastError }) => (up ? 'answers' : (lastError ?? 'does not answer')),
+      },
     ]),
   );
 
@@ -47,7 +40,7 @@ const destinationsOf = ({ destinations, now }: StatusReport): string =>
       { head: 'delivered', isNumber: true, cell: ({ delivered }) => delivered },
       { head: 'dead', isNumber: true, cell: ({ dead }) => dead },
       { head: 'last success', cell: ({ lastSuccess }) => ago(lastSuccess, now) },
-      { head: 'last error', cell: ({ lastError = '' }) => lastError },
+      { head: 'last error', isRemark: true, cell: ({ lastError = '' }) => lastError },
     ]),
   );
 
@@ -61,8 +54,8 @@ const mutesOf = ({ mutes }: StatusReport): string[] =>
             { head: 'mute', cell: ({ id }) => id },
             { head: 'until', cell: ({ until }) => clockText(until) },
             { head: 'hides', isNumber: true, cell: ({ hid }) => hid },
-            { head: 'what', cell: (mute) => scopeText(mute) },
-            { head: 'reason', cell: ({ reason }) => reason },
+            { head: 'what', isRemark: true, cell: (mute) => scopeText(mute) },
+            { head: 'reason', isRemark: true, cell: ({ reason }) => reason },
           ]),
         ),
       ];
@@ -103,7 +96,7 @@ const problemsOf = ({ problems }: StatusReport): string[] =>
     : [
         section(
           'Needs a look',
-          problems.map((problem) => `${GAP}${cleanLine(problem)}`),
+          problems.map((problem) => `${INDENT}${cleanLine(problem)}`),
         ),
       ];
 

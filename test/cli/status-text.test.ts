@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { renderStatusText } from '../../src/cli/status-text.ts';
+import { filledWith, MUTE, REPORT, WITH_BROKEN } from '../ops/report.ts';
+
+describe('the status in a terminal', () => {
+  test('aligns its columns', () => {
+    const text = renderStatusText(REPORT);
+    expect(text).toContain(
+      [
+        'Destinations (1)',
+        '  KIND   DESTINATION  WAITING  DELIVERED  DEAD  LAST SUCCESS  LAST ERROR',
+        '  slack  C024BE91L          0       1204     0  4 min ago',
+      ].join('\n'),
+    );
+    expect(text).toMatch(/^Tocsin 1\.2\.3, started 3 d ago, as of 2026-11-21 10:00:00 UTC\n/);
+    expect(text.endsWith('\n')).toBe(true);
+  });
+
+  test('shows what is broken first', () => {
+    const text = renderStatusText({ ...REPORT, ...WITH_BROKEN });
+    expect(text.indexOf('C0BROKEN01')).toBeLessThan(text.indexOf('C024BE91L'));
+  });
+
+  test('lets nobody steer the terminal', () => {
+    const text = renderStatusText(filledWith('\u001b[2J\u202eevil\nline'));
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: their absence is the point
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+    expect(text).toContain('[2Jevil line');
+  });
+
+  test('shows what is muted, and until when, where something is', () => {
+    expect(renderStatusText(REPORT)).not.toContain('Mutes');
+    expect(renderStatusText({ ...REPORT, mutes: [MUTE] })).toContain(
+      [
+        'Mutes (1)',
+        '  MUTE           UNTIL                    HIDES  WHAT                                           REASON',
+        '  mute-3f9a2c1b  2026-11-21 11:00:00 UTC     12  protocol Lending*; detectors flashLoan, mixer  upgrade of the pool',
+      ].join('\n'),
+    );
+  });
+
+  test('says what needs a look before everything else', () => {
+    const text = renderStatusText({ ...REPORT, problems: ['the webhook is dead'] });
+    expect(text.split('\n').slice(2, 4)).toEqual(['Needs a look', '  the webhook is dead']);
+  });
+
+  test('shows the whole error of a service and of a destination, however long', () => {
+    const lastError = `refused: ${'x'.repeat(300)}`;
+    const text = renderStatusText({
+      ...REPORT,
+      services: [{ name: 'main', up: false, lastError }],
+      destinations: REPORT.destinations.map((one) => ({ ...one, lastError })),
+    });
+    expect(text.split(lastError)).toHaveLength(3);
+  });
+});
