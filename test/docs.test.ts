@@ -80,7 +80,8 @@ describe('the documents', () => {
   test('ARCHITECTURE.md lists the stages in the order in which they run', () => {
     const listIn = (file: string, name: string): string[] => {
       const [, names = ''] = new RegExp(`const ${name}\\b[^=]*= \\[([^\\]]+)\\]`).exec(read(file)) ?? [];
-      return names.split(',').map((stage) => stage.trim().replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+      const stages = names.replace(/\/\/.*/g, '').split(',');
+      return stages.map((stage) => stage.trim().replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
     };
     const shown = section(read('ARCHITECTURE.md'), 'Where the stages are')
       .split('\n')
