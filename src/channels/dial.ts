@@ -43,7 +43,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const systemResolve: Resolve = (host) => systemLookup(host, { all: true });
 
 export const blocked = (host: string, refusal: string): DeliveryError =>
-  new DeliveryError('destination-dead', `${host} is not written to: it ${refusal}`, { code: 'blocked' });
+  new DeliveryError('destination-dead', `${host} is blocked: it ${refusal}`, { code: 'blocked' });
 
 /** A name is used only if every one of its addresses is allowed: a mixed answer must not let one slip through. */
 const refusalOf = (guard: Guard, addresses: readonly LookupAddress[], host: string): string | undefined =>

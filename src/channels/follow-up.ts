@@ -18,12 +18,12 @@ export const followUpWords = ({ was, is }: FollowUp): FollowUpWords => {
   if (is === undefined) {
     return {
       news: `no longer listed (was ${before.toUpperCase()})`,
-      notice: `Follow-up to an alert you had: the service lists this inspection no more. It was assessed as ${before}.`,
+      notice: `Follow-up to an alert you had: the service no longer lists this inspection. It was assessed as ${before}.`,
     };
   }
   const now = assessmentWord(is);
   return {
     news: `now ${now.toUpperCase()} (was ${before.toUpperCase()})`,
-    notice: `Follow-up to an alert you had: the service assesses this inspection as ${now} now. It was ${before} before.`,
+    notice: `Follow-up to an alert you had: the service now assesses this inspection as ${now}. It was ${before} before.`,
   };
 };

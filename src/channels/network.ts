@@ -21,13 +21,13 @@ const UNRESOLVED = meaning('retry', false, 'cannot be found by name');
 const SLOW_CONNECT = meaning('retry', false, 'took too long to connect');
 const DROPPED = meaning('retry', true, 'dropped the connection before it answered');
 const SLOW = meaning('retry', true, 'took too long to answer');
-const ABORTED = meaning('retry', true, 'was not waited for any longer');
-const CLOSED = meaning('retry', false, 'was not asked: we are closing');
+const ABORTED = meaning('retry', true, 'did not answer before the attempt was stopped');
+const CLOSED = meaning('retry', false, 'was not asked: we are shutting down');
 const GARBLED = meaning('unknown', true, 'gave an answer that is not HTTP');
 // Renewing a certificate takes people hours, so the delivery is retried as after any other passing fault.
-const UNTRUSTED = meaning('retry', false, 'has no certificate that we can trust');
+const UNTRUSTED = meaning('retry', false, 'has no certificate that we trust');
 const NOT_TLS = meaning('retry', false, 'does not speak TLS as expected');
-const UNSENDABLE = meaning('destination-dead', false, 'cannot be written to: the address or a header is malformed');
+const UNSENDABLE = meaning('destination-dead', false, 'cannot be sent to: the address or a header is malformed');
 
 /**
  * By error code, or by the error's name if it has none.
@@ -78,7 +78,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   ERR_INVALID_CHAR: UNSENDABLE,
 };
 
-const UNDOCUMENTED = meaning('unknown', true, 'could not be asked, for a reason that is not in our table');
+const UNDOCUMENTED = meaning('unknown', true, 'failed with an error that we do not know');
 
 /** Libraries wrap errors: fetch in `cause`, Slack's client in `original`, happy eyeballs in `errors`. Outermost first. */
 const wrappedIn = (error: object): unknown[] => {

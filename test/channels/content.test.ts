@@ -151,7 +151,9 @@ suite('a follow-up', () => {
     expect(content).toMatchObject({
       headline: 'FOLLOW-UP: Lending Pool: now SUSPICIOUS (was CRITICAL)',
       severity: 'FOLLOW-UP',
-      notice: expect.stringMatching(/^Follow-up to an alert you had: .* as suspicious now. It was critical before.$/),
+      notice: expect.stringMatching(
+        /^Follow-up to an alert you had: .* now assesses .* as suspicious. It was critical before.$/,
+      ),
       detections: [],
     });
     expect(content.facts.map(({ label }) => label)).toEqual(['Transaction', 'Chain', 'Sent', 'Inspection']);
@@ -166,7 +168,7 @@ suite('a follow-up', () => {
     const item = { chainId: null, txTimestamp: null };
     const content = contentOf(inspectionAlert({ item, followUp: { of: 'first', was: 'critical' } }));
     expect(content.headline).toBe('FOLLOW-UP: Lending Pool: no longer listed (was CRITICAL)');
-    expect(content.notice).toContain('lists this inspection no more');
+    expect(content.notice).toContain('no longer lists this inspection');
   });
 
   test('trusts no word of the service', () => {

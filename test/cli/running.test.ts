@@ -150,8 +150,8 @@ test.concurrent('check --online lists destinations that may not be written to, e
     expect.stringContaining(`destination webhook ${host}/…`),
     expect.stringContaining('destination webhook 10.0.0.1/…'),
   ]);
-  expect(refused[0]).toMatch(/127\.0\.0\.1 is not written to: .*plain http.*\(channels\.webhook\.allowHttp\)$/);
-  expect(refused[1]).toMatch(/: 10\.0\.0\.1 is not written to: .*\(channels\.webhook\.allowNetworks\)$/);
+  expect(refused[0]).toMatch(/127\.0\.0\.1 is blocked: .*plain http.*\(channels\.webhook\.allowHttp\)$/);
+  expect(refused[1]).toMatch(/: 10\.0\.0\.1 is blocked: .*\(channels\.webhook\.allowNetworks\)$/);
   expect(stdout).toMatch(/^ok {4}channel webhook/m);
   expect(stdout).not.toContain('hooks/secret');
   expect(code).toBe(2);

@@ -1,4 +1,4 @@
-/** What a webhook's body is like, for whoever writes a receiver: the source of config/webhook.schema.json. */
+/** The body of a webhook, for those who write receivers: the source of config/webhook.schema.json. */
 import { z } from 'zod';
 import { CHANGES } from '../../alert.ts';
 
@@ -9,13 +9,13 @@ const common = {
   protocol: z.string().describe('Name of the protocol.'),
   links: z
     .looseObject({ transaction: z.url().exactOptional().describe("The transaction in its chain's explorer.") })
-    .describe('Links of ours; empty where the chain or the hash is not known.'),
-  replay: z.boolean().describe('True where history is forwarded again on purpose.'),
-  notice: z.string().exactOptional().describe('Why it comes this way, in a sentence, where that is not the usual one.'),
+    .describe('Links that Tocsin adds; empty if the chain or the hash is unknown.'),
+  replay: z.boolean().describe('True if an operator replays history.'),
+  notice: z.string().exactOptional().describe('Why it comes in an unusual way, in a sentence.'),
   partial: z
     .literal(true)
     .exactOptional()
-    .describe('Present where the whole was refused (400, 413, 422): the item then has only its short fields.'),
+    .describe('Present if the receiver refused the whole item (400, 413, 422): then it has only its short fields.'),
 };
 
 const inspection = z
@@ -32,23 +32,21 @@ const context = z
         matched: z
           .looseObject({ number: z.number().describe('From 1.'), detectors: names() })
           .exactOptional()
-          .describe('The first group all of whose detectors fired.'),
+          .describe('The first group whose detectors all fired.'),
       })
       .exactOptional(),
     adminOf: names().exactOptional().describe("Touched assets that have the transaction's origin as an admin."),
     privilegedOn: names().exactOptional().describe('Touched assets whose privileged method was invoked.'),
     first: z
       .looseObject({
-        since: dateTime().describe('How far back that is remembered.'),
+        since: dateTime().describe('How far back Tocsin remembers.'),
         origin: z.boolean().exactOptional(),
         detectors: z.boolean().exactOptional(),
       })
       .exactOptional()
-      .describe('Whether origin and set of detectors were alerted for the first time for the protocol.'),
+      .describe('Whether this is the first alert of the protocol with this origin, and with this set of detectors.'),
   })
-  .describe(
-    'What helps to decide, found when the alert was queued. What is absent is not known; an empty list is a no.',
-  );
+  .describe('Context, found when the alert was queued. A missing field is unknown; an empty list means none.');
 
 const finding = z
   .looseObject({
@@ -67,12 +65,15 @@ const followUp = z
       inspection,
       followUp: z.looseObject({
         of: z.string().describe('The webhook-id that the first message of this inspection came under.'),
-        was: z.string().describe('The assessment that was told last.'),
-        is: z.string().exactOptional().describe('What it is now; absent where the service lists it no more.'),
+        was: z.string().describe('The assessment in the last message about it.'),
+        is: z
+          .string()
+          .exactOptional()
+          .describe('The assessment now; absent if the service no longer lists the inspection.'),
       }),
     }),
   })
-  .describe('What became of an inspection that this receiver was told of.');
+  .describe('A change of an inspection that this receiver got before.');
 
 const notification = z
   .looseObject({
@@ -94,7 +95,7 @@ const announcement = z
       announcement: z.looseObject({ message: z.string().describe('Plain text; its first line stands alone.') }),
     }),
   })
-  .describe('What Tocsin itself has to say.');
+  .describe('An announcement by Tocsin itself.');
 
 const single = z
   .union([finding, followUp, notification, announcement])
@@ -104,7 +105,7 @@ const batch = z
   .looseObject({
     type: z.literal('batch'),
     timestamp: dateTime().describe('The latest of its items.'),
-    data: z.looseObject({ items: z.array(single).min(2).describe('Each as it would come by itself.') }),
+    data: z.looseObject({ items: z.array(single).min(2).describe('Each as it would be sent alone.') }),
   })
   .describe('Several messages in one; only where channels.webhook.batch asks for it.');
 
