@@ -253,7 +253,7 @@ describe('what is watched', () => {
     });
     expect(watch(item('suspecious'))?.watched).not.toHaveProperty('item');
     expect(watch(item('ok'))).toBeUndefined();
-    expect(watch(item('ok'), T0, ['ok'])).toBeDefined();
+    expect(watch(item('ok'), T0, ['ok'])?.dueAt).toBe(T0 + 2 * MINUTE);
     expect(watch(item('critical'), T0 + 16 * MINUTE)?.dueAt).toBe(T0 + 120 * MINUTE);
     expect(watch(item('critical'), T0 + 120 * MINUTE)).toBeUndefined();
     expect(watch(item('critical', { dates: {} }))).toBeUndefined();
