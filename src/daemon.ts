@@ -6,7 +6,7 @@ import { openDelivery } from './app/deliver.ts';
 import { openDispatch } from './app/dispatch.ts';
 import { createLifecycle, type Lifecycle } from './app/lifecycle.ts';
 import { expectHealth, startMaintenance } from './app/maintenance.ts';
-import { createReading } from './app/poll.ts';
+import { openReading } from './app/poll.ts';
 import { createRechecking } from './app/recheck.ts';
 import { openOwnRedis } from './app/redis.ts';
 import { isReview } from './app/schedule.ts';
@@ -88,7 +88,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
     },
   });
   lifecycle.onStop('channels', delivering.close);
-  const reading = createReading({
+  const reading = openReading({
     ...shared,
     health,
     outages,

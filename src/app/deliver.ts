@@ -41,9 +41,9 @@ export const openDelivery = (dependencies: OpenDelivery) => {
       if (broken.isSender) onSender?.(broken.destination.kind, broken.message);
       await outageNotifier.onBroken(broken);
     },
-    onWell: async (well: Subject) => {
-      if (well.isSender) onSender?.(well.destination.kind, undefined);
-      await outageNotifier.onWell(well);
+    onRecovered: async (recovered: Subject) => {
+      if (recovered.isSender) onSender?.(recovered.destination.kind, undefined);
+      await outageNotifier.onRecovered(recovered);
     },
     onMoved: outageNotifier.onMoved,
     isStopping: () => stopping,

@@ -90,7 +90,7 @@ export const openDispatch = (dependencies: OpenDispatch) => {
   const correlation = createCorrelation({
     ...correlationSettings(config),
     ledger: store.ledger,
-    covered: store.correlated,
+    covered: store.coveredDeliveries,
     log,
   });
   const { dispatch, dispatchRouted } = createDispatch({

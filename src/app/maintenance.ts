@@ -10,7 +10,7 @@ import { createLoopWatch } from '../ops/loop-watch.ts';
 import type { Outages } from '../ops/outages.ts';
 import type { Mirror } from '../poll/mirror.ts';
 import type { openDelivery } from './deliver.ts';
-import type { createReading } from './poll.ts';
+import type { openReading } from './poll.ts';
 import type { Store } from './store.ts';
 
 export interface MaintenanceDependencies {
@@ -22,7 +22,7 @@ export interface MaintenanceDependencies {
   mirror: Mirror;
   review: RouteReview;
   delivering: Pick<ReturnType<typeof openDelivery>, 'channels'>;
-  reading: ReturnType<typeof createReading>;
+  reading: ReturnType<typeof openReading>;
   stopping: AbortSignal;
   fail(reason: string): void;
   now(): number;

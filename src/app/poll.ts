@@ -114,7 +114,7 @@ const openAdmission = ({ config, store, now }: ReadingDependencies, serviceOf: S
     random: Math.random,
   });
 
-export const createReading = (dependencies: ReadingDependencies) => {
+export const openReading = (dependencies: ReadingDependencies) => {
   const { config, store, metrics, health, outages, log, now } = dependencies;
   const names = config.services.map(({ name }) => name);
   const { services, serviceOf } = openAll(dependencies);

@@ -67,8 +67,8 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     circuits: createCircuits(redis, prefix, now),
     batches: createBatchStore(redis, prefix),
     outageStore: createOutageStore(redis, prefix),
-    moves: createAddressChanges(redis, prefix),
-    correlated: createCoveredDeliveries(redis, prefix, now),
+    addressChanges: createAddressChanges(redis, prefix),
+    coveredDeliveries: createCoveredDeliveries(redis, prefix, now),
     firstSeen: createFirstSeen(redis, prefix, now),
     rechecks: createRecheckStore(redis, prefix),
     close: async () => {

@@ -20,7 +20,7 @@ export interface DeliveryEvents {
   onAttempt(event: AttemptEvent): void;
   onDead(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
   onBroken(broken: Broken): Promise<void>;
-  onWell(well: Subject): Promise<void>;
+  onRecovered(well: Subject): Promise<void>;
   onMoved(destination: Destination, address: string): Promise<void>;
 }
 
@@ -38,9 +38,20 @@ export interface WorkerDependencies extends DeliveryEvents {
 const VERIFY_MS = 5000;
 
 export const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
-  const { config, store, scrub, onAttempt, onDead, onBroken, onWell, onMoved, isStopping, now } = dependencies;
-  const { ledger, dead, disabled, destinationStats, rateLimiter, circuits, batches, moves, queues, redis, prefix } =
-    store;
+  const { config, store, scrub, onAttempt, onDead, onBroken, onRecovered, onMoved, isStopping, now } = dependencies;
+  const {
+    ledger,
+    dead,
+    disabled,
+    destinationStats,
+    rateLimiter,
+    circuits,
+    batches,
+    addressChanges,
+    queues,
+    redis,
+    prefix,
+  } = store;
   const options = config.channels[channel.kind];
   if (!options) throw new Error(`the channel kind '${channel.kind}' is open but not configured`);
   const { paceOf, senderOf } = pacingOf(options);
@@ -49,7 +60,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     senderOf,
     isSenders: async () => (await channel.isSenderFailure?.(AbortSignal.timeout(VERIFY_MS))) ?? true,
     onBroken,
-    onWell,
+    onRecovered,
   });
   const chains = chainsOf(config);
   const deliver = createDeliver({
@@ -61,7 +72,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     destinationStats,
     sendSlots: createSendSlots({ rateLimiter, paceOf, senderOf, now }),
     health,
-    addressChanges: moves,
+    addressChanges,
     ...(isBatched(channel.kind)
       ? {
           batching: { batches, enqueueBatch: queues.enqueueBatch },

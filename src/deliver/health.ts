@@ -20,7 +20,7 @@ export interface HealthDependencies {
   /** The failure concerns the sender, not only this destination. Asked where the error says `sender-misconfigured`. */
   isSenders(destination: Destination): Promise<boolean>;
   onBroken(broken: Broken): Promise<void>;
-  onWell(well: Subject): Promise<void>;
+  onRecovered(well: Subject): Promise<void>;
 }
 
 export interface DestinationHealth {
@@ -41,7 +41,7 @@ export interface DestinationHealth {
 const INCONCLUSIVE: ReadonlySet<DeliveryReason> = new Set(['rate-limited', 'bad-message', 're-address']);
 
 export const createDestinationHealth = (dependencies: HealthDependencies): DestinationHealth => {
-  const { circuits, senderOf, isSenders, onBroken, onWell } = dependencies;
+  const { circuits, senderOf, isSenders, onBroken, onRecovered } = dependencies;
 
   const circuitsOf = (destination: Destination): string[] => {
     const sender = senderOf(destination);
@@ -51,7 +51,7 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
   /** Announced first, closed second: where a daemon ends in between, the same is announced again. */
   const close = async (circuit: string, destination: Destination): Promise<void> => {
     if (!(await circuits.worked(circuit))) return;
-    await onWell({ destination, isSender: circuit !== destination.id });
+    await onRecovered({ destination, isSender: circuit !== destination.id });
     await circuits.close(circuit);
   };
 
@@ -75,7 +75,7 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
       if (isNews) {
         await onBroken({ destination, isSender, alerts, reason, message });
         // It has worked again meanwhile, before there was anything to take back.
-        if (!(await circuits.announced(circuit))) await onWell({ destination, isSender });
+        if (!(await circuits.announced(circuit))) await onRecovered({ destination, isSender });
       }
       return pausedUntil;
     },

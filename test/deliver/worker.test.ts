@@ -60,7 +60,7 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
     senderOf: () => undefined,
     isSenders: async () => true,
     onBroken: async () => {},
-    onWell: async () => {},
+    onRecovered: async () => {},
   });
   const process = createDeliver({
     channel,

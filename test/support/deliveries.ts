@@ -117,7 +117,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
       await whileAnnouncing?.();
       announced.push(`${what.isSender ? 'sender' : what.destination.address} broken: ${what.reason}`);
     },
-    onWell: async ({ destination, isSender }) => {
+    onRecovered: async ({ destination, isSender }) => {
       announced.push(`${isSender ? 'sender' : destination.address} well`);
     },
   });

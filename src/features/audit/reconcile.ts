@@ -97,7 +97,7 @@ const createAccounting = ({ ledger, seen, routesOf }: ReconcileDependencies) => 
 };
 
 /** Gives what is wanted and dated, each item once. The service may filter by another date than `createdAt`. */
-const createReading = ({ settings: { assessments, lookback }, serviceOf, now }: ReconcileDependencies) =>
+const openReading = ({ settings: { assessments, lookback }, serviceOf, now }: ReconcileDependencies) =>
   async function* read({ service, protocol }: Track, since: number, signal: AbortSignal): AsyncGenerator<Found[]> {
     const seen = new Set<string>();
     for await (const { items } of serviceOf(service).feed.inspections(protocol, since - lookback, signal, true)) {
@@ -111,7 +111,7 @@ const createReading = ({ settings: { assessments, lookback }, serviceOf, now }: 
 /** `recorded`: ids of the track's alerts in the ledger that are dated in the window. Throws a `ServiceError`. */
 export const createReconcile = (dependencies: ReconcileDependencies) => {
   const { settings, serviceOf } = dependencies;
-  const read = createReading(dependencies);
+  const read = openReading(dependencies);
   const accountFor = createAccounting(dependencies);
 
   /** Undefined where the service does not answer: then there is no second opinion. */

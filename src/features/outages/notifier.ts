@@ -72,7 +72,7 @@ export const createOutageNotifier = (dependencies: OutageNotifierDependencies) =
     else log.error(line, 'a destination is broken, and no channel works that could announce it');
   };
 
-  const onWell = async (subject: Subject): Promise<void> => {
+  const onRecovered = async (subject: Subject): Promise<void> => {
     const id = subjectId(subject);
     const outage = (await outages.get([id])).get(id);
     if (outage === undefined) return;
@@ -102,7 +102,8 @@ export const createOutageNotifier = (dependencies: OutageNotifierDependencies) =
   return {
     onBroken: (broken: Broken): Promise<void> =>
       onBroken(broken).catch(failed('destination.broken', broken.destination)),
-    onWell: (well: Subject): Promise<void> => onWell(well).catch(failed('destination.well', well.destination)),
+    onRecovered: (well: Subject): Promise<void> =>
+      onRecovered(well).catch(failed('destination.well', well.destination)),
     onMoved: (destination: Destination, address: string): Promise<void> =>
       onMoved(destination, address).catch(failed('destination.moved', destination)),
   };

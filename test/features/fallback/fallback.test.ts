@@ -297,8 +297,8 @@ describe('announcements', () => {
     expect(await one.jobs()).toBe(1);
     const [reader] = [ONCALL, EMAIL].filter(({ id }) => readers.includes(id));
     if (!reader) throw new Error('somebody was told');
-    await two.news.onWell({ destination: SLACK, isSender: false });
-    await one.news.onWell({ destination: SLACK, isSender: false });
+    await two.news.onRecovered({ destination: SLACK, isSender: false });
+    await one.news.onRecovered({ destination: SLACK, isSender: false });
     expect(texts(two, reader).at(-1)).toBe('Slack C0000001 works again.');
     expect(await one.jobs()).toBe(2);
     await two.news.onBroken({ ...broken, alerts: [makeAlert(1)] });
@@ -331,7 +331,7 @@ describe('announcements', () => {
     const world = setUp();
     for (let times = 0; times < 6; times += 1) {
       await world.news.onBroken({ ...broken, alerts: [makeAlert(1)] });
-      await world.news.onWell({ destination: SLACK, isSender: false });
+      await world.news.onRecovered({ destination: SLACK, isSender: false });
     }
     expect(texts(world, ONCALL).filter((text) => text.includes('takes no alerts'))).toHaveLength(3);
     expect(texts(world, ONCALL).filter((text) => text.includes('works again'))).toHaveLength(3);
