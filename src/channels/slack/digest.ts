@@ -12,6 +12,7 @@ import type { SlackBody } from './body.ts';
 import { type Describe, type DigestPart, digestTexts, lineOf, rowsOf } from './digest-text.ts';
 import {
   code,
+  columns,
   context,
   escapeSlack,
   fits,
@@ -20,7 +21,6 @@ import {
   LIMITS,
   labelled,
   link,
-  plain,
   section,
   type Text,
   titleBlock,
@@ -39,25 +39,22 @@ const LIST_MAX = 200;
 
 const tableText = (table: CountTable): Text => labelled(table.title, rowsOf(table).join('\n'));
 
-const headBlocks = ({ title, span, why, notice, tables }: DigestContent): KnownBlock[] => {
-  const fields = tables.slice(0, 2).map(tableText);
-  return [
-    titleBlock(title),
-    context(plain(`${span}. ${why}`)),
-    ...(notice === undefined ? [] : [context(plain(fitted(notice, NOTICE_LIMIT)))]),
-    ...(fields.length > 0 ? [{ type: 'section' as const, fields }] : []),
-    ...tables.slice(2).map((table) => section(tableText(table))),
-    { type: 'divider' },
-  ];
-};
+const headBlocks = ({ title, span, why, notice, tables }: DigestContent): KnownBlock[] => [
+  titleBlock(title),
+  context(`${span}. ${why}`),
+  ...(notice === undefined ? [] : [context(fitted(notice, NOTICE_LIMIT))]),
+  ...columns(tables.slice(0, 2).map(tableText)),
+  ...tables.slice(2).map((table) => section(tableText(table))),
+  { type: 'divider' },
+];
 
 /** Transaction, chain and time, in small print below the findings. */
 const whereBlock = (item: DigestItem): KnownBlock => {
   const { url, hash, chain, time } = item;
   const linked = url === undefined || hash === undefined ? undefined : link(url, hash);
-  const name = linked === undefined ? plain(fitted(nameOf(item), NAME_LIMIT)) : formatted(linked);
+  const name = linked === undefined ? fitted(nameOf(item), NAME_LIMIT) : formatted(linked);
   const where = [chain, time].filter((part) => part !== undefined).join(', ');
-  return context(name, plain(fitted(where, NAME_LIMIT)));
+  return context(name, fitted(where, NAME_LIMIT));
 };
 
 /** An item with all its messages. */
@@ -115,7 +112,7 @@ const wholeBody = (content: DigestContent): SlackBody | undefined => {
 const bodyWithFile = (content: DigestContent): SlackBody | undefined => {
   const file = digestFile(content);
   const where = `All ${content.alerts}, each with its hash, are in a file in this message's thread: ${file.name}`;
-  const blocks = withWorst(content, () => [context(plain(where))]);
+  const blocks = withWorst(content, () => [context(where)]);
   return blocks && { ...body(content, blocks), file };
 };
 

@@ -2,7 +2,9 @@
  * Text for Slack's blocks. Values are escaped; a value with characters that Slack would read as formatting becomes
  * `plain_text`. Lengths are counted after escaping.
  */
+
 import type { ContextBlock, KnownBlock, MrkdwnElement, PlainTextElement, SectionBlock } from '@slack/types';
+import { chunksOf } from '../../chunks.ts';
 
 /** Sources: block and text object references at docs.slack.dev; the sum is undocumented, about 13,200 (slackapi/bolt-js#2509). */
 export const LIMITS = { header: 150, section: 3000, field: 2000, fields: 10, context: 2000, blocks: 50, all: 12_000 };
@@ -52,13 +54,28 @@ export const labelled = (label: string, value: string): Text => {
 /** For our own URLs and hashes or addresses as labels: neither can break out of the link. */
 export const link = (url: string, label: string): string => `<${url}|${escapeSlack(label)}>`;
 
+/** The same with a link as its value. */
+export const labelledLink = (label: string, url: string, text: string): Text =>
+  formatted(`*${escapeSlack(label)}*\n${link(url, text)}`);
+
 /** A code block; Slack reads no formatting in it but a backtick. */
 export const code = (text: string): Text =>
   text.includes('`') ? plain(text) : formatted(`\`\`\`\n${escapeSlack(text)}\n\`\`\``);
 
-export const section = (text: Text): SectionBlock => ({ type: 'section', text });
+/** A string is shown as it is. */
+const toText = (text: Text | string): Text => (typeof text === 'string' ? plain(text) : text);
 
-export const context = (...elements: Text[]): ContextBlock => ({ type: 'context', elements });
+export const section = (text: Text | string): SectionBlock => ({ type: 'section', text: toText(text) });
+
+/** Small print. */
+export const context = (...texts: (Text | string)[]): ContextBlock => ({
+  type: 'context',
+  elements: texts.map(toText),
+});
+
+/** Texts in two columns, in as many blocks as they need. */
+export const columns = (texts: readonly Text[]): SectionBlock[] =>
+  chunksOf(texts, LIMITS.fields).map((fields) => ({ type: 'section', fields }));
 
 export const titleBlock = (title: string): KnownBlock => {
   const text = plain(title);

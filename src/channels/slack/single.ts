@@ -1,7 +1,6 @@
 /** One incident as a Slack message, in each of the three formats. Pure. */
 import type { KnownBlock, SectionBlock } from '@slack/types';
 import type { Alert } from '../../alert.ts';
-import { chunksOf } from '../../chunks.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import type { ComposeContext } from '../channel.ts';
 import { type Content, type Detection, detectionText, type Fact } from '../content.ts';
@@ -9,14 +8,13 @@ import { describeIncident } from '../incident-content.ts';
 import type { SlackBody } from './body.ts';
 import {
   beginning,
+  columns,
   context,
   escapeSlack,
   fits,
-  formatted,
   LIMITS,
   labelled,
-  link,
-  plain,
+  labelledLink,
   section,
   type Text,
   titleBlock,
@@ -29,9 +27,7 @@ const PUSH_LIMIT = 300;
 const COLUMN = { value: 100, word: 50 };
 
 const factText = ({ label, value, items, url }: Fact): Text =>
-  url === undefined
-    ? labelled(label, items?.join('\n') ?? value)
-    : formatted(`*${escapeSlack(label)}*\n${link(url, value)}`);
+  url === undefined ? labelled(label, items?.join('\n') ?? value) : labelledLink(label, url, value);
 
 const detectionBlock = ({ name, message }: Detection): SectionBlock => section(labelled(name, message));
 
@@ -42,15 +38,14 @@ const isWide = ({ value, items = [value] }: Fact): boolean =>
 const factBlocks = (facts: readonly Fact[]): SectionBlock[] => {
   const wide = facts.filter(isWide).map((fact) => section(factText(fact)));
   const narrow = facts.filter((fact) => !isWide(fact)).map(factText);
-  const rows = chunksOf(narrow, LIMITS.fields);
-  return [...wide, ...rows.map((fields): SectionBlock => ({ type: 'section', fields }))];
+  return [...wide, ...columns(narrow)];
 };
 
 const blocksOf = ({ title, notice, detections, message, facts }: Content): KnownBlock[] => [
   titleBlock(title),
-  ...(notice === undefined ? [] : [context(plain(notice))]),
+  ...(notice === undefined ? [] : [context(notice)]),
   ...detections.map(detectionBlock),
-  ...(message === undefined ? [] : [section(plain(message))]),
+  ...(message === undefined ? [] : [section(message)]),
   ...factBlocks(facts),
 ];
 
