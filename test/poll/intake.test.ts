@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { ServiceError, type ServiceReason } from '../../src/errors.ts';
+import type { AdmitResult } from '../../src/poll/admission.ts';
+import { createIntake } from '../../src/poll/intake.ts';
+import type { PollResult, Stream } from '../../src/poll/poller.ts';
+import type { IntakeTurn } from '../../src/poll/turns.ts';
+
+const never = new AbortController().signal;
+const streamOf = (...protocols: string[]): Stream => ({ service: 'main', source: 'notifications', protocols });
+const READ: PollResult = { outcome: 'read', items: 1, alerts: 1, sweep: false };
+const failure = (reason: ServiceReason) => new ServiceError(reason, 'no answer');
+
+const setUp = () => {
+  const world = {
+    admitted: { admitted: true } as AdmitResult,
+    /** What the service gives for these names. */
+    answer: (_protocols: readonly string[]): PollResult | Error => READ,
+    listing: undefined as Error | undefined,
+    assets: undefined as Error | undefined,
+    isDown: false,
+  };
+  const seen: string[] = [];
+  const schedules: (readonly IntakeTurn[])[] = [];
+  const report = (word: string) => (subject: string | Stream, detail?: unknown) =>
+    void seen.push(`${word} ${typeof subject === 'string' ? subject : subject.protocols.join('+')}${detail ?? ''}`);
+  const intake = createIntake({
+    settings: { services: ['main'], sources: ['inspections'], interval: 15_000, catalogEvery: 60_000 },
+    catalog: {
+      refresh: async () => {
+        if (world.listing) throw world.listing;
+        return { added: [], removed: [], missing: [] };
+      },
+      refreshAssets: async () => {
+        if (world.assets) throw world.assets;
+      },
+      protocols: async () => new Map([['Vault', { name: 'Vault', channels: [], notifyOn: [], missed: 0 }]]),
+    },
+    admission: {
+      admit: async () => world.admitted,
+      answered: (_service, subject) => void seen.push(`answered ${subject}`),
+      unasked: (_service, subject) => void seen.push(`unasked ${subject}`),
+      failed: async (_service, subject) => void seen.push(`failed ${subject}`),
+      trouble: () => (world.isDown ? { kind: 'down', since: 0 } : undefined),
+    },
+    poll: async ({ protocols }) => {
+      const answer = world.answer(protocols);
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    sync: async (turns) => void schedules.push(turns),
+    onPolled: (stream, { outcome }) => report('polled')(stream, `: ${outcome}`),
+    onPollFailed: (stream, _error, isDown) => report('poll failed')(stream, isDown ? ', down' : ''),
+    onListed: (service) => report('listed')(service),
+    onListFailed: (service) => report('list failed')(service),
+    onAssetsListed: (service) => report('assets listed')(service),
+    onAssetsFailed: (service) => report('assets failed')(service),
+    now: () => 0,
+  });
+  const poll = (stream: Stream, signal = never) => intake.run({ kind: 'poll', stream }, signal);
+  const list = () => intake.run({ kind: 'catalog', service: 'main' }, never);
+  /** What was reported, without what the admission heard. */
+  const reported = () => seen.filter((line) => /^(polled|poll failed|list|assets)/.test(line));
+  return { world, seen, reported, schedules, poll, list };
+};
+
+describe('a poll', () => {
+  test('that was read counts as an answer, and one that another daemon has does not', async () => {
+    const { world, seen, poll } = setUp();
+    await poll(streamOf('A'));
+    world.answer = () => ({ ...READ, outcome: 'busy' });
+    await poll(streamOf('A'));
+    expect(seen).toEqual([
+      'answered ["notifications","A"]',
+      'polled A: read',
+      'unasked ["notifications","A"]',
+      'polled A: busy',
+    ]);
+  });
+
+  test('that may not go now comes back when the admission says', async () => {
+    const { world, seen, poll } = setUp();
+    world.admitted = { admitted: false, againInMs: 4000 };
+    expect(await poll(streamOf('A'))).toBe(4000);
+    world.admitted = { admitted: false };
+    expect(await poll(streamOf('A'))).toBeUndefined();
+    expect(seen).toEqual(['polled A: held', 'polled A: held']);
+  });
+
+  test('that fails is reported, with whether the service is down', async () => {
+    const { world, reported, poll } = setUp();
+    world.answer = () => failure('failed');
+    await poll(streamOf('A', 'B'));
+    world.isDown = true;
+    await poll(streamOf('A', 'B'));
+    expect(reported()).toEqual(['poll failed A+B', 'poll failed A+B, down']);
+  });
+
+  test('that had to wait in the middle is held, not failed', async () => {
+    const { world, reported, poll } = setUp();
+    world.answer = () => failure('held');
+    await poll(streamOf('A'));
+    expect(reported()).toEqual(['polled A: held']);
+  });
+
+  test('of several names of which one is refused is halved until only that one fails', async () => {
+    const { world, reported, poll } = setUp();
+    world.answer = (protocols) => (protocols.includes('C') ? failure('rejected') : READ);
+    await poll(streamOf('A', 'B', 'C', 'D', 'E'));
+    expect(reported()).toEqual(['polled A+B: read', 'poll failed C', 'polled D+E: read']);
+  });
+
+  test('that a stop ends is not reported', async () => {
+    const { world, reported, poll } = setUp();
+    world.answer = () => failure('aborted');
+    await poll(streamOf('A'), AbortSignal.abort());
+    expect(reported()).toEqual([]);
+  });
+});
+
+describe('a listing', () => {
+  test('schedules its protocols, and lists their assets after it', async () => {
+    const { reported, schedules, list } = setUp();
+    await list();
+    expect(reported()).toEqual(['listed main', 'assets listed main']);
+    expect(schedules.map((turns) => turns.map(({ data }) => data.kind))).toEqual([['catalog', 'poll']]);
+  });
+
+  test('that fails leaves schedule and assets as they are', async () => {
+    const { world, reported, schedules, list } = setUp();
+    world.listing = failure('failed');
+    await list();
+    expect([reported(), schedules]).toEqual([['list failed main'], []]);
+  });
+
+  test('that has to wait is no failure', async () => {
+    const { world, reported, list } = setUp();
+    world.listing = failure('held');
+    await list();
+    world.admitted = { admitted: false };
+    await list();
+    expect(reported()).toEqual([]);
+  });
+
+  test('whose assets fail stands, and assets that have to wait are no failure', async () => {
+    const { world, reported, schedules, list } = setUp();
+    world.assets = failure('unreadable');
+    await list();
+    world.assets = failure('held');
+    await list();
+    expect(reported()).toEqual(['listed main', 'assets failed main', 'listed main']);
+    expect(schedules).toHaveLength(2);
+  });
+});
