@@ -32,7 +32,7 @@ const isGated = ({ needsApproval }: DestinationLoad): boolean => needsApproval =
 const gateText = (load: DestinationLoad): string => (isGated(load) ? 'needs approval' : 'open');
 
 const gatedText =
-  'What needs approval is held until then; this asks no Redis who is approved: tocsin destinations list\n';
+  'Alerts for destinations that need approval are held until then. A backtest does not know what is approved already: tocsin destinations list\n';
 
 const destinationsText = (destinations: readonly DestinationLoad[]): string =>
   renderTable<DestinationLoad>(destinations, [
@@ -48,7 +48,7 @@ const destinationsText = (destinations: readonly DestinationLoad[]): string =>
   ]);
 
 const correlatedText = (count: number): string =>
-  `${count} ${count === 1 ? 'notification is' : 'notifications are'} not sent where an inspection tells the same.\n`;
+  `${count} ${count === 1 ? 'notification is' : 'notifications are'} not sent because the alert of an inspection covers ${count === 1 ? 'it' : 'them'}.\n`;
 
 const detectorsText = (detectors: BacktestReport['detectors']): string =>
   renderTable<BacktestReport['detectors'][number]>(detectors, [
@@ -73,7 +73,9 @@ export const renderBacktest = (report: BacktestReport): string => {
     ...(destinations.some(isGated) ? [gatedText] : []),
     ...(correlated === 0 ? [] : [correlatedText(correlated)]),
     ...(mutes.length === 0 ? [] : [mutesText(mutes)]),
-    ...(problems.length === 0 ? [] : [`Leads nowhere\n${problems.map((each) => `  ${cleanLine(each)}\n`).join('')}`]),
+    ...(problems.length === 0
+      ? []
+      : [`Channels that reach nobody\n${problems.map((each) => `  ${cleanLine(each)}\n`).join('')}`]),
     'Nothing was sent.\n',
   ];
   return sections.join('\n');

@@ -23,7 +23,7 @@ const configOption = (context: CommandContext) =>
 const argumentsOf = (command: Command): Record<string, unknown> =>
   Object.fromEntries(command.registeredArguments.map((each, index) => [each.name(), command.processedArgs[index]]));
 
-/** `end` is told how a command ended. */
+/** `end` is called with a command's exit code. */
 export const createCommandMaker = (context: CommandContext, end: (code: ExitCode) => void): CommandMaker => ({
   command: (name, summary, load) => {
     const [word, ...given] = name.split(' ');

@@ -61,8 +61,8 @@ const table = (states: readonly TrackState[], now: number): string => {
 
 export const showCursors = (options: ShowOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
-    const desk = createCursorAdmin({ ...view.store, config, catalog: view.catalog });
-    const states = await desk.states(await desk.tracks(selectionOf(options)));
+    const cursors = createCursorAdmin({ ...view.store, config, catalog: view.catalog });
+    const states = await cursors.states(await cursors.tracks(selectionOf(options)));
     const now = Date.now();
     if (options.json === true)
       writeJson(
@@ -80,9 +80,11 @@ const costsOf = (states: readonly TrackState[], at: number, now: number): string
   return [
     ...(skipped.length === 0
       ? []
-      : [`skips what was written after ${exactTime(iso(Math.min(...skipped)))} and is not queued yet`]),
+      : [`skips items written after ${exactTime(iso(Math.min(...skipped)))} that are not queued yet`]),
     ...(isForgotten
-      ? [`sends again what was forwarded more than ${RETENTION_SECONDS / 86_400} days ago, as the books forget it then`]
+      ? [
+          `sends alerts again that were forwarded more than ${RETENTION_SECONDS / 86_400} days ago, as the ledger has forgotten them`,
+        ]
       : []),
   ];
 };
@@ -102,15 +104,15 @@ const moveOf = ({ service, protocol, source, cursor }: TrackState, at: number): 
 });
 
 const EXPLANATION =
-  'What was written since then is read again at the next poll. What the books know as delivered, dead or on its way is not sent twice.';
+  'The next poll reads from there. Alerts that the ledger has as delivered, dead or waiting are not sent again.';
 
 export const setCursor = (options: SetOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
     const now = Date.now();
     const at = parseMoment(options.to, '--to', now);
     if (at > now) throw new UsageError(`--to lies in the future (got '${options.to}')`);
-    const desk = createCursorAdmin({ ...view.store, config, catalog: view.catalog });
-    const states = await desk.states(await desk.tracks(selectionOf(options)));
+    const cursors = createCursorAdmin({ ...view.store, config, catalog: view.catalog });
+    const states = await cursors.states(await cursors.tracks(selectionOf(options)));
     const services = new Set(states.map(({ service }) => service));
     if (services.size > 1) {
       throw new UsageError(`several services have this protocol: take --service ${[...services].join(' or ')}`);
@@ -118,7 +120,7 @@ export const setCursor = (options: SetOptions, context: CommandContext): Promise
     const costs = costsOf(states, at, now);
     if (costs.length > 0) await confirm(context, costs.join(', and '), options.yes);
     for (const state of states) {
-      await desk.move(state, at);
+      await cursors.move(state, at);
       await view.store.operatorLog.record(moveOf(state, at));
     }
     if (options.json === true)

@@ -28,15 +28,15 @@ const findSome = async (view: View, options: SelectionOptions): Promise<string[]
 const resentText = ({ sent, held, waiting, delivered }: Resent): string =>
   [
     ...(sent === 0 && held > 0 ? [] : [`${sent} sent again`]),
-    ...(held === 0 ? [] : [`${held} queued, held until approved`]),
-    ...(waiting === 0 ? [] : [`${waiting} on the way already`]),
+    ...(held === 0 ? [] : [`${held} held until approved`]),
+    ...(waiting === 0 ? [] : [`${waiting} waiting already`]),
     ...(delivered === 0 ? [] : [`${delivered} delivered meanwhile`]),
   ].join(', ');
 
-/** Says which kinds nobody takes from: what was queued waits. */
+/** Warns of channel kinds that no running daemon sends. */
 export const warnOfIdle = (kinds: readonly ChannelKind[], { warn }: CommandContext): void => {
   if (kinds.length === 0) return;
-  warn(`tocsin: no daemon sends ${kinds.join(', ')} at present; what was queued waits for one\n`);
+  warn(`tocsin: no daemon sends ${kinds.join(', ')} at present; the queued alerts wait for one\n`);
 };
 
 /** Says, once each, which destinations have to be approved first. */
@@ -46,7 +46,7 @@ export const warnOfHeld = ({ warn }: CommandContext): ((destination: Destination
     if (said.has(id)) return;
     said.add(id);
     warn(
-      `tocsin: ${kind} ${cleanLine(label)} is not approved; what is for it waits for: tocsin destinations approve ${id}\n`,
+      `tocsin: ${kind} ${cleanLine(label)} is not approved; its alerts are held until: tocsin destinations approve ${id}\n`,
     );
   };
 };
@@ -83,13 +83,13 @@ export const retryDead = (options: SelectionOptions, context: CommandContext): P
   withView(options, context, async (view, config) => {
     const ids = await findSome(view, options);
     const again = openRetry({ config, ...view, onHeld: warnOfHeld(context) });
-    const { kinds, ...told } = await retrySome(view, ids, again, context);
-    await view.store.operatorLog.record({ action: 'dead-retried', ...told, refused: told.refused.length });
-    if (options.json === true) writeJson(context, told);
-    else context.write(`${resentText(told)}\n`);
-    for (const { id, problem } of told.refused) context.warn(`tocsin: ${id} stays dead: ${problem}\n`);
+    const { kinds, ...result } = await retrySome(view, ids, again, context);
+    await view.store.operatorLog.record({ action: 'dead-retried', ...result, refused: result.refused.length });
+    if (options.json === true) writeJson(context, result);
+    else context.write(`${resentText(result)}\n`);
+    for (const { id, problem } of result.refused) context.warn(`tocsin: ${id} stays dead: ${problem}\n`);
     warnOfIdle(await again.idleKinds(new Set(kinds)), context);
-    return told.refused.length === 0 ? EXIT.done : EXIT.mistake;
+    return result.refused.length === 0 ? EXIT.done : EXIT.mistake;
   });
 
 /** Gives how many are gone; those that are on their way meanwhile stay. */
@@ -108,12 +108,15 @@ const dropSome = async ({ store }: View, letters: readonly DeadDelivery[]): Prom
 export const dropDead = (options: SelectionOptions & { yes?: boolean }, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view) => {
     const ids = await findSome(view, options);
-    await confirm(context, `drops ${countText(ids.length)}, which nobody will be told of again`, options.yes);
+    await confirm(context, `drops ${countText(ids.length)}, which will not be sent any more`, options.yes);
     let dropped = 0;
     for await (const letters of readLetters(view.store.dead, ids)) dropped += await dropSome(view, letters);
     await view.store.operatorLog.record({ action: 'dead-dropped', dropped });
     const waiting = ids.length - dropped;
     if (options.json === true) writeJson(context, { dropped, waiting });
-    else context.write(`${dropped} dropped${waiting === 0 ? '' : `, ${waiting} on the way again and kept`}\n`);
+    else
+      context.write(
+        `${dropped} dropped${waiting === 0 ? '' : `, ${waiting} kept because they are being sent again`}\n`,
+      );
     return EXIT.done;
   });

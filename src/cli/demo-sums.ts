@@ -4,7 +4,7 @@ import type { ProducedEvent, ReceivedEvent } from '../sandbox/events.ts';
 export interface DemoSums {
   /** Criticals and stored notifications. */
   alerts: number;
-  /** Of these, told on every kind. */
+  /** Of these, delivered on every kind. */
   delivered: number;
   /** Of the delivered, notifications that came with the inspection of their transaction, and not by themselves. */
   withInspection: number;
@@ -44,7 +44,7 @@ export const createDemoSums = (kinds: readonly string[]) => {
   const isAlong = (entry: Entry): boolean =>
     entry.event.source === 'notifications' && !entry.isOwn && isComplete(entry);
 
-  const book = (entry: Entry, kind: string, isOwn: boolean): void => {
+  const count = (entry: Entry, kind: string, isOwn: boolean): void => {
     const before = { delivered: isComplete(entry), withInspection: isAlong(entry) };
     entry.kinds.add(kind);
     entry.isOwn ||= isOwn;
@@ -52,7 +52,7 @@ export const createDemoSums = (kinds: readonly string[]) => {
     sums.withInspection += Number(isAlong(entry)) - Number(before.withInspection);
   };
 
-  /** The notification that a message quotes. Those that say the same are told one after the other. */
+  /** The notification that a message quotes. Those with the same text are delivered one after the other. */
   const quotedIn = (event: ReceivedEvent): Entry | undefined => {
     const said = saidBy(event);
     const quoted = [...entries.values()].filter(({ event: { message = '', txHash } }) => {
@@ -77,12 +77,12 @@ export const createDemoSums = (kinds: readonly string[]) => {
         entries.delete(id);
       }
     },
-    /** Gives what the message is about; undefined where it tells of nothing that is remembered. */
+    /** Gives what the message is about; undefined where nothing that is remembered fits. */
     received: (event: ReceivedEvent): ProducedEvent | undefined => {
       const quoted = quotedIn(event);
       const named = namedIn(event);
-      if (quoted) book(quoted, event.kind, true);
-      for (const entry of named) book(entry, event.kind, false);
+      if (quoted) count(quoted, event.kind, true);
+      for (const entry of named) count(entry, event.kind, false);
       return (quoted ?? named[0])?.event;
     },
     sums: (): DemoSums => ({ ...sums }),

@@ -41,7 +41,7 @@ const durationOf = (text: string | undefined): number | undefined => {
   return durationMs;
 };
 
-/** The daemon's log would drown the account; what is wrong still shows. */
+/** The daemon's log would drown the demo's own lines: only warnings and errors are shown. */
 const openDaemon = async (env: CommandContext['env'], warn: (text: string) => void) => {
   const config = await loadConfig(CONFIG, { TOCSIN_OPS_LISTEN: '127.0.0.1:0', ...env });
   const scrub = createScrubber(collectSecrets(config));

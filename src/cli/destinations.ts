@@ -49,7 +49,7 @@ export interface ApproveOptions extends CommonOptions {
 
 const isWaiting = ({ state }: KnownDestination): boolean => state === 'held' || state === 'new';
 
-/** Says what is left out, for the next who reads `--all` as all. */
+/** `--all` leaves revoked destinations out, and says so. */
 const warnOfRevoked = (known: readonly KnownDestination[], { warn }: CommandContext): void => {
   for (const one of known.filter(({ state }) => state === 'revoked')) {
     warn(`tocsin: ${nameOf(one)} was revoked and is left out; by its name: tocsin destinations approve ${one.id}\n`);
@@ -78,25 +78,25 @@ export const approveDestinations = (options: ApproveOptions, context: CommandCon
     const desk = openDesk(view, config);
     const some = await chosen(options, desk, context);
     const sent = await desk.approve(some);
-    const told = some.map((one, index) => ({ one, sent: sent[index] ?? 0 }));
+    const approved = some.map((one, index) => ({ one, sent: sent[index] ?? 0 }));
     await view.store.operatorLog.record(
-      ...told
+      ...approved
         .filter(({ one }) => one.state !== 'approved')
         .map(({ one, sent: count }) => ({ action: 'destination-approved' as const, ...factsOf(one), sent: count })),
     );
     if (options.json === true) {
       writeJson(
         context,
-        told.map(({ one: { id, kind, label }, ...rest }) => ({ id, kind, label, ...rest })),
+        approved.map(({ one: { id, kind, label }, ...rest }) => ({ id, kind, label, ...rest })),
       );
     } else {
-      for (const { one, sent: count } of told) {
+      for (const { one, sent: count } of approved) {
         const rest = count === 0 ? '' : `, and ${alertsText(count)} that waited on the way`;
         context.write(`${nameOf(one)}: approved${rest}\n`);
       }
     }
     if (!config.destinations.gate) context.warn(`tocsin: ${OPEN}\n`);
-    const kinds = told.filter((each) => each.sent > 0).map(({ one }) => one.kind);
+    const kinds = approved.filter((each) => each.sent > 0).map(({ one }) => one.kind);
     const known = CHANNEL_KINDS.filter((kind) => kinds.includes(kind));
     warnOfIdle(await openRetry({ config, ...view }).idleKinds(new Set(known)), context);
     return EXIT.done;
@@ -135,11 +135,11 @@ export const revokeDestination = (options: RevokeOptions, context: CommandContex
     const revoked = await revoke(view, desk, one);
     const inConfig = IN_CONFIG[one.state];
     if (inConfig !== undefined) {
-      throw new UsageError(`${nameOf(one)} ${inConfig} and is sent to all the same; take it out there`);
+      throw new UsageError(`${nameOf(one)} ${inConfig}, so it still gets alerts; change that in the config`);
     }
     const drops = options.drop === true;
     if (!revoked && !drops) {
-      throw new UsageError(`${nameOf(one)} is revoked already; --drop gives up what waits for it`);
+      throw new UsageError(`${nameOf(one)} is revoked already; --drop gives up the alerts that wait for it`);
     }
     const dropped = drops ? await dropHeld(view, desk, one) : 0;
     const done = [...(revoked ? ['revoked'] : []), ...(drops ? [`${alertsText(dropped)} given up`] : [])];

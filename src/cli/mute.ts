@@ -1,4 +1,4 @@
-/** `tocsin mute`: what is kept from being sent for a time, with a reason and an end. */
+/** `tocsin mute`: silences with a reason and an end. */
 import { randomUUID } from 'node:crypto';
 import type { Mute } from '../alert.ts';
 import { openDestinations } from '../app/approval.ts';
@@ -130,7 +130,8 @@ export const endMute = (options: CommonOptions & { id: string }, context: Comman
     await view.store.operatorLog.record({ action: 'mute-ended', ...muteFacts(mute) });
     if (options.json === true) writeJson(context, { ...mute, endedAt: iso(at) });
     else {
-      const rest = mute.hid === 0 ? 'it hid nothing' : `a daemon tells what it hid: ${mute.hid} so far`;
+      const rest =
+        mute.hid === 0 ? 'it hid nothing' : `a daemon will report the alerts that it hid: ${mute.hid} so far`;
       context.write(`${mute.id}: ended; ${rest}\n`);
     }
     return EXIT.done;

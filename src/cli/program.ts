@@ -112,7 +112,7 @@ export const runProgram = async (given: readonly string[], context: CommandConte
     .version(version)
     .exitOverride()
     .configureOutput({ writeOut: context.write, writeErr: context.warn })
-    .showHelpAfterError('(tocsin COMMAND --help tells more)');
+    .showHelpAfterError('(see tocsin COMMAND --help)');
   const end = (ended: ExitCode): void => {
     code = ended;
   };

@@ -2,7 +2,7 @@
 import type { CommandContext } from './context.ts';
 
 export interface Progress {
-  /** Replaces what was told before. One line, without line feeds. */
+  /** Replaces the line that stands there. One line, without line feeds. */
   tell(text: string): void;
   /** Takes the line away. May be called again. */
   end(): void;

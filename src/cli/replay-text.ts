@@ -11,11 +11,11 @@ const plural = (count: number, one: string, many = `${one}s`): string => `${coun
 /** True where no alert has anywhere to go. */
 export const isNothing = ({ alerts, skipped, stranded }: ReplayCounts): boolean => alerts === skipped + stranded;
 
-/** Ends with a line feed; empty where there is nothing to tell. */
+/** Ends with a line feed; empty where nothing was sent. */
 export const countsText = (counts: ReplayCounts): string => {
   const { alerts, sent, held, waiting } = counts;
   if (isNothing(counts)) return '';
-  const already = waiting === 0 ? '' : `; ${waiting} were on their way already and are not sent twice`;
+  const already = waiting === 0 ? '' : `; ${waiting} were waiting already and are not sent twice`;
   const kept = held === 0 ? '' : `, ${held} of them held until approved`;
   return `${plural(alerts, 'alert')}: ${plural(sent + held, 'delivery', 'deliveries')} queued as replays${kept}${already}\n`;
 };
@@ -29,7 +29,7 @@ export const unreadLines = (unread: readonly Unread[]): string[] =>
 /** What did not go anywhere and what could not be read; for standard error. */
 export const unreadText = ({ skipped, stranded, problems, unread }: ReplayCounts): string =>
   [
-    ...(skipped === 0 ? [] : [`${plural(skipped, 'alert')} left out: no trigger asks for them`]),
+    ...(skipped === 0 ? [] : [`${plural(skipped, 'alert')} left out: no trigger of the protocol asks for them`]),
     ...(stranded === 0 ? [] : [`${plural(stranded, 'alert')} left out: no destination`]),
     ...problems.map(cleanLine),
     ...unreadLines(unread),

@@ -18,7 +18,7 @@ export const run = async (options: CommonOptions, { env, signal }: CommandContex
   const log = createLogger({ level: config.log.level, scrub });
   const daemon = createDaemon({ config, log, scrub });
   const stop = async (): Promise<void> => {
-    log.info('stopping: what is being sent may end, the rest waits in the queue');
+    log.info('stopping: running sends may finish, the rest stays queued');
     const clean = await daemon.stop();
     log.info({ clean }, 'stopped');
   };

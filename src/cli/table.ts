@@ -70,7 +70,7 @@ const wrapLine = (line: string, width: number): string[] => {
   return [...lines, current];
 };
 
-/** UTF-16 units; what is longer is read as JSON. */
+/** UTF-16 units; `--json` has the whole. */
 const PARAGRAPH_MAX = 4000;
 
 /** Text from outside in indented lines, made safe to show. */

@@ -26,15 +26,15 @@ interface Outcome {
   latencyMs?: number;
   providerId?: string;
   error?: string;
-  /** What will keep alerts from it, although this sample was sent. */
-  explainSuppression?: string;
+  /** Why alerts are not sent there now, although this sample was: muted, or not approved. */
+  withheld?: string;
 }
 
 interface Sent {
   /** The sample's id. */
   alert: Alert['id'];
   outcomes: Outcome[];
-  /** A daemon goes on trying what waits. */
+  /** A running daemon keeps trying the deliveries that are still waiting. */
   isTried: boolean;
 }
 
@@ -44,13 +44,13 @@ const kindOf = (name: string): ChannelKind => {
   return kind;
 };
 
-const destinationsOf = async ({ protocol, channel, to }: TestOptions, bench: TestCommand): Promise<Destination[]> => {
-  if (channel !== undefined && to !== undefined && protocol === undefined) return bench.address(kindOf(channel), to);
-  if (protocol !== undefined && channel === undefined && to === undefined) return bench.protocol(protocol);
+const destinationsOf = async ({ protocol, channel, to }: TestOptions, command: TestCommand): Promise<Destination[]> => {
+  if (channel !== undefined && to !== undefined && protocol === undefined) return command.address(kindOf(channel), to);
+  if (protocol !== undefined && channel === undefined && to === undefined) return command.protocol(protocol);
   throw new UsageError('name either --protocol NAME, or --channel KIND together with --to ADDRESS');
 };
 
-const outcomeOf = (record: DeliveryRecord, queuedAt: number, explainSuppression: string | undefined): Outcome => {
+const outcomeOf = (record: DeliveryRecord, queuedAt: number, withheld: string | undefined): Outcome => {
   const { destination, state, providerId, attempts } = record;
   const error = state === 'delivered' ? undefined : attempts.at(-1)?.message;
   return {
@@ -60,7 +60,7 @@ const outcomeOf = (record: DeliveryRecord, queuedAt: number, explainSuppression:
     ...(state === 'delivered' ? { latencyMs: Date.parse(record.at) - queuedAt } : {}),
     ...(providerId === undefined ? {} : { providerId }),
     ...(error === undefined ? {} : { error }),
-    ...(explainSuppression === undefined ? {} : { explainSuppression }),
+    ...(withheld === undefined ? {} : { withheld }),
   };
 };
 
@@ -71,11 +71,11 @@ const stateText = ({ state, latencyMs, providerId, error }: Outcome): string => 
 
 const sentText = ({ alert, outcomes, isTried }: Sent): string => {
   const lines = outcomes.map((outcome) => {
-    const { to, explainSuppression } = outcome;
-    return `${to}: ${stateText(outcome)}${explainSuppression === undefined ? '' : `; but ${explainSuppression}`}`;
+    const { to, withheld } = outcome;
+    return `${to}: ${stateText(outcome)}${withheld === undefined ? '' : `; but ${withheld}`}`;
   });
   const isWaiting = outcomes.some(({ state }) => state === 'waiting');
-  const rest = isTried ? 'still tried' : 'tried again when a daemon runs';
+  const rest = isTried ? 'the daemon keeps trying' : 'no daemon runs: the next one will try again';
   return [...lines, ...(isWaiting ? [`${rest}: tocsin trace ${alert}`] : []), ''].join('\n');
 };
 
@@ -83,26 +83,24 @@ const sentText = ({ alert, outcomes, isTried }: Sent): string => {
 const sendSample = async (
   options: TestOptions,
   config: Config,
-  bench: TestCommand,
+  command: TestCommand,
   signal: AbortSignal,
 ): Promise<Sent> => {
   const timeoutMs = parseDuration(options.timeout);
   if (timeoutMs === undefined) throw new UsageError(`--timeout must be a duration like 60s (got '${options.timeout}')`);
-  const destinations = await destinationsOf(options, bench);
+  const destinations = await destinationsOf(options, command);
   const service = config.services[0]?.name ?? 'test';
   const alert = sampleAlert(service, options.protocol ?? 'Sample protocol', `test-${randomUUID()}`, Date.now());
   const queuedAt = Date.now();
-  const explainSuppression = new Map(
-    await Promise.all(destinations.map(async (one) => [one.id, await bench.explainSuppression(alert, one)] as const)),
+  const withheld = new Map(
+    await Promise.all(destinations.map(async (one) => [one.id, await command.explainSuppression(alert, one)] as const)),
   );
-  const isTried = await bench.send(destinations.map((destination) => ({ destination, alerts: [alert] })));
+  const isTried = await command.send(destinations.map((destination) => ({ destination, alerts: [alert] })));
   for (;;) {
-    const records = (await bench.read(alert.id))?.deliveries ?? [];
+    const records = (await command.read(alert.id))?.deliveries ?? [];
     const ended = records.length === destinations.length && records.every(({ state }) => state !== 'waiting');
     if (ended || signal.aborted || Date.now() - queuedAt > timeoutMs) {
-      const outcomes = records.map((record) =>
-        outcomeOf(record, queuedAt, explainSuppression.get(record.destination.id)),
-      );
+      const outcomes = records.map((record) => outcomeOf(record, queuedAt, withheld.get(record.destination.id)));
       return { alert: alert.id, outcomes, isTried };
     }
     await sleep(20);
@@ -111,15 +109,15 @@ const sendSample = async (
 
 export const test = async (options: TestOptions, context: CommandContext): Promise<ExitCode> => {
   const config = await loadConfig(options.config, context.env);
-  const bench = await openTestCommand(config, context.signal);
+  const command = await openTestCommand(config, context.signal);
   try {
-    const sent = await sendSample(options, config, bench, context.signal);
+    const sent = await sendSample(options, config, command, context.signal);
     const { outcomes } = sent;
     if (options.json === true) writeJson(context, outcomes);
     else context.write(sentText(sent));
     if (outcomes.every(({ state }) => state === 'delivered')) return EXIT.done;
     return outcomes.some(({ state }) => state === 'dead') ? EXIT.mistake : EXIT.temporary;
   } finally {
-    await bench.close();
+    await command.close();
   }
 };

@@ -1,4 +1,4 @@
-/** One item's way, told to a person: the item, then each destination with everything that was tried. Pure. */
+/** A trace as text: the item, then each destination with every attempt. Pure. */
 
 import type { Trace, TracedDelivery } from '../features/trace/trace.ts';
 import type { Act, Attempt } from '../ledger/record.ts';
@@ -20,7 +20,7 @@ const actText = ({ act, by, reason = '' }: Act): string =>
 
 const OUTCOMES: Record<Attempt['outcome'], string> = {
   delivered: 'delivered',
-  retrying: 'failed, to be tried again',
+  retrying: 'failed, will be tried again',
   dead: 'failed for good',
 };
 
@@ -36,7 +36,7 @@ const attemptLine = (attempt: Attempt): string =>
     `${OUTCOMES[attempt.outcome]}${attempt.replay ? ', as a replay' : ''}, ${attempt.durationMs} ms`,
     ...(attempt.providerId === undefined ? [] : [`message id ${cleanLine(attempt.providerId)}`]),
     ...because(attempt),
-    ...(attempt.maybeDelivered ? ['maybe delivered: it was sent, and no receipt came'] : []),
+    ...(attempt.maybeDelivered ? ['maybe delivered: it was sent, but no answer came'] : []),
   ].join('; ');
 
 /** Attempts and what was done by hand, in order of time. */
@@ -50,10 +50,10 @@ export const historyLines = ({ attempts, acts = [] }: Pick<TracedDelivery, 'atte
 
 const waitText = ({ waitsFor, at, destination, attempts }: TracedDelivery): string => {
   if (waitsFor === 'approval') {
-    return `held since ${exactTime(at)}: not approved; tocsin destinations approve ${destination.id}`;
+    return `held since ${exactTime(at)}: the destination is not approved; tocsin destinations approve ${destination.id}`;
   }
-  if (waitsFor === 'turn') return 'gathered: waits for its turn';
-  return attempts.length === 0 ? 'on its way, not tried yet' : 'on its way';
+  if (waitsFor === 'turn') return 'in a batch with others, until its destination can take it';
+  return attempts.length === 0 ? 'waiting, not tried yet' : 'waiting for the next try';
 };
 
 const stateText = (delivery: TracedDelivery): string => {
@@ -62,7 +62,9 @@ const stateText = (delivery: TracedDelivery): string => {
     case 'waiting':
       return waitText(delivery);
     case 'delivered':
-      return other === undefined ? `delivered ${exactTime(at)}` : `told with inspection alert ${other}`;
+      return other === undefined
+        ? `delivered ${exactTime(at)}`
+        : `not sent: alert ${other} of the inspection covers it`;
     case 'muted':
       return 'muted, not sent';
     case 'dead':
@@ -88,7 +90,7 @@ const traceLines = ({ alert, deliveries }: Trace): string[] => [
   `  read         ${exactTime(alert.readAt)}`,
   `  alert        ${alert.id}`,
   '',
-  ...(deliveries.length === 0 ? ['  no destination is noted for it'] : deliveries.flatMap(deliveryLines)),
+  ...(deliveries.length === 0 ? ['  it had no destination'] : deliveries.flatMap(deliveryLines)),
 ];
 
 /** Ends with a line feed. */

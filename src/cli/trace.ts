@@ -12,8 +12,8 @@ const DAYS_KEPT = RETENTION_SECONDS / 86_400;
 const unknown = (name: string): UsageError =>
   new UsageError(
     messageIn(name) === undefined
-      ? `nothing is known of '${name}': it was never forwarded, or it was more than ${DAYS_KEPT} days ago, which is how long the books are kept`
-      : `'${name}' is a message's id: of several alerts, or of one that the books have forgotten, after ${DAYS_KEPT} days at the latest; trace also takes an inspection's id, a transaction hash or an alert's id`,
+      ? `nothing is known about '${name}': it was never forwarded, or more than ${DAYS_KEPT} days ago, which is as long as the ledger keeps alerts`
+      : `'${name}' is the id of a message that is not found: it had several alerts, or the ledger, which keeps ${DAYS_KEPT} days, has forgotten it; trace also takes an inspection's id, a transaction hash or an alert's id`,
   );
 
 export const trace = (options: CommonOptions & { id: string }, context: CommandContext): Promise<ExitCode> =>

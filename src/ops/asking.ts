@@ -8,8 +8,8 @@ export const withinTime = <T>(work: Promise<T>, timeoutMs: number): Promise<T> =
 };
 
 /**
- * Whoever asks while the answer is awaited gets that same answer: a Redis that hangs must not gather the questions of
- * every scrape and every open status page.
+ * Calls during a running one share its answer: while Redis hangs, the questions of every scrape and every open status
+ * page must not pile up.
  */
 export const oneAtATime = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
   let asked: Promise<T> | undefined;

@@ -8,7 +8,7 @@ export interface LogSettings {
   level: LogLevel;
   /** Removes secrets from a text; see `createScrubber`. */
   scrub(text: string): string;
-  /** Where lines go. Default: stdout, written before the call returns, so that a line is never behind what it tells of. */
+  /** Where lines go. Default: stdout, written before the call returns, so that no line is lost or late. */
   destination?: DestinationStream;
 }
 

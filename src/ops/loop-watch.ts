@@ -24,12 +24,13 @@ export interface LoopWatchDependencies {
 /** Long enough for a Redis that comes back and for a send that takes its whole timeout in every place. */
 const BOUND_MS = 180_000;
 const LAG_TO_LOG_MS = 2000;
-const TEND = 'tend';
+/** The maintenance loop, under the name that `/livez` has always shown. */
+const MAINTENANCE = 'tend';
 
 export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
   const { kinds, isRedisReady, sendCanary, health, log, onStuck, now } = dependencies;
   const loopOf = (kind: ChannelKind): string => `deliver:${kind}`;
-  const loops = [TEND, ...kinds.map(loopOf)];
+  const loops = [MAINTENANCE, ...kinds.map(loopOf)];
   for (const loop of loops) health.watchLoop(loop, BOUND_MS);
   const seen = new Map<ChannelKind, number>();
 
@@ -49,7 +50,7 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
 
   return {
     sendCanaries: async (): Promise<void> => {
-      health.beat(TEND);
+      health.beat(MAINTENANCE);
       for (const kind of kinds) {
         const passedAt = await sendCanary(kind);
         if (passedAt > (seen.get(kind) ?? 0)) health.beat(loopOf(kind));

@@ -84,7 +84,7 @@ const reviewMetrics = ({ counter, gauge }: Maker) => ({
   ]),
   auditDifferences: counter(
     'audit_differences_total',
-    'Items that were not accounted for and were queued again: missing from the books, or lost from the queue.',
+    'Items that were not accounted for and were queued again: missing from the ledger, or lost from the queue.',
     ['service', 'protocol', 'kind'],
   ),
   auditedTo: gauge(
@@ -135,7 +135,7 @@ export const createMetrics = ({ version }: { version: string }) => {
   collectDefaultMetrics({ register: registry, prefix: METRIC_PREFIX });
   for (const name of MISNAMED) registry.removeSingleMetric(`${METRIC_PREFIX}${name}`);
   make
-    .gauge('build_info', 'Always 1; the labels tell the version.', ['version', 'node'])
+    .gauge('build_info', 'Always 1; the labels are the version.', ['version', 'node'])
     .set({ version, node: process.version }, 1);
   const refreshes: (() => Promise<void>)[] = [];
   return {

@@ -1,5 +1,5 @@
 /**
- * Notices from inside what `/livez` tells from outside: a loop that has stopped turning. An event loop that is blocked
+ * Notices from inside what `/livez` shows outside: a loop that has stopped. An event loop that is blocked
  * for good cannot notice itself; then `/livez` gives no answer, and the supervisor acts.
  */
 

@@ -105,7 +105,7 @@ test('a notification that an inspection tells is not counted where that goes', a
   const report = await console.json<BacktestReport>('backtest', '--since', '1h');
   expect(report).toMatchObject({ alerts: 3, correlated: 1, destinations: [{ alerts: 2, messages: 2 }] });
   const { out } = await console.run('backtest', '--since', '1h');
-  expect(out).toContain('\n1 notification is not sent where an inspection tells the same.\n');
+  expect(out).toContain('\n1 notification is not sent because the alert of an inspection covers it.\n');
 });
 
 test('names the channel entries that lead nowhere, and alerts that nobody would hear of', async () => {
@@ -125,7 +125,9 @@ test('names the channel entries that lead nowhere, and alerts that nobody would 
   const console = await openConsole(world);
   const { code, out } = await console.run('backtest', '--since', '1h');
   expect(code).toBe(0);
-  expect(out).toMatch(/Leads nowhere\n {2}Vault: a channel of unknown kind 'pager'\n {2}Silent: a channel/);
+  expect(out).toMatch(
+    /Channels that reach nobody\n {2}Vault: a channel of unknown kind 'pager'\n {2}Silent: a channel/,
+  );
   expect(out).toMatch(
     /PROTOCOL +INSPECTIONS +NOTIFICATIONS +NO TRIGGER +NO DESTINATION\nVault +2 +0 +2 +0\nSilent +1 +0 +0 +1\n/,
   );
@@ -181,7 +183,7 @@ test('says which destinations need an approval, as far as the config can tell', 
   expect(out).toMatch(/AT \(UTC\) +LONGEST WAIT +GATE\n/);
   expect(out).toMatch(/slack +C0SANDBOX01 .* open\n/);
   expect(out).toMatch(/webhook .* needs approval\n/);
-  expect(out).toContain('this asks no Redis who is approved');
+  expect(out).toContain('A backtest does not know what is approved already');
 });
 
 test('says what the mute windows of the config would have hidden', async () => {

@@ -56,7 +56,7 @@ test('moved back, history is read that was not, and nothing is told twice', asyn
   const console = await openConsole(world);
   const set = await console.run('cursor', 'set', '--protocol', 'Vault', '--source', 'inspections', '--to', '6h');
   expect(set.code).toBe(0);
-  expect(set.out).toMatch(/inspections of Vault .*; before: [\s\S]*not sent twice/);
+  expect(set.out).toMatch(/inspections of Vault .*; before: [\s\S]*are not sent again/);
   await until('the old one arrives', () => world.books.arrivalsOf(old.txHash).length === 2);
   world.critical('Vault');
   await until('and a new one', () => world.books.count() === 10);
@@ -64,7 +64,7 @@ test('moved back, history is read that was not, and nothing is told twice', asyn
   for (const { txHash } of others) expect(world.books.arrivalsOf(txHash)).toEqual([]);
 });
 
-test('ask before something is skipped, or sent again because the books have forgotten it', async () => {
+test('ask before something is skipped, or sent again because the ledger has forgotten it', async () => {
   const world = await startWorld({ names: ['Vault'], kinds: ['webhook'] });
   world.critical('Vault');
   const daemon = await world.start();
@@ -78,9 +78,12 @@ test('ask before something is skipped, or sent again because the books have forg
 
   expect(await set('--to', '0s')).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/skips what was written after.*--yes/),
+    err: expect.stringMatching(/skips items written after.*--yes/),
   });
-  expect(await set('--to', '40d')).toMatchObject({ code: 1, err: expect.stringMatching(/sends again .* 35 days ago/) });
+  expect(await set('--to', '40d')).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/sends alerts again .* 35 days ago/),
+  });
   console.answer('n');
   expect(await set('--to', '0s')).toMatchObject({ code: 1, err: expect.stringContaining('nothing was done') });
   expect(await set('--to', '2126-01-01')).toMatchObject({ code: 1, err: expect.stringContaining('future') });

@@ -85,13 +85,13 @@ test('that the config lets through stay open, whatever is taken back', async () 
   expect(await console.run('destinations', 'revoke', 'C0SANDBOX01')).toMatchObject({
     code: 1,
     err: expect.stringContaining(
-      'slack C0SANDBOX01 fits destinations.allow and is sent to all the same; take it out there',
+      'slack C0SANDBOX01 fits destinations.allow, so it still gets alerts; change that in the config',
     ),
   });
   await console.run('destinations', 'approve', 'C0OWN00001');
   expect(await console.run('destinations', 'revoke', 'C0OWN00001')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('slack C0OWN00001 is named by the config itself and is sent to all the same'),
+    err: expect.stringContaining('slack C0OWN00001 is named by the config itself, so it still gets alerts'),
   });
   const [inspection] = world.critical('Vault');
   await until('it arrives there', () => world.books.arrivalsOf(inspection?.txHash ?? '').includes('slack C0OWN00001'));
@@ -106,7 +106,7 @@ test('once revoked are approved by name alone', async () => {
   });
   expect(await console.run('destinations', 'revoke', 'C0SANDBOX01')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('slack C0SANDBOX01 is revoked already; --drop gives up what waits for it'),
+    err: expect.stringContaining('slack C0SANDBOX01 is revoked already; --drop gives up the alerts that wait for it'),
   });
   const leftOut = expect.stringMatching(
     /slack C0SANDBOX01 was revoked and is left out; by its name: tocsin destinations approve slack-\w+\n/,

@@ -104,7 +104,9 @@ test('of the config are listed while they are open, and can be ended', async () 
   world.critical('Vault');
   await world.delivered();
   await until('it hides one', async () => (await console.json<Mute[]>('mute', 'list'))[0]?.hid === 1);
-  expect((await console.run('mute', 'end', window?.id ?? '')).out).toContain('tells what it hid: 1 so far');
+  expect((await console.run('mute', 'end', window?.id ?? '')).out).toContain(
+    'will report the alerts that it hid: 1 so far',
+  );
   const [after] = world.critical('Vault');
   await until('it holds no more', () => world.books.arrivalsOf(after?.txHash ?? '').length === 2);
   expect(await console.json<Mute[]>('mute', 'list')).toEqual([]);

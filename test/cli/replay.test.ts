@@ -105,7 +105,7 @@ test('waits in the queue for a daemon, and does not repeat what is on its way', 
   const first = await console.run('replay', '--since', '30m');
   expect(first).toMatchObject({ code: 0, err: expect.stringContaining('no daemon sends webhook at present') });
   expect((await console.run('replay', '--since', '30m')).out).toBe(
-    '2 alerts: 0 deliveries queued as replays; 2 were on their way already and are not sent twice\n',
+    '2 alerts: 0 deliveries queued as replays; 2 were waiting already and are not sent twice\n',
   );
   await world.start();
   await until('the replays arrive', () => webhooks(world).length === 4);

@@ -50,7 +50,7 @@ test.concurrent('a second signal forces the end', async ({ onTestFinished: onFin
   daemon.signal('SIGTERM');
   await until(
     'it is stopping',
-    () => daemon.log('stopping: what is being sent may end, the rest waits in the queue').length > 0,
+    () => daemon.log('stopping: running sends may finish, the rest stays queued').length > 0,
   );
   daemon.signal('SIGTERM');
   expect(await daemon.ended).toBe(143);

@@ -36,6 +36,9 @@ test('says what is held or muted where the sample was delivered', async () => {
   for (const line of muted) {
     expect(line).toMatch(/: delivered in .*; but alerts for it are muted until .* UTC: an upgrade \(mute-\w+\)$/);
   }
+  const printed = await console.json<{ state: string; withheld?: string }[]>('test', '--protocol', 'Vault');
+  expect(printed).toHaveLength(4);
+  for (const { withheld } of printed) expect(withheld).toMatch(/^alerts for it are muted until .* \(mute-\w+\)$/);
 });
 
 test('one that does not arrive breaks nothing, and it is said where to look for it', async () => {
@@ -44,7 +47,8 @@ test('one that does not arrive breaks nothing, and it is said where to look for 
   const { code, out } = await console.run('test', '--channel', 'webhook', '--to', to, '--timeout', '1s');
   expect(code).toBe(75);
   const [, id = ''] =
-    /^webhook 127\.0\.0\.1:9\/\S+: waiting: .*refuses.*\nstill tried: tocsin trace (\w+)\n$/.exec(out) ?? [];
+    /^webhook 127\.0\.0\.1:9\/\S+: waiting: .*refuses.*\nthe daemon keeps trying: tocsin trace (\w+)\n$/.exec(out) ??
+    [];
   await until(
     'it was tried some more',
     async () => {

@@ -34,30 +34,30 @@ test('the item first, each text on one line of its own', () => {
   read         2026-11-20 10:07:40.500 UTC
   alert        ${'a'.repeat(32)}
 
-  no destination is noted for it
+  it had no destination
 `);
 });
 
 test('what is on its way says whether it was tried', () => {
-  expect(render(delivery({}))).toContain(
-    'slack C1: on its way, not tried yet\n    delivery msg_1, destination slack-1\n',
-  );
+  expect(render(delivery({}))).toContain('slack C1: waiting, not tried yet\n    delivery msg_1, destination slack-1\n');
   const attempt = { at: '2026-11-20T10:08:00.000Z', outcome: 'retrying', durationMs: 3 } as const;
-  expect(render(delivery({ attempts: [attempt] }))).toContain('slack C1: on its way\n');
+  expect(render(delivery({ attempts: [attempt] }))).toContain('slack C1: waiting for the next try\n');
 });
 
 test('what is on its way says what it waits for, where that is not its first try', () => {
   expect(render(delivery({ waitsFor: 'approval' }))).toContain(
-    'slack C1: held since 2026-11-20 10:08:00.000 UTC: not approved; tocsin destinations approve slack-1\n',
+    'slack C1: held since 2026-11-20 10:08:00.000 UTC: the destination is not approved; tocsin destinations approve slack-1\n',
   );
-  expect(render(delivery({ waitsFor: 'turn' }))).toContain('slack C1: gathered: waits for its turn\n');
+  expect(render(delivery({ waitsFor: 'turn' }))).toContain(
+    'slack C1: in a batch with others, until its destination can take it\n',
+  );
 });
 
 test('what was told with an inspection names it, until it is sent by itself', () => {
   const other = 'b'.repeat(32);
   const told = delivery({ state: 'delivered', with: other });
-  expect(render(told)).toContain(`slack C1: told with inspection alert ${other}\n`);
-  expect(render({ ...told, state: 'waiting' })).toContain('slack C1: on its way, not tried yet\n');
+  expect(render(told)).toContain(`slack C1: not sent: alert ${other} of the inspection covers it\n`);
+  expect(render({ ...told, state: 'waiting' })).toContain('slack C1: waiting, not tried yet\n');
 });
 
 test('attempts and what was done by hand stand in order of time, with all that is known of them', () => {
@@ -81,7 +81,7 @@ test('attempts and what was done by hand stand in order of time, with all that i
     }),
   );
   expect(text.split('\n').slice(-5)).toEqual([
-    '    2026-11-20 10:08:00.000 UTC  failed, to be tried again, 10000 ms; retry (ETIMEDOUT): no answer within 10 s; maybe delivered: it was sent, and no receipt came',
+    '    2026-11-20 10:08:00.000 UTC  failed, will be tried again, 10000 ms; retry (ETIMEDOUT): no answer within 10 s; maybe delivered: it was sent, but no answer came',
     '    2026-11-20 10:08:05.000 UTC  failed for good, 5 ms; unknown',
     '    2026-11-20 10:08:30.000 UTC  retried by hand',
     '    2026-11-20 10:09:00.000 UTC  delivered, as a replay, 7 ms; message id 17.5',

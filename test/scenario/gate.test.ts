@@ -115,7 +115,7 @@ test('an approval that another daemon knows before it is restarted, and what is 
   const retry = await console.run('dead', 'retry', '--all');
   expect(retry).toMatchObject({
     code: 0,
-    out: '2 queued, held until approved\n',
+    out: '2 held until approved\n',
     err: expect.stringContaining(`destinations approve ${hook?.id}`),
   });
   await until('it waits again', async () => (await list()).find(({ id }) => id === hook?.id)?.waiting === 2);

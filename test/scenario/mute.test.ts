@@ -59,7 +59,7 @@ test('what is muted is told when the mute ends, to the people who missed it, by 
 
   expect(await console.run('mute', 'end', mute.id)).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/ended; a daemon tells what it hid: 4 so far\n$/),
+    out: expect.stringMatching(/ended; a daemon will report the alerts that it hid: 4 so far\n$/),
   });
   const told = await ended(world, 3);
   expect(told.map(({ kind }) => kind).toSorted()).toEqual(['email', 'slack', 'telegram']);
