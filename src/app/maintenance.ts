@@ -28,7 +28,7 @@ export interface MaintenanceDependencies {
   now(): number;
 }
 
-const TEND_EVERY_MS = 15_000;
+const ROUND_EVERY_MS = 15_000;
 const FIRST_LIST_RETRY_MS = 1000;
 const LONGEST_LIST_RETRY_MS = 10_000;
 
@@ -36,7 +36,7 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, unde
 
 /** Names what readiness depends on, before anything of it is known. */
 export const expectHealth = (health: Health, { poll, services, channels }: Config): void => {
-  health.expect('redis', { provenWithinMs: 4 * TEND_EVERY_MS });
+  health.expect('redis', { provenWithinMs: 4 * ROUND_EVERY_MS });
   const provenWithinMs = 4 * poll.interval + LONGEST_LIST_RETRY_MS + 30_000;
   for (const { name } of services) health.expect(`service:${name}`, { provenWithinMs });
   for (const kind of Object.keys(channels)) health.expect(`channel:${kind}`);
@@ -86,9 +86,9 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
   const rounds = async (): Promise<void> => {
     while (!stopping.aborted) {
       await round().catch((error: unknown) => {
-        if (!stopping.aborted) log.error({ err: error }, 'looking after the daemon failed; trying again');
+        if (!stopping.aborted) log.error({ err: error }, 'a round of maintenance failed; trying again');
       });
-      await pause(TEND_EVERY_MS, stopping);
+      await pause(ROUND_EVERY_MS, stopping);
     }
   };
 

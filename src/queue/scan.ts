@@ -32,9 +32,8 @@ interface Written {
   gathering?: number;
 }
 
-export const createJobScan = (redis: RedisClient, prefix: string): JobScan => {
+const createJobReader = (redis: RedisClient, prefix: string) => {
   const keys = new QueueKeys(prefix);
-  const batches = batchKeys(prefix);
 
   /** In one transaction, or a job that moves from one list to another meanwhile would be missed. */
   const jobIds = async (kind: ChannelKind): Promise<string[]> => {
@@ -50,6 +49,13 @@ export const createJobScan = (redis: RedisClient, prefix: string): JobScan => {
     return data.flatMap((json) => json ?? []);
   };
 
+  return { jobIds, dataOf };
+};
+
+/** Gives the deliveries of a job, by their keys. */
+const createDeliveriesOf = (redis: RedisClient, prefix: string) => {
+  const batches = batchKeys(prefix);
+
   /** The alerts of a batch: sealed, or still open under its number. */
   const batchedIn = async (destination: string, batch: number): Promise<string[]> => {
     const [count, sealed, open] = await Promise.all([
@@ -60,12 +66,17 @@ export const createJobScan = (redis: RedisClient, prefix: string): JobScan => {
     return count === String(batch) ? [...sealed, ...open] : sealed;
   };
 
-  const deliveriesOf = async (json: string): Promise<string[]> => {
+  return async (json: string): Promise<string[]> => {
     const { destination: { id = '' } = {}, alerts = [], gathering } = JSON.parse(json) as Written;
     const ids = alerts.map((alert) => alert.id ?? '');
     if (gathering !== undefined) ids.push(...(await batchedIn(id, gathering)));
     return ids.map((alert) => deliveryKey({ alert, destination: id }));
   };
+};
+
+export const createJobScan = (redis: RedisClient, prefix: string): JobScan => {
+  const { jobIds, dataOf } = createJobReader(redis, prefix);
+  const deliveriesOf = createDeliveriesOf(redis, prefix);
 
   /** Removes from `missing` what has a job. */
   const search = async (kind: ChannelKind, missing: Map<string, unknown>): Promise<void> => {
