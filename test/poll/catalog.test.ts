@@ -20,7 +20,7 @@ const setUp = () => {
     });
   const catalog = open();
   const assets = async () => (await open().protocols('main')).get('Vault')?.assets;
-  return { redis, prefix, listed, catalog, assets };
+  return { redis, prefix, listed, catalog, open, assets };
 };
 
 test('assets stay over listings without them, and change with the next that has them', async () => {
@@ -66,4 +66,51 @@ test('a listing of assets that fails changes nothing', async () => {
   });
   await expect(failing.refreshAssets('main', never)).rejects.toThrow('too large');
   expect([...(await failing.protocols('main')).keys()]).toEqual(['Vault', 'Bridge']);
+});
+
+test('a protocol that listings lack is polled until the third one in a row', async () => {
+  const { listed, catalog } = setUp();
+  await catalog.refresh('main', never);
+  listed.names = ['Bridge', 'Farm'];
+  const names = async () => [...(await catalog.protocols('main')).keys()].toSorted();
+  expect(await catalog.refresh('main', never)).toEqual({ added: ['Farm'], removed: [], missing: ['Vault'] });
+  expect(await catalog.refresh('main', never)).toEqual({ added: [], removed: [], missing: ['Vault'] });
+  expect(await names()).toEqual(['Bridge', 'Farm', 'Vault']);
+  expect(await catalog.refresh('main', never)).toEqual({ added: [], removed: ['Vault'], missing: [] });
+  expect(await names()).toEqual(['Bridge', 'Farm']);
+});
+
+test('a new protocol is owed since the listing before, the first ones since the first question', async () => {
+  const { redis, prefix } = openTestRedis();
+  const time = { now: 1000 };
+  const names = ['Vault'];
+  const catalog = createCatalog({
+    redis,
+    prefix,
+    list: async () => {
+      if (time.now === 1000) throw new Error('not yet');
+      return names.map(protocolOf);
+    },
+    isIncluded: (name) => name !== 'Hidden',
+    now: () => time.now,
+  });
+  const owedSince = async (protocol: string) => (await catalog.protocolOf({ service: 'main', protocol }))?.owedSince;
+  await expect(catalog.refresh('main', never)).rejects.toThrow('not yet');
+  time.now = 2000;
+  await catalog.refresh('main', never);
+  expect(await owedSince('Vault')).toBe(1000);
+  time.now = 3000;
+  names.push('Farm', 'Hidden');
+  await catalog.refresh('main', never);
+  expect([await owedSince('Vault'), await owedSince('Farm')]).toEqual([1000, 2000]);
+  expect([...(await catalog.protocols('main')).keys()]).toEqual(['Vault', 'Farm']);
+});
+
+test('what Redis lost is put back from memory, for every daemon', async () => {
+  const { redis, prefix, catalog, open } = setUp();
+  await catalog.refresh('main', never);
+  await redis.del(`${prefix}:catalog:main`);
+  expect([...(await open().protocols('main')).keys()]).toEqual([]);
+  expect([...(await catalog.protocols('main')).keys()]).toEqual(['Vault', 'Bridge']);
+  expect([...(await open().protocols('main')).keys()]).toEqual(['Vault', 'Bridge']);
 });
