@@ -171,8 +171,11 @@ test('what no trigger asks for is wanted by nobody', async () => {
   await until('one has come', () => world.sandbox.received().length === 1);
   const console = await openConsole(world);
   const found = await until('all are read', async () => {
-    const report = await console.json<Printed>('audit');
-    return report.unaudited.length === 0 && report.totals.unread === 0 ? report : undefined;
+    const { code, out } = await console.run('audit', '--json');
+    // 75: a protocol that no sweep has read to the end is not compared yet.
+    if (code === 75) return undefined;
+    const report = JSON.parse(out) as Printed;
+    return report.totals.unread === 0 ? report : undefined;
   });
   expect(found).toMatchObject({ balanced: true, totals: { listed: 3, delivered: 1, unwanted: 2 } });
 });
