@@ -107,13 +107,8 @@ const receiptOf = ({ messageId, serverMessageId }: SentInfo): Receipt => ({
   ),
 });
 
-const create = (config: EmailConfig): Channel<MailBody> => {
-  const { smtp, from, timeout } = config;
-  const peer = `${smtp.host}:${smtp.port}`;
-  const scrub = createScrubber(mailSecrets(smtp));
-  const pool = openPool(config);
-
-  /** The text stream of each mail in flight, by its signal: it alone tells whether the text had left us when an answer is lost. */
+/** The text stream of each mail in flight, by its signal: it alone tells whether the text had left us when an answer is lost. */
+const trackTexts = (pool: ReturnType<typeof openPool>): WeakMap<AbortSignal, Readable> => {
   const texts = new WeakMap<AbortSignal, Readable>();
   pool.use('stream', (mail, done) => {
     const { signal } = mail.data;
@@ -123,6 +118,16 @@ const create = (config: EmailConfig): Channel<MailBody> => {
     });
     done();
   });
+  return texts;
+};
+
+const create = (config: EmailConfig): Channel<MailBody> => {
+  const { smtp, from, timeout } = config;
+  const peer = `${smtp.host}:${smtp.port}`;
+  const scrub = createScrubber(mailSecrets(smtp));
+  const pool = openPool(config);
+
+  const texts = trackTexts(pool);
 
   const attempt = async <T>(signal: AbortSignal, run: (bounded: AbortSignal) => Promise<T>): Promise<T> => {
     if (signal.aborted) throw networkFailure({ name: 'AbortError' }, peer, false);
