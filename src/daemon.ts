@@ -1,16 +1,14 @@
 /** The composition root: opens everything in order, hands each part what it needs, and closes in reverse. */
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { openAuditor } from './app/audit.ts';
 import { openDelivery } from './app/deliver.ts';
 import { openDispatch } from './app/dispatch.ts';
 import { createLifecycle, type Lifecycle } from './app/lifecycle.ts';
 import { expectHealth, startMaintenance } from './app/maintenance.ts';
+import { openStore } from './app/open-store.ts';
 import { openReading } from './app/poll.ts';
 import { createRechecking } from './app/recheck.ts';
-import { openOwnRedis } from './app/redis.ts';
 import { isReview } from './app/schedule.ts';
-import { createStore } from './app/store.ts';
 import type { Config } from './config/schema.ts';
 import { createAuditJob, createAuditMarks } from './features/audit/job.ts';
 import { createRouteReview } from './features/routes/review.ts';
@@ -19,10 +17,7 @@ import { refreshGauges } from './features/status/gauges.ts';
 import { createStatus } from './features/status/status.ts';
 import { createHealth } from './ops/health.ts';
 import { createMetrics } from './ops/metrics.ts';
-import { createOutages } from './ops/outages.ts';
 import { createOpsServer } from './ops/server.ts';
-import { createMirror } from './poll/mirror.ts';
-import { checkRedis } from './redis/check.ts';
 import { version } from './version.ts';
 
 export interface DaemonDependencies {
@@ -53,22 +48,6 @@ interface Context extends Required<DaemonDependencies> {
   stopping: AbortSignal;
   fail(reason: string): void;
 }
-
-/** Opens Redis and everything that is kept in it. */
-const openStore = async ({ config, log, now, lifecycle, stopping, fail }: Context) => {
-  const { redis, prefix, lost, close } = await openOwnRedis(config, log, stopping);
-  lifecycle.onStop('redis', close);
-  void lost.then((end) => fail(end.reason === 'lost' ? end.message : 'the embedded Redis has ended'));
-  for (const { name, message } of await checkRedis(redis)) log.warn({ finding: name }, message);
-  const outages = createOutages(log, now);
-  const onError = (queue: string, error: Error): void => outages.failed('queue', queue, error);
-  const store = createStore({ redis, prefix, onError, now });
-  lifecycle.onStop('queues', store.close);
-  const mirror = createMirror(join(config.dataDir, 'state.json'));
-  const unusable = await mirror.load();
-  if (unusable !== undefined) log.error({ reason: unusable }, 'the state file cannot be used; going on without it');
-  return { store, outages, mirror };
-};
 
 /** Opens the verbs and features, each with what it needs; nothing runs yet. */
 const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnType<typeof openStore>>) => {

@@ -146,12 +146,6 @@ const FILE_ROWS: Record<string, readonly string[]> = {
 /** Only these rows may know the whole `Store`; everything else declares the few functions it needs. */
 const KNOW_THE_STORE = ['app/', 'cli/'];
 
-/** What still breaks the table: it only gets shorter. */
-const NOT_YET: readonly string[] = ['daemon.ts -> app/store.ts'];
-
-/** Circles that still are, each as its files. */
-const NOT_YET_CIRCLES: readonly string[] = [];
-
 const isAllowedBy = (allowed: readonly string[], { to, typeOnly }: Import): boolean =>
   allowed
     .filter((entry) => typeOnly || !entry.startsWith('type '))
@@ -201,26 +195,21 @@ describe('the tree', () => {
     expect(IMPORTS.filter(isLost).map(pairOf)).toEqual([]);
   });
 
-  test('every folder has a row', () => {
-    expect([...new Set(FILES.map(rowOf))].filter((row) => !(row in ROWS))).toEqual([]);
+  test('every folder has a row, and every row a folder', () => {
+    const folders = new Set(FILES.map(rowOf));
+    expect([...folders].filter((row) => !(row in ROWS))).toEqual([]);
+    expect(Object.keys(ROWS).filter((row) => !folders.has(row))).toEqual([]);
   });
 
   test('every row imports only what the table allows, types too', () => {
     const broken = IMPORTS.filter((one) => !isAllowed(one)).map(pairOf);
-    expect([...new Set(broken)].filter((pair) => !NOT_YET.includes(pair))).toEqual([]);
+    expect([...new Set(broken)]).toEqual([]);
   });
 
   test('only the composition and the commands know the whole store', () => {
     const knowing = IMPORTS.filter(({ to }) => to === 'app/store.ts');
     const broken = knowing.filter(({ from }) => !KNOW_THE_STORE.includes(rowOf(from))).map(pairOf);
-    expect(broken.filter((pair) => !NOT_YET.includes(pair))).toEqual([]);
-  });
-
-  test('what is not yet as the table says is still so: otherwise its line goes', () => {
-    const isBroken = (one: Import): boolean =>
-      !isAllowed(one) || (one.to === 'app/store.ts' && !KNOW_THE_STORE.includes(rowOf(one.from)));
-    const broken = new Set(IMPORTS.filter(isBroken).map(pairOf));
-    expect(NOT_YET.filter((pair) => !broken.has(pair))).toEqual([]);
+    expect(broken).toEqual([]);
   });
 
   test('the environment is read in one place only', () => {
@@ -236,13 +225,7 @@ describe('the tree', () => {
 
 describe('circles', () => {
   test('no circle of imports, of values or of types', () => {
-    const circles = circlesOf(OWN_IMPORTS);
-    expect(circles.filter((circle) => !NOT_YET_CIRCLES.includes(circle))).toEqual([]);
-    expect(NOT_YET_CIRCLES.filter((circle) => !circles.includes(circle))).toEqual([]);
-  });
-
-  test('no circle of values, however many of types there are', () => {
-    expect(circlesOf(OWN_IMPORTS.filter(({ typeOnly }) => !typeOnly))).toEqual([]);
+    expect(circlesOf(OWN_IMPORTS)).toEqual([]);
   });
 
   test('the list of features has no circle, and no line that nothing needs', () => {

@@ -1,0 +1,36 @@
+/** Opens a daemon's Redis, everything that is kept in it, and the state file beside it. */
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Config } from '../config/schema.ts';
+import { createOutages } from '../ops/outages.ts';
+import { createMirror } from '../poll/mirror.ts';
+import { checkRedis } from '../redis/check.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import { openOwnRedis } from './redis.ts';
+import { createStore } from './store.ts';
+
+export interface OpenStoreDependencies {
+  config: Config;
+  log: Logger;
+  lifecycle: Pick<Lifecycle, 'onStop'>;
+  stopping: AbortSignal;
+  /** Called with the reason when Redis is gone for good. */
+  fail(reason: string): void;
+  now(): number;
+}
+
+export const openStore = async (dependencies: OpenStoreDependencies) => {
+  const { config, log, lifecycle, stopping, fail, now } = dependencies;
+  const { redis, prefix, lost, close } = await openOwnRedis(config, log, stopping);
+  lifecycle.onStop('redis', close);
+  void lost.then((end) => fail(end.reason === 'lost' ? end.message : 'the embedded Redis has ended'));
+  for (const { name, message } of await checkRedis(redis)) log.warn({ finding: name }, message);
+  const outages = createOutages(log, now);
+  const onError = (queue: string, error: Error): void => outages.failed('queue', queue, error);
+  const store = createStore({ redis, prefix, onError, now });
+  lifecycle.onStop('queues', store.close);
+  const mirror = createMirror(join(config.dataDir, 'state.json'));
+  const unusable = await mirror.load();
+  if (unusable !== undefined) log.error({ reason: unusable }, 'the state file cannot be used; going on without it');
+  return { store, outages, mirror };
+};
