@@ -37,16 +37,16 @@ export const unreadText = ({ skipped, stranded, problems, unread }: ReplayCounts
     .map((line) => `tocsin: ${line}\n`)
     .join('');
 
-const itemsText = (forwarded: readonly ReplayedAlert[]): string =>
-  renderTable<ReplayedAlert>(forwarded, [
+const itemsText = (replayed: readonly ReplayedAlert[]): string =>
+  renderTable<ReplayedAlert>(replayed, [
     { head: 'written (UTC)', cell: ({ alert }) => clock(alert.at) },
     { head: 'protocol', shrinks: true, cell: ({ alert }) => alert.protocol },
     { head: 'item', cell: ({ alert }) => alert.txHash ?? alert.itemId },
     { head: 'to', isNumber: true, cell: ({ routes }) => routes.destinations.length },
   ]);
 
-const destinationsText = (forwarded: readonly ReplayedAlert[]): string => {
-  const all = forwarded.flatMap(({ routes }) => routes.destinations);
+const destinationsText = (replayed: readonly ReplayedAlert[]): string => {
+  const all = replayed.flatMap(({ routes }) => routes.destinations);
   const rows = [...Map.groupBy(all, ({ id }) => id).values()].flatMap((each) => {
     const [first] = each;
     return first ? [{ ...first, alerts: each.length }] : [];
@@ -62,8 +62,8 @@ const destinationsText = (forwarded: readonly ReplayedAlert[]): string => {
 };
 
 /** Ends with a line feed; empty where nothing would be sent. */
-export const dryRunText = (forwarded: readonly ReplayedAlert[]): string => {
-  const sent = forwarded
+export const dryRunText = (replayed: readonly ReplayedAlert[]): string => {
+  const sent = replayed
     .filter(({ routes }) => routes.destinations.length > 0)
     .toSorted((a, b) => a.alert.at.localeCompare(b.alert.at));
   if (sent.length === 0) return '';

@@ -60,9 +60,9 @@ const progressText = ({ done, of, counts }: ReplayProgress): string =>
 type Run = Pick<Parameters<typeof replayHistory>[0], 'config' | 'history' | 'onProgress'> & { plan: ReplayPlan };
 
 const rehearse = async ({ plan, ...run }: Run) => {
-  const forwarded: ReplayedAlert[] = [];
-  const counts = await replayHistory({ ...run, onReplayed: (each) => forwarded.push(each) }, plan);
-  return { counts, forwarded };
+  const replayed: ReplayedAlert[] = [];
+  const counts = await replayHistory({ ...run, onReplayed: (each) => replayed.push(each) }, plan);
+  return { counts, replayed };
 };
 
 const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<ReplayCounts> => {
@@ -105,11 +105,11 @@ export const replay = async (options: ReplayOptions, context: CommandContext): P
   try {
     const plan = { protocols: await history.protocols(options.protocol), period, ...(to ? { to } : {}) };
     const run = { config, history, plan, onProgress: (each: ReplayProgress) => progress.tell(progressText(each)) };
-    const { counts, forwarded } =
-      options.dryRun === true ? await rehearse(run) : { counts: await send(run, context), forwarded: undefined };
+    const { counts, replayed } =
+      options.dryRun === true ? await rehearse(run) : { counts: await send(run, context), replayed: undefined };
     progress.end();
-    if (options.json === true) writeJson(context, { ...counts, ...(forwarded && { items: forwarded.map(plain) }) });
-    else context.write(forwarded ? dryRunText(forwarded) : countsText(counts));
+    if (options.json === true) writeJson(context, { ...counts, ...(replayed && { items: replayed.map(plain) }) });
+    else context.write(replayed ? dryRunText(replayed) : countsText(counts));
     context.warn(unreadText(counts));
     if (isNothing(counts)) throw new UsageError('nothing to forward');
     return counts.unread.length === 0 ? EXIT.done : EXIT.mistake;

@@ -42,50 +42,49 @@ export interface ReplayProgress {
 
 export interface ReplayDependencies {
   config: Config;
-  history: ReturnType<typeof openHistory>;
+  history: Pick<ReturnType<typeof openHistory>, 'read'>;
   /** Enqueues again. Left out: nothing is sent. */
   resend?(parcels: ReturnType<typeof toParcels>, act: 'replayed', nonce: string): Promise<Resent>;
   /** Adds to alerts what helps to decide. Default: nothing is added. */
   withContext?(alerts: readonly Alert[]): Promise<Alert[]>;
   /** Called for every alert. */
-  onReplayed?(forwarded: ReplayedAlert): void;
+  onReplayed?(replayed: ReplayedAlert): void;
   onProgress?(progress: ReplayProgress): void;
   /** Called with the number of deliveries queued so far, each time some were. */
   onQueued?(sent: number): void;
 }
+
+const noCounts = (): ReplayCounts => ({
+  ...{ alerts: 0, sent: 0, held: 0, waiting: 0, delivered: 0, skipped: 0, stranded: 0 },
+  ...{ problems: [], unread: [] },
+});
+
+/** Routes alerts, and counts what becomes of them. */
+const createReplayRouting = (config: Config, to: ReplayPlan['to'], counts: ReplayCounts) => {
+  const settings = routeSettings(config);
+  return (alert: Alert, protocol: HistoryProtocol): ReplayedAlert => {
+    const routes = to ? { destinations: [...to], problems: [] } : routeAlert(alert, protocol, settings);
+    const problems = routes.problems.map((problem) => `${protocol.name}: ${problem}`);
+    counts.alerts += 1;
+    counts.problems = [...new Set([...counts.problems, ...problems])];
+    if (routes.skipped) counts.skipped += 1;
+    else if (routes.destinations.length === 0) counts.stranded += 1;
+    return { alert, routes };
+  };
+};
 
 /** Runs a plan. Replayed alerts keep their identities. */
 export const replayHistory = async (
   { config, history, resend, withContext, onReplayed, onProgress, onQueued }: ReplayDependencies,
   { protocols, period, to }: ReplayPlan,
 ): Promise<ReplayCounts> => {
-  const settings = routeSettings(config);
   const nonce = `replay ${randomUUID()}`;
-  const problems = new Set<string>();
-  const counts: ReplayCounts = {
-    alerts: 0,
-    sent: 0,
-    held: 0,
-    waiting: 0,
-    delivered: 0,
-    skipped: 0,
-    stranded: 0,
-    problems: [],
-    unread: [],
-  };
+  const counts = noCounts();
+  const route = createReplayRouting(config, to, counts);
 
-  const route = (alert: Alert, protocol: HistoryProtocol): ReplayedAlert => {
-    const routes = to ? { destinations: [...to], problems: [] } : routeAlert(alert, protocol, settings);
-    counts.alerts += 1;
-    for (const problem of routes.problems) problems.add(`${protocol.name}: ${problem}`);
-    if (routes.skipped) counts.skipped += 1;
-    else if (routes.destinations.length === 0) counts.stranded += 1;
-    return { alert, routes };
-  };
-
-  const send = async (forwarded: readonly ReplayedAlert[]): Promise<void> => {
+  const send = async (replayed: readonly ReplayedAlert[]): Promise<void> => {
     if (resend === undefined) return;
-    const parcels = toParcels(forwarded.map(({ alert, routes: { destinations } }) => ({ alert, destinations })));
+    const parcels = toParcels(replayed.map(({ alert, routes: { destinations } }) => ({ alert, destinations })));
     const resent = await resend(parcels, 'replayed', nonce);
     counts.sent += resent.sent;
     counts.held += resent.held;
@@ -96,14 +95,13 @@ export const replayHistory = async (
   counts.unread = await history.read(protocols, {
     period,
     onAlerts: async (protocol, alerts) => {
-      const replayed = alerts.map((alert) => ({ ...alert, replay: true }));
-      const told = (await withContext?.(replayed)) ?? replayed;
-      const forwarded = told.map((alert) => route(alert, protocol));
-      for (const each of forwarded) onReplayed?.(each);
-      await send(forwarded);
+      const marked = alerts.map((alert) => ({ ...alert, replay: true }));
+      const enriched = (await withContext?.(marked)) ?? marked;
+      const replayed = enriched.map((alert) => route(alert, protocol));
+      for (const each of replayed) onReplayed?.(each);
+      await send(replayed);
     },
     onRead: (_protocol, _source, done, of) => onProgress?.({ done, of, counts }),
   });
-  counts.problems = [...problems];
   return counts;
 };

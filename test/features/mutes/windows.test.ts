@@ -154,7 +154,9 @@ describe('in any zone, at any time', () => {
         const [opened, shuts] = [Date.parse(mute.from), Date.parse(mute.until)];
         expect(opened <= now && now < shuts).toBe(true);
         expect(muteOfWindow(window, opened)?.id).toBe(mute.id);
-        expect(muteOfWindow(window, shuts - 1)?.id).toBe(mute.id);
+        // A skipped hour may open the next occurrence before this one shuts: then that one holds.
+        const last = muteOfWindow(window, shuts - 1);
+        expect(last?.id === mute.id || Date.parse(last?.from ?? '') > opened).toBe(true);
         expect(muteOfWindow(window, shuts)?.id).not.toBe(mute.id);
         expect(muteOfWindow(window, opened - 1)?.id).not.toBe(mute.id);
         const nominal = (to > from ? to - from : to - from + 1440) * 60_000;

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { currentOutages, outageSentence } from '../../../src/features/outages/current.ts';
+import { createOutageStore } from '../../../src/features/outages/store.ts';
+import { destinationOf } from '../../support/alerts.ts';
+import { openTestRedis } from '../../support/redis.ts';
+
+const SLACK = destinationOf('slack', 'C1', 'C1');
+const MAIL = destinationOf('email', 'a@example.com', 'a@example.com');
+const OUTAGE = { since: '2026-11-20T12:00:00.000Z', reason: 'retry', message: 'it timed out', told: [] } as const;
+
+test('names broken senders first and then broken destinations; those that work are left out', async () => {
+  const { redis, prefix } = openTestRedis();
+  const outages = createOutageStore(redis, prefix);
+  expect(await currentOutages(outages, [SLACK, MAIL])).toEqual([]);
+  await outages.note(MAIL.id, { ...OUTAGE, told: [] });
+  await outages.note('sender-slack', { ...OUTAGE, message: 'the token is revoked', told: [] });
+  const found = await currentOutages(outages, [SLACK, MAIL]);
+  expect(found.map(({ id, kind }) => [id, kind])).toEqual([
+    ['sender-slack', 'slack'],
+    [MAIL.id, 'email'],
+  ]);
+  expect(found.map(outageSentence)).toEqual([
+    'everything by slack takes no alerts since 2026-11-20T12:00:00.000Z: the token is revoked',
+    'email a@example.com takes no alerts since 2026-11-20T12:00:00.000Z: it timed out',
+  ]);
+});
