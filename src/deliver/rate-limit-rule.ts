@@ -30,7 +30,7 @@ export interface RateState {
   readonly rest: number;
   /** How many digests have followed each other. */
   readonly rests: number;
-  /** The latest slots, newest first, as many as `perMinute` looks back at. */
+  /** The latest slots, newest first: those of the last minutes, at most as many as `perMinute` allows. */
   readonly latest: readonly number[];
 }
 
@@ -64,6 +64,13 @@ const windowOf = ({ perMinute }: Rate) => {
   return { count, length: Math.ceil((count * MINUTE_MS) / perMinute) + MARGIN_MS };
 };
 
+/**
+ * The newest slot, and those of the last two minutes: no others limit anything, not even after a change of the config or
+ * by the clock of another daemon. Without this a quiet destination would read and write a whole minute's slots each time.
+ */
+const recent = (latest: readonly number[], now: number): readonly number[] =>
+  latest.filter((at, index) => index === 0 || at > now - 2 * MINUTE_MS - MARGIN_MS);
+
 const slotAt = (at: number, { shift }: RateState): Slot => ({ at: Math.ceil(at), shift });
 
 /** The next free moment, and the state when it is taken. */
@@ -77,7 +84,7 @@ const next = (state: RateState, now: number, rate: Rate): { state: RateState; at
     window && oldest !== undefined ? oldest + window.length : now,
   );
   const tat = cell ? Math.max(at, state.tat) + cell.interval : state.tat;
-  const latest = window ? [at, ...state.latest.slice(0, window.count - 1)] : state.latest;
+  const latest = window ? [at, ...recent(state.latest, now).slice(0, window.count - 1)] : state.latest;
   return { state: { ...state, tat, latest }, at };
 };
 

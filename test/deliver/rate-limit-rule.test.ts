@@ -52,6 +52,25 @@ describe('a slot', () => {
     expect(state).toEqual(copy);
   });
 
+  test('that limits nothing any more is forgotten, the newest excepted', () => {
+    const rate = { perMinute: 600 };
+    const { slots, state } = slotsOf(
+      rate,
+      times(1000).map((_, n) => n * 1000),
+    );
+    expect(slots.slice(-2)).toEqual([998_000, 999_000]);
+    expect(state.latest).toHaveLength(121);
+    expect(reserve(state, 9_000_000, rate).state.latest).toEqual([9_000_000, 999_000]);
+  });
+
+  test('is not forgotten while it limits: a burst, and a rate that becomes slower', () => {
+    const rate = { perMinute: 100 };
+    const { state } = slotsOf(rate, [...times(100), 60_499, 60_500]);
+    expect(state.latest.slice(0, 3)).toEqual([60_500, 60_500, 0]);
+    const { slots } = slotsOf({ perMinute: 0.1 }, [200_000, 300_000], slotsOf(rate, [0, 150_000]).state);
+    expect(slots).toEqual([750_500, 1_351_000]);
+  });
+
   test('is taken only where it is near', () => {
     const rate = { perSecond: 1 };
     const { state } = slotsOf(rate, [0]);
