@@ -39,24 +39,12 @@ const VERIFY_MS = 5000;
 
 export const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
   const { config, store, scrub, onAttempt, onDead, onBroken, onRecovered, onMoved, isStopping, now } = dependencies;
-  const {
-    ledger,
-    dead,
-    disabled,
-    destinationStats,
-    rateLimiter,
-    circuits,
-    batches,
-    addressChanges,
-    queues,
-    redis,
-    prefix,
-  } = store;
+  const { ledger, disabled, batches, queues } = store;
   const options = config.channels[channel.kind];
   if (!options) throw new Error(`the channel kind '${channel.kind}' is open but not configured`);
   const { paceOf, senderOf } = pacingOf(options);
   const health = createDestinationHealth({
-    circuits,
+    circuits: store.circuits,
     senderOf,
     isSenders: async () => (await channel.isSenderFailure?.(AbortSignal.timeout(VERIFY_MS))) ?? true,
     onBroken,
@@ -68,15 +56,15 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     compose: (parcel, format, at) => channel.compose(parcel, { sentAt: iso(at), format, chains }),
     ...(canBeDisabled(channel.kind) ? { disabled } : {}),
     ledger,
-    deadLetters: dead,
-    destinationStats,
-    sendSlots: createSendSlots({ rateLimiter, paceOf, senderOf, now }),
+    deadLetters: store.dead,
+    destinationStats: store.destinationStats,
+    sendSlots: createSendSlots({ rateLimiter: store.rateLimiter, paceOf, senderOf, now }),
     health,
-    addressChanges,
+    addressChanges: store.addressChanges,
     ...(isBatched(channel.kind)
       ? {
           batching: { batches, enqueueBatch: queues.enqueueBatch },
-          threads: createThreads(redis, prefix, ledger, config.alerts.incidentWindow),
+          threads: createThreads(store.redis, store.prefix, ledger, config.alerts.incidentWindow),
           canAmend: channel.amend !== undefined,
         }
       : {}),

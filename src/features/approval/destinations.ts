@@ -49,8 +49,9 @@ const decisionsOf = (approvals: readonly Decision[], revocations: readonly Decis
 
 const byName = (a: Target, b: Target): number => a.kind.localeCompare(b.kind) || a.label.localeCompare(b.label);
 
-export const createDestinations = (dependencies: DestinationsDependencies) => {
-  const { held, approval, fallback, review, isTrusted, isAllowed } = dependencies;
+/** Lists every destination that is known, each once. */
+const createListing = (dependencies: DestinationsDependencies) => {
+  const { held, fallback, review, isTrusted, isAllowed } = dependencies;
 
   const stateOf = (destination: Destination, decided: Decided | undefined, isHeld: boolean): ApprovalState => {
     if (isTrusted(destination)) return 'config';
@@ -76,7 +77,7 @@ export const createDestinations = (dependencies: DestinationsDependencies) => {
     });
   };
 
-  const list = async (): Promise<KnownDestination[]> => {
+  return async (): Promise<KnownDestination[]> => {
     const [holds, approvals, revocations, disabled] = await Promise.all([
       held.list(),
       held.approvals(),
@@ -95,6 +96,11 @@ export const createDestinations = (dependencies: DestinationsDependencies) => {
     }
     return [...known.values()].sort(byName);
   };
+};
+
+export const createDestinations = (dependencies: DestinationsDependencies) => {
+  const { held, approval } = dependencies;
+  const list = createListing(dependencies);
 
   /** By id or label. Throws a `UsageError` where the name names none, or several. */
   const find = async (name: string): Promise<KnownDestination> => {

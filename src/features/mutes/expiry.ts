@@ -28,12 +28,10 @@ const LOGGED = 200;
 
 const lineOf = ({ id, reason, hid }: StoredMute) => ({ mute: id, reason, hid });
 
-/** Sends reports. All that it gives is undefined where another daemon has reported the mute meanwhile. */
-const createReporter = ({ mutes, announce, log, now, ...dependencies }: MuteExpiryDependencies) => {
-  const fallback = dependencies.fallback.filter(isHuman);
-
-  /** `key` tells the reports of one mute apart. Gives the number of messages. */
-  const send = async (mute: StoredMute, key: string, report: MuteReport, to: readonly Destination[]) => {
+/** Sends a report in as many messages as it needs; gives their number. `key` tells the reports of one mute apart. */
+const createSend =
+  ({ announce, now }: Pick<MuteExpiryDependencies, 'announce' | 'now'>) =>
+  async (mute: StoredMute, key: string, report: MuteReport, to: readonly Destination[]): Promise<number> => {
     const endedAt = Math.min(now(), endOf(mute));
     const messages = muteReportTexts(mute, endedAt, report);
     for (const [index, message] of messages.entries()) {
@@ -41,6 +39,29 @@ const createReporter = ({ mutes, announce, log, now, ...dependencies }: MuteExpi
     }
     return messages.length;
   };
+
+/** Sends what nobody else gets to the fallback; without one it goes to the log. */
+const createFallbackReport = ({ announce, log, now, ...dependencies }: MuteExpiryDependencies) => {
+  const fallback = dependencies.fallback.filter(isHuman);
+  const send = createSend({ announce, now });
+  return async (mute: StoredMute, report: MuteReport): Promise<void> => {
+    const line = { ...lineOf(mute), hid: report.hid };
+    if (fallback.length === 0) {
+      for (const items of chunksOf(report.items, LOGGED)) {
+        log.warn({ ...line, items }, 'a mute has ended, and nobody can be sent the list of what it hid');
+      }
+      return;
+    }
+    // Approvals can change before a second try: another list is another report.
+    const messages = await send(mute, `unread ${report.items.length}`, report, fallback);
+    const to = fallback.map(({ label }) => label);
+    log.info({ ...line, to, messages }, 'a mute has ended; sent the list of what it hid to the fallback');
+  };
+};
+
+/** Both give undefined where another daemon has reported the mute meanwhile. */
+const createReporter = ({ mutes, announce, log, now }: MuteExpiryDependencies) => {
+  const send = createSend({ announce, now });
 
   /** Reports to each person's destination what was hidden from it. Gives the ids of the alerts that are listed. */
   const toPeople = async (mute: StoredMute, people: readonly Destination[]): Promise<Set<string> | undefined> => {
@@ -80,26 +101,13 @@ const createReporter = ({ mutes, announce, log, now, ...dependencies }: MuteExpi
     return { hid: listed.size === 0 ? mute.hid : rest.size + more, items: [...rest.values()], insteadOf };
   };
 
-  const toFallback = async (mute: StoredMute, report: MuteReport): Promise<void> => {
-    const line = { ...lineOf(mute), hid: report.hid };
-    if (fallback.length === 0) {
-      for (const items of chunksOf(report.items, LOGGED)) {
-        log.warn({ ...line, items }, 'a mute has ended, and nobody can be sent the list of what it hid');
-      }
-      return;
-    }
-    // Approvals can change before a second try: another list is another report.
-    const messages = await send(mute, `unread ${report.items.length}`, report, fallback);
-    const to = fallback.map(({ label }) => label);
-    log.info({ ...line, to, messages }, 'a mute has ended; sent the list of what it hid to the fallback');
-  };
-
-  return { toPeople, unlisted, toFallback };
+  return { toPeople, unlisted };
 };
 
 export const createMuteExpiry = (dependencies: MuteExpiryDependencies) => {
   const { mutes, activeMutes, isConfigured, log, now } = dependencies;
   const reporter = createReporter(dependencies);
+  const toFallback = createFallbackReport(dependencies);
 
   /** Closed first, reported second, forgotten last: after a crash the same report is sent under the same identity. */
   const end = async (mute: StoredMute): Promise<void> => {
@@ -114,7 +122,7 @@ export const createMuteExpiry = (dependencies: MuteExpiryDependencies) => {
       const listed = await reporter.toPeople(ended, destinations.filter(isReader));
       const others = destinations.filter((one) => !isReader(one));
       const rest = listed && (await reporter.unlisted(ended, others, listed));
-      if (rest && rest.items.length > 0) await reporter.toFallback(ended, rest);
+      if (rest && rest.items.length > 0) await toFallback(ended, rest);
     }
     await mutes.reported(mute.id, now());
   };

@@ -40,21 +40,26 @@ const createAudience = ({ outages, fallback, routesOf }: OutageNotifierDependenc
   };
 };
 
-export const createOutageNotifier = (dependencies: OutageNotifierDependencies) => {
-  const { outages, ledger, announce, fallback, labelOf, log, now } = dependencies;
+/** Alerts on their way to what is broken. */
+const createWaiting =
+  ({ ledger }: Pick<OutageNotifierDependencies, 'ledger'>) =>
+  async ({ destination, isSender }: Subject): Promise<number> => {
+    const counts = Object.entries(await ledger.waitingByDestination());
+    const own = counts.filter(([id]) => (isSender ? id.startsWith(`${destination.kind}-`) : id === destination.id));
+    return own.reduce((sum, [, count]) => sum + count, 0);
+  };
+
+/** Sends the announcements. Throws where Redis fails. */
+const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
+  const { outages, announce, fallback, labelOf, log, now } = dependencies;
   const audience = createAudience(dependencies);
+  const waitingFor = createWaiting(dependencies);
 
   /** The same key is the same announcement, sent once to each destination. */
   const send = async (about: Announcement, key: string, at: number, message: string, to: readonly Destination[]) => ({
     announcement: await announce({ about, key, message }, at, to),
     told: to.map(({ label }) => label),
   });
-
-  const waitingFor = async ({ destination, isSender }: Subject): Promise<number> => {
-    const counts = Object.entries(await ledger.waitingByDestination());
-    const own = counts.filter(([id]) => (isSender ? id.startsWith(`${destination.kind}-`) : id === destination.id));
-    return own.reduce((sum, [, count]) => sum + count, 0);
-  };
 
   /** Announced once over all daemons, until it works again. */
   const onBroken = async ({ alerts, reason, message, ...subject }: Broken): Promise<void> => {
@@ -93,6 +98,13 @@ export const createOutageNotifier = (dependencies: OutageNotifierDependencies) =
     log.warn({ destination: destination.id, from: destination.label, to: label, ...sent }, 'a destination has moved');
   };
 
+  return { onBroken, onRecovered, onMoved };
+};
+
+export const createOutageNotifier = (dependencies: OutageNotifierDependencies) => {
+  const { log } = dependencies;
+  const { onBroken, onRecovered, onMoved } = createAnnouncements(dependencies);
+
   /** A delivery must not fail because the outage of another destination cannot be announced. */
   const failed =
     (about: Announcement, { id, label }: Destination) =>
@@ -102,8 +114,8 @@ export const createOutageNotifier = (dependencies: OutageNotifierDependencies) =
   return {
     onBroken: (broken: Broken): Promise<void> =>
       onBroken(broken).catch(failed('destination.broken', broken.destination)),
-    onRecovered: (well: Subject): Promise<void> =>
-      onRecovered(well).catch(failed('destination.well', well.destination)),
+    onRecovered: (subject: Subject): Promise<void> =>
+      onRecovered(subject).catch(failed('destination.well', subject.destination)),
     onMoved: (destination: Destination, address: string): Promise<void> =>
       onMoved(destination, address).catch(failed('destination.moved', destination)),
   };

@@ -65,22 +65,20 @@ const inParallel = async <T>(
   if (failed.signal.aborted) throw failed.signal.reason;
 };
 
-/** Opens connections to the services of the config, and to nothing else. */
-export const openHistory = (config: Config, signal: AbortSignal) => {
-  const services = openServices(config, Date.now);
-  const isIncluded = createNameFilter(config.protocols.include, config.protocols.exclude);
-  const { lookback, concurrency } = config.poll;
+/** Reads one protocol's source to the end of the period, or to the end of what the service gives. */
+const createReadOne = (config: Config, services: ReturnType<typeof openServices>) => {
+  const { lookback } = config.poll;
 
-  const pagesOf = ({ protocol: { service, name }, source }: Task, since: number, either: AbortSignal) => {
+  const pagesFrom = ({ protocol: { service, name }, source }: Task, since: number, signal: AbortSignal) => {
     const feed = services.get(service)?.feed;
     if (feed === undefined) throw new Error(`the config has no service '${service}'`);
     return source === 'inspections'
-      ? feed.inspections(name, since, either, true)
-      : feed.notifications([name], since, either, true);
+      ? feed.inspections(name, since, signal, true)
+      : feed.notifications([name], since, signal, true);
   };
 
   /** Reads a little more than the period: the service may filter and sort by another date than an item's own. */
-  const readOne = async (task: Task, { period, onAlerts }: HistoryReading, either: AbortSignal): Promise<void> => {
+  return async (task: Task, { period, onAlerts }: HistoryReading, signal: AbortSignal): Promise<void> => {
     const { protocol, source } = task;
     const track = { service: protocol.service, source, protocol: protocol.name };
     const seen = new Set<string>();
@@ -88,7 +86,7 @@ export const openHistory = (config: Config, signal: AbortSignal) => {
       const isInPeriod = Date.parse(at) >= period.since && Date.parse(at) < period.until;
       return isInPeriod && seen.size < seen.add(id).size;
     };
-    for await (const { items, settledBefore = 0 } of pagesOf(task, period.since - lookback, either)) {
+    for await (const { items, settledBefore = 0 } of pagesFrom(task, period.since - lookback, signal)) {
       const alerts = ownItems(items, track)
         .filter((item) => isWanted(item, config.alerts.assessments))
         .map((item) => toAlert(item, protocol.service, protocol.name, Date.now()))
@@ -97,6 +95,13 @@ export const openHistory = (config: Config, signal: AbortSignal) => {
       if (settledBefore > period.until + lookback) return;
     }
   };
+};
+
+/** Opens connections to the services of the config, and to nothing else. */
+export const openHistory = (config: Config, signal: AbortSignal) => {
+  const services = openServices(config, Date.now);
+  const isIncluded = createNameFilter(config.protocols.include, config.protocols.exclude);
+  const readOne = createReadOne(config, services);
 
   return {
     /** Those that the config includes, by name where one is given. Throws a `UsageError` where there is none. */
@@ -117,7 +122,7 @@ export const openHistory = (config: Config, signal: AbortSignal) => {
       const tasks = protocols.flatMap((protocol) => sources.map((source) => ({ protocol, source })));
       const unread: Unread[] = [];
       let done = 0;
-      await inParallel(tasks, concurrency, signal, async (task, either) => {
+      await inParallel(tasks, config.poll.concurrency, signal, async (task, either) => {
         await readOne(task, reading, either).catch((error: unknown) => {
           if (!isOnes(error)) throw error;
           const { protocol, source } = task;
