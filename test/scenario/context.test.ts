@@ -102,7 +102,7 @@ test('a stored notification of a told transaction reaches nobody, any other ever
   const hash = told?.txHash ?? '';
   const other = `0x${'0f'.repeat(32)}`;
   world.notification('Vault', `Dull echo.\nTransaction: ${hash.toUpperCase().replace('0X', '0x')}`);
-  await until('it is an inspection covers this notification', () => daemon.log('told with its inspection').length > 0);
+  await until('it is covered', () => daemon.log('an inspection covers this notification').length > 0);
   world.notification('Vault', `Half an echo: ${hash} and ${other}`);
   world.notification('Vault', 'The weekly report is ready.');
   await everywhere(world, 'Half an echo');
