@@ -2,36 +2,45 @@
  * The words of Tocsin, as types. This list is the whole glossary: every other file uses these names and no synonyms.
  *
  * What is read
- *   service      the monitoring API behind one key
+ *   service      the monitoring API, as one API key sees it; an entry of `services` in the config
  *   protocol     a named group of contracts there
+ *   inspection   the service's verdict on one transaction: detectors that fired, and an assessment
+ *   notification a message about a protocol that the service keeps (a stored notification)
  *   item         an inspection or a stored notification, as read
+ *   source       inspections or notifications
  *   stream       what one request can read: one protocol's inspections, or the notifications of several protocols
- *   track        one protocol's source behind one key
+ *   track        one source of one protocol of one service; each has a cursor
+ *   page         one answer of the service; dispatch gets the new alerts of one track on it together
  *   cursor       up to where a track's items are durably queued
  *   sweep        a poll that also reads the lookback window again, for late items
  *   catalog      the last good listing of a service's protocols
  *   recheck      reads an inspection again later, to see whether its assessment has changed
+ *   turn         one run of scheduled work, such as a poll; one daemon takes it
  *
  * What is sent
  *   alert        an item that somebody should hear of
  *   follow-up    an alert that says how the assessment of an earlier alert has changed
  *   announcement a message of Tocsin itself, as an alert
+ *   sample       the alert of a test message
+ *   replay       forwards history again, under the same identities
  *   channel kind email, telegram, slack or webhook
  *   destination  one address of a channel kind: a mailbox, a chat, a Slack channel, a URL
  *   sender       the token or mail server that all destinations of a kind share
  *   delivery     one alert on its way to one destination; ends delivered, muted or dead
- *   parcel       the deliveries that one read found for one destination; one job of the queue
- *   attempt      one try of a parcel's message
+ *   parcel       new alerts of one page for one destination; one job of the queue
+ *   attempt      one try to send one message
+ *   handle       how a channel finds a sent message again, to reply to it or to amend it: to change it in place
  *   incident     alerts of one transaction; people get them as one message
  *   digest       one message for more than five incidents
  *
  * What holds it up
  *   routes       the destinations of an alert, by its protocol's channels; without any it is unroutable
  *   mute         hides alerts for a time; when it ends, one report lists what it hid
+ *   mute window  a mute of the config that repeats by the clock
  *   hold         keeps alerts until somebody approves their destination
  *   suppression  mutes and holds together
- *   covered      another alert says the same at the same destination, so no message is sent
- *   fallback     gets alerts that no person has accepted in time, and those that are dead, unroutable or held
+ *   covered      another alert says the same at the same destination, so no message is sent; correlation finds this
+ *   fallback     gets alerts that no human channel has accepted in time, and those that are dead, unroutable or held
  *   send slot    a moment at which a destination's rate limit allows a message
  *   batch        alerts that wait together for a destination's next send slot; sealed when they are sent
  *   circuit      opens after failures in a row: alerts for the destination wait, and single probes go out

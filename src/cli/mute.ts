@@ -1,4 +1,4 @@
-/** `tocsin mute`: silences with a reason and an end. */
+/** `tocsin mute`: mutes (silences), each with a reason and an end. */
 import { randomUUID } from 'node:crypto';
 import type { Mute } from '../alert.ts';
 import { openDestinations } from '../app/approval.ts';

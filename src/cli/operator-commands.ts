@@ -37,17 +37,17 @@ const deadCommands = ({ command, group }: CommandMaker): Command =>
   ]);
 
 const muteCommands = ({ command, group }: CommandMaker): Command =>
-  group('mute', 'silences: alerts that are not sent for a time', [
+  group('mute', 'mutes (silences): for a time, do not send alerts that match', [
     command(
       'add',
-      'mute alerts by protocol, detector and destination: all that are given must fit',
+      'mute alerts by protocol, detector and destination; an alert must match every option given',
       async () => (await import('./mute.ts')).addMute,
     )
       .option('--protocol <glob>', "alerts of these protocols; '*' for all")
-      .option('--detector <glob>', 'inspections in which only detectors fired that fit this')
+      .option('--detector <glob>', 'inspections of which every fired detector matches')
       .option('--destination <id>', 'alerts to this destination: its id or label')
-      .requiredOption('--for <duration>', 'how long, like 2h')
-      .requiredOption('--reason <text>', 'why; recipients read it in the summary when the mute ends')
+      .requiredOption('--for <duration>', 'how long, like 2h; at most mutes.maxLength')
+      .requiredOption('--reason <text>', 'why; recipients read it in the report when the mute ends')
       .addOption(jsonOption()),
     command('list', 'list the mutes that are active now', async () => (await import('./mute.ts')).listMutes)
       .option('--all', 'also mutes that ended in the last seven days')
@@ -108,8 +108,11 @@ const cursorCommands = ({ command, group }: CommandMaker): Command =>
 
 const replayCommand = ({ command }: CommandMaker): Command =>
   command('replay', 'send past alerts again, marked as replayed', async () => (await import('./replay.ts')).replay)
-    .requiredOption('--since <moment>', 'alerts written since then: a date-time, or a duration back like 24h')
-    .option('--until <moment>', 'alerts written before then, likewise; default: now')
+    .requiredOption(
+      '--since <moment>',
+      'alerts that the service wrote since then: a date-time, or a duration back like 24h',
+    )
+    .option('--until <moment>', 'alerts that it wrote before then, in the same form; default: now')
     .option('--protocol <name>', 'only alerts of this protocol')
     .option('--to <kind:address>', "send only there, instead of to the protocols' own channels")
     .option('--dry-run', 'only show what would be sent where')
@@ -121,8 +124,11 @@ const backtestCommand = ({ command }: CommandMaker): Command =>
     'forecast what the present config would have sent for past alerts; sends nothing',
     async () => (await import('./backtest.ts')).backtest,
   )
-    .requiredOption('--since <moment>', 'alerts written since then: a date-time, or a duration back like 7d')
-    .option('--until <moment>', 'alerts written before then, likewise; default: now')
+    .requiredOption(
+      '--since <moment>',
+      'alerts that the service wrote since then: a date-time, or a duration back like 7d',
+    )
+    .option('--until <moment>', 'alerts that it wrote before then, in the same form; default: now')
     .option('--protocol <name>', 'only this protocol')
     .addOption(jsonOption());
 
@@ -130,7 +136,7 @@ export const operatorCommands = (make: CommandMaker): Command[] => [
   make
     .command(
       'trace <id>',
-      'show where an alert went and every attempt; ID: of an inspection, notification, alert or message, or a transaction hash',
+      'show where an alert went, with every attempt; <id> is the id of an inspection, notification, alert or message, or a transaction hash',
       async () => (await import('./trace.ts')).trace,
     )
     .addOption(jsonOption()),

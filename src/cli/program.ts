@@ -33,7 +33,7 @@ const sandboxCommands = ({ command }: CommandMaker): Command[] => [
 const daemonCommands = ({ command }: CommandMaker): Command[] => [
   command(
     'test',
-    'send a sample alert, marked as a test, through the real queue',
+    'send a test message through the real queue, and wait until it is delivered',
     async () => (await import('./test.ts')).test,
   )
     .option('--protocol <name>', "send it to this protocol's channels")
@@ -48,10 +48,14 @@ const daemonCommands = ({ command }: CommandMaker): Command[] => [
   ).addOption(jsonOption()),
   command(
     'audit',
-    'compare what the services list with what was delivered, and queue again what is missing',
+    'compare what the services list with the ledger of deliveries, and queue again what is missing',
     async () => (await import('./audit.ts')).audit,
   )
-    .option('--since <moment>', 'compare what was written since then: a date-time, or a duration back like 24h', '24h')
+    .option(
+      '--since <moment>',
+      'begin with what the service wrote then: a date-time, or a duration back like 24h',
+      '24h',
+    )
     .option('--dry-run', 'only report; queue nothing again')
     .addOption(jsonOption()),
 ];
@@ -108,7 +112,7 @@ export const runProgram = async (given: readonly string[], context: CommandConte
   const args = commandFirst(given);
   let code: ExitCode = EXIT.done;
   const program = new Command('tocsin')
-    .description('Forwards critical findings of a protocol-monitoring service to email, Telegram, Slack and webhooks.')
+    .description('Forwards alerts from a protocol-monitoring service to e-mail, Telegram, Slack and webhooks.')
     .version(version)
     .exitOverride()
     .configureOutput({ writeOut: context.write, writeErr: context.warn })

@@ -5,7 +5,7 @@ import { type CommandMaker, jsonOption } from './command.ts';
 const SECRET = 'the secret, whsec_...; default: $TOCSIN_WEBHOOK_SECRET, else the one in the config';
 
 export const receiverCommands = ({ command, group }: CommandMaker): Command[] => [
-  group('webhook', 'verify and sample webhooks, to write a receiver', [
+  group('webhook', 'for authors of receivers: check a webhook, or make a signed example', [
     command(
       'verify [body]',
       'check the signature of a received webhook, and say why it fails; the body is a file or standard input',

@@ -9,8 +9,8 @@ const serviceOption = () =>
 
 const withPeriod = (command: Command): Command =>
   command
-    .option('--since <time>', 'written after then: a date-time, or a duration back like 24h')
-    .option('--until <time>', 'written before then, likewise')
+    .option('--since <time>', 'what the service wrote after then: a date-time, or a duration back like 24h')
+    .option('--until <time>', 'what it wrote before then, in the same form')
     .option('--sort <order>', 'asc (oldest first) or dsc (newest first); lists are dsc by default');
 
 const withLimit = (command: Command): Command =>
@@ -91,7 +91,7 @@ export const serviceCommands = (make: CommandMaker): Command[] => [
         make
           .command(
             'notifications',
-            'list messages that the monitoring service stored',
+            'list the stored notifications of the monitoring service',
             async () => (await import('./notifications.ts')).notifications,
           )
           .requiredOption('--protocol <name...>', 'the protocols'),

@@ -117,7 +117,7 @@ export const alertsSection = z.strictObject({
   incidentWindow: duration({ minMs: 0 })
     .prefault('10m')
     .describe(
-      'How long a message still takes in other findings of its transaction, where a channel can change messages.',
+      'How long a message still takes in other inspections of its transaction, where a channel can change messages.',
     ),
   secondLook: z
     .array(duration({ minMs: 100 }))

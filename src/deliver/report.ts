@@ -1,4 +1,4 @@
-/** Stage: one canonical line an attempt, for the log and the metrics. */
+/** Stage: one event for each attempt, for the log and the metrics. */
 import type { Alert, ChannelKind, Destination } from '../alert.ts';
 import type { AttemptStage } from './stage.ts';
 
@@ -22,7 +22,7 @@ export interface ReportDependencies {
   onAttempt(event: AttemptEvent): void;
 }
 
-/** A part of a message has no line: the last part has. */
+/** Only the last part of a message in several parts is reported. */
 export const report: AttemptStage<ReportDependencies> = ({ message, attempt, entry, decision }, { onAttempt }) => {
   if (entry === undefined) return undefined;
   const { at: _at, replay: _replay, ...event } = entry;

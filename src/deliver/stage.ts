@@ -40,18 +40,18 @@ export interface Unit {
 
 /** One run of a job. */
 export interface JobRun {
-  /** As it goes back into the queue where it has to run again. */
+  /** The data that goes back into the queue if the job has to run again. */
   job: ParcelJob;
   signal: AbortSignal;
-  /** By `look-up`, of a batch by `batch`: what is still to be delivered. */
+  /** What is still to be delivered; set by `look-up`, and by `batch` for the job of a batch. */
   alerts: readonly Alert[];
-  /** By `look-up`: epoch milliseconds; undefined where the destination takes messages. */
+  /** Set by `look-up`: until when the circuit is open, in epoch milliseconds; undefined if it is closed. */
   pausedUntil?: number | undefined;
-  /** By `look-up`: alerts for this destination are waiting in a batch, and this job may join it. */
+  /** Set by `look-up`: alerts for this destination wait in a batch, and this job may join it. */
   hasOpenBatch: boolean;
-  /** By `compose`: what is not composed yet. `settle` adds what was refused, in a plainer format. */
+  /** Set by `compose`: what is not composed yet. `settle` adds what the receiver refused, in a plainer format. */
   units: Unit[];
-  /** By `compose`: one after the other, each composed when its time comes. */
+  /** Set by `compose`: one after the other, each composed when its time comes. */
   messages: Iterable<MessageRun>;
 }
 
@@ -62,33 +62,33 @@ export interface MessageRun {
   message: Message;
   /** Epoch milliseconds: when the message says that it was sent; the same for all of its parts. */
   composedAt: number;
-  /** As it goes back into the queue where this message has to wait or be tried again. */
+  /** The data that goes back into the queue if this message has to wait or is tried again. */
   job: ParcelJob;
-  /** By `send`. */
+  /** Set by `send`. */
   result?: SendResult;
 }
 
 /** One try of one message. */
 export interface AttemptRun {
   message: Message;
-  /** The handle of the message whose place it takes; left out: it is a new one. */
+  /** The handle of the message that it changes in place; left out: it is a new message. */
   amends?: string;
   /** Tries charged so far, this one included. */
   attempt: number;
   /** Epoch milliseconds. */
   firstTriedAt: number;
-  /** Of the first of the `unknown` answers that it has had in a row; left out: the last was none. */
+  /** Epoch milliseconds of the first `unknown` answer in a row; left out if the last answer was another. */
   unknownSince?: number | undefined;
   /** A plainer format is left to try. */
   canBePlainer: boolean;
   signal: AbortSignal;
-  /** By `transmit`: the receipt or the error. */
+  /** Set by `transmit`: the receipt or the error. */
   receipt?: Receipt;
   error?: DeliveryError;
   durationMs: number;
-  /** By `decide`; `update-circuit` may bring the next try forward. */
+  /** Set by `decide`; `update-circuit` may bring the next try forward. */
   decision: AttemptResult;
-  /** By `record`: what the ledger says of this try; absent where only a part of the message was sent. */
+  /** Set by `record`: what the ledger says of this try; absent where only a part of the message was sent. */
   entry?: Attempt;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which messages belong together at a destination: findings of one transaction are one message, which grows while it is
- * recent; a follow-up is sent below the alert that it follows.
+ * Which messages belong together at a destination. Inspections of one transaction are one message, which grows while it
+ * is recent. A follow-up is sent below the alert that it follows.
  */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
@@ -25,7 +25,7 @@ export interface Threads {
   claim(destination: Destination, alerts: readonly Alert[]): Promise<(() => Promise<void>) | 'taken' | undefined>;
 }
 
-/** The claim of a daemon that ended runs out; until then new findings are sent below the message. */
+/** The claim of a daemon that ended runs out; until then new inspections are sent below the message. */
 const CLAIM_MS = 60_000;
 
 /** KEYS: the claim; ARGV: its owner. */
@@ -33,7 +33,7 @@ const UNCLAIM = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`;
 
-/** The transaction that all of `alerts` are findings of. */
+/** The transaction that all of `alerts` are inspections of. */
 export const transactionOf = (alerts: readonly Alert[]): string | undefined => {
   const [first] = alerts;
   const isOne = alerts.every(
@@ -43,7 +43,7 @@ export const transactionOf = (alerts: readonly Alert[]): string | undefined => {
   return isOne ? first?.txHash : undefined;
 };
 
-/** `windowMs`: how long after it was sent a message still grows by findings of its transaction. */
+/** `windowMs`: how long after it was sent a message still grows by inspections of its transaction. */
 export const createThreads = (
   redis: Redis | Cluster,
   prefix: string,

@@ -1,4 +1,7 @@
-/** Parcel -> channel -> outcome, through the stages below. Each is a file of this folder that bears its name. */
+/**
+ * What a BullMQ worker does with a job: parcel -> channel -> outcome, through the stages below. Each is a file of this
+ * folder that bears its name. `app/workers.ts` starts the workers.
+ */
 import type { ProcessParcel } from '../queue/queues.ts';
 import { batch, dropBatch } from './batch.ts';
 import { compose } from './compose.ts';
@@ -17,7 +20,7 @@ import { type AttemptInput, type AttemptRun, type DependenciesOf, DONE, type Job
 import { transmit } from './transmit.ts';
 import { updateCircuit } from './update-circuit.ts';
 
-/** Once a run of a job. A stage that gives a verdict ends the run. */
+/** Once for each run of a job. A stage that gives a verdict ends the run. */
 export const JOB_STAGES = [
   refuse, // a destination that its receiver disabled: its deliveries die at once
   lookUp, // in one round trip: new address, circuit, open batch, what is still to be sent
@@ -27,7 +30,7 @@ export const JOB_STAGES = [
   compose, // alerts -> messages, each when its time comes
 ] as const;
 
-/** Then once a message. A stage that gives a verdict ends the run. */
+/** Then once for each message of the job. A stage that gives a verdict ends the run. */
 export const MESSAGE_STAGES = [
   defer, // waits for a send slot, or for the circuit; a fresh job joins the batch instead
   rest, // a digest: the destination rests after it
@@ -35,7 +38,7 @@ export const MESSAGE_STAGES = [
   settle, // what becomes of the job: the next message, a retry, a plainer format, a new address
 ] as const;
 
-/** In `send`, once an attempt. */
+/** In `send`, once for each attempt. A stage that gives a result ends the attempt. */
 export const ATTEMPT_STAGES = [
   transmit, // one request to the channel
   decide, // what becomes of the message, by the answer and the retry policy

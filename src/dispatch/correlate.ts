@@ -1,4 +1,4 @@
-/** Stage: leaves out what another alert has covered at a destination, and lets wait what another may cover in a moment. */
+/** Stage: leaves out alerts that another one covers at a destination; an alert that may be covered soon has to wait. */
 import type { Alert, Destination } from '../alert.ts';
 import type { DispatchStage, RoutedAlert } from './stage.ts';
 

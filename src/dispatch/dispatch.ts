@@ -1,4 +1,4 @@
-/** The alerts of one read -> destinations -> parcels -> jobs, through the stages below. */
+/** New alerts of one page -> destinations -> parcels -> jobs, through the stages below. */
 import type { Alert } from '../alert.ts';
 import { type CorrelateDependencies, correlate } from './correlate.ts';
 import { type EnqueueDependencies, enqueue } from './enqueue.ts';

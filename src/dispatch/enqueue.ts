@@ -1,9 +1,9 @@
-/** Stage: one job a parcel. From here on the alerts are durably queued. */
+/** Stage: one job for each parcel. From here on the alerts are durably queued. */
 import type { Parcel } from '../alert.ts';
 import type { DispatchStage } from './stage.ts';
 
 export interface EnqueueDependencies {
-  /** With `delayMs` a parcel waits so long, in milliseconds, and what another alert covers by then is not sent. */
+  /** With `delayMs` a parcel's job waits so many milliseconds, and leaves out alerts that another alert covers by then. */
   enqueue(parcels: readonly Parcel[], nonce?: string, delayMs?: number): Promise<void>;
 }
 

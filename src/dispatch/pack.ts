@@ -1,4 +1,4 @@
-/** Stage: one parcel a destination, apart for those that wait. */
+/** Stage: one parcel for each destination. Alerts that wait for correlation have parcels of their own. */
 import { toParcels } from './parcels.ts';
 import type { DispatchStage } from './stage.ts';
 

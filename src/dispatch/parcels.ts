@@ -1,11 +1,11 @@
-/** One parcel a destination: the alerts of one read that go there. A parcel becomes one job. */
+/** One parcel for each destination: the new alerts of one page that go there; too many are cut into several parcels. */
 import { isHuman, type Parcel } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import type { RoutedAlert } from './stage.ts';
 
-/** Large enough to be cheap, small enough to be repeated. */
+/** For programs: large enough to be cheap, small enough to be repeated. */
 const PARCEL_ALERTS = 20;
-/** People get what one read found as one digest. */
+/** For people: they get what one page brought as one digest. */
 const DIGEST_ALERTS = 500;
 
 const cut = ({ destination, alerts }: Parcel): Parcel[] =>

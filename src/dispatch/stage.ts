@@ -14,11 +14,11 @@ export interface RoutedAlert {
 /** Parcels that become jobs at the same time. */
 export interface ParcelGroup {
   parcels: Parcel[];
-  /** Milliseconds until the job may run; what another alert covers by then is not sent. Absent: at once. */
+  /** Milliseconds until the job may run. It leaves out alerts that another alert covers by then. Absent: at once. */
   delayMs?: number;
 }
 
-/** The alerts of one read on their way through the stages. */
+/** New alerts of one page on their way through the stages. */
 export interface DispatchRun {
   alerts: readonly RoutedAlert[];
   /** Filled in by `pack`. */

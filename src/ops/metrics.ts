@@ -52,7 +52,7 @@ const readingMetrics = ({ counter, gauge, histogram }: Maker) => ({
   ]),
   pollDuration: histogram(
     'poll_duration_seconds',
-    'How long one read took, all of its pages.',
+    'How long one poll took, all of its pages.',
     ['service', 'source'],
     REQUEST_BUCKETS,
   ),

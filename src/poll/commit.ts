@@ -1,4 +1,4 @@
-/** Loads and moves the cursors of one read, and keeps their copy and the memory of seen items in step. */
+/** Loads and moves the cursors of one poll, and keeps their copy and the memory of seen items in step. */
 import type { Cursor, Cursors, Track } from './cursor.ts';
 import type { MirroredCursor } from './mirror.ts';
 import type { Progress } from './progress.ts';

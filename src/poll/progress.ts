@@ -1,4 +1,4 @@
-/** How far the cursors may go during and after one read. */
+/** How far the cursors may go during and after one poll. */
 import type { Item } from '../alert.ts';
 import { createWatermark } from './watermark.ts';
 

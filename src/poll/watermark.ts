@@ -1,4 +1,4 @@
-/** How far the cursor may go during and after one read. Pure bookkeeping, no requests. */
+/** How far the cursor may go during and after one poll. Pure bookkeeping, no requests. */
 import type { Item } from '../alert.ts';
 
 export interface Watermark {

@@ -1,7 +1,7 @@
-/** What one read asks for of each of its tracks. Pure. */
+/** What one poll asks for of each of its tracks. Pure. */
 import type { Cursor, Track } from './cursor.ts';
 
-/** What one read wants of one track. */
+/** What one poll wants of one track. */
 export interface Window {
   track: Track;
   cursor: Cursor;

@@ -1,4 +1,7 @@
-/** The data of a parcel's job in Redis. Its version lets a newer daemon read what an older one wrote; no field is renamed. */
+/**
+ * The data of a parcel's job in Redis. Its version lets a newer daemon read what an older one wrote. No field is ever
+ * renamed, so some have older names: `gathering` is a batch, `told` is covered, `moves` are address changes.
+ */
 import { type Destination, type Format, type Parcel, parcelId } from '../alert.ts';
 
 const VERSION = 1;

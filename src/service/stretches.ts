@@ -20,7 +20,7 @@ export interface StretchReader<T> {
   datesOf(item: T): ItemDates;
 }
 
-/** Stretches of one read; far more than any backlog needs. */
+/** Stretches of one poll; far more than any backlog needs. */
 const MAX_STRETCHES = 20_000;
 /** After so many walks without new items and without repeats, a list that cannot be cut counts as complete. */
 const QUIET_WALKS = 5;

@@ -44,7 +44,7 @@ export interface SimulatedDeliveryDependencies extends Required<CorrelateDepende
   timeline: Timeline;
   kinds: ReadonlyMap<ChannelKind, SimulatedKind>;
   ledger: Pick<Ledger, 'pending' | 'recordAttempt'>;
-  /** How long after it was sent a message takes in findings of its transaction, in milliseconds. */
+  /** How long after it was sent a message takes in inspections of its transaction, in milliseconds. */
   incidentWindowMs: number;
   onMessage(message: SimulatedMessage): void;
 }

@@ -157,7 +157,7 @@ export const createMemoryBatchStore = (): BatchStore => {
   };
 };
 
-/** `windowMs`: how long after it was sent a message still takes in findings of its transaction. History has no follow-ups. */
+/** `windowMs`: how long after it was sent a message takes in inspections of its transaction. History has no follow-ups. */
 export const createMemoryThreads = (windowMs: number, now: () => number): Threads => {
   const told = new Map<string, Earlier & { until: number }>();
   const keyOf = ({ id }: Destination, alerts: readonly Alert[]): string | undefined => {
