@@ -1,21 +1,16 @@
 /** Stage: one event for each attempt, for the log and the metrics. */
 import type { Alert, ChannelKind, Destination } from '../alert.ts';
+import type { Attempt } from '../ledger/record.ts';
 import type { AttemptStage } from './stage.ts';
 
 /** Everything that an operator asks about an attempt. */
-export interface AttemptEvent {
+export interface AttemptEvent extends Omit<Attempt, 'at' | 'replay'> {
   kind: ChannelKind;
   destination: Destination;
   alerts: readonly Alert[];
   attempt: number;
-  outcome: 'delivered' | 'retrying' | 'dead';
-  durationMs: number;
-  reason?: string;
-  code?: string;
-  message?: string;
+  /** Absent where it is not tried again. */
   retryInMs?: number;
-  maybeDelivered?: boolean;
-  providerId?: string;
 }
 
 export interface ReportDependencies {
