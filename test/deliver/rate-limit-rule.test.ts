@@ -88,6 +88,11 @@ describe('a slot', () => {
 });
 
 describe('a stated wait', () => {
+  test('moves each slot that is still to come, in whatever order they were reserved', () => {
+    const held = hold({ ...EMPTY_STATE, latest: [10, 20, 5] }, 15, 100);
+    expect(held.state.latest).toEqual([10, 105, 5]);
+  });
+
   test('moves what is to come, and not what was', () => {
     const rate = { perSecond: 1, perMinute: 3 };
     const { state } = slotsOf(rate, times(3));
