@@ -343,7 +343,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
 
       test.each(contestant.badEntries.map((entry) => [entry]))('a bad entry is a problem: %j', (entry) => {
         const { problems } = contestant.addressesOf(entry);
-        expect(problems.length).toBeGreaterThan(0);
+        expect(problems).toHaveLength(1);
         for (const problem of problems) expect(problem).toMatch(/^[^\n\r]{10,300}$/);
       });
 

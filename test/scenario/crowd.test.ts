@@ -10,8 +10,10 @@ test.concurrent('two daemons tell everything once, and both do their share', asy
     await world.delivered();
   }
   await world.balanced();
+  for (const daemon of daemons) await daemon.idle();
   const shares = daemons.map((daemon) => daemon.log('delivered').length);
   expect(Math.min(...shares)).toBeGreaterThan(0);
+  expect(shares.reduce((sum, share) => sum + share, 0)).toBe(world.sandbox.received().length);
 });
 
 test.concurrent('when one of two is stopped, the other carries on', async ({ onTestFinished: onFinished }) => {

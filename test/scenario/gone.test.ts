@@ -28,7 +28,9 @@ test('what comes after a 410 dies at once, until somebody tries again', async ()
   expect(last?.message).toMatch(
     /^disabled since .* answered 410, so it is disabled .*; tocsin destinations enable webhook-/,
   );
-  expect(daemon.log().filter(({ reason }) => reason === 'disabled')).not.toEqual([]);
+  expect(daemon.log().filter(({ reason }) => reason === 'disabled')).toMatchObject([
+    { level: 'error', msg: 'delivery is dead', alerts: 2, attempt: 0, outcome: 'dead' },
+  ]);
   expect((await daemon.status()).problems.join('\n')).toMatch(/webhook .* takes no alerts since .*answered 410/);
 
   webhook.script.next({ kind: 'answer', status: 410 });

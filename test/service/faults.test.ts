@@ -260,6 +260,6 @@ test('a server of HTTP/1.1 hears the client go when a request is ended', async (
     gone = once(request.socket, 'close');
     controller.abort();
   });
-  await failureOf(ask(clientOf(origin), controller.signal));
+  expect(await failureOf(ask(clientOf(origin), controller.signal))).toMatchObject({ reason: 'aborted' });
   await gone;
 });

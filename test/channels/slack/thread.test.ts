@@ -140,7 +140,7 @@ describe('edits', () => {
     expect(others).toEqual([]);
     expect(edit).toMatchObject({ ts: providerId, destination: CHANNEL.address, mentions: [] });
     expect(edit?.readable).toContain('Vault <!here>');
-    expect(edit?.blocks.length).toBeGreaterThan(0);
+    expect(edit?.blocks[0]).toMatchObject({ type: 'header' });
     expect(receiver.received()).toHaveLength(1);
   });
 

@@ -255,16 +255,16 @@ describe('the reader that these tests rely on', () => {
   });
 
   test.each([
-    '@oncall',
-    'x@evil.example',
-    'https://evil.example',
-    'evil.example/x',
-    '#tag',
-    '/start',
-    '127.0.0.1',
-    '+49 170 1234567',
-  ])('finds %j in open text, and not in code', (text) => {
-    expect(activeIn({ text: `see ${text} now`, entities: [] })).not.toEqual([]);
+    ['@oncall', '@oncall'],
+    ['x@evil.example', 'evil.example'],
+    ['https://evil.example', 'https://evil.example'],
+    ['evil.example/x', 'evil.example'],
+    ['#tag', '#tag'],
+    ['/start', '/start'],
+    ['127.0.0.1', '127.0.0.1'],
+    ['+49 170 1234567', '+49 170 1234567 '],
+  ])('finds %j in open text, and not in code', (text, found) => {
+    expect(activeIn({ text: `see ${text} now`, entities: [] })).toContain(found);
     expect(activeIn(parseTelegramHtml(`see <code>${text}</code> now`))).toEqual([]);
   });
 });

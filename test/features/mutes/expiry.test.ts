@@ -468,7 +468,7 @@ describe('when a mute ends', () => {
     await ledger.recordAttempt(destination, [announcement], { state: 'delivered', attempt });
     await sweep();
     expect(queued).toHaveLength(1);
-    expect((await mutes.list())[0]?.toldAt).toBeDefined();
+    expect((await mutes.list())[0]?.toldAt).toBe(iso(time.now));
     expect(await mutes.hidden('mute-1')).toMatchObject({ destinations: [] });
     expect(await mutes.hiddenFrom('mute-1', SLACK)).toBeUndefined();
   });
