@@ -84,7 +84,8 @@ const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<Rep
     if (queued > 0) context.warn(`tocsin: cut short; ${queued} deliveries were queued before\n`);
     throw error;
   } finally {
-    if (queued > 0) await operatorLog.record({ action: 'replayed', ...period, queued });
+    // Where Redis is away, that is what failed the replay: it is said already.
+    if (queued > 0) await operatorLog.record({ action: 'replayed', ...period, queued }).catch(() => {});
     await close();
   }
 };
