@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sharesRateWith } from '../../src/channels/registry.ts';
 import { destinationOf } from '../support/alerts.ts';
-import { OTHER, range, setUpDeliveries as setUp } from '../support/deliveries.ts';
+import { DESTINATION, failure, OTHER, range, setUpDeliveries as setUp } from '../support/deliveries.ts';
 import { makeAlert } from '../support/numbered.ts';
 
 describe('a sender', () => {
@@ -25,4 +25,63 @@ test('destinations that a platform counts as one share their slots', async () =>
   ]);
   expect(sharesRateWith({ kind: 'telegram', address: '-1001234567890/7' })).toBe('-1001234567890');
   expect(sharesRateWith({ kind: 'slack', address: 'C024BE91L' })).toBe('C024BE91L');
+});
+
+/** Of times in milliseconds, the most within so long. */
+const mostWithin = (ms: number, times: readonly number[]): number =>
+  Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + ms).length));
+
+test('what missed its slots while no daemon ran goes out at the pace', async () => {
+  const { add, run, sent, time } = setUp({ gathers: false, rate: { perSecond: 1 } });
+  for (const n of range(1, 40)) add([makeAlert(n)]);
+  await run(5000);
+  time.now += 60_000;
+  await run();
+  expect(sent).toHaveLength(40);
+  expect(
+    mostWithin(
+      10_000,
+      sent.map(({ at }) => at),
+    ),
+  ).toBeLessThanOrEqual(10 + 2);
+});
+
+test('the same of a minute', async () => {
+  const { add, run, sent, time } = setUp({ gathers: false, rate: { perMinute: 20, perSecond: 2 } });
+  for (const n of range(1, 60)) add([makeAlert(n)]);
+  await run(5000);
+  time.now += 300_000;
+  await run();
+  expect(sent).toHaveLength(60);
+  expect(
+    mostWithin(
+      60_000,
+      sent.map(({ at }) => at),
+    ),
+  ).toBeLessThanOrEqual(20 + 4);
+});
+
+test('an outage of a receiver is no reason to flood it', async () => {
+  const { add, run, sent } = setUp({
+    gathers: false,
+    rate: { perSecond: 1 },
+    respond: ({ at }) => (at < 100_000 ? failure('retry') : undefined),
+  });
+  for (const n of range(1, 60)) add([makeAlert(n)]);
+  await run();
+  expect(sent).toHaveLength(60);
+  expect(
+    mostWithin(
+      10_000,
+      sent.map(({ at }) => at),
+    ),
+  ).toBeLessThanOrEqual(10 + 2);
+});
+
+test('who waits for the sender does not miss its own slot meanwhile: both slow, they come to an end', async () => {
+  const rate = { perMinute: 1 };
+  const { add, run, sent } = setUp({ gathers: false, rate, sender: { id: 'sender-slack', rate } });
+  for (const n of range(1, 4)) add([makeAlert(n)], n === 1 ? OTHER : DESTINATION);
+  await run();
+  expect(sent.map(({ at }) => at)).toEqual([0, 60_500, 121_000, 181_500]);
 });

@@ -154,15 +154,6 @@ describe('delivering a parcel', () => {
     expect(order).toEqual(['2 at 10500', '3 at 11500', '4 at 12500']);
   });
 
-  test('answers of messages that were in flight together add up to one wait', async () => {
-    const { redis, prefix } = openTestRedis();
-    const rateLimiter = createRateLimiter({ store: createRateStateStore(redis, prefix), now: () => 1000 });
-    await rateLimiter.hold(DESTINATION, 6000);
-    await rateLimiter.hold(DESTINATION, 6000);
-    expect((await rateLimiter.reserve(DESTINATION, {})).at).toBe(6000);
-    expect((await rateLimiter.reserve(DESTINATION, {}, { at: 2000, shift: 0 })).at).toBe(7000);
-  });
-
   test('a dead destination makes dead letters without secrets, and the ledger says dead', async () => {
     const { run, dead, ledger } = setUp({ answers: [failure('destination-dead')] });
     expect(await run([makeAlert(1)])).toEqual({ done: true });
@@ -252,28 +243,6 @@ describe('delivering a parcel', () => {
     const verdict = await run([makeAlert(1)], {}, AbortSignal.abort());
     expect(verdict).toMatchObject({ done: false, data: { attempt: 0 } });
     expect(events).toEqual([]);
-  });
-
-  test('no minute, wherever it begins, has more messages than the rate says, and none is slower than it must be', async () => {
-    const { redis, prefix } = openTestRedis();
-    const rateLimiter = createRateLimiter({ store: createRateStateStore(redis, prefix), now: () => 0 });
-    const at: number[] = [];
-    for (let n = 0; n < 80; n += 1) {
-      at.push((await rateLimiter.reserve(DESTINATION, { perSecond: 1, perMinute: 20, burst: 3 })).at);
-    }
-    const inMinuteFrom = (begin: number) => at.filter((each) => each >= begin && each < begin + 60_000).length;
-    expect(Math.max(...at.map(inMinuteFrom))).toBe(20);
-    expect(at.slice(0, 5)).toEqual([0, 0, 0, 1000, 2000]);
-    expect(at[20]).toBe(60_500);
-  });
-
-  test('a stated wait moves the slots of the minute, too', async () => {
-    const { redis, prefix } = openTestRedis();
-    const rateLimiter = createRateLimiter({ store: createRateStateStore(redis, prefix), now: () => 0 });
-    const rate: Rate = { perMinute: 2 };
-    for (const at of [0, 0, 60_500]) expect((await rateLimiter.reserve(DESTINATION, rate)).at).toBe(at);
-    await rateLimiter.hold(DESTINATION, 10_000);
-    for (const at of [60_500, 131_000]) expect((await rateLimiter.reserve(DESTINATION, rate)).at).toBe(at);
   });
 
   test('slots keep the pace of a destination without spending tries, and each message takes one', async () => {

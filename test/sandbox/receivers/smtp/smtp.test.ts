@@ -1,9 +1,9 @@
 /** The mail receiver, asked by nodemailer. */
 import nodemailer from 'nodemailer';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { SmtpVerdict } from '../../../src/sandbox/receivers/smtp/session.ts';
-import { createSmtpReceiver, type SmtpReceiverOptions } from '../../../src/sandbox/receivers/smtp/smtp.ts';
-import { until } from '../../support/until.ts';
+import type { SmtpVerdict } from '../../../../src/sandbox/receivers/smtp/session.ts';
+import { createSmtpReceiver, type SmtpReceiverOptions } from '../../../../src/sandbox/receivers/smtp/smtp.ts';
+import { until } from '../../../support/until.ts';
 
 const start = async (options: SmtpReceiverOptions = {}, auth?: { user: string; pass: string }) => {
   const receiver = createSmtpReceiver(options);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkConfig, runCheck } from '../../src/cli/check.ts';
 import { configJsonSchema } from '../../src/cli/schema.ts';
-import { SMALL } from './samples.ts';
+import { SMALL } from '../config/samples.ts';
 
 let directory = '';
 beforeAll(async () => {

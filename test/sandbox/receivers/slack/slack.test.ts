@@ -7,7 +7,7 @@ import {
   SLACK_RATES,
   type SlackReceiverOptions,
   slackError,
-} from '../../../src/sandbox/receivers/slack/slack.ts';
+} from '../../../../src/sandbox/receivers/slack/slack.ts';
 
 const CHANNEL = 'C024BE91L';
 

@@ -2,13 +2,13 @@
 import { Telegram } from 'telegraf';
 import { fetch } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { parseTelegramHtml } from '../../../src/sandbox/receivers/telegram/html.ts';
+import { parseTelegramHtml } from '../../../../src/sandbox/receivers/telegram/html.ts';
 import {
   createTelegramReceiver,
   TELEGRAM_RATES,
   type TelegramReceiverOptions,
   telegramVerdict,
-} from '../../../src/sandbox/receivers/telegram/telegram.ts';
+} from '../../../../src/sandbox/receivers/telegram/telegram.ts';
 
 const TOKEN = '123456789:sandbox';
 const CHAT = '-1001234567890';
