@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { byName, type CatalogEntry, createCatalogStore } from '../../src/poll/catalog-store.ts';
+import { openTestRedis } from '../support/redis.ts';
+
+const entry = (name: string, changes: Partial<CatalogEntry> = {}): CatalogEntry => ({
+  name,
+  channels: [],
+  notifyOn: [],
+  missed: 0,
+  ...changes,
+});
+const KEY = 'catalog:main';
+
+const setUp = () => {
+  const { redis, prefix } = openTestRedis();
+  return { redis, prefix, one: createCatalogStore(redis, prefix), other: createCatalogStore(redis, prefix) };
+};
+
+test('what one daemon keeps another reads, and the same map again while nothing changes', async () => {
+  const { one, other } = setUp();
+  expect(await one.load('main')).toEqual(new Map());
+  const entries = byName([entry('Vault'), entry('Bridge', { missed: 1 })]);
+  await one.keep('main', await one.load('main'), entries);
+  const loaded = await other.load('main');
+  expect(loaded).toEqual(entries);
+  expect(await other.load('main')).toBe(loaded);
+  expect(await other.load('second')).toEqual(new Map());
+});
+
+test('a listing that changed nothing makes no new version', async () => {
+  const { redis, prefix, one } = setUp();
+  const entries = byName([entry('Vault')]);
+  await one.keep('main', new Map(), entries);
+  const version = await redis.hget(`${prefix}:${KEY}`, 'version');
+  await one.keep('main', entries, byName([entry('Vault')]));
+  expect(await redis.hget(`${prefix}:${KEY}`, 'version')).toBe(version);
+  await one.keep('main', entries, byName([entry('Vault', { missed: 1 })]));
+  expect(await redis.hget(`${prefix}:${KEY}`, 'version')).not.toBe(version);
+});
+
+test('what a Redis lost is put back by a daemon that knows it', async () => {
+  const { redis, prefix, one, other } = setUp();
+  const entries = byName([entry('Vault')]);
+  await one.keep('main', new Map(), entries);
+  await redis.del(`${prefix}:${KEY}`);
+  expect(await one.load('main')).toEqual(entries);
+  expect(await other.load('main')).toEqual(entries);
+});
+
+test('the first question is remembered until a listing came', async () => {
+  const { one } = setUp();
+  await one.begin('main', 1000);
+  await one.begin('main', 2000);
+  expect(await one.listedAt('main')).toBe(1000);
+  await one.setListedAt('main', 3000);
+  expect(await one.listedAt('main')).toBe(3000);
+});
