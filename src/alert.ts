@@ -46,7 +46,7 @@
  *   circuit      opens after failures in a row: alerts for the destination wait, and single probes go out
  *   outage       a circuit that is open and announced
  *
- * What is kept
+ * What is recorded
  *   ledger       what became of each alert at each destination
  *   dead letter  a delivery that failed for good, kept until somebody retries or drops it
  *   audit        compares the service's list with the ledger
@@ -147,7 +147,7 @@ export interface AlertContext {
   first?: { since: string; origin?: boolean; detectors?: boolean };
 }
 
-/** How an assessment changed after people were told of it. */
+/** How an assessment changed after people got its alert. */
 export const CHANGES = ['downgraded', 'upgraded', 'vanished'] as const;
 export type Change = (typeof CHANGES)[number];
 
@@ -155,7 +155,7 @@ export type Change = (typeof CHANGES)[number];
 export interface FollowUp {
   /** The first alert's id. */
   of: string;
-  /** The assessment that people were told last. */
+  /** The assessment in the last message to people. */
   was: string;
   /** What it is now; absent where the service lists the item no more. */
   is?: string;
@@ -189,7 +189,7 @@ export interface Alert {
   followUp?: FollowUp;
   /** Inspections only. */
   context?: AlertContext;
-  /** Why it comes to the fallback, in a sentence without secrets; shown to the reader first. */
+  /** Why the fallback gets it, in a sentence without secrets; shown to the reader first. */
   notice?: string;
 }
 
@@ -264,7 +264,7 @@ export const alertId = (service: string, source: Source, itemId: string): string
 export const followUpId = (first: string, change: Change, count: number): string =>
   digest(32, ['follow-up', first, change, String(count)]);
 
-/** Identity for items that carry no id of their own: 32 hex digits over everything that tells them apart. */
+/** Identity for items that carry no id of their own: 32 hex digits over everything that distinguishes them. */
 export const contentId = (...parts: string[]): string => digest(32, parts);
 
 /** Identity of an address of one kind: `KIND-` and 12 hex digits. */

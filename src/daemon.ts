@@ -74,7 +74,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
     mirror,
     dispatch,
     onItems: (stream, items) => rechecks.note(stream, items),
-    onSwept: (stream, signal) => rechecks.gather(stream, signal),
+    onSwept: (stream, signal) => rechecks.readSuspicious(stream, signal),
   });
   lifecycle.onStop('services', reading.close);
   const { catalog, serviceOf } = reading;

@@ -7,14 +7,14 @@ import { exitCodeOf, runProgram } from './cli/program.ts';
 
 /** Exit codes of a stop that a second signal forces. A terminal that was closed is a stop, too. */
 const FORCED = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-/** Ctrl-C under npm comes twice at once, from the terminal and from npm: that is one wish. */
-const ONE_WISH_MS = 100;
+/** Ctrl-C under npm comes twice at once, from the terminal and from npm: that is one request to stop. */
+const SAME_STOP_MS = 100;
 const stop = new AbortController();
 let stoppedAt = 0;
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    const isEcho = signal === 'SIGINT' && performance.now() - stoppedAt < ONE_WISH_MS;
+    const isEcho = signal === 'SIGINT' && performance.now() - stoppedAt < SAME_STOP_MS;
     if (stop.signal.aborted && isEcho) return;
     if (stop.signal.aborted) process.exit(FORCED[signal]);
     stoppedAt = performance.now();

@@ -1,4 +1,4 @@
-/** Composes what commands look at: the daemons' Redis. Starts nothing. */
+/** Composes what commands read: the daemons' Redis. Starts nothing. */
 
 import type { Config } from '../config/schema.ts';
 import { createRouteReview } from '../features/routes/review.ts';

@@ -20,7 +20,7 @@ export interface DeliveryEvents {
   onAttempt(event: AttemptEvent): void;
   onDead(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
   onBroken(broken: Broken): Promise<void>;
-  onRecovered(well: Subject): Promise<void>;
+  onRecovered(subject: Subject): Promise<void>;
   onMoved(destination: Destination, address: string): Promise<void>;
 }
 

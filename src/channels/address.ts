@@ -11,7 +11,7 @@ export const webAddress = (text: string): string | undefined => {
   return url.href;
 };
 
-/** `hooks.example.com/…3f1c`: the host, and enough of a digest to tell two addresses of one host apart. */
+/** `hooks.example.com/…3f1c`: the host, and enough of a digest to distinguish two addresses of one host. */
 export const webLabel = (address: string): string =>
   `${URL.parse(address)?.host ?? 'no host'}/…${createHash('sha256').update(address).digest('hex').slice(0, 4)}`;
 

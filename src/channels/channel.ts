@@ -87,7 +87,7 @@ export interface ChannelModule<Config> {
   sharesSender(address: string): boolean;
   /** A receipt from this address has a `handle`. */
   givesHandle(address: string): boolean;
-  /** The rate of one address, where the platform tells addresses apart. Default: what the config says. */
+  /** The rate of one address, where the platform distinguishes addresses. Default: what the config says. */
   rateOf?(address: string, configured: RateLimit): RateLimit;
   /** The address whose rate this one shares, where the platform counts several as one. Default: its own. */
   sharesRateWith?(address: string): string;

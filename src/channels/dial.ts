@@ -77,7 +77,7 @@ const certificatesOf = ({ ca, cert, key }: ConnectionSettings) => ({
 
 /**
  * The second and third of three checks. No single place sees every way in: an IP address in a URL is never looked up (the
- * first check, of the URL itself, judges it), only the lookup knows a name's addresses, and only the open socket tells
+ * first check, of the URL itself, judges it), only the lookup knows a name's addresses, and only the open socket shows
  * who was dialled. `connect` takes a list of blocked networks, but ignores it for https.
  */
 const dialStraight = (

@@ -12,7 +12,7 @@ const NOTICE_LIMIT = 400;
 const NOTICES_MAX = 5;
 
 /** An alert, and what people read about it. */
-export interface Told {
+export interface DescribedAlert {
   alert: Alert;
   content: Content;
 }
@@ -56,14 +56,14 @@ const severityText = ({ name, count }: Count, alone: boolean): string => {
 };
 
 /** How many alerts, where, and how severe. */
-export const titleOf = (told: readonly Told[], protocols: readonly Count[], replay: boolean): string => {
-  const severities = countsOf(told.map(({ content }) => content.severity)).toSorted(
+export const titleOf = (described: readonly DescribedAlert[], protocols: readonly Count[], replay: boolean): string => {
+  const severities = countsOf(described.map(({ content }) => content.severity)).toSorted(
     (a, b) => rankOf(a.name) - rankOf(b.name),
   );
   const where = protocols.length === 1 ? (protocols[0]?.name ?? UNKNOWN) : `${protocols.length} protocols`;
   const alone = severities.length === 1;
   const each = severities.map((severity) => severityText(severity, alone)).join(', ');
-  const what = alone ? `${each} in ${where}` : `${told.length} alerts in ${where}: ${each}`;
+  const what = alone ? `${each} in ${where}` : `${described.length} alerts in ${where}: ${each}`;
   return shorten(replay ? `REPLAY: ${what}` : what, HEADLINE_LIMIT);
 };
 
@@ -71,13 +71,13 @@ export const titleOf = (told: readonly Told[], protocols: readonly Count[], repl
 export const noticeOf = (alerts: readonly Alert[]): { notice?: string } => {
   const given = alerts.flatMap(({ notice }) => (notice === undefined ? [] : cleanLine(notice)));
   const reasons = countsOf(given, NOTICE_LIMIT);
-  const told = reasons
+  const texts = reasons
     .slice(0, NOTICES_MAX)
     .map(({ name, count }) => (count === alerts.length ? name : `${count} of them: ${name}`));
   const more = reasons.length - NOTICES_MAX;
   const replay = alerts.some((alert) => alert.replay);
   const notices = [
-    ...told,
+    ...texts,
     ...(more > 0 ? [`And ${more} more reasons.`] : []),
     ...(replay ? ['Replay: these were found earlier and are forwarded again.'] : []),
   ];

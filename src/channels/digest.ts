@@ -8,12 +8,12 @@ import { type CountTable, type DigestContent, type DigestItem, HASH_LIMIT } from
 import {
   commandOf,
   countsOf,
+  type DescribedAlert,
   ends,
   HEADLINE_LIMIT,
   NAME_LIMIT,
   noticeOf,
   periodOf,
-  type Told,
   timeOf,
   titleOf,
 } from './digest-head.ts';
@@ -26,13 +26,13 @@ const DETECTORS_MAX = 11;
 const WHY = 'One message for all of them: they came together, or faster than this channel takes single messages.';
 
 /** A follow-up that says `now critical` is as urgent as a critical alert. */
-const urgencyOf = ({ alert, content }: Told): number =>
+const urgencyOf = ({ alert, content }: DescribedAlert): number =>
   alert.followUp?.is === 'critical' ? rankOf('CRITICAL') : rankOf(content.severity);
 
-const itemOf = (told: readonly Told[]): DigestItem & { at: number; rank: number } => {
-  const alerts = told.map(({ alert }) => alert);
+const itemOf = (described: readonly DescribedAlert[]): DigestItem & { at: number; rank: number } => {
+  const alerts = described.map(({ alert }) => alert);
   const content = unite(
-    told.map((one) => one.content),
+    described.map((one) => one.content),
     alerts.some(({ replay }) => replay),
   );
   const fact = (label: string) => content.facts.find((each) => each.label === label);
@@ -54,13 +54,13 @@ const itemOf = (told: readonly Told[]): DigestItem & { at: number; rank: number 
     time: Number.isNaN(first) ? UNKNOWN : clockText(first),
     ids: shorten((fact('Inspection') ?? fact('Notification'))?.value ?? UNKNOWN, IDS_LIMIT),
     at: first,
-    rank: Math.min(...told.map(urgencyOf)),
+    rank: Math.min(...described.map(urgencyOf)),
   };
 };
 
-const itemsOf = (told: readonly Told[]): DigestItem[] => {
-  const byAlert = new Map(told.map((one) => [one.alert, one]));
-  return incidentsOf(told.map(({ alert }) => alert))
+const itemsOf = (described: readonly DescribedAlert[]): DigestItem[] => {
+  const byAlert = new Map(described.map((one) => [one.alert, one]));
+  return incidentsOf(described.map(({ alert }) => alert))
     .map((alerts) => itemOf(alerts.flatMap((alert) => byAlert.get(alert) ?? [])))
     .toSorted((a, b) => a.rank - b.rank || b.detections.length - a.detections.length || (a.at || 0) - (b.at || 0))
     .map(({ at: _at, rank: _rank, ...item }) => item);
@@ -81,14 +81,14 @@ const tablesOf = (contents: readonly Content[]): CountTable[] =>
 
 /** Everything that people read about many alerts. Pure. */
 export const describeDigest = (alerts: readonly Alert[], chains: Chains, sentAt: string): DigestContent => {
-  const told = alerts.map((alert) => ({ alert, content: describe(alert, chains, sentAt) }));
-  const tables = tablesOf(told.map(({ content }) => content));
-  const items = itemsOf(told);
+  const described = alerts.map((alert) => ({ alert, content: describe(alert, chains, sentAt) }));
+  const tables = tablesOf(described.map(({ content }) => content));
+  const items = itemsOf(described);
   const [worst] = items;
-  const [severity] = told.map(({ content }) => content.severity).toSorted((a, b) => rankOf(a) - rankOf(b));
+  const [severity] = described.map(({ content }) => content.severity).toSorted((a, b) => rankOf(a) - rankOf(b));
   if (worst === undefined || severity === undefined) throw new Error('a digest has at least one alert');
   const replay = alerts.every((alert) => alert.replay);
-  const title = titleOf(told, tables[0]?.counts ?? [], replay);
+  const title = titleOf(described, tables[0]?.counts ?? [], replay);
   return {
     id: contentId('digest', ...alerts.map(({ id }) => id).toSorted()).slice(0, 8),
     headline: `${title}; worst: ${worst.headline}`,

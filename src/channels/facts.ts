@@ -33,7 +33,7 @@ export const chainOf = (item: JsonObject, chains: Chains): Chain | undefined => 
   return Object.hasOwn(chains, id) ? chains[id] : undefined;
 };
 
-/** The ages tell a tired reader at once whether this is news or history. */
+/** The ages show a tired reader at once whether this is news or history. */
 const withAges = (time: JsonValue | undefined, ...ages: (string | undefined)[]): string => {
   const known = ages.filter((age) => age !== undefined);
   return known.length === 0 ? timeText(time) : `${timeText(time)} (${known.join(', ')})`;

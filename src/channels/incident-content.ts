@@ -45,7 +45,7 @@ const known = (items: string[]): string[] => {
   return named.length > 0 ? named : items;
 };
 
-interface Told {
+interface OwnedFact {
   protocol: string;
   fact: Fact;
 }
@@ -78,7 +78,7 @@ const uniteLinked = ([first, ...others]: readonly Fact[]): Fact | undefined => {
   return { ...first, value: said.length > 0 ? `${value} (${said.join('; ')})` : value };
 };
 
-const uniteFact = (label: string, told: readonly Told[], contents: number, all: number): Fact => {
+const uniteFact = (label: string, told: readonly OwnedFact[], contents: number, all: number): Fact => {
   const facts = told.map(({ fact }) => fact);
   const byValue = [...Map.groupBy(told, ({ fact }) => fact.value)];
   if (facts[0] && byValue.length === 1 && told.length === contents) return facts[0];

@@ -12,7 +12,7 @@ export const FEW = 5;
 export const DIGEST_MAX = 5000;
 
 /** One message to compose: a `single` is about one incident, a `digest` about many. */
-export interface Telling {
+export interface MessagePlan {
   as: 'single' | 'digest';
   /** Never empty. */
   alerts: readonly Alert[];
@@ -31,7 +31,7 @@ const incidentKey = ({ id, source, followUp, type, txHash, replay, item }: Alert
 export const incidentsOf = (alerts: readonly Alert[]): Alert[][] => [...Map.groupBy(alerts, incidentKey).values()];
 
 /** Whole incidents in digests of about the same size, none over `DIGEST_MAX`; a larger incident is split. */
-const digestsOf = (incidents: readonly Alert[][]): Telling[] => {
+const digestsOf = (incidents: readonly Alert[][]): MessagePlan[] => {
   const all = incidents.flat().length;
   const size = Math.ceil(all / Math.ceil(all / DIGEST_MAX));
   const digests: Alert[][] = [];
@@ -45,7 +45,7 @@ const digestsOf = (incidents: readonly Alert[][]): Telling[] => {
   return digests.map((members) => ({ as: incidentsOf(members).length > 1 ? 'digest' : 'single', alerts: members }));
 };
 
-const tell = (alerts: readonly Alert[]): Telling[] => {
+const plansOf = (alerts: readonly Alert[]): MessagePlan[] => {
   const incidents = incidentsOf(alerts);
   return incidents.length > FEW
     ? digestsOf(incidents)
@@ -53,12 +53,12 @@ const tell = (alerts: readonly Alert[]): Telling[] => {
 };
 
 /** Every alert in exactly one message. Replayed history has messages of its own, after the news. */
-export const planOf = (alerts: readonly Alert[]): Telling[] => {
+export const planOf = (alerts: readonly Alert[]): MessagePlan[] => {
   const others = alerts.filter((alert) => !standsAlone(alert));
   return [
-    ...alerts.filter(standsAlone).map((alert): Telling => ({ as: 'single', alerts: [alert] })),
-    ...tell(others.filter(({ replay }) => !replay)),
-    ...tell(others.filter(({ replay }) => replay)),
+    ...alerts.filter(standsAlone).map((alert): MessagePlan => ({ as: 'single', alerts: [alert] })),
+    ...plansOf(others.filter(({ replay }) => !replay)),
+    ...plansOf(others.filter(({ replay }) => replay)),
   ];
 };
 
@@ -76,7 +76,7 @@ export const toMessage = <Body>(
 /** The messages of a parcel; `bodyOf` makes the kind's body of an incident and of a digest. */
 export const messagesOf = <Body>(
   { destination, alerts }: Parcel,
-  bodyOf: Readonly<Record<Telling['as'], (alerts: readonly Alert[], destination: Destination) => Body>>,
+  bodyOf: Readonly<Record<MessagePlan['as'], (alerts: readonly Alert[], destination: Destination) => Body>>,
 ): Message<Body>[] =>
   planOf(alerts).map(({ as, alerts: some }) =>
     toMessage(destination, some, bodyOf[as](some, destination), as === 'digest'),

@@ -90,7 +90,7 @@ const wrappedIn = (error: object): unknown[] => {
 export const networkCodeOf = (error: unknown, depth = 0): string | undefined => {
   if (typeof error !== 'object' || error === null || depth > 4) return undefined;
   const { code, name } = error as { code?: unknown; name?: unknown };
-  // The code of a DOMException is a number; only its name tells an abort from a timeout.
+  // The code of a DOMException is a number; only its name distinguishes an abort from a timeout.
   for (const word of [code, name]) if (typeof word === 'string' && Object.hasOwn(MEANINGS, word)) return word;
   for (const inner of wrappedIn(error)) {
     const found = networkCodeOf(inner, depth + 1);

@@ -21,7 +21,7 @@ export const backtest = async (options: BacktestOptions, context: CommandContext
   const progress = createProgress(context);
   try {
     const protocols = await history.protocols(options.protocol);
-    const onProgress = (done: number, of: number): void => progress.tell(`${done} of ${of} lists read`);
+    const onProgress = (done: number, of: number): void => progress.show(`${done} of ${of} lists read`);
     const report = await runBacktest({ config, history, protocols, period, onProgress });
     progress.end();
     if (options.json === true) writeJson(context, report);

@@ -11,7 +11,7 @@ const isKind = (name: unknown): name is ChannelKind => CHANNEL_KINDS.some((kind)
 const problemsAt = (path: Breach['path'], kind: ChannelKind, entry: Omit<ChannelEntry, 'name'>): Breach[] =>
   addressesOf(kind, { name: kind, ...entry }).problems.map((rule) => ({ path, rule }));
 
-/** Each address is put to its kind alone, so that its problem has a place. */
+/** Its kind checks each address by itself, so that a problem has a place. */
 const entryBreaches = (element: unknown, index: number): Breach[] => {
   const { name, contacts, url } = Object(element) as { name?: unknown; contacts?: unknown; url?: unknown };
   if (!isKind(name)) return [];

@@ -53,7 +53,7 @@ const notes = ({ channels: { webhook }, destinations: { gate }, fallback }: Conf
     ? ['note: webhooks go out unsigned, as channels.webhook.secret is not set']
     : []),
   ...(gate && fallback === undefined
-    ? ['note: what destinations.gate holds reaches nobody meanwhile, as there is no fallback']
+    ? ['note: without a fallback, alerts that destinations.gate holds reach nobody until they are approved']
     : []),
 ];
 

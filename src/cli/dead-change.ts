@@ -71,7 +71,7 @@ const retrySome = async (
   try {
     for await (const letters of readLetters(view.store.dead, ids)) {
       total = addUp(total, await retry(letters));
-      progress.tell(`${resentText(total)}, of ${ids.length}`);
+      progress.show(`${resentText(total)}, of ${ids.length}`);
     }
     return total;
   } finally {

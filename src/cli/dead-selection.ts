@@ -16,7 +16,7 @@ export interface DeadSelection extends DeadFilters {
   all?: boolean;
 }
 
-/** What was found, oldest first, and which of the names named nothing. */
+/** What was found, oldest first, and which names fit none. */
 export interface Selected {
   ids: string[];
   unknown: string[];
@@ -30,7 +30,7 @@ const fits = ({ alert, destination, reason }: DeadDelivery, filters: DeadFilters
   (filters.destination === undefined ||
     [destination?.id, destination?.label, destination?.kind].includes(filters.destination));
 
-/** Throws a `UsageError` where it is not said which ones are meant, so that nobody means all by saying nothing. */
+/** Throws a `UsageError` where no deliveries are named: a command without arguments must not mean all of them. */
 export const checkSelection = ({ ids, all = false, protocol, destination, reason }: DeadSelection): void => {
   const isFiltered = [protocol, destination, reason].some((value) => value !== undefined);
   if (ids.length > 0 && (all || isFiltered)) {
@@ -48,7 +48,7 @@ interface Found {
 
 const foundOf = ({ id, at }: DeadDelivery): Found => ({ id, at });
 
-/** What one name names: letters it names exactly, else the one that begins so. */
+/** Finds the letters of one name: an exact match, else the letter whose id begins with it. */
 const createFinder = (name: string) => {
   const exact: Found[] = [];
   const begun: Found[] = [];
@@ -66,7 +66,7 @@ const createFinder = (name: string) => {
   };
 };
 
-/** Takes letters in, some at a time, and keeps no more of them than their ids. */
+/** Selects from letters that come some at a time; keeps only their ids. */
 export const createSelector = ({ ids, ...filters }: DeadSelection) => {
   const finders = ids.map(createFinder);
   const fitting: Found[] = [];

@@ -19,7 +19,7 @@ const SHORT_ID = 14;
 
 export const countText = (count: number): string => (count === 1 ? 'one dead delivery' : `${count} dead deliveries`);
 
-/** Throws a `UsageError` where a name names nothing. */
+/** Throws a `UsageError` where a name fits none. */
 export const findLetters = async ({ store }: View, selection: DeadSelection): Promise<Selected['ids']> => {
   const selector = createSelector(selection);
   for await (const letters of readLetters(store.dead)) selector.take(letters);

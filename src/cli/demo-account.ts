@@ -8,7 +8,7 @@ import { createDemoSums } from './demo-sums.ts';
 
 export interface Account {
   opening(addresses: SandboxAddresses, opsUrl: string): void;
-  tell(event: SandboxEvent): void;
+  print(event: SandboxEvent): void;
   closing(): void;
 }
 
@@ -90,7 +90,7 @@ export const createAccount = ({ write, isTty }: Pick<CommandContext, 'write' | '
       begun = Date.now();
       write(openingText(addresses, opsUrl));
     },
-    tell: (event) => {
+    print: (event) => {
       if (event.type === 'produced') tellProduced(event);
       else tellReceived(event);
     },

@@ -20,7 +20,7 @@ interface Entry {
 /** Alerts are remembered until they are surely delivered; a demo may run for days. */
 const REMEMBERED = 2000;
 
-/** Letters that tell a text apart: channels escape, clean and shorten what they show. */
+/** Letters that distinguish a text: channels escape, clean and shorten what they show. */
 const LETTERS = 60;
 const lettersOf = (text: string): string => text.normalize('NFKC').replace(/[^\p{L}\p{N}]+/gu, '');
 

@@ -61,7 +61,7 @@ export const demo = async (options: DemoOptions, context: CommandContext): Promi
     try {
       const { opsUrl } = await daemon.start();
       account.opening(addresses, opsUrl);
-      sandbox.onEvent(account.tell);
+      sandbox.onEvent(account.print);
       sandbox.startTraffic(TRAFFIC);
       await Promise.race([until(context.signal, durationMs), daemon.failed]);
       sandbox.stopTraffic();

@@ -23,7 +23,7 @@ export const enableDestination = ({ name, ...options }: EnableOptions, context: 
     if (options.json === true) writeJson(context, { id, kind, label });
     else {
       const hint = `tocsin dead retry --destination ${id} --reason disabled`;
-      context.write(`${kind} ${cleanLine(label)}: enabled; what died meanwhile goes out by: ${hint}\n`);
+      context.write(`${kind} ${cleanLine(label)}: enabled; to send what died meanwhile: ${hint}\n`);
     }
     return EXIT.done;
   });

@@ -14,7 +14,7 @@ import { type View, withView } from './with-view.ts';
 
 const OPEN = 'destinations.gate is false: nothing is held at present';
 
-const openDesk = (view: View, config: Config) => openDestinations({ config, ...view });
+const openApproval = (view: View, config: Config) => openDestinations({ config, ...view });
 
 const nameOf = ({ kind, label }: KnownDestination): string => `${kind} ${cleanLine(label)}`;
 
@@ -35,7 +35,7 @@ const table = (known: readonly KnownDestination[]): string =>
 
 export const listDestinations = (options: CommonOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
-    const known = await openDesk(view, config).list();
+    const known = await openApproval(view, config).list();
     if (options.json === true) writeJson(context, known);
     else context.write(known.length === 0 ? 'no destination is known yet\n' : table(known));
     if (!config.destinations.gate) context.warn(`tocsin: ${OPEN}\n`);
@@ -52,21 +52,23 @@ const isWaiting = ({ state }: KnownDestination): boolean => state === 'held' || 
 /** `--all` leaves revoked destinations out, and says so. */
 const warnOfRevoked = (known: readonly KnownDestination[], { warn }: CommandContext): void => {
   for (const one of known.filter(({ state }) => state === 'revoked')) {
-    warn(`tocsin: ${nameOf(one)} was revoked and is left out; by its name: tocsin destinations approve ${one.id}\n`);
+    warn(
+      `tocsin: ${nameOf(one)} was revoked and is left out; to approve it all the same: tocsin destinations approve ${one.id}\n`,
+    );
   }
 };
 
 const chosen = async (
   { names, all = false }: ApproveOptions,
-  desk: ReturnType<typeof openDesk>,
+  approval: ReturnType<typeof openApproval>,
   context: CommandContext,
 ) => {
   if (names.length > 0 === all) throw new UsageError('name destinations by id or label, or take --all');
   if (!all) {
-    const found = await Promise.all(names.map(desk.find));
+    const found = await Promise.all(names.map(approval.find));
     return [...new Map(found.map((one) => [one.id, one])).values()];
   }
-  const known = await desk.list();
+  const known = await approval.list();
   warnOfRevoked(known, context);
   const some = known.filter(isWaiting);
   if (some.length === 0) throw new UsageError('no destination waits for approval');
@@ -75,9 +77,9 @@ const chosen = async (
 
 export const approveDestinations = (options: ApproveOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
-    const desk = openDesk(view, config);
-    const some = await chosen(options, desk, context);
-    const sent = await desk.approve(some);
+    const approval = openApproval(view, config);
+    const some = await chosen(options, approval, context);
+    const sent = await approval.approve(some);
     const approved = some.map((one, index) => ({ one, sent: sent[index] ?? 0 }));
     await view.store.operatorLog.record(
       ...approved
@@ -91,7 +93,7 @@ export const approveDestinations = (options: ApproveOptions, context: CommandCon
       );
     } else {
       for (const { one, sent: count } of approved) {
-        const rest = count === 0 ? '' : `, and ${alertsText(count)} that waited on the way`;
+        const rest = count === 0 ? '' : `, and ${alertsText(count)} that were held for it are queued`;
         context.write(`${nameOf(one)}: approved${rest}\n`);
       }
     }
@@ -114,25 +116,33 @@ const IN_CONFIG: Partial<Record<KnownDestination['state'], string>> = {
 };
 
 /** False where it was revoked before. */
-const revoke = async ({ store }: View, desk: ReturnType<typeof openDesk>, one: KnownDestination): Promise<boolean> => {
-  const revoked = await desk.revoke(one);
+const revoke = async (
+  { store }: View,
+  approval: ReturnType<typeof openApproval>,
+  one: KnownDestination,
+): Promise<boolean> => {
+  const revoked = await approval.revoke(one);
   if (revoked) await store.operatorLog.record({ action: 'destination-revoked', ...factsOf(one) });
   return revoked;
 };
 
 /** Gives how many alerts. */
-const dropHeld = async ({ store }: View, desk: ReturnType<typeof openDesk>, one: KnownDestination): Promise<number> => {
-  const dropped = await desk.drop(one);
+const dropHeld = async (
+  { store }: View,
+  approval: ReturnType<typeof openApproval>,
+  one: KnownDestination,
+): Promise<number> => {
+  const dropped = await approval.drop(one);
   await store.operatorLog.record({ action: 'destination-dropped', ...factsOf(one), dropped });
   return dropped;
 };
 
 export const revokeDestination = (options: RevokeOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
-    const desk = openDesk(view, config);
-    const one = await desk.find(options.name);
+    const approval = openApproval(view, config);
+    const one = await approval.find(options.name);
     // Also where the config lets it through: once it is taken out there, it is not sent to any more.
-    const revoked = await revoke(view, desk, one);
+    const revoked = await revoke(view, approval, one);
     const inConfig = IN_CONFIG[one.state];
     if (inConfig !== undefined) {
       throw new UsageError(`${nameOf(one)} ${inConfig}, so it still gets alerts; change that in the config`);
@@ -141,7 +151,7 @@ export const revokeDestination = (options: RevokeOptions, context: CommandContex
     if (!revoked && !drops) {
       throw new UsageError(`${nameOf(one)} is revoked already; --drop gives up the alerts that wait for it`);
     }
-    const dropped = drops ? await dropHeld(view, desk, one) : 0;
+    const dropped = drops ? await dropHeld(view, approval, one) : 0;
     const done = [...(revoked ? ['revoked'] : []), ...(drops ? [`${alertsText(dropped)} given up`] : [])];
     if (options.json === true) writeJson(context, { id: one.id, revoked, dropped });
     else context.write(`${nameOf(one)}: ${done.join(', ')}\n`);

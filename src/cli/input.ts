@@ -93,7 +93,7 @@ const explanationsOf = (issue: z.core.$ZodIssue, tree: Tree, shape: Shape): Expl
   return explain(issue, { value: valueAt(tree.value, path), knownKeys: shape.keysAt(path) });
 };
 
-/** What the schema has spoken of already is not said in other words again. */
+/** Leaves out what the schema has reported already. */
 const breachesOf = <T>({ value, positions }: Tree, kind: ListKind<T>, explained: readonly Finding[]): Finding[] => {
   const known = new Set(explained.map(({ path }) => showPath(path)));
   return (Array.isArray(value) ? kind.breachesOf(value) : [])

@@ -33,7 +33,7 @@ export const limitOf = ({ limit, all }: { limit?: string; all?: boolean }): numb
   return Number(limit);
 };
 
-/** One more than is wanted tells whether there are more. */
+/** One more than is wanted shows whether there are more. */
 export const pageSizeFor = (limit: number, configured: number): number => Math.min(limit + 1, configured);
 
 interface Printer<T> {
@@ -85,7 +85,7 @@ export const printListing = async <T>(listing: Listing<T>, options: ListingOptio
       count += items.length;
       hasMore = items.length < page.items.length;
       if (hasMore) break;
-      progress.tell(`${what}: ${count} on ${pages} ${pages === 1 ? 'page' : 'pages'} so far`);
+      progress.show(`${what}: ${count} on ${pages} ${pages === 1 ? 'page' : 'pages'} so far`);
     }
   } finally {
     progress.end();

@@ -3,7 +3,7 @@ import type { CommandContext } from './context.ts';
 
 export interface Progress {
   /** Replaces the line that stands there. One line, without line feeds. */
-  tell(text: string): void;
+  show(text: string): void;
   /** Takes the line away. May be called again. */
   end(): void;
 }
@@ -13,7 +13,7 @@ const CLEAR_LINE = '\r\u001b[K';
 export const createProgress = ({ isErrorTty, warn }: Pick<CommandContext, 'isErrorTty' | 'warn'>): Progress => {
   let isDrawn = false;
   return {
-    tell: (text) => {
+    show: (text) => {
       if (!isErrorTty) return;
       warn(`${CLEAR_LINE}${text}`);
       isDrawn = true;

@@ -70,12 +70,12 @@ const withDoubt = async (change: Promise<Confirmation>): Promise<Confirmation> =
   } catch (error) {
     if (!(error instanceof ServiceError) || !['unreachable', 'unreadable', 'failed', 'aborted'].includes(error.reason))
       throw error;
-    const message = `${error.message}; it may have been done all the same, so look before you try again`;
+    const message = `${error.message}; it may have been done all the same, so check before you try again`;
     throw new ServiceError(error.reason, message, error.status === undefined ? {} : { status: error.status });
   }
 };
 
-const tell = (
+const printConfirmation = (
   confirmation: Confirmation,
   what: string,
   { json }: ServiceOptions,
@@ -110,7 +110,7 @@ export const createProtocol = async (options: CreateOptions, context: CommandCon
       throw new UsageError(`${client.name} lists a protocol '${name}' already (${cleanLine(namesake.id ?? 'no id')})`);
     const body = { protocolName: name, ...assets, ...notificationChannels };
     const confirmation = await withDoubt(client.createProtocol(body, context.signal));
-    return tell(
+    return printConfirmation(
       confirmation,
       `Created '${name}' (${cleanLine(confirmation.protocolId ?? 'no id given')})`,
       options,
@@ -128,7 +128,7 @@ export const addAssets = async (options: AddOptions, context: CommandContext): P
     const { client, protocol, id } = await services.owned(options.protocol);
     const confirmation = await withDoubt(client.addAssets({ protocolId: id, assets }, context.signal));
     const what = `${changesText(confirmation, assets.length)} of ${assets.length} assets`;
-    return tell(confirmation, `${what} of '${cleanLine(protocol.name)}'`, options, context);
+    return printConfirmation(confirmation, `${what} of '${cleanLine(protocol.name)}'`, options, context);
   });
 };
 
@@ -149,6 +149,6 @@ export const replaceChannels = async (options: ReplaceOptions, context: CommandC
     const confirmation = await withDoubt(
       client.replaceChannels({ protocolId: id, notificationChannels }, context.signal),
     );
-    return tell(confirmation, `Replaced the channels of '${name}'`, options, context);
+    return printConfirmation(confirmation, `Replaced the channels of '${name}'`, options, context);
   });
 };

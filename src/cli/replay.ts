@@ -91,8 +91,8 @@ const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<Rep
 };
 
 /** As a script gets it: addresses may hold secrets. */
-const plain = ({ alert: { item: _item, replay: _replay, ...told }, routes }: ReplayedAlert) => ({
-  ...told,
+const plain = ({ alert: { item: _item, replay: _replay, ...rest }, routes }: ReplayedAlert) => ({
+  ...rest,
   destinations: routes.destinations.map(targetOf),
   ...(routes.skipped === undefined ? {} : { skipped: routes.skipped }),
 });
@@ -105,7 +105,7 @@ export const replay = async (options: ReplayOptions, context: CommandContext): P
   const progress = createProgress(context);
   try {
     const plan = { protocols: await history.protocols(options.protocol), period, ...(to ? { to } : {}) };
-    const run = { config, history, plan, onProgress: (each: ReplayProgress) => progress.tell(progressText(each)) };
+    const run = { config, history, plan, onProgress: (each: ReplayProgress) => progress.show(progressText(each)) };
     const { counts, replayed } =
       options.dryRun === true ? await rehearse(run) : { counts: await send(run, context), replayed: undefined };
     progress.end();

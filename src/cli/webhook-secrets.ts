@@ -1,4 +1,4 @@
-/** Whose secrets `tocsin webhook` goes by: one that is given, one of the environment, or those of the config. */
+/** Which secrets `tocsin webhook` uses: one that is given, one of the environment, or those of the config. */
 import { existsSync } from 'node:fs';
 import { webAddress, webLabel } from '../channels/address.ts';
 import { createReceiverFinder } from '../channels/webhook/receivers.ts';

@@ -1,4 +1,4 @@
-/** For commands that look at what the daemons hold in Redis, or change it there. */
+/** For commands that read or change what the daemons keep in Redis. */
 
 import { openView } from '../app/view.ts';
 import { loadConfig } from '../config/load.ts';
@@ -7,7 +7,7 @@ import type { CommandContext, CommonOptions } from './context.ts';
 
 export type View = Awaited<ReturnType<typeof openView>>;
 
-/** Closes what it opened, however `work` ends. Throws an `UnavailableError` where there is nothing to look at. */
+/** Closes what it opened, however `work` ends. Throws an `UnavailableError` where no such Redis answers. */
 export const withView = async <T>(
   options: CommonOptions,
   { env }: Pick<CommandContext, 'env'>,

@@ -47,8 +47,8 @@ export const parseYaml = (text: string): Syntax => {
     uniqueKeys: false,
   });
   const placeOf = createPlaceOf(text);
-  const told = [...document.errors, ...document.warnings];
-  const findings = told.map(({ code, pos }) => ({ path: ['yaml'], offset: pos[0], rule: RULES[code] ?? NOT_YAML }));
+  const issues = [...document.errors, ...document.warnings];
+  const findings = issues.map(({ code, pos }) => ({ path: ['yaml'], offset: pos[0], rule: RULES[code] ?? NOT_YAML }));
   if (document.directives.yaml.version !== '1.2') {
     findings.push({ path: ['yaml'], offset: 0, rule: 'must be YAML 1.2' });
   }

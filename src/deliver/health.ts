@@ -20,7 +20,7 @@ export interface HealthDependencies {
   /** The failure concerns the sender, not only this destination. Asked where the error says `sender-misconfigured`. */
   isSenders(destination: Destination): Promise<boolean>;
   onBroken(broken: Broken): Promise<void>;
-  onRecovered(well: Subject): Promise<void>;
+  onRecovered(subject: Subject): Promise<void>;
 }
 
 export interface DestinationHealth {

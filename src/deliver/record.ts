@@ -14,13 +14,13 @@ export interface RecordFailureDependencies {
   ledger: Pick<Ledger, 'recordAttempt'>;
   deadLetters: Pick<DeadLetters, 'add'>;
   destinationStats: Pick<DestinationStats, 'failed'>;
-  /** Deliveries are dead, for this reason; called before the ledger is written. Default: nobody is told. */
+  /** Deliveries are dead, for this reason; called before the ledger is written. Default: nothing. */
   onDead?(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
 }
 
 export interface RecordDependencies extends RecordFailureDependencies {
   destinationStats: Pick<DestinationStats, 'succeeded' | 'failed'>;
-  /** The receiver disabled this destination. Default: nobody is told. */
+  /** The receiver disabled this destination. Default: nothing. */
   onDisabled?(destination: Destination, at: string, message: string): Promise<void>;
   /** Takes known secrets out of what a provider said. */
   scrub(text: string): string;
@@ -91,7 +91,7 @@ const recordError = async (run: AttemptRun, error: DeliveryError, dependencies: 
   const entry = entryOf(run, error, dependencies);
   run.entry = entry;
   await recordFailure({ destination, alerts, attempt: run.attempt, entry }, dependencies);
-  // A sample's failure is reported to whoever sent it, and its address may be nobody's.
+  // A sample's failure is reported to whoever sent it, and its address may be a made-up one.
   if (!alerts.every(isSample)) {
     const dead = entry.outcome === 'dead' ? alerts.length : 0;
     await dependencies.destinationStats.failed(destination, dead, entry.at, entry.message);

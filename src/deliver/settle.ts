@@ -9,7 +9,7 @@ import { type MessageRun, type MessageStage, rerun, type SendResult } from './st
 export interface SettleDependencies {
   sendSlots: Pick<SendSlots, 'hold'>;
   addressChanges: AddressChanges;
-  /** The destination has another address from now on. Default: nobody is told. */
+  /** The destination has another address from now on. Default: nothing. */
   onMoved?(destination: Destination, address: string): Promise<void>;
   now(): number;
 }

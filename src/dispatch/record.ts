@@ -1,4 +1,4 @@
-/** Stage: writes into the ledger that the deliveries are on their way. What is delivered already stays so. */
+/** Stage: records the deliveries in the ledger as waiting. Those that are delivered already stay delivered. */
 import type { Parcel } from '../alert.ts';
 import type { DispatchStage } from './stage.ts';
 

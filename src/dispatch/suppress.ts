@@ -1,4 +1,4 @@
-/** Stage: takes out what is muted or waits for approval. Both are recorded before anything is queued. */
+/** Stage: takes out alerts that are muted or wait for approval. Both are recorded before anything is queued. */
 import type { DispatchStage, RoutedAlert } from './stage.ts';
 
 export interface SuppressDependencies {

@@ -78,7 +78,7 @@ export const OPEN_FIELD = 'open';
 export const ledgerKeys = (prefix: string) => ({
   alert: (id: string): string => `${prefix}:alert:${id}`,
   transaction: (hash: string): string => `${prefix}:tx:${hash.toLowerCase()}`,
-  /** Every alert in the ledger, by date. */
+  /** Every alert in the ledger, by date; `books` is an old name. */
   index: `${prefix}:books`,
   /** How many deliveries wait, by destination. */
   waiting: `${prefix}:waiting`,

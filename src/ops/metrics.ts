@@ -77,7 +77,7 @@ const readingMetrics = ({ counter, gauge, histogram }: Maker) => ({
 });
 
 const reviewMetrics = ({ counter, gauge }: Maker) => ({
-  looks: counter('second_looks_total', 'Inspections read again, by what that led to.', ['service', 'outcome']),
+  rechecks: counter('second_looks_total', 'Inspections read again, by what that led to.', ['service', 'outcome']),
   audits: counter('audits_total', 'Comparisons of what a service lists with what became of it, by how they ended.', [
     'service',
     'outcome',

@@ -145,7 +145,7 @@ const stateOf = (report: StatusReport): Html => {
   const { problems } = report;
   if (problems.length > 0)
     return bad(problems.length === 1 ? 'one thing needs a look' : `${problems.length} things need a look`);
-  // A daemon that watches nothing is well only by its looks.
+  // A daemon that watches no protocol has no problems, but is not well.
   if (report.protocols.length === 0) return bad('nothing is watched');
   const { down, late, failing } = totalsOf(report);
   return down + late + failing + report.dead === 0

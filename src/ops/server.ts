@@ -36,7 +36,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const HTML_TYPE = 'text/html; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 
-/** The status comes from Redis, and commands wait for a Redis that is away: whoever asks us does not. */
+/** The status comes from Redis, where commands wait while it is away; a request to this server does not wait so long. */
 const STATUS_TIMEOUT_MS = 3000;
 
 const HEADERS = {

@@ -18,7 +18,7 @@ export interface AdmissionDependencies {
   backoffs: BackoffStore;
   /** One cheap question that is about the key alone. Throws `ServiceError`. */
   probe(service: string, signal: AbortSignal): Promise<void>;
-  /** Told once when the key is refused, whatever is asked for. */
+  /** Called once when the key is refused, whatever is asked for. */
   onRefused(service: string, error: ServiceError): void;
   now(): number;
   /** 0 up to, not including, 1. */

@@ -11,7 +11,7 @@ export interface BeginningDependencies {
   clock(service: string): number;
   /** The copy of a cursor outside Redis. */
   recall(track: Track): MirroredCursor | undefined;
-  /** Told when a lost cursor is taken from that copy. */
+  /** Called when a lost cursor is taken from that copy. */
   onRecalled(track: Track, cursor: MirroredCursor): void;
   /** As `CatalogEntry.owedSince`, by our clock. */
   owedSince(track: Track): Promise<number | undefined>;

@@ -11,7 +11,7 @@ export type { CatalogEntry } from './catalog-store.ts';
 export interface CatalogDependencies {
   redis: Redis | Cluster;
   prefix: string;
-  /** Every page of one key's listing, at once or not at all. Throws `ServiceError`. */
+  /** Every page of one key's listing. Throws `ServiceError` rather than give a part. */
   list(service: string, signal: AbortSignal): Promise<ListedProtocol[]>;
   /** The assets of one key's protocols by name, as far as it lists them. Throws `ServiceError`. Default: none. */
   listAssets?(service: string, signal: AbortSignal): Promise<ReadonlyMap<string, ListedAsset[]>>;

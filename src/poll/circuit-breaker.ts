@@ -38,7 +38,7 @@ const createRotation = () => {
   };
 };
 
-/** Lets one through at `firstAt`, and then one after each pause. `pauseOf` is told how many went through. */
+/** Lets one through at `firstAt`, and then one after each pause. `pauseOf` gets how many went through. */
 const createProbing = (now: () => number, firstAt: number, pauseOf: (times: number) => number) => {
   const rotation = createRotation();
   let nextAt = firstAt;

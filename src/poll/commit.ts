@@ -10,7 +10,7 @@ export interface CommitDependencies {
   seen: Pick<Seen, 'forget'>;
   /** Where a track begins that Redis knows nothing of: never polled, or lost. */
   beginningOf(track: Track): MirroredCursor | Promise<MirroredCursor>;
-  /** Told of each cursor after a read; not past an alert that is still on its way. */
+  /** Called with each cursor after a read; not past an alert that is still on its way. */
   onCursor(track: Track, cursor: MirroredCursor): void;
   /** The date of a track's oldest alert that is still on its way, in epoch milliseconds. */
   oldestOpen(track: Track): Promise<number | undefined>;

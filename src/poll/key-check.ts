@@ -1,4 +1,4 @@
-/** Tells a refused key from a refusal of one protocol: one cheap question that is about the key alone. */
+/** Distinguishes a refused key from a refused protocol by one cheap question that is about the key alone. */
 import { ServiceError } from '../errors.ts';
 import type { FailureDetector } from './failure-detector.ts';
 
@@ -6,7 +6,7 @@ export interface KeyCheckDependencies {
   detector: Pick<FailureDetector, 'worked' | 'refused' | 'trouble'>;
   /** The question. Throws `ServiceError`. */
   probe(signal: AbortSignal): Promise<void>;
-  /** Told once when the key is refused, whatever is asked for. */
+  /** Called once when the key is refused, whatever is asked for. */
   onRefused(error: ServiceError): void;
   /** An answer counts for so many milliseconds. */
   everyMs: number;

@@ -29,7 +29,7 @@ export type LateItems = ReturnType<typeof createLateItems>;
 
 export const createLateItems = ({ cursors, seen, lock, dispatch, now }: LateItemsDependencies) => ({
   /** Gives the alerts that were queued; undefined where a poll reads the track just now: try again. */
-  take: async (track: Track, items: readonly Item[], unknown: Unknown): Promise<Alert[] | undefined> => {
+  ingest: async (track: Track, items: readonly Item[], unknown: Unknown): Promise<Alert[] | undefined> => {
     const held = await lock.take([track]);
     if (!held) return undefined;
     try {

@@ -77,7 +77,7 @@ export const createPoller = (dependencies: PollerDependencies) => {
       if (!(await held.renew())) throw new Error('the lock of this poll was lost: another daemon goes on from here');
       await dependencies.onPage(stream, page);
       const fresh = await ingest(windows, page);
-      progress.take(page.items);
+      progress.count(page.items);
       result.alerts += fresh;
       result.items += page.items.length;
       if (page.settledBefore !== undefined) await commit.advance(windows, progress.upTo(page.settledBefore));

@@ -27,7 +27,7 @@ export const createProgress = (settings: ProgressSettings) => {
   return {
     begun,
     /** Counts a page. */
-    take: (items: readonly Item[]): void => watermark.take(items),
+    count: (items: readonly Item[]): void => watermark.count(items),
     /**
      * Once all before `settledBefore` was read; left out, when the read has ended. No date ahead of the service's own
      * clock moves a cursor, or one item from the future would hide all that come before it.

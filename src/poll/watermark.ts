@@ -3,7 +3,7 @@ import type { Item } from '../alert.ts';
 
 export interface Watermark {
   /** Counts a page. */
-  take(items: readonly Item[]): void;
+  count(items: readonly Item[]): void;
   /** How far everything was read once all before `settledBefore` was; undefined where no item had a date. */
   upTo(settledBefore?: number): number | undefined;
 }
@@ -15,7 +15,7 @@ export interface Watermark {
 export const createWatermark = (): Watermark => {
   let highest: number | undefined;
   return {
-    take: (items) => {
+    count: (items) => {
       for (const { dates } of items) {
         const earliest = Math.min(...Object.values(dates));
         if (Number.isFinite(earliest)) highest = Math.max(highest ?? earliest, earliest);

@@ -31,7 +31,7 @@ const withinTime = async <T>(answer: Promise<T>): Promise<T | undefined> => {
 
 const unchecked = (name: RedisFinding['name'], what: string): RedisFinding => ({
   name,
-  message: `${what} could not be checked: this Redis does not tell it in INFO.`,
+  message: `${what} could not be checked: this Redis does not report it in INFO.`,
 });
 
 /** Valkey, Dragonfly and KeyDB report the Redis version that they are compatible with. */

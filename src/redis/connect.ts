@@ -38,7 +38,7 @@ export interface RedisOwner {
 const retryDelayMs = (times: number): number => Math.min(50 * 2 ** Math.min(times - 1, 10), 2000);
 
 /**
- * A silent host (frozen, unplugged) is noticed after this time without an answer to a pending command. It must exceed the
+ * A silent host (suspended, unplugged) is noticed after this time without an answer to a pending command. It must exceed the
  * longest wait that is no fault: BullMQ's workers block for up to 10 s for the next delayed job. The rest allows for a
  * late event loop.
  */
@@ -88,7 +88,7 @@ const openSentinel = ({ name, nodes }: { name: string; nodes: readonly string[] 
     sentinelRetryStrategy: retryDelayMs,
     // A silent sentinel must not keep us from asking the next one.
     sentinelCommandTimeout: 2000,
-    // Listens to the sentinels, to leave a frozen master as soon as they have chosen another one.
+    // Listens to the sentinels, to leave a silent master as soon as they have chosen another one.
     failoverDetector: true,
   });
 

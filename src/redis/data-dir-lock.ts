@@ -36,7 +36,7 @@ type Place = Required<LockSettings> & { file: string; id: string };
 const ownLeases = new Set<string>();
 
 /**
- * On this host the process table tells whether the holder lives. A lease of another host, or one that only looks old, is
+ * On this host the process table shows whether the holder lives. A lease of another host, or one that only looks old, is
  * watched: clocks differ and machines sleep, but a living holder renews meanwhile.
  */
 const judge = async (lease: Lease, first: Lease, watchedMs: number, place: Place) => {
@@ -114,7 +114,7 @@ const keepRenewing = (created: FileHandle, { file, id, renewEveryMs, staleAfterM
 };
 
 /**
- * Takes the directory, making it where it is missing. Waits only while it cannot tell whether a holder on another host
+ * Takes the directory, making it where it is missing. Waits only while it does not know whether a holder on another host
  * still lives. Throws a `UsageError` that names the holder, or says that the directory cannot be written.
  */
 export const lockDataDir = async (settings: LockSettings): Promise<DataDirLock> => {

@@ -11,7 +11,7 @@ const accepts = (pid: number): boolean => {
   }
 };
 
-/** False also for a process that has ended and only waits to be collected, where the system tells (Linux). */
+/** False also for a process that has ended and only waits to be collected, where the system shows it (Linux). */
 export const isAlive = async (pid: number): Promise<boolean> => {
   if (!accepts(pid)) return false;
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
@@ -19,6 +19,6 @@ export const isAlive = async (pid: number): Promise<boolean> => {
   return !/^\s[ZX]\s/.test(stat.slice(stat.lastIndexOf(')') + 1));
 };
 
-/** Undefined where the process is gone, belongs to somebody else, or the system does not tell (not Linux). */
+/** Undefined where the process is gone, belongs to somebody else, or the system does not show it (not Linux). */
 export const workingDirectoryOf = (pid: number): Promise<string | undefined> =>
   readlink(`/proc/${pid}/cwd`).catch(() => undefined);

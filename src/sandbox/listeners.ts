@@ -1,8 +1,8 @@
-/** Those who want to be told. */
+/** Functions that are called with each event. */
 export interface Listeners<Event> {
   /** Gives a function that ends it. */
   add(listener: (event: Event) => void): () => void;
-  tell(event: Event): void;
+  emit(event: Event): void;
 }
 
 export const createListeners = <Event>(): Listeners<Event> => {
@@ -14,7 +14,7 @@ export const createListeners = <Event>(): Listeners<Event> => {
         listeners.delete(listener);
       };
     },
-    tell: (event) => {
+    emit: (event) => {
       for (const listener of listeners) listener(event);
     },
   };

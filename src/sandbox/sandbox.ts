@@ -95,8 +95,8 @@ export const createSandbox = (options: SandboxOptions = {}): Sandbox => {
   const listeners = createListeners<SandboxEvent>();
   let unlinked = owned.filter(withoutChannels);
 
-  service.onProduced((produced) => listeners.tell(producedEvent(produced)));
-  receivers.onReceived((message) => listeners.tell(receivedEvent(message)));
+  service.onProduced((produced) => listeners.emit(producedEvent(produced)));
+  receivers.onReceived((message) => listeners.emit(receivedEvent(message)));
 
   const linkChannels = (webhookUrl: string): void => {
     for (const [index, { name, apiKey: key }] of unlinked.entries())

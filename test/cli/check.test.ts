@@ -43,7 +43,7 @@ describe('check', () => {
 
   it('says that what the gate holds reaches nobody, unless there is a fallback', async () => {
     const gate = `${SMALL}destinations: { gate: true }\n`;
-    const note = 'note: what destinations.gate holds reaches nobody meanwhile, as there is no fallback';
+    const note = 'note: without a fallback, alerts that destinations.gate holds reach nobody until they are approved';
     expect((await checkConfig(await fileOf(gate), {})).summary).toContain(note);
     const fallback = 'fallback: { channels: [{ name: webhook, url: "https://a.example/x" }] }';
     expect((await checkConfig(await fileOf(`${gate}${fallback}`), {})).summary).not.toContain(note);

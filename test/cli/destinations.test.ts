@@ -109,7 +109,7 @@ test('once revoked are approved by name alone', async () => {
     err: expect.stringContaining('slack C0SANDBOX01 is revoked already; --drop gives up the alerts that wait for it'),
   });
   const leftOut = expect.stringMatching(
-    /slack C0SANDBOX01 was revoked and is left out; by its name: tocsin destinations approve slack-\w+\n/,
+    /slack C0SANDBOX01 was revoked and is left out; to approve it all the same: tocsin destinations approve slack-\w+\n/,
   );
   expect(await console.run('destinations', 'approve', '--all')).toMatchObject({
     code: 0,

@@ -193,7 +193,7 @@ describe('input that is wrong', () => {
 });
 
 describe('a change without a clear answer', () => {
-  const doubt = /; it may have been done all the same, so look before you try again$/;
+  const doubt = /; it may have been done all the same, so check before you try again$/;
 
   test.each([
     ['the connection breaks', { kind: 'cut' }, 75],

@@ -56,7 +56,7 @@ describe('a probe', () => {
   });
 
   test('is not spent by a job that has nothing to send', async () => {
-    const { add, run, start, sent, answers, ledger, time, begun } = setUpDeliveries({ gathers: false });
+    const { add, run, start, sent, answers, ledger, time, begun } = setUpDeliveries({ isBatched: false });
     answers.C1 = range(1, 3).map(() => failure('retry'));
     add(range(1, 3).map((n) => makeAlert(n)));
     await ledger.recordAttempt(DESTINATION, [makeAlert(4)], {
@@ -126,7 +126,7 @@ describe('a probe', () => {
 describe('what waits', () => {
   test('dies at once where a destination that did not answer turns out to be dead', async () => {
     const { add, run, dead, time, begun } = setUpDeliveries({
-      gathers: false,
+      isBatched: false,
       respond: ({ at }) => failure(at < 5000 ? 'retry' : 'destination-dead'),
     });
     for (const n of range(1, 30)) add([makeAlert(n)]);
@@ -137,7 +137,7 @@ describe('what waits', () => {
 
   test('for hours is not given up for one odd answer', async () => {
     const { add, run, dead, sent } = setUpDeliveries({
-      gathers: false,
+      isBatched: false,
       respond: ({ at }) => {
         if (at < 2 * HOUR) return failure('retry');
         return at < 2 * HOUR + 60_000 ? failure('unknown') : undefined;
@@ -243,7 +243,7 @@ test('an open circuit is remembered as long as its announcement', async () => {
 });
 
 describe('deliveries while a circuit is open', () => {
-  test('pauses a destination that fails, probes it, and gathers meanwhile; nothing is discarded', async () => {
+  test('pauses a destination that fails, probes it, and batches alerts meanwhile; nothing is discarded', async () => {
     const { add, run, sent, answers, announced, time } = setUpDeliveries();
     answers.C1 = Array.from({ length: 8 }, () => failure('retry'));
     for (const n of range(1, 3)) add([makeAlert(n)]);

@@ -32,7 +32,7 @@ const mostWithin = (ms: number, times: readonly number[]): number =>
   Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + ms).length));
 
 test('what missed its slots while no daemon ran goes out at the pace', async () => {
-  const { add, run, sent, time } = setUp({ gathers: false, rate: { perSecond: 1 } });
+  const { add, run, sent, time } = setUp({ isBatched: false, rate: { perSecond: 1 } });
   for (const n of range(1, 40)) add([makeAlert(n)]);
   await run(5000);
   time.now += 60_000;
@@ -47,7 +47,7 @@ test('what missed its slots while no daemon ran goes out at the pace', async () 
 });
 
 test('the same of a minute', async () => {
-  const { add, run, sent, time } = setUp({ gathers: false, rate: { perMinute: 20, perSecond: 2 } });
+  const { add, run, sent, time } = setUp({ isBatched: false, rate: { perMinute: 20, perSecond: 2 } });
   for (const n of range(1, 60)) add([makeAlert(n)]);
   await run(5000);
   time.now += 300_000;
@@ -63,7 +63,7 @@ test('the same of a minute', async () => {
 
 test('an outage of a receiver is no reason to flood it', async () => {
   const { add, run, sent } = setUp({
-    gathers: false,
+    isBatched: false,
     rate: { perSecond: 1 },
     respond: ({ at }) => (at < 100_000 ? failure('retry') : undefined),
   });
@@ -80,7 +80,7 @@ test('an outage of a receiver is no reason to flood it', async () => {
 
 test('who waits for the sender does not miss its own slot meanwhile: both slow, they come to an end', async () => {
   const rate = { perMinute: 1 };
-  const { add, run, sent } = setUp({ gathers: false, rate, sender: { id: 'sender-slack', rate } });
+  const { add, run, sent } = setUp({ isBatched: false, rate, sender: { id: 'sender-slack', rate } });
   for (const n of range(1, 4)) add([makeAlert(n)], n === 1 ? OTHER : DESTINATION);
   await run();
   expect(sent.map(({ at }) => at)).toEqual([0, 60_500, 121_000, 181_500]);

@@ -14,7 +14,7 @@ describe('a parcel', () => {
     const stopped = Promise.withResolvers<void>();
     let tries = 0;
     const { start, sent } = setUpDeliveries({
-      gathers: false,
+      isBatched: false,
       respond: async () => {
         tries += 1;
         if (tries > 1) return undefined;
@@ -35,7 +35,7 @@ describe('a parcel', () => {
 
   test('that another one overlaps steps back after one repeat, and ends', async () => {
     const { start, sent } = setUpDeliveries({
-      gathers: false,
+      isBatched: false,
       respond: () => delay(5, undefined),
     });
     const both = [start(parcelOf(...range(1, 20))), start(parcelOf(...range(1, 18)))];

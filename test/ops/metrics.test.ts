@@ -41,7 +41,7 @@ const useAll = (metrics: Metrics): void => {
   metrics.serviceUp.set({ service }, 1);
   metrics.catalogProtocols.set({ service }, 2);
   metrics.unroutableEntries.set(1);
-  metrics.looks.inc({ service, outcome: 'same' });
+  metrics.rechecks.inc({ service, outcome: 'same' });
   metrics.audits.inc({ service, outcome: 'balanced' });
   metrics.auditDifferences.inc({ service, protocol: 'Lending Pool', kind: 'missing' });
   metrics.auditedTo.set({ service }, 1_763_633_232);

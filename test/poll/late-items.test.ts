@@ -21,7 +21,7 @@ const setUp = async () => {
     if (crash.due) throw new Error('Redis went away');
     dispatched.push(...alerts.map(({ itemId }) => itemId));
   };
-  const { take } = createLateItems({ cursors, seen, lock, dispatch, now: () => T0 + 60_000 });
+  const { ingest } = createLateItems({ cursors, seen, lock, dispatch, now: () => T0 + 60_000 });
   const unseen: Unknown = async (track, alerts) => {
     const ids = await seen.unknown(
       track,
@@ -29,39 +29,39 @@ const setUp = async () => {
     );
     return alerts.filter(({ id }) => ids.some((identity) => identity.id === id));
   };
-  return { cursors, lock, dispatched, crash, take, unseen };
+  return { cursors, lock, dispatched, crash, ingest, unseen };
 };
 
 const BEGINNING = { start: T0, position: T0, sweptTo: T0 };
 
 describe('what is found outside of a poll', () => {
   test('is queued once and remembered as a poll would, and history is left', async () => {
-    const { cursors, dispatched, take, unseen } = await setUp();
+    const { cursors, dispatched, ingest, unseen } = await setUp();
     await cursors.begin(TRACK, BEGINNING);
     const items = [makeItem(-5), makeItem(1), makeItem(2), makeItem(3, { dates: {} })];
-    expect((await take(TRACK, items, unseen))?.map(({ itemId }) => itemId)).toEqual(['i-1', 'i-2']);
-    expect(await take(TRACK, items, unseen)).toEqual([]);
+    expect((await ingest(TRACK, items, unseen))?.map(({ itemId }) => itemId)).toEqual(['i-1', 'i-2']);
+    expect(await ingest(TRACK, items, unseen)).toEqual([]);
     expect(dispatched).toEqual(['i-1', 'i-2']);
   });
 
   test('waits while the track is being read, and for a track that never was', async () => {
-    const { cursors, lock, dispatched, take, unseen } = await setUp();
-    expect(await take(TRACK, [makeItem(1)], unseen)).toEqual([]);
+    const { cursors, lock, dispatched, ingest, unseen } = await setUp();
+    expect(await ingest(TRACK, [makeItem(1)], unseen)).toEqual([]);
     await cursors.begin(TRACK, BEGINNING);
     const held = await lock.take([TRACK]);
-    expect(await take(TRACK, [makeItem(1)], unseen)).toBeUndefined();
+    expect(await ingest(TRACK, [makeItem(1)], unseen)).toBeUndefined();
     await held?.release();
-    expect(await take(TRACK, [makeItem(1)], unseen)).toHaveLength(1);
+    expect(await ingest(TRACK, [makeItem(1)], unseen)).toHaveLength(1);
     expect(dispatched).toEqual(['i-1']);
   });
 
   test('is found again after a crash', async () => {
-    const { cursors, dispatched, crash, take, unseen } = await setUp();
+    const { cursors, dispatched, crash, ingest, unseen } = await setUp();
     await cursors.begin(TRACK, BEGINNING);
     crash.due = true;
-    await expect(take(TRACK, [makeItem(1)], unseen)).rejects.toThrow('went away');
+    await expect(ingest(TRACK, [makeItem(1)], unseen)).rejects.toThrow('went away');
     crash.due = false;
-    expect(await take(TRACK, [makeItem(1)], unseen)).toHaveLength(1);
+    expect(await ingest(TRACK, [makeItem(1)], unseen)).toHaveLength(1);
     expect(dispatched).toEqual(['i-1']);
   });
 });

@@ -9,9 +9,9 @@ const setUp = (isSweep: boolean) => {
   const clock = () => time.now + time.skew;
   const now = () => time.now;
   const progress = createProgress({ clock, now, begun: clock(), ownBegun: now(), isSweep, lookback: LOOKBACK });
-  const take = (...seconds: number[]) =>
-    progress.take(seconds.map((n) => makeItem(n, { dates: { createdAt: T0 + n * 1000 } })));
-  return { time, progress, take };
+  const count = (...seconds: number[]) =>
+    progress.count(seconds.map((n) => makeItem(n, { dates: { createdAt: T0 + n * 1000 } })));
+  return { time, progress, count };
 };
 
 describe('a read moves the cursor', () => {
@@ -22,22 +22,22 @@ describe('a read moves the cursor', () => {
   });
 
   test('to its latest item, and in the middle only to what is settled', () => {
-    const { progress, take } = setUp(false);
-    take(1, 7, 3);
+    const { progress, count } = setUp(false);
+    count(1, 7, 3);
     expect(progress.upTo(T0 + 5000)).toEqual({ position: T0 + 5000 });
     expect(progress.upTo()).toEqual({ position: T0 + 7000 });
   });
 
   test('never past the time at which it began: an item may be dated ahead', () => {
-    const { time, progress, take } = setUp(false);
-    take(3600);
+    const { time, progress, count } = setUp(false);
+    count(3600);
     time.now += 10_000;
     expect(progress.upTo()).toEqual({ position: T0 + 30_000 });
   });
 
   test('by the clock of the service as the answers correct it', () => {
-    const { time, progress, take } = setUp(false);
-    take(3600);
+    const { time, progress, count } = setUp(false);
+    count(3600);
     time.now += 10_000;
     time.skew = -5000;
     expect(progress.begun()).toBe(T0 + 25_000);
@@ -48,10 +48,10 @@ describe('a read moves the cursor', () => {
 });
 
 test('a sweep that ended reached the time at which it began, and until then a lookback ahead of the position', () => {
-  const { progress, take } = setUp(true);
-  take(-50);
+  const { progress, count } = setUp(true);
+  count(-50);
   expect(progress.upTo(T0 - 55_000)).toEqual({ position: T0 - 55_000, sweptTo: T0 + 5000 });
-  take(20);
+  count(20);
   expect(progress.upTo(T0 + 10_000)).toEqual({ position: T0 + 10_000, sweptTo: T0 + 30_000 });
   expect(progress.upTo()).toEqual({ position: T0 + 20_000, sweptTo: T0 + 30_000 });
 });

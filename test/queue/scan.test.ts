@@ -63,7 +63,7 @@ describe('the inventory', () => {
     expect(found).toEqual([4]);
   });
 
-  test('finds what a destination gathers, open or frozen, but not without the job that will tell it', async () => {
+  test('finds what waits in a batch, open or sealed, but not without the job that will send it', async () => {
     const { queues, queue, missing, batches } = setUp();
     const first = await batches.add(DESTINATION, parcel(1).alerts);
     expect(await missing(1)).toEqual([1]);

@@ -110,7 +110,7 @@ test('a stored notification of a told transaction reaches nobody, any other ever
   await daemon.idle();
   expect(kindsWith(world, 'Dull echo')).toEqual([]);
   expect(kindsWith(world, hash)).toEqual([...KINDS, ...KINDS].toSorted());
-  expect(daemon.log('an inspection covers this notification')).toMatchObject([{ told: 4, sent: 0 }]);
+  expect(daemon.log('an inspection covers this notification')).toMatchObject([{ covered: 4, sent: 0 }]);
 });
 
 test('a notification that comes before its inspection is sent, and so is the inspection', async () => {

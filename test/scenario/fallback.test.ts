@@ -109,7 +109,7 @@ test.concurrent('a channel that is gone: what dies goes to the fallback at once,
   );
   const [lost] = world.critical('Vault').map(({ txHash }) => txHash.toLowerCase());
   await until('the fallback has it', () => about(world, lost ?? '').length > 0);
-  expect(about(world, lost ?? '')[0]?.text).toContain('Fallback: nobody else is told of this');
+  expect(about(world, lost ?? '')[0]?.text).toContain('Fallback: nobody else gets this');
   expect(announcements(world)).toHaveLength(1);
   expect(await daemon.metric('tocsin_fallback_alerts_total', { reason: 'dead' })).toBe(2);
   expect(await daemon.metric('tocsin_fallback_alerts_total', { reason: 'stranded' })).toBe(1);

@@ -73,7 +73,7 @@ test('a new destination is held, announced once, and gets everything when it is 
 
   expect(await console.run('destinations', 'approve', ADDED)).toMatchObject({
     code: 0,
-    out: `slack ${ADDED}: approved, and 3 alerts that waited on the way\n`,
+    out: `slack ${ADDED}: approved, and 3 alerts that were held for it are queued\n`,
   });
   await world.delivered();
   const [after] = world.critical('Vault');
@@ -123,7 +123,9 @@ test('an approval that another daemon knows before it is restarted, and what is 
   await until('it waits again', async () => (await list()).find(({ id }) => id === hook?.id)?.waiting === 2);
 
   const all = await console.run('destinations', 'approve', '--all');
-  expect(all.err).toContain(`was revoked and is left out; by its name: tocsin destinations approve ${hook?.id}`);
+  expect(all.err).toContain(
+    `was revoked and is left out; to approve it all the same: tocsin destinations approve ${hook?.id}`,
+  );
   const named = await console.run('destinations', 'approve', hook?.id ?? '');
   const approved = { out: `${all.out}${named.out}`, err: `${all.err}${named.err}` };
   expect(approved.out.match(/approved, and 2 alerts/g)).toHaveLength(2);

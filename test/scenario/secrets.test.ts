@@ -1,7 +1,7 @@
 /** Secrets stay secret on every surface, while everything that knows them fails in the ways that repeat them. */
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
-import type { HttpVerdict } from '../../src/sandbox/receivers/desk.ts';
+import type { HttpVerdict } from '../../src/sandbox/receivers/http-receiver.ts';
 import { telegramVerdict } from '../../src/sandbox/receivers/telegram/telegram.ts';
 import type { Fault } from '../../src/sandbox/service/faults.ts';
 import { startProxy, type TestProxy } from '../support/proxy.ts';

@@ -112,7 +112,9 @@ test('what an older commit left is delivered, each alert once', async () => {
   await until('what was queued or in a batch arrives', haveAll(approved), 60_000);
   expect([...arrivals().keys()].filter((line) => line.startsWith('slack C0NEWONE01'))).toEqual([]);
   const console = await openConsole(world);
-  expect((await console.run('destinations', 'approve', GATED)).out).toContain('2 alerts that waited on the way');
+  expect((await console.run('destinations', 'approve', GATED)).out).toContain(
+    '2 alerts that were held for it are queued',
+  );
   await until('what was held arrives', haveAll(waiting));
 
   expect(await console.json('mute', 'list')).toMatchObject([{ id: MUTE, hid: 2, isActive: true }]);

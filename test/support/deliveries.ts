@@ -46,7 +46,7 @@ export interface DeliveriesSetUp {
   /** What all destinations are paced as. */
   shared?: string;
   /** Default true: for people. */
-  gathers?: boolean;
+  isBatched?: boolean;
   /** What the channel throws; asked at each try, `sent.at` in milliseconds since the beginning. Default: nothing. */
   respond?(sent: Sent): Promise<DeliveryError | undefined> | DeliveryError | undefined;
   /** In how many parts an alert is sent. Default: one. */
@@ -59,7 +59,7 @@ export interface DeliveriesSetUp {
 /** A queue of its own: jobs run in order of time, one by one, until none is left or `until` is reached. */
 export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
   const { partsOf = () => 1 } = options;
-  const { rate = {}, sender, shared, gathers = true, respond, onMoved = async () => {}, whileAnnouncing } = options;
+  const { rate = {}, sender, shared, isBatched = true, respond, onMoved = async () => {}, whileAnnouncing } = options;
   const { redis, prefix } = openTestRedis();
   const begun = Date.parse('2026-11-20T12:00:00Z');
   const time = { now: begun };
@@ -80,7 +80,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
     kind: 'slack',
     compose: ({ destination, alerts }) => {
       const byTransaction = [...Map.groupBy(alerts, ({ txHash, id }) => txHash ?? id).values()];
-      const isDigest = gathers && byTransaction.length > 5;
+      const isDigest = isBatched && byTransaction.length > 5;
       const groups = isDigest ? [alerts] : byTransaction;
       return groups.map((group) => {
         return { destination, alerts: group, id: group.map((alert) => alert.id).join(), body: group, isDigest };
@@ -132,7 +132,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
     sendSlots: createSendSlots({ rateLimiter, paceOf: ({ id }) => ({ id: shared ?? id, rate }), senderOf, now }),
     health,
     addressChanges: createAddressChanges(redis, prefix),
-    ...(gathers
+    ...(isBatched
       ? {
           batching: {
             batches,

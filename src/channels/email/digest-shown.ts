@@ -5,7 +5,7 @@ import { type CountTable, type DigestContent, type DigestItem, topOf } from '../
 /** Items in the mail itself: some mail programs cut a mail beyond about 100 kB. */
 export const INLINE_MAX = 50;
 /** The worst items, shown with the messages of their detectors. */
-const TOLD_MAX = 3;
+const DETAILED_MAX = 3;
 const SAID_LIMIT = 400;
 const ROWS_MAX = 8;
 
@@ -31,7 +31,7 @@ export const shownOf = (content: DigestContent, file: string): Shown => {
     tables: tables.map((table: CountTable) => ({ title: table.title, ...topOf(table, ROWS_MAX) })),
     items: items
       .slice(0, INLINE_MAX)
-      .map((item, index) => ({ ...item, said: index < TOLD_MAX ? saidIn(item).slice(0, TOLD_MAX) : [] })),
+      .map((item, index) => ({ ...item, said: index < DETAILED_MAX ? saidIn(item).slice(0, DETAILED_MAX) : [] })),
     rest:
       more > 0
         ? `${more} more: the attached ${file} lists all ${items.length} with what was said.`

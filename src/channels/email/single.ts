@@ -21,13 +21,13 @@ const bound = (text: string, limit: number): string =>
 const DETECTIONS_MAX = 100;
 
 const boundDetections = (detections: readonly Detection[]): Detection[] => {
-  const told = detections
+  const shown = detections
     .slice(0, DETECTIONS_MAX)
     .map(({ name, message }) => ({ name: bound(name, NAME_LIMIT), message: bound(message, VALUE_LIMIT) }));
   const rest = detections.slice(DETECTIONS_MAX).map(({ name }) => name);
   return rest.length === 0
-    ? told
-    : [...told, { name: `${rest.length} more detectors`, message: bound(rest.join(', '), VALUE_LIMIT) }];
+    ? shown
+    : [...shown, { name: `${rest.length} more detectors`, message: bound(rest.join(', '), VALUE_LIMIT) }];
 };
 
 /** A list that is too long becomes one shortened text. */

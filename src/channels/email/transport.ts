@@ -107,7 +107,7 @@ const receiptOf = ({ messageId, serverMessageId }: SentInfo): Receipt => ({
   ),
 });
 
-/** The text stream of each mail in flight, by its signal: it alone tells whether the text had left us when an answer is lost. */
+/** The text stream of each mail in flight, by its signal: it alone shows whether the text had left us when an answer is lost. */
 const trackTexts = (pool: ReturnType<typeof openPool>): WeakMap<AbortSignal, Readable> => {
   const texts = new WeakMap<AbortSignal, Readable>();
   pool.use('stream', (mail, done) => {

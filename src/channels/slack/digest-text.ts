@@ -61,15 +61,15 @@ const textBody = (content: DigestContent, format: Format): SlackBody => {
 
 /** One message of a digest, and the alerts that it is about. */
 export interface DigestPart {
-  told: readonly Alert[];
+  alerts: readonly Alert[];
   body: SlackBody;
 }
 
 /** The incidents as one text; if it is too long, as a text for each half of them. */
 const textsOf = (incidents: readonly Alert[][], describe: Describe, format: Format): DigestPart[] => {
-  const told = incidents.flat();
-  const body = textBody(describe(told), format);
-  if (body.text.length <= TEXT_LIMIT || incidents.length === 1) return [{ told, body }];
+  const alerts = incidents.flat();
+  const body = textBody(describe(alerts), format);
+  if (body.text.length <= TEXT_LIMIT || incidents.length === 1) return [{ alerts, body }];
   const half = Math.ceil(incidents.length / 2);
   return [incidents.slice(0, half), incidents.slice(half)].flatMap((part) => textsOf(part, describe, format));
 };

@@ -136,7 +136,7 @@ export const digestBodies = (
   { format, chains, sentAt }: ComposeContext,
   mayAttach: boolean,
 ): DigestPart[] => {
-  const describe: Describe = (told) => describeDigest(told, chains, sentAt);
+  const describe: Describe = (some) => describeDigest(some, chains, sentAt);
   const rich = format === 'rich' ? richBody(alerts, describe, mayAttach) : undefined;
-  return rich ? [{ told: alerts, body: rich }] : digestTexts(alerts, describe, format);
+  return rich ? [{ alerts, body: rich }] : digestTexts(alerts, describe, format);
 };

@@ -14,11 +14,11 @@ export const composeSlack = (
   mayAttach: boolean,
 ): Message<SlackBody>[] => {
   const withFile = mayAttach && !isHook(destination.address);
-  return planOf(alerts).flatMap((telling) =>
-    telling.as === 'single'
-      ? [toMessage(destination, telling.alerts, singleBody(telling.alerts, context), false)]
-      : digestBodies(telling.alerts, context, withFile).map(({ told, body }) =>
-          toMessage(destination, told, body, true),
+  return planOf(alerts).flatMap((plan) =>
+    plan.as === 'single'
+      ? [toMessage(destination, plan.alerts, singleBody(plan.alerts, context), false)]
+      : digestBodies(plan.alerts, context, withFile).map(({ alerts: some, body }) =>
+          toMessage(destination, some, body, true),
         ),
   );
 };

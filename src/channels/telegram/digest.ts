@@ -63,11 +63,11 @@ const headOf = (content: DigestContent, size: Size): Line[] => [
 const plainLines = (text: string): Line[] => text.split('\n').map((line) => [{ text: line }]);
 
 /** An item with all its messages; the headline would repeat the detectors. */
-const toldItem = (item: DigestItem, index: number): Line[] => {
+const detailedItem = (item: DigestItem, index: number): Line[] => {
   const { severity, protocol, headline, detections, message, chain, time } = item;
-  const isTold = detections.length > 0 || message !== undefined;
+  const hasDetails = detections.length > 0 || message !== undefined;
   return [
-    [{ text: `${index + 1}. ${isTold ? `${severity}: ${protocol}` : headline}`, mark: 'b' }],
+    [{ text: `${index + 1}. ${hasDetails ? `${severity}: ${protocol}` : headline}`, mark: 'b' }],
     [hashPiece(item)],
     [{ text: [chain, time].filter((part) => part !== undefined).join(', ') }],
     ...detections.flatMap((one) => plainLines(detectionText(one))),
@@ -79,7 +79,7 @@ const toldItem = (item: DigestItem, index: number): Line[] => {
 /** Every item with all its messages; undefined if that does not fit into a text. */
 const wholeText = (content: DigestContent): Line[] | undefined => {
   const lines = disarmEach(
-    [...headOf(content, IN_TEXT), ...content.items.flatMap(toldItem), [{ text: content.why }]],
+    [...headOf(content, IN_TEXT), ...content.items.flatMap(detailedItem), [{ text: content.why }]],
     Number.POSITIVE_INFINITY,
   );
   return lengthOf(lines) <= TEXT_LIMIT + 1 && entitiesIn(lines) <= ENTITIES_MAX ? lines : undefined;

@@ -9,7 +9,7 @@ import { describeDigest } from '../digest.ts';
 import type { DigestContent } from '../digest-content.ts';
 import type { DigestFile } from '../digest-file.ts';
 import { describeIncident } from '../incident-content.ts';
-import { planOf, type Telling, toMessage } from '../incidents.ts';
+import { type MessagePlan, planOf, toMessage } from '../incidents.ts';
 import { layOutDigest, minimalDigest, minimalParts } from './digest.ts';
 import { type Line, toHtml, toPlain } from './lines.ts';
 import { layOut, minimalLines } from './single.ts';
@@ -52,15 +52,15 @@ export const composeTelegram = (
   { chains, sentAt, format }: ComposeContext,
 ): Message<TelegramBody>[] => {
   const digest = (part: readonly Alert[]): DigestContent => describeDigest(part, chains, sentAt);
-  const parts = (telling: Telling): readonly (readonly Alert[])[] =>
-    telling.as === 'digest' && format === 'minimal'
-      ? minimalParts(telling.alerts, (incident) => digest(incident).items)
-      : [telling.alerts];
-  const bodyOf = (telling: Telling, part: readonly Alert[]): TelegramBody =>
-    telling.as === 'digest'
+  const parts = (plan: MessagePlan): readonly (readonly Alert[])[] =>
+    plan.as === 'digest' && format === 'minimal'
+      ? minimalParts(plan.alerts, (incident) => digest(incident).items)
+      : [plan.alerts];
+  const bodyOf = (plan: MessagePlan, part: readonly Alert[]): TelegramBody =>
+    plan.as === 'digest'
       ? digestBody(digest(part), format)
       : singleBody(describeIncident(part, chains, sentAt), format);
-  return planOf(alerts).flatMap((telling) =>
-    parts(telling).map((part) => toMessage(destination, part, bodyOf(telling, part), telling.as === 'digest')),
+  return planOf(alerts).flatMap((plan) =>
+    parts(plan).map((part) => toMessage(destination, part, bodyOf(plan, part), plan.as === 'digest')),
   );
 };

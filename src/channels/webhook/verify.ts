@@ -95,7 +95,7 @@ const explain = (signed: Omit<Signed, 'body'>, body: Buffer, given: readonly str
   const json = jsonOf(body);
   if (json === undefined) return 'made with another secret, or the body, which is no JSON, was cut or changed';
   return json === body.toString('utf8')
-    ? 'made with another secret; the body at least looks as it is sent'
+    ? 'made with another secret; the body looks unchanged'
     : 'made with another secret, or the id, the timestamp or the body was changed';
 };
 

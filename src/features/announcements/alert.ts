@@ -4,7 +4,7 @@ import { iso } from '../../time.ts';
 
 export interface AnnouncementInput {
   about: Announcement;
-  /** Tells announcements apart; the same key is the same announcement. */
+  /** Distinguishes announcements: the same key is the same announcement. */
   key: string;
   /** Plain text without secrets; the first line stands alone. */
   message: string;

@@ -102,7 +102,7 @@ export const createDestinations = (dependencies: DestinationsDependencies) => {
   const { held, approval } = dependencies;
   const list = createListing(dependencies);
 
-  /** By id or label. Throws a `UsageError` where the name names none, or several. */
+  /** By id or label. Throws a `UsageError` where the name fits none, or several. */
   const find = async (name: string): Promise<KnownDestination> => {
     const named = (await list()).filter(({ id, label }) => id === name || label === name);
     const [one, ...others] = named;

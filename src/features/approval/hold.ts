@@ -20,7 +20,7 @@ export interface ApprovalHoldDependencies {
   deadLetters: Pick<DeadLetters, 'add'>;
   enqueue: ParcelQueues['enqueue'];
   locks: Pick<Locks, 'take'>;
-  /** Called with alerts that were held; after a crash with the same ones again. Default: nobody is told. */
+  /** Called with alerts that were held; after a crash with the same ones again. Default: nothing. */
   onHeld?(destination: Destination, alerts: readonly Alert[]): Promise<void>;
   now(): number;
 }

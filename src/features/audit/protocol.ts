@@ -12,7 +12,7 @@ import { type AuditWindow, createReconcile, type ReconcileDependencies } from '.
 export interface ProtocolAuditDependencies extends Omit<ReconcileDependencies, 'settings' | 'serviceOf'> {
   settings: ReconcileDependencies['settings'] & { overlap: number };
   cursors: Pick<Cursors, 'get' | 'begun'>;
-  lateItems: Pick<ReturnType<typeof createLateItems>, 'take'>;
+  lateItems: Pick<ReturnType<typeof createLateItems>, 'ingest'>;
   serviceOf(name: string): ReturnType<ReconcileDependencies['serviceOf']> & { clock: Pick<ServiceClock, 'now'> };
 }
 
@@ -23,7 +23,7 @@ export interface AuditOptions {
   isHealing: boolean;
   /** Also reports alerts that the service no longer lists. */
   isThorough: boolean;
-  /** Told of every protocol whose window was compared and, where that was asked for, healed. */
+  /** Called with every protocol whose window was compared and, where that was asked for, healed. */
   onAudited?(audit: ProtocolAudit, window: AuditWindow): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ const createHealing = ({ ledger, lateItems, now }: ProtocolAuditDependencies) =>
 
   return async (track: Track, items: readonly Item[], signal: AbortSignal): Promise<boolean> => {
     for (const begun = now(); now() - begun < LOCK_PATIENCE_MS && !signal.aborted; ) {
-      if ((await lateItems.take(track, items, unknown)) !== undefined) return true;
+      if ((await lateItems.ingest(track, items, unknown)) !== undefined) return true;
       await sleep(LOCK_RETRY_MS, undefined, { signal }).catch(() => {});
     }
     return false;

@@ -35,7 +35,7 @@ export interface SimulatedMessage {
 export interface SimulatedKind extends Pick<SendSlotDependencies, 'paceOf' | 'senderOf'> {
   compose: ComposeDependencies['compose'];
   /** People read it: what cannot be sent at once joins a batch. */
-  gathers: boolean;
+  isBatched: boolean;
   /** Its messages can be changed. */
   canAmend: boolean;
 }
@@ -127,14 +127,14 @@ export const createSimulatedDelivery = (dependencies: SimulatedDeliveryDependenc
     batchJobs.add(id);
   };
 
-  const workerOf = ({ compose, paceOf, senderOf, gathers, canAmend }: SimulatedKind): ProcessParcel =>
+  const workerOf = ({ compose, paceOf, senderOf, isBatched, canAmend }: SimulatedKind): ProcessParcel =>
     createDeliver({
       ...NO_FAILURES,
       compose,
       channel: { send: (message) => receive(message, false), amend: (_handle, message) => receive(message, true) },
       ledger,
       sendSlots: createSendSlots({ rateLimiter, paceOf, senderOf, now }),
-      ...(gathers ? { batching: { batches, enqueueBatch }, threads, canAmend } : {}),
+      ...(isBatched ? { batching: { batches, enqueueBatch }, threads, canAmend } : {}),
       uncovered,
       now,
     });

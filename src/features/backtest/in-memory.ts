@@ -87,7 +87,7 @@ export const createMemoryCoveredDeliveries = (
   };
 };
 
-/** Keeps only the mutes that have not ended yet; nobody is told of their end. */
+/** Keeps only the mutes that have not ended yet; their end is not announced. */
 export const createMemoryMutes = (ledger: Pick<MemoryLedger, 'deliveriesOf'>, now: () => number) => {
   const mutes = new Map<Mute['id'], StoredMute>();
   const hidden = new Map<Mute['id'], number>();
@@ -133,45 +133,45 @@ export const createMemoryRateStateStore = (): RateStateStore => {
 export const createMemoryBatchStore = (): BatchStore => {
   const waiting = new Map<string, Map<string, Alert>>();
   const counts = new Map<string, number>();
-  const frozen = new Map<string, Alert[]>();
-  const keyOf = (id: string, gathering: number): string => `${id} ${gathering}`;
+  const sealed = new Map<string, Alert[]>();
+  const keyOf = (id: string, batch: number): string => `${id} ${batch}`;
   return {
     add: async ({ id }, alerts) => {
-      const gathered = waiting.get(id) ?? new Map<string, Alert>();
-      if (gathered.size === 0) counts.set(id, (counts.get(id) ?? 0) + 1);
-      for (const alert of alerts) gathered.set(alert.id, alert);
-      waiting.set(id, gathered);
+      const open = waiting.get(id) ?? new Map<string, Alert>();
+      if (open.size === 0) counts.set(id, (counts.get(id) ?? 0) + 1);
+      for (const alert of alerts) open.set(alert.id, alert);
+      waiting.set(id, open);
       return counts.get(id) ?? 0;
     },
     hasOpenBatch: async ({ id }) => waiting.has(id),
-    seal: async ({ id }, gathering) => {
-      const key = keyOf(id, gathering);
-      const open = frozen.has(key) || counts.get(id) !== gathering ? undefined : waiting.get(id);
+    seal: async ({ id }, batch) => {
+      const key = keyOf(id, batch);
+      const open = sealed.has(key) || counts.get(id) !== batch ? undefined : waiting.get(id);
       if (open) {
-        frozen.set(key, [...open.values()].sort(oldestFirst));
+        sealed.set(key, [...open.values()].sort(oldestFirst));
         waiting.delete(id);
       }
-      return frozen.get(key) ?? [];
+      return sealed.get(key) ?? [];
     },
-    drop: async ({ id }, gathering) => void frozen.delete(keyOf(id, gathering)),
+    drop: async ({ id }, batch) => void sealed.delete(keyOf(id, batch)),
   };
 };
 
 /** `windowMs`: how long after it was sent a message takes in inspections of its transaction. History has no follow-ups. */
 export const createMemoryThreads = (windowMs: number, now: () => number): Threads => {
-  const told = new Map<string, Earlier & { until: number }>();
+  const messages = new Map<string, Earlier & { until: number }>();
   const keyOf = ({ id }: Destination, alerts: readonly Alert[]): string | undefined => {
     const txHash = transactionOf(alerts);
     return windowMs > 0 && txHash !== undefined ? `${id} ${txHash}` : undefined;
   };
   return {
     find: async (destination, alerts) => {
-      const earlier = told.get(keyOf(destination, alerts) ?? '');
+      const earlier = messages.get(keyOf(destination, alerts) ?? '');
       return earlier && earlier.until > now() ? earlier : undefined;
     },
     remember: async (destination, alerts, handle) => {
       const key = keyOf(destination, alerts);
-      if (key !== undefined) told.set(key, { handle, alerts: [...alerts], until: now() + windowMs });
+      if (key !== undefined) messages.set(key, { handle, alerts: [...alerts], until: now() + windowMs });
     },
     claim: async (destination, alerts) => (keyOf(destination, alerts) === undefined ? undefined : async () => {}),
   };

@@ -8,11 +8,11 @@ export interface Load {
   alerts: number;
   /** Those that call people; what takes the place of an earlier one does not. */
   messages: number;
-  /** Of the messages those that tell many alerts to people. */
+  /** Of the messages those with many alerts for people. */
   digests: number;
   /** The minute in which most messages are sent, by its beginning in epoch milliseconds. */
   worstMinute: { at: number; messages: number };
-  /** Of the alert that waits longest: when it was ready, for how long it waits, and how many messages go until it is told. */
+  /** Of the alert that waits longest: when it was ready, for how long it waits, and how many messages go until it is sent. */
   worstBacklog: { at: number; messages: number; waitMs: number };
 }
 

@@ -37,7 +37,7 @@ const kindsOf = (config: Config, channels: readonly Channel[]): Map<ChannelKind,
     if (!options) continue;
     kinds.set(channel.kind, {
       ...pacingOf(options),
-      gathers: isBatched(channel.kind),
+      isBatched: isBatched(channel.kind),
       compose: (parcel, format, at) => channel.compose(parcel, { sentAt: iso(at), format, chains }),
       canAmend: channel.amend !== undefined,
     });

@@ -69,7 +69,7 @@ export const createCorrelation = ({ ledger, covered, log, ...settings }: Correla
       if (!isCovered) rest.push(destination);
     }
     const { service, protocol, itemId } = alert;
-    const line = { service, protocol, item: itemId, told: destinations.length - rest.length, sent: rest.length };
+    const line = { service, protocol, item: itemId, covered: destinations.length - rest.length, sent: rest.length };
     if (rest.length < destinations.length) log.info(line, 'an inspection covers this notification');
     return rest;
   };

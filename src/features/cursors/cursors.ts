@@ -73,7 +73,7 @@ const whileNotPolled = async (
 export const createCursorAdmin = (dependencies: CursorDependencies) => {
   const { config, cursors, ledger, catalog } = dependencies;
 
-  /** Those that are polled. Throws a `UsageError` where a name names nothing. */
+  /** Those that are polled. Throws a `UsageError` where a name fits none. */
   const tracks = async ({ service, protocol, source }: TrackSelection): Promise<Track[]> => {
     const sources = sourcesOf(config, source);
     const found: Track[] = [];

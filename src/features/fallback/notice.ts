@@ -57,11 +57,11 @@ export const lateNotice = ({ deliveries, afterMs, faultOf }: LateInput): string 
       : 'no webhook';
   const reasons = counting.slice(0, NAMED).map((one) => `${nameOf(one.destination)}: ${becauseOf(one, faultOf)}`);
   const more = counting.length > NAMED ? [`and ${counting.length - NAMED} more`] : [];
-  const told = reasons.length > 0 ? [...reasons, ...more] : ['it was not queued yet'];
-  return `Fallback: ${who} accepted this within ${durationText(afterMs)}; ${told.join('; ')}.`;
+  const parts = reasons.length > 0 ? [...reasons, ...more] : ['it was not queued yet'];
+  return `Fallback: ${who} accepted this within ${durationText(afterMs)}; ${parts.join('; ')}.`;
 };
 
 export const deadNotice = (destination: Destination, why: string): string =>
   `Fallback: ${nameOf(destination)} did not take this: ${inner(why) || 'no reason is known'}.`;
 
-export const unroutableNotice = (why: string): string => `Fallback: nobody else is told of this: ${inner(why)}.`;
+export const unroutableNotice = (why: string): string => `Fallback: nobody else gets this: ${inner(why)}.`;

@@ -28,7 +28,7 @@ const LOGGED = 200;
 
 const lineOf = ({ id, reason, hid }: StoredMute) => ({ mute: id, reason, hid });
 
-/** Sends a report in as many messages as it needs; gives their number. `key` tells the reports of one mute apart. */
+/** Sends a report in as many messages as it needs; gives their number. `key` distinguishes the reports of one mute. */
 const createSend =
   ({ announce, now }: Pick<MuteExpiryDependencies, 'announce' | 'now'>) =>
   async (mute: StoredMute, key: string, report: MuteReport, to: readonly Destination[]): Promise<number> => {

@@ -61,10 +61,10 @@ const partsOf = (items: readonly HiddenItem[]): Part[] => {
 
 const insteadText = (names: readonly string[]): string => {
   const more = names.length - LIMITS.insteadOf;
-  return `Nobody could be told at: ${names.slice(0, LIMITS.insteadOf).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `Could not be sent to: ${names.slice(0, LIMITS.insteadOf).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };
 
-/** The command lists whatever was found in that time: what was told, too. */
+/** The command lists everything that was found in that time, also what was sent. */
 const moreText = (more: number, from: string, until: string): string =>
   `and ${more} more that are not listed; \`tocsin replay --since ${from} --until ${until} --dry-run\` shows what was found`;
 

@@ -58,7 +58,7 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
   /** The same key is the same announcement, sent once to each destination. */
   const send = async (about: Announcement, key: string, at: number, message: string, to: readonly Destination[]) => ({
     announcement: await announce({ about, key, message }, at, to),
-    told: to.map(({ label }) => label),
+    announcedTo: to.map(({ label }) => label),
   });
 
   /** Announced once over all daemons, until it works again. */
@@ -72,7 +72,15 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     const hasFallback = fallback.length > 0;
     const text = brokenText({ ...subject, reason, message, since, waiting, hasFallback, outagesThisHour: times });
     const sent = await send('destination.broken', `${id} ${since}`, Date.parse(since), text, outage.told);
-    const line = { destination: id, to: subjectName(subject), reason, message, waiting, breaks: times, ...sent };
+    const line = {
+      destination: id,
+      to: subjectName(subject),
+      reason,
+      message,
+      waiting,
+      outagesThisHour: times,
+      ...sent,
+    };
     if (readers.length > 0 || times > ANNOUNCED_AN_HOUR) log.error(line, 'a destination is broken');
     else log.error(line, 'a destination is broken, and no channel works that could announce it');
   };

@@ -9,7 +9,7 @@ export interface Outage {
   reason: DeliveryReason;
   /** What it said, in a sentence without secrets. */
   message: string;
-  /** Who got the announcement, and gets the one of its end. */
+  /** Who got the announcement, and gets the one of its end. In Redis under this name. */
   told: Destination[];
 }
 

@@ -18,7 +18,7 @@ export interface RecheckJobDependencies extends FollowUpDependencies {
   store: RecheckStore;
   lateItems: LateItems;
   seen: Pick<Seen, 'unknown'>;
-  metrics: Pick<Metrics, 'looks'>;
+  metrics: Pick<Metrics, 'rechecks'>;
   outages: Pick<Outages, 'worked' | 'failed'>;
   log: Pick<Logger, 'info' | 'warn'>;
   serviceOf(name: string): Pick<Service, 'clock' | 'near' | 'lookUp'>;
@@ -26,7 +26,7 @@ export interface RecheckJobDependencies extends FollowUpDependencies {
 
 const CONFIRM_MS = 60_000;
 
-const subjectOf = (protocol: string): string => `second look at ${protocol}`;
+const subjectOf = (protocol: string): string => `recheck of ${protocol}`;
 
 /** Forwards as a poll would. */
 const createForward = ({ lateItems, seen, ledger, log }: RecheckJobDependencies) => {
@@ -39,10 +39,10 @@ const createForward = ({ lateItems, seen, ledger, log }: RecheckJobDependencies)
   };
 
   return async (service: string, protocol: string, item: Item): Promise<'forwarded' | 'known' | 'busy'> => {
-    const taken = await lateItems.take({ service, source: 'inspections', protocol }, [item], unknown);
-    if (taken === undefined) return 'busy';
-    if (taken.length === 0) return 'known';
-    log.info({ service, protocol, item: item.itemId }, 'found by a second look');
+    const ingested = await lateItems.ingest({ service, source: 'inspections', protocol }, [item], unknown);
+    if (ingested === undefined) return 'busy';
+    if (ingested.length === 0) return 'known';
+    log.info({ service, protocol, item: item.itemId }, 'found by a recheck');
     return 'forwarded';
   };
 };
@@ -54,12 +54,12 @@ export const createRecheckJob = (dependencies: RecheckJobDependencies) => {
   const onFailed = (service: string, protocol: string, error: unknown): void =>
     outages.failed(service, subjectOf(protocol), error);
 
-  const { note, gather } = createWatch({
+  const { note, readSuspicious } = createWatch({
     store,
     isOn: hasRecheck(config),
     settings: { offsets, assessments, lookback: config.poll.lookback, overlap: config.poll.overlap },
     serviceOf,
-    onGathered: worked,
+    onRead: worked,
     onFailed,
     log,
   });
@@ -70,11 +70,11 @@ export const createRecheckJob = (dependencies: RecheckJobDependencies) => {
     forward: createForward(dependencies),
     ...createFollowUps(dependencies),
     onRechecked: (service, { protocol }, outcome) => {
-      metrics.looks.inc({ service, outcome });
+      metrics.rechecks.inc({ service, outcome });
       worked(service, protocol);
     },
     onFailed,
     clock: (service) => serviceOf(service).clock.now(),
   });
-  return { note, gather, run };
+  return { note, readSuspicious, run };
 };

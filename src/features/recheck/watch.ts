@@ -14,7 +14,7 @@ export interface WatchDependencies {
   /** Durations in milliseconds; `assessments` make an inspection an alert. */
   settings: { offsets: readonly number[]; assessments: readonly string[]; lookback: number; overlap: number };
   serviceOf(name: string): Pick<Service, 'clock' | 'near'>;
-  onGathered(service: string, protocol: string): void;
+  onRead(service: string, protocol: string): void;
   onFailed(service: string, protocol: string, error: unknown): void;
   log: Pick<Logger, 'warn'>;
 }
@@ -25,7 +25,7 @@ export const createWatch = ({ store, isOn, settings, serviceOf, log, ...dependen
   const isUnread = assessments.length === 1 && assessments[0] !== 'suspecious';
   const isFull = new Set<string>();
   /** Up to when the suspicious inspections of a track are noted, by the service's clock. */
-  const gatheredTo = new Map<string, number>();
+  const readUpTo = new Map<string, number>();
 
   const note = async (service: string, protocol: string, items: readonly Item[]): Promise<void> => {
     const now = serviceOf(service).clock.now();
@@ -38,14 +38,14 @@ export const createWatch = ({ store, isOn, settings, serviceOf, log, ...dependen
     log.warn({ service, refused }, 'too many inspections to read again: some are not');
   };
 
-  const gather = async ({ service, protocol }: Track, signal: AbortSignal): Promise<void> => {
+  const readSuspicious = async ({ service, protocol }: Track, signal: AbortSignal): Promise<void> => {
     const { clock, near } = serviceOf(service);
     const key = `${service} ${protocol}`;
     const begun = clock.now();
-    const since = (gatheredTo.get(key) ?? begun - lookback) - overlap;
+    const since = (readUpTo.get(key) ?? begun - lookback) - overlap;
     for await (const { items } of near.inspections(protocol, since, signal)) await note(service, protocol, items);
-    gatheredTo.set(key, begun);
-    dependencies.onGathered(service, protocol);
+    readUpTo.set(key, begun);
+    dependencies.onRead(service, protocol);
   };
 
   return {
@@ -54,9 +54,12 @@ export const createWatch = ({ store, isOn, settings, serviceOf, log, ...dependen
       if (isOn && source === 'inspections') await note(service, protocol, items);
     },
     /** Reads the suspicious ones that polls do not ask for; to be called after a sweep. Never throws. */
-    gather: async ({ service, source, protocols: [protocol = ''] }: Stream, signal: AbortSignal): Promise<void> => {
+    readSuspicious: async (
+      { service, source, protocols: [protocol = ''] }: Stream,
+      signal: AbortSignal,
+    ): Promise<void> => {
       if (!isOn || !isUnread || source !== 'inspections') return;
-      await gather({ service, source, protocol }, signal).catch((error: unknown) => {
+      await readSuspicious({ service, source, protocol }, signal).catch((error: unknown) => {
         if (!signal.aborted) dependencies.onFailed(service, protocol, error);
       });
     },

@@ -2,7 +2,7 @@
 import { type Alert, alertId } from '../../alert.ts';
 import { iso } from '../../time.ts';
 
-/** `id` tells samples apart; the same id is the same sample. */
+/** `id` distinguishes samples: the same id is the same sample. */
 export const sampleAlert = (service: string, protocol: string, id: string, now: number): Alert => {
   const at = iso(now);
   const txHash = `0x${'0'.repeat(64)}`;

@@ -16,7 +16,7 @@ export interface FilterDependencies {
 export interface SortedDestinations {
   /** Those that get it now. */
   open: Destination[];
-  /** Those that hear of it when the mute ends. */
+  /** Those that get it in the report of the mute. */
   muted: Muted[];
   /** Those that get it when they are approved. */
   held: Destination[];

@@ -37,30 +37,30 @@ export interface ReceiverView<Raw = unknown> {
   attempts(): Attempt[];
   /** Forgets messages and attempts. */
   clear(): void;
-  /** Told of every accepted message. Gives a function that ends it. */
+  /** Called with every accepted message. Gives a function that ends it. */
   onReceived(listener: (message: Received<Raw>) => void): () => void;
 }
 
-export interface Mailroom<Raw> {
-  /** Books an accepted message. */
-  file(destination: string, message: { text: string; raw: Raw; id?: string; partOf?: string }): void;
-  /** Books a try to send. */
-  note(destination: string, outcome: Attempt['outcome'], code: string): void;
+export interface MessageStore<Raw> {
+  /** Keeps an accepted message. */
+  add(destination: string, message: { text: string; raw: Raw; id?: string; partOf?: string }): void;
+  /** Keeps a try to send. */
+  addAttempt(destination: string, outcome: Attempt['outcome'], code: string): void;
   view: ReceiverView<Raw>;
 }
 
 /** Keeps at least the last `keep` messages and attempts; default 10,000. */
-export const createMailroom = <Raw>(kind: ReceiverKind, now: () => number, keep = 10_000): Mailroom<Raw> => {
+export const createMessageStore = <Raw>(kind: ReceiverKind, now: () => number, keep = 10_000): MessageStore<Raw> => {
   const received = createJournal<Received<Raw>>(keep);
   const attempts = createJournal<Attempt>(keep);
   const listeners = createListeners<Received<Raw>>();
   return {
-    file: (destination, message) => {
+    add: (destination, message) => {
       const entry = { kind, destination, at: now(), ...message };
       received.add(entry);
-      listeners.tell(entry);
+      listeners.emit(entry);
     },
-    note: (destination, outcome, code) => attempts.add({ at: now(), destination, outcome, code }),
+    addAttempt: (destination, outcome, code) => attempts.add({ at: now(), destination, outcome, code }),
     view: {
       received: received.list,
       attempts: attempts.list,

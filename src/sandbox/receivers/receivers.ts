@@ -98,7 +98,7 @@ export const createReceivers = (options: ReceiversOptions = {}): ReceiverGroup =
   const { slack, telegram, smtp, webhook } = byKind;
   const all = [slack, telegram, smtp, webhook];
   const listeners = createListeners<Received>();
-  for (const receiver of all) receiver.onReceived(listeners.tell);
+  for (const receiver of all) receiver.onReceived(listeners.emit);
   return {
     byKind,
     start: async () => {

@@ -5,7 +5,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isObject, type JsonObject, parseJson } from '../json.ts';
 import { createHttpListener, type Exchange, type ListenOptions, urlHost } from '../listener.ts';
-import { createDesk, type DeskOptions, type HttpVerdict, type Judgement } from './desk.ts';
+import { createHttpReceiver, type HttpReceiverOptions, type HttpVerdict, type Judgement } from './http-receiver.ts';
 import type { ReceiverView } from './received.ts';
 import type { Script } from './script.ts';
 
@@ -21,7 +21,7 @@ export interface WebhookRaw {
   occurrence: number;
 }
 
-export interface WebhookReceiverOptions extends ListenOptions, DeskOptions {
+export interface WebhookReceiverOptions extends ListenOptions, HttpReceiverOptions {
   /** `whsec_...`: signatures are required and checked. Several: any of them. Default: nothing is checked. */
   secret?: string | readonly string[];
   /** Secrets by path, instead of `secret`. */
@@ -91,7 +91,7 @@ const countOne = (occurrences: Map<string, number>, id: string): number => {
 
 export const createWebhookReceiver = (options: WebhookReceiverOptions = {}): WebhookReceiver => {
   const { secret = [], secrets = {}, toleranceMs = 300_000, now = Date.now, host = '127.0.0.1' } = options;
-  const desk = createDesk<WebhookRaw>('webhook', limited, options);
+  const http = createHttpReceiver<WebhookRaw>('webhook', limited, options);
   const occurrences = new Map<string, number>();
 
   const secretsFor = (path: string): readonly string[] => {
@@ -120,13 +120,13 @@ export const createWebhookReceiver = (options: WebhookReceiverOptions = {}): Web
 
   const listener = createHttpListener(options, (exchange) => {
     const destination = exchange.query === '' ? exchange.path : `${exchange.path}?${exchange.query}`;
-    return desk.receive(exchange.response, destination, () => judge(exchange));
+    return http.receive(exchange.response, destination, () => judge(exchange));
   });
 
   return {
-    ...desk.view,
+    ...http.view,
     clear: () => {
-      desk.view.clear();
+      http.view.clear();
       occurrences.clear();
     },
     start: async () => {
@@ -134,7 +134,7 @@ export const createWebhookReceiver = (options: WebhookReceiverOptions = {}): Web
       return { port, url: `http://${urlHost(host)}:${port}` };
     },
     stop: listener.stop,
-    script: desk.script,
+    script: http.script,
     occurrences: () => new Map(occurrences),
   };
 };

@@ -3,10 +3,10 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import type { Random } from '../random.ts';
 import { readAssets, readChannels, readObject, readText } from './bodies.ts';
 import { createDateFilter, createInspectionFilter, type Place, sortItems } from './filters.ts';
-import type { ItemBook } from './items.ts';
+import type { ItemStore } from './items.ts';
 import type { SandboxInspection, SandboxProtocol } from './model.ts';
 import { cutPage, pageSizeOf, wrapPage } from './paging.ts';
-import type { ProtocolBook } from './protocols.ts';
+import type { ProtocolStore } from './protocols.ts';
 import type { Query } from './query.ts';
 import type { Quirks } from './quirks.ts';
 import { Refusal } from './refusal.ts';
@@ -24,10 +24,10 @@ export interface Call {
 }
 
 export interface EndpointDependencies {
-  protocols: ProtocolBook;
-  items: ItemBook;
+  protocols: ProtocolStore;
+  items: ItemStore;
   random: Random;
-  /** Told of every page of inspections that has items. */
+  /** Called with every page of inspections that has items. */
   onPage(protocol: SandboxProtocol, first: SandboxInspection, call: Call): void;
 }
 
@@ -53,13 +53,13 @@ const countStats = (found: readonly SandboxInspection[], call: Call): JsonValue 
   }
 };
 
-const byName = (protocols: ProtocolBook, { apiKey, protocol }: Call): SandboxProtocol => {
+const byName = (protocols: ProtocolStore, { apiKey, protocol }: Call): SandboxProtocol => {
   const found = protocols.byName(apiKey, protocol);
   if (!found) throw new Refusal(404, 'no such protocol');
   return found;
 };
 
-const byId = (protocols: ProtocolBook, apiKey: string, body: JsonObject): SandboxProtocol => {
+const byId = (protocols: ProtocolStore, apiKey: string, body: JsonObject): SandboxProtocol => {
   const found = protocols.byId(apiKey, readText(body, 'protocolId'));
   if (!found) throw new Refusal(404, 'no such protocol');
   return found;

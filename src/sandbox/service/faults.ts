@@ -39,9 +39,9 @@ export interface FaultTarget {
 
 export interface FaultRule extends FaultTarget {
   fault: Fault;
-  /** How often it strikes before it is gone. Default 1; `Infinity` until cleared. */
+  /** How often it applies before it is removed. Default 1; `Infinity` until cleared. */
   times?: number;
-  /** Chance that it strikes a request it matches. Default 1. */
+  /** Chance that it applies to a request it matches. Default 1. */
   probability?: number;
   /** Requests let through before it begins. Default 0. */
   after?: number;
@@ -55,12 +55,12 @@ export interface FaultSubject {
 }
 
 export interface Faults {
-  /** Queues a fault; the first rule that matches a request strikes it. Gives a function that takes the rule back. */
+  /** Queues a fault; the first rule that matches a request applies to it. Gives a function that takes the rule back. */
   add(rule: FaultRule): () => void;
   clear(): void;
-  /** Rules that have strikes left. */
+  /** Rules that can still apply. */
   pending(): number;
-  /** The fault for this request, counted as a strike. */
+  /** The fault for this request; counts as one application of its rule. */
   take(subject: FaultSubject): Fault | undefined;
 }
 
@@ -77,7 +77,7 @@ const matches = ({ endpoint, protocol, apiKey }: FaultTarget, subject: FaultSubj
 
 export const createFaults = (random: Random): Faults => {
   let rules: LiveRule[] = [];
-  const strikes = (live: LiveRule, subject: FaultSubject): boolean => {
+  const applies = (live: LiveRule, subject: FaultSubject): boolean => {
     if (!matches(live.rule, subject)) return false;
     if (live.skip > 0) {
       live.skip -= 1;
@@ -98,11 +98,11 @@ export const createFaults = (random: Random): Faults => {
     },
     pending: () => rules.length,
     take: (subject) => {
-      const struck = rules.find((live) => strikes(live, subject));
-      if (!struck) return undefined;
-      struck.left -= 1;
-      if (struck.left <= 0) rules = rules.filter((live) => live !== struck);
-      return struck.rule.fault;
+      const applied = rules.find((live) => applies(live, subject));
+      if (!applied) return undefined;
+      applied.left -= 1;
+      if (applied.left <= 0) rules = rules.filter((live) => live !== applied);
+      return applied.rule.fault;
     },
   };
 };

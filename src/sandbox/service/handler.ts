@@ -38,7 +38,7 @@ export interface HandlerDependencies {
   faults: Faults;
   quirks(): Readonly<Quirks>;
   requests: Journal<RequestRecord>;
-  /** Told of every request once its answer is on its way. */
+  /** Called with every request once its answer is on its way. */
   onAnswered(request: RequestRecord): void;
   /** Our clock. */
   now(): number;

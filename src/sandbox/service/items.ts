@@ -10,7 +10,7 @@ import type {
 } from './model.ts';
 import { NOT_DETECTED } from './model.ts';
 
-export interface ItemBook {
+export interface ItemStore {
   insertInspection(protocol: SandboxProtocol, seed: InspectionSeed): SandboxInspection;
   /** Sets `updatedAt` to now unless the change names it. Throws where there is no such inspection. */
   changeInspection(id: string, change: InspectionChange): SandboxInspection;
@@ -98,7 +98,7 @@ export interface ItemBookOptions {
   keepPerProtocol: number;
 }
 
-export const createItemBook = ({ random, now, keepPerProtocol }: ItemBookOptions): ItemBook => {
+export const createItemStore = ({ random, now, keepPerProtocol }: ItemBookOptions): ItemStore => {
   const inspections = createShelf<SandboxInspection>(keepPerProtocol, ({ _id }) => _id);
   const notifications = createShelf<SandboxNotification>(keepPerProtocol, ({ id }) => id);
   return {

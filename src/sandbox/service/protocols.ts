@@ -11,7 +11,7 @@ import type {
 } from './model.ts';
 import { DETECTOR_NAMES } from './model.ts';
 
-export interface ProtocolBook {
+export interface ProtocolStore {
   add(apiKey: string, seed: ProtocolSeed): SandboxProtocol;
   remove(ref: ProtocolRef): void;
   /** Throws where no protocol fits. */
@@ -60,7 +60,7 @@ const createProtocol = (apiKey: string, protocolId: string, seed: ProtocolSeed, 
   updatedAt: at,
 });
 
-export const createProtocolBook = ({ random, now }: { random: Random; now(): number }): ProtocolBook => {
+export const createProtocolStore = ({ random, now }: { random: Random; now(): number }): ProtocolStore => {
   let protocols: SandboxProtocol[] = [];
   const owned = (apiKey: string): SandboxProtocol[] => protocols.filter((protocol) => protocol.apiKey === apiKey);
   const find = (ref: ProtocolRef): SandboxProtocol | undefined =>

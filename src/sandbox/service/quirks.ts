@@ -97,7 +97,7 @@ const DEFAULT_QUIRKS: Readonly<Quirks> = {
   shiftPages: 0,
 };
 
-export interface QuirkBook {
+export interface QuirkStore {
   current(): Readonly<Quirks>;
   /** Changes what is named and leaves the rest. */
   change(quirks: Partial<Quirks>): void;
@@ -105,7 +105,7 @@ export interface QuirkBook {
   reset(): void;
 }
 
-export const createQuirkBook = (initial: Partial<Quirks> = {}): QuirkBook => {
+export const createQuirkStore = (initial: Partial<Quirks> = {}): QuirkStore => {
   const first: Quirks = { ...DEFAULT_QUIRKS, ...initial };
   let quirks = first;
   return {

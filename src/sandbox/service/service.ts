@@ -7,7 +7,7 @@ import { createEndpoints } from './endpoints.ts';
 import { createFaults, type FaultRule } from './faults.ts';
 import { createHandler, type RequestRecord } from './handler.ts';
 import type { ProtocolSeed } from './model.ts';
-import { createQuirkBook, type Quirks } from './quirks.ts';
+import { createQuirkStore, type Quirks } from './quirks.ts';
 import { createServiceState, type ServiceVerbs } from './state.ts';
 
 export interface SandboxServiceOptions extends ListenOptions {
@@ -37,15 +37,15 @@ export interface SandboxService extends ServiceVerbs {
   changeQuirks(quirks: Partial<Quirks>): void;
   /** Back to what it was created with. */
   resetQuirks(): void;
-  /** The first rule that matches a request strikes it. Gives a function that takes the rule back. */
+  /** The first rule that matches a request applies to it. Gives a function that takes the rule back. */
   addFault(rule: FaultRule): () => void;
   clearFaults(): void;
-  /** Rules that have strikes left. */
+  /** Rules that can still apply. */
   pendingFaults(): number;
   /** Oldest first, each from its arrival on. */
   requests(): RequestRecord[];
   clearRequests(): void;
-  /** Told of every request once its answer is on its way: what changes now is seen by the next. Gives a function that ends it. */
+  /** Called with every request once its answer is on its way: what changes now is seen by the next. Gives a function that ends it. */
   onAnswered(listener: (request: RequestRecord) => void): () => void;
   /** Epoch milliseconds by the service's own clock. */
   now(): number;
@@ -55,7 +55,7 @@ export const createSandboxService = (options: SandboxServiceOptions = {}): Sandb
   const { basePath = '/api', apiKeys = [{ apiKey: 'sandbox-key' }], seed = 1, host = '127.0.0.1' } = options;
   const { requestLimit = 10_000, keepPerProtocol = 100_000, now: ourNow = Date.now } = options;
   const random = createRandom(`service ${seed}`);
-  const quirks = createQuirkBook(options.quirks);
+  const quirks = createQuirkStore(options.quirks);
   const now = (): number => ourNow() + quirks.current().clockSkewMs;
   const state = createServiceState({ apiKeys, random, now, keepPerProtocol, quirks });
   const faults = createFaults(createRandom(`faults ${seed}`));
@@ -63,8 +63,8 @@ export const createSandboxService = (options: SandboxServiceOptions = {}): Sandb
   const requests = createJournal<RequestRecord>(requestLimit);
   const answered = createListeners<RequestRecord>();
   const endpoints = createEndpoints({
-    protocols: state.protocolBook,
-    items: state.itemBook,
+    protocols: state.protocolStore,
+    items: state.itemStore,
     random,
     onPage: state.shiftPage,
   });
@@ -77,7 +77,7 @@ export const createSandboxService = (options: SandboxServiceOptions = {}): Sandb
       faults,
       quirks: quirks.current,
       requests,
-      onAnswered: answered.tell,
+      onAnswered: answered.emit,
       now: ourNow,
     }),
   );

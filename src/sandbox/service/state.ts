@@ -3,7 +3,7 @@ import { createListeners } from '../listeners.ts';
 import type { Random } from '../random.ts';
 import type { Call } from './endpoints.ts';
 import { directionOf } from './filters.ts';
-import { createItemBook, type ItemBook } from './items.ts';
+import { createItemStore, type ItemStore } from './items.ts';
 import type {
   InspectionChange,
   InspectionSeed,
@@ -15,8 +15,8 @@ import type {
   SandboxNotification,
   SandboxProtocol,
 } from './model.ts';
-import { createProtocolBook, type ProtocolBook } from './protocols.ts';
-import type { QuirkBook } from './quirks.ts';
+import { createProtocolStore, type ProtocolStore } from './protocols.ts';
+import type { QuirkStore } from './quirks.ts';
 
 /** An item that was inserted, or an inspection as it is after a change. */
 export type ProducedItem =
@@ -38,14 +38,14 @@ export interface ServiceVerbs {
   /** What was produced and not removed, in order of insertion. */
   inspections(ref?: ProtocolRef): SandboxInspection[];
   notifications(ref?: ProtocolRef): SandboxNotification[];
-  /** Told of every item inserted and every inspection changed. Gives a function that ends it. */
+  /** Called with every item inserted and every inspection changed. Gives a function that ends it. */
   onProduced(listener: (produced: ProducedItem) => void): () => void;
 }
 
 export interface ServiceState {
   keys: ReadonlySet<string>;
-  protocolBook: ProtocolBook;
-  itemBook: ItemBook;
+  protocolStore: ProtocolStore;
+  itemStore: ItemStore;
   verbs: ServiceVerbs;
   /** Plays the quirk `shiftPages` once a page is answered. */
   shiftPage(protocol: SandboxProtocol, first: SandboxInspection, call: Call): void;
@@ -57,26 +57,26 @@ export interface StateDependencies {
   /** The service's clock. */
   now(): number;
   keepPerProtocol: number;
-  quirks: QuirkBook;
+  quirks: QuirkStore;
 }
 
 export const createServiceState = (parts: StateDependencies): ServiceState => {
-  const protocolBook = createProtocolBook(parts);
-  const itemBook = createItemBook(parts);
+  const protocolStore = createProtocolStore(parts);
+  const itemStore = createItemStore(parts);
   const listeners = createListeners<ProducedItem>();
   const keys = new Set<string>();
 
-  const tell = <Produced extends ProducedItem>(produced: Produced): Produced['item'] => {
-    listeners.tell(produced);
+  const produce = <Produced extends ProducedItem>(produced: Produced): Produced['item'] => {
+    listeners.emit(produced);
     return produced.item;
   };
 
   const insertInspection = (seed: InspectionSeed = {}): SandboxInspection =>
-    tell({ source: 'inspections', item: itemBook.insertInspection(protocolBook.resolve(seed), seed) });
+    produce({ source: 'inspections', item: itemStore.insertInspection(protocolStore.resolve(seed), seed) });
 
   const addProtocol = (apiKey: string, protocol: ProtocolSeed): SandboxProtocol => {
     keys.add(apiKey);
-    return protocolBook.add(apiKey, protocol);
+    return protocolStore.add(apiKey, protocol);
   };
 
   for (const { apiKey, protocols = [] } of parts.apiKeys) {
@@ -86,8 +86,8 @@ export const createServiceState = (parts: StateDependencies): ServiceState => {
 
   return {
     keys,
-    protocolBook,
-    itemBook,
+    protocolStore,
+    itemStore,
     shiftPage: ({ apiKey, name }, first, { query, quirks }) => {
       if (quirks.shiftPages <= 0) return;
       parts.quirks.change({ shiftPages: quirks.shiftPages - 1 });
@@ -97,17 +97,18 @@ export const createServiceState = (parts: StateDependencies): ServiceState => {
     },
     verbs: {
       addProtocol,
-      removeProtocol: protocolBook.remove,
-      replaceChannels: (ref, channels) => protocolBook.replaceChannels(protocolBook.resolve(ref), channels),
-      protocols: protocolBook.list,
+      removeProtocol: protocolStore.remove,
+      replaceChannels: (ref, channels) => protocolStore.replaceChannels(protocolStore.resolve(ref), channels),
+      protocols: protocolStore.list,
       insertInspection,
-      changeInspection: (id, change) => tell({ source: 'inspections', item: itemBook.changeInspection(id, change) }),
-      removeInspection: itemBook.removeInspection,
+      changeInspection: (id, change) =>
+        produce({ source: 'inspections', item: itemStore.changeInspection(id, change) }),
+      removeInspection: itemStore.removeInspection,
       insertNotification: (seed = {}) =>
-        tell({ source: 'notifications', item: itemBook.insertNotification(protocolBook.resolve(seed), seed) }),
-      removeNotification: itemBook.removeNotification,
-      inspections: (ref) => [...itemBook.inspections(ref && protocolBook.resolve(ref))],
-      notifications: (ref) => [...itemBook.notifications(ref && protocolBook.resolve(ref))],
+        produce({ source: 'notifications', item: itemStore.insertNotification(protocolStore.resolve(seed), seed) }),
+      removeNotification: itemStore.removeNotification,
+      inspections: (ref) => [...itemStore.inspections(ref && protocolStore.resolve(ref))],
+      notifications: (ref) => [...itemStore.notifications(ref && protocolStore.resolve(ref))],
       onProduced: listeners.add,
     },
   };

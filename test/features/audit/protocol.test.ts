@@ -22,7 +22,7 @@ const setUp = ({ items = [] as Item[], now = NOW } = {}) => {
   const time = { now };
   const cursors = createCursors(redis, prefix);
   const ledger = createLedger(redis, prefix, () => time.now);
-  const taken: { items: readonly Item[]; unknown: Unknown }[] = [];
+  const ingested: { items: readonly Item[]; unknown: Unknown }[] = [];
   const answers: (Alert[] | undefined)[] = [];
   const auditProtocol = createProtocolAudit({
     settings: { assessments: ['critical'], lookback: 15 * MINUTE, overlap: MINUTE },
@@ -30,8 +30,8 @@ const setUp = ({ items = [] as Item[], now = NOW } = {}) => {
     ledger,
     seen: createSeen(redis, prefix),
     lateItems: {
-      take: async (_track, some, unknown) => {
-        taken.push({ items: some, unknown });
+      ingest: async (_track, some, unknown) => {
+        ingested.push({ items: some, unknown });
         time.now += 6000;
         return answers.length > 0 ? answers.shift() : [];
       },
@@ -65,7 +65,7 @@ const setUp = ({ items = [] as Item[], now = NOW } = {}) => {
       },
       new AbortController().signal,
     );
-  return { cursors, ledger, taken, answers, begin, run, windows };
+  return { cursors, ledger, ingested, answers, begin, run, windows };
 };
 
 test('a track that no sweep has read to the end is not compared', async () => {
@@ -105,12 +105,12 @@ test('nothing is compared from before the cursor was set in this Redis, or that 
 });
 
 test('missing items are dispatched only where that is asked for', async () => {
-  const { begin, run, taken } = setUp({ items: [makeItem(1)] });
+  const { begin, run, ingested } = setUp({ items: [makeItem(1)] });
   await begin(T0, NOW);
   expect(await run()).toMatchObject({ audit: { missing: [{ itemId: 'i-1' }], healed: 0 } });
-  expect(taken).toEqual([]);
+  expect(ingested).toEqual([]);
   expect(await run(undefined, true)).toMatchObject({ audit: { missing: [{ itemId: 'i-1' }], healed: 1 } });
-  expect(taken.map(({ items }) => items)).toEqual([[makeItem(1)]]);
+  expect(ingested.map(({ items }) => items)).toEqual([[makeItem(1)]]);
 });
 
 test('a track that is being polled is waited for, but not for ever', async () => {
@@ -118,19 +118,19 @@ test('a track that is being polled is waited for, but not for ever', async () =>
   await soon.begin(T0, NOW);
   soon.answers.push(undefined);
   expect(await soon.run(undefined, true)).toMatchObject({ audit: { healed: 1 } });
-  expect(soon.taken).toHaveLength(2);
+  expect(soon.ingested).toHaveLength(2);
   const never = setUp({ items: [makeItem(1)] });
   await never.begin(T0, NOW);
   never.answers.push(undefined, undefined, undefined, undefined);
   expect(await never.run(undefined, true)).toMatchObject({ audit: { healed: 0 } });
-  expect(never.taken).toHaveLength(3);
+  expect(never.ingested).toHaveLength(3);
 });
 
 test('an alert with a record of its own is no late item, one with an emptied record is', async () => {
-  const { ledger, begin, run, taken } = setUp({ items: [makeItem(1)] });
+  const { ledger, begin, run, ingested } = setUp({ items: [makeItem(1)] });
   await begin(T0, NOW);
   await run(undefined, true);
   const [known, unknown] = [makeAlert(1), makeAlert(2)];
   await ledger.recordWaiting([{ destination: destinationOf('slack', 'C1'), alerts: [known] }]);
-  expect(await taken[0]?.unknown(TRACK, [known, unknown])).toEqual([unknown]);
+  expect(await ingested[0]?.unknown(TRACK, [known, unknown])).toEqual([unknown]);
 });

@@ -27,7 +27,7 @@ interface Setting {
   rate?: Rate;
   sender?: Pace;
   shared?: string;
-  gathers?: boolean;
+  isBatched?: boolean;
   /** Default: for ever, as for the Redis of a test, whose clock is another. */
   incidentWindowMs?: number;
 }
@@ -49,14 +49,14 @@ const forecastOf = async (
   setting: Setting = {},
   uncovered = (parcel: Parcel, _at: number) => parcel.alerts,
 ): Promise<SimulatedMessage[]> => {
-  const { rate = {}, sender, shared, gathers = true, incidentWindowMs = Number.POSITIVE_INFINITY } = setting;
+  const { rate = {}, sender, shared, isBatched = true, incidentWindowMs = Number.POSITIVE_INFINITY } = setting;
   const messages: SimulatedMessage[] = [];
   const timeline = createTimeline();
   const kind = {
-    compose: gathers ? forPeople : forPrograms,
+    compose: isBatched ? forPeople : forPrograms,
     paceOf: ({ id }: Destination) => ({ id: shared ?? id, rate }),
     senderOf: () => sender,
-    gathers,
+    isBatched,
     canAmend: true,
   };
   const { enqueue } = createSimulatedDelivery({
@@ -125,7 +125,7 @@ const settings: fc.Arbitrary<Setting> = fc.record(
     rate: rates,
     sender: rates.map((rate) => ({ id: 'sender-slack', rate })),
     shared: fc.constant('the chat'),
-    gathers: fc.boolean(),
+    isBatched: fc.boolean(),
   },
   { requiredKeys: [] },
 );

@@ -75,7 +75,7 @@ describe('the fallback says', () => {
       'Fallback: slack C1 did not take this: Slack answered channel_not_found.',
     );
     expect(unroutableNotice('no destination: it has no channels')).toBe(
-      'Fallback: nobody else is told of this: no destination: it has no channels.',
+      'Fallback: nobody else gets this: no destination: it has no channels.',
     );
   });
 });

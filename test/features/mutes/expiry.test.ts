@@ -422,7 +422,7 @@ describe('when a mute ends', () => {
     const texts = Object.fromEntries(said());
     expect(texts[SLACK.label]?.[0]?.match(/0x\w+/g)).toEqual([hashOf(1)]);
     expect(texts[MAIL.label]?.[0]?.match(/0x\w+/g)).toEqual([hashOf(2)]);
-    expect(texts[MAIL.label]?.[0]).toMatch(/hid one alert:.*\n.*\nNobody could be told at: webhook hooks.example.com/);
+    expect(texts[MAIL.label]?.[0]).toMatch(/hid one alert:.*\n.*\nCould not be sent to: webhook hooks.example.com/);
     expect(lines).toMatchObject([{ to: ['C1'] }, { to: ['a@example.com'], hid: 1 }]);
   });
 

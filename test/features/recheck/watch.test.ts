@@ -37,7 +37,7 @@ const setUp = (changes: Partial<WatchDependencies> = {}, assessments = ['critica
         },
       },
     }),
-    onGathered: () => {},
+    onRead: () => {},
     onFailed: (_service, protocol) => seen.failed.push(protocol),
     log: pino({
       level: 'warn',
@@ -75,35 +75,35 @@ test('that there are too many is said once', async () => {
 
 test('the suspicious ones are fetched where polls ask for one assessment only', async () => {
   const suspicious = makeItem(2, { assessment: 'suspecious' });
-  const { near, ids, gather } = setUp();
+  const { near, ids, readSuspicious } = setUp();
   near.items.push(suspicious);
-  await gather(INSPECTIONS, never);
+  await readSuspicious(INSPECTIONS, never);
   expect(ids()).toEqual(['i-2']);
   for (const assessments of [['critical', 'suspecious'], ['suspecious']]) {
     const other = setUp({}, assessments);
     other.near.items.push(suspicious);
-    await other.gather(INSPECTIONS, never);
+    await other.readSuspicious(INSPECTIONS, never);
     expect(other.seen.since).toEqual([]);
   }
 });
 
 test('they are fetched from where the last time began, and again from there after a failure', async () => {
-  const { time, near, seen, gather } = setUp();
+  const { time, near, seen, readSuspicious } = setUp();
   const first = time.now;
-  await gather(INSPECTIONS, never);
+  await readSuspicious(INSPECTIONS, never);
   time.now += MINUTE;
   near.fails = true;
-  await gather(INSPECTIONS, never);
+  await readSuspicious(INSPECTIONS, never);
   expect(seen.failed).toEqual(['Vault']);
   near.fails = false;
   time.now += MINUTE;
-  await gather(INSPECTIONS, never);
+  await readSuspicious(INSPECTIONS, never);
   expect(seen.since).toEqual([first - 15 * MINUTE - 5000, first - 5000, first - 5000]);
 });
 
 test('a fetch that a stop ends is no failure', async () => {
-  const { near, seen, gather } = setUp();
+  const { near, seen, readSuspicious } = setUp();
   near.fails = true;
-  await gather(INSPECTIONS, AbortSignal.abort());
+  await readSuspicious(INSPECTIONS, AbortSignal.abort());
   expect(seen.failed).toEqual([]);
 });

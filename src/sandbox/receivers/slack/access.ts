@@ -4,7 +4,7 @@ import type { JsonObject } from '../../json.ts';
 export interface SlackAccess {
   /** The fields of the Web API's refusal of this call; undefined where the token may make it. */
   refuse(token: string | undefined, method: string): JsonObject | undefined;
-  /** What Slack tells of them in `x-oauth-scopes`. */
+  /** What Slack says of them in `x-oauth-scopes`. */
   scopes(): string;
   /** The token is worth nothing until the given function is called. */
   revoke(): () => void;

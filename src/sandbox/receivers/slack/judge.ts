@@ -1,8 +1,8 @@
 /** What Slack would say to a message, by the way it came: `chat.postMessage`, an upload, or an incoming webhook. */
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
 import type { Exchange } from '../../listener.ts';
-import type { HttpAnswer, Judgement } from '../desk.ts';
 import type { Form } from '../form.ts';
+import type { HttpAnswer, Judgement } from '../http-receiver.ts';
 import type { SlackAccess } from './access.ts';
 import type { SlackFile, SlackFiles } from './files.ts';
 import { readableText, readSlackMessage, type SlackMessage, type SlackRefusal } from './message.ts';

@@ -6,8 +6,15 @@
 import { createJournal, type Journal } from '../../journal.ts';
 import type { JsonObject } from '../../json.ts';
 import { createHttpListener, type Exchange, type ListenOptions, urlHost } from '../../listener.ts';
-import { createDesk, type Desk, type DeskOptions, type HttpAnswer, type HttpVerdict, sendHttp } from '../desk.ts';
 import { type Form, readForm } from '../form.ts';
+import {
+  createHttpReceiver,
+  type HttpAnswer,
+  type HttpReceiver,
+  type HttpReceiverOptions,
+  type HttpVerdict,
+  sendHttp,
+} from '../http-receiver.ts';
 import { createRates, type RateRule, type Rates } from '../rates.ts';
 import type { ReceiverView } from '../received.ts';
 import type { Script } from '../script.ts';
@@ -15,7 +22,7 @@ import { createSlackAccess, type SlackAccess } from './access.ts';
 import { createSlackFiles, type SlackFiles } from './files.ts';
 import { createSlackJudge, type SlackEdit, type SlackJudge, type SlackRaw } from './judge.ts';
 
-export interface SlackReceiverOptions extends ListenOptions, DeskOptions {
+export interface SlackReceiverOptions extends ListenOptions, HttpReceiverOptions {
   /** The one token that is valid. Default `xoxb-sandbox`. */
   botToken?: string;
   /** Channel ids that exist. Default: every id or name of the right shape. */
@@ -89,13 +96,13 @@ interface ApiParts {
   judge: SlackJudge;
   files: SlackFiles;
   access: SlackAccess;
-  desk: Desk<SlackRaw>;
+  http: HttpReceiver<SlackRaw>;
   edits: Journal<SlackEdit>;
   tiers: ReadonlyMap<string, Rates> | undefined;
 }
 
 /** The methods of the Web API. */
-const createApi = ({ judge, files, access, desk, edits, tiers }: ApiParts) => {
+const createApi = ({ judge, files, access, http, edits, tiers }: ApiParts) => {
   const beginUpload = (exchange: Exchange, { fields }: Form): HttpAnswer => {
     const begun = files.begin(fields);
     if ('error' in begun) return notOk(begun.error);
@@ -124,10 +131,10 @@ const createApi = ({ judge, files, access, desk, edits, tiers }: ApiParts) => {
     if (waitMs > 0) return sendHttp(response, limited(waitMs));
     if (!judge.refuseToken(exchange, form.fields, 'auth.test')) response.setHeader('x-oauth-scopes', access.scopes());
     const destination = judge.destinationOf(form.fields);
-    if (method === 'chat.postMessage') return desk.receive(response, destination, () => judge.post(exchange, form));
+    if (method === 'chat.postMessage') return http.receive(response, destination, () => judge.post(exchange, form));
     if (method === 'files.completeUploadExternal')
-      return desk.receive(response, destination, () => judge.upload(exchange, form), method);
-    return desk.answer(response, method, () => answerCall(method, exchange, form));
+      return http.receive(response, destination, () => judge.upload(exchange, form), method);
+    return http.answer(response, method, () => answerCall(method, exchange, form));
   };
 };
 
@@ -138,15 +145,15 @@ export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackRe
   const access = createSlackAccess(botToken);
   const tiers = options.rates ? createTiers(now) : undefined;
   const judge = createSlackJudge({ access, channels, webhooks, requireText, now }, files);
-  const desk = createDesk<SlackRaw>('slack', limited, options);
+  const http = createHttpReceiver<SlackRaw>('slack', limited, options);
   const edits = createJournal<SlackEdit>(EDITS_KEPT);
-  const handleApi = createApi({ judge, files, access, desk, edits, tiers });
+  const handleApi = createApi({ judge, files, access, http, edits, tiers });
 
   /** Raw bytes or multipart with one file, as clients choose. */
   const handleUpload = async (exchange: Exchange): Promise<void> => {
     const multipart = exchange.headers['content-type']?.startsWith('multipart/') ?? false;
     const content = multipart ? (await readForm(exchange))?.files[0]?.content : exchange.body;
-    return desk.answer(exchange.response, 'upload', () => {
+    return http.answer(exchange.response, 'upload', () => {
       const taken = content !== undefined && files.take(exchange.path, content);
       return taken ? { status: 200, body: `OK - ${content.length}` } : { status: 400, body: 'invalid upload' };
     });
@@ -157,14 +164,14 @@ export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackRe
     if (path.startsWith('/api/')) return handleApi(path.slice('/api/'.length), exchange);
     if (path.startsWith('/upload/')) return handleUpload(exchange);
     const form = await readForm(exchange);
-    return desk.receive(response, path, () => judge.webhook(exchange, form));
+    return http.receive(response, path, () => judge.webhook(exchange, form));
   });
 
   return {
-    ...desk.view,
+    ...http.view,
     edits: edits.list,
     clear: () => {
-      desk.view.clear();
+      http.view.clear();
       edits.clear();
     },
     start: async () => {
@@ -173,8 +180,8 @@ export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackRe
       return { port, apiUrl: `${origin}/api/`, webhookUrl: `${origin}${SANDBOX_WEBHOOK_PATH}` };
     },
     stop: listener.stop,
-    script: desk.script,
-    callScript: desk.callScript,
+    script: http.script,
+    callScript: http.callScript,
     revokeToken: access.revoke,
     limitScopes: access.limit,
   };

@@ -1,13 +1,13 @@
 /** What the mail server says at each command: the script first, then its own rules. */
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import type { Rates } from '../rates.ts';
-import type { Mailroom } from '../received.ts';
+import type { MessageStore } from '../received.ts';
 import type { Script } from '../script.ts';
 import { parseMail, readableMail, type SmtpRaw } from './mail.ts';
 
 export type SmtpStage = 'connect' | 'mail' | 'rcpt' | 'data';
 
-/** At which command what happens. With `recorded`, a message is kept although the sender is told otherwise, or nothing. */
+/** At which command what happens. With `recorded`, a message is kept although the sender gets another reply, or none. */
 export type SmtpVerdict =
   /** `text` may begin with an enhanced status code, e.g. `4.7.1 Greylisted`. */
   | { kind: 'reply'; stage: SmtpStage; code: number; text: string; recorded?: boolean }
@@ -17,7 +17,7 @@ export type SmtpVerdict =
 export interface SessionDependencies {
   auth: { user: string; pass: string } | undefined;
   recipients: readonly string[] | undefined;
-  mailroom: Mailroom<SmtpRaw>;
+  messages: MessageStore<SmtpRaw>;
   rates: Rates;
   script: Script<SmtpVerdict>;
   reset(session: SMTPServerSession): void;
@@ -37,12 +37,12 @@ const readAll = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-const file = async ({ mailroom }: SessionDependencies, source: Buffer, session: SMTPServerSession): Promise<void> => {
+const file = async ({ messages }: SessionDependencies, source: Buffer, session: SMTPServerSession): Promise<void> => {
   const from = session.envelope.mailFrom;
   const to = recipientsOf(session);
   const raw = await parseMail(source, { from: from ? from.address : '', to });
   const id = raw.messageId === '' ? {} : { id: raw.messageId };
-  for (const recipient of to) mailroom.file(recipient, { ...id, text: readableMail(raw), raw });
+  for (const recipient of to) messages.add(recipient, { ...id, text: readableMail(raw), raw });
 };
 
 /** Does what the script says. */
@@ -53,19 +53,19 @@ const play = (
   to: string,
   reply: Reply,
 ): void => {
-  parts.mailroom.note(to, 'scripted', verdict.kind === 'reply' ? String(verdict.code) : verdict.kind);
+  parts.messages.addAttempt(to, 'scripted', verdict.kind === 'reply' ? String(verdict.code) : verdict.kind);
   if (verdict.kind === 'reply') reply(smtpError(verdict.code, verdict.text));
   if (verdict.kind === 'reset') parts.reset(session);
 };
 
 const refuse = (
-  { mailroom }: SessionDependencies,
+  { messages }: SessionDependencies,
   to: string,
   outcome: 'refused' | 'limited',
   code: number,
   text: string,
 ): Error => {
-  mailroom.note(to, outcome, String(code));
+  messages.addAttempt(to, outcome, String(code));
   return smtpError(code, text);
 };
 
@@ -76,7 +76,7 @@ const judgeRecipient = (parts: SessionDependencies, to: string): Error | null =>
 };
 
 export const createSessionHandlers = (parts: SessionDependencies): SMTPServerOptions => {
-  const { auth, mailroom, script } = parts;
+  const { auth, messages, script } = parts;
 
   const take = (stage: SmtpStage, to = ''): SmtpVerdict | undefined =>
     script.take(to, (verdict) => verdict.stage === stage);
@@ -89,7 +89,7 @@ export const createSessionHandlers = (parts: SessionDependencies): SMTPServerOpt
     if (verdict) return play(parts, verdict, session, first, reply);
     if (stream.sizeExceeded) return reply(refuse(parts, first, 'refused', 552, '5.3.4 Message too big'));
     await file(parts, source, session);
-    for (const to of [first, ...others]) mailroom.note(to, 'accepted', '250');
+    for (const to of [first, ...others]) messages.addAttempt(to, 'accepted', '250');
     return reply();
   };
 

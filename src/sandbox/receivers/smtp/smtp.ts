@@ -2,7 +2,7 @@
 import { createLifecycle } from '../../lifecycle.ts';
 import type { ListenOptions } from '../../listener.ts';
 import { createRates, type RateRule } from '../rates.ts';
-import { createMailroom, type ReceiverView } from '../received.ts';
+import { createMessageStore, type ReceiverView } from '../received.ts';
 import { createScript, type Script } from '../script.ts';
 import type { SmtpRaw } from './mail.ts';
 import { type OpenedSmtp, openSmtpServer } from './server.ts';
@@ -32,7 +32,7 @@ export interface SmtpReceiver extends ReceiverView<SmtpRaw> {
 
 export const createSmtpReceiver = (options: SmtpReceiverOptions = {}): SmtpReceiver => {
   const { auth, recipients, maxBytes, host = '127.0.0.1', port = 0, now = Date.now, keep } = options;
-  const mailroom = createMailroom<SmtpRaw>('email', now, keep);
+  const messages = createMessageStore<SmtpRaw>('email', now, keep);
   const script = createScript<SmtpVerdict>();
   const rates = createRates(options.rates ?? [], now);
   let server: OpenedSmtp | undefined;
@@ -40,7 +40,7 @@ export const createSmtpReceiver = (options: SmtpReceiverOptions = {}): SmtpRecei
   const handlers = createSessionHandlers({
     auth,
     recipients,
-    mailroom,
+    messages,
     rates,
     script,
     reset: (session) => server?.reset(session),
@@ -63,7 +63,7 @@ export const createSmtpReceiver = (options: SmtpReceiverOptions = {}): SmtpRecei
   });
 
   return {
-    ...mailroom.view,
+    ...messages.view,
     start: async () => ({
       host: host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host,
       port: await lifecycle.start(),

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createJournal } from '../../journal.ts';
 import { isObject, type JsonObject, parseJson } from '../../json.ts';
-import type { HttpAnswer, Judgement } from '../desk.ts';
 import type { Form, FormFile } from '../form.ts';
+import type { HttpAnswer, Judgement } from '../http-receiver.ts';
 import { type Chats, createChats } from './chats.ts';
 import type { TelegramEntity } from './html.ts';
 import { fieldText, Refusal, readText } from './text.ts';

@@ -2,14 +2,20 @@
 
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { createHttpListener, type Exchange, type ListenOptions, urlHost } from '../../listener.ts';
-import { createDesk, type DeskOptions, type HttpAnswer, type HttpVerdict, sendHttp } from '../desk.ts';
 import { type Form, readForm } from '../form.ts';
+import {
+  createHttpReceiver,
+  type HttpAnswer,
+  type HttpReceiverOptions,
+  type HttpVerdict,
+  sendHttp,
+} from '../http-receiver.ts';
 import type { RateRule } from '../rates.ts';
 import type { ReceiverView } from '../received.ts';
 import type { Script } from '../script.ts';
 import { createTelegramJudge, destinationOf, type TelegramEdit, type TelegramRaw, telegramError } from './judge.ts';
 
-export interface TelegramReceiverOptions extends ListenOptions, DeskOptions {
+export interface TelegramReceiverOptions extends ListenOptions, HttpReceiverOptions {
   /** The one token that is valid. Default `123456789:sandbox`. */
   botToken?: string;
   /** Chat ids and `@names` that exist. Default: everything of the right shape. */
@@ -67,7 +73,7 @@ const PATH = /^\/bot([^/]+)\/(\w+)$/;
 
 export const createTelegramReceiver = (options: TelegramReceiverOptions = {}): TelegramReceiver => {
   const { botToken = '123456789:sandbox', now = Date.now, host = '127.0.0.1' } = options;
-  const desk = createDesk<TelegramRaw>('telegram', limited, options);
+  const http = createHttpReceiver<TelegramRaw>('telegram', limited, options);
   const { judge, edit, edits, forgetEdits, isChat } = createTelegramJudge({
     chats: options.chats,
     topics: options.topics,
@@ -98,15 +104,15 @@ export const createTelegramReceiver = (options: TelegramReceiverOptions = {}): T
     const form = await formOf(exchange);
     if (!form) return sendHttp(response, telegramError(400, 'Bad Request: the request body cannot be read'));
     if (method !== 'sendMessage' && method !== 'sendDocument')
-      return desk.answer(response, method, () => answerCall(method, form));
-    return desk.receive(response, destinationOf(form), () => judge(method, form));
+      return http.answer(response, method, () => answerCall(method, form));
+    return http.receive(response, destinationOf(form), () => judge(method, form));
   });
 
   return {
-    ...desk.view,
+    ...http.view,
     edits,
     clear: () => {
-      desk.view.clear();
+      http.view.clear();
       forgetEdits();
     },
     start: async () => {
@@ -114,7 +120,7 @@ export const createTelegramReceiver = (options: TelegramReceiverOptions = {}): T
       return { port, apiRoot: `http://${urlHost(host)}:${port}` };
     },
     stop: listener.stop,
-    script: desk.script,
-    callScript: desk.callScript,
+    script: http.script,
+    callScript: http.callScript,
   };
 };

@@ -1,10 +1,10 @@
-/** How every HTTP receiver treats a message: script first, then rate, then the provider's own checks, then the books. */
+/** How every HTTP receiver treats a message: script first, then rate, then the provider's own checks. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonValue } from '../json.ts';
 import { resetConnection } from '../listener.ts';
 import { createRates, type RateRule } from './rates.ts';
-import { createMailroom, type ReceiverKind, type ReceiverView } from './received.ts';
+import { createMessageStore, type ReceiverKind, type ReceiverView } from './received.ts';
 import { createScript, type Script } from './script.ts';
 
 export interface HttpAnswer {
@@ -14,7 +14,7 @@ export interface HttpAnswer {
   body?: JsonValue;
 }
 
-/** With `recorded`, the message is checked and kept as accepted although the sender is told otherwise, or nothing. */
+/** With `recorded`, the message is checked and kept as accepted although the sender gets another answer, or none. */
 export type HttpVerdict =
   | ({ kind: 'answer'; recorded?: boolean } & HttpAnswer)
   | { kind: 'hang'; recorded?: boolean }
@@ -29,7 +29,7 @@ export interface Judgement<Raw> {
   accepted?: { text: string; raw: Raw; id?: string; partOf?: string };
 }
 
-export interface Desk<Raw> {
+export interface HttpReceiver<Raw> {
   /** With `call`, a message that comes by another method than usual: its script is that method's, and no rate holds. */
   receive(response: ServerResponse, destination: string, judge: () => Judgement<Raw>, call?: string): Promise<void>;
   /** Calls that carry no message: only their own script is asked, with the method as the destination. */
@@ -40,7 +40,7 @@ export interface Desk<Raw> {
 }
 
 /** Options that all HTTP receivers share. */
-export interface DeskOptions {
+export interface HttpReceiverOptions {
   /** Enforced with the provider's own 429. Default none. */
   rates?: readonly RateRule[];
   /** Epoch milliseconds. Default `Date.now`. */
@@ -65,17 +65,17 @@ const play = (response: ServerResponse, verdict: Exclude<HttpVerdict, { kind: 's
   if (verdict.kind === 'reset') resetConnection(response);
 };
 
-export const createDesk = <Raw>(
+export const createHttpReceiver = <Raw>(
   kind: ReceiverKind,
   limited: (waitMs: number) => HttpAnswer,
-  { rates: rules = [], now = Date.now, keep }: DeskOptions = {},
-): Desk<Raw> => {
-  const { file, note, view } = createMailroom<Raw>(kind, now, keep);
+  { rates: rules = [], now = Date.now, keep }: HttpReceiverOptions = {},
+): HttpReceiver<Raw> => {
+  const { add, addAttempt, view } = createMessageStore<Raw>(kind, now, keep);
   const script = createScript<HttpVerdict>();
   const callScript = createScript<HttpVerdict>();
   const rates = createRates(rules, now);
   const settle = (destination: string, { accepted }: Judgement<Raw>): void => {
-    if (accepted) file(destination, accepted);
+    if (accepted) add(destination, accepted);
   };
 
   const verdictOn = (destination: string, call: string | undefined): HttpVerdict | undefined =>
@@ -87,17 +87,17 @@ export const createDesk = <Raw>(
     receive: async (response, destination, judge, call) => {
       const verdict = verdictOn(destination, call);
       if (verdict && verdict.kind !== 'slow') {
-        note(destination, 'scripted', verdict.kind === 'answer' ? String(verdict.status) : verdict.kind);
+        addAttempt(destination, 'scripted', verdict.kind === 'answer' ? String(verdict.status) : verdict.kind);
         if (verdict.recorded) settle(destination, judge());
         return play(response, verdict);
       }
       const waitMs = waitOf(destination, call);
       if (waitMs > 0) {
-        note(destination, 'limited', '429');
+        addAttempt(destination, 'limited', '429');
         return sendHttp(response, limited(waitMs));
       }
       const judgement = judge();
-      note(destination, judgement.accepted ? 'accepted' : 'refused', judgement.code);
+      addAttempt(destination, judgement.accepted ? 'accepted' : 'refused', judgement.code);
       settle(destination, judgement);
       if (verdict) await delay(verdict.durationMs, undefined, { ref: false });
       return sendHttp(response, judgement.answer);
