@@ -1,0 +1,149 @@
+/** The report from what is in Redis. */
+import { expect, onTestFinished, test } from 'vitest';
+import { createStore } from '../../../src/app/store.ts';
+import { createStatus, type StatusDependencies } from '../../../src/features/status/status.ts';
+import type { CatalogEntry } from '../../../src/poll/catalog.ts';
+import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
+import { makeAlert } from '../../support/numbered.ts';
+import { openTestRedis } from '../../support/redis.ts';
+
+const T0 = Date.parse('2026-11-20T12:00:00Z');
+const AT = '2026-11-20T12:00:00.000Z';
+const SLACK = destinationOf('slack', 'C1');
+const MAIL = destinationOf('email', 'a@example.com');
+const TRACK = { service: 'main', source: 'inspections', protocol: 'Vault' } as const;
+
+const entry = (name: string): CatalogEntry => ({
+  name,
+  channels: [
+    { name: 'slack', contacts: ['C1'] },
+    { name: 'slack', contacts: ['C2'] },
+  ],
+  notifyOn: [],
+  missed: 0,
+});
+
+const setUp = (changes: Partial<StatusDependencies> = {}) => {
+  const store = createStore({ ...openTestRedis(), onError: () => {}, now: () => T0 });
+  onTestFinished(() => store.close());
+  const reviewed: string[] = [];
+  const problems: string[] = [];
+  const listedBy = new Map<string, readonly string[]>();
+  const config = {
+    services: [{ name: 'main' }],
+    alerts: { sources: ['inspections', 'notifications'] },
+    mutes: { windows: [], never: [], maxLength: 86_400_000 },
+  } as unknown as StatusDependencies['config'];
+  const status = createStatus({
+    ...store,
+    config,
+    protocols: async () => new Map([['Vault', entry('Vault')]]),
+    services: () => [{ name: 'main', up: true }],
+    review: {
+      review: (service) => void reviewed.push(service),
+      problems: () => problems,
+      protocolsOf: () => listedBy,
+    },
+    now: () => T0,
+    ...changes,
+  });
+  return { store, status, reviewed, problems, listedBy };
+};
+
+test('a protocol that was never read has no times; one that was has its cursor and its lag', async () => {
+  const { store, status } = setUp();
+  expect((await status()).protocols).toEqual([
+    {
+      service: 'main',
+      name: 'Vault',
+      channels: ['slack'],
+      sources: [{ source: 'inspections' }, { source: 'notifications' }],
+    },
+  ]);
+  await store.cursors.begin(TRACK, { start: T0 - 90_000, position: T0 - 60_000, sweptTo: T0 - 60_000 });
+  const read = async () => (await status()).protocols[0]?.sources[0];
+  expect(await read()).toEqual({ source: 'inspections', cursor: '2026-11-20T11:59:00.000Z' });
+  await store.cursors.advance(TRACK, { polledAt: T0 - 7400 });
+  expect(await read()).toEqual({
+    source: 'inspections',
+    cursor: '2026-11-20T11:59:00.000Z',
+    lastPoll: '2026-11-20T11:59:52.600Z',
+    lagSeconds: 7,
+  });
+});
+
+test('a clock that runs ahead makes no negative lag', async () => {
+  const { store, status } = setUp();
+  await store.cursors.begin(TRACK, { start: T0, position: T0, sweptTo: T0 });
+  await store.cursors.advance(TRACK, { polledAt: T0 + 5000 });
+  expect((await status()).protocols[0]?.sources[0]?.lagSeconds).toBe(0);
+});
+
+test('a destination has what it was sent and what waits for it', async () => {
+  const { store, status } = setUp();
+  await store.ledger.recordWaiting([{ destination: SLACK, alerts: [makeAlert(1), makeAlert(2)] }]);
+  await store.destinationStats.succeeded(SLACK, 3, AT);
+  await store.destinationStats.succeeded(MAIL, 1, AT);
+  const { destinations } = await status();
+  expect(destinations).toMatchObject([
+    { id: MAIL.id, kind: 'email', delivered: 1, waiting: 0 },
+    { id: SLACK.id, kind: 'slack', delivered: 3, waiting: 2, lastSuccess: AT },
+  ]);
+});
+
+test('problems come worst first: outages, held alerts, channels that lead nowhere, items nobody understands', async () => {
+  const { store, status, problems, listedBy, reviewed } = setUp();
+  expect((await status()).problems).toEqual([]);
+  expect(reviewed).toEqual([]);
+  problems.push('Vault: slack: nothing to send to');
+  listedBy.set(MAIL.id, ['Vault', 'Bridge', 'Pool', 'Market', 'Oracle']);
+  await store.outageStore.note('sender-slack', { since: AT, reason: 'retry', message: 'it timed out', told: [] });
+  await store.held.hold(MAIL, [makeAlert(1), makeAlert(2)]);
+  await store.held.revoke(SLACK);
+  await store.held.hold(SLACK, [makeAlert(1)]);
+  await store.quarantine.admit('main', 'inspections', [{ problem: 'no id', raw: {} }]);
+  const report = await status();
+  const held = (state: string) => expect.stringMatching(state);
+  expect(report.problems).toEqual([
+    expect.stringMatching(/^everything by slack takes no alerts since 2026-11-20T12:00:00.000Z: it timed out$/),
+    held(`^email a@example.com \\(for Vault, Bridge, Pool and 2 more\\) is new and waits for approval with 2 alerts: `),
+    held(`^slack C1 was revoked and waits for approval with 1 alert: tocsin destinations approve ${SLACK.id}$`),
+    'Vault: slack: nothing to send to',
+    '1 items of the service could not be understood',
+  ]);
+  expect(report.held).toMatchObject([
+    { id: MAIL.id, kind: 'email', label: 'a@example.com', waiting: 2 },
+    { id: SLACK.id, protocols: [], waiting: 1 },
+  ]);
+  expect(reviewed).toEqual(['main']);
+});
+
+test('mutes that hold now are listed, the next to end first, and dead letters are counted', async () => {
+  const { store, status } = setUp({ startedAt: T0 - 1000 });
+  const mute = (id: string, untilMs: number) => ({
+    id,
+    protocols: ['Vault'],
+    detectors: [],
+    destinations: [],
+    reason: 'upgrade',
+    from: '2026-11-20T11:00:00.000Z',
+    until: new Date(T0 + untilMs).toISOString(),
+  });
+  for (const one of [mute('later', 7_200_000), mute('over', -1), mute('sooner', 3_600_000)]) await store.mutes.add(one);
+  await store.dead.add({
+    alert: inspectionAlert(),
+    destination: SLACK,
+    reason: 'unknown',
+    message: 'gone',
+    attempts: 1,
+    at: AT,
+  });
+  const { mutes, dead, startedAt, now, services } = await status();
+  expect(mutes.map(({ id }) => id)).toEqual(['sooner', 'later']);
+  expect({ dead, startedAt, now, services }).toEqual({
+    dead: 1,
+    startedAt: '2026-11-20T11:59:59.000Z',
+    now: AT,
+    services: [{ name: 'main', up: true }],
+  });
+});
