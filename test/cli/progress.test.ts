@@ -9,18 +9,18 @@ const setUp = (isErrorTty: boolean) => {
 };
 
 test('each text takes the place of the one before, and the line is taken away once', () => {
-  const { written, tell, end } = setUp(true);
+  const { written, show, end } = setUp(true);
   end();
-  tell('page 1');
-  tell('page 2');
+  show('page 1');
+  show('page 2');
   end();
   end();
   expect(written).toEqual([`${CLEAR}page 1`, `${CLEAR}page 2`, CLEAR]);
 });
 
 test('nothing is written where no terminal is', () => {
-  const { written, tell, end } = setUp(false);
-  tell('page 1');
+  const { written, show, end } = setUp(false);
+  show('page 1');
   end();
   expect(written).toEqual([]);
 });
