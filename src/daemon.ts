@@ -38,7 +38,7 @@ export interface Daemon {
   failed: Promise<string>;
 }
 
-/** Sends that run at a stop may end by themselves for so long. Then they are aborted, and wait in the queue. */
+/** Sends that run at a stop may end by themselves for this long. Then they are aborted, and wait in the queue. */
 const GRACE_MS = 4000;
 /** Bound of each step of a stop. */
 const STEP_MS = 6000;

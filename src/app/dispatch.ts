@@ -48,7 +48,7 @@ const openFallback = ({ config, store, metrics, log }: OpenDispatch) => {
   return { fallback, announce: createAnnounce(enqueueOnce) };
 };
 
-/** What is not sent now, and how that ends. */
+/** Mutes and holds: what they suppress, and how they end. */
 const openSuppression = (dependencies: OpenDispatch, { fallback, announce }: ReturnType<typeof openFallback>) => {
   const { config, store, metrics, log, now } = dependencies;
   const settings = routeSettings(config);

@@ -72,7 +72,7 @@ const askRedis = async (config: Config, signal: AbortSignal): Promise<OnlineFind
   if (!opened) return [await askEmbeddedRedis(config, signal)];
   const findings = await checkRedis(opened.redis);
   await opened.close();
-  if (findings.length === 0) return [{ subject: 'redis', ok: true, detail: 'answers and keeps what it is given' }];
+  if (findings.length === 0) return [{ subject: 'redis', ok: true, detail: 'answers and keeps its data safely' }];
   return findings.map(({ message }) => ({ subject: 'redis', ok: false, detail: message }));
 };
 
@@ -85,7 +85,7 @@ const refusedOf = async (
   const judged = destinations
     .filter(({ address }) => webAddress(address) !== undefined)
     .map(({ kind, label, address }) =>
-      ask(`destination ${kind} ${label}`, () => judge(address).then(() => 'may be written to'), signal),
+      ask(`destination ${kind} ${label}`, () => judge(address).then(() => 'may be sent to'), signal),
     );
   return (await Promise.all(judged)).filter(({ ok }) => !ok);
 };

@@ -26,7 +26,7 @@ export interface TestCommand {
   address(kind: ChannelKind, to: string): Destination[];
   /** The destinations of a protocol, as the config and the service say. */
   protocol(name: string): Promise<Destination[]>;
-  /** Gives whether a daemon goes on trying after this command has ended. */
+  /** True where a daemon goes on trying after this command has ended. */
   send(parcels: readonly Parcel[]): Promise<boolean>;
   /** Why alerts for this destination are suppressed now, in a sentence; undefined where they are not. */
   explainSuppression(sample: Alert, destination: Destination): Promise<string | undefined>;

@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<ProtocolAudit>[] = [
   { head: 'lost', isNumber: true, cell: ({ lost }) => lost.length },
 ];
 
-/** After so many of a protocol the rest are only counted; `--json` has them all. */
+/** After this many of a protocol the rest are only counted; `--json` has them all. */
 const NAMED = 50;
 
 const named = (lines: readonly string[]): string[] =>

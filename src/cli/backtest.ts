@@ -1,4 +1,4 @@
-/** `tocsin backtest`: the present config over real history; sends nothing and asks no Redis. */
+/** `tocsin backtest`: the present config over real history; sends nothing and needs no Redis. */
 import { loadConfig } from '../config/load.ts';
 import { backtest as runBacktest } from '../features/backtest/backtest.ts';
 import { openHistory } from '../features/replay/history.ts';

@@ -40,7 +40,7 @@ export const channelSummary = (entries: readonly ChannelEntry[]): string => {
 
 const lineOf = (sign: string, { kind, address }: ChannelRow): string => `${sign} ${kind.padEnd(8)}  ${address}`;
 
-/** What is taken away (`-`), stays (`=`) and comes (`+`), a line each. */
+/** Addresses that are removed (`-`), stay (`=`) or are added (`+`), a line each. */
 export const channelChanges = (before: readonly ChannelEntry[], after: readonly ChannelEntry[]): string[] => {
   const keyOf = ({ kind, address }: ChannelRow): string => `${kind} ${address}`;
   const old = channelRows(before);

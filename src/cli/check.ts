@@ -1,4 +1,4 @@
-/** `tocsin check`, the part that asks nobody: the configuration file, and what it would make the daemon do. */
+/** `tocsin check`, the part without requests: the configuration file, and what it would make the daemon do. */
 
 import type { Environment } from '../config/interpolate.ts';
 import { loadConfig } from '../config/load.ts';

@@ -43,7 +43,7 @@ export const createCommandMaker = (context: CommandContext, end: (code: ExitCode
   },
 });
 
-/** Adds a command with all that belongs to it; the program's ways of writing and ending hold for each of them. */
+/** Adds a command and its subcommands, each with the program's settings for output and exit. */
 export const adopt = (parent: Command, command: Command, options: { isDefault?: boolean } = {}): void => {
   parent.addCommand(command, options);
   const inherit = (each: Command, from: Command): void => {

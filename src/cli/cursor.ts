@@ -73,7 +73,7 @@ export const showCursors = (options: ShowOptions, context: CommandContext): Prom
     return EXIT.done;
   });
 
-/** What moving a cursor to `at` would cost, as it goes on from "this"; nothing where it costs nothing. */
+/** What moving a cursor to `at` would cost, as phrases that follow "this"; none where it costs nothing. */
 const costsOf = (states: readonly TrackState[], at: number, now: number): string[] => {
   const skipped = states.flatMap(({ cursor }) => (cursor && cursor.position < at ? cursor.position : []));
   const isForgotten = now - at > RETENTION_SECONDS * 1000;

@@ -14,7 +14,7 @@ import { indented, renderTable } from './table.ts';
 import { exactTime, historyLines } from './trace-text.ts';
 import { type View, withView } from './with-view.ts';
 
-/** So much of an id is enough to name it. */
+/** The length of the beginning of an id that is enough to name it. */
 const SHORT_ID = 14;
 
 export const countText = (count: number): string => (count === 1 ? 'one dead delivery' : `${count} dead deliveries`);

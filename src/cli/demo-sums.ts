@@ -1,4 +1,4 @@
-/** Which of the alerts that a demo's service produced have arrived on every kind of channel. Asks nobody but the receivers. */
+/** Which of the alerts that a demo's service produced have arrived on every kind of channel. Asks only the receivers. */
 import type { ProducedEvent, ReceivedEvent } from '../sandbox/events.ts';
 
 export interface DemoSums {

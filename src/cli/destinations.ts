@@ -109,7 +109,7 @@ export interface RevokeOptions extends CommonOptions {
   drop?: boolean;
 }
 
-/** What the config lets through, and where to change that. */
+/** Why the config itself allows a destination. */
 const IN_CONFIG: Partial<Record<KnownDestination['state'], string>> = {
   config: 'is named by the config itself',
   allowed: 'fits destinations.allow',

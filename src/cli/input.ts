@@ -49,7 +49,7 @@ const asJsonText = (list: YAMLSeq, document: Document): Scalar | YAMLSeq => {
   return text;
 };
 
-/** YAML takes an address without quotes for a number, and would round it. */
+/** YAML reads an address without quotes as a number, and would round it. */
 const keepHex = (node: Scalar): void => {
   if (typeof node.value === 'number' && /^0x/.test(node.source ?? '')) node.value = node.source;
 };

@@ -15,7 +15,7 @@ interface ListOptions extends ServiceOptions, InspectionOptions {
   all?: boolean;
 }
 
-/** What does not stand in the row, for whoever goes on with `trace` or `--id`. */
+/** What the row has no room for: ids and hashes for `trace` and `--id`. */
 const detailsOf = ({ id, raw }: Inspection): string => {
   const detected = firedDetections(raw).map(({ name }) => fieldText(name));
   return [

@@ -91,7 +91,8 @@ export const printListing = async <T>(listing: Listing<T>, options: ListingOptio
     progress.end();
   }
   printer.end();
-  if (hasMore) context.warn(`tocsin: there are more ${what} than these ${count}; --all shows all, --limit so many\n`);
+  if (hasMore)
+    context.warn(`tocsin: there are more ${what} than these ${count}; --all or a higher --limit shows more\n`);
   if (problems.length > 0) {
     const reasons = [...new Set(problems)].join('; ');
     context.warn(`tocsin: malformed ${what} left out: ${problems.length} (${reasons})\n`);

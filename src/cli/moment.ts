@@ -6,7 +6,7 @@ import { parseDuration } from '../schema/fields.ts';
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
-/** Date.parse takes the 31st of February for the 3rd of March. */
+/** Date.parse reads the 31st of February as the 3rd of March. */
 const isRealDay = (text: string): boolean => {
   const day = text.slice(0, 10);
   const midnight = Date.parse(`${day}T00:00:00Z`);

@@ -26,7 +26,7 @@ export const unreadLines = (unread: readonly Unread[]): string[] =>
     cleanLine(`${source} of ${protocol} (service ${service}) could not be read: ${problem}`),
   );
 
-/** What did not go anywhere and what could not be read; for standard error. */
+/** Alerts that went nowhere, and lists that could not be read; for standard error. */
 export const unreadText = ({ skipped, stranded, problems, unread }: ReplayCounts): string =>
   [
     ...(skipped === 0 ? [] : [`${plural(skipped, 'alert')} left out: no trigger of the protocol asks for them`]),

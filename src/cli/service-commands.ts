@@ -14,7 +14,7 @@ const withPeriod = (command: Command): Command =>
     .option('--sort <order>', 'asc (oldest first) or dsc (newest first); lists are dsc by default');
 
 const withLimit = (command: Command): Command =>
-  command.option('--limit <number>', 'at most so many; default: 50').option('--all', 'no limit');
+  command.option('--limit <number>', 'at most this many; default: 50').option('--all', 'no limit');
 
 const withInspectionFilter = (command: Command): Command =>
   withPeriod(

@@ -38,7 +38,7 @@ export interface CircuitAnswer {
 /** Failures in a row that open a circuit; a single one may be a passing fault. */
 const FAILURES = 3;
 const SHORTEST_PAUSE_MS = 1000;
-/** It takes at most so long to notice that a destination works again. */
+/** It takes at most this long to notice that a destination works again. */
 const LONGEST_PAUSE_MS = 30_000;
 /** A probe whose daemon ended is replaced after this. */
 const PROBE_MS = 20_000;

@@ -8,7 +8,7 @@ export interface Rate {
   perSecond?: number;
   /** A sliding window: no minute, wherever it begins, has more. */
   perMinute?: number;
-  /** So many may follow each other at once before `perSecond` holds. Default 1. */
+  /** This many may follow each other at once before `perSecond` holds. Default 1. */
   burst?: number;
 }
 
@@ -26,7 +26,7 @@ export interface RateState {
   readonly hold: number;
   /** How far waits that the provider named have moved the slots, in milliseconds, all in all. */
   readonly shift: number;
-  /** Until then the latest digest keeps the next message away. */
+  /** Until then the destination rests after its latest digest. */
   readonly rest: number;
   /** How many digests have followed each other. */
   readonly rests: number;
@@ -40,8 +40,8 @@ export const EMPTY_STATE: RateState = { tat: 0, hold: 0, shift: 0, rest: 0, rest
 export const NEAR_MS = 20;
 
 /**
- * Whoever comes so much later than its slot, in milliseconds, gets another: what has missed its slots in an outage would
- * go out at once.
+ * A job that comes this much later than its slot, in milliseconds, gets a new one: else all jobs that missed their slots in
+ * an outage would be sent at once.
  */
 export const LATE_MS = 2000;
 

@@ -45,7 +45,7 @@ const KEEP_MS = 86_400_000;
 /** States that a process remembers, so that the usual request is one command. */
 const MOST_REMEMBERED = 5000;
 
-/** A request fails after so many conflicts in a row with other daemons; the queue then runs its job again. */
+/** A request fails after this many conflicts in a row with other daemons; the queue then runs its job again. */
 const MOST_CONFLICTS = 100;
 
 /** At every fifth conflict it waits a little longer than before, so that a busier daemon gets through first. */

@@ -11,7 +11,7 @@ export interface KeptState {
 
 export interface RateStateStore {
   /**
-   * Writes `next` for so many milliseconds if `expected` is still what is kept; left out means nothing is. Without `next`
+   * Writes `next` for this many milliseconds if `expected` is still what is kept; left out means nothing is. Without `next`
    * it only compares. Gives what is kept afterwards.
    */
   compareAndSet(

@@ -15,10 +15,10 @@ export interface SendDependencies {
   now(): number;
 }
 
-/** An earlier message is amended within so many tries; then the alerts go out below it rather than wait. */
+/** An earlier message is amended within this many tries; then the alerts go out below it rather than wait. */
 const AMEND_TRIES = 2;
 
-/** A job lets another one finish the message that its alerts belong to, so often at most. */
+/** A job lets another one finish the message that its alerts belong to, this often at most. */
 const YIELDS = 5;
 
 /** The earlier message with the new alerts in it; undefined where that is not one message, or cannot be changed. */

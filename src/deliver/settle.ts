@@ -23,7 +23,7 @@ const CLAIMED_MS = 700;
 /** Another job sends some of the same alerts: its message ends within this, and then this job goes on with the rest. */
 const REPEAT_MS = 5000;
 
-/** A message that was refused as a whole is cut into so many parts: quarters find the refused alert soonest. */
+/** A message that was refused as a whole is cut into this many parts: quarters find the refused alert soonest. */
 const PARTS = 4;
 const ALL = Number.MAX_SAFE_INTEGER;
 

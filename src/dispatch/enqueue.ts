@@ -3,7 +3,7 @@ import type { Parcel } from '../alert.ts';
 import type { DispatchStage } from './stage.ts';
 
 export interface EnqueueDependencies {
-  /** With `delayMs` a parcel's job waits so many milliseconds, and leaves out alerts that another alert covers by then. */
+  /** With `delayMs` a parcel's job waits this many milliseconds, and leaves out alerts that another alert covers by then. */
   enqueue(parcels: readonly Parcel[], nonce?: string, delayMs?: number): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Asking for what may take long: with a bound, and never twice at once. */
+/** For slow questions: a time limit, and one run for calls at the same time. */
 
 /** Rejects after `timeoutMs`; the work itself goes on. */
 export const withinTime = <T>(work: Promise<T>, timeoutMs: number): Promise<T> => {

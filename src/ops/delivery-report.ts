@@ -26,7 +26,7 @@ export interface DeliveryReportDependencies {
   now(): number;
 }
 
-/** A line names at most so many items, and so many of their transactions. */
+/** A line names at most this many items, and this many of their transactions. */
 const MOST_NAMED = 5;
 
 const seconds = (ms: number): number => ms / 1000;

@@ -41,7 +41,7 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
 
   const watchdog = createWatchdog({
     probes: loops.map((name) => ({ name, boundMs: BOUND_MS, lastBeat: lastBeat(name) })),
-    onStuck: ({ name, silentMs }) => onStuck(`the loop '${name}' has not turned for ${Math.round(silentMs / 1000)} s`),
+    onStuck: ({ name, silentMs }) => onStuck(`the loop '${name}' has not run for ${Math.round(silentMs / 1000)} s`),
     onLag: (lagMs) => {
       if (lagMs > LAG_TO_LOG_MS) log.warn({ lagMs }, 'the event loop was late');
     },

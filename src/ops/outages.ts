@@ -18,7 +18,7 @@ export interface Outage {
 }
 
 const REMIND_EVERY_MS = 10 * 60_000;
-/** So many subjects of a group get lines of their own; the next makes one line for all. */
+/** Subjects of a group with log lines of their own; the next makes one line for all. */
 const NAMED_SUBJECTS = 3;
 
 interface Known extends Outage {

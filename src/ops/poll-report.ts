@@ -39,10 +39,10 @@ export interface PollReportDependencies {
   log: Pick<Logger, 'debug' | 'info' | 'error'>;
 }
 
-/** The log shows so much of a malformed item, in UTF-16 units. */
+/** The log shows this much of a malformed item, in UTF-16 units. */
 const EXCERPT = 300;
 
-/** A log line names at most so many protocols; a first listing may bring thousands. */
+/** A log line names at most this many protocols; a first listing may bring thousands. */
 const NAMED = 20;
 const named = (names: readonly string[]): string[] =>
   names.length <= NAMED ? [...names] : [...names.slice(0, NAMED), `and ${names.length - NAMED} more`];

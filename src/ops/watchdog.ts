@@ -20,7 +20,7 @@ export interface WatchdogSettings {
   probes: readonly Probe[];
   /** Once for each time that a probe falls silent. */
   onStuck(stuck: Stuck): void;
-  /** How late this round came: for so long the event loop was busy, or the machine slept. */
+  /** How late this round came: for this long the event loop was busy, or the machine slept. */
   onLag?(lagMs: number): void;
   now?(): number;
   /** Default 1000. */

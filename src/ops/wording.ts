@@ -1,7 +1,7 @@
 /** What of the status needs a look, and in which order it is shown: the same on the page and in a terminal. */
 import type { DestinationStatus, ProtocolStatus, SourceStatus, StatusReport } from './status.ts';
 
-/** A source is read every few seconds; one that was not read for so long needs a look. */
+/** A source is read every few seconds; one that was not read for this long needs a look. */
 const LATE_AFTER_SECONDS = 300;
 
 export const isLate = ({ lastPoll, lagSeconds = 0 }: SourceStatus): boolean =>

@@ -2,7 +2,7 @@
 import type { Cluster, Redis } from 'ioredis';
 
 export interface BackoffStore {
-  /** The service must not be asked for so many milliseconds from now. */
+  /** The service must not be asked for this many milliseconds from now. */
   note(service: string, waitMs: number): Promise<void>;
   /** Milliseconds until it may be asked again; 0: now. */
   leftMs(service: string): Promise<number>;

@@ -2,7 +2,7 @@
 import type { Track } from './cursor.ts';
 import type { MirroredCursor } from './mirror.ts';
 
-/** As the config has it: now, so many milliseconds back, or an ISO 8601 moment. */
+/** As the config has it: now, this many milliseconds back, or an ISO 8601 moment. */
 type StartFrom = 'now' | { agoMs: number } | { at: string };
 
 export interface BeginningDependencies {

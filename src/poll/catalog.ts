@@ -39,7 +39,7 @@ export interface Catalog {
   protocolOf(named: { service: string; protocol: string }): Promise<CatalogEntry | undefined>;
 }
 
-/** So many listings in a row must lack a protocol before it is polled no more. */
+/** Listings in a row that must lack a protocol before it is polled no more. */
 const MISSED_LIMIT = 3;
 
 const withAssets = (assets: ListedAsset[] | undefined) => (assets === undefined ? {} : { assets });

@@ -51,7 +51,7 @@ const FOR_POLLS: Meanings = {
 /** A walk asks once for each protocol and can ask again later, so it gives up where a poll would find out more. */
 const FOR_WALKS: Meanings = { ...FOR_POLLS, unauthorized: 'down', held: 'down', unreadable: 'nothing' };
 
-/** So many subjects must fail in a row, each of which had worked before, to be more than their own trouble. */
+/** Subjects that must fail in a row, each of which had worked before: fewer may be their own trouble. */
 const POLLS_DOWN = 3;
 const WALKS_DOWN = 5;
 
@@ -60,7 +60,7 @@ const NOT_ASKED: readonly ServiceReason[] = ['aborted', 'held'];
 interface DetectorSettings {
   now(): number;
   meaningOf(error: ServiceError): Meaning;
-  /** So many suspects in a row make a service that is down. */
+  /** Suspects in a row after which the service counts as down. */
   subjectsDown: number;
 }
 

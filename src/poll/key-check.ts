@@ -8,7 +8,7 @@ export interface KeyCheckDependencies {
   probe(signal: AbortSignal): Promise<void>;
   /** Called once when the key is refused, whatever is asked for. */
   onRefused(error: ServiceError): void;
-  /** An answer counts for so many milliseconds. */
+  /** An answer counts for this many milliseconds. */
   everyMs: number;
   now(): number;
 }

@@ -24,7 +24,7 @@ export interface IntakeSettings {
   catalogEvery: number;
 }
 
-/** Over so many milliseconds the polls of one interval are spread; two for each where that is more. */
+/** Over this many milliseconds the polls of one interval are spread; two for each where that is more. */
 const SPREAD_MS = 2000;
 const APART_MS = 2;
 

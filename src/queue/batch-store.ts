@@ -36,7 +36,7 @@ if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
 redis.call('RENAME', KEYS[1], KEYS[3])
 return 1`;
 
-/** So many alerts go into Redis in one call. */
+/** Alerts that go into Redis in one call. */
 const ADDED_AT_ONCE = 200;
 
 /** The order of alerts in a batch's message. */

@@ -27,7 +27,7 @@ export interface QueueCounts {
 export interface ParcelQueues {
   /**
    * Durable when it resolves. A parcel that is queued already is not queued twice. With `unlessCoveredInMs` its job waits
-   * so many milliseconds, and sends only the alerts that no other alert covers there by then.
+   * this many milliseconds, and sends only the alerts that no other alert covers there by then.
    */
   enqueue(parcels: readonly Parcel[], nonce?: string, unlessCoveredInMs?: number): Promise<void>;
   /** Queues the job that sends a batch, once; durable when it resolves. */

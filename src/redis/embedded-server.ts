@@ -24,7 +24,7 @@ export interface ServerProcess {
 }
 
 const ANSWER_TIMEOUT_MS = 2000;
-/** A server that neither answers, ends nor loads data for so long is given up. */
+/** A server that neither answers, ends nor loads data for this long is given up. */
 const SILENCE_LIMIT_MS = 30_000;
 const LOADING_NOTICE_MS = 5000;
 const KILL_TIMEOUT_MS = 2000;

@@ -19,7 +19,7 @@ export interface SupervisorSettings {
 }
 
 const STOP_TIMEOUT_MS = 10_000;
-/** After so many failed starts in a row the daemon's own supervisor has to act. */
+/** After this many failed starts in a row the daemon's own supervisor has to act. */
 const MOST_FAILURES = 8;
 
 const backoffMs = (failures: number): number => Math.min(100 * 2 ** failures, 5000);

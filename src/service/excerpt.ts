@@ -1,7 +1,7 @@
 /** What an answer from outside says, as text that is safe to show. */
 import { cleanLine } from '../text.ts';
 
-/** So much of a body is searched, in UTF-16 units. */
+/** The beginning of a body that is searched, in UTF-16 units. */
 export const EXCERPT_SOURCE_LIMIT = 16_384;
 
 const MESSAGE_KEYS = ['message', 'error', 'detail', 'errors', 'title', 'reason', 'description'] as const;

@@ -44,7 +44,7 @@ const zoneOf = (zone = 'Z'): string => {
 /** Dates before 1970 stand for none, and so does NaN. */
 const positive = (ms: number): number | undefined => (ms > 0 ? ms : undefined);
 
-/** Exactly what the runtime writes; three dates an item make the general pattern the dearest part of decoding. */
+/** Exactly what the runtime writes; three dates an item make the general pattern the slowest part of decoding. */
 const CANONICAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 const textMs = (text: string): number | undefined => {

@@ -22,7 +22,7 @@ export interface StretchReader<T> {
 
 /** Stretches of one poll; far more than any backlog needs. */
 const MAX_STRETCHES = 20_000;
-/** After so many walks without new items and without repeats, a list that cannot be cut counts as complete. */
+/** After this many walks without new items and without repeats, a list that cannot be cut counts as complete. */
 const QUIET_WALKS = 5;
 const MAX_WALKS = 15;
 
@@ -56,7 +56,7 @@ async function* walkAgain<T>({ walk, identify }: StretchReader<T>, stretch: Stre
   }
 }
 
-/** So many pages are read before a stretch is cut: enough to know where, and few enough to go on soon. */
+/** Pages that are read before a stretch is cut: enough to know where, and few enough to go on soon. */
 const LOOKED_AT = 10;
 
 /** Yields a stretch's first pages; gives the dates of each that had something on it. */

@@ -20,7 +20,7 @@ const isFailure = (error: unknown): error is ServiceError =>
 /** Names as they are compared: people and services write them in more than one way. */
 const plain = (name: string): string => name.normalize('NFC').trim().toLowerCase();
 
-/** Some services answer an unknown style with a failure. So many in a row count as a refusal. */
+/** Some services answer an unknown style with a failure. This many in a row count as a refusal. */
 const FAILURES = 4;
 
 /**

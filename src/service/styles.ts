@@ -6,7 +6,7 @@
 import type { ServiceError } from '../errors.ts';
 import type { ArrayParams } from './address.ts';
 
-/** What one answer in one style showed: items of so many of the values, or that it was refused with 4xx. */
+/** What one answer in one style showed: items of this many of the values, or that it was refused with 4xx. */
 export type StyleResult = { shown: number } | { refusal: ServiceError };
 
 export interface ListStyles {
@@ -25,7 +25,7 @@ export interface ListStyles {
 }
 
 const ALL: readonly ArrayParams[] = ['repeat', 'brackets', 'comma'];
-/** So many single values must fail in one style and work in another before we change: one may be unknown to the service. */
+/** Single values that must fail in one style and work in another before we change: one may be unknown to the service. */
 const REFUSALS = 2;
 
 const shownIn = (result: StyleResult | undefined): number => (result && 'shown' in result ? result.shown : 0);

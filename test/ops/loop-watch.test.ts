@@ -65,7 +65,7 @@ describe('the loop watch', () => {
     await run(4);
     standing.add('email');
     await run(30);
-    expect(stuck).toEqual([expect.stringMatching(/^the loop 'deliver:email' has not turned for 18[0-9] s$/)]);
+    expect(stuck).toEqual([expect.stringMatching(/^the loop 'deliver:email' has not run for 18[0-9] s$/)]);
     expect(health.live().loops.filter(({ status }) => status === 'stuck')).toMatchObject([{ name: 'deliver:email' }]);
   });
 
@@ -73,7 +73,7 @@ describe('the loop watch', () => {
     const { stuck, run } = setUp();
     await run(1);
     await vi.advanceTimersByTimeAsync(200_000);
-    expect(stuck[0]).toMatch(/^the loop 'tend' has not turned/);
+    expect(stuck[0]).toMatch(/^the loop 'tend' has not run/);
   });
 
   test('blames nobody while Redis is away, and gives everybody the whole time again afterwards', async () => {

@@ -73,7 +73,7 @@ export const webhookConfig = z.strictObject({
     'How single receivers are reached, by full URL or by host; the URL wins over the host.',
   ),
   // A parcel for a program has no more alerts.
-  batch: count({ max: 20 }).default(1).describe('Alerts in one POST, where so many wait; 1 sends each by itself.'),
+  batch: count({ max: 20 }).default(1).describe('Most alerts in one POST; 1 sends each by itself.'),
   allowHttp: z.boolean({ error: 'must be true or false' }).default(false).describe('Let plain http through.'),
   allowNetworks: z
     .array(cidrOrHost())

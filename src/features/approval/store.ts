@@ -18,7 +18,7 @@ export interface HeldDestination {
   since: string;
   /** Alerts that are held for it. */
   waiting: number;
-  /** It was announced that alerts are held for it. */
+  /** Its hold has been announced. */
   isAnnounced: boolean;
   /** Somebody revoked its approval. */
   isRevoked: boolean;

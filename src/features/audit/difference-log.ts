@@ -8,7 +8,7 @@ export interface DifferenceLogDependencies {
   log: Pick<Logger, 'warn' | 'error'>;
 }
 
-/** After so many differences of one protocol the rest are only counted. */
+/** After this many differences of one protocol the rest are only counted. */
 const NAMED = 100;
 
 export const createDifferenceLog = ({ metrics, log }: DifferenceLogDependencies) => {

@@ -20,10 +20,10 @@ export interface CorrelationDependencies extends CorrelationSettings {
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** Polls of their own bring both at about the same moment; a notification that waits longer is late. */
+/** Two polls bring the two at about the same moment; a notification that waits longer is late. */
 const LONGEST_WAIT_MS = 3000;
 
-/** A text with more hashes is a list of its own. */
+/** A text with more hashes is a report of its own, and always sent. */
 const MOST_TRANSACTIONS = 20;
 
 export const correlationSettings = ({ alerts, poll }: Pick<Config, 'alerts' | 'poll'>): CorrelationSettings => ({

@@ -98,7 +98,7 @@ const privilegedOn = (touched: readonly Touched[], item: JsonObject): string[] |
   return names?.length === 0 && SELECTOR.test(method ?? '') ? undefined : names;
 };
 
-/** Everything but what was seen before. */
+/** The context without `first`, which `first-seen.ts` finds. */
 export const contextOf = (alert: Judged, known: Knowledge): AlertContext => {
   const trigger = triggerOf(known, alert);
   const touched = touchedBy(alert, known.assets ?? []);
@@ -112,7 +112,7 @@ export const contextOf = (alert: Judged, known: Knowledge): AlertContext => {
   };
 };
 
-/** What may have been alerted before; detectors count as one fact together. */
+/** What an earlier alert may have had as well; the set of detectors is one fact. */
 export const factsOf = (alert: Judged): Facts => {
   const origin = textOf(alert.item.txOrigin)?.toLowerCase();
   const detectors = [...new Set((firedOf(alert) ?? []).map(plain))].toSorted();

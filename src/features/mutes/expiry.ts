@@ -21,7 +21,7 @@ export interface MuteExpiryDependencies {
   now(): number;
 }
 
-/** A mute that is over stays in `mute list --all` for so long. */
+/** A mute that is over stays in `mute list --all` for this long. */
 const REMEMBERED_MS = 7 * 86_400_000;
 /** Items in one line of the log. */
 const LOGGED = 200;
@@ -79,7 +79,7 @@ const createReporter = ({ mutes, announce, log, now }: MuteExpiryDependencies) =
     return listed;
   };
 
-  /** What was hidden from programs, or from people who may not be sent to, and is not in anybody's list. */
+  /** What was hidden from programs, or from people who may not be sent to, and is in no other report. */
   const unlisted = async (
     mute: StoredMute,
     others: readonly Destination[],

@@ -12,7 +12,7 @@ export interface CurrentOutage {
   name: string;
   /** ISO 8601. */
   since: string;
-  /** What it said, in a sentence without secrets. */
+  /** The error that it gave, in a sentence without secrets. */
   message: string;
 }
 

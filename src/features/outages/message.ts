@@ -1,4 +1,4 @@
-/** Who hears that a destination is broken, works again or has moved, and the text of each announcement. Pure. */
+/** Who gets the news that a destination is broken, works again or has moved, and the text of each announcement. Pure. */
 import { type Destination, isHuman } from '../../alert.ts';
 import type { DeliveryReason } from '../../errors.ts';
 import { type Subject, subjectName } from '../../ledger/outage-subject.ts';
@@ -34,7 +34,7 @@ const waitText = (waiting: number): string => {
 
 export interface BrokenInput extends Subject {
   reason: DeliveryReason;
-  /** What it said. */
+  /** The error that it gave. */
   message: string;
   /** ISO 8601. */
   since: string;
@@ -75,14 +75,14 @@ export const brokenText = (input: BrokenInput): string =>
     ...(input.outagesThisHour >= ANNOUNCED_AN_HOUR ? [COMES_AND_GOES] : []),
   ].join('\n');
 
-export interface WellInput extends Subject {
+export interface RecoveredInput extends Subject {
   since: string;
   reason: DeliveryReason;
   message: string;
   waiting: number;
 }
 
-export const wellText = (input: WellInput): string =>
+export const recoveredText = (input: RecoveredInput): string =>
   [
     `${capital(subjectName(input))} works again.`,
     `It was broken since ${clockText(input.since)}: ${sentenceOf(input.message)}`,

@@ -8,7 +8,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { type Subject, subjectId, subjectName } from '../../ledger/outage-subject.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
-import { ANNOUNCED_AN_HOUR, audienceOf, brokenText, movedText, wellText } from './message.ts';
+import { ANNOUNCED_AN_HOUR, audienceOf, brokenText, movedText, recoveredText } from './message.ts';
 import type { OutageStore } from './store.ts';
 
 export interface OutageNotifierDependencies {
@@ -23,7 +23,7 @@ export interface OutageNotifierDependencies {
   now(): number;
 }
 
-/** Who hears of an outage. */
+/** Who gets the announcements of an outage. */
 const createAudience = ({ outages, fallback, routesOf }: OutageNotifierDependencies) => {
   const routedOf = async (alerts: readonly Alert[]): Promise<Destination[]> => {
     const protocols = new Map(alerts.map((alert) => [JSON.stringify([alert.service, alert.protocol]), alert]));
@@ -90,7 +90,7 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     const outage = (await outages.get([id])).get(id);
     if (outage === undefined) return;
     const { told: readers, ...broken } = outage;
-    const text = wellText({ ...subject, ...broken, waiting: await waitingFor(subject) });
+    const text = recoveredText({ ...subject, ...broken, waiting: await waitingFor(subject) });
     const { since } = broken;
     const sent = await send('destination.well', `${id} ${since}`, now(), text, readers);
     await outages.remove(id, outage);

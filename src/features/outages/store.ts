@@ -7,7 +7,7 @@ export interface Outage {
   /** ISO 8601. */
   since: string;
   reason: DeliveryReason;
-  /** What it said, in a sentence without secrets. */
+  /** The error that it gave, in a sentence without secrets. */
   message: string;
   /** Who got the announcement, and gets the one of its end. In Redis under this name. */
   told: Destination[];

@@ -18,7 +18,7 @@ export interface FollowUpDependencies {
 const TYPE = /^inspection\./;
 
 /** Destinations that have the alert or will. People get a muted alert when the mute ends; programs do not. */
-const hears = ({ state, destination }: DeliveryRecord): boolean =>
+const isRecipient = ({ state, destination }: DeliveryRecord): boolean =>
   state === 'delivered' || state === 'waiting' || (state === 'muted' && isHuman(destination));
 
 export const createFollowUps = ({ ledger, destinationsOf, dispatchRouted, log }: FollowUpDependencies) => {
@@ -33,7 +33,7 @@ export const createFollowUps = ({ ledger, destinationsOf, dispatchRouted, log }:
     firstAlertOf: async (service: string, itemId: string): Promise<FirstAlert | undefined> => {
       const record = await ledger.read(alertId(service, 'inspections', itemId));
       if (!record) return undefined;
-      const destinations = record.deliveries.filter(hears);
+      const destinations = record.deliveries.filter(isRecipient);
       return {
         alertId: record.alert.id,
         assessment: record.alert.type.replace(TYPE, ''),

@@ -25,7 +25,7 @@ export interface RecheckDependencies extends ActDependencies {
 const BATCH = 200;
 /** Longer than a batch takes; what a killed daemon had claimed is due again after it. */
 const LEASE_MS = 120_000;
-/** An inspection that could not be asked for so long after its last recheck is given up: its protocol may be gone. */
+/** An inspection that could not be asked for this long after its last recheck is given up: its protocol may be gone. */
 const GIVE_UP_MS = 3_600_000;
 
 export const createRecheck = (dependencies: RecheckDependencies) => {

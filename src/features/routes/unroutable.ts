@@ -18,7 +18,7 @@ export interface UnroutableDependencies {
 
 const NO_ROUTE = 'no destination';
 
-/** The dead letter first and the ledger last, so that after a crash in between all of it is done again. */
+/** The dead letter first and the ledger last, so that a crash in between repeats both. */
 export const createUnroutable =
   ({ deadLetters, ledger, toFallback, log, now }: UnroutableDependencies) =>
   async (alert: Alert, problems: readonly string[]): Promise<void> => {

@@ -38,7 +38,7 @@ export interface StatusDependencies {
   now(): number;
 }
 
-/** A sentence names at most so many protocols. */
+/** A sentence names at most this many protocols. */
 const MOST_NAMED = 3;
 
 const listText = (names: readonly string[]): string => {
@@ -78,10 +78,10 @@ const protocolsOf = async (
   return Promise.all([...(await protocols(service)).values()].map(statusOf));
 };
 
-/** What is held, and the protocols that lead there. */
+/** Destinations with held alerts, and the protocols that lead there. */
 const heldOf = async ({ config, held, review, protocols }: StatusDependencies) => {
   const all = await held.list();
-  // What is held may be for a channel that was listed since the last review.
+  // Held alerts may be for a channel that was listed since the last review.
   for (const { name } of all.length === 0 ? [] : config.services) review.review(name, await protocols(name));
   const listedBy = review.protocolsOf();
   return all.map((one) => ({ one, protocols: listedBy.get(one.destination.id) ?? [] }));

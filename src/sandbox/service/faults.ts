@@ -19,7 +19,7 @@ export type Fault =
   | { kind: 'invalid-json' }
   /** The right JSON under another content type. */
   | { kind: 'wrong-type'; contentType: string }
-  /** The right JSON after so many bytes of white space. */
+  /** The right JSON after this many bytes of white space. */
   | { kind: 'huge'; bytes: number }
   /** 200 without a body. */
   | { kind: 'empty' }

@@ -6,7 +6,7 @@ import {
   type BrokenInput,
   brokenText,
   movedText,
-  wellText,
+  recoveredText,
 } from '../../../src/features/outages/message.ts';
 import { createOutageStore } from '../../../src/features/outages/store.ts';
 import { destinationOf } from '../../support/alerts.ts';
@@ -84,9 +84,9 @@ describe('the words', () => {
   });
 
   test('say that it works again, and where a chat has moved to', () => {
-    const well = wellText({ ...input, waiting: 0 });
+    const well = recoveredText({ ...input, waiting: 0 });
     expect(well).toMatch(/^Slack C1 works again\.\nIt was broken since 2026-11-20 12:00:05 UTC: [\s\S]*dead retry/);
-    expect(wellText({ ...input, reason: 'retry' })).not.toContain('dead');
+    expect(recoveredText({ ...input, reason: 'retry' })).not.toContain('dead');
     expect(movedText(CHAT, '-200')).toMatch(/^Telegram -100 has moved to -200\.[\s\S]*update the contact to -200/);
   });
 });
