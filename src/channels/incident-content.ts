@@ -21,14 +21,16 @@ const someOf = (names: readonly string[], shown = 1): string =>
 const LABELLED_WITH = 3;
 
 /** The protocols that have it in common; undefined if all of them do. */
-const ownersOf = (told: readonly { protocol: string }[], all: number): string | undefined => {
-  const owners = unique(told.map(({ protocol }) => protocol));
+const ownersOf = (owned: readonly { protocol: string }[], all: number): string | undefined => {
+  const owners = unique(owned.map(({ protocol }) => protocol));
   return owners.length === all ? undefined : someOf(owners, LABELLED_WITH);
 };
 
 const detectionsOf = (contents: readonly Content[], all: number): Detection[] => {
-  const told = contents.flatMap(({ protocol, detections }) => detections.map((detection) => ({ protocol, detection })));
-  const same = Map.groupBy(told, ({ detection: { name, message } }) => JSON.stringify([name, message]));
+  const owned = contents.flatMap(({ protocol, detections }) =>
+    detections.map((detection) => ({ protocol, detection })),
+  );
+  const same = Map.groupBy(owned, ({ detection: { name, message } }) => JSON.stringify([name, message]));
   return [...same.values()].flatMap((group) => {
     const owners = ownersOf(group, all);
     return group.slice(0, 1).map(({ detection: { name, message } }) => {
@@ -78,10 +80,10 @@ const uniteLinked = ([first, ...others]: readonly Fact[]): Fact | undefined => {
   return { ...first, value: said.length > 0 ? `${value} (${said.join('; ')})` : value };
 };
 
-const uniteFact = (label: string, told: readonly OwnedFact[], contents: number, all: number): Fact => {
-  const facts = told.map(({ fact }) => fact);
-  const byValue = [...Map.groupBy(told, ({ fact }) => fact.value)];
-  if (facts[0] && byValue.length === 1 && told.length === contents) return facts[0];
+const uniteFact = (label: string, owned: readonly OwnedFact[], contents: number, all: number): Fact => {
+  const facts = owned.map(({ fact }) => fact);
+  const byValue = [...Map.groupBy(owned, ({ fact }) => fact.value)];
+  if (facts[0] && byValue.length === 1 && owned.length === contents) return facts[0];
   if (UNITED.has(label)) return listFact(label, known(unique(facts.flatMap(({ items, value }) => items ?? [value]))));
   const linked = uniteLinked(facts);
   if (linked) return linked;
@@ -96,8 +98,8 @@ const uniteFact = (label: string, told: readonly OwnedFact[], contents: number, 
 
 /** The transaction first, then the protocols, the ids last. */
 const factsOf = (contents: readonly Content[], protocols: string[]): Fact[] => {
-  const told = contents.flatMap(({ protocol, facts }) => facts.map((fact) => ({ protocol, fact })));
-  const byLabel = Map.groupBy(told, ({ fact }) => fact.label);
+  const owned = contents.flatMap(({ protocol, facts }) => facts.map((fact) => ({ protocol, fact })));
+  const byLabel = Map.groupBy(owned, ({ fact }) => fact.label);
   const facts = [...byLabel].map(([label, same]) => uniteFact(label, same, contents.length, protocols.length));
   const named = protocols.length > 1 ? [listFact('Protocols', protocols)] : [];
   const of = (...labels: string[]): Fact[] => facts.filter(({ label }) => labels.includes(label));

@@ -3,7 +3,7 @@ import { DeliveryError, type DeliveryReason } from '../errors.ts';
 
 interface Meaning {
   reason: DeliveryReason;
-  /** Whether the message may have arrived, if the caller cannot tell whether it was sent. */
+  /** Whether the message may have arrived, if the caller does not know whether it was sent. */
   maybeDelivered: boolean;
   says: string;
 }

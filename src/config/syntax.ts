@@ -11,7 +11,7 @@ const RULES: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'has an unknown \\ escape in double quotes; single quotes take it as it stands',
   BAD_INDENT: 'is not indented like its neighbours, or a { or [ is not closed',
   BAD_SCALAR_START: 'begins with a sign that YAML reserves; put the value in quotes',
-  BLOCK_AS_IMPLICIT_KEY: 'has a second ": " on one line; put such a value in quotes, or mend the indentation',
+  BLOCK_AS_IMPLICIT_KEY: 'has a second ": " on one line; put such a value in quotes, or fix the indentation',
   BLOCK_IN_FLOW: 'has a block inside { } or [ ]',
   MISSING_CHAR: 'lacks a quote, a comma, a colon or a space',
   MULTILINE_IMPLICIT_KEY: 'has a key that goes over several lines, or lacks a colon',

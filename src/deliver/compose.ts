@@ -1,4 +1,4 @@
-/** Stage: turns alerts into messages, each when its time comes; alerts that cannot be composed are composed again, more plainly. */
+/** Stage: turns alerts into messages, each when its time comes; those that cannot be composed follow more plainly. */
 import type { Alert, Parcel } from '../alert.ts';
 import { FORMATS, type Format, type Message } from '../channels/channel.ts';
 import type { JobRun, JobStage, MessageRun, Unit } from './stage.ts';

@@ -1,4 +1,4 @@
-/** Reports the outcomes of attempts to the circuits of a destination and its sender, and announces when one opens or closes. */
+/** Keeps the circuits of a destination and its sender by how attempts end; announces when one opens or closes. */
 import { type Alert, type Destination, isSample } from '../alert.ts';
 import type { DeliveryError, DeliveryReason } from '../errors.ts';
 import type { Subject } from '../ledger/outage-subject.ts';

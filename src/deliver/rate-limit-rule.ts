@@ -40,14 +40,14 @@ export const EMPTY_STATE: RateState = { tat: 0, hold: 0, shift: 0, rest: 0, rest
 export const NEAR_MS = 20;
 
 /**
- * A job that comes this much later than its slot, in milliseconds, gets a new one: else all jobs that missed their slots in
- * an outage would be sent at once.
+ * A job that comes this much later than its slot, in milliseconds, gets a new one: else all jobs that missed theirs in an
+ * outage would be sent at once.
  */
 export const LATE_MS = 2000;
 
 const MINUTE_MS = 60_000;
 
-/** The way to the provider takes now less and now more time: a minute of ours must not be shorter than one of theirs. */
+/** The delay to the provider varies: a minute of ours must not be shorter than one of the provider's. */
 const MARGIN_MS = 500;
 
 /** Between two digests: one second, doubled each time up to ten; from the start again after half a quiet minute. */

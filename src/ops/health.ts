@@ -1,5 +1,5 @@
 /**
- * Two questions, for two askers. Does it still turn (`live`)? If not, a supervisor should start it again: nothing but our
+ * Two questions, for two askers. Does it still run (`live`)? If not, a supervisor should start it again: nothing but our
  * own loops decides that. Can it do its work (`ready`)? If not, starting it again would not help: something it depends on
  * is away, and a rollout or an operator should wait and look.
  */

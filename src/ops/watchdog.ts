@@ -33,7 +33,7 @@ export interface Watchdog {
 }
 
 /**
- * Looks at once every `everyMs`. After a round that came late itself, every bound begins anew: while the machine slept
+ * Looks at once every `everyMs`. After a round that came late itself, every bound begins again: while the machine slept
  * nobody could beat, and all the loops would look stuck in the moment of waking.
  */
 export const createWatchdog = (settings: WatchdogSettings): Watchdog => {

@@ -22,7 +22,7 @@ export interface CircuitBreakerSettings {
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5000;
 
-/** No subject is the probe twice in a row while others wait: one that fails by itself would keep them from finding out. */
+/** No subject is the probe twice in a row while others wait: one that fails by itself would keep the circuit open. */
 const createRotation = () => {
   let last: string | undefined;
   let othersWait = false;

@@ -31,7 +31,7 @@ export interface Cursors {
   begin(track: Track, beginning: Pick<Cursor, 'start' | 'position' | 'sweptTo'>): Promise<void>;
   /** Moves `position` (and, given, the rest) forwards; a smaller value changes nothing. */
   advance(track: Track, to: { [Field in Moving]?: number | undefined }): Promise<void>;
-  /** What an operator sets: moves in any direction, and reading begins anew there. */
+  /** What an operator sets: moves in any direction, and reading begins again there. */
   set(track: Track, position: number): Promise<void>;
   /** Where each track was begun or set: the ledger in this Redis knows nothing before it, but by chance. */
   begun(tracks: readonly Track[]): Promise<(number | undefined)[]>;

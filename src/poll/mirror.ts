@@ -15,7 +15,7 @@ export interface Mirror {
   recall(track: Track): MirroredCursor | undefined;
   /** Takes a cursor in; written by the next `flush`. */
   note(track: Track, cursor: MirroredCursor): void;
-  /** Writes the file anew where something changed; never half a file. */
+  /** Writes the whole file where something changed; never half a file. */
   flush(): Promise<void>;
 }
 

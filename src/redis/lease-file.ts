@@ -1,4 +1,4 @@
-/** The file that names the holder of a data directory: created only where there is none, removed only as it was judged. */
+/** The file that names the holder of a data directory: created only where there is none, removed only while it is as it was judged. */
 import { type FileHandle, open, readFile, stat, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { iso } from '../time.ts';

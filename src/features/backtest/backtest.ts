@@ -69,7 +69,7 @@ const createReads = (interval: number) => {
 
 const NOBODY: ReadonlySet<string> = new Set();
 
-/** Which destinations need no approval, as far as the config tells. */
+/** Which destinations need no approval, as far as the config says. */
 const openByConfig = (config: Config) => {
   const trusted = trustedBy(config.fallback?.channels ?? [], routeSettings(config));
   return createApprovalPolicy({ ...config.destinations, trusted })(NOBODY);

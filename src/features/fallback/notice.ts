@@ -4,7 +4,10 @@ import { type DeliveryRecord, nameOf, type Target } from '../../ledger/record.ts
 import { shorten } from '../../text.ts';
 import { durationText } from '../../time.ts';
 
-/** Also the label of the metric. `late`: no person's channel accepted it in time. `held`: its destination is not approved. `stranded`: it has none. */
+/**
+ * Also the label of the metric. `late`: no person's channel accepted it in time. `stranded`: it has no destination.
+ * `held`: its destination is not approved.
+ */
 export type DivertReason = 'late' | 'dead' | 'stranded' | 'held';
 
 /** A replay is no news, nobody waits for a sample, and announcements choose their destinations themselves. */

@@ -112,7 +112,7 @@ return { hid, others }`;
 
 const FACTS = ['endedAt', 'closedAt', 'toldAt', 'hid'] as const;
 
-/** A mute stands under its id; what became of it under its id and a word. */
+/** A mute is kept under its id, its facts under its id and a word. */
 const toStored = (fields: Readonly<Record<string, string>>, id: string, json: string): StoredMute => {
   const facts = FACTS.flatMap((fact) => {
     const value = fields[`${id} ${fact}`];

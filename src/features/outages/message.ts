@@ -52,7 +52,7 @@ const adviceOf = ({ destination: { kind }, isSender, reason, hasFallback }: Brok
   if (isSender) {
     return [
       `Alerts for it wait${goesOn}.`,
-      `To do: mend channels.${kind} (token, password or server); \`tocsin check --online\` tells whether it works. Waiting alerts are then sent by themselves.`,
+      `To do: fix channels.${kind} (token, password or server); \`tocsin check --online\` shows whether it works. Waiting alerts are then sent by themselves.`,
     ];
   }
   if (reason === 'destination-dead') {

@@ -14,7 +14,7 @@ export interface Outage {
 }
 
 export interface OutageStore {
-  /** Gives the outage that stands: this one, or one that was noted before. */
+  /** Gives the outage that is kept: this one, or one that was noted before. */
   note(subject: string, outage: Outage): Promise<Outage>;
   /** Of those of `subjects` that are broken. */
   get(subjects: readonly string[]): Promise<Map<string, Outage>>;

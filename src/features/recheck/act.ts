@@ -57,8 +57,8 @@ export const createAct = ({ store, settings, clock, firstAlertOf, ...dependencie
   ): Promise<Outcome> => {
     const { first, change, item } = verdict;
     await dependencies.followUp(toFollowUp(service, watched, verdict, clock(service)), first.destinations);
-    const told = item?.assessment === undefined ? {} : { told: item.assessment };
-    if (item) await recheckLater(service, { ...watched, ...told, followUps: watched.followUps + 1, misses: 0 });
+    const last = item?.assessment === undefined ? {} : { told: item.assessment };
+    if (item) await recheckLater(service, { ...watched, ...last, followUps: watched.followUps + 1, misses: 0 });
     else await store.drop(service, watched);
     return change;
   };

@@ -1,4 +1,4 @@
-/** What goes wrong with a service's answers: which fault, for which requests, how often. Playing them is `answer.ts`. */
+/** What goes wrong with a service's answers: which fault, for which requests, how often. `answer.ts` carries them out. */
 import type { JsonValue } from '../json.ts';
 import type { Random } from '../random.ts';
 import type { Endpoint } from './routes.ts';

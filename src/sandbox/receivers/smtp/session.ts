@@ -7,7 +7,7 @@ import { parseMail, readableMail, type SmtpRaw } from './mail.ts';
 
 export type SmtpStage = 'connect' | 'mail' | 'rcpt' | 'data';
 
-/** At which command what happens. With `recorded`, a message is kept although the sender gets another reply, or none. */
+/** What happens at which command. With `recorded`, a message is kept although the sender gets another reply, or none. */
 export type SmtpVerdict =
   /** `text` may begin with an enhanced status code, e.g. `4.7.1 Greylisted`. */
   | { kind: 'reply'; stage: SmtpStage; code: number; text: string; recorded?: boolean }
