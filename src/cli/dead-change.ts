@@ -24,7 +24,7 @@ const findSome = async (view: View, options: SelectionOptions): Promise<string[]
   return ids;
 };
 
-/** What became of deliveries that were to be sent again, in a sentence. */
+/** The outcome of sending deliveries again, in a sentence. */
 const resentText = ({ sent, held, waiting, delivered }: Resent): string =>
   [
     ...(sent === 0 && held > 0 ? [] : [`${sent} sent again`]),

@@ -31,7 +31,7 @@ const refusal = ({ what }: Pick<ListKind<unknown>, 'what'>, file: string, findin
   return new UsageError([`the ${what} have ${count}; nothing was sent:`, ...problems.map(formatProblem)].join('\n'));
 };
 
-/** A list that holds itself by an alias, or many times more than it shows, stays one. */
+/** A list that aliases make endless or huge stays a list. */
 const jsonOf = (list: YAMLSeq, document: Document): string | undefined => {
   try {
     return JSON.stringify(list.toJS(document));

@@ -52,7 +52,7 @@ export const allProtocols = async (client: ServiceClient, signal: AbortSignal): 
   return protocols;
 };
 
-/** Says that nothing is called so, and what might have been meant. */
+/** The error for a protocol that nobody lists, with the most similar name. */
 const unknownProtocol = (services: readonly ChosenService[], wanted: string, known: readonly string[]): UsageError => {
   const near = nearest(wanted, known);
   const suggestion = near === undefined ? '' : `; did you mean ${quoted([near])}?`;

@@ -24,7 +24,7 @@ interface RawRequest {
   body: Buffer;
 }
 
-/** What is no header, like the first line of a request, is passed over. Latin-1 keeps every byte of the body in its place. */
+/** Skips what is no header, like the first line of a request. Latin-1 keeps every byte of the body in its place. */
 const readRaw = (bytes: Buffer): RawRequest => {
   const text = bytes.toString('latin1');
   const blank = /\r?\n[<>]?[\t ]*\r?\n/.exec(text);

@@ -9,7 +9,7 @@ export interface CatalogEntry extends ListedProtocol {
   /** Absent until they were listed once. */
   assets?: ListedAsset[];
   /**
-   * Epoch milliseconds by our clock: the listing before the first that had it, for the very first one the first question.
+   * Epoch milliseconds by our clock: when the last listing before it appeared was asked for; without one, as `begin` noted.
    * Nobody could read its items since then. Absent while the config leaves the protocol out.
    */
   owedSince?: number;
@@ -60,7 +60,7 @@ export const createCatalogStore = (redis: Redis | Cluster, prefix: string) => {
     begin: async (service: string, at: number): Promise<void> => {
       await redis.hsetnx(keyOf(service), 'listedAt', at);
     },
-    /** When the last listing that came was asked for, in epoch milliseconds; before the first, the first question. */
+    /** When the last listing that was answered was asked for, in epoch milliseconds; before that, as `begin` noted. */
     listedAt: async (service: string): Promise<number> => Number(await redis.hget(keyOf(service), 'listedAt')),
     setListedAt: async (service: string, at: number): Promise<void> => {
       await redis.hset(keyOf(service), 'listedAt', at);

@@ -18,7 +18,7 @@ type First = NonNullable<AlertContext['first']>;
 export interface FirstSeen {
   /** Which facts come for the first time; notes them. */
   note(alert: Alert, facts: Facts): Promise<First>;
-  /** The same of what was noted, and nothing of the rest. */
+  /** The same for facts that were noted before; notes nothing. */
   recall(alert: Alert, facts: Facts): Promise<First | undefined>;
 }
 
