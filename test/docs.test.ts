@@ -57,7 +57,7 @@ describe('the documents', () => {
     expect(lost).toEqual([]);
   });
 
-  test('ARCHITECTURE.md is short, and tells each story in few files', () => {
+  test('ARCHITECTURE.md is short, and lists each story in few files', () => {
     const text = read('ARCHITECTURE.md');
     expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
     const stories = section(text, 'Four stories')

@@ -36,7 +36,7 @@ describe('clock', () => {
     expect(clockText(AT, precision)).toBe(`${shown} UTC`);
   });
 
-  test('shows seconds unless told otherwise', () => {
+  test('shows seconds unless asked for more', () => {
     expect(clock(AT)).toBe('2026-11-21 10:07:31');
     expect(clockText('2026-11-21T10:07:31Z', 'milliseconds')).toBe('2026-11-21 10:07:31 UTC');
   });

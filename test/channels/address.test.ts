@@ -13,7 +13,7 @@ describe('webAddress', () => {
   );
 });
 
-test('webLabel shows the host, tells addresses of one host apart, and hides the rest', () => {
+test('webLabel shows the host, differs for addresses of one host, and hides the rest', () => {
   const [first, second] = ['s3cr3t-1', 's3cr3t-2'].map((path) =>
     webLabel(`https://hooks.example.com:8443/${path}?k=1`),
   );
@@ -31,7 +31,7 @@ describe('quoteContact', () => {
     expect(quoteContact('x'.repeat(100))).toBe(`"${'x'.repeat(59)}…"`);
   });
 
-  test('hides what looks like a token', () => {
+  test('hides what resembles a token', () => {
     expect(quoteContact('xoxb-123456789012-123456789012-abcdefghijklmnopqrstuvwx')).not.toContain('abcdefghij');
   });
 });

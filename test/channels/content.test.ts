@@ -112,7 +112,7 @@ suite('detections', () => {
 });
 
 suite('a stored notification', () => {
-  test('is told whole, and its first line is in the headline', () => {
+  test('is shown whole, and its first line is in the headline', () => {
     const content = contentOf(notificationAlert('Paused\r\nby the guardian'));
     expect(content).toMatchObject({
       headline: 'Notification: Lending Pool: Paused',

@@ -203,7 +203,7 @@ describe('through a proxy', () => {
     expect(await failureOf(openPost().post('https://hooks.example/', noTls))).toMatchObject({ reason: 'retry' });
   });
 
-  test('what fails behind it is told of the receiver', async () => {
+  test("a failure behind the proxy is reported as the receiver's", async () => {
     const proxy = await openProxy();
     const { origin } = await openTlsReceiver();
     const error = await failureOf(openPost().post(origin, proxy.settings));

@@ -76,7 +76,7 @@ describe('an incident of several alerts', () => {
     });
   });
 
-  test('told twice by one protocol names it once', () => {
+  test('named twice by one protocol, it is listed once', () => {
     const twice = ['a', 'b'].map((_id) => inspectionAlert({ item: { _id } }));
     expect(incident(twice)).toMatchObject({
       protocol: 'Lending Pool',
@@ -158,7 +158,7 @@ describe('a digest', () => {
     expect(content.severity).toBe('SUSPICIOUS');
   });
 
-  test('tells alerts of one transaction as one item', () => {
+  test('shows alerts of one transaction as one item', () => {
     const content = digest([...storm(9), ...oneIncident()]);
     expect(content).toMatchObject({ alerts: 12, items: { length: 10 } });
     expect(content.items.find(({ hash }) => hash === hashOf(999))).toMatchObject({
@@ -270,7 +270,7 @@ describe('any alerts', () => {
     );
   });
 
-  test.each(HOSTILE_TEXTS)('hostile text is told as text: %j', (hostile) => {
+  test.each(HOSTILE_TEXTS)('hostile text is shown as text: %j', (hostile) => {
     const detections = { [hostile]: { status: 'detected', message: hostile } };
     const alerts = storm(6).map((alert) => ({ ...alert, protocol: hostile, item: { ...alert.item, detections } }));
     const { text } = digestFile(digest([...alerts, notificationAlert(hostile)]));

@@ -47,7 +47,7 @@ const listen = async (server: Listening & NodeJS.EventEmitter, host = '127.0.0.1
   return typeof address === 'object' && address !== null ? address.port : 0;
 };
 
-/** A server that says the given bytes to whoever connects and speaks, and then does as told with the socket. */
+/** A server that says the given bytes to whoever connects and speaks, and then does with the socket what the test wants. */
 const rawServer = async (says: string, then: (socket: Socket) => void = () => {}): Promise<string> => {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {

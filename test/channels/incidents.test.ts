@@ -48,7 +48,7 @@ describe('an incident', () => {
 });
 
 describe('a parcel', () => {
-  test('of a few incidents is told one by one, of more as one digest', () => {
+  test('a few incidents are sent one by one, more of them as one digest', () => {
     expect(shapeOf(storm(FEW))).toEqual(storm(FEW).map(() => 'single 1'));
     expect(shapeOf(storm(FEW + 1))).toEqual([`digest ${FEW + 1}`]);
     expect(shapeOf([...storm(FEW - 1), ...oneIncident()])).toEqual([
@@ -95,7 +95,7 @@ describe('a parcel', () => {
           if (told.some((alert) => isAnnouncement(alert) || alert.type === 'test.sample')) expect(told).toHaveLength(1);
           if (told.length === 1)
             expect(messages.map(({ id }) => id)).toContain(deliveryId(told[0]?.id ?? '', destination.id));
-          // What was refused is told again by itself, in a plainer format: as the same message.
+          // What was refused is sent again by itself, in a plainer format, as the same message.
           expect(planOf(told).map((telling) => telling.alerts)).toEqual([told]);
         }
         const news = planOf(alerts).filter(({ alerts: [first] }) => first && first.type !== 'test.sample');

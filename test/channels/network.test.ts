@@ -54,7 +54,7 @@ describe('networkFailure', () => {
     expect(networkCodeOf(loop)).toBeUndefined();
   });
 
-  test('tells the peer, the code and where it was thrown, but nothing that the original quotes', () => {
+  test('names the peer, the code and where it was thrown, but nothing that the original quotes', () => {
     for (const code of ['ECONNRESET', 'EODD']) {
       const failure = networkFailure(new Error('s3cr3t', { cause: coded(code) }), 'hooks.example');
       expect(failure.message).toMatch(/^hooks\.example /);
@@ -64,7 +64,7 @@ describe('networkFailure', () => {
   });
 });
 
-test('stoppedWaiting tells a deadline from a stop', async () => {
+test('stoppedWaiting distinguishes a deadline from a stop', async () => {
   const late = AbortSignal.timeout(1);
   await new Promise((resolve) => late.addEventListener('abort', resolve));
   expect(stoppedWaiting(late, 'h', true)).toMatchObject({

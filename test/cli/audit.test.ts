@@ -1,4 +1,4 @@
-/** Balanced books: `tocsin audit` beside a running daemon, and what the daemon does of its own accord. */
+/** `tocsin audit` beside a running daemon, and what the daemon does of its own accord. */
 import { Queue } from 'bullmq';
 import { expect, onTestFinished, test } from 'vitest';
 import { alertId } from '../../src/alert.ts';
@@ -94,10 +94,10 @@ test('an emptied record counts as none', async () => {
   await redis.hdel(record, ...fields);
   const { code, out } = await console.run('audit');
   expect({ code, named: out.includes(inspection._id) }).toEqual({ code: 2, named: true });
-  // The message that told it is recent, so that it takes its own place there.
+  // Its message is recent, so it takes its own place there.
   const edit = await until('it has come again', () => world.sandbox.receivers.slack.edits().at(0));
   expect(edit.readable).toContain(inspection._id);
-  expect(world.books.balance()).toEqual({ missing: [], doubled: [], unexpected: [] });
+  expect(world.reconciler.balance()).toEqual({ missing: [], doubled: [], unexpected: [] });
 });
 
 test('the daemon finds and heals by itself, counts it and says it', async () => {
@@ -156,7 +156,7 @@ test('a delivery whose job was lost is put on its way again', async () => {
   });
 });
 
-test('what only one side has, and what the statistics say, is told and is no difference', async () => {
+test('what only one side has, and what the statistics say, is noted and is no difference', async () => {
   const { world, inspection, console } = await startDelivered();
   world.sandbox.service.removeInspection(inspection._id);
   world.sandbox.service.addFault({
@@ -177,7 +177,7 @@ test('what no trigger asks for is wanted by nobody', async () => {
     protocols: [{ name: 'Vault' }, { name: 'Quiet', triggers: {} }],
     config: { alerts: { triggers: 'honour' } },
   });
-  world.books.excuse('webhook');
+  world.reconciler.excuse('webhook');
   await world.start();
   world.critical('Quiet', 2);
   world.critical('Vault', 1);
@@ -193,7 +193,7 @@ test('what no trigger asks for is wanted by nobody', async () => {
   expect(found).toMatchObject({ balanced: true, totals: { listed: 3, delivered: 1, unwanted: 2 } });
 });
 
-test('without an answer the books are not called balanced', async () => {
+test('without an answer nothing is called balanced', async () => {
   const { world, console } = await startDelivered();
   const { service } = world.sandbox;
   service.addFault({ protocol: 'Bridge', fault: { kind: 'status', status: 500 }, times: Number.POSITIVE_INFINITY });

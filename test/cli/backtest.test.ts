@@ -12,7 +12,7 @@ const momentOf = ({ sandbox: { service }, config }: World, agoMs: number): numbe
   return Math.floor((service.now() - agoMs) / interval) * interval;
 };
 
-test('tells what a daemon would send where, and a daemon sends that', async () => {
+test('says what a daemon would send where, and a daemon sends that', async () => {
   const world = await startWorld({ names: ['Vault', 'Bridge'], kinds: ['slack', 'webhook'] });
   const { service, receivers } = world.sandbox;
   const createdAt = momentOf(world, 600_000);
@@ -23,7 +23,7 @@ test('tells what a daemon would send where, and a daemon sends that', async () =
   service.insertNotification({ protocol: 'Bridge', message: 'The weekly report is ready.', createdAt });
   const console = await openConsole(world);
   const report = await console.json<BacktestReport>('backtest', '--since', '30m');
-  expect(world.books.count()).toBe(0);
+  expect(world.reconciler.count()).toBe(0);
   expect(report).toMatchObject({
     alerts: 10,
     protocols: [
@@ -91,7 +91,7 @@ test('needs no Redis, and finds digests, the worst minute and the longest wait a
   expect(out).toContain('Nothing was sent.');
 });
 
-test('a notification that an inspection tells is not counted where that goes', async () => {
+test('a notification that an inspection covers is not counted where that goes', async () => {
   const world = await startWorld({
     names: ['Vault'],
     kinds: ['slack'],
@@ -133,7 +133,7 @@ test('names the channel entries that lead nowhere, and alerts that nobody would 
   );
 });
 
-test('an empty history is no mistake; a service that does not answer is told as such', async () => {
+test('an empty history is no mistake; a service that does not answer is reported as such', async () => {
   const world = await startWorld({ names: ['Vault'], kinds: ['webhook'], redisUrl: NO_REDIS });
   const console = await openConsole(world);
   expect(await console.run('backtest', '--since', '1h')).toMatchObject({
@@ -167,7 +167,7 @@ test('a long history is read whole', async () => {
   expect(part.alerts).toBe(100);
 });
 
-test('says which destinations need an approval, as far as the config can tell', async () => {
+test('says which destinations need an approval, as far as the config shows', async () => {
   const world = await startWorld({
     names: ['Vault'],
     kinds: ['slack', 'webhook'],

@@ -41,7 +41,7 @@ describe('check', () => {
     ]);
   });
 
-  it('says that what the gate holds reaches nobody, unless there is a fallback', async () => {
+  it('says that alerts held for an approval reach nobody, unless there is a fallback', async () => {
     const gate = `${SMALL}destinations: { gate: true }\n`;
     const note = 'note: without a fallback, alerts that destinations.gate holds reach nobody until they are approved';
     expect((await checkConfig(await fileOf(gate), {})).summary).toContain(note);

@@ -40,7 +40,7 @@ test('are shown with what is still on its way', async () => {
   await world.balanced();
 });
 
-test('moved back, history is read that was not, and nothing is told twice', async () => {
+test('moved back, history is read that was not, and nothing is sent twice', async () => {
   const world = await startWorld({ names: ['Vault', 'Bridge'], kinds: ['webhook', 'slack'] });
   const { service } = world.sandbox;
   const insert = (protocol: string, hours: number) =>
@@ -48,20 +48,20 @@ test('moved back, history is read that was not, and nothing is told twice', asyn
   world.critical('Vault', 3);
   const daemon = await world.start();
   await daemon.watching();
-  await until('the recent ones arrive', () => world.books.count() === 6);
+  await until('the recent ones arrive', () => world.reconciler.count() === 6);
 
   const old = insert('Vault', 5);
   const others = [insert('Vault', 9), insert('Bridge', 5)];
-  world.books.excuse(...['webhook', 'slack'].flatMap((kind) => others.map(({ txHash }) => `${kind} ${txHash}`)));
+  world.reconciler.excuse(...['webhook', 'slack'].flatMap((kind) => others.map(({ txHash }) => `${kind} ${txHash}`)));
   const console = await openConsole(world);
   const set = await console.run('cursor', 'set', '--protocol', 'Vault', '--source', 'inspections', '--to', '6h');
   expect(set.code).toBe(0);
   expect(set.out).toMatch(/inspections of Vault .*; before: [\s\S]*are not sent again/);
-  await until('the old one arrives', () => world.books.arrivalsOf(old.txHash).length === 2);
+  await until('the old one arrives', () => world.reconciler.arrivalsOf(old.txHash).length === 2);
   world.critical('Vault');
-  await until('and a new one', () => world.books.count() === 10);
-  expect(world.books.balance()).toMatchObject({ doubled: [] });
-  for (const { txHash } of others) expect(world.books.arrivalsOf(txHash)).toEqual([]);
+  await until('and a new one', () => world.reconciler.count() === 10);
+  expect(world.reconciler.balance()).toMatchObject({ doubled: [] });
+  for (const { txHash } of others) expect(world.reconciler.arrivalsOf(txHash)).toEqual([]);
 });
 
 test('ask before something is skipped, or sent again because the ledger has forgotten it', async () => {

@@ -59,7 +59,7 @@ describe('a selection of dead deliveries', () => {
     expect(select({ ids: [name] })).toEqual({ ids: expected, unknown: [] });
   });
 
-  test('names each once, and tells the names that name nothing', () => {
+  test('names each once, and lists the names that match nothing', () => {
     expect(select({ ids: [oneSlack, 'item-1', 'item-9', 'msg_'] })).toEqual({
       ids: [oneSlack, oneEmail],
       unknown: ['item-9', 'msg_'],

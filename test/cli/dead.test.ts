@@ -57,7 +57,7 @@ test('are listed and shown, and retried one by one or all together', async () =>
   expect((await console.run('dead', 'retry', '--all')).out).toBe('2 sent again\n');
   await world.balanced();
   expect(await listed()).toEqual([]);
-  expect(world.books.arrivalsOf(inspections[0]?.txHash ?? '')).toHaveLength(2);
+  expect(world.reconciler.arrivalsOf(inspections[0]?.txHash ?? '')).toHaveLength(2);
 
   const { out } = await console.run('trace', second?.alert.itemId ?? '');
   expect(out).toMatch(/failed for good[\s\S]*retried by hand[\s\S]*delivered/);
@@ -77,7 +77,7 @@ test('that fail again are dead again, and retried again', async () => {
   await world.balanced();
 });
 
-test('are dropped only on purpose, and the books say so', async () => {
+test('are dropped only on purpose, and the ledger says so', async () => {
   const { world, console, listed } = await startWithDead(2);
   const [first] = await listed();
   expect(await console.run('dead', 'drop')).toMatchObject({ code: 1, out: '' });
@@ -102,7 +102,7 @@ test('are dropped only on purpose, and the books say so', async () => {
       ]),
     },
   ]);
-  world.books.excuse('slack');
+  world.reconciler.excuse('slack');
   await world.delivered();
 });
 
@@ -112,7 +112,7 @@ test('for lack of any destination are routed anew', async () => {
   await world.start();
   const console = await openConsole(world);
   const listed = () => console.json<Letter[]>('dead', 'list');
-  await until('the stranded alert', async () => (await listed()).length === 1);
+  await until('the unroutable alert', async () => (await listed()).length === 1);
   expect(await listed()).toMatchObject([{ reason: 'no-destination', destination: { kind: 'none' } }]);
   expect((await console.run('trace', inspection?._id ?? '')).out).toContain('no destination: dead, kept');
 
@@ -123,7 +123,7 @@ test('for lack of any destination are routed anew', async () => {
   const url = `${world.addresses.webhook.url}/hooks/mended`;
   world.sandbox.service.replaceChannels({ protocol: 'Vault' }, [{ name: 'webhook', url }]);
   await until('the channels are known', async () => (await console.run('dead', 'retry', '--all')).code === 0);
-  await until('it arrives', () => world.books.arrivalsOf(inspection?.txHash ?? '').length === 1);
+  await until('it arrives', () => world.reconciler.arrivalsOf(inspection?.txHash ?? '').length === 1);
   expect(await listed()).toEqual([]);
   const trace = await console.run('trace', inspection?._id ?? '');
   expect(trace.out).not.toContain('no destination');
@@ -149,7 +149,7 @@ test('keep their addresses to themselves', async () => {
     expect(code).toBe(0);
     expect(out).not.toContain('/hooks/');
   }
-  world.books.excuse('webhook');
+  world.reconciler.excuse('webhook');
 });
 
 test('names that name nothing are mistakes', async () => {

@@ -1,4 +1,4 @@
-/** The sums of a demo: what counts as delivered, and what as told with its inspection. */
+/** The sums of a demo: what counts as delivered, and what as covered by its inspection. */
 import { expect, test } from 'vitest';
 import { createDemoSums } from '../../src/cli/demo-sums.ts';
 import type { ProducedEvent, ReceivedEvent } from '../../src/sandbox/events.ts';
@@ -33,7 +33,7 @@ const open = (...produced: ProducedEvent[]) => {
   return { received, sums };
 };
 
-test('an alert is delivered when every kind has told it, a notification also with its inspection', () => {
+test('an alert is delivered when every kind has it, a notification also when its inspection covers it', () => {
   const { received, sums } = open(INSPECTION, NOTIFICATION);
   received(arrival('email', 'CRITICAL', { txHashes: [HASH] }));
   expect(sums()).toEqual({ alerts: 2, delivered: 0, withInspection: 0 });
@@ -45,7 +45,7 @@ test('an alert is delivered when every kind has told it, a notification also wit
   expect(sums()).toEqual({ alerts: 2, delivered: 2, withInspection: 0 });
 });
 
-test('of notifications that say the same each is told by a message of its own, however it was cleaned', () => {
+test('of notifications that say the same each has a message of its own, however it was cleaned', () => {
   const { received, sums } = open(announcement('n1'), announcement('n2'));
   const json = JSON.stringify({ data: { notification: { message: announcement('n1').message } } });
   for (const delivered of [1, 2]) {

@@ -1,4 +1,4 @@
-/** The gate from the operator's chair: what is known, how it stands, and what may be approved. */
+/** Approval from the operator's chair: what is known, how it stands, and what may be approved. */
 import { expect, test } from 'vitest';
 import { startWorld } from '../scenario/world.ts';
 import { until } from '../support/until.ts';
@@ -94,7 +94,9 @@ test('that the config lets through stay open, whatever is taken back', async () 
     err: expect.stringContaining('slack C0OWN00001 is named by the config itself, so it still gets alerts'),
   });
   const [inspection] = world.critical('Vault');
-  await until('it arrives there', () => world.books.arrivalsOf(inspection?.txHash ?? '').includes('slack C0OWN00001'));
+  await until('it arrives there', () =>
+    world.reconciler.arrivalsOf(inspection?.txHash ?? '').includes('slack C0OWN00001'),
+  );
 });
 
 test('once revoked are approved by name alone', async () => {
@@ -122,11 +124,11 @@ test('once revoked are approved by name alone', async () => {
   expect((await states())['slack C0SANDBOX01']).toBe('approved');
 });
 
-test('may be approved before the gate is there, and nothing is held without it', async () => {
+test('may be approved before the gate is turned on, and nothing is held without it', async () => {
   const { console, world } = await start({});
   const { code, err } = await console.run('destinations', 'approve', '--all');
   expect({ code, err }).toEqual({ code: 0, err: 'tocsin: destinations.gate is false: nothing is held at present\n' });
-  world.books.excuse('email oncall');
+  world.reconciler.excuse('email oncall');
   world.critical('Vault');
   await world.delivered();
   expect((await console.run('destinations', 'list')).err).toContain('destinations.gate is false');

@@ -100,7 +100,7 @@ test('of the config are listed while they are open, and can be ended', async () 
   const { console, world } = await start({ windows: [{ ...day, destinations: ['C0SANDBOX01'] }] });
   const [window] = await console.json<Mute[]>('mute', 'list');
   expect(window?.id).toMatch(/^window-/);
-  world.books.excuse('slack');
+  world.reconciler.excuse('slack');
   world.critical('Vault');
   await world.delivered();
   await until('it hides one', async () => (await console.json<Mute[]>('mute', 'list'))[0]?.hid === 1);
@@ -108,7 +108,7 @@ test('of the config are listed while they are open, and can be ended', async () 
     'will report the alerts that it hid: 1 so far',
   );
   const [after] = world.critical('Vault');
-  await until('it holds no more', () => world.books.arrivalsOf(after?.txHash ?? '').length === 2);
+  await until('it holds no more', () => world.reconciler.arrivalsOf(after?.txHash ?? '').length === 2);
   expect(await console.json<Mute[]>('mute', 'list')).toEqual([]);
 });
 

@@ -37,7 +37,7 @@ test('reaches everybody again under the same ids, marked as a replay', async () 
   const { code, out, err } = await console.run('replay', '--since', '30m');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toBe('4 alerts: 8 deliveries queued as replays\n');
-  await until('everything has come twice', () => world.books.count() === 16);
+  await until('everything has come twice', () => world.reconciler.count() === 16);
   const after = webhooks(world).slice(before.length);
   expect(after.map(({ replay }) => replay)).toEqual([true, true, true, true]);
   expect(new Set(after.map(({ id }) => id))).toEqual(new Set(before.map(({ id }) => id)));
@@ -56,11 +56,11 @@ test('reaches everybody again under the same ids, marked as a replay', async () 
   expect(await daemon.metric('tocsin_alert_latency_seconds_count', { kind: 'webhook' })).toBe(4);
 });
 
-test('goes where it is told, of the protocol and the time it is told', async () => {
+test('goes to the destination that is named, of the protocol and the time that are named', async () => {
   const world = await startWorld({ names: ['Vault', 'Bridge'], kinds: ['webhook'] });
   const [wanted] = [insertOld(world, 'Vault', 5), insertOld(world, 'Vault', 8), insertOld(world, 'Vault', 2)];
   insertOld(world, 'Bridge', 5);
-  world.books.excuse('webhook');
+  world.reconciler.excuse('webhook');
   await world.start();
   const console = await openConsole(world);
   const url = `${world.addresses.webhook.url}/elsewhere`;
@@ -75,7 +75,7 @@ test('goes where it is told, of the protocol and the time it is told', async () 
   expect(webhooks(world)).toHaveLength(2);
 });
 
-test('a dry run tells what would go where, asks no Redis, and sends nothing', async () => {
+test('a dry run says what would go where, asks no Redis, and sends nothing', async () => {
   const world = await startWorld({ redisUrl: 'redis://127.0.0.1:1' });
   const [inspection] = world.critical('Vault', 2);
   world.notification('Bridge', 'hello');
@@ -92,7 +92,7 @@ test('a dry run tells what would go where, asks no Redis, and sends nothing', as
   );
   expect(items.map(({ destinations }) => destinations.length)).toEqual([4, 4, 4]);
   expect(JSON.stringify(items)).not.toContain('/hooks/');
-  expect(world.books.count()).toBe(0);
+  expect(world.reconciler.count()).toBe(0);
 });
 
 test('waits in the queue for a daemon, and does not repeat what is on its way', async () => {
@@ -153,16 +153,16 @@ test('cut short, says what was queued before', async () => {
   world.sandbox.service.addFault({ endpoint: 'listInspections', protocol: 'Bridge', fault, times: Infinity });
   const console = await openConsole(world);
   const ended = console.run('replay', '--since', '4h');
-  await until('the first protocol is queued', () => world.books.arrivalsOf(old?.txHash ?? '').length > 0);
+  await until('the first protocol is queued', () => world.reconciler.arrivalsOf(old?.txHash ?? '').length > 0);
   console.interrupt();
   const { code, err } = await ended;
   expect(code).toBe(75);
   expect(err).toContain('cut short; 2 deliveries were queued before');
   expect(err).not.toContain('    at ');
-  world.books.excuse('webhook');
+  world.reconciler.excuse('webhook');
 });
 
-test('tells the failure that ended it, not those that it caused', async () => {
+test('names the failure that ended it, not those that it caused', async () => {
   const world = await startWorld({ names: ['Vault', 'Bridge'], kinds: ['webhook'], redisUrl: 'redis://127.0.0.1:1' });
   const { service } = world.sandbox;
   service.addFault({ endpoint: 'listInspections', protocol: 'Vault', fault: { kind: 'hang' }, times: Infinity });

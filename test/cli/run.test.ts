@@ -68,7 +68,7 @@ test.concurrent('run on a port that is taken says so and ends with 1', async ({ 
   expect(stderr).toMatch(/ops.listen: cannot listen on .*: the port is in use/);
 });
 
-test.concurrent('status tells of a running daemon, for people and for scripts', async ({
+test.concurrent('status describes a running daemon, for people and for scripts', async ({
   onTestFinished: onFinished,
 }) => {
   const { world, file, environment } = await startWorldFor({ onFinished });

@@ -158,7 +158,7 @@ describe('the program as people start it', () => {
     expect(service.protocols()[0]?.channels).toEqual([{ name: 'email', contacts: ['new@example.com'] }]);
   });
 
-  test('stops when it is told to, while it waits for the service or for its input', async () => {
+  test('stops at once, while it waits for the service or for its input', async () => {
     const { configFile, service } = await startServiceWorld({ timeout: '10m' });
     service.addFault({ fault: { kind: 'hang' } });
     const asking = startProgram(['protocols', 'list', '--config', configFile]);

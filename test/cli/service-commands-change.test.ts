@@ -199,7 +199,7 @@ describe('a change without a clear answer', () => {
     ['the connection breaks', { kind: 'cut' }, 75],
     ['the service fails', { kind: 'status', status: 502 }, 75],
     ['the answer is unreadable', { kind: 'invalid-json' }, 1],
-  ] as const)('is told where %s', async (_, fault, code) => {
+  ] as const)('is reported where %s', async (_, fault, code) => {
     const { run, service } = await startServiceWorld();
     service.addFault({ endpoint: 'createProtocol', fault });
     const ran = await run(['protocols', 'create', '--name', 'New']);

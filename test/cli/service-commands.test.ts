@@ -79,7 +79,7 @@ describe('inspections list', () => {
     expect(idsOf(await json<JsonObject[]>('inspections', 'list', ...VAULT, '--all', '--sort', 'asc'))).toEqual(ids);
   });
 
-  test('a limit is kept, and what lies beyond is told on standard error', async () => {
+  test('a limit is kept, and what lies beyond is named on standard error', async () => {
     const { run, service } = await startServiceWorld();
     const ids = fill(service, 51);
     const byDefault = await run(['inspections', 'list', ...VAULT, '--json']);
@@ -166,7 +166,7 @@ describe('inspections list', () => {
     expect(await json('inspections', 'list', ...VAULT, '--status', 'critical')).toHaveLength(5);
   });
 
-  test('malformed items are left out and told', async () => {
+  test('malformed items are left out and named', async () => {
     const { run, service } = await startServiceWorld();
     const [id] = fill(service, 1);
     service.addFault({ fault: { kind: 'malformed-item', item: { what: 1 } } });

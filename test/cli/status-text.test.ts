@@ -39,7 +39,7 @@ describe('the status in a terminal', () => {
     );
   });
 
-  test('says what needs a look before everything else', () => {
+  test('says what needs attention before everything else', () => {
     const text = renderStatusText({ ...REPORT, problems: ['the webhook is dead'] });
     expect(text.split('\n').slice(2, 4)).toEqual(['Needs a look', '  the webhook is dead']);
   });

@@ -41,7 +41,7 @@ test('says what is held or muted where the sample was delivered', async () => {
   for (const { withheld } of printed) expect(withheld).toMatch(/^alerts for it are muted until .* \(mute-\w+\)$/);
 });
 
-test('one that does not arrive breaks nothing, and it is said where to look for it', async () => {
+test('one that does not arrive opens no circuit, and the command says where to find out why', async () => {
   const { world, console } = await start();
   const to = 'http://127.0.0.1:9/nobody';
   const { code, out } = await console.run('test', '--channel', 'webhook', '--to', to, '--timeout', '1s');

@@ -53,7 +53,7 @@ test('what is on its way says what it waits for, where that is not its first try
   );
 });
 
-test('what was told with an inspection names it, until it is sent by itself', () => {
+test('what an inspection covers names it, until it is sent by itself', () => {
   const other = 'b'.repeat(32);
   const told = delivery({ state: 'delivered', with: other });
   expect(render(told)).toContain(`slack C1: not sent: alert ${other} of the inspection covers it\n`);

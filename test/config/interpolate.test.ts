@@ -91,7 +91,7 @@ describe('in a config', () => {
     expect(email?.smtp).toMatchObject({ port: 465, secure: true });
   });
 
-  it('gives text where the schema wants text, whatever it looks like', () => {
+  it('gives text where the schema wants text, whatever the value resembles', () => {
     const config = read(`${SMALL}dataDir: \${DIRECTORY}\nprotocols: { include: ["\${NAME}"] }`, {
       DIRECTORY: '12',
       NAME: 'true',

@@ -92,7 +92,7 @@ describe('a config that is right', () => {
     expect(chains).toEqual({ '8453': { name: 'Base' }, '31337': { name: 'D', explorer: 'https://e.example' } });
   });
 
-  it('is not of YAML 1.1: no, on and octals are what they look like', () => {
+  it('is not YAML 1.1: no, on and octals are taken as written', () => {
     expect(read(`${SMALL}protocols: { include: [no, on, y] }`).protocols.include).toEqual(['no', 'on', 'y']);
   });
 });

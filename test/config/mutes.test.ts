@@ -72,7 +72,7 @@ describe('mutes', () => {
 });
 
 describe('destinations', () => {
-  it('are open unless the gate is on', () => {
+  it('need no approval unless the gate is on', () => {
     expect(read(SMALL).destinations).toEqual({ gate: false, allow: [] });
   });
 

@@ -1,4 +1,4 @@
-/** config/tocsin.example.yaml is what operators start from: it has to load, to be complete, and to tell the truth. */
+/** config/tocsin.example.yaml is what operators start from: it has to load, to be complete, and to be true. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parse, parseDocument } from 'yaml';

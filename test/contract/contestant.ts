@@ -22,7 +22,7 @@ export interface Refusal<Step> {
   retryAfterMs?: number;
   newAddress?: string;
   maybeDelivered?: boolean;
-  /** Which of the bench's destinations it is for. Default 0. */
+  /** Which of the contestant's destinations it is for. Default 0. */
   to?: number;
 }
 

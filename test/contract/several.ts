@@ -33,7 +33,7 @@ export const describeSeveral = <Step>(openTestCommand: () => Promise<Bench<Step>
   };
 
   describe('several at once', () => {
-    test('a few are told one by one', async () => {
+    test('a few are sent one by one', async () => {
       const { messages, shown } = await deliver(storm(FEW));
       expect(messages.map(({ alerts, isDigest }) => [alerts.length, isDigest])).toEqual(
         storm(FEW).map(() => [1, false]),

@@ -73,7 +73,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
       return error;
     };
 
-    /** The one accepted message of a bench. */
+    /** The one accepted message. */
     const shown = async (bench: Bench<Step>, alert: Alert, context: Partial<ComposeContext> = {}) => {
       await bench.channel.send(composeOne(bench, alert, 0, context), nobody());
       const [message, ...more] = bench.accepted();
@@ -233,7 +233,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
         expect(bench.accepted()).toHaveLength(compose(bench, bench.destinations[0]).length * FORMATS.length);
       });
 
-      test('every fact is told', async () => {
+      test('every fact is shown', async () => {
         const bench = await openTestCommand();
         const { text } = await shown(bench, inspectionAlert());
         const facts = [
@@ -263,7 +263,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
         expect(unknown.text).toContain(TX_HASH);
       });
 
-      test('a stored notification is told whole', async () => {
+      test('a stored notification is shown whole', async () => {
         const message = `Guardian paused withdrawals.\n${'Reason: the price moved by more than the bound. '.repeat(25)}End.`;
         const { text } = await shown(await openTestCommand(), notificationAlert(message));
         const squeeze = (value: string) => value.replaceAll(/\s+|\\n/g, ' ');
@@ -312,7 +312,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
           'empty texts',
           { txHash: '', detections: {}, assets: [], txOrigin: '', invokedMethodName: '', assessment: '' },
         ],
-      ])('an item with %s is told all the same', async (_name, item) => {
+      ])('an item with %s is sent all the same', async (_name, item) => {
         const { text } = await shown(await openTestCommand(), { ...inspectionAlert(), item });
         expect(text).toContain('Lending Pool');
       });
@@ -321,7 +321,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
     if (contestant.forPeople) describeSeveral(openTestCommand, CONTEXT);
 
     describe('addresses', () => {
-      test('of a real bench are taken as they are', async () => {
+      test('of a real destination are taken as they are', async () => {
         const bench = await openTestCommand();
         for (const { address } of bench.destinations) {
           const asContact = contestant.addressesOf({ name: contestant.kind, contacts: [address] });

@@ -57,7 +57,7 @@ const brokenBy = (call: Call): string | undefined => {
 
 const MESSAGE = new RegExp(`^/bot${TOKEN}/(sendMessage|sendDocument|editMessageText)$`);
 
-/** The Bot API, as far as it looks at a message before it takes it. */
+/** The Bot API, as far as it checks a message before it takes it. */
 const accept = (arrived: Arrived): Answer => {
   if (arrived.path === `/bot${TOKEN}/getMe`)
     return json(200, { ok: true, result: { id: 1, is_bot: true, username: 'tocsin' } });

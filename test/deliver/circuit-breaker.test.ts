@@ -163,7 +163,7 @@ describe('a sample', () => {
   const sample = sampleAlert('main', 'Vault', 'test-1', 0);
   const failedWith = (reason: DeliveryReason) => ({ error: failure(reason), message: 'refused', retryInMs: 1000 });
 
-  test('that fails breaks nothing, tells nobody and is no standing', async () => {
+  test('that fails opens no circuit, alerts nobody and does not count in the statistics', async () => {
     const { health, announced, add, run, redis, prefix, sent } = setUpDeliveries({
       sender: SENDER,
       respond: ({ at }) => (at < HOUR ? failure('retry') : undefined),

@@ -117,7 +117,7 @@ describe('two daemons', () => {
     expect(reserved.flat().toSorted((a, b) => a - b)).toEqual(ats(expected));
   });
 
-  test('a wait that one was told moves what the other holds', async () => {
+  test('a wait that one learned of moves what the other holds', async () => {
     const { redis, prefix } = openTestRedis();
     const [one, other] = [daemonOn(redis, prefix), daemonOn(redis, prefix)];
     const rate = { perSecond: 1 };

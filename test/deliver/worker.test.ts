@@ -221,7 +221,7 @@ describe('delivering a parcel', () => {
     expect(sent.map(({ item, format }) => `${item} ${format}`)).toEqual(['item-1 rich', 'item-3 rich', 'item-2 plain']);
   });
 
-  test('one that no format can tell stays in the queue, behind its neighbours', async () => {
+  test('one that fits no format stays in the queue, behind its neighbours', async () => {
     const { run, sent } = setUp({ cannotCompose: (alert) => alert.itemId !== 'item-2' });
     await expect(run([makeAlert(1), makeAlert(2), makeAlert(3)])).rejects.toThrow('not composable');
     expect(sent.map(({ item }) => item)).toEqual(['item-2']);

@@ -53,7 +53,7 @@ describe('the register', () => {
     expect((await ledger.read(at(2).id))?.deliveries).toMatchObject([{ state: 'waiting' }]);
   });
 
-  test('forgets with the books what is older than those keep', async () => {
+  test('forgets with the ledger what is older than that keeps', async () => {
     const { alertIndex, time, expectAll } = setUp();
     await expectAll([1, 2]);
     time.now = T0 + 36 * DAY;

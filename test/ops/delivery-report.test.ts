@@ -74,7 +74,7 @@ describe('the metrics', () => {
     expect(text).not.toMatch(/^tocsin_alert_latency_seconds_count{/m);
   });
 
-  test('tell the latency of what was delivered, but for replayed alerts', async () => {
+  test('measure the latency of what was delivered, but not of replayed alerts', async () => {
     const alerts = [at(3000), at(4000), { ...at(86_400_000), replay: true }];
     const { text } = await report(alerts, {}, () => 9e11);
     expect(text).toContain('tocsin_alert_latency_seconds_sum{kind="slack"} 7');

@@ -61,7 +61,7 @@ describe('the page', () => {
     expect(stateOf({ ...REPORT, mutes: [MUTE] })).toBe('all is well');
   });
 
-  test('shows what needs a look first', () => {
+  test('shows what needs attention first', () => {
     const lost = { service: 'main', name: 'Nobody hears', channels: [], sources: [] };
     const page = renderPage({ ...REPORT, ...WITH_BROKEN, protocols: [...REPORT.protocols, lost] });
     expect(page.indexOf('Nobody hears')).toBeLessThan(page.indexOf('Lending Pool'));

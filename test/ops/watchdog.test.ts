@@ -33,7 +33,7 @@ test('a loop that beats is left alone', () => {
   expect(stuck).toEqual([]);
 });
 
-test('one that has stopped is told once, and again when it stops again', () => {
+test('a loop that has stopped is reported once, and again when it stops again', () => {
   const { stuck, loop } = watch(5000);
   vi.advanceTimersByTime(60_000);
   expect(stuck).toEqual([{ name: 'canary', silentMs: 6000 }]);
@@ -53,7 +53,7 @@ test('after the machine slept every bound begins anew', () => {
   expect(stuck).toHaveLength(1);
 });
 
-test('sleeping does not end a silence that was told already', () => {
+test('sleeping does not end a silence that was reported already', () => {
   const { stuck } = watch(5000);
   vi.advanceTimersByTime(10_000);
   vi.setSystemTime(Date.now() + 3_600_000);
@@ -61,7 +61,7 @@ test('sleeping does not end a silence that was told already', () => {
   expect(stuck).toHaveLength(1);
 });
 
-test('stopped, it looks no more', () => {
+test('stopped, it checks no more', () => {
   const { stuck } = watch(5000);
   watchdog?.stop();
   watchdog?.stop();

@@ -63,7 +63,7 @@ describe('a poll', () => {
     expect(ids()).toEqual(['i-1', 'i-3', 'i-4']);
   });
 
-  test('starts where it is told to: what is older is not forwarded, also by no sweep', async () => {
+  test('starts where the config says: older items are not forwarded, not even by a sweep', async () => {
     const { history, poll, ids, time } = setUp();
     history.items.push(makeItem(-600), makeItem(-1), makeItem(1));
     time.now = T0 + 5 * MINUTE;

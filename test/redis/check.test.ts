@@ -69,7 +69,7 @@ test('one that is too old is named with the version that is needed', async () =>
   ]);
 });
 
-test('what a Redis does not tell could not be checked', async () => {
+test('what a Redis does not say could not be checked', async () => {
   const port = await impostor('redis_version:7.2.0\r\n');
   expect((await checkRedis(connect(port))).map(({ message }) => message)).toEqual([
     expect.stringMatching(/^maxmemory-policy could not be checked/),
@@ -77,7 +77,7 @@ test('what a Redis does not tell could not be checked', async () => {
   ]);
 });
 
-test('a user who may not ask is told so', async () => {
+test('a user who may not ask learns so', async () => {
   const server = await serve();
   await connect(server.port).call('ACL', 'SETUSER', 'limited', 'on', '>pass', '~*', '&*', '+@all', '-info');
   const findings = await checkRedis(connect(server.port, 'limited:pass@'));

@@ -79,7 +79,7 @@ describe('connectRedis', () => {
     expect(await answer).toBe('PONG');
   });
 
-  test('tells of an outage once, not with every try', async () => {
+  test('reports an outage once, not with every try', async () => {
     const told: string[] = [];
     const port = await freePort();
     const redis = connect({ url: createSecret(`redis://127.0.0.1:${port}`) }, ({ message }) => told.push(message));

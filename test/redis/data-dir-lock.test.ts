@@ -7,7 +7,7 @@ import { UsageError } from '../../src/errors.ts';
 import { type DataDirLock, lockDataDir } from '../../src/redis/data-dir-lock.ts';
 import { until } from '../support/until.ts';
 
-/** A busy machine must not make a lease look old that is renewed. */
+/** A busy machine must not make a renewed lease seem old. */
 const TIMING = { renewEveryMs: 20, staleAfterMs: 1500 };
 
 let dataDir: string;
@@ -101,12 +101,12 @@ test('of many that find a stale lease, one gets it', async () => {
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
 });
 
-test('a lease that somebody took is not written over, and its loss is told', async () => {
+test('a lease that somebody took is not written over, and its loss is reported', async () => {
   const lost: string[] = [];
   const lock = await take((why) => lost.push(why));
   await unlink(file);
   await leave({});
-  await until('the loss is told', () => lost.length > 0);
+  await until('the loss is reported', () => lost.length > 0);
   expect(lost).toEqual([expect.stringMatching(/belongs to process 4711 on elsewhere/)]);
   expect(await lock.isHeld()).toBe(false);
   await lock.release();
@@ -124,6 +124,6 @@ test('a directory that vanished is lost', async () => {
   const lost: string[] = [];
   await take((why) => lost.push(why));
   await rm(dataDir, { recursive: true });
-  await until('the loss is told', () => lost.length > 0);
+  await until('the loss is reported', () => lost.length > 0);
   expect(lost).toEqual([expect.stringMatching(/cannot be renewed \(ENOENT\)/)]);
 });

@@ -25,7 +25,7 @@ test('equal errors come once in ten seconds, with their number', () => {
   ]);
 });
 
-test('another error is not held back', () => {
+test('another error is logged at once', () => {
   const { told, report } = throttle();
   for (const message of ['reset', 'refused', 'reset']) report(new Error(message));
   expect(told).toEqual([

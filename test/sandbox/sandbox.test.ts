@@ -85,7 +85,7 @@ describe('from the service to the receivers', () => {
     expect(destinations).toContain('telegram -1004200000002/7');
   });
 
-  test('what is produced and what arrives is told, and matches by transaction and id', async () => {
+  test('listeners hear of what is produced and what arrives, and the two match by transaction and id', async () => {
     const { sandbox, addresses } = await start();
     const events: SandboxEvent[] = [];
     const end = sandbox.onEvent((event) => events.push(event));

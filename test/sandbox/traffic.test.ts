@@ -1,4 +1,4 @@
-/** Traffic is the same for the same seed, has the shares it is told, and hostile texts among the rest. */
+/** Traffic is the same for the same seed, has the shares it is given, and hostile texts among the rest. */
 import { describe, expect, test } from 'vitest';
 import { HOSTILE_TEXTS } from '../../src/sandbox/hostile.ts';
 import type { InspectionSeed, NotificationSeed } from '../../src/sandbox/service/model.ts';
@@ -80,7 +80,7 @@ describe('traffic', () => {
     expect(seen.length).toBeGreaterThan(HOSTILE_TEXTS.length / 2);
   });
 
-  test('follows the mix it is told', () => {
+  test('follows the mix it is given', () => {
     const all = draw(1, 50, { critical: 1, notified: 1, announced: 0, hostile: 1 });
     expect(criticalsOf(all)).toHaveLength(50);
     expect(notificationsOf(all)).toHaveLength(50);

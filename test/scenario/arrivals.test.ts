@@ -14,7 +14,7 @@ const found = ({ sandbox, critical }: World, name: string): void => {
   critical(name);
 };
 
-test.concurrent('a protocol that appears later is told of from its first moment', async ({
+test.concurrent('a protocol that appears later is forwarded from its first moment', async ({
   onTestFinished: onFinished,
 }) => {
   const world = await startWorld({ onFinished, names: ['Vault'], config: FROM_NOW });
@@ -28,7 +28,7 @@ test.concurrent('a protocol that appears later is told of from its first moment'
   await world.balanced();
 });
 
-test.concurrent('a protocol that appeared while the daemon was down is told of from its first moment', async ({
+test.concurrent('a protocol that appeared while the daemon was down is forwarded from its first moment', async ({
   onTestFinished: onFinished,
 }) => {
   const world = await startWorld({ onFinished, names: ['Vault'], config: FROM_NOW });
@@ -41,7 +41,7 @@ test.concurrent('a protocol that appeared while the daemon was down is told of f
   await world.balanced();
 });
 
-test.concurrent('what happens while the service is down at the very first start is told', async ({
+test.concurrent('what happens while the service is down at the very first start is sent', async ({
   onTestFinished: onFinished,
 }) => {
   const world = await startWorld({ onFinished, names: ['Vault'], config: FROM_NOW });
@@ -60,10 +60,10 @@ test.concurrent('history from before the very first start stays history', async 
   const old = [10, 20, 30].map((agoSeconds) =>
     service.insertInspection({ assessment: 'critical', createdAt: service.now() - agoSeconds * 1000 }),
   );
-  world.books.excuse(...['email', 'telegram', 'slack', 'webhook'].map((kind) => `${kind} `));
+  world.reconciler.excuse(...['email', 'telegram', 'slack', 'webhook'].map((kind) => `${kind} `));
   const daemon = await world.start();
   await daemon.watching();
   const [fresh] = world.critical('Vault');
-  await until('the fresh one is told', () => world.books.arrivalsOf(fresh?.txHash ?? '').length === 4);
-  for (const { txHash } of old) expect(world.books.arrivalsOf(txHash)).toEqual([]);
+  await until('the fresh one is sent', () => world.reconciler.arrivalsOf(fresh?.txHash ?? '').length === 4);
+  for (const { txHash } of old) expect(world.reconciler.arrivalsOf(txHash)).toEqual([]);
 });

@@ -52,7 +52,7 @@ test('after Redis forgot everything, what was delivered before is not sent again
   });
   expect(await second.metric('tocsin_audit_differences_total')).toBe(0);
   // What was written within the lookback is read again, and nothing before it.
-  const { doubled, unexpected } = world.books.balance();
+  const { doubled, unexpected } = world.reconciler.balance();
   expect(doubled.filter((line) => !line.endsWith(recent?.txHash ?? ''))).toEqual([]);
   expect(unexpected).toEqual([]);
 });

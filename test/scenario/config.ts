@@ -18,7 +18,7 @@ export const SANDBOX = {
 /** Faster than anybody would set it, so that a test need not wait; and no rates, but where a scenario is about them. */
 const RATE = { perSecond: 1000, burst: 1000 };
 const PACE: Tree = {
-  // Every item is to be seen at both ends; what is told with another is a scenario of its own.
+  // Every item is to be seen at both ends; what another covers is a scenario of its own.
   alerts: { correlate: false },
   poll: { interval: '200ms', sweepEvery: '1s', startFrom: '1h', catalogEvery: '1s' },
   channels: { email: { rateLimit: RATE }, telegram: { rateLimit: RATE }, slack: { rateLimit: RATE } },

@@ -1,4 +1,4 @@
-/** What helps to decide stands in every kind's message, and a transaction that was told is not told twice. */
+/** What helps to decide stands in every kind's message, and a transaction that was sent is not sent twice. */
 import type { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { CHANNEL_KINDS } from '../../src/alert.ts';
@@ -94,7 +94,7 @@ test('every kind says who, how, which trigger and what is new', async () => {
   });
 });
 
-test('a stored notification of a told transaction reaches nobody, any other everybody', async () => {
+test('a stored notification that an inspection covers reaches nobody, any other everybody', async () => {
   const world = await startWorld({ names: ['Vault'], config: CORRELATE });
   const daemon = await world.start();
   const [told] = world.critical('Vault');
@@ -123,7 +123,7 @@ test('a notification that comes before its inspection is sent, and so is the ins
   await world.balanced();
 });
 
-test('a notification that is read a moment before its inspection waits for it, and is not told besides', async () => {
+test('a notification that is read a moment before its inspection waits for it, and is not sent as well', async () => {
   const world = await startWorld({ names: ['Vault'], config: { ...CORRELATE, poll: { interval: '1s' } } });
   const daemon = await world.start();
   await daemon.watching();

@@ -46,7 +46,7 @@ test.concurrent('kill -9 in a backlog: nothing is lost, and doubles are few and 
   for (const name of NAMES) world.critical(name);
   await world.delivered();
 
-  const { missing, doubled, unexpected } = world.books.balance();
+  const { missing, doubled, unexpected } = world.reconciler.balance();
   expect({ missing, unexpected }).toEqual({ missing: [], unexpected: [] });
   expect(doubled.length).toBeLessThanOrEqual(CONCURRENCY);
   const doubles = [...webhook.occurrences().values()].filter((times) => times > 1);
@@ -80,7 +80,7 @@ test.concurrent('Redis forgets everything while the daemon is down', async ({ on
   await aWhileLater();
   await world.start();
   await world.delivered();
-  expect(world.books.balance().unexpected).toEqual([]);
+  expect(world.reconciler.balance().unexpected).toEqual([]);
 });
 
 test.concurrent('Redis forgets everything under a running daemon', async ({ onTestFinished: onFinished }) => {
@@ -94,5 +94,5 @@ test.concurrent('Redis forgets everything under a running daemon', async ({ onTe
   world.critical('Vault', 3);
   world.critical('Bridge', 3);
   await world.delivered(50_000);
-  expect(world.books.balance().unexpected).toEqual([]);
+  expect(world.reconciler.balance().unexpected).toEqual([]);
 }, 60_000);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { PROTOCOLS, startWorld } from './world.ts';
 
-test.concurrent('two daemons tell everything once, and both do their share', async ({ onTestFinished: onFinished }) => {
+test.concurrent('two daemons send everything once, and both do their share', async ({ onTestFinished: onFinished }) => {
   const world = await startWorld({ onFinished });
   const daemons = [await world.start(), await world.start()];
   for (let round = 0; round < 5; round += 1) {

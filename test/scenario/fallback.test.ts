@@ -64,12 +64,12 @@ test.concurrent('a Slack token is revoked: its alerts reach the fallback in time
     'works again',
   ]);
   for (const hash of hashes) expect(about(world, hash)).toHaveLength(1);
-  expect(world.books.balance()).toMatchObject({ missing: [], doubled: [] });
+  expect(world.reconciler.balance()).toMatchObject({ missing: [], doubled: [] });
   const diverted = await Promise.all([first, second].map((daemon) => daemon.metric('tocsin_fallback_alerts_total')));
   expect(diverted.reduce((sum, one) => sum + one, 0)).toBe(3);
 }, 90_000);
 
-test.concurrent('without a fallback other people of the protocol are told of the broken channel', async ({
+test.concurrent('without a fallback other people of the protocol hear of the broken channel', async ({
   onTestFinished: onFinished,
 }) => {
   const world = await startWorld({ onFinished, names: ['Vault'], kinds: ['slack', 'email'] });

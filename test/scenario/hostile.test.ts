@@ -8,7 +8,7 @@ import { startWorld, type World } from './world.ts';
 
 const EXPLORER = 'https://etherscan.io/';
 
-/** A world that has told every hostile text in every place where the service allows text. */
+/** A world that has sent every hostile text in every place where the service allows text. */
 const tellAll = async (): Promise<{ world: World; texts: Map<string, string> }> => {
   const world = await startWorld({ names: [HOSTILE_NAME] });
   await world.start();
@@ -28,7 +28,7 @@ const tellAll = async (): Promise<{ world: World; texts: Map<string, string> }> 
   return { world, texts };
 };
 
-test('hostile texts are told as text on all four kinds', async () => {
+test('hostile texts are shown as text on all four kinds', async () => {
   const { world, texts } = await tellAll();
   const { slack, telegram, smtp, webhook } = world.sandbox.receivers;
 
@@ -46,7 +46,7 @@ test('hostile texts are told as text on all four kinds', async () => {
     expect(receiver.attempts().filter(({ outcome }) => outcome !== 'accepted')).toEqual([]);
   }
 
-  // The longest is told whole.
+  // The longest is shown whole.
   const longest = Math.max(...HOSTILE_TEXTS.map((text) => text.length));
   for (const receiver of [slack, telegram, smtp]) {
     const notices = receiver.received().filter(({ text }) => /^\[part|notice/.test(text));

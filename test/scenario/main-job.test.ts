@@ -1,4 +1,4 @@
-/** The main job: what is critical is told on every channel of its protocol, once; what is not stays quiet. */
+/** The main job: what is critical is sent on every channel of its protocol, once; what is not stays quiet. */
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { SANDBOX } from './config.ts';
@@ -66,7 +66,7 @@ test.concurrent('every webhook verifies, says what it is, and has an id of its o
   });
 });
 
-test.concurrent('what comes late, and what turns critical after it was written, is told once', async ({
+test.concurrent('what comes late, and what turns critical after it was written, is sent once', async ({
   onTestFinished: onFinished,
 }) => {
   const world = await startWorld({ onFinished });
@@ -80,7 +80,7 @@ test.concurrent('what comes late, and what turns critical after it was written, 
   await world.balanced();
   service.changeInspection(inspection._id, { assessment: 'critical' });
   await world.balanced();
-  expect(world.books.arrivalsOf(inspection.txHash)).toHaveLength(4);
+  expect(world.reconciler.arrivalsOf(inspection.txHash)).toHaveLength(4);
 });
 
 test.concurrent('one daemon serves two keys of the service', async ({ onTestFinished: onFinished }) => {

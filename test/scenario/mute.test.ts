@@ -1,4 +1,4 @@
-/** A mute from the operator's chair: what fits is hidden, the books balance, and its end tells all of it, once. */
+/** A mute from the operator's chair: what fits is hidden, both ends balance, and its end reports all of it, once. */
 import { expect, test } from 'vitest';
 import { openConsole } from '../cli/console.ts';
 import { until } from '../support/until.ts';
@@ -10,7 +10,7 @@ interface Mute {
   toldAt?: string;
 }
 
-/** As the books write them. */
+/** As the reconciler writes them. */
 const linesOf = ({ sandbox }: World, protocol: string): string[] => {
   const { channels = [] } = sandbox.service.protocols().find(({ name }) => name === protocol) ?? {};
   return channels.flatMap(({ name, contacts = [], url }) => [
@@ -19,16 +19,16 @@ const linesOf = ({ sandbox }: World, protocol: string): string[] => {
   ]);
 };
 
-/** By kind, the messages that tell of a mute's end. */
+/** By kind, the messages that report a mute's end. */
 const ends = ({ sandbox }: World) =>
   sandbox.received().flatMap(({ kind, text }) => (text.includes('A mute has ended') ? [{ kind, text }] : []));
 
 const ended = async (world: World, count: number) => {
-  await until('the end is told', () => ends(world).length >= count);
+  await until('the end is reported', () => ends(world).length >= count);
   return ends(world);
 };
 
-test('what is muted is told when the mute ends, to the people who missed it, by one of two daemons', async () => {
+test('what is muted is reported when the mute ends, to the people who missed it, by one of two daemons', async () => {
   const world = await startWorld({ names: ['Vault', 'Bridge'], config: { audit: { every: '200ms' } } });
   const console = await openConsole(world);
   const daemons = [await world.start(), await world.start()];
@@ -37,11 +37,11 @@ test('what is muted is told when the mute ends, to the people who missed it, by 
   const hidden = world.critical('Vault', 3);
   world.notification('Vault', 'Paused for the upgrade.');
   const shown = world.critical('Bridge', 2);
-  world.books.excuse(...linesOf(world, 'Vault'));
+  world.reconciler.excuse(...linesOf(world, 'Vault'));
   await world.delivered();
   const listed = () => console.json<Mute[]>('mute', 'list', '--all');
   await until('all are hidden', async () => (await listed())[0]?.hid === 4);
-  expect(world.books.count()).toBe(4 * shown.length);
+  expect(world.reconciler.count()).toBe(4 * shown.length);
   expect(world.sandbox.received().filter(({ text }) => hidden.some(({ txHash }) => text.includes(txHash)))).toEqual([]);
 
   const [first] = hidden;
@@ -69,9 +69,9 @@ test('what is muted is told when the mute ends, to the people who missed it, by 
     for (const { txHash } of shown) expect(text).not.toContain(txHash);
   }
 
-  // What comes now is sent, and nothing is told twice.
+  // What comes now is sent, and nothing is sent twice.
   const [after] = world.critical('Vault');
-  await until('it is sent again', () => world.books.arrivalsOf(after?.txHash ?? '').length === 4);
+  await until('it is sent again', () => world.reconciler.arrivalsOf(after?.txHash ?? '').length === 4);
   await until('the mute is done with', async () => (await listed())[0]?.toldAt !== undefined);
   expect(ends(world)).toHaveLength(3);
   for (const daemon of daemons) expect(await daemon.metric('tocsin_audit_differences_total')).toBe(0);
@@ -86,11 +86,11 @@ test('a long list comes whole, in parts, and leaves room for those of others', a
   const mute = await console.json<Mute>('mute', 'add', '--protocol', '*', '--for', '2h', '--reason', 'load test');
   const storm = world.critical('Vault', 450);
   const few = world.critical('Bridge', 2);
-  for (const name of ['Vault', 'Bridge']) world.books.excuse(...linesOf(world, name));
+  for (const name of ['Vault', 'Bridge']) world.reconciler.excuse(...linesOf(world, name));
   await until('all are hidden', async () => (await console.json<Mute[]>('mute', 'list'))[0]?.hid === 452);
   await console.run('mute', 'end', mute.id);
   const all = [...storm, ...few].map(({ txHash }) => txHash);
-  /** What each destination was told, each hash as often as it came. */
+  /** What each destination got, each hash as often as it came. */
   const told = () =>
     [...Map.groupBy(world.sandbox.received(), ({ kind, destination }) => `${kind} ${destination}`)].map(
       ([, messages]) =>
@@ -99,7 +99,7 @@ test('a long list comes whole, in parts, and leaves room for those of others', a
           .filter((hash) => all.includes(hash))
           .toSorted(),
     );
-  await until('all are told', () => told().flat().length >= 3 * all.length);
+  await until('all are reported', () => told().flat().length >= 3 * all.length);
   for (const daemon of daemons) await daemon.idle();
   const hashesOf = (items: typeof storm) => items.map(({ txHash }) => txHash).toSorted();
   expect(told().toSorted((a, b) => a.length - b.length)).toEqual([
@@ -108,14 +108,14 @@ test('a long list comes whole, in parts, and leaves room for those of others', a
   ]);
 });
 
-test('a mute that ran out while no daemon was there is told at the next start', async () => {
+test('a mute that ran out while no daemon was there is reported at the next start', async () => {
   const world = await startWorld({ names: ['Vault'], kinds: ['slack'] });
   const console = await openConsole(world);
   const first = await world.start();
   await first.watching();
   await console.run('mute', 'add', '--destination', 'C0SANDBOX01', '--for', '3s', '--reason', 'noise');
   const [hidden] = world.critical('Vault');
-  world.books.excuse('slack');
+  world.reconciler.excuse('slack');
   await until('it is hidden', async () => (await console.json<Mute[]>('mute', 'list', '--all'))[0]?.hid === 1);
   await first.stop();
   await until('its time is over', async () => (await console.json<Mute[]>('mute', 'list')).length === 0);
@@ -144,15 +144,15 @@ test('a window of the config mutes by the clock, and never what the floor names'
   const forecast = await console.json<{ mutes: { reason: string; alerts: number }[] }>('backtest', '--since', '1h');
   expect(forecast.mutes).toEqual([{ reason: 'always', alerts: 1 }]);
   await world.start();
-  await until('two arrive', () => world.books.count() === 2);
-  expect(world.books.arrivalsOf(loud.txHash)).toHaveLength(1);
-  expect(world.books.arrivalsOf(other?.txHash ?? '')).toHaveLength(1);
+  await until('two arrive', () => world.reconciler.count() === 2);
+  expect(world.reconciler.arrivalsOf(loud.txHash)).toHaveLength(1);
+  expect(world.reconciler.arrivalsOf(other?.txHash ?? '')).toHaveLength(1);
   await until('one is hidden', async () => (await console.json<Mute[]>('mute', 'list'))[0]?.hid === 1);
-  expect(world.books.arrivalsOf(quiet?.txHash ?? '')).toEqual([]);
+  expect(world.reconciler.arrivalsOf(quiet?.txHash ?? '')).toEqual([]);
   expect(await console.json('trace', quiet?._id ?? '')).toMatchObject([{ deliveries: [{ state: 'muted' }] }]);
 });
 
-test('a follow-up of what is muted is muted as well, and told with it', async () => {
+test('a follow-up of what is muted is muted as well, and reported with it', async () => {
   const world = await startWorld({
     names: ['Vault'],
     kinds: ['slack', 'webhook'],
@@ -168,15 +168,15 @@ test('a follow-up of what is muted is muted as well, and told with it', async ()
   await world.delivered();
   const mute = await console.json<Mute>('mute', 'add', '--detector', 'drastic*', '--for', '1h', '--reason', 'noise');
   const [hidden] = world.critical('Vault');
-  world.books.excuse(...linesOf(world, 'Vault'));
+  world.reconciler.excuse(...linesOf(world, 'Vault'));
   const hid = async () => (await console.json<Mute[]>('mute', 'list', '--all'))[0]?.hid;
   await until('it is hidden', async () => (await hid()) === 1);
   for (const one of [told, hidden]) {
     world.sandbox.service.changeInspection(one?._id ?? '', { assessment: 'suspecious' });
   }
   const about = (hash = '') => world.sandbox.received().filter(({ text }) => text.includes(hash));
-  // Detectors do not hold back what is told of an alert that was told.
-  await until('who was told hears of it', () => about(told?.txHash).length === 4);
+  // Detectors do not hide a follow-up of an alert that was sent.
+  await until('those who had the alert hear of it', () => about(told?.txHash).length === 4);
   await until('who was not does not, yet', async () => (await hid()) === 2);
   expect(about(hidden?.txHash)).toEqual([]);
 
@@ -195,9 +195,9 @@ test('what is replayed is not muted', async () => {
   await console.run('mute', 'add', '--protocol', '*', '--for', '1h', '--reason', 'noise');
   const [hidden] = world.critical('Vault');
   await until('it is hidden', async () => (await console.json<Mute[]>('mute', 'list'))[0]?.hid === 1);
-  expect(world.books.count()).toBe(0);
+  expect(world.reconciler.count()).toBe(0);
   await console.run('replay', '--since', '30m');
-  await until('it is sent', () => world.books.arrivalsOf(hidden?.txHash ?? '').length === 1);
+  await until('it is sent', () => world.reconciler.arrivalsOf(hidden?.txHash ?? '').length === 1);
   const { out } = await console.run('trace', hidden?._id ?? '');
   expect(out).toMatch(/muted by mute-\w+: noise\n[\s\S]*replayed by hand\n[\s\S]*delivered, as a replay/);
 });

@@ -1,4 +1,4 @@
-/** What an operator sees: health, metrics and the status page tell the truth, in bad times as well. */
+/** What an operator sees: health, metrics and the status page are right, in bad times as well. */
 import { expect, test } from 'vitest';
 import { slackError } from '../../src/sandbox/receivers/slack/slack.ts';
 import { ownRedis } from '../support/redis-server.ts';
@@ -56,7 +56,7 @@ test.concurrent('a token that is refused shows before the first alert needs it',
   expect((await checkOf(daemon, 'channel:slack'))?.detail).toContain('invalid_auth');
 });
 
-test.concurrent('every metric has our prefix, and the counts are those of the books', async ({
+test.concurrent('every metric has our prefix, and the counts are those of the reconciler', async ({
   onTestFinished: onFinished,
 }) => {
   const world = await startWorld({ onFinished });
@@ -108,8 +108,8 @@ test.concurrent('channels that lead nowhere are named once: in the log, in the s
   // An alert that reaches nobody is dead, kept and said; one that reaches somebody is delivered.
   world.critical('Bridge');
   world.critical('Vault');
-  await until('the stranded one is said', () => daemon.log('alert is dead').length === 1);
-  await until('the other one is told', () => world.sandbox.receivers.telegram.received().length === 1);
+  await until('the unroutable one is logged', () => daemon.log('alert is dead').length === 1);
+  await until('the other one is sent', () => world.sandbox.receivers.telegram.received().length === 1);
   expect((await daemon.status()).dead).toBe(1);
   expect(daemon.log('a channel leads nowhere')).toHaveLength(4);
 });

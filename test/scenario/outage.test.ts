@@ -61,7 +61,7 @@ test.concurrent('Redis is killed in the middle of a backlog', async ({ onTestFin
   }
   world.critical('Vault', 60);
   world.critical('Bridge', 60);
-  await until('some have arrived', () => world.books.count() >= 100);
+  await until('some have arrived', () => world.reconciler.count() >= 100);
   await redis.kill('SIGKILL');
   await redis.start();
   await world.delivered(40_000);

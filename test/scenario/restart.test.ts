@@ -1,10 +1,10 @@
-/** Stopping and starting again: what happened meanwhile is told afterwards, and nothing of before is told again. */
+/** Stopping and starting again: what happened meanwhile is sent afterwards, and nothing of before is sent again. */
 import { expect, test } from 'vitest';
 import { startHttpReceiver } from '../support/http-receiver.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from './world.ts';
 
-test.concurrent('what was found while the daemon was down is told after its start, and only that', async ({
+test.concurrent('what was found while the daemon was down is sent after its start, and only that', async ({
   onTestFinished: onFinished,
 }) => {
   const world = await startWorld({ onFinished });
@@ -12,17 +12,17 @@ test.concurrent('what was found while the daemon was down is told after its star
   world.critical('Vault', 3);
   world.notification('Bridge', 'Before the restart.');
   await world.delivered();
-  const before = world.books.count();
+  const before = world.reconciler.count();
   await first.stop();
 
   world.critical('Vault', 3);
   world.calm('Bridge', 5);
   world.notification('Bridge', 'During the restart.');
-  expect(world.books.count()).toBe(before);
+  expect(world.reconciler.count()).toBe(before);
 
   await world.start();
   await world.balanced();
-  expect(world.books.count()).toBe(before + 4 * (3 + 1 + 3));
+  expect(world.reconciler.count()).toBe(before + 4 * (3 + 1 + 3));
 });
 
 test.concurrent('a restart in the middle of a long parcel loses nothing and repeats nothing', async ({

@@ -52,7 +52,7 @@ const CONFIGURED = [
 /** What anybody may say back to us: all that the config holds. */
 const everything = CONFIGURED.map((name) => SECRETS[name]).join(' ');
 
-/** Answers that say back what the receiver was told, in every form there is; it knows the path it is reached by, too. */
+/** Answers that repeat what was sent to the receiver, in every form there is; it knows the path it is reached by, too. */
 const echoes = (ownPath: string): HttpVerdict[] => {
   const said = `${everything} ${ownPath}`;
   const location = `https://moved.example.com${ownPath}?${encodeURIComponent(said)}`;

@@ -27,9 +27,9 @@ test.concurrent('one protocol answers 404 and one 500: the third flows, and the 
   world.critical(VAULT, 2);
   world.critical(BRIDGE, 2);
   const told = world.critical(HOSTILE, 2);
-  await until('the third is told', () => told.every(({ txHash }) => world.books.arrivalsOf(txHash).length === 4));
+  await until('the third is sent', () => told.every(({ txHash }) => world.reconciler.arrivalsOf(txHash).length === 4));
   await until('both outages are said', () => daemon.log('failing').length >= 2);
-  expect(world.books.count()).toBe(4 * told.length);
+  expect(world.reconciler.count()).toBe(4 * told.length);
   service.clearFaults();
   await world.balanced();
 });
@@ -49,8 +49,8 @@ test.concurrent('one name that the service refuses does not silence the notifica
   world.notification(VAULT, 'Of the refused one.');
   world.notification(BRIDGE, 'Of the second.');
   world.notification(HOSTILE, 'Of the third.');
-  const arrivals = (message: string) => world.books.arrivalsOf(message).length;
-  await until('the others are told', () => arrivals('Of the second.') === 4 && arrivals('Of the third.') === 4);
+  const arrivals = (message: string) => world.reconciler.arrivalsOf(message).length;
+  await until('the others are sent', () => arrivals('Of the second.') === 4 && arrivals('Of the third.') === 4);
   expect(arrivals('Of the refused one.')).toBe(0);
   service.clearFaults();
   await world.balanced();

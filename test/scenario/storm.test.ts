@@ -55,7 +55,7 @@ test('reaches every destination whole, in few messages, within the limits, and h
     enforceRates: true,
     config: { channels: PACE, alerts: { secondLook: [] } },
   });
-  const { sandbox, books } = world;
+  const { sandbox, reconciler } = world;
   const isStorm = (destination: string): boolean => /storm|4200000000|C0SANDBOX01/.test(destination);
   const storm = watchArrivals(world, isStorm);
   const calm = watchArrivals(world, (destination) => !isStorm(destination));
@@ -68,7 +68,7 @@ test('reaches every destination whole, in few messages, within the limits, and h
   const counts = () => CHANNEL_KINDS.map((kind) => storm.first.get(kind)?.size ?? 0);
   await until('every transaction reached every kind', () => counts().every((count) => count >= COUNT), 180_000);
   const tookMs = Date.now() - begun;
-  await until('the quiet protocol is told', () =>
+  await until('the quiet protocol is sent', () =>
     CHANNEL_KINDS.every((kind) => calm.first.get(kind)?.size === quiet.length),
   );
   await daemon.idle();
@@ -89,7 +89,7 @@ test('reaches every destination whole, in few messages, within the limits, and h
   expect(messages.telegram?.length).toBeLessThanOrEqual(60);
   expect(messages.webhook).toHaveLength(COUNT);
   expect(limited.length).toBeLessThanOrEqual(5);
-  const { doubled, ...rest } = books.balance();
+  const { doubled, ...rest } = reconciler.balance();
   expect(rest).toEqual({ missing: [], unexpected: [] });
   // Slack's digest names the worst itself, and everything in the file below it.
   expect(doubled.filter((line) => !line.startsWith('slack'))).toEqual([]);

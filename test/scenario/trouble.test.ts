@@ -36,7 +36,7 @@ test.concurrent('Slack says 429 with Retry-After: every parcel that waits for th
   expect(new Set(later.map(({ outcome }) => outcome))).toEqual(new Set(['accepted']));
 });
 
-test.concurrent('a Slack token is revoked and repaired: what waited is told, and the other kinds never waited', async ({
+test.concurrent('a Slack token is revoked and repaired: what waited is sent, and the other kinds never waited', async ({
   onTestFinished: onFinished,
 }) => {
   const world = await startWorld({ onFinished, names: ['Vault'] });
@@ -44,7 +44,7 @@ test.concurrent('a Slack token is revoked and repaired: what waited is told, and
   const repair = world.sandbox.receivers.slack.script.always(slackError('token_revoked'));
   world.critical('Vault', 3);
   await until('the refusal is known', () => setBack(daemon, 'slack').length > 0);
-  await until('the others are told', () => world.books.count() === 9);
+  await until('the others are sent', () => world.reconciler.count() === 9);
   expect(setBack(daemon, 'slack')[0]).toMatchObject({ reason: 'sender-misconfigured', code: 'token_revoked' });
   expect(await daemon.ask('/readyz')).toMatchObject({ status: 503, text: expect.stringContaining('token_revoked') });
   repair();
@@ -53,7 +53,7 @@ test.concurrent('a Slack token is revoked and repaired: what waited is told, and
   expect((await daemon.status()).dead).toBe(0);
 }, 60_000);
 
-test.concurrent('Telegram cannot parse a message: it is told without markup', async ({
+test.concurrent('Telegram cannot parse a message: it is sent without markup', async ({
   onTestFinished: onFinished,
 }) => {
   const world = await startWorld({ onFinished, names: ['Vault'] });
@@ -74,7 +74,7 @@ test.concurrent('a webhook that is gone: its alerts are dead, kept and counted, 
   const world = await startWorld({ onFinished });
   const daemon = await world.start();
   world.sandbox.receivers.webhook.script.always({ kind: 'answer', status: 410 }, { destination: '/hooks/vault' });
-  world.books.excuse('webhook /hooks/vault ');
+  world.reconciler.excuse('webhook /hooks/vault ');
   world.critical('Vault', 3);
   world.critical('Bridge', 3);
   await world.balanced();

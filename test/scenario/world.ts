@@ -1,4 +1,4 @@
-/** A world for one scenario: the sandbox, a Redis prefix, daemons between, and the books of both ends. */
+/** A world for one scenario: the sandbox, a Redis prefix, daemons between, and the reconciler of both ends. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,10 +11,10 @@ import type { Config } from '../../src/config/schema.ts';
 import { createSandbox, type Sandbox, type SandboxAddresses, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import type { SandboxInspection, SandboxNotification } from '../../src/sandbox/service/model.ts';
 import { until } from '../support/until.ts';
-import { type Books, createReconciler } from './books.ts';
 import { configTextOf, type Tree } from './config.ts';
 import { type RunningDaemon, startDaemon } from './daemons.ts';
 import { watchLeaks } from './leaks.ts';
+import { createReconciler, type Reconciler } from './reconciler.ts';
 
 export interface WorldOptions extends SandboxOptions {
   /** Names; each protocol gets a channel of every kind. Default: `PROTOCOLS`. */
@@ -32,7 +32,7 @@ export interface WorldOptions extends SandboxOptions {
 export interface World {
   sandbox: Sandbox;
   addresses: SandboxAddresses;
-  books: Books;
+  reconciler: Reconciler;
   /** The configuration's text and the environment it is read with; for programs of their own. */
   configText: string;
   environment: Record<string, string>;
@@ -67,12 +67,12 @@ const keepChannels = ({ service }: Sandbox, kinds: readonly string[]): void => {
 };
 
 /** What the service produces, and what has to become of it. */
-const verbsOf = ({ service }: Sandbox, books: Books) => {
+const verbsOf = ({ service }: Sandbox, reconciler: Reconciler) => {
   const critical: World['critical'] = (protocol, count = 1) =>
     Array.from({ length: count }, () => service.insertInspection({ protocol, assessment: 'critical' }));
   const delivered: World['delivered'] = async (timeoutMs) => {
-    await until('everything has arrived', () => books.balance().missing.length === 0, timeoutMs).catch(() => {
-      throw new Error(`never arrived: ${books.balance().missing.slice(0, 10).join('; ')}`);
+    await until('everything has arrived', () => reconciler.balance().missing.length === 0, timeoutMs).catch(() => {
+      throw new Error(`never arrived: ${reconciler.balance().missing.slice(0, 10).join('; ')}`);
     });
   };
   const calm: World['calm'] = (protocol, count = 1) => {
@@ -84,7 +84,7 @@ const verbsOf = ({ service }: Sandbox, books: Books) => {
     await delivered(timeoutMs);
     for (const { name } of service.protocols()) critical(name);
     await delivered(timeoutMs);
-    expect(books.balance()).toEqual({ missing: [], doubled: [], unexpected: [] });
+    expect(reconciler.balance()).toEqual({ missing: [], doubled: [], unexpected: [] });
   };
   const notification: World['notification'] = (protocol, message) => service.insertNotification({ protocol, message });
   return { critical, calm, notification, delivered, balanced };
@@ -111,12 +111,12 @@ export const startWorld = async (options: WorldOptions = {}): Promise<World> => 
   const configText = await configTextOf(kinds, { redis: { url: redisUrl, prefix } }, changes);
   const environment = { ...sandboxEnvironment(addresses), TOCSIN_OPS_LISTEN: '127.0.0.1:0', TOCSIN_DATA_DIR: dataDir };
   const config = parseConfig(configText, 'scenario.yaml', environment);
-  const books = createReconciler(sandbox);
+  const reconciler = createReconciler(sandbox);
   const start = async (): Promise<RunningDaemon> => {
     const daemon = await startDaemon(config);
     daemons.push(daemon);
     return daemon;
   };
   const place = { dataDir, prefix, redisUrl, configText, environment, config };
-  return { sandbox, addresses, books, ...place, ...verbsOf(sandbox, books), start };
+  return { sandbox, addresses, reconciler, ...place, ...verbsOf(sandbox, reconciler), start };
 };

@@ -203,7 +203,7 @@ describe('quirks', () => {
     else expect(await answer).toMatchObject(expected);
   });
 
-  test('the clock of the service is told with its pages', async () => {
+  test('pages carry the clock of the service', async () => {
     const { client, sandbox } = await setUp({ clockSkewMs: 3_600_000 });
     const { serverTime = 0 } = await client.listInspections({ protocol: VAULT }, never);
     expect(Math.abs(serverTime - sandbox.now())).toBeLessThan(60_000);

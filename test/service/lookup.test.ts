@@ -1,4 +1,4 @@
-/** Reading inspections again: found, gone, or not to be told from the answers; gone only where that is sure. */
+/** Reading inspections again: found, gone, or unknown from the answers; gone only where that is sure. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Quirks } from '../../src/sandbox/service/quirks.ts';
 import { createSandboxService, type SandboxService } from '../../src/sandbox/service/service.ts';
@@ -71,7 +71,7 @@ describe('a lookup', () => {
     expect(await kinds(wanted)).toEqual(['found', 'found', 'found', 'found', 'gone']);
   });
 
-  test('takes no answer for a sign that did not look there', async () => {
+  test('takes no answer for a sign that did not cover it', async () => {
     const { sandbox, kinds } = await setUp();
     fill(sandbox, 3);
     sandbox.addFault({ fault: { kind: 'malformed-item' }, times: Number.POSITIVE_INFINITY });
@@ -84,7 +84,7 @@ describe('a lookup', () => {
     expect(await kinds([UNKNOWN, { itemId: UNKNOWN.itemId }])).toEqual(['unsure', 'unsure']);
   });
 
-  test('without an answer there is nothing to tell', async () => {
+  test('without an answer nothing is known', async () => {
     const { sandbox, lookUp } = await setUp();
     sandbox.addFault({ fault: { kind: 'status', status: 503 } });
     expect((await failureOf(lookUp('Vault', [UNKNOWN], never))).reason).toBe('failed');

@@ -72,7 +72,7 @@ describe('Retry-After', () => {
     expect(await waitOf({ ...headers, 'retry-after': 'Fri, 20 Nov 2026 09:00:00 GMT' })).toBe(0);
   });
 
-  test('as a date, held against our clock where the service tells no readable time', async () => {
+  test('as a date, compared with our clock where the service gives no readable time', async () => {
     const headers = { date: 'soon', 'retry-after': 'Fri, 20 Nov 2026 10:02:00 GMT' };
     expect(await waitOf(headers, () => Date.UTC(2026, 10, 20, 10))).toBe(120_000);
   });

@@ -80,7 +80,7 @@ describe('inspections', () => {
       expect(idOf({ assets: [{ address: '0xa' }, { address: '0xb' }] })).toBe(id);
     });
 
-    test('are told apart by dates that cannot be read', () => {
+    test('differ by dates that cannot be read', () => {
       expect(idOf({ createdAt: 'one day' })).not.toBe(idOf({ createdAt: 'another day' }));
     });
 
@@ -122,12 +122,12 @@ describe('notifications', () => {
     expect(decodeNotification(raw, ['V'])).toEqual({ ok: false, problem, raw });
   });
 
-  test('whose message is no text are told as JSON', () => {
+  test('whose message is no text show it as JSON', () => {
     const raw = { ...NOTIFICATION, message: { text: 'x' } };
     expect(itemOf(decodeNotification(raw, [])).message).toBe('{"text":"x"}');
   });
 
-  test('are told apart by protocol, time and message', () => {
+  test('differ by protocol, time and message', () => {
     const idOf = (changes: object) => notificationId(itemOf(decodeNotification({ ...NOTIFICATION, ...changes }, [])));
     const id = idOf({});
     expect(idOf({ updatedAt: '2026-11-21', createdAt: AT })).toBe(id);

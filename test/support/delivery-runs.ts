@@ -25,7 +25,7 @@ export const jobRun = (job: ParcelJob, changes: Partial<JobRun> = {}): JobRun =>
   ...changes,
 });
 
-/** The message that tells all alerts of a job. */
+/** The message with all alerts of a job. */
 export const messageOf = ({ destination, alerts }: ParcelJob, changes: Partial<Message> = {}): Message => ({
   destination,
   alerts,

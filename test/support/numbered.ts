@@ -1,4 +1,4 @@
-/** Alerts told apart by a number, for tests that do not care what is in them. */
+/** Alerts that differ by a number, for tests that do not care what is in them. */
 import { type Alert, alertId } from '../../src/alert.ts';
 import { inspectionAlert } from './alerts.ts';
 

@@ -99,7 +99,7 @@ describe('config', () => {
     expect(error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('\n')).toMatch(why);
   });
 
-  test('asks for TLS unless told otherwise, and keeps the password to itself', () => {
+  test('asks for TLS unless the config says otherwise, and keeps the password to itself', () => {
     const config = emailConfig.parse({ from: FROM, smtp: { ...smtp, user: 'u', pass: 'pa55word' } });
     expect(config.smtp).toMatchObject({ port: 587, secure: false, requireTLS: true });
     expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toContain('pa55word');

@@ -53,7 +53,7 @@ describe('an incident by mail', () => {
     expect(body.list.name).toBe('Several protocols');
   });
 
-  test('puts nothing into a command but what looks like a hash', () => {
+  test('puts nothing into a command but what has the form of a hash', () => {
     const odd = oneIncident().map((alert) => ({ ...alert, txHash: '$(reboot)' }));
     expect(bodyOf(odd).text).toMatch(/tocsin trace [0-9a-f]{32}\n$/);
   });

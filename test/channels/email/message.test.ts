@@ -121,7 +121,7 @@ describe('a thread', () => {
 });
 
 describe('what is too long', () => {
-  test('a stored notification is told whole, far beyond what a person writes', () => {
+  test('a stored notification is shown whole, far beyond what a person writes', () => {
     const message = Array.from({ length: 3000 }, (_, n) => `line ${n} says something`).join('\n');
     expect(bodyOf(notificationAlert(message)).text).toContain(`\n\n${message}\n\n`);
     expect(shown(notificationAlert(message)).text).toContain(`\n${message}\n`);
@@ -133,7 +133,7 @@ describe('what is too long', () => {
     expect(text.length).toBeLessThan(102_000);
   });
 
-  test('many detectors are named, if not all told in full', () => {
+  test('many detectors are named, if not all with their whole message', () => {
     const detections = Object.fromEntries(
       Array.from({ length: 130 }, (_, n) => [`detector${n}`, { status: 'detected', message: `said ${n}` }]),
     );

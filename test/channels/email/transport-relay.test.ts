@@ -163,7 +163,7 @@ describe('a relay that', () => {
     expect(commands.filter((command) => command === '.').length).toBeLessThanOrEqual(1);
   });
 
-  test('hangs is left at once when we are told to stop, and verify too', async () => {
+  test('hangs is left at once when we stop, and verify too', async () => {
     const { port } = await startScripted(undefined, {});
     const channel = openEmail({ port, requireTLS: false });
     const stop = new AbortController();

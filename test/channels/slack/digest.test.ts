@@ -84,7 +84,7 @@ describe('an incident', () => {
 });
 
 describe('a digest', () => {
-  test('says how many, where, what and why, then tells each with its link and all that was said', () => {
+  test('says how many, where, what and why, then shows each with its link and its whole message', () => {
     const notice = `Guardian paused withdrawals.\n${'Reason: the price moved. '.repeat(20)}End.`;
     const body = only(compose([...storm(8), notificationAlert(notice)]));
     const { text, active } = read(body);
@@ -100,7 +100,7 @@ describe('a digest', () => {
     expect(body.file).toBeUndefined();
   });
 
-  test.each([8, 60, 400])('stored notifications are told whole: %i', (count) => {
+  test.each([8, 60, 400])('stored notifications are shown whole: %i', (count) => {
     const notices = Array.from({ length: count }, (_, n) =>
       notificationAlert(`Notice ${n}:\nthe guardian of ${'a long name '.repeat(20)}end ${n}.`),
     );
@@ -202,7 +202,7 @@ describe('a digest', () => {
       },
     });
 
-  test('any text is within every limit, and every hash is told', () => {
+  test('any text is within every limit, and every hash is shown', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(long, long, long, long), { minLength: 6, maxLength: 50 }),

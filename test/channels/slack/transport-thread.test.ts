@@ -48,7 +48,7 @@ const open = async (allowNetworks?: string[]) => {
   return { ...openChannel(apiUrl, allowNetworks), receiver, hook: destinationOf('slack', webhookUrl) };
 };
 
-/** Answers of a Slack that does what it is told. */
+/** Answers of a scripted Slack. */
 const openScripted = async () => {
   const taken = { status: 200, body: '{"ok":true,"channel":"C0SANDBOX01","ts":"1763633275.000400"}' };
   const provider = await startHttpReceiver(() => taken);
@@ -235,7 +235,7 @@ describe('files', () => {
     expect(receiver.received().at(-1)?.raw.method).toBe('files.completeUploadExternal');
   });
 
-  test('any answer tells whether they may go along, and verify says so', async () => {
+  test('any answer shows whether files may go along, and verify says so', async () => {
     const { one, channel, receiver } = await open();
     receiver.limitScopes(['chat:write']);
     expect(one(storm()).body).toHaveProperty('file');

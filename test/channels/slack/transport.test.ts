@@ -53,7 +53,7 @@ const openSlack = async (config: object = { botToken: 'xoxb-1-token' }) => {
 };
 
 describe('message', () => {
-  test('begins with a header, tells each detector, links the whole hash, and reads well on a locked phone', () => {
+  test('begins with a header, shows each detector, links the whole hash, and reads well on a locked phone', () => {
     const { text, blocks = [] } = bodyOf(inspectionAlert());
     expect(text).toBe(
       'CRITICAL: Lending Pool: flashLoan, drasticBalanceChange: Borrowed 12,400 ETH and repaid in the same transaction',
@@ -124,7 +124,7 @@ describe('message', () => {
         expect(active.filter((target) => !target.startsWith('https://basescan.org/'))).toEqual([]);
         if (format === 'minimal') return;
         for (const value of [cleanLine(protocol), cleanLine(name), cleanText(message)]) {
-          // A headline of text alone is shortened; everything else is told in full.
+          // A headline of text alone is shortened; everything else is shown in full.
           if (value.length < 500) expect(text).toContain(value);
         }
       }),
@@ -132,7 +132,7 @@ describe('message', () => {
     );
   });
 
-  test('any notification is told whole', () => {
+  test('any notification is shown whole', () => {
     fc.assert(
       fc.property(hostile, (message) => {
         const { text, active } = read(bodyOf(notificationAlert(message)));

@@ -74,7 +74,7 @@ drasticBalanceChange: Balance fell by 61.5 %`);
     expect(bold).toContain('1. CRITICAL: Lending Pool');
   });
 
-  test('tells a stored notification whole, and what names no transaction by its id', () => {
+  test('shows a stored notification whole, and names an item without a transaction by its id', () => {
     const note = notificationAlert('Paused withdrawals\nby the guardian');
     const { text } = read(only(compose([...several(5), note])));
     expect(text).toContain(`NOTIFICATION: Lending Pool\n${note.itemId}\n`);
@@ -132,7 +132,7 @@ describe('a digest that the text does not hold', () => {
     expect(only(compose(storm, 'plain')).id).toBe(only(compose(storm)).id);
   });
 
-  test('of five thousand is told all the same', () => {
+  test('of five thousand alerts is sent all the same', () => {
     const flood = several(5000);
     const shown = everything(compose(flood));
     for (const { txHash = '' } of flood) expect(shown.includes(txHash)).toBe(true);

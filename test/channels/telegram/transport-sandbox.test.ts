@@ -104,7 +104,7 @@ describe('a digest', () => {
     ['400 no rights', telegramVerdict(400, 'Bad Request: not enough rights to send documents to the chat')],
     ['403 forbidden', telegramVerdict(400, 'Bad Request: CHAT_SEND_DOCS_FORBIDDEN')],
     ['413', telegramVerdict(413, 'Request Entity Too Large')],
-  ])('that the chat takes no file for, %s, is told more plainly', async (_name, verdict) => {
+  ])('that the chat takes no file for, %s, is sent more plainly', async (_name, verdict) => {
     const { receiver, channel } = await open();
     receiver.script.next(verdict);
     expect(await failureOf(channel.send(only(compose(channel, STORM)), nobody()))).toMatchObject({

@@ -96,7 +96,7 @@ describe('payload', () => {
     expect(payload(inspectionAlert({ notice })).data).toMatchObject({ notice });
   });
 
-  test('a refused one comes again with what tells the item apart, and says so', () => {
+  test('a refused one comes again with the fields that identify the item, and says so', () => {
     const item = { note: 'n'.repeat(5000) };
     for (const format of ['plain', 'minimal'] as const) {
       const { data } = payload(inspectionAlert({ item }), format);
@@ -492,7 +492,7 @@ describe('addresses', () => {
     expect(problems.join('\n')).not.toMatch(/s3cr3t|c2VjcmV0/);
   });
 
-  test('labels tell addresses of one host apart', () => {
+  test('labels differ for addresses of one host', () => {
     const label = webhook.labelOf('https://hooks.example/services/s3cr3t');
     expect(label).toMatch(/^hooks\.example\/…[0-9a-f]{4}$/);
     expect(webhook.labelOf('https://hooks.example/services/other')).not.toBe(label);

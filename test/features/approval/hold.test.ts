@@ -1,4 +1,4 @@
-/** The gate from the first alert for a new destination to its approval, against a real Redis. */
+/** Approval from the first alert for a new destination to its approval, against a real Redis. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, Destination, Parcel } from '../../../src/alert.ts';
 import { openApproval } from '../../../src/app/approval.ts';
@@ -81,7 +81,7 @@ const many = (count: number): number[] => Array.from({ length: count }, (_, n) =
 const items = (numbers: readonly number[]): string[] => numbers.map((n) => `item-${n}`);
 
 describe('what is for a destination that is not approved', () => {
-  test('is kept whole, waits in the books, and goes to the fallback with a word of it', async () => {
+  test('is kept whole, waits in the ledger, and goes to the fallback with an announcement', async () => {
     const { store, approvalHold, diverted, stateAt, sentTo } = open();
     await approvalHold.hold([parcel(NEW, 1, 2)]);
     expect(await store.held.list()).toEqual([
@@ -147,7 +147,7 @@ describe('what is for a destination that is not approved', () => {
     expect(diverted).toEqual([]);
   });
 
-  test('is not taken for lost, and is not queued by whoever looks for that', async () => {
+  test('is not taken for lost, and the search for lost deliveries does not queue it', async () => {
     const { store, approvalHold, time, queued, stateAt } = open();
     await approvalHold.hold([parcel(NEW, 1)]);
     await store.ledger.recordWaiting([parcel(NEW, 2)]);
@@ -216,7 +216,7 @@ describe('an approval', () => {
     expect(sentTo(NEW)).toHaveLength(30);
   });
 
-  test('taken back holds what comes from then on, and tells of it anew', async () => {
+  test('taken back holds what comes from then on, and is announced anew', async () => {
     const { store, approvalHold, queued, diverted, time } = open();
     await approvalHold.hold([parcel(NEW, 1)]);
     await store.held.approve([NEW]);
@@ -242,7 +242,7 @@ describe('an approval', () => {
   });
 });
 
-describe('a config that opens the gate', () => {
+describe('a config that approves destinations', () => {
   test.each<[string, Options]>([
     ['by taking it away', { gate: false }],
     ['by allowing the destination', { allow: ['slack:C*'] }],

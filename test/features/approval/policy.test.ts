@@ -50,7 +50,7 @@ const settings: RouteSettings = {
   labelOf: (_kind, address) => address,
 };
 
-describe('the gate', () => {
+describe('approval', () => {
   test('is open for everything where it is off', () => {
     expect(createApprovalPolicy({ gate: false, allow: [], trusted: NONE })(NONE)(SLACK)).toBe(true);
   });

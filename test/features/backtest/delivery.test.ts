@@ -145,7 +145,7 @@ describe('a forecast', () => {
     const prove = async (setting: Setting, some: readonly Step[]): Promise<void> => {
       const arrivals = arrivalsOf(some);
       const sent = await deliveredOf(arrivals, setting);
-      // A message in the place of another tells what that told as well.
+      // A message in the place of another shows what that one showed as well.
       const told = sent.map(({ at, to, items, amends }) => ({ at, to, items: amends ? 'more' : items.toSorted() }));
       const messages = await forecastOf(arrivals, setting);
       expect(
@@ -167,7 +167,7 @@ describe('a forecast', () => {
       [1000, 1, false],
       [60_500, 58, true],
     ]);
-    // Alerts of one date are told by their ids.
+    // Alerts of one date differ by their ids.
     expect(messages[2]?.ready.toSorted()).toEqual(range(2, 59).map((second) => T0 + second * 1000));
   });
 
@@ -177,7 +177,7 @@ describe('a forecast', () => {
     expect(messages.map(({ alerts, isDigest }) => [alerts.length, isDigest])).toEqual([[6, false]]);
   });
 
-  test('a transaction is told anew when its message is too old, and where messages cannot be found again', async () => {
+  test('a transaction gets a new message when its old one is too old, and where messages cannot be found again', async () => {
     const twice = (to: Destination): Arrival[] =>
       arrivalsOf([0, 5000].map((waitMs) => ({ waitMs, count: 1, to, transaction: 1 })));
     const amends = async (to: Destination, incidentWindowMs: number) =>
@@ -187,7 +187,7 @@ describe('a forecast', () => {
     expect(await amends(destinationOf('slack', 'https://hooks.example.com/x'), 5001)).toEqual([false, false]);
   });
 
-  test('leaves out what another alert has told by the time it is due', async () => {
+  test('leaves out what another alert covers by the time it is due', async () => {
     const [first, ...others] = arrivalsOf(range(1, 3).map(() => ({ waitMs: 1000, count: 1 })));
     const waiting = others.map((arrival): Arrival => ({ ...arrival, unlessTold: true }));
     const uncovered = ({ alerts }: Parcel, at: number) => (at < T0 + 3000 ? alerts : []);

@@ -21,7 +21,7 @@ describe('the load of a destination', () => {
     expect(loadOf(singles([T0, T0 + 1000])).worstBacklog).toMatchObject({ waitMs: 0, messages: 0 });
   });
 
-  test('the alert that waits longest is told with the messages before it', () => {
+  test('the alert that waits longest is reported with the messages before it', () => {
     const digest: LoadMessage = {
       at: T0 + 9000,
       ready: [T0 + 1000, ...Array.from({ length: 9 }, (_, n) => T0 + 2000 + n)],
@@ -33,7 +33,7 @@ describe('the load of a destination', () => {
     expect(load.worstBacklog).toEqual({ at: T0 + 1000, waitMs: 8000, messages: 2 });
   });
 
-  test('a message that takes the place of another calls nobody, but tells its alerts', () => {
+  test('a message that takes the place of another calls nobody, but its alerts count', () => {
     const grown: LoadMessage = { at: T0 + 5000, ready: [T0 + 1000], isDigest: false, amends: true };
     expect(loadOf([...singles([T0]), grown])).toMatchObject({
       alerts: 2,

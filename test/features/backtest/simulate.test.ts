@@ -97,7 +97,7 @@ test('an alert that a mute hides from two destinations is one', async () => {
   expect(mutes).toEqual([{ reason: 'upgrade', alerts: 1 }]);
 });
 
-test('a notification is not sent where an inspection tells the same, whichever of the two polls comes first', async () => {
+test('a notification is not sent where an inspection covers it, whichever of the two polls comes first', async () => {
   const notification = notificationAlert(`Critical: ${hashOf(1)}`);
   for (const after of [0, 1000, -1000]) {
     const { sent, correlated } = await simulate(

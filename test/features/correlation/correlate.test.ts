@@ -1,4 +1,4 @@
-/** Stored notifications beside inspections, with real books. */
+/** Stored notifications beside inspections, with a real ledger. */
 import { describe, expect, test } from 'vitest';
 import type { Alert, Destination } from '../../../src/alert.ts';
 import { createCorrelation } from '../../../src/features/correlation/correlate.ts';
@@ -33,7 +33,7 @@ const setUp = (isOn = true) => {
 const naming = (...ns: number[]) => notificationAlert(`Critical: ${ns.map((n) => hashOf(n).toUpperCase()).join(', ')}`);
 
 describe('a notification that names a transaction', () => {
-  test('ends in the books where an inspection is delivered or on its way, and is sent elsewhere', async () => {
+  test('ends in the ledger where an inspection is delivered or on its way, and is sent elsewhere', async () => {
     const { ledger, expectAt, rest } = setUp();
     const inspection = makeAlert(1);
     const notification = naming(1);
@@ -67,7 +67,7 @@ describe('a notification that names a transaction', () => {
     expect(await ledger.waitingByDestination()).toEqual({ [MAIL.id]: 2 });
   });
 
-  test('is told with what was delivered, and not with what died', async () => {
+  test('is covered by what was delivered, and not by what is dead', async () => {
     const { expectAt, end, rest } = setUp();
     await expectAt(makeAlert(1), ...BOTH);
     await end(makeAlert(1), SLACK, 'delivered');
@@ -75,7 +75,7 @@ describe('a notification that names a transaction', () => {
     expect(await rest(naming(1))).toEqual(['email']);
   });
 
-  test('is sent unless every one of several is told', async () => {
+  test('is sent unless every one of several transactions is covered', async () => {
     const { expectAt, rest } = setUp();
     await expectAt(makeAlert(1), ...BOTH);
     expect(await rest(naming(1, 2))).toEqual(['slack', 'email']);
@@ -100,7 +100,7 @@ describe('a notification that names a transaction', () => {
     ['a sample', { type: 'test.sample' }],
     ['a follow-up', { type: 'inspection.downgraded', followUp: { of: 'x', was: 'critical' } }],
     ['another notification', { source: 'notifications', type: 'notification.created' }],
-  ])('is not told with %s', async (_, changes) => {
+  ])('is not covered by %s', async (_, changes) => {
     const { expectAt, rest } = setUp();
     await expectAt(makeAlert(1, changes), ...BOTH);
     expect(await rest(naming(1))).toEqual(['slack', 'email']);

@@ -31,7 +31,7 @@ describe('the trigger', () => {
     expect(trigger(groups, fired('adminCall'))).toEqual({ groups: 4 });
   });
 
-  test('is told from one that is not listed, and from one that is not known', () => {
+  test('differs from one that is not listed, and from one that is not known', () => {
     expect(trigger([], fired('flashLoan'))).toEqual({ groups: 0 });
     expect(trigger([[]], fired('flashLoan'))).toEqual({ groups: 0 });
     expect(of(fired('flashLoan'), { triggers: { suspecious: [['flashLoan']] } }).trigger).toEqual({ groups: 0 });

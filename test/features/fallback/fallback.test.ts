@@ -108,7 +108,7 @@ const setUp = ({
 const expectAt = ({ ledger }: Store, alert: Alert, ...destinations: Destination[]) =>
   ledger.recordWaiting(destinations.map((destination) => ({ destination, alerts: [alert] })));
 
-/** Every look that is due, and one that proves that those before it are done. */
+/** Every check that is due, and one that proves that those before it are done. */
 const looked = async ({ fallback, store, sentTo }: ReturnType<typeof setUp>): Promise<void> => {
   const stop = fallback.start();
   const proof = makeAlert(999);
@@ -149,7 +149,7 @@ describe('after the deadline', () => {
     expect(itemsAt(world, ONCALL)).toEqual([]);
   });
 
-  test('a look that was cut short goes on where it was, and queues nothing twice', async () => {
+  test('a check that was cut short goes on where it was, and queues nothing twice', async () => {
     const world = setUp();
     const [one, two] = [makeAlert(1), makeAlert(2)];
     for (const alert of [one, two]) await expectAt(world.store, alert, SLACK);
@@ -285,7 +285,7 @@ describe('announcements', () => {
   const texts = (world: ReturnType<typeof setUp>, destination: Destination): string[] =>
     world.sentTo(destination).map(({ item }) => String(item.message).split('\n')[0] ?? '');
 
-  test('of two daemons one tells, and the recovery goes to the same readers', async () => {
+  test('of two daemons one announces it, and the recovery goes to the same readers', async () => {
     const place = openTestRedis();
     const [one, two] = [setUp({ place }), setUp({ place, channels: '', routed: [SLACK, EMAIL] })];
     await Promise.all([
@@ -305,7 +305,7 @@ describe('announcements', () => {
     expect(await one.jobs()).toBe(3);
   });
 
-  test('without a fallback the other people of the protocol are told, but none by the same sender', async () => {
+  test('without a fallback the other people of the protocol hear of it, but none by the same sender', async () => {
     const world = setUp({ channels: '', routed: [SLACK, OTHER_SLACK, EMAIL] });
     await expectAt(world.store, makeAlert(1), SLACK, OTHER_SLACK);
     const token = {
@@ -320,14 +320,14 @@ describe('announcements', () => {
     expect(String(world.sentTo(EMAIL)[0]?.item.message)).toContain('2 alerts are waiting for it.');
   });
 
-  test('a destination that is known to be broken is not told of another', async () => {
+  test('a destination that is known to be broken gets no announcement of another', async () => {
     const world = setUp({ channels: '', routed: [SLACK, EMAIL] });
     await world.news.onBroken({ ...broken, destination: EMAIL, alerts: [makeAlert(1)] });
     await world.news.onBroken({ ...broken, alerts: [makeAlert(1)] });
     expect(world.queued.map(({ destination }) => destination.id)).toEqual([SLACK.id]);
   });
 
-  test('one that comes and goes is told a few times and then only logged', async () => {
+  test('one that comes and goes is announced a few times and then only logged', async () => {
     const world = setUp();
     for (let times = 0; times < 6; times += 1) {
       await world.news.onBroken({ ...broken, alerts: [makeAlert(1)] });
@@ -338,7 +338,7 @@ describe('announcements', () => {
     expect(String(world.sentTo(ONCALL).at(-2)?.item.message)).toContain('It comes and goes');
   });
 
-  test('a chat that has moved is told once, to the fallback, or where there is none to the chat', async () => {
+  test('a chat that has moved is announced once, to the fallback, or where there is none to the chat', async () => {
     const chat = destinationOf('slack', 'C0000009');
     const world = setUp();
     await world.news.onMoved(chat, 'C0000010');

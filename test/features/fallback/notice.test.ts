@@ -70,7 +70,7 @@ describe('the fallback says', () => {
     expect(late(many)).toContain('; and 5 more.');
   });
 
-  test('who did not take what is dead, and that nobody is told of what leads nowhere', () => {
+  test('who did not take what is dead, and that nobody gets an alert without a destination', () => {
     expect(deadNotice(destinationOf('slack', 'C1'), 'Slack answered channel_not_found')).toBe(
       'Fallback: slack C1 did not take this: Slack answered channel_not_found.',
     );

@@ -1,4 +1,4 @@
-/** Mutes from the first hidden alert to the message that tells of it, against a real Redis. */
+/** Mutes from the first hidden alert to the message that reports it, against a real Redis. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, Destination, Mute, Parcel } from '../../../src/alert.ts';
 import { createAnnounce } from '../../../src/features/announcements/announce.ts';
@@ -126,7 +126,7 @@ const nightly = (changes: Partial<MuteWindow> = {}): MuteWindow => ({
 });
 
 describe('a mute', () => {
-  test('keeps deliveries from being sent, and the books say by what and why', async () => {
+  test('keeps deliveries from being sent, and the ledger says by what and why', async () => {
     const { mutes, pass, ledger, stateAt, counted } = open({});
     await mutes.add(mute({ destinations: [SLACK.id] }));
     const alert = makeAlert(1);
@@ -181,7 +181,7 @@ describe('a mute', () => {
     expect(await pass(makeAlert(2), [SLACK, MAIL])).toEqual([SLACK, MAIL]);
   });
 
-  test('that is closed between the look and the note hides nothing: the alert goes on', async () => {
+  test('that is closed between the check and the note hides nothing: the alert goes on', async () => {
     const { mutes, activeMutes, approval, time } = open({});
     await mutes.add(mute());
     await mutes.add(mute({ id: 'mute-2', detectors: ['flashLoan', 'drastic*'], until: iso(T0 + 3 * HOUR) }));
@@ -284,7 +284,7 @@ describe('when a mute ends', () => {
     for (let n = 1; n < 40; n += 1) expect(texts.filter((text) => text.includes(hashOf(n)))).toHaveLength(1);
   });
 
-  test('a daemon that comes late, when another has told all, tells no half of it', async () => {
+  test('a daemon that comes late, when another has reported all, reports no half of it', async () => {
     const fallback = [MAIL];
     const first = open({ fallback });
     const second = open({ fallback }, first);
@@ -329,7 +329,7 @@ describe('when a mute ends', () => {
     ]);
   });
 
-  test('what was noted without destinations, by a version before, everybody is told', async () => {
+  test('what an earlier version noted without destinations is reported to everybody', async () => {
     const { mutes, pass, time, sweep, said, redis, prefix } = open({});
     await mutes.add(mute());
     const item = {
@@ -362,7 +362,7 @@ describe('when a mute ends', () => {
     expect(queued).toEqual([]);
   });
 
-  test('by hand, it is told at once, and says so', async () => {
+  test('by hand, it is reported at once, and says so', async () => {
     const { mutes, pass, time, sweep, said } = open({});
     await mutes.add(mute());
     await pass(makeAlert(1), [SLACK]);
@@ -403,7 +403,7 @@ describe('when a mute ends', () => {
     expect(JSON.stringify(lines)).toContain(hashOf(1));
   });
 
-  test('that hid things from programs alone, the fallback is told', async () => {
+  test('that hid things from programs alone is reported to the fallback', async () => {
     const { mutes, pass, time, sweep, said } = open({ fallback: [MAIL] });
     await mutes.add(mute());
     await pass(makeAlert(1), [HOOK]);
@@ -412,7 +412,7 @@ describe('when a mute ends', () => {
     expect(said().map(([to]) => to)).toEqual(['a@example.com']);
   });
 
-  test('what was hidden from programs, and is listed to no person, the fallback is told', async () => {
+  test('what was hidden from programs, and is listed to no person, is reported to the fallback', async () => {
     const { mutes, pass, time, sweep, said, lines } = open({ fallback: [MAIL] });
     await mutes.add(mute({ protocols: ['*'] }));
     await pass(makeAlert(1), [HOOK, SLACK]);
@@ -426,7 +426,7 @@ describe('when a mute ends', () => {
     expect(lines).toMatchObject([{ to: ['C1'] }, { to: ['a@example.com'], hid: 1 }]);
   });
 
-  test('it is told once, by however many daemons, at once or one after the other', async () => {
+  test('it is reported once, by however many daemons, at once or one after the other', async () => {
     const first = open({});
     await first.mutes.add(mute());
     await first.pass(makeAlert(1), [SLACK]);
@@ -439,7 +439,7 @@ describe('when a mute ends', () => {
     expect(jobs).toBe(1);
   });
 
-  test('a crash before, between or after loses nothing and tells it once', async () => {
+  test('a crash before, between or after loses nothing and reports it once', async () => {
     const { mutes, ledger, pass, time, sweep, hooks, queued } = open({});
     await mutes.add(mute());
     await pass(makeAlert(1), [SLACK]);
@@ -448,7 +448,7 @@ describe('when a mute ends', () => {
       throw new Error('Redis is away');
     };
     await expect(sweep()).rejects.toThrow('Redis is away');
-    // Closed, though not told: what comes now is sent.
+    // Closed, though not reported: what comes now is sent.
     expect(await pass(makeAlert(2), [SLACK])).toEqual([SLACK]);
     hooks.enqueue = async () => {};
     const told = mutes.reported;
@@ -488,7 +488,7 @@ describe('when a mute ends', () => {
 });
 
 describe('a window', () => {
-  test('mutes while it is open, and its end is told like any other', async () => {
+  test('mutes while it is open, and its end is reported like any other', async () => {
     const { mutes, pass, time, sweep, said } = open({ windows: [nightly()] });
     expect(await pass(makeAlert(1), [SLACK])).toEqual([]);
     expect(await mutes.list()).toMatchObject([{ id: expect.stringMatching(/^window-/), hid: 1 }]);
@@ -510,7 +510,7 @@ describe('a window', () => {
     expect(await pass(makeAlert(2), [SLACK])).toEqual([]);
   });
 
-  test('that left the config ends, and what it hid is told', async () => {
+  test('that left the config ends, and what it hid is reported', async () => {
     const before = open({ windows: [nightly()] });
     await before.pass(makeAlert(1), [SLACK]);
     const { mutes, pass, sweep, said } = open({}, before);

@@ -1,4 +1,4 @@
-/** Whom to tell that a destination is broken, in which words, and that all daemons know it once. */
+/** Who hears that a destination is broken, in which words, and only once from all daemons. */
 import { describe, expect, test } from 'vitest';
 import {
   type AudienceInput,
@@ -19,7 +19,7 @@ const ONCALL = destinationOf('email', 'oncall@example.com');
 const CHAT = destinationOf('telegram', '-100');
 const HOOK = destinationOf('webhook', 'https://hooks.example.com/x');
 
-describe('told are', () => {
+describe('announced are', () => {
   const audience = (changes: Partial<AudienceInput> = {}) =>
     audienceOf({
       destination: SLACK,
@@ -78,7 +78,7 @@ describe('the words', () => {
     expect(brokenText({ ...input, reason: 'retry' })).toMatch(/sent by themselves when it does/);
   });
 
-  test('say at the last of many breaks that the rest is not told', () => {
+  test('say at the last of many outages that the rest is not announced', () => {
     expect(brokenText({ ...input, outagesThisHour: 2 })).not.toContain('comes and goes');
     expect(brokenText({ ...input, outagesThisHour: 3 })).toContain('It comes and goes');
   });

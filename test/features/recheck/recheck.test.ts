@@ -37,7 +37,7 @@ const setUp = async (changes: Partial<RecheckDependencies> = {}, quirks: Partial
   const outcomes: Outcome[] = [];
   const failures: string[] = [];
 
-  const book = (itemId: string, assessment: string, destinations = ['slack-1']): void => {
+  const record = (itemId: string, assessment: string, destinations = ['slack-1']): void => {
     ledger.set(itemId, { alertId: alertId('main', 'inspections', itemId), assessment, destinations });
   };
   const recheck = createRecheck({
@@ -47,7 +47,7 @@ const setUp = async (changes: Partial<RecheckDependencies> = {}, quirks: Partial
     firstAlertOf: async (_service, itemId) => ledger.get(itemId),
     forward: async (_service, _protocol, { itemId, assessment = '' }) => {
       forwarded.push(itemId);
-      book(itemId, assessment);
+      record(itemId, assessment);
       return 'forwarded';
     },
     followUp: async (alert) => {
@@ -59,14 +59,14 @@ const setUp = async (changes: Partial<RecheckDependencies> = {}, quirks: Partial
     ...changes,
   });
 
-  /** As a poll reads it: noted, and in the books where it is critical. */
+  /** As a poll reads it: noted, and in the ledger where it is critical. */
   const insert = async (seed: InspectionSeed): Promise<string> => {
     const { _id: id } = service.insertInspection({ protocol: 'Vault', ...seed });
     const { items } = await client.listInspections({ protocol: 'Vault', id: [id] }, new AbortController().signal);
     const [inspection] = items;
     if (!inspection) throw new Error('the sandbox lists what it was given');
     await note(fromInspection(inspection));
-    if (seed.assessment === 'critical') book(id, 'critical');
+    if (seed.assessment === 'critical') record(id, 'critical');
     return id;
   };
   const note = (item: Item) => {
@@ -79,12 +79,12 @@ const setUp = async (changes: Partial<RecheckDependencies> = {}, quirks: Partial
     await recheck('main', new AbortController().signal);
     return outcomes.splice(0);
   };
-  return { service, store, insert, note, book, at, forwarded, followUps, failures };
+  return { service, store, insert, note, record, at, forwarded, followUps, failures };
 };
 
 const summaryOf = (followUps: readonly Alert[]) => followUps.map(({ type, followUp }) => ({ type, ...followUp }));
 
-describe('a second look', () => {
+describe('a recheck', () => {
   test('comes after each of the offsets, and then no more', async () => {
     const { insert, at, store } = await setUp();
     await insert({ assessment: 'suspecious' });
@@ -111,7 +111,7 @@ describe('a second look', () => {
     expect(followUps).toEqual([]);
   });
 
-  test('tells once what is no longer critical, and tells when it is again', async () => {
+  test('reports once what is no longer critical, and reports when it is again', async () => {
     const { service, insert, at, followUps } = await setUp();
     const id = await insert({ assessment: 'critical' });
     const of = alertId('main', 'inspections', id);
@@ -128,7 +128,7 @@ describe('a second look', () => {
     expect(followUps[0]).toMatchObject({ itemId: id, protocol: 'Vault', item: { _id: id, assessment: 'suspecious' } });
   });
 
-  test('calls an inspection gone only when it is missing twice, and tells what it was', async () => {
+  test('calls an inspection gone only when it is missing twice, and says what it was', async () => {
     const { service, insert, at, followUps, store } = await setUp();
     const [id, quiet] = [await insert({ assessment: 'critical' }), await insert({ assessment: 'suspecious' })];
     const txHash = service.inspections().find(({ _id }) => _id === id)?.txHash;
@@ -162,16 +162,16 @@ describe('a second look', () => {
     expect(followUps).toEqual([]);
   });
 
-  test('nobody is told the end of what nobody was told', async () => {
-    const { service, insert, book, at, followUps } = await setUp();
+  test('nobody hears the end of what nobody was alerted to', async () => {
+    const { service, insert, record, at, followUps } = await setUp();
     const id = await insert({ assessment: 'critical' });
-    book(id, 'critical', []);
+    record(id, 'critical', []);
     service.changeInspection(id, { assessment: 'ok' });
     expect(await at(2)).toEqual(['same']);
     expect(followUps).toEqual([]);
   });
 
-  test('what cannot be asked is asked again, and given up an hour after its last look', async () => {
+  test('what cannot be asked is asked again, and given up an hour after its last recheck', async () => {
     const { service, insert, at, failures, store } = await setUp();
     await insert({ assessment: 'critical' });
     const clear = service.addFault({ fault: { kind: 'status', status: 500 }, times: Number.POSITIVE_INFINITY });
@@ -187,7 +187,7 @@ describe('a second look', () => {
     expect(await store.count('main')).toBe(0);
   });
 
-  test('a crash between telling and noting tells the same under the same identity', async () => {
+  test('after a crash between sending and noting the same is sent under the same identity', async () => {
     const crash = { due: true };
     const alerts: Alert[] = [];
     const followUp = async (alert: Alert): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Sending again by hand: nothing is lost between books, queue and dead letters, and the counts stay true. */
+/** Sending again by hand: nothing is lost between ledger, queue and dead letters, and the counts stay true. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Alert, Destination, Parcel } from '../../../src/alert.ts';
@@ -110,7 +110,7 @@ describe('a retry of dead deliveries', () => {
     expect(await dead.count()).toBe(0);
   });
 
-  test('works after the books have forgotten the alert', async () => {
+  test('works after the ledger has forgotten the alert', async () => {
     const { ledger, queued, resend, bury } = setUp();
     await bury(makeAlert(1));
     expect(await resend([parcel(1)], 'retried', 'n')).toMatchObject({ sent: 1 });
@@ -170,7 +170,7 @@ describe('a replay', () => {
 });
 
 describe('dead letters', () => {
-  test('a dropped delivery stays dead, and the books say who gave it up; what is on its way cannot be dropped', async () => {
+  test('a dropped delivery stays dead, and the ledger says who gave it up; what is on its way cannot be dropped', async () => {
     const { ledger, corrections, die, stateOf } = setUp();
     await ledger.recordWaiting([parcel(1, 2)]);
     await die(makeAlert(1));
@@ -204,7 +204,7 @@ describe('dead letters', () => {
   });
 });
 
-type Books = ReturnType<typeof setUp>;
+type Reconciler = ReturnType<typeof setUp>;
 interface Step {
   verb: 'expect' | 'delivered' | 'dead' | 'waiting' | 'retried' | 'replayed' | 'dropped';
   alert: Alert;
@@ -212,7 +212,7 @@ interface Step {
 }
 
 /** A delivery is booked only where it was expected. */
-const play = async ({ ledger, corrections, resend, end, stateOf }: Books, { verb, alert, destination }: Step) => {
+const play = async ({ ledger, corrections, resend, end, stateOf }: Reconciler, { verb, alert, destination }: Step) => {
   const one = { destination, alerts: [alert] };
   switch (verb) {
     case 'expect':
@@ -227,14 +227,14 @@ const play = async ({ ledger, corrections, resend, end, stateOf }: Books, { verb
   }
 };
 
-const countWaiting = async ({ ledger }: Books, alerts: readonly Alert[]) => {
+const countWaiting = async ({ ledger }: Reconciler, alerts: readonly Alert[]) => {
   const records = await Promise.all(alerts.map(({ id }) => ledger.read(id)));
   const waiting = records.flatMap((record) => record?.deliveries ?? []).filter(({ state }) => state === 'waiting');
   const byId = Object.groupBy(waiting, ({ destination }) => destination.id);
   return Object.fromEntries(Object.entries(byId).map(([id, deliveries = []]) => [id, deliveries.length]));
 };
 
-test('whatever happens in whatever order, the counts of what is on its way are those of the books', async () => {
+test('whatever happens in whatever order, the counts of what is on its way are those of the ledger', async () => {
   const alerts = [1, 2].map((n) => makeAlert(n));
   const destinations = [SLACK, EMAIL];
   const step: fc.Arbitrary<Step> = fc.record({
@@ -246,12 +246,12 @@ test('whatever happens in whatever order, the counts of what is on its way are t
   let runs = 0;
   const prove = async (steps: readonly Step[]): Promise<void> => {
     runs += 1;
-    const books = setUp({ redis, prefix: `${prefix}:${runs}` });
-    for (const each of steps) await play(books, each);
-    expect(await books.ledger.waitingByDestination()).toEqual(await countWaiting(books, alerts));
-    for (const alert of alerts) for (const one of destinations) await books.end(alert, 'delivered', one);
-    expect(await books.ledger.waitingByDestination()).toEqual({});
-    for (const alert of alerts) expect(await books.ledger.oldestOpen(alert)).toBeUndefined();
+    const replayer = setUp({ redis, prefix: `${prefix}:${runs}` });
+    for (const each of steps) await play(replayer, each);
+    expect(await replayer.ledger.waitingByDestination()).toEqual(await countWaiting(replayer, alerts));
+    for (const alert of alerts) for (const one of destinations) await replayer.end(alert, 'delivered', one);
+    expect(await replayer.ledger.waitingByDestination()).toEqual({});
+    for (const alert of alerts) expect(await replayer.ledger.oldestOpen(alert)).toBeUndefined();
   };
   await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 25 }), prove), { numRuns: 60 });
 });

@@ -10,7 +10,7 @@ const AT = '2026-11-20T12:00:00.000Z';
 const setUp = () => {
   const { redis, prefix } = openTestRedis();
   const operatorLog = createOperatorLog(redis, prefix, () => T0);
-  /** Gives what one daemon logs each time it looks. */
+  /** Gives what one daemon logs each time it reads. */
   const startDaemon = () => {
     const lines: object[] = [];
     const log = { info: (line: object, msg: string) => void lines.push({ ...line, msg }) };

@@ -105,7 +105,7 @@ describe('an item is found', () => {
     ).toEqual({ C1: 'approval', C2: 'turn', C3: undefined });
   });
 
-  test('by its dead letter, after the books have forgotten it', async () => {
+  test('by its dead letter, after the ledger has forgotten it', async () => {
     const { bury, trace } = setUp();
     const alert = makeAlert(1);
     await bury(alert);

@@ -4,7 +4,7 @@ import { SETTINGS } from './draw.ts';
 
 /** Dates in epoch milliseconds by the service's clock. */
 interface Written {
-  /** Of an inspection its id; of a notification everything that tells it from others, but not from its equals. */
+  /** Of an inspection its id; of a notification everything that distinguishes it from others, but not from its equals. */
   key: string;
   protocol: string;
   earliest: number;
@@ -65,7 +65,7 @@ export const createExpected = (startOf: StartOf, inSeconds: boolean) => {
     return isNew && item.earliest >= item.at - SETTINGS.lookback && item.earliest > begun.start - SETTINGS.lookback;
   };
 
-  /** Dated so long before the start that no reader may tell of it. */
+  /** Dated so long before the start that no reader may forward it. */
   const isHistory = (source: 'inspections' | 'notifications', item: Written): boolean => {
     const begun = startOf(source, item.protocol);
     return begun !== undefined && item.latest < begun.start - SETTINGS.lookback - 2000;
@@ -80,7 +80,7 @@ export const createExpected = (startOf: StartOf, inSeconds: boolean) => {
       const key = notificationKey(protocol, createdAt, message, inSeconds);
       notifications.push(written(key, protocol, [createdAt, updatedAt], at));
     },
-    /** How many notifications there are that nothing tells apart. */
+    /** How many notifications there are that nothing distinguishes. */
     equals: (key: string): number => notifications.filter((item) => item.key === key).length,
     removed: (id: string): void => {
       const item = inspections.get(id);

@@ -18,9 +18,9 @@ const STEPS = 8;
 
 export interface Outcome {
   problems: string[];
-  /** What there was to get wrong, so that a test that tells nothing shows. */
+  /** What there was to get wrong, so that a test that proves nothing shows. */
   counts: { inspections: number; notifications: number; crashes: number; failures: number; requests: number };
-  /** What the seed drew, to look at. */
+  /** What the seed drew, for people to read. */
   setup: object;
 }
 

@@ -43,7 +43,7 @@ export const createWrites = ({ random, time, quirks, protocols, service, expecte
     }
   };
 
-  /** Equal ones are told apart where one answer holds them all: a page does, and bounds that are listened to. */
+  /** Equal ones are distinguished where one answer holds them all: a page does, and bounds that are listened to. */
   const mostEquals = (quirks.ignoredBounds ?? 'none') === 'none' ? 3 : 1;
 
   const notifications = (): void => {

@@ -206,7 +206,7 @@ test('a rate lets a burst through, then answers 429 with the wait', async () => 
   expect(receiver.attempts().filter(({ outcome }) => outcome === 'limited')).toHaveLength(3);
 });
 
-test('listeners are told of what is accepted', async () => {
+test('listeners hear of every message that is accepted', async () => {
   const { receiver, post } = await start();
   const told: string[] = [];
   const end = receiver.onReceived(({ destination }) => told.push(destination));

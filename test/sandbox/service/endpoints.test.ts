@@ -45,7 +45,7 @@ describe('protocols', () => {
     ]);
   });
 
-  test('hide their assets only when told true, and come in pages', async () => {
+  test('hide their assets only when asked with true, and come in pages', async () => {
     const { client } = await startService();
     const shown = JSON.stringify(await client.json('/protocols?hideAssets=false&pageSize=1&pageNumber=1'));
     expect(shown).toContain('"assets"');
@@ -245,7 +245,7 @@ describe('keys', () => {
   });
 });
 
-test('the log tells what was asked, with which key, and what was answered', async () => {
+test('the log has what was asked, with which key, and what was answered', async () => {
   const { client, service } = await startService({ requestLimit: 4 });
   await client.get(`/${POOL}/inspections?id=a&id=b%2Cc&status=critical`);
   await client.get('/Nobody/inspections');
@@ -266,7 +266,7 @@ test('the log tells what was asked, with which key, and what was answered', asyn
   expect(service.requests()).toEqual([]);
 });
 
-test('items can be changed, removed and listed, and tell of themselves', async () => {
+test('items can be changed, removed and listed, and listeners hear of each', async () => {
   const { client, service } = await startService();
   const told: string[] = [];
   const end = service.onProduced(({ source, item }) => told.push(`${source} ${item.protocol}`));

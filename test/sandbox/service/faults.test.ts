@@ -116,7 +116,7 @@ describe('connections', () => {
 describe('rules', () => {
   const fault = { kind: 'status', status: 500 } as const;
 
-  test('strike so often, after so many, and are then gone', async () => {
+  test('hit so many requests, after so many others, and are then gone', async () => {
     const { client, service } = await startService();
     service.addFault({ fault, after: 1, times: 2 });
     const seen: number[] = [];
@@ -125,7 +125,7 @@ describe('rules', () => {
     expect(service.pendingFaults()).toBe(0);
   });
 
-  test('strike one endpoint, one protocol or one key', async () => {
+  test('hit one endpoint, one protocol or one key', async () => {
     const { client, service } = await startService({
       apiKeys: [{ apiKey: API_KEY, protocols: [{ name: 'Lending Pool' }, { name: 'Vault' }] }, { apiKey: 'other' }],
     });
@@ -150,7 +150,7 @@ describe('rules', () => {
     expect(await statuses()).toEqual([200, 200, 200, 200, 200, 200]);
   });
 
-  test('strike by chance, the same for the same seed', async () => {
+  test('hit by chance, the same for the same seed', async () => {
     const run = async (seed: number): Promise<number[]> => {
       const { client, service } = await startService({ seed });
       service.addFault({ fault, times: Number.POSITIVE_INFINITY, probability: 0.5 });

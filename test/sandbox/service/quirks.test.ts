@@ -1,4 +1,4 @@
-/** Where the interface is silent, the service can be told what to do. */
+/** Where the interface is silent, the service can be set up either way. */
 import { describe, expect, test } from 'vitest';
 import type { Quirks } from '../../../src/sandbox/service/quirks.ts';
 import { API_KEY, type Client, type Page, type Rig, startService } from '../client.ts';
@@ -124,7 +124,7 @@ test('the default order can be turned round', async () => {
 });
 
 describe('dates', () => {
-  test('filters and order may look at different dates', async () => {
+  test('filters and order may use different dates', async () => {
     const { client, service } = await startWith({}, 0);
     service.insertInspection({ _id: 'a', createdAt: 1000, updatedAt: 9000, txTimestamp: 500 });
     service.insertInspection({ _id: 'b', createdAt: 2000, updatedAt: 8000, txTimestamp: 100 });

@@ -73,7 +73,7 @@ describe('chat.postMessage', () => {
     expect(second.ts).not.toBe(answer.ts);
   });
 
-  test('what would notify somebody is told', async () => {
+  test('mentions that would notify somebody are listed', async () => {
     const { receiver, call } = await start();
     const text = 'escaped &lt;!here&gt; <!channel> <@U024BE7LH>';
     await call('chat.postMessage', { channel: CHANNEL, text, blocks: [section('<!subteam^S123|team> <!date^1^x|y>')] });
@@ -291,7 +291,7 @@ describe('the token', () => {
     expect(await call('chat.postMessage', { channel: CHANNEL, text: 'x' })).toMatchObject({ ok: true });
   });
 
-  test('without a scope it is told which one, and every answer names those it has', async () => {
+  test('a token without a scope hears which one is missing, and every answer names those it has', async () => {
     const { client, call, receiver } = await start();
     expect((await client().auth.test()).response_metadata).toMatchObject({ scopes: ['chat:write', 'files:write'] });
     const restore = receiver.limitScopes(['chat:write']);

@@ -1,4 +1,4 @@
-/** Both ends of the sandbox as books: what had to arrive where, and what did. */
+/** Compares both ends of the sandbox: what had to arrive where, and what did. */
 import { findTxHashes, type ProducedEvent, type ReceivedEvent } from '../../src/sandbox/events.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { wordsOf } from '../support/words.ts';
@@ -13,7 +13,7 @@ export interface Balance {
   unexpected: string[];
 }
 
-export interface Books {
+export interface Reconciler {
   balance(): Balance;
   /** What arrived of an item (a transaction hash, or a notification's message), as `KIND DESTINATION`. */
   arrivalsOf(item: string): string[];
@@ -40,7 +40,7 @@ const readable = ({ kind, text }: ReceivedEvent): string => {
   return data?.notification?.message ?? text;
 };
 
-export const createReconciler = (sandbox: Sandbox): Books => {
+export const createReconciler = (sandbox: Sandbox): Reconciler => {
   const expected = new Set<string>();
   const arrived = new Map<string, number>();
   /** Each with its words: the message itself is cleaned before it is shown. */

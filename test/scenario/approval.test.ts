@@ -1,4 +1,4 @@
-/** The destination gate: what is for a new destination is held, the fallback has it meanwhile, an approval delivers it. */
+/** Approval: alerts for a new destination are held, the fallback has them meanwhile, an approval delivers them. */
 import { expect, test } from 'vitest';
 import { openConsole } from '../cli/console.ts';
 import { until } from '../support/until.ts';
@@ -46,7 +46,7 @@ test('a new destination is held, announced once, and gets everything when it is 
   const held = world.critical('Vault', 3);
   await until('they are held', async () => (await known())?.waiting === 3);
   for (const { txHash } of held) {
-    await until('the others have it', () => world.books.arrivalsOf(txHash).includes('slack C0SANDBOX01'));
+    await until('the others have it', () => world.reconciler.arrivalsOf(txHash).includes('slack C0SANDBOX01'));
     await until('the fallback has it', () => mails(world).some((text) => text.includes(txHash)));
   }
   const { id = '' } = (await known()) ?? {};
@@ -78,8 +78,8 @@ test('a new destination is held, announced once, and gets everything when it is 
   await world.delivered();
   const [after] = world.critical('Vault');
   await world.delivered();
-  expect(world.books.arrivalsOf(after?.txHash ?? '')).toContain(`slack ${ADDED}`);
-  expect(world.books.balance().doubled).toEqual([]);
+  expect(world.reconciler.arrivalsOf(after?.txHash ?? '')).toContain(`slack ${ADDED}`);
+  expect(world.reconciler.balance().doubled).toEqual([]);
   expect(await known()).toMatchObject({ state: 'approved', waiting: 0 });
   expect(mails(world).join()).not.toContain(after?.txHash);
   expect(mails(world).filter((text) => text.includes('A new destination waits'))).toHaveLength(1);
@@ -102,7 +102,7 @@ test('an approval that another daemon knows before it is restarted, and what is 
   const known = (await list()).map(({ id }) => id).toSorted();
   await until('the log names both', () => new Set(logged().map(({ destination }) => destination)).size === 2);
   expect([...new Set(logged().map(({ destination }) => destination))].toSorted()).toEqual(known);
-  expect(world.books.count()).toBe(0);
+  expect(world.reconciler.count()).toBe(0);
   await daemon.stop();
 
   const hook = (await list()).find(({ kind }) => kind === 'webhook');
@@ -133,7 +133,7 @@ test('an approval that another daemon knows before it is restarted, and what is 
   expect((await list()).map(({ state }) => state)).toEqual(['approved', 'approved']);
   await world.start();
   await world.balanced();
-  for (const { txHash } of inspections) expect(world.books.arrivalsOf(txHash)).toHaveLength(2);
+  for (const { txHash } of inspections) expect(world.reconciler.arrivalsOf(txHash)).toHaveLength(2);
 
   const slack = (await list()).find(({ kind }) => kind === 'slack');
   expect(await console.run('destinations', 'revoke', slack?.label ?? '')).toMatchObject({
@@ -142,8 +142,8 @@ test('an approval that another daemon knows before it is restarted, and what is 
   });
   const [late] = world.critical('Vault');
   await until('it is held again', async () => (await list()).find(({ kind }) => kind === 'slack')?.waiting === 1);
-  await until('the other has it', () => world.books.arrivalsOf(late?.txHash ?? '').length === 1);
-  // A replay goes through the gate as well, unless it names where to.
+  await until('the other has it', () => world.reconciler.arrivalsOf(late?.txHash ?? '').length === 1);
+  // A replay needs the approval as well, unless it names where to.
   const replayed = await console.run('replay', '--since', '30m');
   expect(replayed.err).toContain(`destinations approve ${slack?.id}`);
   const direct = await console.run('replay', '--since', '30m', '--to', `slack:${slack?.label}`);

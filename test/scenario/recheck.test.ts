@@ -1,4 +1,4 @@
-/** The second look: who was told of a critical hears when it is none; what turns critical late is told. */
+/** Rechecks: who was alerted to a critical hears when it is none; what turns critical late is sent. */
 import { expect, test } from 'vitest';
 import { createCursors } from '../../src/poll/cursor.ts';
 import { openTestRedis } from '../support/redis.ts';
@@ -8,7 +8,7 @@ import { startWorld, type World } from './world.ts';
 const { redis } = openTestRedis();
 
 const NAMES = ['Vault', 'Bridge'];
-/** The sweep sees nothing that is older than half a second: what turns critical later is for the second look. */
+/** The sweep sees nothing that is older than half a second: what turns critical later is for the recheck. */
 const startLooking = (secondLook: string[]): Promise<World> =>
   startWorld({
     names: NAMES,
@@ -30,7 +30,7 @@ const subjects = ({ sandbox }: World, txHash: string): string[] =>
 
 const EVERYWHERE = ['email', 'slack', 'telegram', 'webhook'];
 
-test('suspicious ones that turn critical are told, those that do not are not', async () => {
+test('suspicious inspections that turn critical are sent, the others are not', async () => {
   const world = await startLooking(['1s', '5s', '8s']);
   const daemon = await world.start();
   await daemon.watching();
@@ -49,13 +49,13 @@ test('suspicious ones that turn critical are told, those that do not are not', a
   });
   // Its dates stay: no read that goes by dates finds it.
   service.changeInspection(turning._id, { assessment: 'critical', updatedAt: turning.updatedAt });
-  await until('it is told', () => subjects(world, turning.txHash).length === 4);
+  await until('it is sent', () => subjects(world, turning.txHash).length === 4);
   await world.balanced();
   expect(subjects(world, staying.txHash)).toEqual([]);
   expect(await daemon.metric('tocsin_second_looks_total', { outcome: 'forwarded' })).toBe(1);
 });
 
-test('one follow-up each for what was downgraded and what is gone, where the first was told', async () => {
+test('one follow-up each for what was downgraded and what is gone, where the first was sent', async () => {
   const world = await startLooking(['1s', '2s', '3s']);
   const daemon = await world.start();
   await daemon.watching();
@@ -69,7 +69,7 @@ test('one follow-up each for what was downgraded and what is gone, where the fir
   service.removeInspection(removed._id);
   const told = (kind: string) => EVERYWHERE.map((channel) => `${channel} ${kind}`);
   const both = [...told('alert'), ...told('follow-up')].toSorted();
-  await until('both are told', () =>
+  await until('both are sent', () =>
     [downgraded, removed].every(({ txHash }) => subjects(world, txHash).length === both.length),
   );
   await until('all looks are over', async () => (await daemon.metric('tocsin_second_looks_total')) >= 8);
