@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLocks, type HeldLock } from '../../src/redis/lock.ts';
 import { openTestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 
 const setUp = (ttlMs?: number) => {
   const { redis, prefix } = openTestRedis();
@@ -36,9 +36,12 @@ test('several names are taken all or none', async () => {
 });
 
 test('a live holder keeps it for longer than its time', async () => {
-  const { take } = setUp(90);
+  const { redis, prefix, take } = setUp(2000);
   const held = await take('a');
-  await sleep(300);
+  const key = `${prefix}:lock:a`;
+  // As if most of its time were over: the holder has to prolong it by itself.
+  await redis.pexpire(key, 1500);
+  await until('it is renewed', async () => (await redis.pttl(key)) > 1500);
   expect(await take('a')).toBeUndefined();
   expect(await held?.renew()).toBe(true);
 });
@@ -56,8 +59,10 @@ test('a holder learns that another has it now, and releases nothing of that one'
 
 test('the lock of a holder that died expires', async () => {
   const { redis, prefix, take } = setUp();
-  await redis.set(`${prefix}:lock:a`, 'a killed process', 'PX', 100);
+  const key = `${prefix}:lock:a`;
+  await redis.set(key, 'a killed process', 'PX', 60_000);
   expect(await take('a')).toBeUndefined();
-  await sleep(150);
-  expect(await (await take('a'))?.renew()).toBe(true);
+  await redis.pexpire(key, 1);
+  const next = await until('it has expired', () => take('a'));
+  expect(await next.renew()).toBe(true);
 });

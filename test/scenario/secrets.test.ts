@@ -101,8 +101,20 @@ const readKey = async (redis: Redis, key: string): Promise<unknown> => {
       return redis.lrange(key, 0, -1);
     case 'stream':
       return redis.xrange(key, '-', '+');
+    case 'none':
+      return undefined;
     default:
       return redis.get(key);
+  }
+};
+
+/** The daemon goes on meanwhile: a key may be another one by the time it is read. */
+const readSettledKey = async (redis: Redis, key: string): Promise<unknown> => {
+  for (;;) {
+    const value = await readKey(redis, key).catch((error: unknown) => error);
+    if (value instanceof Error && value.message.startsWith('WRONGTYPE')) continue;
+    if (value instanceof Error) throw value;
+    return value;
   }
 };
 
@@ -113,7 +125,9 @@ const dumpRedis = async ({ redisUrl, prefix }: World): Promise<string> => {
   const keys = await redis.keys(`*${prefix.slice(1, -1)}*`);
   // Quarantine keeps what the service gave, as it gave it.
   const ours = keys.filter((key) => !key.endsWith(':quarantine'));
-  const values = await Promise.all(ours.map(async (key) => `${key} ${JSON.stringify(await readKey(redis, key))}`));
+  const values = await Promise.all(
+    ours.map(async (key) => `${key} ${JSON.stringify(await readSettledKey(redis, key))}`),
+  );
   return values.join('\n');
 };
 
