@@ -98,7 +98,8 @@ export const createApprovalHold = (dependencies: ApprovalHoldDependencies) => {
     drop: (destination: Destination): Promise<number> =>
       drain(destination, async (alerts) => {
         const end = { reason: 'not-approved', message: NOT_APPROVED, at: iso(now()) };
-        for (const alert of alerts) await deadLetters.add({ alert, destination, attempts: 0, ...end });
+        for (const alert of await ledger.pending(destination, alerts))
+          await deadLetters.add({ alert, destination, attempts: 0, ...end });
         await ledger.recordAttempt(destination, alerts, {
           state: 'dead',
           attempt: { outcome: 'dead', durationMs: 0, ...end },
