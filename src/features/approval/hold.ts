@@ -4,6 +4,7 @@ import type { Alert, Destination, Parcel } from '../../alert.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import { oneByOne } from '../../one-by-one.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import type { Locks } from '../../redis/lock.ts';
 import { iso } from '../../time.ts';
@@ -105,11 +106,15 @@ export const createApprovalHold = (dependencies: ApprovalHoldDependencies) => {
           attempt: { outcome: 'dead', durationMs: 0, ...end },
         });
       }),
-    /** Sends what is held for destinations that are open by now: approved, allowed, or the gate is off. */
+    /**
+     * Sends what is held for destinations that are open by now: approved, allowed, or the gate is off. Tries each of
+     * them; then throws what failed.
+     */
     releaseApproved: async (): Promise<void> => {
       const all = await held.list();
       const isNowOpen = all.length === 0 ? () => false : await isOpen();
-      for (const { destination } of all.filter((one) => isNowOpen(one.destination))) await release(destination);
+      const approved = all.map(({ destination }) => destination).filter(isNowOpen);
+      await oneByOne(approved, ({ label }) => label, release);
     },
   };
 };
