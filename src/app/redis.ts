@@ -1,7 +1,7 @@
 /** Opens the Redis that the config names: one of the team's, or the private one under `dataDir`. */
 import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
-import { UnavailableError } from '../errors.ts';
+import { NoDaemonError, UnavailableError } from '../errors.ts';
 import { connectRedis, keyPrefix, type RedisClient, type RedisSettings } from '../redis/connect.ts';
 import { startEmbeddedRedis } from '../redis/embedded.ts';
 import { connectionTo, earlierAddress, embeddedFiles } from '../redis/embedded-files.ts';
@@ -67,7 +67,7 @@ export const attachRedis = async (config: Config): Promise<OpenRedis> => {
   const named = namedRedis(config);
   const address = named ? undefined : await earlierAddress(embeddedFiles(config.dataDir));
   const settings = named ?? (address && connectionTo(address));
-  if (!settings) throw new UnavailableError(`no daemon has run with dataDir ${config.dataDir} yet`);
+  if (!settings) throw new NoDaemonError(`no daemon has run with dataDir ${config.dataDir} yet`);
   const opened = open(config, settings, 'command', () => {});
   const answered = await Promise.race([
     opened.redis.ping().then(
@@ -78,8 +78,8 @@ export const attachRedis = async (config: Config): Promise<OpenRedis> => {
   ]);
   if (!answered) {
     opened.redis.disconnect();
-    const where = named ? 'Redis does not answer' : `no daemon runs with dataDir ${config.dataDir}`;
-    throw new UnavailableError(where);
+    if (named) throw new UnavailableError('Redis does not answer');
+    throw new NoDaemonError(`no daemon runs with dataDir ${config.dataDir}`);
   }
   return { ...opened, lost: never, close: async () => opened.redis.disconnect() };
 };

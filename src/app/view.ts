@@ -30,7 +30,7 @@ export const openView = async (config: Config) => {
       ...store,
       config,
       protocols: catalog.protocols,
-      services: () => config.services.map(({ name }) => ({ name, up: true })),
+      daemons: store.daemonReports.list,
       review,
       now,
     }),

@@ -48,7 +48,7 @@ describe('the status in a terminal', () => {
     const lastError = `refused: ${'x'.repeat(300)}`;
     const text = renderStatusText({
       ...REPORT,
-      services: [{ name: 'main', up: false, lastError }],
+      services: [{ name: 'main', up: false, state: 'fails', lastError }],
       destinations: REPORT.destinations.map((one) => ({ ...one, lastError })),
     });
     expect(text.split(lastError)).toHaveLength(3);

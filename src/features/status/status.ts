@@ -15,9 +15,11 @@ import { version } from '../../version.ts';
 import type { ApprovalStore, HeldDestination } from '../approval/store.ts';
 import { createActiveMutes } from '../mutes/active.ts';
 import type { MuteStore } from '../mutes/store.ts';
-import { type CurrentOutage, currentOutages, outageSentence } from '../outages/current.ts';
+import { currentOutages } from '../outages/current.ts';
 import type { OutageStore } from '../outages/store.ts';
 import type { RouteReview } from '../routes/review.ts';
+import type { HeardDaemon } from './daemons.ts';
+import { daemonStatus, needsSomebody, servicesAsKnown } from './known.ts';
 
 export interface StatusDependencies {
   config: Pick<Config, 'services' | 'alerts' | 'mutes'>;
@@ -31,7 +33,8 @@ export interface StatusDependencies {
   mutes: MuteStore;
   outageStore: OutageStore;
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
-  services(): StatusReport['services'];
+  /** What the daemons say of themselves, the one that was heard last first. */
+  daemons(): Promise<readonly HeardDaemon[]>;
   review: Pick<RouteReview, 'review' | 'problems' | 'protocolsOf'>;
   /** Epoch milliseconds; absent where no daemon is asked. */
   startedAt?: number;
@@ -93,14 +96,8 @@ const heldStatus = ({ one: { destination, since, waiting }, protocols }: Held[nu
   return { id, kind, label, protocols, since, waiting };
 };
 
-/** The worst first. */
-const problemsOf = (
-  { review }: StatusDependencies,
-  broken: readonly CurrentOutage[],
-  held: Held,
-  quarantined: number,
-): string[] => [
-  ...broken.map(outageSentence),
+/** What may wait until somebody has time for it. */
+const otherProblems = ({ review }: StatusDependencies, held: Held, quarantined: number): string[] => [
   ...held.map(({ one, protocols }) => heldSentence(one, protocols)),
   ...review.problems(),
   ...(quarantined === 0 ? [] : [`${quarantined} items of the service could not be understood`]),
@@ -115,24 +112,30 @@ export const createStatus = (dependencies: StatusDependencies) => {
     const destinationStats = await dependencies.destinationStats.list();
     const held = await heldOf(dependencies);
     const { active } = await activeMutes.states();
+    const daemons = await dependencies.daemons();
+    const names = config.services.map(({ name }) => name);
+    const services = servicesAsKnown(names, daemons);
     const [broken, quarantined, dead, waiting] = await Promise.all([
       currentOutages(outageStore, destinationStats),
       dependencies.quarantine.count(),
       dependencies.dead.count(),
       dependencies.ledger.waitingByDestination(),
     ]);
+    const urgent = needsSomebody({ daemons, services, broken, dead, now: now() });
     return {
       version,
       ...(startedAt === undefined ? {} : { startedAt: iso(startedAt) }),
       now: iso(now()),
-      services: dependencies.services(),
+      daemons: daemons.map((daemon) => daemonStatus(daemon, now())),
+      services,
       protocols,
       destinations: destinationStats.map((one) => ({ ...one, waiting: waiting[one.id] ?? 0 })),
       held: held.map(heldStatus),
       mutes: active.toSorted((a, b) => a.until.localeCompare(b.until)),
       queues: await dependencies.queues.counts(),
       dead,
-      problems: problemsOf(dependencies, broken, held, quarantined),
+      problems: [...urgent, ...otherProblems(dependencies, held, quarantined)],
+      needsSomebody: urgent,
     };
   };
 };
