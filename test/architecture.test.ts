@@ -89,7 +89,6 @@ const channelFiles = (except: readonly string[]): string[] =>
  */
 const ROWS: Record<string, readonly string[]> = {
   ...Object.fromEntries(GROUND.map((file) => [file, GROUND])),
-  'globs.ts': ['picomatch'],
   'version.ts': ['../package.json'],
 
   'schema/': [...GROUND, 'zod'],
