@@ -63,6 +63,12 @@ export const createPollReport = ({ quarantine, metrics, health, outages, log }: 
     outages.worked(service, subject);
   };
 
+  const sayChange = (service: string, { added, removed, missing }: ReportedChange): void => {
+    if (added.length + removed.length + missing.length === 0) return;
+    const change = { added: named(added), removed: named(removed), missing: named(missing) };
+    log.info({ service, ...change }, 'protocols changed');
+  };
+
   return {
     onPage: async ({ service, source }: ReportedStream, { items, malformed }: ItemPage): Promise<void> => {
       for (const { assessment } of items) {
@@ -92,13 +98,16 @@ export const createPollReport = ({ quarantine, metrics, health, outages, log }: 
       if (isDown) health.fail(`service:${service}`, messageOf(error));
       outages.failed(service, subjectOf(stream), error);
     },
-    onListed: (service: string, { added, removed, missing }: ReportedChange): void => {
+    onListed: (service: string, change: ReportedChange): void => {
       metrics.serviceUp.set({ service }, 1);
       worked(service, LISTING);
-      if (added.length + removed.length + missing.length > 0) {
-        const change = { added: named(added), removed: named(removed), missing: named(missing) };
-        log.info({ service, ...change }, 'protocols changed');
-      }
+      sayChange(service, change);
+    },
+    /** What was listed is read, so readiness is left to the polls. */
+    onListUnfinished: (service: string, change: ReportedChange, error: ServiceError): void => {
+      sayChange(service, change);
+      const said = `listed in part, other protocols stay as they were known: ${error.message}`;
+      outages.failed(service, LISTING, new Error(said));
     },
     onListFailed: (service: string, error: unknown): void => {
       metrics.serviceUp.set({ service }, 0);

@@ -119,6 +119,18 @@ describe('a listing', () => {
     expect(await metrics.text()).toContain('tocsin_service_up{service="main"} 1');
   });
 
+  test('that was read in part is said, and leaves readiness to the polls', () => {
+    const { report, lines, outages, check } = setUp();
+    const change = { added: ['Vault'], removed: [], missing: [] };
+    report.onListUnfinished('main', change, new ServiceError('unreadable', 'page 2'));
+    expect(lines).toMatchObject([{ message: 'protocols changed', fields: { added: ['Vault'] } }]);
+    const message = 'listed in part, other protocols stay as they were known: page 2';
+    expect(outages.current()).toMatchObject([{ group: 'main', subject: 'protocols', message }]);
+    expect(check()).toBeUndefined();
+    report.onListed('main', { added: [], removed: [], missing: [] });
+    expect(outages.current()).toEqual([]);
+  });
+
   test('of assets that fails leaves the service healthy', () => {
     const { report, outages, check } = setUp();
     report.onAssetsFailed('main', new Error('too heavy'));

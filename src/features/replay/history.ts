@@ -107,11 +107,14 @@ export const openHistory = (config: Config, signal: AbortSignal) => {
     /** Those that the config includes, by name where one is given. Throws a `UsageError` where there is none. */
     protocols: async (name?: string): Promise<HistoryProtocol[]> => {
       const lists = await Promise.all(
-        [...services].map(async ([service, opened]) =>
-          (await listProtocols(opened, signal)).map((protocol) => ({ service, ...protocol })),
-        ),
+        [...services].map(async ([service, opened]) => ({ service, ...(await listProtocols(opened, signal)) })),
       );
-      const found = lists.flat().filter((each) => isIncluded(each.name) && (name === undefined || each.name === name));
+      const found = lists
+        .flatMap(({ service, protocols }) => protocols.map((protocol) => ({ service, ...protocol })))
+        .filter((each) => isIncluded(each.name) && (name === undefined || each.name === name));
+      const unfinished = lists.find((list) => list.unfinished !== undefined)?.unfinished;
+      // Half of the protocols must not pass for all of them.
+      if (unfinished !== undefined && (name === undefined || found.length === 0)) throw unfinished;
       if (found.length > 0) return found;
       const what = name === undefined ? 'a protocol' : `a protocol '${name}'`;
       throw new UsageError(`no service lists ${what} that the config includes`);

@@ -41,6 +41,8 @@ export interface Quirks {
   extraFields: boolean;
   /** Null where an array is empty. Default false. */
   nullArrays: boolean;
+  /** How a page without items is written: as an empty list, or without the key, as Go's `omitempty` does. Default `list`. */
+  emptyPage: 'list' | 'missing';
   /** Other words for assessments, by the documented word. Default none. */
   assessmentWords: Record<string, string>;
   /** Other words for detection statuses. Default none. */
@@ -84,6 +86,7 @@ const DEFAULT_QUIRKS: Readonly<Quirks> = {
   clockSkewMs: 0,
   extraFields: false,
   nullArrays: false,
+  emptyPage: 'list',
   assessmentWords: {},
   statusWords: {},
   extraChannels: [],
