@@ -38,6 +38,7 @@ const rowOf = (file: string): string => (file.includes('/') ? `${posix.dirname(f
 const GROUND = [
   'alert',
   'chunks',
+  'connection-fault',
   'errors',
   'globs',
   'html',

@@ -71,7 +71,7 @@ const askEmbeddedRedis = ({ dataDir }: Config, signal: AbortSignal): Promise<Onl
 const askRedis = async (config: Config, signal: AbortSignal): Promise<OnlineFinding[]> => {
   const opened = openNamedRedis(config, 'check', () => {});
   if (!opened) return [await askEmbeddedRedis(config, signal)];
-  const findings = await checkRedis(opened.redis);
+  const findings = await checkRedis(opened.redis, opened.address);
   await opened.close();
   if (findings.length === 0) return [{ subject: 'redis', ok: true, detail: 'answers and keeps what it is given' }];
   return findings.map(({ message }) => ({ subject: 'redis', ok: false, detail: message }));

@@ -3,6 +3,7 @@
  * as a cause, because it may quote the answer; its code is in the message.
  */
 import { errors } from 'undici';
+import { connectionFault } from '../connection-fault.ts';
 import { ServiceError, type ServiceReason } from '../errors.ts';
 import { createScrubber, type Secret } from '../secret.ts';
 import { cleanLine, shorten } from '../text.ts';
@@ -63,5 +64,6 @@ export const classify = (error: unknown, deadline: Deadline, timeoutMs: number):
   if (error instanceof errors.ResponseExceededMaxSizeError) return ['unreadable', 'the answer is too large'];
   if (error instanceof errors.HeadersOverflowError) return ['unreadable', "the answer's headers are too large"];
   if (error instanceof errors.HTTPParserError) return ['unreadable', `the answer is not HTTP (${codeOf(error)})`];
-  return ['unreachable', `no answer (${codeOf(error)})`];
+  const fault = connectionFault(codeOf(error));
+  return ['unreachable', fault === undefined ? `no answer (${codeOf(error)})` : `no answer: the server ${fault}`];
 };
