@@ -119,6 +119,7 @@ const startOps = async (context: Context, { store, metrics, health, reading }: R
     ...store,
     config,
     protocols: catalog.protocols,
+    unwatched: catalog.unwatched,
     daemons: async () => {
       const own = { ...selfReport(), silentMs: 0 };
       return [own, ...(await store.daemonReports.list()).filter(({ id }) => id !== own.id)];

@@ -30,6 +30,7 @@ export const openView = async (config: Config) => {
       ...store,
       config,
       protocols: catalog.protocols,
+      unwatched: catalog.unwatched,
       daemons: store.daemonReports.list,
       review,
       now,

@@ -108,6 +108,20 @@ const protocolsOf = ({ protocols, now }: StatusReport): string =>
     ),
   );
 
+const unwatchedOf = ({ unwatched }: StatusReport): string[] =>
+  unwatched.length === 0
+    ? []
+    : [
+        section(
+          `Not watched (${unwatched.length})`,
+          tableOf(unwatched, [
+            { head: 'protocol', cell: ({ name }) => name },
+            { head: 'service', cell: ({ service }) => service },
+            { head: 'why', isRemark: true, cell: ({ reason }) => reason },
+          ]),
+        ),
+      ];
+
 const problemsOf = ({ problems }: StatusReport): string[] =>
   problems.length === 0
     ? []
@@ -131,6 +145,7 @@ export const renderStatusText = (report: StatusReport): string => {
     ...mutesOf(report),
     queuesOf(report),
     protocolsOf(report),
+    ...unwatchedOf(report),
     `Dead and kept: ${dead}`,
   ].join('\n\n')}\n`;
 };

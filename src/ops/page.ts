@@ -155,6 +155,20 @@ const protocolsOf = ({ protocols, services, now }: StatusReport): Html => {
   );
 };
 
+const unwatchedOf = ({ unwatched }: StatusReport): Html =>
+  unwatched.length === 0
+    ? html``
+    : html`<h2>Not watched <small>${unwatched.length}</small></h2>
+${tableOf(
+  unwatched,
+  [
+    { head: 'Protocol', cell: (protocol) => name(protocol.name) },
+    { head: 'Service', cell: ({ service }) => name(service) },
+    { head: 'Why', cell: ({ reason }) => reason },
+  ],
+  '',
+)}`;
+
 const queuesOf = ({ queues }: StatusReport): Html =>
   tableOf(
     queues,
@@ -208,6 +222,7 @@ ${mutesOf(report)}
 ${queuesOf(report)}
 <h2>Protocols <small>${protocols.length}</small></h2>
 ${protocolsOf(report)}
+${unwatchedOf(report)}
 </body></html>
 `.html;
 };

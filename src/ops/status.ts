@@ -12,6 +12,8 @@ export interface StatusReport {
   daemons: DaemonStatus[];
   services: ServiceStatus[];
   protocols: ProtocolStatus[];
+  /** Protocols that a service lists, and that are not read, or not whole. */
+  unwatched: UnwatchedStatus[];
   destinations: DestinationStatus[];
   /** Destinations that wait to be approved. */
   held: HeldStatus[];
@@ -65,6 +67,13 @@ export interface ProtocolStatus {
   /** Where its alerts go, in words. */
   channels: string[];
   sources: SourceStatus[];
+}
+
+export interface UnwatchedStatus {
+  service: string;
+  name: string;
+  /** Why, in a sentence. */
+  reason: string;
 }
 
 export interface SourceStatus {

@@ -5,6 +5,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { ListedAsset, ListedProtocol } from '../alert.ts';
 import type { ServiceError } from '../errors.ts';
+import { isPathSegment } from '../text.ts';
 import { byName, type CatalogEntry, createCatalogStore, type Entries } from './catalog-store.ts';
 
 export type { CatalogEntry } from './catalog-store.ts';
@@ -42,6 +43,13 @@ export interface CatalogChange {
   unfinished?: ServiceError;
 }
 
+/** A protocol that the service lists, and nobody reads, or not all of it. */
+export interface Unwatched {
+  name: string;
+  /** `excluded`: by the config. `unaskable`: by its name, which no URL can carry. */
+  why: 'excluded' | 'unaskable';
+}
+
 export interface Catalog {
   /** Lists again and keeps the result. */
   refresh(service: string, signal: AbortSignal): Promise<CatalogChange>;
@@ -51,6 +59,8 @@ export interface Catalog {
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
   /** The one of them that is named. */
   protocolOf(named: { service: string; protocol: string }): Promise<CatalogEntry | undefined>;
+  /** What the service lists beside them, and those of them that cannot be read whole. */
+  unwatched(service: string): Promise<Unwatched[]>;
 }
 
 /** So many listings in a row must lack a protocol before it is polled no more. */
@@ -78,6 +88,13 @@ const createSelection = (isIncluded: (protocol: string) => boolean) => {
     return selection;
   };
 };
+
+const unwatchedOf =
+  (isIncluded: (protocol: string) => boolean) =>
+  (name: string): Unwatched[] => {
+    if (!isIncluded(name)) return [{ name, why: 'excluded' }];
+    return isPathSegment(name) ? [] : [{ name, why: 'unaskable' }];
+  };
 
 export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
   const { redis, prefix, list, listAssets, isIncluded, now = Date.now } = dependencies;
@@ -122,5 +139,6 @@ export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
     },
     protocols: async (service) => included(await store.load(service)),
     protocolOf: async ({ service, protocol }) => included(await store.load(service)).get(protocol),
+    unwatched: async (service) => [...(await store.load(service)).keys()].flatMap(unwatchedOf(isIncluded)),
   };
 };

@@ -1,5 +1,7 @@
 /** The two item lists as one: pages of items to poll, with an identity for those that carry none. */
 import { contentId, type Item, type Source } from '../alert.ts';
+import { ServiceError } from '../errors.ts';
+import { isPathSegment } from '../text.ts';
 import type { ArrayParams } from './address.ts';
 import type { ServiceClient } from './client.ts';
 import type { ServiceClock } from './clock.ts';
@@ -141,7 +143,15 @@ export const createFeed = (
   return {
     inspections: (protocol, since, signal, thorough = false) =>
       read(
-        (query) => client.listInspections({ protocol, status: assessment, sort: 'asc', ...query }, signal),
+        async (query) => {
+          // A trouble of this protocol alone: whoever reads several goes on with the others.
+          if (!isPathSegment(protocol))
+            throw new ServiceError(
+              'rejected',
+              `the name "${protocol}" cannot be written in a URL, so it cannot be read`,
+            );
+          return client.listInspections({ protocol, status: assessment, sort: 'asc', ...query }, signal);
+        },
         (items) => readAssessments(items).map(fromInspection),
         numbering.inspections,
         since,

@@ -22,6 +22,7 @@ export const REPORT: StatusReport = {
       ],
     },
   ],
+  unwatched: [],
   destinations: [
     {
       id: 'slack-1',
@@ -64,6 +65,7 @@ export const filledWith = (text: string): StatusReport => ({
   ],
   daemons: [DAEMON, { ...DAEMON, host: text, version: text, ready: false, checks: [failing(text)] }],
   protocols: REPORT.protocols.map((protocol) => ({ ...protocol, service: text, name: text, channels: [text] })),
+  unwatched: [{ service: text, name: text, reason: 'left out' }],
   destinations: REPORT.destinations.map((destination) => ({ ...destination, label: text, lastError: text })),
   mutes: [{ ...MUTE, id: text, reason: text, protocols: [text], destinations: [text] }],
   problems: [text],

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { ListedAsset, ListedProtocol } from '../../src/alert.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { createCatalog } from '../../src/poll/catalog.ts';
+import { createNameFilter } from '../../src/poll/include.ts';
 import { openTestRedis } from '../support/redis.ts';
 
 const never = new AbortController().signal;
@@ -139,4 +140,21 @@ test('what Redis lost is put back from memory, for every daemon', async () => {
   expect([...(await open().protocols('main')).keys()]).toEqual([]);
   expect([...(await catalog.protocols('main')).keys()]).toEqual(['Vault', 'Bridge']);
   expect([...(await open().protocols('main')).keys()]).toEqual(['Vault', 'Bridge']);
+});
+
+test('what is listed and not watched can be told: left out by the config, or by its name', async () => {
+  const { redis, prefix } = openTestRedis();
+  const names = ['..', '../x', '.hidden', 'Vault', 'Old Vault'];
+  const catalog = createCatalog({
+    redis,
+    prefix,
+    list: async () => ({ protocols: names.map(protocolOf) }),
+    isIncluded: createNameFilter(['*'], ['Old*']),
+  });
+  await catalog.refresh('main', never);
+  expect([...(await catalog.protocols('main')).keys()]).toEqual(['..', '../x', '.hidden', 'Vault']);
+  expect(await catalog.unwatched('main')).toEqual([
+    { name: '..', why: 'unaskable' },
+    { name: 'Old Vault', why: 'excluded' },
+  ]);
 });
