@@ -50,7 +50,7 @@ export interface ServiceOptions {
   now?: () => number;
   /** Connections at most; further requests wait, within their own timeout. Default 20. */
   connections?: number;
-  /** Largest answer that is read, in bytes. Default 20 MB. */
+  /** Largest answer that is read, in bytes after decompression. Default 20 MB. */
   maxBodyBytes?: number;
 }
 

@@ -169,6 +169,18 @@ describe('quirks', () => {
     expect((await walkInspections(client)).map(({ id }) => id)).toEqual(ids);
   });
 
+  test.each(['gzip', 'br', 'deflate'] as const)(
+    'an answer and a refusal compressed with %s',
+    async (contentEncoding) => {
+      const { client, sandbox } = await setUp({ contentEncoding });
+      const [id] = fill(sandbox, 1, UNICODE);
+      expect(await walkInspections(client, UNICODE)).toMatchObject([{ id, protocol: UNICODE }]);
+      const { message } = await failureOf(client.settings('Nothing', never));
+      expect(message).toBe('main: GET settings of "Nothing": 404: no such protocol');
+      expect(sandbox.requests()[0]?.headers['accept-encoding']).toBe('gzip, br');
+    },
+  );
+
   test('pages that slide while they are walked', async () => {
     const { client, sandbox } = await setUp({ shiftPages: 6 }, { pageSize: 4 });
     const ids = fill(sandbox, 30);

@@ -1,5 +1,6 @@
 import { getEventListeners, once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../support/until.ts';
 import { clientOf, failureOf, KEY, listen, never, serve } from './harness.ts';
@@ -131,6 +132,38 @@ test.each([
 test('an answer of just the limit is taken in', async () => {
   const origin = await serve((_, response) => void response.end(GOOD));
   expect((await ask(clientOf(origin, { maxBodyBytes: Buffer.byteLength(GOOD) }))).items).toHaveLength(1);
+});
+
+const compressed = (encoding: string, bytes: Buffer) =>
+  faultyOnce((_, response) => void response.writeHead(200, { 'content-encoding': encoding }).end(bytes));
+
+test('an answer counts as it is when decompressed, however small it came', async () => {
+  const bomb = brotliCompressSync(Buffer.alloc(50_000_000, ' '));
+  expect(bomb.length).toBeLessThan(1000);
+  const error = await failOnce(await compressed('br', bomb), { maxBodyBytes: 1_000_000 });
+  expect(error).toMatchObject({ reason: 'unreadable', message: 'main: GET protocols: the answer is too large' });
+  const size = Buffer.byteLength(GOOD);
+  const client = clientOf(await compressed('gzip', gzipSync(GOOD)), { maxBodyBytes: size });
+  expect((await ask(client)).items).toHaveLength(1);
+});
+
+test.each([
+  ['gzip that breaks off', 'gzip', gzipSync(GOOD).subarray(0, 30), 'cannot be decompressed (Z_BUF_ERROR)'],
+  ['gzip that is none', 'GZIP', Buffer.from(GOOD), 'cannot be decompressed (Z_DATA_ERROR)'],
+  ['brotli that is none', 'br', Buffer.from(GOOD), 'cannot be decompressed (ERR__'],
+  ['an encoding that nobody asked for', 'zstd', Buffer.from(GOOD), '200 in an encoding that is not known: zstd'],
+])('%s is unreadable', async (_, encoding, bytes, message) => {
+  const error = await failOnce(await compressed(encoding, bytes));
+  expect(error.reason).toBe('unreadable');
+  expect(error.message).toContain(message);
+});
+
+test('a compressed answer whose connection ends is unreachable', async () => {
+  const origin = await faultyOnce((_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': '1000' });
+    response.write(gzipSync(GOOD), () => response.destroy());
+  });
+  expect((await failOnce(origin)).reason).toBe('unreachable');
 });
 
 /** Whatever comes, `reply` is written to the raw connection. */

@@ -41,6 +41,8 @@ export interface Quirks {
   extraFields: boolean;
   /** Null where an array is empty. Default false. */
   nullArrays: boolean;
+  /** How every body is compressed, asked for or not. Default `identity`. */
+  contentEncoding: 'identity' | 'gzip' | 'br' | 'deflate';
   /** How a page without items is written: as an empty list, or without the key, as Go's `omitempty` does. Default `list`. */
   emptyPage: 'list' | 'missing';
   /** Other words for assessments, by the documented word. Default none. */
@@ -86,6 +88,7 @@ const DEFAULT_QUIRKS: Readonly<Quirks> = {
   clockSkewMs: 0,
   extraFields: false,
   nullArrays: false,
+  contentEncoding: 'identity',
   emptyPage: 'list',
   assessmentWords: {},
   statusWords: {},
