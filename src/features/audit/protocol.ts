@@ -77,10 +77,12 @@ export const createProtocolAudit = (dependencies: ProtocolAuditDependencies) => 
     const [[cursor], [begun]] = await Promise.all([cursors.get([track]), cursors.begun([track])]);
     if (cursor?.sweptAt === undefined) return undefined;
     const first = Math.max(cursor.start, begun ?? cursor.start, now() - REMEMBERED_MS);
+    const until = serviceOf(track.service).clock.now();
     return {
-      since: Math.max(asked ?? first, first),
-      closed: cursor.sweptAt - settings.lookback - settings.overlap,
-      until: serviceOf(track.service).clock.now(),
+      // A mark ahead of the service's clock says nothing: an answer that named a wrong time has moved it.
+      since: asked === undefined || asked > until ? first : Math.max(asked, first),
+      closed: Math.min(cursor.sweptAt, until) - settings.lookback - settings.overlap,
+      until,
     };
   };
 

@@ -91,6 +91,13 @@ test('the window begins where the ledger does, and is closed behind the last swe
   ]);
 });
 
+test('a sweep or a mark that is ahead of the service does not move the window ahead', async () => {
+  const { begin, run, windows } = setUp();
+  await begin(T0, NOW + 60 * MINUTE);
+  await run(NOW + 44 * MINUTE);
+  expect(windows).toEqual([{ since: T0, closed: NOW + 5000 - 16 * MINUTE, until: NOW + 5000 }]);
+});
+
 test('nothing is compared from before the cursor was set in this Redis, or that the ledger has forgotten', async () => {
   const moved = setUp();
   await moved.begin(T0, NOW);
