@@ -54,7 +54,8 @@ export const recordFailure = async (
 ): Promise<Alert[]> => {
   const { at, outcome, reason = 'unknown', message } = entry;
   const isDead = outcome === 'dead';
-  const dying = isDead ? await ledger.pending(destination, alerts) : [];
+  // A sample is no dead letter: its failure is reported to whoever sent it, and its address may be nobody's.
+  const dying = isDead ? (await ledger.pending(destination, alerts)).filter((alert) => !isSample(alert)) : [];
   for (const alert of dying) await deadLetters.add({ alert, destination, reason, message, attempts, at });
   if (dying.length > 0) await onDead?.(destination, dying, message);
   const state = isDead ? 'dead' : 'waiting';

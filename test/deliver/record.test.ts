@@ -91,6 +91,12 @@ describe('a failure', () => {
     expect(done).toEqual(['ledger waiting 1']);
   });
 
+  test('of a sample that is final is no dead letter: whoever sent it is told', async () => {
+    const sample = { ...jobOf([]), alerts: [sampleAlert('main', 'Vault', 'test-1', NOW)] };
+    const { done } = await setUp({ message: messageOf(sample), error, decision: { kind: 'dead' } });
+    expect(done).toEqual(['ledger dead 1']);
+  });
+
   test('by which the receiver disabled its destination is remembered', async () => {
     const gone = new DeliveryError('destination-dead', 'answered 410', { code: '410', disables: true });
     const { done } = await setUp({ error: gone, decision: { kind: 'dead' } });
