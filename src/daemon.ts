@@ -15,6 +15,7 @@ import type { Config } from './config/schema.ts';
 import { createAuditJob, createAuditMarks } from './features/audit/job.ts';
 import { createRouteReview } from './features/routes/review.ts';
 import { fallbackRoutes, routeSettings } from './features/routes/routes.ts';
+import { createCounterStart } from './features/status/counters.ts';
 import { refreshGauges } from './features/status/gauges.ts';
 import { createSelfReport } from './features/status/self-report.ts';
 import { createStatus } from './features/status/status.ts';
@@ -113,8 +114,11 @@ const startOps = async (context: Context, { store, metrics, health, reading }: R
     scrub,
   });
   const settings = routeSettings(config);
-  const review = createRouteReview(settings, log, fallbackRoutes(config, settings).problems);
+  const fallback = fallbackRoutes(config, settings);
+  const review = createRouteReview(settings, log, fallback.problems);
   const { catalog } = reading;
+  const { destinations } = review;
+  metrics.onScrape(createCounterStart({ config, metrics, catalog, destinations, fallback: fallback.destinations }));
   const status = createStatus({
     ...store,
     config,
