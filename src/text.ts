@@ -42,3 +42,6 @@ export const shortenAddresses = (text: string, size: { head: number; tail: numbe
 
 /** Whether a URL can carry a text as a path segment: `.` and `..` are resolved on the way, however they are written. */
 export const isPathSegment = (text: string): boolean => text !== '' && text !== '.' && text !== '..';
+
+/** A protocol's name as names are compared: the listing and the items may write one in more than one way. */
+export const plainName = (name: string): string => name.normalize('NFC').trim().toLowerCase();

@@ -44,10 +44,12 @@ export interface ReadingDependencies {
 type ServiceOf = (name: string) => Service;
 type Report = ReturnType<typeof createPollReport>;
 
-const openAll = ({ config, log, now }: ReadingDependencies) => {
-  const services = openServices(config, now, (service, arrayParams) =>
-    log.warn({ service, arrayParams }, 'the service wants its lists in another style than the config says; using it'),
-  );
+const openAll = ({ config, log, now }: ReadingDependencies, listed: Catalog['names']) => {
+  const services = openServices(config, now, {
+    listed,
+    onListStyle: (service, arrayParams) =>
+      log.warn({ service, arrayParams }, 'the service wants its lists in another style than the config says; using it'),
+  });
   const serviceOf: ServiceOf = (name) => {
     const service = services.get(name);
     if (!service) throw new Error(`no service '${name}' in the config: the turn was scheduled by an older daemon`);
@@ -117,7 +119,7 @@ const openAdmission = ({ config, store, now }: ReadingDependencies, serviceOf: S
 export const openReading = (dependencies: ReadingDependencies) => {
   const { config, store, metrics, health, outages, log, now } = dependencies;
   const names = config.services.map(({ name }) => name);
-  const { services, serviceOf } = openAll(dependencies);
+  const { services, serviceOf } = openAll(dependencies, (service) => catalog.names(service));
   const report = createPollReport({ quarantine: store.quarantine, metrics, health, outages, log });
   const catalog = openCatalog(dependencies, serviceOf);
   const { poll } = openPoller(dependencies, serviceOf, catalog, report);

@@ -5,7 +5,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { ListedAsset, ListedProtocol } from '../alert.ts';
 import type { ServiceError } from '../errors.ts';
-import { isPathSegment } from '../text.ts';
+import { isPathSegment, plainName } from '../text.ts';
 import { byName, type CatalogEntry, createCatalogStore, type Entries } from './catalog-store.ts';
 
 export type { CatalogEntry } from './catalog-store.ts';
@@ -59,6 +59,8 @@ export interface Catalog {
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
   /** The one of them that is named. */
   protocolOf(named: { service: string; protocol: string }): Promise<CatalogEntry | undefined>;
+  /** Names of all that the service lists, each as `plainName` writes it. */
+  names(service: string): Promise<ReadonlySet<string>>;
   /** What the service lists beside them, and those of them that cannot be read whole. */
   unwatched(service: string): Promise<Unwatched[]>;
 }
@@ -89,6 +91,16 @@ const createSelection = (isIncluded: (protocol: string) => boolean) => {
   };
 };
 
+/** Asked for at each read of inspections. */
+const createNames = () => {
+  const known = new WeakMap<Entries, ReadonlySet<string>>();
+  return (entries: Entries): ReadonlySet<string> => {
+    const names = known.get(entries) ?? new Set([...entries.keys()].map(plainName));
+    known.set(entries, names);
+    return names;
+  };
+};
+
 const unwatchedOf =
   (isIncluded: (protocol: string) => boolean) =>
   (name: string): Unwatched[] => {
@@ -100,6 +112,7 @@ export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
   const { redis, prefix, list, listAssets, isIncluded, now = Date.now } = dependencies;
   const store = createCatalogStore(redis, prefix);
   const included = createSelection(isIncluded);
+  const namesOf = createNames();
 
   /** What the service lists now, and what was known of it before. */
   const listAll = async (service: string, signal: AbortSignal) => {
@@ -139,6 +152,7 @@ export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
     },
     protocols: async (service) => included(await store.load(service)),
     protocolOf: async ({ service, protocol }) => included(await store.load(service)).get(protocol),
+    names: async (service) => namesOf(await store.load(service)),
     unwatched: async (service) => [...(await store.load(service)).keys()].flatMap(unwatchedOf(isIncluded)),
   };
 };

@@ -22,11 +22,17 @@ export interface Service {
   lookUp: Lookup;
 }
 
+export interface OpenSettings {
+  /** Names of what a service lists, each as `plainName` writes it. */
+  listed?(service: string): Promise<ReadonlySet<string>>;
+  onListStyle?(service: string, style: ArrayParams): void;
+}
+
 /** `onListStyle` is called where a service turns out to want its lists in another style than the config says. */
 export const openServices = (
   config: Config,
   now: () => number,
-  onListStyle: (service: string, style: ArrayParams) => void = () => {},
+  { listed, onListStyle = () => {} }: OpenSettings = {},
 ): ReadonlyMap<string, Service> =>
   new Map(
     config.services.map((service) => {
@@ -36,8 +42,9 @@ export const openServices = (
       const clock = createServiceClock(now);
       const [only, ...others] = config.alerts.assessments;
       const asked = only !== undefined && others.length === 0 ? { assessment: only } : {};
-      const feed = createFeed(client, clock, asked, styles);
-      const near = createFeed(client, clock, { assessment: 'suspecious' }, styles);
+      const names = listed === undefined ? {} : { listed: () => listed(service.name) };
+      const feed = createFeed(client, clock, { ...asked, ...names }, styles);
+      const near = createFeed(client, clock, { assessment: 'suspecious', ...names }, styles);
       return [service.name, { client, clock, feed, near, lookUp: createLookup(client, clock) }] as const;
     }),
   );

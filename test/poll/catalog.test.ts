@@ -157,4 +157,5 @@ test('what is listed and not watched can be told: left out by the config, or by 
     { name: '..', why: 'unaskable' },
     { name: 'Old Vault', why: 'excluded' },
   ]);
+  expect([...(await catalog.names('main'))]).toEqual(['..', '../x', '.hidden', 'vault', 'old vault']);
 });
