@@ -80,6 +80,8 @@ export const ledgerKeys = (prefix: string) => ({
   transaction: (hash: string): string => `${prefix}:tx:${hash.toLowerCase()}`,
   /** Every alert in the ledger, by date. */
   index: `${prefix}:books`,
+  /** The latest date of an alert that was removed because there were too many. */
+  trimmedTo: `${prefix}:books-trimmed-to`,
   /** How many deliveries wait, by destination. */
   waiting: `${prefix}:waiting`,
   /** Alerts of a track with a waiting delivery, by date. */
