@@ -10,6 +10,7 @@ import { createAdmission } from '../poll/admission.ts';
 import { createBackoffStore } from '../poll/backoff-store.ts';
 import { createBeginning } from '../poll/beginning.ts';
 import { type Catalog, createCatalog } from '../poll/catalog.ts';
+import { createFirstReads } from '../poll/first-reads.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { createIntake } from '../poll/intake.ts';
 import { createPollLock } from '../poll/lock.ts';
@@ -120,7 +121,10 @@ export const openReading = (dependencies: ReadingDependencies) => {
   const { config, store, metrics, health, outages, log, now } = dependencies;
   const names = config.services.map(({ name }) => name);
   const { services, serviceOf } = openAll(dependencies, (service) => catalog.names(service));
-  const report = createPollReport({ quarantine: store.quarantine, metrics, health, outages, log });
+  const { lookback, overlap } = config.poll;
+  const keepMs = overlap + 2 * lookback;
+  const firstReads = createFirstReads(store.redis, store.prefix, { keepMs, now });
+  const report = createPollReport({ quarantine: store.quarantine, firstReads, metrics, health, outages, log });
   const catalog = openCatalog(dependencies, serviceOf);
   const { poll } = openPoller(dependencies, serviceOf, catalog, report);
   const schedule = createScheduleKeeper<Turn<TurnData>, Turn<ReviewTurn | ReleaseTurn>>({

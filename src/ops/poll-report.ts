@@ -1,6 +1,6 @@
 /** What polling says to metrics, health and the log. */
 import type { Logger } from 'pino';
-import type { ItemPage, MalformedItem, Source } from '../alert.ts';
+import type { Item, ItemPage, MalformedItem, Source } from '../alert.ts';
 import { messageOf, type ServiceError } from '../errors.ts';
 import type { Health } from './health.ts';
 import { assessmentLabel, type Metrics } from './metrics.ts';
@@ -33,6 +33,10 @@ export interface PollReportDependencies {
     /** Keeps malformed items that it has not seen before, and gives those. */
     admit(service: string, source: Source, malformed: readonly MalformedItem[]): Promise<readonly MalformedItem[]>;
   };
+  firstReads: {
+    /** Gives the items that were not read before. */
+    admit(service: string, source: Source, items: readonly Item[]): Promise<readonly Item[]>;
+  };
   metrics: Pick<Metrics, 'items' | 'itemsMalformed' | 'polls' | 'pollDuration' | 'serviceUp'>;
   health: Pick<Health, 'prove' | 'fail'>;
   outages: Pick<Outages, 'worked' | 'failed'>;
@@ -56,7 +60,7 @@ const assetsOf = (service: string): string => `assets at ${service}`;
 const subjectOf = ({ source, protocols: [first = '', ...others] }: ReportedStream): string =>
   `${source} of ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
 
-export const createPollReport = ({ quarantine, metrics, health, outages, log }: PollReportDependencies) => {
+export const createPollReport = ({ quarantine, firstReads, metrics, health, outages, log }: PollReportDependencies) => {
   const worked = (service: string, subject: string): void => {
     health.prove(`service:${service}`);
     outages.worked(service, KEY);
@@ -71,7 +75,7 @@ export const createPollReport = ({ quarantine, metrics, health, outages, log }: 
 
   return {
     onPage: async ({ service, source }: ReportedStream, { items, malformed }: ItemPage): Promise<void> => {
-      for (const { assessment } of items) {
+      for (const { assessment } of await firstReads.admit(service, source, items)) {
         metrics.items.inc({ service, source, assessment: assessmentLabel(assessment) });
       }
       for (const { problem, raw } of await quarantine.admit(service, source, malformed)) {

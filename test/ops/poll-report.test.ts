@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { MalformedItem } from '../../src/alert.ts';
+import type { Item, MalformedItem } from '../../src/alert.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { createHealth } from '../../src/ops/health.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
@@ -25,15 +25,24 @@ const setUp = () => {
       return fresh;
     },
   };
-  const report = createPollReport({ quarantine, metrics, health, outages, log });
+  const read = new Set<string>();
+  const firstReads = {
+    admit: async (_service: string, _source: string, items: readonly Item[]) => {
+      const fresh = items.filter(({ itemId }) => !read.has(itemId));
+      for (const { itemId } of fresh) read.add(itemId);
+      return fresh;
+    },
+  };
+  const report = createPollReport({ quarantine, firstReads, metrics, health, outages, log });
   return { report, lines, metrics, outages, check: () => health.ready().checks[0] };
 };
 
 describe('a page', () => {
-  test('counts its items by assessment; a word that nobody documented is `other`', async () => {
+  test('counts its items by assessment, each once however often it is read; a word that nobody documented is `other`', async () => {
     const { report, metrics } = setUp();
     const { assessment: _none, ...unjudged } = makeItem(3);
     const items = [makeItem(0), makeItem(1), makeItem(2, { assessment: 'strange' }), unjudged];
+    await report.onPage(STREAM, { items, malformed: [] });
     await report.onPage(STREAM, { items, malformed: [] });
     const text = await metrics.text();
     const count = (assessment: string): string =>
