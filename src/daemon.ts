@@ -1,4 +1,6 @@
 /** The composition root: opens everything in order, hands each part what it needs, and closes in reverse. */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { openAuditor } from './app/audit.ts';
 import { openDelivery } from './app/deliver.ts';
@@ -13,7 +15,9 @@ import type { Config } from './config/schema.ts';
 import { createAuditJob, createAuditMarks } from './features/audit/job.ts';
 import { createRouteReview } from './features/routes/review.ts';
 import { fallbackRoutes, routeSettings } from './features/routes/routes.ts';
+import { createCounterStart } from './features/status/counters.ts';
 import { refreshGauges } from './features/status/gauges.ts';
+import { createSelfReport } from './features/status/self-report.ts';
 import { createStatus } from './features/status/status.ts';
 import { createHealth } from './ops/health.ts';
 import { createMetrics } from './ops/metrics.ts';
@@ -98,23 +102,40 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
 
 /** The endpoints for operators; up before any work begins, so that the start can be watched. */
 const startOps = async (context: Context, { store, metrics, health, reading }: ReturnType<typeof openVerbs>) => {
-  const { config, log, now, lifecycle } = context;
+  const { config, log, scrub, now, lifecycle } = context;
+  const startedAt = now();
+  const selfReport = createSelfReport({
+    id: randomUUID(),
+    host: hostname(),
+    pid: process.pid,
+    startedAt,
+    health,
+    services: reading.states,
+    scrub,
+  });
   const settings = routeSettings(config);
-  const review = createRouteReview(settings, log, fallbackRoutes(config, settings).problems);
+  const fallback = fallbackRoutes(config, settings);
+  const review = createRouteReview(settings, log, fallback.problems);
   const { catalog } = reading;
+  const { destinations } = review;
+  metrics.onScrape(createCounterStart({ config, metrics, catalog, destinations, fallback: fallback.destinations }));
   const status = createStatus({
     ...store,
     config,
     protocols: catalog.protocols,
-    services: reading.states,
+    unwatched: catalog.unwatched,
+    daemons: async () => {
+      const own = { ...selfReport(), silentMs: 0 };
+      return [own, ...(await store.daemonReports.list()).filter(({ id }) => id !== own.id)];
+    },
     review,
-    startedAt: now(),
+    startedAt,
     now,
   });
   metrics.onScrape(() => refreshGauges({ ...store, config, metrics, catalog, review, now }));
   const ops = createOpsServer({ listen: config.ops.listen, health, metrics, status, log });
   lifecycle.onStop('ops', ops.stop);
-  return { review, ...(await ops.start()) };
+  return { review, selfReport, ...(await ops.start()) };
 };
 
 const startWork = async (
@@ -145,9 +166,9 @@ export const createDaemon = ({ config, log, scrub, now = Date.now }: DaemonDepen
     start: async () => {
       const verbs = openVerbs(context, await openStore(context));
       expectHealth(verbs.health, config);
-      const { review, url } = await startOps(context, verbs);
+      const { review, selfReport, url } = await startOps(context, verbs);
       await startWork(context, verbs);
-      const maintenance = startMaintenance({ ...context, ...verbs, review });
+      const maintenance = startMaintenance({ ...context, ...verbs, review, selfReport });
       lifecycle.onStop('maintenance', async () => {
         stopping.abort();
         await maintenance;

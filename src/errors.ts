@@ -38,6 +38,9 @@ export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
 }
 
+/** Nothing can be looked at, because no daemon runs. */
+export class NoDaemonError extends UnavailableError {}
+
 /**
  * Why the monitoring service did not give a usable answer.
  * `unauthorized`: 401 or 403. `missing`: 404 or 410. `rejected`: another 4xx or a redirect. `limited`: 429.

@@ -1,12 +1,147 @@
-/** Globs on names, as the config writes them. */
-import picomatch from 'picomatch';
+/**
+ * Globs on names, as the config writes them: `*`, `?`, `[a-z]`, `[!a]`, `{one,other}`, and `\` before a character that
+ * shall stand for itself. Names come from outside and are long where somebody wants them to be: all ways through a glob
+ * are followed at once, one character of the name after the other, so the time grows with the name and not with its power.
+ */
 
-/** True for a text that one of the globs fits. Names are plain text, so `*` also crosses a `/` or a line end in a name. */
+/** `one`: a character. `star`: any number of them. `fork`: goes on at each of these steps, without a character. */
+type Step =
+  | { kind: 'one'; fits(char: string): boolean }
+  | { kind: 'star' }
+  | { kind: 'fork'; to: number[] }
+  | { kind: 'end' };
+
+type Glob = readonly string[];
+
+/** Where the bracket expression that begins at `start` ends; undefined where it is a plain bracket. */
+const endOfClass = (glob: Glob, start: number): number | undefined => {
+  const isNot = glob[start + 1] === '!' || glob[start + 1] === '^';
+  // A `]` in the first place is one of the characters.
+  const end = glob.indexOf(']', start + (isNot ? 3 : 2));
+  return end === -1 ? undefined : end;
+};
+
+/** `inner`: what stands between the brackets. */
+const classOf = (inner: Glob): ((char: string) => boolean) => {
+  const isNot = inner[0] === '!' || inner[0] === '^';
+  const members = isNot ? inner.slice(1) : inner;
+  const ranges: [string, string][] = [];
+  for (let index = 0; index < members.length; index += 1) {
+    const from = members[index] ?? '';
+    const to = members[index + 1] === '-' ? members[index + 2] : undefined;
+    ranges.push([from, to ?? from]);
+    if (to !== undefined) index += 2;
+  }
+  return (char) => ranges.some(([from, to]) => char >= from && char <= to) !== isNot;
+};
+
+/** The last place of what begins at `index`, a character in most cases. */
+const endOfUnit = (glob: Glob, index: number): number => {
+  if (glob[index] === '\\') return Math.min(index + 1, glob.length - 1);
+  return glob[index] === '[' ? (endOfClass(glob, index) ?? index) : index;
+};
+
+const DEPTH: Readonly<Record<string, number>> = { '{': 1, '}': -1 };
+
+/** The alternatives of the brace at `start` as `[from, until]`; undefined where it is a plain brace. */
+const alternativesOf = (glob: Glob, start: number): [number, number][] | undefined => {
+  const found: [number, number][] = [];
+  let depth = 0;
+  for (let index = start, from = start + 1; index < glob.length; index = endOfUnit(glob, index) + 1) {
+    const char = glob[index] ?? '';
+    depth += DEPTH[char] ?? 0;
+    if (depth !== 0 && !(depth === 1 && char === ',')) continue;
+    found.push([from, index]);
+    from = index + 1;
+    if (depth === 0) return found.length > 1 ? found : undefined;
+  }
+  return undefined;
+};
+
+const literal = (char: string): Step => ({ kind: 'one', fits: (other) => other === char });
+
+const compile = (glob: Glob): Step[] => {
+  const steps: Step[] = [];
+
+  const addAlternatives = (alternatives: readonly [number, number][]): void => {
+    const fork = { kind: 'fork' as const, to: [] as number[] };
+    const exits: { kind: 'fork'; to: number[] }[] = [];
+    steps.push(fork);
+    for (const [from, until] of alternatives) {
+      fork.to.push(steps.length);
+      add(from, until);
+      const exit = { kind: 'fork' as const, to: [] };
+      exits.push(exit);
+      steps.push(exit);
+    }
+    for (const exit of exits) exit.to.push(steps.length);
+  };
+
+  /** Gives the last place that it has taken. */
+  const addUnit = (index: number): number => {
+    const char = glob[index] ?? '';
+    const end = endOfUnit(glob, index);
+    const alternatives = char === '{' ? alternativesOf(glob, index) : undefined;
+    if (alternatives) {
+      addAlternatives(alternatives);
+      return alternatives.at(-1)?.[1] ?? end;
+    }
+    if (char === '*') steps.push({ kind: 'star' });
+    else if (char === '?') steps.push({ kind: 'one', fits: () => true });
+    else if (char === '[' && end > index) steps.push({ kind: 'one', fits: classOf(glob.slice(index + 1, end)) });
+    else steps.push(literal(glob[end] ?? ''));
+    return end;
+  };
+
+  const add = (from: number, until: number): void => {
+    for (let index = from; index < until; index += 1) index = addUnit(index);
+  };
+
+  add(0, glob.length);
+  steps.push({ kind: 'end' });
+  return steps;
+};
+
+const createMatcher = (glob: string): ((text: string) => boolean) => {
+  const steps = compile([...glob]);
+
+  /** Every step that can be next once one of `starts` is. */
+  const reach = (starts: readonly number[]): Set<number> => {
+    const reached = new Set<number>();
+    const open = [...starts];
+    for (let index = open.pop(); index !== undefined; index = open.pop()) {
+      if (reached.has(index)) continue;
+      reached.add(index);
+      const step = steps[index];
+      if (step?.kind === 'fork') open.push(...step.to);
+      if (step?.kind === 'star') open.push(index + 1);
+    }
+    return reached;
+  };
+
+  const advance = (index: number, char: string): readonly number[] => {
+    const step = steps[index];
+    if (step?.kind === 'star') return [index];
+    return step?.kind === 'one' && step.fits(char) ? [index + 1] : [];
+  };
+
+  const first = reach([0]);
+  return (text) => {
+    let now: ReadonlySet<number> = first;
+    for (const char of text) {
+      now = reach([...now].flatMap((index) => advance(index, char)));
+      if (now.size === 0) return false;
+    }
+    return now.has(steps.length - 1);
+  };
+};
+
+/** True for a text that one of the globs fits. Names are plain text and no paths: `*` fits a slash, a dot and a line end. */
 export const createGlobs = (
   globs: readonly string[],
   { ignoreCase = false }: { ignoreCase?: boolean } = {},
 ): ((text: string) => boolean) => {
-  const options = { bash: true, dot: true, nonegate: true, flags: ignoreCase ? 'si' : 's' } as const;
-  const tests = globs.map((glob) => picomatch(glob, options));
-  return (text) => globs.includes(text) || tests.some((test) => test(text));
+  const plain = (text: string): string => (ignoreCase ? text.toLowerCase() : text);
+  const matchers = globs.map((glob) => createMatcher(plain(glob)));
+  return (text) => globs.includes(text) || matchers.some((fits) => fits(plain(text)));
 };

@@ -3,17 +3,27 @@
 import { createInterface } from 'node:readline/promises';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { isatty } from 'node:tty';
 import { exitCodeOf, runProgram } from './cli/program.ts';
 
-/** Exit codes of a stop that a second signal forces. A terminal that was closed is a stop, too. */
+/** Exit codes of a stop that a second signal forces. */
 const FORCED = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 /** Ctrl-C under npm comes twice at once, from the terminal and from npm: that is one request to stop. */
 const SAME_STOP_MS = 100;
 const stop = new AbortController();
 let stoppedAt = 0;
 
+/** What SIGHUP means to the command that runs; a stop where it has not said. */
+let hangup: (() => void) | undefined;
+/** A hung-up terminal answers no question any more. Whoever sits there closed it, and that is a stop for every command. */
+const isTerminalGone = (): boolean => process.stdout.isTTY === true && !isatty(1);
+
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
+    if (signal === 'SIGHUP' && hangup !== undefined && !isTerminalGone()) {
+      hangup();
+      return;
+    }
     const isEcho = signal === 'SIGINT' && performance.now() - stoppedAt < SAME_STOP_MS;
     if (stop.signal.aborted && isEcho) return;
     if (stop.signal.aborted) process.exit(FORCED[signal]);
@@ -39,6 +49,9 @@ const run = async (): Promise<number> => {
     return await runProgram(process.argv.slice(2), {
       env: process.env,
       signal: stop.signal,
+      onHangup: (listener) => {
+        hangup = listener;
+      },
       isTty: process.stdout.isTTY === true,
       isErrorTty: process.stderr.isTTY === true,
       write: (text) => {

@@ -39,3 +39,9 @@ export const shortenMiddle = (text: string, { head, tail }: { head: number; tail
 /** Shortens every address of an account or contract in a text: a whole one takes two lines of a phone. */
 export const shortenAddresses = (text: string, size: { head: number; tail: number }): string =>
   text.replace(/\b0x[0-9a-f]{40}\b/gi, (address) => shortenMiddle(address, size));
+
+/** Whether a URL can carry a text as a path segment: `.` and `..` are resolved on the way, however they are written. */
+export const isPathSegment = (text: string): boolean => text !== '' && text !== '.' && text !== '..';
+
+/** A protocol's name as names are compared: the listing and the items may write one in more than one way. */
+export const plainName = (name: string): string => name.normalize('NFC').trim().toLowerCase();

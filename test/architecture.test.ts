@@ -35,9 +35,20 @@ const OWN = new Set(FILES);
 /** `poll/`, `features/mutes/`; a file that stands directly in src is a row of its own. */
 const rowOf = (file: string): string => (file.includes('/') ? `${posix.dirname(file)}/` : file);
 
-const GROUND = ['alert', 'chunks', 'errors', 'globs', 'html', 'mute-text', 'secret', 'text', 'time', 'version'].map(
-  (name) => `${name}.ts`,
-);
+const GROUND = [
+  'alert',
+  'chunks',
+  'connection-fault',
+  'errors',
+  'globs',
+  'html',
+  'mute-text',
+  'one-by-one',
+  'secret',
+  'text',
+  'time',
+  'version',
+].map((name) => `${name}.ts`);
 const KINDS = ['email', 'slack', 'telegram', 'webhook'];
 const NOUNS = ['config/', 'redis/', 'queue/', 'ledger/', 'service/', 'channels/'];
 const VERBS = ['poll/', 'dispatch/', 'deliver/'];
@@ -79,7 +90,6 @@ const channelFiles = (except: readonly string[]): string[] =>
  */
 const ROWS: Record<string, readonly string[]> = {
   ...Object.fromEntries(GROUND.map((file) => [file, GROUND])),
-  'globs.ts': ['picomatch'],
   'version.ts': ['../package.json'],
 
   'schema/': [...GROUND, 'zod'],

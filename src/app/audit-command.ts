@@ -28,13 +28,13 @@ export const openAuditCommand = async (config: Config, signal: AbortSignal): Pro
   const scrub = createScrubber(collectSecrets(config));
   const log = createLogger({ level: 'silent', scrub });
   const store = createStore({ redis, prefix, onError: () => {}, now });
-  const services = openServices(config, now);
   const catalog = createCatalog({
     redis,
     prefix,
     list: () => Promise.reject(new Error('an audit lists no protocols')),
     isIncluded: createNameFilter(config.protocols.include, config.protocols.exclude),
   });
+  const services = openServices(config, now, { listed: catalog.names });
   const { routesOf, dispatch } = openDispatch({
     config,
     store,

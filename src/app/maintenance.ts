@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
 import type { RouteReview } from '../features/routes/review.ts';
+import type { DaemonReport } from '../features/status/daemons.ts';
 import { createOperatorLogReader } from '../features/status/operator-log.ts';
 import { createChannelCheck } from '../ops/channel-check.ts';
 import type { Health } from '../ops/health.ts';
@@ -21,6 +22,7 @@ export interface MaintenanceDependencies {
   outages: Outages;
   mirror: Mirror;
   review: RouteReview;
+  selfReport(): DaemonReport;
   delivering: Pick<ReturnType<typeof openDelivery>, 'channels'>;
   reading: ReturnType<typeof openReading>;
   stopping: AbortSignal;
@@ -29,6 +31,10 @@ export interface MaintenanceDependencies {
 }
 
 const ROUND_EVERY_MS = 15_000;
+/** Well below what makes others think that this daemon does not run. */
+const REPORT_EVERY_MS = 5000;
+/** While it is not ready, so that a start and a recovery show soon. */
+const REPORT_TROUBLE_EVERY_MS = 1000;
 const FIRST_LIST_RETRY_MS = 1000;
 const LONGEST_LIST_RETRY_MS = 10_000;
 
@@ -53,6 +59,21 @@ const listUntilKnown = async (
     }
     await pause(delayMs, stopping);
   }
+};
+
+/** Tells others every few seconds how this daemon is doing, and at its end that it stops. */
+const keepReporting = async ({ store, selfReport, stopping, log }: MaintenanceDependencies): Promise<void> => {
+  const { redis, daemonReports } = store;
+  const failed = (error: unknown): void => {
+    if (!stopping.aborted) log.warn({ err: error }, 'this daemon cannot tell others how it is doing; trying again');
+  };
+  while (!stopping.aborted) {
+    const report = selfReport();
+    await daemonReports.write(report).catch(failed);
+    await pause(report.ready ? REPORT_EVERY_MS : REPORT_TROUBLE_EVERY_MS, stopping);
+  }
+  // Without Redis nobody is told: then the report grows old.
+  if (redis.status === 'ready') await daemonReports.remove(selfReport().id).catch(failed);
 };
 
 /** Runs until `stopping`; never rejects. */
@@ -92,7 +113,11 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
     }
   };
 
-  await Promise.all([rounds(), ...config.services.map(({ name }) => listUntilKnown(name, dependencies))]);
+  await Promise.all([
+    rounds(),
+    keepReporting(dependencies),
+    ...config.services.map(({ name }) => listUntilKnown(name, dependencies)),
+  ]);
   watch.stop();
   await mirror.flush().catch((error: unknown) => log.error({ err: error }, 'the state file was not written'));
 };

@@ -45,9 +45,10 @@ const askServices = async (config: Config, review: RouteReview, signal: AbortSig
   const services = [...openServices(config, Date.now)];
 
   const list = async (name: string, service: Service, each: AbortSignal): Promise<string> => {
-    const listed = await listProtocols(service, each);
+    const { protocols: listed, unfinished } = await listProtocols(service, each);
     const included = listed.filter((protocol) => isIncluded(protocol.name));
     review.review(name, new Map(included.map((protocol) => [protocol.name, protocol])));
+    if (unfinished !== undefined) throw unfinished;
     return listed.length === 0 ? 'answers, but lists no protocol' : 'answers and lists protocols';
   };
 
@@ -70,7 +71,7 @@ const askEmbeddedRedis = ({ dataDir }: Config, signal: AbortSignal): Promise<Onl
 const askRedis = async (config: Config, signal: AbortSignal): Promise<OnlineFinding[]> => {
   const opened = openNamedRedis(config, 'check', () => {});
   if (!opened) return [await askEmbeddedRedis(config, signal)];
-  const findings = await checkRedis(opened.redis);
+  const findings = await checkRedis(opened.redis, opened.address);
   await opened.close();
   if (findings.length === 0) return [{ subject: 'redis', ok: true, detail: 'answers and keeps its data safely' }];
   return findings.map(({ message }) => ({ subject: 'redis', ok: false, detail: message }));

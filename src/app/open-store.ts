@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
+import { UsageError } from '../errors.ts';
 import { createOutages } from '../ops/outages.ts';
 import { createMirror } from '../poll/mirror.ts';
 import { checkRedis } from '../redis/check.ts';
@@ -21,10 +22,14 @@ export interface OpenStoreDependencies {
 
 export const openStore = async (dependencies: OpenStoreDependencies) => {
   const { config, log, lifecycle, stopping, fail, now } = dependencies;
-  const { redis, prefix, lost, close } = await openOwnRedis(config, log, stopping);
+  const { redis, prefix, address, lost, close } = await openOwnRedis(config, log, stopping);
   lifecycle.onStop('redis', close);
   void lost.then((end) => fail(end.reason === 'lost' ? end.message : 'the embedded Redis has ended'));
-  for (const { name, message } of await checkRedis(redis)) log.warn({ finding: name }, message);
+  for (const { name, message } of await checkRedis(redis, address)) {
+    // Only the operator can mend this; waiting would look like a daemon that works.
+    if (name === 'refused') throw new UsageError(message);
+    log.warn({ finding: name }, message);
+  }
   const outages = createOutages(log, now);
   const onError = (queue: string, error: Error): void => outages.failed('queue', queue, error);
   const store = createStore({ redis, prefix, onError, now });

@@ -10,6 +10,7 @@ import { createAdmission } from '../poll/admission.ts';
 import { createBackoffStore } from '../poll/backoff-store.ts';
 import { createBeginning } from '../poll/beginning.ts';
 import { type Catalog, createCatalog } from '../poll/catalog.ts';
+import { createFirstReads } from '../poll/first-reads.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { createIntake } from '../poll/intake.ts';
 import { createPollLock } from '../poll/lock.ts';
@@ -44,10 +45,12 @@ export interface ReadingDependencies {
 type ServiceOf = (name: string) => Service;
 type Report = ReturnType<typeof createPollReport>;
 
-const openAll = ({ config, log, now }: ReadingDependencies) => {
-  const services = openServices(config, now, (service, arrayParams) =>
-    log.warn({ service, arrayParams }, 'the service wants its lists in another style than the config says; using it'),
-  );
+const openAll = ({ config, log, now }: ReadingDependencies, listed: Catalog['names']) => {
+  const services = openServices(config, now, {
+    listed,
+    onListStyle: (service, arrayParams) =>
+      log.warn({ service, arrayParams }, 'the service wants its lists in another style than the config says; using it'),
+  });
   const serviceOf: ServiceOf = (name) => {
     const service = services.get(name);
     if (!service) throw new Error(`no service '${name}' in the config: the turn was scheduled by an older daemon`);
@@ -117,8 +120,11 @@ const openAdmission = ({ config, store, now }: ReadingDependencies, serviceOf: S
 export const openReading = (dependencies: ReadingDependencies) => {
   const { config, store, metrics, health, outages, log, now } = dependencies;
   const names = config.services.map(({ name }) => name);
-  const { services, serviceOf } = openAll(dependencies);
-  const report = createPollReport({ quarantine: store.quarantine, metrics, health, outages, log });
+  const { services, serviceOf } = openAll(dependencies, (service) => catalog.names(service));
+  const { lookback, overlap } = config.poll;
+  const keepMs = overlap + 2 * lookback;
+  const firstReads = createFirstReads(store.redis, store.prefix, { keepMs, now });
+  const report = createPollReport({ quarantine: store.quarantine, firstReads, metrics, health, outages, log });
   const catalog = openCatalog(dependencies, serviceOf);
   const { poll } = openPoller(dependencies, serviceOf, catalog, report);
   const schedule = createScheduleKeeper<Turn<TurnData>, Turn<ReviewTurn | ReleaseTurn>>({

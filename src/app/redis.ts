@@ -1,16 +1,19 @@
 /** Opens the Redis that the config names: one of the team's, or the private one under `dataDir`. */
 import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
-import { UnavailableError } from '../errors.ts';
-import { connectRedis, keyPrefix, type RedisClient, type RedisSettings } from '../redis/connect.ts';
+import { NoDaemonError, UnavailableError, UsageError } from '../errors.ts';
+import { addressOf, connectRedis, keyPrefix, type RedisClient, type RedisSettings } from '../redis/connect.ts';
 import { startEmbeddedRedis } from '../redis/embedded.ts';
 import { connectionTo, earlierAddress, embeddedFiles } from '../redis/embedded-files.ts';
 import type { EmbeddedEnd } from '../redis/embedded-supervisor.ts';
+import { troubleOf, watchingTrouble } from '../redis/trouble.ts';
 
 export interface OpenRedis {
   redis: RedisClient;
   /** Of every key, with its hash tag. */
   prefix: string;
+  /** Where it is, for people: without user and password. */
+  address: string;
   /** Resolves when the embedded server is gone for good; never for a Redis of the team's. */
   lost: Promise<EmbeddedEnd>;
   close(): Promise<void>;
@@ -21,22 +24,16 @@ const namedRedis = ({ redis: { prefix: _prefix, ...settings } }: Config): RedisS
 
 const never = new Promise<never>(() => {});
 
-const open = (
-  config: Config,
-  settings: RedisSettings,
-  role: string,
-  onError: (error: Error, times: number) => void,
-) => {
-  const redis = connectRedis(settings, { role, onError });
-  return { redis, prefix: keyPrefix(config.redis.prefix) };
+type OnRedisError = (error: Error, times: number, address: string) => void;
+
+const open = (config: Config, settings: RedisSettings, role: string, onError: OnRedisError) => {
+  const address = addressOf(settings);
+  const redis = connectRedis(settings, { role, onError: (error, times) => onError(error, times, address) });
+  return { redis, address, prefix: keyPrefix(config.redis.prefix) };
 };
 
 /** The Redis that the config names; nothing where it names none. */
-export const openNamedRedis = (
-  config: Config,
-  role: string,
-  onError: (error: Error, times: number) => void,
-): OpenRedis | undefined => {
+export const openNamedRedis = (config: Config, role: string, onError: OnRedisError): OpenRedis | undefined => {
   const settings = namedRedis(config);
   if (!settings) return undefined;
   const opened = open(config, settings, role, onError);
@@ -45,7 +42,10 @@ export const openNamedRedis = (
 
 /** For the daemon: starts the embedded server where no Redis is named. */
 export const openOwnRedis = async (config: Config, log: Logger, signal: AbortSignal): Promise<OpenRedis> => {
-  const onError = (error: Error, times: number) => log.warn({ err: error, times }, 'Redis is in trouble');
+  const onError = (error: Error, times: number, address: string): void => {
+    const trouble = troubleOf(error, address)?.message;
+    log.warn({ address, ...(trouble === undefined ? {} : { trouble }), err: error, times }, 'Redis is in trouble');
+  };
   const named = openNamedRedis(config, 'daemon', onError);
   if (named) return named;
   const embedded = await startEmbeddedRedis({ dataDir: config.dataDir, log, signal });
@@ -62,24 +62,39 @@ export const openOwnRedis = async (config: Config, log: Logger, signal: AbortSig
 
 const ATTACH_TIMEOUT_MS = 3000;
 
+/** Throws where Redis gives no answer in time: a `UsageError` where it refuses us, else what `silence` makes. */
+const demandAnswer = (
+  { redis, address }: Pick<OpenRedis, 'redis' | 'address'>,
+  silence: (trouble: string) => UnavailableError,
+): Promise<void> =>
+  watchingTrouble(redis, address, async ({ refused, latest }) => {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ATTACH_TIMEOUT_MS);
+    const asked = redis.ping().then(
+      () => true,
+      () => false,
+    );
+    const answered = await Promise.race([asked, late, refused]).finally(() => clearTimeout(timer));
+    if (answered === true) return;
+    const trouble = latest();
+    if (trouble?.isRefusal) throw new UsageError(`Redis at ${trouble.message}`);
+    throw silence(trouble === undefined ? '' : `: ${trouble.message}`);
+  });
+
 /** For the commands: the Redis a daemon works with now. Throws an `UnavailableError` where it does not answer. */
 export const attachRedis = async (config: Config): Promise<OpenRedis> => {
   const named = namedRedis(config);
   const address = named ? undefined : await earlierAddress(embeddedFiles(config.dataDir));
   const settings = named ?? (address && connectionTo(address));
-  if (!settings) throw new UnavailableError(`no daemon has run with dataDir ${config.dataDir} yet`);
+  if (!settings) throw new NoDaemonError(`no daemon has run with dataDir ${config.dataDir} yet`);
   const opened = open(config, settings, 'command', () => {});
-  const answered = await Promise.race([
-    opened.redis.ping().then(
-      () => true,
-      () => false,
-    ),
-    new Promise<false>((resolve) => setTimeout(resolve, ATTACH_TIMEOUT_MS, false)),
-  ]);
-  if (!answered) {
+  const silence = (trouble: string): UnavailableError =>
+    named
+      ? new UnavailableError(`Redis does not answer${trouble}`)
+      : new NoDaemonError(`no daemon runs with dataDir ${config.dataDir}`);
+  await demandAnswer(opened, silence).catch((error: unknown) => {
     opened.redis.disconnect();
-    const where = named ? 'Redis does not answer' : `no daemon runs with dataDir ${config.dataDir}`;
-    throw new UnavailableError(where);
-  }
+    throw error;
+  });
   return { ...opened, lost: never, close: async () => opened.redis.disconnect() };
 };

@@ -11,6 +11,7 @@ import { createFirstSeen } from '../features/enrichment/first-seen.ts';
 import { createMuteStore } from '../features/mutes/store.ts';
 import { createOutageStore } from '../features/outages/store.ts';
 import { createRecheckStore } from '../features/recheck/store.ts';
+import { createDaemonReports } from '../features/status/daemons.ts';
 import { createCorrections } from '../ledger/corrections.ts';
 import { createDeadLetters } from '../ledger/dead-letters.ts';
 import { createDestinationStats } from '../ledger/destination-stats.ts';
@@ -71,6 +72,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     coveredDeliveries: createCoveredDeliveries(redis, prefix, now),
     firstSeen: createFirstSeen(redis, prefix, now),
     rechecks: createRecheckStore(redis, prefix),
+    daemonReports: createDaemonReports(redis, prefix, now),
     close: async () => {
       await Promise.all([queues.close(), schedule.close(), deadlines.close()]);
     },

@@ -57,9 +57,10 @@ const findListed = async (
   signal: AbortSignal,
 ): Promise<CatalogEntry> => {
   for (const { name: service } of services) {
-    await catalog.refresh(service, signal);
+    const { unfinished } = await catalog.refresh(service, signal);
     const entry = await catalog.protocolOf({ service, protocol: name });
     if (entry) return entry;
+    if (unfinished !== undefined) throw unfinished;
   }
   throw new UsageError(`no service lists a protocol '${name}' that the config includes`);
 };
@@ -78,7 +79,7 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
     prefix,
     list: (service) => {
       const found = services.get(service);
-      return found ? listProtocols(found, signal) : Promise.resolve([]);
+      return found ? listProtocols(found, signal) : Promise.resolve({ protocols: [] });
     },
     isIncluded,
   });

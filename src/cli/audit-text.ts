@@ -2,6 +2,7 @@
 
 import { type AuditReport, isBalanced, isMissingHealed, type ProtocolAudit, sumOf } from '../features/audit/balance.ts';
 import { cleanLine } from '../text.ts';
+import { clockText } from '../time.ts';
 import { type Column, renderTable } from './table.ts';
 
 const COLUMNS: readonly Column<ProtocolAudit>[] = [
@@ -52,6 +53,15 @@ const totalOf = (protocols: readonly ProtocolAudit[]): string => {
   return `${protocols.every(isBalanced) ? 'balanced' : 'NOT balanced'}: ${listed} listed, ${sum}`;
 };
 
+const trimmedText = (protocols: readonly ProtocolAudit[]): string[] => {
+  const last = protocols
+    .flatMap(({ trimmedTo }) => trimmedTo ?? [])
+    .toSorted()
+    .at(-1);
+  if (last === undefined) return [];
+  return [`note: compared from ${clockText(last)}: the ledger was full and has removed older alerts`];
+};
+
 /** Ends with a line feed. */
 export const renderAudit = ({ protocols, unaudited }: AuditReport): string => {
   const rows = protocols.filter(isWorthARow);
@@ -60,6 +70,7 @@ export const renderAudit = ({ protocols, unaudited }: AuditReport): string => {
     ...rows.flatMap(differencesOf),
     ...unaudited.map(({ protocol, problem }) => `${protocol}: not compared: ${problem}`),
     ...(quiet > 0 ? [`${quiet} ${quiet === 1 ? 'protocol' : 'protocols'} without anything to account for`] : []),
+    ...trimmedText(protocols),
     totalOf(protocols),
   ];
   return `${rows.length > 0 ? `${renderTable(rows, COLUMNS)}\n` : ''}${lines.map(cleanLine).join('\n')}\n`;

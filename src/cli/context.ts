@@ -6,8 +6,10 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 export interface CommandContext {
   env: Readonly<Record<string, string | undefined>>;
-  /** Aborted by the first SIGINT or SIGTERM. */
+  /** Aborted by the first SIGINT, SIGTERM or SIGHUP. */
   signal: AbortSignal;
+  /** From now on SIGHUP calls this and ends nothing, unless the terminal is gone. */
+  onHangup(listener: () => void): void;
   /** Standard output is a terminal. */
   isTty: boolean;
   /** Standard error is a terminal, so that progress may be drawn there. */

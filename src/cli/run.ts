@@ -12,10 +12,12 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-export const run = async (options: CommonOptions, { env, signal }: CommandContext): Promise<ExitCode> => {
+export const run = async (options: CommonOptions, { env, signal, onHangup }: CommandContext): Promise<ExitCode> => {
   const config = await loadConfig(options.config, env);
   const scrub = createScrubber(collectSecrets(config));
   const log = createLogger({ level: config.log.level, scrub });
+  // The usual wish to read the config again, often sent by habit (log rotation): it must not end what people rely on.
+  onHangup(() => log.warn('SIGHUP is ignored: the config is read at the start only; restart the daemon to change it'));
   const daemon = createDaemon({ config, log, scrub });
   const stop = async (): Promise<void> => {
     log.info('stopping: running sends may finish, the rest stays queued');

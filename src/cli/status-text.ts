@@ -2,7 +2,7 @@
 
 import { scopeText } from '../mute-text.ts';
 import type { StatusReport } from '../ops/status.ts';
-import { sortDestinations, sortProtocols } from '../ops/wording.ts';
+import { daemonText, serviceText, shownDaemons, sortDestinations, sortProtocols } from '../ops/wording.ts';
 import { cleanLine } from '../text.ts';
 import { ago, clockText } from '../time.ts';
 import { type Column, renderTable } from './table.ts';
@@ -17,6 +17,24 @@ const tableOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): st
 
 const section = (title: string, lines: readonly string[]): string => [title, ...lines].join('\n');
 
+const daemonsOf = (report: StatusReport): string[] => {
+  const shown = shownDaemons(report);
+  if (shown.length === 0) return [];
+  return [
+    section(
+      `Daemons (${shown.filter((daemon) => daemon.isRunning).length})`,
+      tableOf(shown, [
+        { head: 'host', cell: ({ host }) => host },
+        { head: 'pid', isNumber: true, cell: ({ pid }) => pid },
+        { head: 'version', cell: (daemon) => daemon.version },
+        { head: 'started', cell: ({ startedAt }) => ago(startedAt, report.now) },
+        { head: 'heard', cell: ({ heardAt }) => ago(heardAt, report.now) },
+        { head: 'state', isRemark: true, cell: daemonText },
+      ]),
+    ),
+  ];
+};
+
 const servicesOf = ({ services }: StatusReport): string =>
   section(
     'Services',
@@ -25,7 +43,7 @@ const servicesOf = ({ services }: StatusReport): string =>
       {
         head: 'state',
         isRemark: true,
-        cell: ({ up, lastError }) => (up ? 'answers' : (lastError ?? 'does not answer')),
+        cell: serviceText,
       },
     ]),
   );
@@ -90,6 +108,20 @@ const protocolsOf = ({ protocols, now }: StatusReport): string =>
     ),
   );
 
+const unwatchedOf = ({ unwatched }: StatusReport): string[] =>
+  unwatched.length === 0
+    ? []
+    : [
+        section(
+          `Not watched (${unwatched.length})`,
+          tableOf(unwatched, [
+            { head: 'protocol', cell: ({ name }) => name },
+            { head: 'service', cell: ({ service }) => service },
+            { head: 'why', isRemark: true, cell: ({ reason }) => reason },
+          ]),
+        ),
+      ];
+
 const problemsOf = ({ problems }: StatusReport): string[] =>
   problems.length === 0
     ? []
@@ -107,11 +139,13 @@ export const renderStatusText = (report: StatusReport): string => {
   return `${[
     `Tocsin ${version}${started}, as of ${clockText(now)}`,
     ...problemsOf(report),
+    ...daemonsOf(report),
     servicesOf(report),
     destinationsOf(report),
     ...mutesOf(report),
     queuesOf(report),
     protocolsOf(report),
+    ...unwatchedOf(report),
     `Dead and kept: ${dead}`,
   ].join('\n\n')}\n`;
 };

@@ -32,6 +32,17 @@ const oneRedis = (config: Values): Breach[] => {
   return [...spare, ...owned.map((key) => ({ path: ['redis', key], rule }))];
 };
 
+/** ioredis takes a database that is no number for database 0, where another system's keys may be. */
+const numberedDatabase = (config: Values): Breach[] => {
+  const { url: text } = mapOf(config.redis);
+  if (typeof text !== 'string' || !/^rediss?:\/\/\S+$/.test(text)) return [];
+  const url = URL.parse(text);
+  const path = ['redis', 'url'];
+  if (url === null) return [{ path, rule: 'is no URL; in a user or password write @ : / ? # as %40 %3A %2F %3F %23' }];
+  const isNumber = /^(\/\d*)?$/.test(url.pathname) && /^\d*$/.test(url.searchParams.get('db') ?? '');
+  return isNumber ? [] : [{ path, rule: 'must name its database by a number, like redis://127.0.0.1:6379/0' }];
+};
+
 const lookbackCoversOverlap = (config: Values): Breach[] => {
   const poll = mapOf(config.poll);
   const durationMs = (key: 'overlap' | 'lookback') =>
@@ -122,7 +133,15 @@ const somethingToDo = (config: Values): Breach[] => {
   ];
 };
 
-const RULES = [serviceNames, oneRedis, lookbackCoversOverlap, reachableEntries, somethingToDo, muteBreaches];
+const RULES = [
+  serviceNames,
+  oneRedis,
+  numberedDatabase,
+  lookbackCoversOverlap,
+  reachableEntries,
+  somethingToDo,
+  muteBreaches,
+];
 
 /** Every problem between keys. `value`: as read, before defaults. */
 export const breachesOf = (value: unknown): Breach[] => RULES.flatMap((rule) => rule(mapOf(value)));

@@ -2,7 +2,7 @@
 import { type Alert, type Destination, isSample } from '../alert.ts';
 import type { Receipt } from '../channels/channel.ts';
 import type { DeliveryError } from '../errors.ts';
-import type { DeadLetters } from '../ledger/dead-letters.ts';
+import { type DeadLetters, deadId } from '../ledger/dead-letters.ts';
 import type { DestinationStats } from '../ledger/destination-stats.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Attempt } from '../ledger/record.ts';
@@ -11,8 +11,8 @@ import { durationText, iso } from '../time.ts';
 import type { AttemptRun, AttemptStage } from './stage.ts';
 
 export interface RecordFailureDependencies {
-  ledger: Pick<Ledger, 'recordAttempt'>;
-  deadLetters: Pick<DeadLetters, 'add'>;
+  ledger: Pick<Ledger, 'pending' | 'recordAttempt'>;
+  deadLetters: Pick<DeadLetters, 'add' | 'get' | 'remove'>;
   destinationStats: Pick<DestinationStats, 'failed'>;
   /** Deliveries are dead, for this reason; called before the ledger is written. Default: nothing. */
   onDead?(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
@@ -34,18 +34,36 @@ interface Failure {
   entry: Attempt & { message: string };
 }
 
-/** Writes dead letters first and the ledger last, so that a crash in between repeats both. */
+/** A delivery that was delivered after all has no dead letter. */
+const takeBackLetters = async (
+  destination: Destination,
+  delivered: readonly Alert[],
+  deadLetters: RecordFailureDependencies['deadLetters'],
+): Promise<void> => {
+  if (delivered.length === 0) return;
+  await deadLetters.remove(await deadLetters.get(delivered.map((alert) => deadId(alert, destination))));
+};
+
+/**
+ * Writes dead letters first and the ledger last, so that a crash in between repeats both. Gives the alerts that are dead
+ * by this: where a job runs twice, the other run may have reached an end.
+ */
 export const recordFailure = async (
   { destination, alerts, attempt: attempts, entry }: Failure,
   { ledger, deadLetters, onDead }: RecordFailureDependencies,
-): Promise<void> => {
+): Promise<Alert[]> => {
   const { at, outcome, reason = 'unknown', message } = entry;
   const isDead = outcome === 'dead';
-  if (isDead) {
-    for (const alert of alerts) await deadLetters.add({ alert, destination, reason, message, attempts, at });
-    await onDead?.(destination, alerts, message);
-  }
-  await ledger.recordAttempt(destination, alerts, { state: isDead ? 'dead' : 'waiting', attempt: entry });
+  // A sample is no dead letter: its failure is reported to whoever sent it, and its address may be nobody's.
+  const dying = isDead ? (await ledger.pending(destination, alerts)).filter((alert) => !isSample(alert)) : [];
+  for (const alert of dying) await deadLetters.add({ alert, destination, reason, message, attempts, at });
+  if (dying.length > 0) await onDead?.(destination, dying, message);
+  const state = isDead ? 'dead' : 'waiting';
+  const found = await ledger.recordAttempt(destination, alerts, { state, attempt: entry });
+  const wasDelivered = new Set(alerts.filter((_, index) => found[index] === 'delivered'));
+  const survivors = dying.filter((alert) => wasDelivered.has(alert));
+  await takeBackLetters(destination, survivors, deadLetters);
+  return dying.filter((alert) => !wasDelivered.has(alert));
 };
 
 /** History that is replayed shows as such in the ledger. */
@@ -59,16 +77,20 @@ const givenUpText = ({ by, afterMs }: GivenUp): string =>
 const recordDelivered = async (
   run: AttemptRun,
   receipt: Receipt,
-  { ledger, destinationStats, now }: RecordDependencies,
+  { ledger, deadLetters, destinationStats, now }: RecordDependencies,
 ): Promise<void> => {
   const { destination, alerts } = run.message;
   const at = iso(now());
   const { handle: _handle, progress: _progress, ...provided } = receipt;
   const entry: Attempt = { at, outcome: 'delivered', durationMs: run.durationMs, ...provided, ...mark(alerts) };
   run.entry = entry;
-  const isRepeat = await ledger.recordAttempt(destination, alerts, { state: 'delivered', attempt: entry, ...receipt });
-  if (run.decision.kind === 'delivered') run.decision = { ...run.decision, isRepeat };
-  await destinationStats.succeeded(destination, alerts.length, at);
+  const end = { state: 'delivered', attempt: entry, ...receipt } as const;
+  const found = await ledger.recordAttempt(destination, alerts, end);
+  const died = alerts.filter((_, index) => found[index] === 'dead');
+  await takeBackLetters(destination, died, deadLetters);
+  const repeats = found.filter((state) => state === 'delivered').length;
+  if (run.decision.kind === 'delivered') run.decision = { ...run.decision, isRepeat: repeats > 0 };
+  await destinationStats.succeeded(destination, alerts.length - repeats, at);
 };
 
 const entryOf = (
@@ -90,11 +112,11 @@ const recordError = async (run: AttemptRun, error: DeliveryError, dependencies: 
   const { destination, alerts } = run.message;
   const entry = entryOf(run, error, dependencies);
   run.entry = entry;
-  await recordFailure({ destination, alerts, attempt: run.attempt, entry }, dependencies);
+  const dead = await recordFailure({ destination, alerts, attempt: run.attempt, entry }, dependencies);
+  if (entry.outcome === 'dead') run.dead = dead;
   // A sample's failure is reported to whoever sent it, and its address may be a made-up one.
   if (!alerts.every(isSample)) {
-    const dead = entry.outcome === 'dead' ? alerts.length : 0;
-    await dependencies.destinationStats.failed(destination, dead, entry.at, entry.message);
+    await dependencies.destinationStats.failed(destination, dead.length, entry.at, entry.message);
   }
   if (error.disables) await dependencies.onDisabled?.(destination, entry.at, entry.message);
 };

@@ -23,9 +23,10 @@ const end = async (
 ): Promise<void> => {
   const at = iso(dependencies.now());
   const outcome = { outcome: 'dead', durationMs: 0, reason: 'disabled', message } as const;
-  await recordFailure({ destination, alerts, attempt, entry: { at, ...outcome } }, dependencies);
-  await dependencies.destinationStats.failed(destination, alerts.length, at, message);
-  dependencies.onAttempt({ kind: destination.kind, destination, alerts, attempt, ...outcome });
+  const dead = await recordFailure({ destination, alerts, attempt, entry: { at, ...outcome } }, dependencies);
+  await dependencies.destinationStats.failed(destination, dead.length, at, message);
+  if (dead.length > 0)
+    dependencies.onAttempt({ kind: destination.kind, destination, alerts: dead, attempt, ...outcome });
 };
 
 export const refuse: JobStage<RefuseDependencies> = async ({ job }, dependencies) => {

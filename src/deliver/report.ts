@@ -17,11 +17,16 @@ export interface ReportDependencies {
   onAttempt(event: AttemptEvent): void;
 }
 
-/** Only the last part of a message in several parts is reported. */
-export const report: AttemptStage<ReportDependencies> = ({ message, attempt, entry, decision }, { onAttempt }) => {
-  if (entry === undefined) return undefined;
+/**
+ * Only the last part of a message in several parts is reported. A last try by which nothing is dead, because another run
+ * of the job delivered all of it, is only in the ledger.
+ */
+export const report: AttemptStage<ReportDependencies> = (run, { onAttempt }) => {
+  const { message, attempt, entry, decision, dead } = run;
+  if (entry === undefined || dead?.length === 0) return undefined;
   const { at: _at, replay: _replay, ...event } = entry;
-  const { destination, alerts } = message;
+  const { destination } = message;
+  const alerts = dead ?? message.alerts;
   const retryInMs = decision.kind === 'retry' ? { retryInMs: decision.delayMs } : {};
   onAttempt({ ...event, kind: destination.kind, destination, alerts, attempt, ...retryInMs });
   return undefined;

@@ -90,9 +90,11 @@ export interface AttemptRun {
   decision: AttemptResult;
   /** Set by `record`: what the ledger says of this try; absent where only a part of the message was sent. */
   entry?: Attempt;
+  /** Set by `record` where this try was the last: the alerts that are dead by it, not those that another run delivered. */
+  dead?: readonly Alert[];
 }
 
-export type AttemptInput = Omit<AttemptRun, 'receipt' | 'error' | 'durationMs' | 'decision' | 'entry'>;
+export type AttemptInput = Omit<AttemptRun, 'receipt' | 'error' | 'durationMs' | 'decision' | 'entry' | 'dead'>;
 
 /**
  * `partial`: one of several parts was taken, and nothing is recorded yet. `isRepeat`: another job delivered some of it in

@@ -13,11 +13,19 @@ export interface AlertIndex {
   open(track: Pick<Alert, 'service' | 'source' | 'protocol'>): Promise<string[]>;
   /** Removes the oldest alerts where there are too many; those with a waiting delivery stay. Gives how many it removed. */
   trim(): Promise<number>;
+  /** The latest date of an alert that was removed so, in epoch milliseconds: the ledger knows nothing certain before it. */
+  trimmedTo(): Promise<number | undefined>;
 }
 
 /** About 2 kB each. Fewer than 35 days are kept only where more alerts come in that time. */
 const MOST_ALERTS = 200_000;
 const CHUNK = 500;
+
+/** KEYS: where the date is kept; ARGV: the date. It only grows: an alert with an old date may come late. */
+const RAISE = `
+local old = redis.call('GET', KEYS[1])
+if not old or tonumber(ARGV[1]) > tonumber(old) then redis.call('SET', KEYS[1], ARGV[1]) end
+return 1`;
 
 export const createAlertIndex = (
   redis: Redis | Cluster,
@@ -35,8 +43,13 @@ export const createAlertIndex = (
     return ids.filter((_, index) => Number(open[index] ?? 0) <= 0);
   };
 
+  /** `ids`: oldest first. The date first, so that after a crash nothing is taken for missing. */
   const remove = async (ids: readonly string[]): Promise<void> => {
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    const date = await redis.zscore(keys.index, last);
     const batch = redis.pipeline();
+    if (date !== null) batch.eval(RAISE, 1, keys.trimmedTo, date);
     for (const id of ids) batch.del(keys.alert(id)).zrem(keys.index, id);
     await execute(batch);
   };
@@ -64,6 +77,10 @@ export const createAlertIndex = (
         excess -= oldest.length;
       }
       return removed;
+    },
+    trimmedTo: async () => {
+      const date = await redis.get(keys.trimmedTo);
+      return date === null ? undefined : Number(date);
     },
   };
 };

@@ -12,11 +12,13 @@ import {
   type AttemptResult,
   afterAttempt,
   type DeliveryRecord,
+  type DeliveryState,
   isFinal,
   type LedgerKeys,
   ledgerKeys,
   OPEN_FIELD,
   parseRecord,
+  REPLACES,
   recordAlert,
   type Target,
   targetOf,
@@ -29,8 +31,15 @@ export interface Ledger {
   recordWaiting(parcels: readonly Parcel[], by?: string): Promise<void>;
   /** Those of a parcel's alerts that still have to be sent. */
   pending(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
-  /** Records one attempt for every alert in it. True where one of them had been delivered already. */
-  recordAttempt(destination: Target, alerts: readonly Alert[], result: AttemptResult): Promise<boolean>;
+  /**
+   * Records one attempt for every alert in it; an end that was reached stays, see `REPLACES`. Gives, in the order of
+   * `alerts`, the state that each was found in; undefined where the ledger did not know it.
+   */
+  recordAttempt(
+    destination: Target,
+    alerts: readonly Alert[],
+    result: AttemptResult,
+  ): Promise<(DeliveryState | undefined)[]>;
   read(alertId: string): Promise<AlertRecord | undefined>;
   /** How many deliveries wait, by destination id; a destination without any is left out. */
   waitingByDestination(): Promise<Record<string, number>>;
@@ -52,19 +61,19 @@ redis.call('ZADD', KEYS[3], ARGV[3], ARGV[4])
 return 1`;
 
 /**
- * The same KEYS; ARGV: destination, record, whether it is final, alert's id. An alert is open until its last delivery has
- * ended, and a final state that came meanwhile stays. Gives 1 where this ended the delivery, 2 where it was delivered before.
+ * The same KEYS; ARGV: destination, record, its state, alert's id, the states it takes the place of: the record was made
+ * from what was read, and another end may have been reached since. An alert is open until its last delivery has ended.
+ * Gives the state that was found; '' where the delivery is unknown.
  */
 export const RECORD_ATTEMPT = `
 local old = redis.call('HGET', KEYS[1], ARGV[1])
-local state = old and cjson.decode(old).state
-if ARGV[3] == '1' or not state or state == 'waiting' then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
-if state == 'delivered' then return 2 end
-if ARGV[3] == '0' or state ~= 'waiting' then return 0 end
+local state = old and cjson.decode(old).state or ''
+if old and not string.find(ARGV[5], state, 1, true) then return state end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+if ARGV[3] == 'waiting' or state ~= 'waiting' then return state end
 redis.call('HINCRBY', KEYS[2], ARGV[1], -1)
 if redis.call('HINCRBY', KEYS[1], 'open', -1) <= 0 then redis.call('ZREM', KEYS[3], ARGV[4]) end
-return 1`;
-const WAS_DELIVERED = 2;
+return state`;
 
 const scriptKeys = (keys: LedgerKeys, alert: Alert) => [keys.alert(alert.id), keys.waiting, keys.open(alert)] as const;
 
@@ -112,14 +121,21 @@ const createWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () => numbe
     recordAttempt: async (destination, alerts, result) => {
       const known = await records(destination, alerts);
       const batch = redis.pipeline();
+      for (const alert of alerts) recordAlert(batch, keys, alert);
       alerts.forEach((alert, index) => {
         const record = afterAttempt(known[index], destination, result);
-        recordAlert(batch, keys, alert);
-        const final = isFinal(record.state) ? '1' : '0';
-        const json = JSON.stringify(record);
-        batch.eval(RECORD_ATTEMPT, 3, ...scriptKeys(keys, alert), destination.id, json, final, alert.id);
+        const written = [
+          destination.id,
+          JSON.stringify(record),
+          record.state,
+          alert.id,
+          REPLACES[record.state].join(' '),
+        ];
+        batch.eval(RECORD_ATTEMPT, 3, ...scriptKeys(keys, alert), ...written);
       });
-      return (await execute(batch)).includes(WAS_DELIVERED);
+      const answers = await execute(batch);
+      const found = answers.slice(answers.length - alerts.length);
+      return found.map((state) => (state === '' ? undefined : (state as DeliveryState)));
     },
   };
   return writes;

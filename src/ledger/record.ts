@@ -80,6 +80,8 @@ export const ledgerKeys = (prefix: string) => ({
   transaction: (hash: string): string => `${prefix}:tx:${hash.toLowerCase()}`,
   /** Every alert in the ledger, by date; `books` is an old name. */
   index: `${prefix}:books`,
+  /** The latest date of an alert that was removed because there were too many. */
+  trimmedTo: `${prefix}:books-trimmed-to`,
   /** How many deliveries wait, by destination. */
   waiting: `${prefix}:waiting`,
   /** Alerts of a track with a waiting delivery, by date. */
@@ -118,17 +120,30 @@ export interface AttemptResult extends Pick<DeliveryRecord, 'state' | 'providerI
 
 export const isFinal = (state: DeliveryState): boolean => state !== 'waiting';
 
+/**
+ * The states that an attempt's end takes the place of. An end that was reached stays, whatever another run of the same
+ * job comes to; only that the receiver has the message is true whatever was recorded before.
+ */
+export const REPLACES: Readonly<Record<DeliveryState, readonly DeliveryState[]>> = {
+  waiting: ['waiting'],
+  muted: ['waiting', 'muted'],
+  dead: ['waiting', 'dead'],
+  delivered: ['waiting', 'muted', 'dead', 'delivered'],
+};
+
 /** The record after one more attempt. */
 export const afterAttempt = (
   before: DeliveryRecord | undefined,
   target: Target,
   { attempt, ...end }: AttemptResult,
-): DeliveryRecord => ({
-  ...end,
-  // A job that will be retried does not undo the final state that another job of the same delivery reached.
-  state: before && isFinal(before.state) && !isFinal(end.state) ? before.state : end.state,
-  destination: targetOf(target),
-  at: attempt.at,
-  attempts: lastFew([...(before?.attempts ?? []), attempt]),
-  ...(before?.acts === undefined ? {} : { acts: before.acts }),
-});
+): DeliveryRecord => {
+  const attempts = lastFew([...(before?.attempts ?? []), attempt]);
+  if (before && !REPLACES[end.state].includes(before.state)) return { ...before, attempts };
+  return {
+    ...end,
+    destination: targetOf(target),
+    at: attempt.at,
+    attempts,
+    ...(before?.acts === undefined ? {} : { acts: before.acts }),
+  };
+};

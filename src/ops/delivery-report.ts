@@ -1,6 +1,6 @@
 /** One log line and the metrics for every attempt to deliver a message. */
 import type { Logger } from 'pino';
-import type { Alert, ChannelKind, Destination } from '../alert.ts';
+import { type Alert, type ChannelKind, type Destination, isAnnouncement, isSample } from '../alert.ts';
 import type { Metrics } from './metrics.ts';
 
 /** One attempt to deliver a message with these alerts, and what came of it. */
@@ -45,19 +45,30 @@ const lineOf = ({ destination, alerts, ...attempt }: ReportedAttempt): object =>
   };
 };
 
-export const createDeliveryReport =
-  ({ log, metrics, now }: DeliveryReportDependencies) =>
-  (one: ReportedAttempt) => {
-    const { kind, destination, alerts, outcome, durationMs, reason } = one;
+/** From the service to the reader, now. A replayed alert is old by intention; samples and announcements are our own. */
+const hasTravelled = (alert: Alert): boolean => !alert.replay && !isSample(alert) && !isAnnouncement(alert);
+
+const count = (
+  { kind, destination, alerts, outcome, durationMs, reason }: ReportedAttempt,
+  { metrics, now }: Omit<DeliveryReportDependencies, 'log'>,
+): void => {
+  metrics.deliveryDuration.observe({ kind }, seconds(durationMs));
+  // A sample's failure is told to whoever sent it, and its address may be nobody's.
+  if (outcome === 'delivered' || !alerts.every(isSample)) {
     metrics.deliveries.inc({ kind, destination: destination.id, outcome }, alerts.length);
-    metrics.deliveryDuration.observe({ kind }, seconds(durationMs));
     if (reason !== undefined) metrics.deliveryFailures.inc({ kind, destination: destination.id, reason });
-    // A replayed alert is old by intention: its age says nothing about how fast alerts travel.
-    for (const { at } of outcome === 'delivered' ? alerts.filter(({ replay }) => !replay) : []) {
-      metrics.alertLatency.observe({ kind }, Math.max(0, seconds(now() - Date.parse(at))));
-    }
+  }
+  for (const { at } of outcome === 'delivered' ? alerts.filter(hasTravelled) : []) {
+    metrics.alertLatency.observe({ kind }, Math.max(0, seconds(now() - Date.parse(at))));
+  }
+};
+
+export const createDeliveryReport =
+  ({ log, ...dependencies }: DeliveryReportDependencies) =>
+  (one: ReportedAttempt) => {
+    count(one, dependencies);
     const line = lineOf(one);
-    if (outcome === 'delivered') log.info(line, 'delivered');
-    else if (outcome === 'dead') log.error(line, 'delivery is dead');
+    if (one.outcome === 'delivered') log.info(line, 'delivered');
+    else if (one.outcome === 'dead') log.error(line, 'delivery is dead');
     else log.warn(line, 'delivery will be tried again');
   };

@@ -6,7 +6,7 @@ import { ago, clockText } from '../time.ts';
 import { STYLE } from './page-style.ts';
 import { type Column, tableOf } from './page-table.ts';
 import type { ProtocolStatus, StatusReport } from './status.ts';
-import { isLate, sortDestinations, sortProtocols, totalsOf } from './wording.ts';
+import { daemonText, isLate, serviceText, shownDaemons, sortDestinations, sortProtocols, totalsOf } from './wording.ts';
 
 const REFRESH_SECONDS = 10;
 /** More of them, made again every ten seconds, help nobody; the `status` command shows them all. */
@@ -55,12 +55,39 @@ const servicesOf = ({ services }: StatusReport): Html =>
       { head: 'Service', cell: (service) => name(service.name) },
       {
         head: 'State',
-        cell: ({ up, lastError }) =>
-          up ? html`<span class="good">answers</span>` : bad(lastError ?? 'does not answer'),
+        cell: (service) => {
+          const text = serviceText(service);
+          return service.up ? html`<span class="good">${text}</span>` : bad(text);
+        },
       },
     ],
     'None is set up.',
   );
+
+/** One daemon is the one that shows the page. */
+const daemonsOf = (report: StatusReport): Html => {
+  const shown = shownDaemons(report);
+  if (shown.length < 2) return html``;
+  return html`<h2>Daemons <small>${shown.filter(({ isRunning }) => isRunning).length}</small></h2>
+${tableOf(
+  shown,
+  [
+    { head: 'Host', cell: ({ host }) => name(host) },
+    { head: 'Process', as: 'number', cell: ({ pid }) => pid },
+    { head: 'Version', as: 'word', cell: ({ version }) => cleanLine(version) },
+    { head: 'Started', as: 'time', cell: ({ startedAt }) => moment(startedAt, report.now) },
+    { head: 'Heard', as: 'time', cell: ({ heardAt }) => moment(heardAt, report.now) },
+    {
+      head: 'State',
+      cell: (daemon) =>
+        daemon.isRunning && daemon.ready
+          ? html`<span class="good">${daemonText(daemon)}</span>`
+          : bad(daemonText(daemon)),
+    },
+  ],
+  '',
+)}`;
+};
 
 const destinationsOf = ({ destinations, now }: StatusReport): Html =>
   tableOf(
@@ -128,6 +155,20 @@ const protocolsOf = ({ protocols, services, now }: StatusReport): Html => {
   );
 };
 
+const unwatchedOf = ({ unwatched }: StatusReport): Html =>
+  unwatched.length === 0
+    ? html``
+    : html`<h2>Not watched <small>${unwatched.length}</small></h2>
+${tableOf(
+  unwatched,
+  [
+    { head: 'Protocol', cell: (protocol) => name(protocol.name) },
+    { head: 'Service', cell: ({ service }) => name(service) },
+    { head: 'Why', cell: ({ reason }) => reason },
+  ],
+  '',
+)}`;
+
 const queuesOf = ({ queues }: StatusReport): Html =>
   tableOf(
     queues,
@@ -173,6 +214,7 @@ ${problemsOf(report)}
 ${summaryOf(report)}
 <h2>Services</h2>
 ${servicesOf(report)}
+${daemonsOf(report)}
 <h2>Destinations <small>${destinations.length}</small></h2>
 ${destinationsOf(report)}
 ${mutesOf(report)}
@@ -180,6 +222,7 @@ ${mutesOf(report)}
 ${queuesOf(report)}
 <h2>Protocols <small>${protocols.length}</small></h2>
 ${protocolsOf(report)}
+${unwatchedOf(report)}
 </body></html>
 `.html;
 };

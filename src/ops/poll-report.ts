@@ -1,6 +1,6 @@
 /** What polling says to metrics, health and the log. */
 import type { Logger } from 'pino';
-import type { ItemPage, MalformedItem, Source } from '../alert.ts';
+import type { Item, ItemPage, MalformedItem, Source } from '../alert.ts';
 import { messageOf, type ServiceError } from '../errors.ts';
 import type { Health } from './health.ts';
 import { assessmentLabel, type Metrics } from './metrics.ts';
@@ -33,6 +33,10 @@ export interface PollReportDependencies {
     /** Keeps malformed items that it has not seen before, and gives those. */
     admit(service: string, source: Source, malformed: readonly MalformedItem[]): Promise<readonly MalformedItem[]>;
   };
+  firstReads: {
+    /** Gives the items that were not read before. */
+    admit(service: string, source: Source, items: readonly Item[]): Promise<readonly Item[]>;
+  };
   metrics: Pick<Metrics, 'items' | 'itemsMalformed' | 'polls' | 'pollDuration' | 'serviceUp'>;
   health: Pick<Health, 'prove' | 'fail'>;
   outages: Pick<Outages, 'worked' | 'failed'>;
@@ -56,16 +60,22 @@ const assetsOf = (service: string): string => `assets at ${service}`;
 const subjectOf = ({ source, protocols: [first = '', ...others] }: ReportedStream): string =>
   `${source} of ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
 
-export const createPollReport = ({ quarantine, metrics, health, outages, log }: PollReportDependencies) => {
+export const createPollReport = ({ quarantine, firstReads, metrics, health, outages, log }: PollReportDependencies) => {
   const worked = (service: string, subject: string): void => {
     health.prove(`service:${service}`);
     outages.worked(service, KEY);
     outages.worked(service, subject);
   };
 
+  const sayChange = (service: string, { added, removed, missing }: ReportedChange): void => {
+    if (added.length + removed.length + missing.length === 0) return;
+    const change = { added: named(added), removed: named(removed), missing: named(missing) };
+    log.info({ service, ...change }, 'protocols changed');
+  };
+
   return {
     onPage: async ({ service, source }: ReportedStream, { items, malformed }: ItemPage): Promise<void> => {
-      for (const { assessment } of items) {
+      for (const { assessment } of await firstReads.admit(service, source, items)) {
         metrics.items.inc({ service, source, assessment: assessmentLabel(assessment) });
       }
       for (const { problem, raw } of await quarantine.admit(service, source, malformed)) {
@@ -92,13 +102,16 @@ export const createPollReport = ({ quarantine, metrics, health, outages, log }: 
       if (isDown) health.fail(`service:${service}`, messageOf(error));
       outages.failed(service, subjectOf(stream), error);
     },
-    onListed: (service: string, { added, removed, missing }: ReportedChange): void => {
+    onListed: (service: string, change: ReportedChange): void => {
       metrics.serviceUp.set({ service }, 1);
       worked(service, LISTING);
-      if (added.length + removed.length + missing.length > 0) {
-        const change = { added: named(added), removed: named(removed), missing: named(missing) };
-        log.info({ service, ...change }, 'protocols changed');
-      }
+      sayChange(service, change);
+    },
+    /** What was listed is read, so readiness is left to the polls. */
+    onListUnfinished: (service: string, change: ReportedChange, error: ServiceError): void => {
+      sayChange(service, change);
+      const said = `listed in part, other protocols stay as they were known: ${error.message}`;
+      outages.failed(service, LISTING, new Error(said));
     },
     onListFailed: (service: string, error: unknown): void => {
       metrics.serviceUp.set({ service }, 0);

@@ -1,5 +1,6 @@
 /** What runs now, as data: the daemon fills it in, the status page and the `status` command show it. */
 import type { ChannelKind, Mute, Source } from '../alert.ts';
+import type { CheckReport } from './health.ts';
 
 /** All times are ISO 8601. Nothing in it is secret. */
 export interface StatusReport {
@@ -7,8 +8,12 @@ export interface StatusReport {
   /** Absent where no daemon was asked, only its Redis. */
   startedAt?: string;
   now: string;
+  /** Those that run, and those that have fallen silent without a stop, for a day. */
+  daemons: DaemonStatus[];
   services: ServiceStatus[];
   protocols: ProtocolStatus[];
+  /** Protocols that a service lists, and that are not read, or not whole. */
+  unwatched: UnwatchedStatus[];
   destinations: DestinationStatus[];
   /** Destinations that wait to be approved. */
   held: HeldStatus[];
@@ -19,11 +24,40 @@ export interface StatusReport {
   dead: number;
   /** What somebody should look at, one sentence each, worst first. */
   problems: string[];
+  /** Those of `problems` that do not pass by themselves: the `status` command ends with 2 where there is one. */
+  needsSomebody: string[];
 }
 
+export interface DaemonStatus {
+  id: string;
+  host: string;
+  pid: number;
+  version: string;
+  startedAt: string;
+  /** When it last said how it is doing. */
+  heardAt: string;
+  /** It was heard within a few of its reports. */
+  isRunning: boolean;
+  /** What `/readyz` said then. */
+  ready: boolean;
+  checks: CheckReport[];
+}
+
+/**
+ * `answers`: all that was asked was answered. `partly`: some of its reads fail. `fails`: it cannot be read.
+ * `unknown`: nobody has read it yet, or not lately.
+ */
+export type ServiceCondition = 'answers' | 'partly' | 'fails' | 'unknown';
+
+/** What one daemon knows of a service, or all of them together. */
 export interface ServiceStatus {
   name: string;
+  /** It answers, as far as a running daemon knows. */
   up: boolean;
+  state: ServiceCondition;
+  /** Since when it is so. */
+  since?: string;
+  /** Where it is not up: why, in a sentence without secrets. */
   lastError?: string;
 }
 
@@ -33,6 +67,13 @@ export interface ProtocolStatus {
   /** Where its alerts go, in words. */
   channels: string[];
   sources: SourceStatus[];
+}
+
+export interface UnwatchedStatus {
+  service: string;
+  name: string;
+  /** Why, in a sentence. */
+  reason: string;
 }
 
 export interface SourceStatus {

@@ -1,5 +1,12 @@
 /** What of the status needs a look, and in which order it is shown: the same on the page and in a terminal. */
-import type { DestinationStatus, ProtocolStatus, SourceStatus, StatusReport } from './status.ts';
+import type {
+  DaemonStatus,
+  DestinationStatus,
+  ProtocolStatus,
+  ServiceStatus,
+  SourceStatus,
+  StatusReport,
+} from './status.ts';
 
 /** A source is read every few seconds; one that was not read for this long needs a look. */
 const LATE_AFTER_SECONDS = 300;
@@ -22,6 +29,21 @@ export const sortDestinations = (destinations: readonly DestinationStatus[]): De
   ...destinations.filter(isFailing),
   ...destinations.filter((destination) => !isFailing(destination)),
 ];
+
+export const serviceText = ({ up, lastError }: ServiceStatus): string =>
+  up ? 'answers' : (lastError ?? 'does not answer');
+
+export const daemonText = ({ isRunning, ready, checks }: DaemonStatus): string => {
+  if (!isRunning) return 'silent: it does not run, or cannot reach Redis';
+  const open = checks.filter(({ status }) => status !== 'ok').map(({ name, status }) => `${name} ${status}`);
+  return ready ? 'ready' : `not ready: ${open.join(', ')}`;
+};
+
+/** Those that run, and what fell silent on a host where none runs now: one that was started again there is no news. */
+export const shownDaemons = ({ daemons }: StatusReport): DaemonStatus[] => {
+  const isAlive = (host: string): boolean => daemons.some((one) => one.isRunning && one.host === host);
+  return daemons.filter(({ isRunning, host }) => isRunning || !isAlive(host));
+};
 
 export interface Totals {
   down: number;

@@ -4,17 +4,30 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { ListedAsset, ListedProtocol } from '../alert.ts';
+import type { ServiceError } from '../errors.ts';
+import { isPathSegment, plainName } from '../text.ts';
 import { byName, type CatalogEntry, createCatalogStore, type Entries } from './catalog-store.ts';
 
 export type { CatalogEntry } from './catalog-store.ts';
 
+export interface Listed {
+  protocols: readonly ListedProtocol[];
+  /** Why there may be more. */
+  unfinished?: ServiceError;
+}
+
+export interface ListedAssets {
+  assets: ReadonlyMap<string, ListedAsset[]>;
+  unfinished?: ServiceError;
+}
+
 export interface CatalogDependencies {
   redis: Redis | Cluster;
   prefix: string;
-  /** Every page of one key's listing. Throws `ServiceError` rather than give a part. */
-  list(service: string, signal: AbortSignal): Promise<ListedProtocol[]>;
-  /** The assets of one key's protocols by name, as far as it lists them. Throws `ServiceError`. Default: none. */
-  listAssets?(service: string, signal: AbortSignal): Promise<ReadonlyMap<string, ListedAsset[]>>;
+  /** One key's listing, as far as it can be read. Throws `ServiceError` where nothing of it can. */
+  list(service: string, signal: AbortSignal): Promise<Listed>;
+  /** The assets of one key's protocols by name, likewise. Default: none. */
+  listAssets?(service: string, signal: AbortSignal): Promise<ListedAssets>;
   /** By include and exclude. */
   isIncluded(protocol: string): boolean;
   /** Default `Date.now`. */
@@ -26,17 +39,30 @@ export interface CatalogChange {
   removed: string[];
   /** In the catalog but not in this listing; still polled. */
   missing: string[];
+  /** Why the listing was read in part only; what it did not reach stays as it was known. */
+  unfinished?: ServiceError;
+}
+
+/** A protocol that the service lists, and nobody reads, or not all of it. */
+export interface Unwatched {
+  name: string;
+  /** `excluded`: by the config. `unaskable`: by its name, which no URL can carry. */
+  why: 'excluded' | 'unaskable';
 }
 
 export interface Catalog {
   /** Lists again and keeps the result. */
   refresh(service: string, signal: AbortSignal): Promise<CatalogChange>;
-  /** Lists the assets again and keeps them. Apart from `refresh`: a heavy answer must not hold up what polling needs. */
+  /** Lists the assets again and keeps what came; throws what kept the rest from coming. Apart from `refresh`: a heavy answer must not hold up what polling needs. */
   refreshAssets(service: string, signal: AbortSignal): Promise<void>;
   /** The included protocols of a service by name, from the last good listing. Empty before the first. */
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
   /** The one of them that is named. */
   protocolOf(named: { service: string; protocol: string }): Promise<CatalogEntry | undefined>;
+  /** Names of all that the service lists, each as `plainName` writes it. */
+  names(service: string): Promise<ReadonlySet<string>>;
+  /** What the service lists beside them, and those of them that cannot be read whole. */
+  unwatched(service: string): Promise<Unwatched[]>;
 }
 
 /** Listings in a row that must lack a protocol before it is polled no more. */
@@ -44,12 +70,12 @@ const MISSED_LIMIT = 3;
 
 const withAssets = (assets: ListedAsset[] | undefined) => (assets === undefined ? {} : { assets });
 
-/** The new listing, with those that it lacks kept for a while. */
-const merge = (known: Entries, listed: readonly CatalogEntry[]): CatalogEntry[] => {
+/** The new listing, with those that it lacks kept for a while. One that was not read to its end lacks nothing. */
+const merge = (known: Entries, listed: readonly CatalogEntry[], isWhole: boolean): CatalogEntry[] => {
   const names = new Set(listed.map(({ name }) => name));
   const absent = [...known.values()]
     .filter(({ name }) => !names.has(name))
-    .map((entry) => ({ ...entry, missed: entry.missed + 1 }));
+    .map((entry) => (isWhole ? { ...entry, missed: entry.missed + 1 } : entry));
   return [...listed, ...absent.filter(({ missed }) => missed < MISSED_LIMIT)];
 };
 
@@ -65,44 +91,68 @@ const createSelection = (isIncluded: (protocol: string) => boolean) => {
   };
 };
 
+/** Asked for at each read of inspections. */
+const createNames = () => {
+  const known = new WeakMap<Entries, ReadonlySet<string>>();
+  return (entries: Entries): ReadonlySet<string> => {
+    const names = known.get(entries) ?? new Set([...entries.keys()].map(plainName));
+    known.set(entries, names);
+    return names;
+  };
+};
+
+const unwatchedOf =
+  (isIncluded: (protocol: string) => boolean) =>
+  (name: string): Unwatched[] => {
+    if (!isIncluded(name)) return [{ name, why: 'excluded' }];
+    return isPathSegment(name) ? [] : [{ name, why: 'unaskable' }];
+  };
+
 export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
   const { redis, prefix, list, listAssets, isIncluded, now = Date.now } = dependencies;
   const store = createCatalogStore(redis, prefix);
   const included = createSelection(isIncluded);
+  const namesOf = createNames();
 
   /** What the service lists now, and what was known of it before. */
   const listAll = async (service: string, signal: AbortSignal) => {
     const askedAt = now();
     await store.begin(service, askedAt);
-    const listed = await list(service, signal);
+    const { protocols, unfinished } = await list(service, signal);
     const listedBefore = await store.listedAt(service);
     const known = await store.load(service);
     const owedSince = (name: string) =>
       isIncluded(name) ? { owedSince: known.get(name)?.owedSince ?? listedBefore } : {};
     const kept = (name: string) => ({ ...owedSince(name), ...withAssets(known.get(name)?.assets) });
-    return { known, listed: listed.map((entry) => ({ ...entry, missed: 0, ...kept(entry.name) })), askedAt };
+    const listed = protocols.map((entry) => ({ ...entry, missed: 0, ...kept(entry.name) }));
+    return { known, listed, askedAt, unfinished };
   };
 
   return {
     refresh: async (service, signal) => {
-      const { known, listed, askedAt } = await listAll(service, signal);
-      const merged = merge(known, listed);
+      const { known, listed, askedAt, unfinished } = await listAll(service, signal);
+      const merged = merge(known, listed, unfinished === undefined);
       const next = byName(merged);
       await store.keep(service, known, next);
-      await store.setListedAt(service, askedAt);
+      // What a later listing reaches is owed since the last one that was whole.
+      if (unfinished === undefined) await store.setListedAt(service, askedAt);
       return {
         added: [...next.keys()].filter((name) => !known.has(name) && isIncluded(name)),
         removed: [...known.keys()].filter((name) => !next.has(name) && isIncluded(name)),
         missing: merged.filter(({ missed, name }) => missed > 0 && isIncluded(name)).map(({ name }) => name),
+        ...(unfinished === undefined ? {} : { unfinished }),
       };
     },
     refreshAssets: async (service, signal) => {
-      const assets = await listAssets?.(service, signal);
+      const { assets, unfinished } = (await listAssets?.(service, signal)) ?? {};
       const known = await store.load(service);
       const fresh = (entry: CatalogEntry) => ({ ...entry, ...withAssets(assets?.get(entry.name)) });
       await store.keep(service, known, byName([...known.values()].map(fresh)));
+      if (unfinished !== undefined) throw unfinished;
     },
     protocols: async (service) => included(await store.load(service)),
     protocolOf: async ({ service, protocol }) => included(await store.load(service)).get(protocol),
+    names: async (service) => namesOf(await store.load(service)),
+    unwatched: async (service) => [...(await store.load(service)).keys()].flatMap(unwatchedOf(isIncluded)),
   };
 };

@@ -1,5 +1,6 @@
 /** From the items of one page to alerts that are queued: what is wanted, what is new, what is old. */
 import { type Alert, alertId, type Item, type ItemPage } from '../alert.ts';
+import { plainName } from '../text.ts';
 import { iso } from '../time.ts';
 import type { Cursor, Track } from './cursor.ts';
 import type { Identity, Seen } from './seen.ts';
@@ -42,15 +43,12 @@ export const toAlert = (item: Item, service: string, protocol: string, readAt: n
 export const isWanted = (item: Item, assessments: readonly string[]): boolean =>
   item.source === 'notifications' || assessments.includes(item.assessment ?? '');
 
-/** Names as they are compared: the listing and the items may write one in more than one way. */
-const plain = (name: string): string => name.normalize('NFC').trim().toLowerCase();
-
 /**
  * A track's own items. Stored notifications of others may come along, where the service ignores the names it is
- * asked for; they must not be forwarded for this protocol.
+ * asked for; they must not be forwarded for this protocol. The feed has left out such inspections.
  */
 export const ownItems = (items: readonly Item[], { source, protocol }: Track): readonly Item[] =>
-  source === 'inspections' ? items : items.filter((item) => plain(item.protocol) === plain(protocol));
+  source === 'inspections' ? items : items.filter((item) => plainName(item.protocol) === plainName(protocol));
 
 /** The latest moment an item's dates can mean: one in whole seconds may have lost its milliseconds. */
 const latestOf = (item: Item): number | undefined => {

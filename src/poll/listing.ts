@@ -7,6 +7,8 @@ export interface ListingDependencies {
   catalog: Pick<Catalog, 'refresh' | 'refreshAssets'>;
   admission: Pick<Admission, 'admit' | 'answered' | 'failed'>;
   onListed(service: string, change: CatalogChange): void;
+  /** Listed in part: the change, and what kept the rest from coming. */
+  onListUnfinished(service: string, change: CatalogChange, error: ServiceError): void;
   onListFailed(service: string, error: unknown): void;
   onAssetsListed(service: string): void;
   onAssetsFailed(service: string, error: unknown): void;
@@ -25,8 +27,14 @@ export const createListing = (dependencies: ListingDependencies) => {
       if (!(await admission.admit(service, LISTING, signal)).admitted) return false;
       try {
         const change = await catalog.refresh(service, signal);
-        admission.answered(service, LISTING);
-        dependencies.onListed(service, change);
+        const { unfinished } = change;
+        if (unfinished === undefined) {
+          admission.answered(service, LISTING);
+          dependencies.onListed(service, change);
+        } else {
+          await admission.failed(service, LISTING, unfinished, signal);
+          if (!isHeld(unfinished)) dependencies.onListUnfinished(service, change, unfinished);
+        }
         return true;
       } catch (error) {
         await admission.failed(service, LISTING, error, signal);

@@ -11,7 +11,7 @@ import { createIngest } from './ingest.ts';
 import type { PollLock } from './lock.ts';
 import { createProgress } from './progress.ts';
 import type { Seen } from './seen.ts';
-import { isSweepDue, type WindowSettings, windowOf } from './windows.ts';
+import { isSweepDue, notAhead, type WindowSettings, windowOf } from './windows.ts';
 
 /** What one request can read: one protocol's inspections, or the notifications of several protocols. */
 export interface Stream {
@@ -68,7 +68,7 @@ export const createPoller = (dependencies: PollerDependencies) => {
   const read = async (stream: Stream, tracks: Track[], held: HeldLock, signal: AbortSignal): Promise<PollResult> => {
     const clock = (): number => dependencies.clock(stream.service);
     const [ownBegun, begun] = [now(), clock()];
-    const loaded = await commit.load(tracks);
+    const loaded = (await commit.load(tracks)).map((one) => ({ ...one, cursor: notAhead(one.cursor, begun) }));
     const isSweep = loaded.some(({ cursor }) => isSweepDue(cursor, begun, settings));
     const windows = loaded.map(({ track, cursor }) => windowOf(track, cursor, isSweep, settings));
     const progress = createProgress({ clock, now, begun, ownBegun, isSweep, lookback: settings.lookback });

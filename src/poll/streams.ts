@@ -1,5 +1,6 @@
 /** The requests that read everything: as few as possible, each small enough for a URL. */
 import type { Source } from '../alert.ts';
+import { isPathSegment } from '../text.ts';
 import type { Stream } from './poller.ts';
 
 /** Names one notifications request carries: they travel in the URL, and proxies cut long ones. */
@@ -24,12 +25,17 @@ const groupNames = (names: readonly string[]): string[][] => {
   return groups;
 };
 
-/** One stream a protocol for inspections; as few as possible for notifications. */
+/**
+ * One stream a protocol for inspections; as few as possible for notifications. Inspections of a protocol whose name no
+ * URL can carry are not asked for; the catalog says so.
+ */
 export const streamsOf = (service: string, protocols: readonly string[], sources: readonly Source[]): Stream[] =>
   sources.flatMap((source) =>
-    (source === 'inspections' ? protocols.map((name) => [name]) : groupNames(protocols)).map((group) => ({
-      service,
-      source,
-      protocols: group,
-    })),
+    (source === 'inspections' ? protocols.filter(isPathSegment).map((name) => [name]) : groupNames(protocols)).map(
+      (group) => ({
+        service,
+        source,
+        protocols: group,
+      }),
+    ),
   );

@@ -19,12 +19,26 @@ export interface WindowSettings {
 /** Just before the second that holds `at`: items whose dates are whole seconds are never cut off from their equals. */
 const beforeSecond = (at: number): number => Math.floor(at / 1000) * 1000 - 1;
 
-/** The first read is a sweep: it learns what was there before. `begun` is when this read began, in epoch milliseconds. */
+/**
+ * Times ahead of the service's present clock count as that clock: an answer that named a wrong time has moved them. Of a
+ * sweep that is ahead nobody knows when it was, but that it came after the position. Nothing is before the start, which
+ * may be meant to be ahead.
+ */
+export const notAhead = (cursor: Cursor, clock: number): Cursor => {
+  const position = Math.max(cursor.start, Math.min(cursor.position, clock));
+  return { ...cursor, position, sweptTo: cursor.sweptTo > clock ? position : cursor.sweptTo };
+};
+
+/**
+ * The first read is a sweep: it learns what was there before. So is each read while the last sweep seems to be ahead.
+ * `begun` is when this read began, in epoch milliseconds.
+ */
 export const isSweepDue = (
   { polledAt, sweptAt, sweptTo }: Cursor,
   begun: number,
   { sweepEvery }: Pick<WindowSettings, 'sweepEvery'>,
-): boolean => polledAt === undefined || begun - (sweptAt ?? sweptTo) >= sweepEvery;
+): boolean =>
+  polledAt === undefined || begun - (sweptAt ?? sweptTo) >= sweepEvery || (sweptAt !== undefined && sweptAt > begun);
 
 export const windowOf = (
   track: Track,

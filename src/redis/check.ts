@@ -1,9 +1,11 @@
 /** Checks whether a Redis can keep deliveries safely: names what could be lost, and the setting that prevents it. */
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisClient } from './connect.ts';
+import { type RedisTrouble, troubleOf, watchingTrouble } from './trouble.ts';
 
 export interface RedisFinding {
-  name: 'unreachable' | 'unreadable' | 'version' | 'eviction' | 'append-only';
+  /** `refused`: by what the config says, so waiting does not help. */
+  name: 'refused' | 'unreachable' | 'unreadable' | 'version' | 'eviction' | 'append-only';
   /** One sentence for the operator: what can be lost and what to change. */
   message: string;
 }
@@ -23,10 +25,10 @@ const parseInfo = (text: string): Info =>
     }),
   );
 
-const withinTime = async <T>(answer: Promise<T>): Promise<T | undefined> => {
+const withinTime = async <T>(answer: Promise<T>, refused: Promise<void>): Promise<T | undefined> => {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), ANSWER_TIMEOUT_MS);
-  return Promise.race([answer, promise]).finally(() => clearTimeout(timer));
+  return Promise.race([answer, promise, refused.then(() => undefined)]).finally(() => clearTimeout(timer));
 };
 
 const unchecked = (name: RedisFinding['name'], what: string): RedisFinding => ({
@@ -69,14 +71,12 @@ const checkAppendOnly = (info: Info): RedisFinding[] => {
   ];
 };
 
-const inspectNode = async (node: Redis): Promise<RedisFinding[]> => {
-  const answer = await withinTime(node.info().catch((error: unknown) => (error instanceof Error ? error : undefined)));
-  if (answer === undefined) {
-    return [
-      { name: 'unreachable', message: 'Redis does not answer: nothing can be queued or delivered until it does.' },
-    ];
-  }
+const inspectNode = async (node: Redis, refused: Promise<void>): Promise<RedisFinding[]> => {
+  const asked = node.info().catch((error: unknown) => (error instanceof Error ? error : undefined));
+  const answer = await withinTime(asked, refused);
+  if (answer === undefined) return [{ name: 'unreachable', message: unreachable(undefined) }];
   if (answer instanceof Error) {
+    if (troubleOf(answer, '') !== undefined) return [{ name: 'unreachable', message: unreachable(undefined) }];
     const message = `Version, maxmemory-policy and appendonly could not be checked: Redis refused INFO (${answer.message}).`;
     return [{ name: 'unreadable', message }];
   }
@@ -84,22 +84,43 @@ const inspectNode = async (node: Redis): Promise<RedisFinding[]> => {
   return [...checkVersion(info), ...checkEviction(info), ...checkAppendOnly(info)];
 };
 
+const unreachable = (trouble: RedisTrouble | undefined): string =>
+  trouble === undefined
+    ? 'Redis does not answer: nothing can be queued or delivered until it does.'
+    : `Redis does not answer: ${trouble.message}. Nothing can be queued or delivered until it does.`;
+
 /** In a Cluster the keys may be on any master. */
-const nodesOf = async (redis: RedisClient): Promise<Redis[]> => {
+const nodesOf = async (redis: RedisClient, refused: Promise<void>): Promise<Redis[]> => {
   if (!(redis instanceof Cluster)) return [redis];
-  await withinTime(redis.ping().catch(() => {}));
+  await withinTime(
+    redis.ping().catch(() => {}),
+    refused,
+  );
   return redis.nodes('master');
+};
+
+const inspect = async (redis: RedisClient, refused: Promise<void>): Promise<RedisFinding[]> => {
+  const nodes = await nodesOf(redis, refused);
+  if (nodes.length === 0) {
+    return [{ name: 'unreachable', message: 'No master of the Redis Cluster answers: nothing can be queued.' }];
+  }
+  return (await Promise.all(nodes.map((node) => inspectNode(node, refused)))).flat();
+};
+
+/** What connecting said is worth more than that nothing answers. */
+const explain = (finding: RedisFinding, trouble: RedisTrouble | undefined): RedisFinding => {
+  if (finding.name !== 'unreachable' || trouble === undefined) return finding;
+  return trouble.isRefusal
+    ? { name: 'refused', message: `Redis at ${trouble.message}` }
+    : { name: 'unreachable', message: unreachable(trouble) };
 };
 
 /**
  * What is wrong with this Redis; empty when nothing is. Never throws and never waits longer than some seconds. Only
- * INFO is asked: managed services forbid CONFIG.
+ * INFO is asked: managed services forbid CONFIG. `address` is for people, so it must not hold a password.
  */
-export const checkRedis = async (redis: RedisClient): Promise<RedisFinding[]> => {
-  const nodes = await nodesOf(redis);
-  if (nodes.length === 0) {
-    return [{ name: 'unreachable', message: 'No master of the Redis Cluster answers: nothing can be queued.' }];
-  }
-  const findings = (await Promise.all(nodes.map(inspectNode))).flat();
-  return [...new Map(findings.map((finding) => [finding.message, finding])).values()];
-};
+export const checkRedis = (redis: RedisClient, address: string): Promise<RedisFinding[]> =>
+  watchingTrouble(redis, address, async ({ refused, latest }) => {
+    const findings = (await inspect(redis, refused)).map((finding) => explain(finding, latest()));
+    return [...new Map(findings.map((finding) => [finding.message, finding])).values()];
+  });

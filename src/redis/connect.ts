@@ -35,6 +35,21 @@ export interface RedisOwner {
   onError(error: Error, times: number): void;
 }
 
+/** Where Redis is, for people: without user and password. */
+export const addressOf = ({ url, sentinel, cluster, socketPath }: RedisSettings): string => {
+  if (url !== undefined) return urlAddress(url.reveal());
+  if (sentinel !== undefined) return `${sentinel.name} behind ${sentinel.nodes.join(', ')}`;
+  return cluster?.nodes.join(', ') ?? socketPath ?? 'nowhere';
+};
+
+/** A password with an unescaped `/` or `#` ends up in another part of the URL: such a URL is not shown at all. */
+const urlAddress = (url: string): string => {
+  if (url.startsWith('/')) return url.replace(/\?.*/, '');
+  const { hostname = '', port = '', pathname = '' } = url.split('@').length <= 2 ? (URL.parse(url) ?? {}) : {};
+  const isWhole = hostname !== '' && /^(\/[^/@]{0,16})?$/.test(pathname);
+  return isWhole ? `${hostname}:${port || 6379}${pathname === '/' ? '' : pathname}` : 'the Redis of redis.url';
+};
+
 const retryDelayMs = (times: number): number => Math.min(50 * 2 ** Math.min(times - 1, 10), 2000);
 
 /**
@@ -116,10 +131,25 @@ const open = (settings: RedisSettings, role: string): RedisClient => {
   throw new Error('no Redis is named: neither url, sentinel, cluster nor socketPath');
 };
 
+/**
+ * After a SELECT that was refused a connection is in database 0, where somebody else's keys may be, and ioredis would go
+ * on there: it only emits the error. Thrown from the listener the error ends the handshake, so commands fail and the
+ * connection is made anew, as after a wrong password. ioredis emits it again then.
+ */
+const stayOutOfDatabaseZero = (redis: Redis): void => {
+  const thrown = new WeakSet<Error>();
+  redis.on('error', (error: Error & { command?: { name: string } }) => {
+    if (error.command?.name !== 'select' || thrown.has(error)) return;
+    thrown.add(error);
+    throw error;
+  });
+};
+
 /** Opens a connection, which reconnects by itself until `disconnect` or `quit` is called. */
 export const connectRedis = (settings: RedisSettings, { role, onError }: RedisOwner): RedisClient => {
   const redis = open(settings, role);
   const report = throttleErrors({ onError, now: Date.now });
+  if (redis instanceof Redis) stayOutOfDatabaseZero(redis);
   redis.on('error', report);
   if (redis instanceof Cluster) redis.on('node error', report);
   return redis;

@@ -1,5 +1,6 @@
 /** Paths and queries of the service's endpoints, percent-encoded. */
 import { UsageError } from '../errors.ts';
+import { isPathSegment } from '../text.ts';
 
 /** How a parameter with several values is written: `k=a&k=b`, `k[]=a&k[]=b`, or `k=a,b` (a comma inside a value is encoded). */
 export type ArrayParams = 'repeat' | 'brackets' | 'comma';
@@ -17,7 +18,7 @@ const encode = (text: string): string => encodeURIComponent(text.toWellFormed())
  */
 export const segment = (what: string, text: string): string => {
   if (text === '') throw new UsageError(`the ${what} is empty`);
-  if (text === '.' || text === '..') throw new UsageError(`the ${what} "${text}" cannot be written in a URL`);
+  if (!isPathSegment(text)) throw new UsageError(`the ${what} "${text}" cannot be written in a URL`);
   return encode(text);
 };
 

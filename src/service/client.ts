@@ -50,7 +50,7 @@ export interface ServiceOptions {
   now?: () => number;
   /** Connections at most; further requests wait, within their own timeout. Default 20. */
   connections?: number;
-  /** Largest answer that is read, in bytes. Default 20 MB. */
+  /** Largest answer that is read, in bytes after decompression. Default 20 MB. */
   maxBodyBytes?: number;
 }
 
@@ -137,11 +137,12 @@ const reads = (transport: Transport, pageSize: number, listStyle: () => ArrayPar
   return {
     listProtocols: async ({ pageNumber, pageSize: size, hideAssets }, signal) => {
       const path = `/protocols${query(sized({ pageNumber, pageSize: size, hideAssets }))}`;
-      return get({ endpoint: 'protocols' }, path, decodeProtocolPage, signal);
+      const decode: Decode<Page<Protocol>> = (json, time) => decodeProtocolPage(json, time, pageNumber !== undefined);
+      return get({ endpoint: 'protocols' }, path, decode, signal);
     },
     listInspections: async (asked, signal) => {
       const path = `${protocolPath(asked)}/inspections${query(sized(inspectionParams(asked)))}`;
-      const decode = decodePage((raw) => decodeInspection(raw, asked.protocol));
+      const decode = decodePage((raw) => decodeInspection(raw, asked.protocol), asked.pageNumber !== undefined);
       return get({ endpoint: 'inspections', protocol: asked.protocol }, path, decode, signal);
     },
     inspectionStats: async (asked, signal) => {
@@ -152,7 +153,7 @@ const reads = (transport: Transport, pageSize: number, listStyle: () => ArrayPar
       get({ endpoint: 'settings', protocol }, `${protocolPath({ protocol })}/settings`, decodeSettings, signal),
     listNotifications: async (asked, signal) => {
       const path = `/notifications${query(sized(notificationParams(asked)), asked.listStyle)}`;
-      const decode = decodePage((raw) => decodeNotification(raw, asked.protocols));
+      const decode = decodePage((raw) => decodeNotification(raw, asked.protocols), asked.pageNumber !== undefined);
       return get({ endpoint: 'notifications', protocol: asked.protocols.join(', ') }, path, decode, signal);
     },
   };

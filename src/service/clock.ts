@@ -12,14 +12,31 @@ export interface ServiceClock {
 /** A smaller lead over our clock is no skew: clocks in one network agree no better. */
 const TOLERANCE_MS = 2000;
 
+/** So many answers in a row must be ahead to be believed: one bad node behind a balancer answers now and then. */
+const ANSWERS_AHEAD = 8;
+
 /** A `Date` header has whole seconds, and the answer travelled: both make the service's clock seem slow, which does no harm. */
 export const createServiceClock = (now: () => number): ServiceClock => {
   let skewMs = 0;
+  /** Of the answers in a row that were ahead, the last few. */
+  let ahead: number[] = [];
+  /** Until an answer is not ahead, the service may have been ahead all along. */
+  let mayBeAhead = true;
+
+  const observeAhead = (skew: number): void => {
+    ahead = [...ahead, skew].slice(-ANSWERS_AHEAD);
+    if (ahead.length === ANSWERS_AHEAD) mayBeAhead = true;
+    if (mayBeAhead) skewMs = Math.min(...ahead);
+  };
+
   return {
     observe: (serverTime) => {
       if (serverTime === undefined) return;
       const skew = serverTime - now();
-      skewMs = skew < TOLERANCE_MS ? Math.min(0, skew) : skew;
+      if (skew >= TOLERANCE_MS) return observeAhead(skew);
+      ahead = [];
+      mayBeAhead = false;
+      skewMs = Math.min(0, skew);
     },
     now: () => now() + skewMs,
   };

@@ -3,6 +3,7 @@
  * as a cause, because it may quote the answer; its code is in the message.
  */
 import { errors } from 'undici';
+import { connectionFault } from '../connection-fault.ts';
 import { ServiceError, type ServiceReason } from '../errors.ts';
 import { createScrubber, type Secret } from '../secret.ts';
 import { cleanLine, shorten } from '../text.ts';
@@ -54,6 +55,9 @@ const codeOf = (error: unknown): string => {
   return typeof code === 'string' ? code : error.name;
 };
 
+/** What the codes of zlib's and brotli's own errors begin with. */
+const DECOMPRESSION = /^(Z_|ERR__)/;
+
 /** What went wrong below HTTP. Source: the error classes in undici's documentation. */
 export const classify = (error: unknown, deadline: Deadline, timeoutMs: number): [ServiceReason, string] => {
   if (deadline.ended() === 'aborted') return ['aborted', 'stopped by the caller'];
@@ -63,5 +67,7 @@ export const classify = (error: unknown, deadline: Deadline, timeoutMs: number):
   if (error instanceof errors.ResponseExceededMaxSizeError) return ['unreadable', 'the answer is too large'];
   if (error instanceof errors.HeadersOverflowError) return ['unreadable', "the answer's headers are too large"];
   if (error instanceof errors.HTTPParserError) return ['unreadable', `the answer is not HTTP (${codeOf(error)})`];
-  return ['unreachable', `no answer (${codeOf(error)})`];
+  if (DECOMPRESSION.test(codeOf(error))) return ['unreadable', `the answer cannot be decompressed (${codeOf(error)})`];
+  const fault = connectionFault(codeOf(error));
+  return ['unreachable', fault === undefined ? `no answer (${codeOf(error)})` : `no answer: the server ${fault}`];
 };

@@ -1,5 +1,7 @@
 /** The two item lists as one: pages of items to poll, with an identity for those that carry none. */
 import { contentId, type Item, type Source } from '../alert.ts';
+import { ServiceError } from '../errors.ts';
+import { isPathSegment, plainName } from '../text.ts';
 import type { ArrayParams } from './address.ts';
 import type { ServiceClient } from './client.ts';
 import type { ServiceClock } from './clock.ts';
@@ -14,12 +16,14 @@ import { ASSESSMENTS, type Assessment, type Inspection, type Notification, notif
 export interface FeedSettings {
   /** Sent to the service where only one is wanted; we filter in any case. */
   assessment?: Assessment;
+  /** Names of the protocols that the service lists, each as `plainName` writes it. Default: none is known. */
+  listed?(): Promise<ReadonlySet<string>>;
 }
 
 export interface Feed {
   /**
    * Inspections of one protocol dated after `since` (epoch milliseconds), page by page, oldest first if the service
-   * sorts. `thorough` reads so that nothing slips between two pages, and says how far all is read; otherwise one walk.
+   * sorts, without those that name another listed protocol. `thorough` reads so that nothing slips between two pages, and says how far all is read; otherwise one walk.
    */
   inspections(
     protocol: string,
@@ -105,13 +109,32 @@ const createAssessmentReader = (asked: Assessment | undefined): ((page: readonly
   };
 };
 
+/**
+ * Leaves out inspections that name another listed protocol: the service filters less than it was asked to, and they come
+ * with that one's own. One that names no listed protocol belongs to whom it was asked for.
+ */
+async function* ownPages(
+  pages: AsyncIterable<StretchPage<Item>>,
+  protocol: string,
+  listed: ReadonlySet<string>,
+): AsyncGenerator<StretchPage<Item>> {
+  const asked = plainName(protocol);
+  const isOwn = (item: Item): boolean => {
+    const named = plainName(item.protocol);
+    return named === asked || !listed.has(named);
+  };
+  for await (const page of pages) yield { ...page, items: page.items.filter(isOwn) };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
 const identify = ({ itemId }: Item): string => itemId;
 const datesOf = ({ dates }: Item): Item['dates'] => dates;
 
 export const createFeed = (
   client: ServiceClient,
   clock: ServiceClock,
-  { assessment }: FeedSettings,
+  { assessment, listed = async () => NONE }: FeedSettings,
   styles: ListStyles,
 ): Feed => {
   const readAssessments = createAssessmentReader(assessment);
@@ -139,14 +162,24 @@ export const createFeed = (
   };
 
   return {
-    inspections: (protocol, since, signal, thorough = false) =>
-      read(
-        (query) => client.listInspections({ protocol, status: assessment, sort: 'asc', ...query }, signal),
+    inspections: async function* (protocol, since, signal, thorough = false) {
+      const pages = read(
+        async (query) => {
+          // A trouble of this protocol alone: whoever reads several goes on with the others.
+          if (!isPathSegment(protocol))
+            throw new ServiceError(
+              'rejected',
+              `the name "${protocol}" cannot be written in a URL, so it cannot be read`,
+            );
+          return client.listInspections({ protocol, status: assessment, sort: 'asc', ...query }, signal);
+        },
         (items) => readAssessments(items).map(fromInspection),
         numbering.inspections,
         since,
         thorough,
-      ),
+      );
+      yield* ownPages(pages, protocol, await listed());
+    },
     notifications: (protocols, since, signal, thorough = false) =>
       readInStyles(styles, protocols, thorough, (style: ArrayParams) =>
         read(

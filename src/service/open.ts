@@ -1,6 +1,7 @@
 /** Opens the services that the config names: client, clock and feed of each key. */
 import type { ListedAsset, ListedProtocol } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
+import { ServiceError } from '../errors.ts';
 import type { ArrayParams } from './address.ts';
 import { createServiceClient, type ServiceClient } from './client.ts';
 import { createServiceClock, type ServiceClock } from './clock.ts';
@@ -9,7 +10,7 @@ import { createLookup, type Lookup } from './lookup.ts';
 import { walkPages } from './paginate.ts';
 import type { Protocol } from './protocols.ts';
 import { createListStyles } from './styles.ts';
-import { readAssessment } from './wire.ts';
+import { type Page, readAssessment } from './wire.ts';
 
 export interface Service {
   client: ServiceClient;
@@ -21,11 +22,17 @@ export interface Service {
   lookUp: Lookup;
 }
 
+export interface OpenSettings {
+  /** Names of what a service lists, each as `plainName` writes it. */
+  listed?(service: string): Promise<ReadonlySet<string>>;
+  onListStyle?(service: string, style: ArrayParams): void;
+}
+
 /** `onListStyle` is called where a service turns out to want its lists in another style than the config says. */
 export const openServices = (
   config: Config,
   now: () => number,
-  onListStyle: (service: string, style: ArrayParams) => void = () => {},
+  { listed, onListStyle = () => {} }: OpenSettings = {},
 ): ReadonlyMap<string, Service> =>
   new Map(
     config.services.map((service) => {
@@ -35,8 +42,9 @@ export const openServices = (
       const clock = createServiceClock(now);
       const [only, ...others] = config.alerts.assessments;
       const asked = only !== undefined && others.length === 0 ? { assessment: only } : {};
-      const feed = createFeed(client, clock, asked, styles);
-      const near = createFeed(client, clock, { assessment: 'suspecious' }, styles);
+      const names = listed === undefined ? {} : { listed: () => listed(service.name) };
+      const feed = createFeed(client, clock, { ...asked, ...names }, styles);
+      const near = createFeed(client, clock, { assessment: 'suspecious', ...names }, styles);
       return [service.name, { client, clock, feed, near, lookUp: createLookup(client, clock) }] as const;
     }),
   );
@@ -55,8 +63,10 @@ const toListed = ({ id, name, channels, triggers }: Protocol): ListedProtocol =>
   ),
 });
 
+type Listable = Pick<Service, 'client' | 'clock'>;
+
 /** All pages of one key's listing. */
-const walkProtocols = ({ client, clock }: Service, hideAssets: boolean, signal: AbortSignal) =>
+const walkProtocols = ({ client, clock }: Listable, hideAssets: boolean, signal: AbortSignal) =>
   walkPages(
     async (pageNumber) => {
       const page = await client.listProtocols({ pageNumber, ...(hideAssets ? { hideAssets } : {}) }, signal);
@@ -66,18 +76,48 @@ const walkProtocols = ({ client, clock }: Service, hideAssets: boolean, signal: 
     ({ id, name }) => id ?? name,
   );
 
-/** Without their assets, which may be many. */
-export const listProtocols = async (service: Service, signal: AbortSignal): Promise<ListedProtocol[]> => {
-  const listed: ListedProtocol[] = [];
-  for await (const { items } of walkProtocols(service, true, signal)) listed.push(...items.map(toListed));
-  return listed;
+/** A listing as far as it could be read. */
+export interface Listing {
+  protocols: ListedProtocol[];
+  /** Why there may be more; absent where it was read to its end. */
+  unfinished?: ServiceError;
+}
+
+export interface AssetListing {
+  /** By protocol; those whose assets the service does not list are left out. */
+  assets: Map<string, ListedAsset[]>;
+  unfinished?: ServiceError;
+}
+
+/** Reads on until the service fails, and gives that failure. Throws it where not even the first page came. */
+const readAsFar = async (
+  pages: AsyncIterable<Page<Protocol>>,
+  take: (protocols: readonly Protocol[]) => void,
+): Promise<{ unfinished?: ServiceError }> => {
+  let hasBegun = false;
+  try {
+    for await (const { items } of pages) {
+      take(items);
+      hasBegun = true;
+    }
+  } catch (error) {
+    if (!hasBegun || !(error instanceof ServiceError) || error.reason === 'aborted') throw error;
+    return { unfinished: error };
+  }
+  return {};
 };
 
-/** By protocol; those whose assets the service does not list are left out. */
-export const listAssets = async (service: Service, signal: AbortSignal): Promise<Map<string, ListedAsset[]>> => {
+/** Without their assets, which may be many. */
+export const listProtocols = async (service: Listable, signal: AbortSignal): Promise<Listing> => {
+  const protocols: ListedProtocol[] = [];
+  const end = await readAsFar(walkProtocols(service, true, signal), (page) => protocols.push(...page.map(toListed)));
+  return { protocols, ...end };
+};
+
+export const listAssets = async (service: Listable, signal: AbortSignal): Promise<AssetListing> => {
   const listed = new Map<string, ListedAsset[]>();
-  for await (const { items } of walkProtocols(service, false, signal)) {
-    for (const { name, assets } of items) if (assets !== undefined) listed.set(name, assets);
-  }
-  return listed;
+  const end = await readAsFar(walkProtocols(service, false, signal), (page) => {
+    for (const { name, assets } of page) if (assets !== undefined) listed.set(name, assets);
+  });
+  return { assets: listed, ...end };
 };

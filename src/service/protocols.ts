@@ -2,7 +2,7 @@
 import { CHANNEL_KINDS, type ChannelEntry, type JsonObject, type JsonValue, type ListedAsset } from '../alert.ts';
 import { decodeAssets } from './assets.ts';
 import { countOf, listOf, objectOf, optional, textOf } from './fields.ts';
-import type { Decode } from './request.ts';
+import type { Decode, Reading } from './request.ts';
 import { collect, type Decoded, type Page, pageElements, pageFacts } from './wire.ts';
 
 export interface Trigger {
@@ -116,13 +116,17 @@ export const decodeProtocol = (raw: JsonValue): Decoded<Protocol> => {
 };
 
 /** The listing: a list of `{ page, pageNumber, total }`, or one of them. Page number and total are the first one's. */
-export const decodeProtocolPage: Decode<Page<Protocol>> = (json, serverTime) => {
+export const decodeProtocolPage = (
+  json: JsonValue,
+  serverTime: number | undefined,
+  isLater = false,
+): Reading<Page<Protocol>> => {
   const elements: JsonValue[] = [];
   const wrappers = Array.isArray(json) ? json : [json];
   for (const raw of wrappers) {
     const wrapper = objectOf(raw);
     if (wrapper === undefined) return { ok: false, problem: 'it is not a list of objects with a page' };
-    const inner = pageElements(wrapper);
+    const inner = pageElements(wrapper, isLater);
     if (!inner.ok) return inner;
     elements.push(...inner.value);
   }

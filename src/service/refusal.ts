@@ -1,16 +1,8 @@
 /** What an answer other than 2xx means, and how long it asks us to wait. */
-import type { Dispatcher } from 'undici';
 import type { ServiceError, ServiceReason } from '../errors.ts';
 import { EXCERPT_SOURCE_LIMIT, excerptOf } from './excerpt.ts';
 import type { Fail } from './failure.ts';
-
-type Response = Dispatcher.ResponseData;
-
-/** The first value of a header; names are lower-case. */
-export const headerOf = ({ headers }: Response, name: string): string | undefined => {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
-};
+import { headerOf, openBody, type Response } from './response.ts';
 
 /** Milliseconds of an HTTP date, or `undefined`. */
 export const httpDateMs = (header: string | undefined): number | undefined => {
@@ -46,10 +38,10 @@ const describeRedirect = (location: string | undefined, base: string): string =>
 };
 
 /** The beginning of the body. The status matters, so a body that breaks off is no failure by itself. */
-const readStart = async (body: Response['body']): Promise<string> => {
+const readStart = async (response: Response): Promise<string> => {
   let text = '';
   try {
-    for await (const chunk of body.setEncoding('utf8')) {
+    for await (const chunk of openBody(response)?.setEncoding('utf8') ?? []) {
       text += chunk;
       if (text.length >= EXCERPT_SOURCE_LIMIT) break;
     }
@@ -69,7 +61,7 @@ export const statedWaitMs = (response: Response, now: number): number | undefine
 export const refusal = async (response: Response, now: number, base: string, fail: Fail): Promise<ServiceError> => {
   const { statusCode: status } = response;
   const wait = statedWaitMs(response, now);
-  const excerpt = excerptOf(await readStart(response.body));
+  const excerpt = excerptOf(await readStart(response));
   if (status < 400) {
     return fail('rejected', `${status}: ${describeRedirect(headerOf(response, 'location'), base)}`, { status });
   }

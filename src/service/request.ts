@@ -8,7 +8,8 @@ import { startDeadline } from './deadline.ts';
 import { excerptOf } from './excerpt.ts';
 import { classify, createFailer, type Fail, type RequestLabel } from './failure.ts';
 import { createHold } from './hold.ts';
-import { headerOf, httpDateMs, refusal, statedWaitMs } from './refusal.ts';
+import { httpDateMs, refusal, statedWaitMs } from './refusal.ts';
+import { ACCEPTED_ENCODINGS, encodingOf, headerOf, openBody, readBody } from './response.ts';
 
 export interface TransportSettings {
   /** Name of the `services` entry, for error messages. */
@@ -69,6 +70,7 @@ const requestHeaders = (name: string, apiKey: Secret): Record<string, string> =>
   return {
     authorization: `Bearer ${key}`,
     accept: 'application/json',
+    'accept-encoding': ACCEPTED_ENCODINGS,
     'user-agent': `tocsin/${version}`,
   };
 };
@@ -77,7 +79,8 @@ const createPool = (origin: string, { connections, maxBodyBytes, timeoutMs }: Tr
   new Pool(origin, {
     connections,
     allowH2: false,
-    maxResponseSize: maxBodyBytes,
+    // The bound for what decompresses to little; `readBody` has the one for all others.
+    maxResponseSize: 2 * maxBodyBytes,
     // The deadline bounds a request; a connection attempt goes on without its request and needs a bound of its own.
     connect: { timeout: timeoutMs },
     headersTimeout: 0,
@@ -109,7 +112,12 @@ export const createTransport = (settings: TransportSettings): Transport => {
       hold.observe(statedWaitMs(response, now()));
       throw await refusal(response, now(), base.href, fail);
     }
-    const json = readJson(await response.body.text(), status, fail);
+    const body = openBody(response);
+    if (body === undefined)
+      throw fail('unreadable', `${status} in an encoding that is not known: ${encodingOf(response)}`, { status });
+    const { text, isWhole } = await readBody(body, settings.maxBodyBytes);
+    if (!isWhole) throw fail('unreadable', 'the answer is too large', { status });
+    const json = readJson(text, status, fail);
     const reading = decode(json, httpDateMs(headerOf(response, 'date')));
     if (reading.ok) return reading.value;
     throw fail('unreadable', `${status}, but ${reading.problem}`, { status });

@@ -125,11 +125,21 @@ export const collect = <T>(
   return page;
 };
 
-/** The elements of `{ page, pageNumber, total }`. `page: null` is an empty page; no `page` at all is another answer. */
-export const pageElements = (wrapper: JsonObject): Reading<JsonValue[]> => {
+/**
+ * Whether an answer without `page` is an empty page: some services leave an empty list out. It has to look like a page,
+ * or an error that came with 200 would end a walk. A first page has to say, too, that there is nothing.
+ */
+const isEmptyPage = (wrapper: JsonObject, isLater: boolean): boolean => {
+  const total = countOf(wrapper.total);
+  const isPage = total !== undefined || countOf(wrapper.pageNumber) !== undefined;
+  return isLater ? isPage || Object.keys(wrapper).length === 0 : isPage && (total ?? 0) === 0;
+};
+
+/** The elements of `{ page, pageNumber, total }`; `page: null` is an empty page. `isLater`: not a first page. */
+export const pageElements = (wrapper: JsonObject, isLater: boolean): Reading<JsonValue[]> => {
   const { page } = wrapper;
-  if (page === null) return { ok: true, value: [] };
   if (Array.isArray(page)) return { ok: true, value: page };
+  if (page === null || (page === undefined && isEmptyPage(wrapper, isLater))) return { ok: true, value: [] };
   return { ok: false, problem: page === undefined ? 'it has no page' : 'its page is not a list' };
 };
 
@@ -143,13 +153,13 @@ export const pageFacts = (
   ...optional('serverTime', serverTime),
 });
 
-/** Decodes `{ page, pageNumber, total }` with items of one sort. */
+/** Decodes `{ page, pageNumber, total }` with items of one sort. `isLater`: the answer is not a list's first page. */
 export const decodePage =
-  <T>(decode: (raw: JsonValue) => Decoded<T>): Decode<Page<T>> =>
+  <T>(decode: (raw: JsonValue) => Decoded<T>, isLater = false): Decode<Page<T>> =>
   (json, serverTime) => {
     const wrapper = objectOf(json);
     if (wrapper === undefined) return { ok: false, problem: 'it is not an object with a page' };
-    const elements = pageElements(wrapper);
+    const elements = pageElements(wrapper, isLater);
     if (!elements.ok) return elements;
     return { ok: true, value: { ...collect(elements.value, decode), ...pageFacts(wrapper, serverTime) } };
   };

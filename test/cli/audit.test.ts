@@ -3,6 +3,7 @@ import { Queue } from 'bullmq';
 import { expect, onTestFinished, test } from 'vitest';
 import { alertId } from '../../src/alert.ts';
 import type { AuditReport, sumOf } from '../../src/features/audit/balance.ts';
+import { createAlertIndex } from '../../src/ledger/index-by-date.ts';
 import { startWorld, type World, type WorldOptions } from '../scenario/world.ts';
 import { openTestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -154,6 +155,17 @@ test('a delivery whose job was lost is put on its way again', async () => {
     code: 0,
     sum: 'balanced: 2 listed, 2 delivered',
   });
+});
+
+test('what a full ledger has removed is not sent again', async () => {
+  const { world, daemon, inspection, console } = await startDelivered();
+  expect(await createAlertIndex(redis, world.prefix, Date.now, 0).trim()).toBe(5);
+  const { code, out } = await console.run('audit', '--since', '1h');
+  expect(out).toMatch(/^note: compared from .* UTC: the ledger was full and has removed older alerts$/m);
+  expect(out).toContain('balanced: 0 listed');
+  expect(code).toBe(0);
+  await daemon.idle();
+  expect(webhookIds(world, inspection._id)).toHaveLength(1);
 });
 
 test('what only one side has, and what the statistics say, is noted and is no difference', async () => {

@@ -28,6 +28,7 @@ export const runInProcess = async (args: readonly string[], options: RunOptions 
   const context: CommandContext = {
     env,
     signal,
+    onHangup: () => {},
     isTty: tty.out ?? false,
     isErrorTty: tty.err ?? false,
     write: (text) => void out.push(text),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runProgram } from '../support/program.ts';
+import { ownRedis } from '../support/redis-server.ts';
 
 let room = '';
 beforeAll(async () => {
@@ -140,12 +141,10 @@ test.concurrent('schema prints a JSON Schema of the config', async ({ onTestFini
   expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(['services', 'channels', 'poll', 'ops']));
 });
 
-test.concurrent('status where no daemon has ever run is worth another try later', async ({
-  onTestFinished: onFinished,
-}) => {
+test.concurrent('status where no daemon has ever run needs somebody', async ({ onTestFinished: onFinished }) => {
   const file = await fileWith([...RIGHT, `dataDir: ${await temporaryDirectory()}`]);
   const { code, stdout, stderr } = await runProgram(['status', '--config', file], {}, onFinished);
-  expect({ code, stdout }).toEqual({ code: 75, stdout: '' });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(/^tocsin: no daemon/);
 });
 
@@ -153,5 +152,34 @@ test.concurrent('status without its Redis is worth another try later', async ({ 
   const file = await fileWith([...RIGHT, 'redis: { url: "redis://127.0.0.1:1" }']);
   const { code, stderr } = await runProgram(['status', '--config', file], {}, onFinished);
   expect(code).toBe(75);
-  expect(stderr).toMatch(/^tocsin: Redis does not answer/);
+  expect(stderr).toMatch(/^tocsin: Redis does not answer: 127\.0\.0\.1:1 refuses connections \(ECONNREFUSED\)/);
+});
+
+test.concurrent('a Redis that refuses us is named with its address, by the daemon and by commands', async ({
+  onTestFinished: onFinished,
+}) => {
+  const server = await ownRedis('--requirepass', 'right-pa55');
+  onFinished(server.remove);
+  const at = (credentials: string, database: string) => `redis://${credentials}127.0.0.1:${server.port}${database}`;
+  const ended = async (url: string, ...args: string[]) => {
+    const file = await fileWith([...RIGHT, 'ops: { listen: "127.0.0.1:0" }', `redis: { url: "${url}" }`]);
+    const { code, stdout, stderr } = await runProgram([...args, '--config', file], {}, onFinished);
+    expect(stdout + stderr).not.toContain('pa55');
+    return { code, said: `${stdout}${stderr}` };
+  };
+  const [run, noDatabase, status, online] = await Promise.all([
+    ended(at(':wrong-pa55@', ''), 'run'),
+    ended(at(':right-pa55@', '/99'), 'run'),
+    ended(at('', ''), 'status'),
+    ended(at(':wrong-pa55@', '/2'), 'check', '--online'),
+  ]);
+  const here = `127.0.0.1:${server.port}`;
+  expect(run).toEqual({ code: 1, said: expect.stringContaining(`tocsin: Redis at ${here} refuses our user and pass`) });
+  expect(noDatabase.code).toBe(1);
+  expect(noDatabase.said).toMatch(
+    new RegExp(`^tocsin: Redis at ${here}/99 does not have the database .*\\(DB index is out of range\\)$`, 'm'),
+  );
+  expect(status).toEqual({ code: 1, said: expect.stringMatching(/^tocsin: Redis at .* asks for a password.*NOAUTH/) });
+  expect(online.code).toBe(2);
+  expect(online.said).toMatch(new RegExp(`^FAIL {2}redis: Redis at ${here}/2 refuses .* \\(WRONGPASS\\)`, 'm'));
 });

@@ -56,6 +56,19 @@ test.concurrent('a second signal forces the end', async ({ onTestFinished: onFin
   expect(await daemon.ended).toBe(143);
 });
 
+test.concurrent('SIGHUP is logged and ends nothing', async ({ onTestFinished: onFinished }) => {
+  const { world, file, environment } = await startWorldFor({ onFinished, names: ['Vault'], kinds: ['webhook'] });
+  const daemon = await startDaemonProgram(file, environment, onFinished);
+  for (const times of [1, 2]) {
+    daemon.signal('SIGHUP');
+    await until('it is logged', () => daemon.stdout().split('SIGHUP is ignored').length > times);
+  }
+  world.critical('Vault');
+  await world.balanced();
+  daemon.signal('SIGTERM');
+  expect(await daemon.ended).toBe(0);
+});
+
 test.concurrent('run on a port that is taken says so and ends with 1', async ({ onTestFinished: onFinished }) => {
   const { world, file, environment } = await startWorldFor({ onFinished });
   const { host } = new URL(world.addresses.webhook.url);

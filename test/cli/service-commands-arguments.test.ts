@@ -129,7 +129,7 @@ describe('a service that does not answer as it should', () => {
     await service.stop();
     expect(await run(['settings', '--protocol', 'Vault'])).toMatchObject({
       code: 75,
-      err: 'tocsin: main: GET settings of "Vault": no answer (ECONNREFUSED)',
+      err: 'tocsin: main: GET settings of "Vault": no answer: the server refuses connections (ECONNREFUSED)',
     });
   });
 });

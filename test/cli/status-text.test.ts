@@ -39,6 +39,14 @@ describe('the status in a terminal', () => {
     );
   });
 
+  test('shows what is listed and not watched, and why', () => {
+    expect(renderStatusText(REPORT)).not.toContain('Not watched');
+    const unwatched = [{ service: 'main', name: '..', reason: 'no URL can carry its name' }];
+    expect(renderStatusText({ ...REPORT, unwatched })).toContain(
+      ['Not watched (1)', '  PROTOCOL  SERVICE  WHY', '  ..        main     no URL can carry its name'].join('\n'),
+    );
+  });
+
   test('says what needs attention before everything else', () => {
     const text = renderStatusText({ ...REPORT, problems: ['the webhook is dead'] });
     expect(text.split('\n').slice(2, 4)).toEqual(['Needs a look', '  the webhook is dead']);
@@ -48,7 +56,7 @@ describe('the status in a terminal', () => {
     const lastError = `refused: ${'x'.repeat(300)}`;
     const text = renderStatusText({
       ...REPORT,
-      services: [{ name: 'main', up: false, lastError }],
+      services: [{ name: 'main', up: false, state: 'fails', lastError }],
       destinations: REPORT.destinations.map((one) => ({ ...one, lastError })),
     });
     expect(text.split(lastError)).toHaveLength(3);

@@ -21,6 +21,15 @@ describe('redis', () => {
     },
   );
 
+  it.each([
+    ['redis://h/main', 'must name its database by a number, like redis://127.0.0.1:6379/0'],
+    ['redis://:hush@h:6379/1x', 'must name its database by a number, like redis://127.0.0.1:6379/0'],
+    ['redis://h?db=main', 'must name its database by a number, like redis://127.0.0.1:6379/0'],
+    ['redis://:hu/sh@h', 'is no URL; in a user or password write @ : / ? # as %40 %3A %2F %3F %23'],
+  ])('refuses %s, which would end up in another database or nowhere', (url, rule) => {
+    expect(problemsOf(`${SMALL}redis: { url: "${url}" }`)).toEqual([`c.yaml:3:15: redis.url: ${rule} (got a text)`]);
+  });
+
   it('takes Sentinel and Cluster with user and password', () => {
     const sentinel = '{ name: mymaster, nodes: ["10.0.0.1:26379"] }';
     expect(read(`${SMALL}redis: { sentinel: ${sentinel}, username: u, password: p }`).redis).toMatchObject({

@@ -3,18 +3,24 @@ import { type RecordDependencies, record } from '../../src/deliver/record.ts';
 import type { AttemptRun } from '../../src/deliver/stage.ts';
 import { DeliveryError } from '../../src/errors.ts';
 import { sampleAlert } from '../../src/features/sample/alert.ts';
+import type { DeliveryState } from '../../src/ledger/record.ts';
 import { attemptRun, jobOf, messageOf, NOW, now } from '../support/delivery-runs.ts';
 
-const setUp = async (changes: Partial<AttemptRun>, isRepeat = false) => {
+const setUp = async (changes: Partial<AttemptRun>, found: DeliveryState = 'waiting') => {
   const done: string[] = [];
   const dependencies: RecordDependencies = {
     ledger: {
+      pending: async (_destination, alerts) => [...alerts],
       recordAttempt: async (_destination, alerts, { state, handle }) => {
         done.push(`ledger ${state} ${alerts.length}${handle === undefined ? '' : ` ${handle}`}`);
-        return isRepeat;
+        return alerts.map(() => found);
       },
     },
-    deadLetters: { add: async ({ reason, attempts }) => void done.push(`dead letter ${reason} ${attempts}`) },
+    deadLetters: {
+      add: async ({ reason, attempts }) => void done.push(`dead letter ${reason} ${attempts}`),
+      get: async () => [],
+      remove: async () => {},
+    },
     destinationStats: {
       succeeded: async (_destination, count) => void done.push(`stats delivered ${count}`),
       failed: async (_destination, dead) => void done.push(`stats failed, dead ${dead}`),
@@ -44,7 +50,7 @@ describe('a delivery', () => {
   });
 
   test('that another job had made as well is a repeat', async () => {
-    const { run } = await setUp({ receipt, decision: { kind: 'delivered', receipt, isRepeat: false } }, true);
+    const { run } = await setUp({ receipt, decision: { kind: 'delivered', receipt, isRepeat: false } }, 'delivered');
     expect(run.decision).toMatchObject({ isRepeat: true });
   });
 
@@ -83,6 +89,12 @@ describe('a failure', () => {
     const sample = { ...jobOf([]), alerts: [sampleAlert('main', 'Vault', 'test-1', NOW)] };
     const { done } = await setUp({ message: messageOf(sample), error, decision: RETRY });
     expect(done).toEqual(['ledger waiting 1']);
+  });
+
+  test('of a sample that is final is no dead letter: whoever sent it is told', async () => {
+    const sample = { ...jobOf([]), alerts: [sampleAlert('main', 'Vault', 'test-1', NOW)] };
+    const { done } = await setUp({ message: messageOf(sample), error, decision: { kind: 'dead' } });
+    expect(done).toEqual(['ledger dead 1']);
   });
 
   test('by which the receiver disabled its destination is remembered', async () => {

@@ -47,6 +47,55 @@ describe('a parcel', () => {
   });
 });
 
+describe('a job that runs twice', () => {
+  /** The first run stands still in its request until the second has ended. */
+  const runTwice = async (first: 'refused' | 'taken', second: 'refused' | 'taken') => {
+    const resumed = Promise.withResolvers<void>();
+    const stopped = Promise.withResolvers<void>();
+    const answer = (how: 'refused' | 'taken') => (how === 'refused' ? failure('destination-dead') : undefined);
+    let tries = 0;
+    const world = setUpDeliveries({
+      isBatched: false,
+      respond: async () => {
+        tries += 1;
+        if (tries > 1) return answer(second);
+        stopped.resolve();
+        await resumed.promise;
+        return answer(first);
+      },
+    });
+    await world.ledger.recordWaiting([parcelOf(1)]);
+    const slow = world.start(parcelOf(1));
+    await stopped.promise;
+    expect(await world.start(parcelOf(1))).toEqual({ done: true });
+    resumed.resolve();
+    await slow;
+    return world;
+  };
+
+  test('and fails for good after the other run delivered: it stays delivered, and nothing is dead', async () => {
+    const { states, dead, died, attempts, statistics } = await runTwice('refused', 'taken');
+    expect(await states(1)).toEqual(['delivered']);
+    expect(await dead.list()).toEqual([]);
+    expect(died).toEqual([]);
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(['delivered']);
+    expect(await statistics()).toMatchObject([{ delivered: 1, dead: 0 }]);
+  });
+
+  test('and delivers after the other run failed for good: it is delivered, and its dead letter goes', async () => {
+    const { states, dead, statistics } = await runTwice('taken', 'refused');
+    expect(await states(1)).toEqual(['delivered']);
+    expect(await dead.list()).toEqual([]);
+    expect(await statistics()).toMatchObject([{ delivered: 1 }]);
+  });
+
+  test('and delivers twice counts once', async () => {
+    const { states, statistics } = await runTwice('taken', 'taken');
+    expect(await states(1)).toEqual(['delivered']);
+    expect(await statistics()).toMatchObject([{ delivered: 1, dead: 0 }]);
+  });
+});
+
 test('a refused message is not sent as it was where the daemon ends before it is sent more plainly', async () => {
   const stopping = new AbortController();
   let tries = 0;

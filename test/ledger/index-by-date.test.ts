@@ -53,6 +53,19 @@ describe('the register', () => {
     expect((await ledger.read(at(2).id))?.deliveries).toMatchObject([{ state: 'waiting' }]);
   });
 
+  test('remembers up to where it was trimmed, whatever comes and goes later', async () => {
+    const { alertIndex, expectAll, deliver } = setUp(3);
+    expect(await alertIndex.trimmedTo()).toBeUndefined();
+    await expectAll([1, 2, 3, 4, 5, 6]);
+    for (const n of [1, 3, 4, 5, 6]) await deliver(n);
+    await alertIndex.trim();
+    expect(await alertIndex.trimmedTo()).toBe(T0 + 3000);
+    await expectAll([0]);
+    await deliver(0);
+    await alertIndex.trim();
+    expect(await alertIndex.trimmedTo()).toBe(T0 + 3000);
+  });
+
   test('forgets with the ledger what is older than that keeps', async () => {
     const { alertIndex, time, expectAll } = setUp();
     await expectAll([1, 2]);

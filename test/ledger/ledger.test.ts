@@ -74,8 +74,12 @@ describe('an attempt', () => {
   test('that ended it says so, and a second delivery is reported as one', async () => {
     const { ledger } = setUp();
     await ledger.recordWaiting([parcel(SLACK, 1, 2)]);
-    expect(await ledger.recordAttempt(SLACK, [makeAlert(1)], DELIVERED)).toBe(false);
-    expect(await ledger.recordAttempt(SLACK, parcel(SLACK, 1, 2).alerts, DELIVERED)).toBe(true);
+    expect(await ledger.recordAttempt(SLACK, [makeAlert(1)], DELIVERED)).toEqual(['waiting']);
+    expect(await ledger.recordAttempt(SLACK, parcel(SLACK, 1, 2, 3).alerts, DELIVERED)).toEqual([
+      'delivered',
+      'waiting',
+      undefined,
+    ]);
     expect(await ledger.waitingByDestination()).toEqual({});
     expect((await ledger.read(makeAlert(1).id))?.deliveries).toMatchObject([
       { state: 'delivered', providerId: 'ts-1', handle: 'h', attempts: [DELIVERED.attempt, DELIVERED.attempt] },
@@ -100,6 +104,30 @@ describe('an attempt', () => {
     ]);
     expect((await ledger.read(makeAlert(1).id))?.deliveries.map(({ state }) => state)).toEqual(['delivered']);
     expect(await ledger.waitingByDestination()).toEqual({});
+  });
+
+  test('that fails for good after another one delivered changes nothing but the list of attempts', async () => {
+    const { ledger } = setUp();
+    await ledger.recordWaiting([parcel(SLACK, 1)]);
+    await ledger.recordAttempt(SLACK, [makeAlert(1)], DELIVERED);
+    const later = { ...DEAD, attempt: attempt('dead', '2026-11-20T12:00:09.000Z') };
+    expect(await ledger.recordAttempt(SLACK, [makeAlert(1)], later)).toEqual(['delivered']);
+    expect((await ledger.read(makeAlert(1).id))?.deliveries).toMatchObject([
+      { state: 'delivered', at: AT, providerId: 'ts-1', handle: 'h', attempts: [DELIVERED.attempt, later.attempt] },
+    ]);
+    expect(await ledger.waitingByDestination()).toEqual({});
+  });
+
+  test.each([
+    ['before', [DELIVERED, DEAD]],
+    ['after', [DEAD, DELIVERED]],
+  ])('that delivered stands, though one fails for good in the same moment, recorded %s it', async (_when, results) => {
+    const { ledger } = setUp();
+    await ledger.recordWaiting([parcel(SLACK, 1)]);
+    await Promise.all(results.map((result) => ledger.recordAttempt(SLACK, [makeAlert(1)], result)));
+    expect((await ledger.read(makeAlert(1).id))?.deliveries).toMatchObject([{ state: 'delivered', handle: 'h' }]);
+    expect(await ledger.waitingByDestination()).toEqual({});
+    expect(await ledger.oldestOpen(makeAlert(1))).toBeUndefined();
   });
 
   test('is one of the last ten that are kept', async () => {

@@ -81,6 +81,19 @@ describe('the metrics', () => {
     expect(text).toContain('tocsin_alert_latency_seconds_count{kind="slack"} 2');
   });
 
+  test('tell no latency of samples and of our own announcements: the service wrote neither', async () => {
+    const others = ['test.sample', 'tocsin.destination.broken'].map((type) => at(60_000, { ...makeAlert(9), type }));
+    const { text } = await report([at(3000), ...others], {}, () => 9e11);
+    expect(text).toContain('tocsin_alert_latency_seconds_sum{kind="slack"} 3');
+    expect(text).toContain('tocsin_alert_latency_seconds_count{kind="slack"} 1');
+  });
+
+  test("count no sample that failed: its address may be nobody's", async () => {
+    const sample = { ...makeAlert(0), type: 'test.sample' };
+    const { text } = await report([sample], { outcome: 'dead', reason: 'destination-dead' });
+    expect(text).not.toMatch(/^tocsin_(deliveries|delivery_failures)_total{/m);
+  });
+
   test('know no negative latency: the clock of the service may be ahead', async () => {
     const { text } = await report([at(-5000)], {}, () => 9e11);
     expect(text).toContain('tocsin_alert_latency_seconds_sum{kind="slack"} 0');

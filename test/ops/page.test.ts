@@ -20,7 +20,7 @@ describe('the page', () => {
     expect(stateOf({ ...REPORT, problems: ['x'] })).toBe('one thing needs a look');
     expect(stateOf({ ...REPORT, problems: ['x', 'y'] })).toBe('2 things need a look');
     expect(stateOf({ ...REPORT, dead: 1 })).toBe('needs a look');
-    expect(stateOf({ ...REPORT, services: [{ name: 'main', up: false }] })).toBe('needs a look');
+    expect(stateOf({ ...REPORT, services: [{ name: 'main', up: false, state: 'fails' }] })).toBe('needs a look');
     expect(stateOf({ ...REPORT, protocols: [] })).toBe('nothing is watched');
     const failing = REPORT.destinations.map((destination) => ({ ...destination, lastError: 'refused' }));
     expect(stateOf({ ...REPORT, destinations: failing })).toBe('needs a look');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { MalformedItem } from '../../src/alert.ts';
+import type { Item, MalformedItem } from '../../src/alert.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { createHealth } from '../../src/ops/health.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
@@ -25,15 +25,24 @@ const setUp = () => {
       return fresh;
     },
   };
-  const report = createPollReport({ quarantine, metrics, health, outages, log });
+  const read = new Set<string>();
+  const firstReads = {
+    admit: async (_service: string, _source: string, items: readonly Item[]) => {
+      const fresh = items.filter(({ itemId }) => !read.has(itemId));
+      for (const { itemId } of fresh) read.add(itemId);
+      return fresh;
+    },
+  };
+  const report = createPollReport({ quarantine, firstReads, metrics, health, outages, log });
   return { report, lines, metrics, outages, check: () => health.ready().checks[0] };
 };
 
 describe('a page', () => {
-  test('counts its items by assessment; a word that nobody documented is `other`', async () => {
+  test('counts its items by assessment, each once however often it is read; a word that nobody documented is `other`', async () => {
     const { report, metrics } = setUp();
     const { assessment: _none, ...unjudged } = makeItem(3);
     const items = [makeItem(0), makeItem(1), makeItem(2, { assessment: 'strange' }), unjudged];
+    await report.onPage(STREAM, { items, malformed: [] });
     await report.onPage(STREAM, { items, malformed: [] });
     const text = await metrics.text();
     const count = (assessment: string): string =>
@@ -117,6 +126,18 @@ describe('a listing', () => {
     expect(check()).toMatchObject({ status: 'ok' });
     expect(outages.current()).toEqual([]);
     expect(await metrics.text()).toContain('tocsin_service_up{service="main"} 1');
+  });
+
+  test('that was read in part is said, and leaves readiness to the polls', () => {
+    const { report, lines, outages, check } = setUp();
+    const change = { added: ['Vault'], removed: [], missing: [] };
+    report.onListUnfinished('main', change, new ServiceError('unreadable', 'page 2'));
+    expect(lines).toMatchObject([{ message: 'protocols changed', fields: { added: ['Vault'] } }]);
+    const message = 'listed in part, other protocols stay as they were known: page 2';
+    expect(outages.current()).toMatchObject([{ group: 'main', subject: 'protocols', message }]);
+    expect(check()).toBeUndefined();
+    report.onListed('main', { added: [], removed: [], missing: [] });
+    expect(outages.current()).toEqual([]);
   });
 
   test('of assets that fails leaves the service healthy', () => {

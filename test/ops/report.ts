@@ -5,7 +5,8 @@ export const REPORT: StatusReport = {
   version: '1.2.3',
   startedAt: '2026-11-18T10:00:00.000Z',
   now: '2026-11-21T10:00:00.000Z',
-  services: [{ name: 'main', up: true }],
+  daemons: [],
+  services: [{ name: 'main', up: true, state: 'answers' }],
   protocols: [
     {
       service: 'main',
@@ -21,6 +22,7 @@ export const REPORT: StatusReport = {
       ],
     },
   ],
+  unwatched: [],
   destinations: [
     {
       id: 'slack-1',
@@ -37,16 +39,33 @@ export const REPORT: StatusReport = {
   queues: [{ name: 'deliver-slack', waiting: 0, delayed: 0, active: 0, failed: 0 }],
   dead: 0,
   problems: [],
+  needsSomebody: [],
 };
+
+export const DAEMON: StatusReport['daemons'][number] = {
+  id: '1f0e',
+  host: 'alpha',
+  pid: 12,
+  version: '1.2.3',
+  startedAt: '2026-11-18T10:00:00.000Z',
+  heardAt: '2026-11-21T09:59:57.000Z',
+  isRunning: true,
+  ready: true,
+  checks: [],
+};
+
+const failing = (name: string) => ({ name, status: 'failing' as const, since: REPORT.now, detail: name });
 
 /** The report with one text wherever a text can come from outside. */
 export const filledWith = (text: string): StatusReport => ({
   ...REPORT,
   services: [
-    { name: text, up: false, lastError: text },
-    { name: `${text}2`, up: true },
+    { name: text, up: false, state: 'fails', lastError: text },
+    { name: `${text}2`, up: true, state: 'answers' },
   ],
+  daemons: [DAEMON, { ...DAEMON, host: text, version: text, ready: false, checks: [failing(text)] }],
   protocols: REPORT.protocols.map((protocol) => ({ ...protocol, service: text, name: text, channels: [text] })),
+  unwatched: [{ service: text, name: text, reason: 'left out' }],
   destinations: REPORT.destinations.map((destination) => ({ ...destination, label: text, lastError: text })),
   mutes: [{ ...MUTE, id: text, reason: text, protocols: [text], destinations: [text] }],
   problems: [text],

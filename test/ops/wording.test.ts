@@ -29,7 +29,7 @@ test('the totals count what is down, late, failing, waiting and held', () => {
     totalsOf({
       ...REPORT,
       ...WITH_BROKEN,
-      services: [...REPORT.services, { name: 'second', up: false }],
+      services: [...REPORT.services, { name: 'second', up: false, state: 'fails' as const }],
       protocols: [protocol('a'), protocol('late', { sources: [at(999)] })],
       queues: [queue, queue],
       held: [held, held],

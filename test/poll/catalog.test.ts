@@ -1,21 +1,29 @@
 /** What the catalog keeps of assets, in a real Redis. */
 import { expect, test } from 'vitest';
 import type { ListedAsset, ListedProtocol } from '../../src/alert.ts';
+import { ServiceError } from '../../src/errors.ts';
 import { createCatalog } from '../../src/poll/catalog.ts';
+import { createNameFilter } from '../../src/poll/include.ts';
 import { openTestRedis } from '../support/redis.ts';
 
 const never = new AbortController().signal;
+const BROKEN = new ServiceError('unreadable', 'page 2');
 const protocolOf = (name: string): ListedProtocol => ({ name, channels: [], notifyOn: [] });
 
 const setUp = () => {
   const { redis, prefix } = openTestRedis();
-  const listed = { names: ['Vault', 'Bridge'], assets: new Map<string, ListedAsset[]>() };
+  const listed = {
+    names: ['Vault', 'Bridge'],
+    assets: new Map<string, ListedAsset[]>(),
+    unfinished: undefined as ServiceError | undefined,
+  };
+  const end = () => (listed.unfinished === undefined ? {} : { unfinished: listed.unfinished });
   const open = () =>
     createCatalog({
       redis,
       prefix,
-      list: async () => listed.names.map(protocolOf),
-      listAssets: async () => listed.assets,
+      list: async () => ({ protocols: listed.names.map(protocolOf), ...end() }),
+      listAssets: async () => ({ assets: listed.assets, ...end() }),
       isIncluded: () => true,
     });
   const catalog = open();
@@ -60,7 +68,7 @@ test('a listing of assets that fails changes nothing', async () => {
   const failing = createCatalog({
     redis,
     prefix,
-    list: async () => [protocolOf('Vault')],
+    list: async () => ({ protocols: [protocolOf('Vault')] }),
     listAssets: () => Promise.reject(new Error('too large')),
     isIncluded: () => true,
   });
@@ -89,7 +97,7 @@ test('a new protocol is owed since the listing before, the first ones since the 
     prefix,
     list: async () => {
       if (time.now === 1000) throw new Error('not yet');
-      return names.map(protocolOf);
+      return { protocols: names.map(protocolOf), ...(time.now === 4000 ? { unfinished: BROKEN } : {}) };
     },
     isIncluded: (name) => name !== 'Hidden',
     now: () => time.now,
@@ -104,6 +112,25 @@ test('a new protocol is owed since the listing before, the first ones since the 
   await catalog.refresh('main', never);
   expect([await owedSince('Vault'), await owedSince('Farm')]).toEqual([1000, 2000]);
   expect([...(await catalog.protocols('main')).keys()]).toEqual(['Vault', 'Farm']);
+  time.now = 4000;
+  await catalog.refresh('main', never);
+  time.now = 5000;
+  names.push('Late');
+  await catalog.refresh('main', never);
+  expect(await owedSince('Late')).toBe(3000);
+});
+
+test('a listing that breaks off is used as far as it was read, with what was known before', async () => {
+  const { listed, catalog, assets } = setUp();
+  await catalog.refresh('main', never);
+  Object.assign(listed, { names: ['Farm'], unfinished: BROKEN });
+  const names = async () => [...(await catalog.protocols('main')).keys()].toSorted();
+  for (const added of [['Farm'], [], [], []])
+    expect(await catalog.refresh('main', never)).toEqual({ added, removed: [], missing: [], unfinished: BROKEN });
+  expect(await names()).toEqual(['Bridge', 'Farm', 'Vault']);
+  listed.assets.set('Vault', [{ address: '0xaa' }]);
+  await expect(catalog.refreshAssets('main', never)).rejects.toBe(BROKEN);
+  expect(await assets()).toEqual([{ address: '0xaa' }]);
 });
 
 test('what Redis lost is put back from memory, for every daemon', async () => {
@@ -113,4 +140,22 @@ test('what Redis lost is put back from memory, for every daemon', async () => {
   expect([...(await open().protocols('main')).keys()]).toEqual([]);
   expect([...(await catalog.protocols('main')).keys()]).toEqual(['Vault', 'Bridge']);
   expect([...(await open().protocols('main')).keys()]).toEqual(['Vault', 'Bridge']);
+});
+
+test('what is listed and not watched can be told: left out by the config, or by its name', async () => {
+  const { redis, prefix } = openTestRedis();
+  const names = ['..', '../x', '.hidden', 'Vault', 'Old Vault'];
+  const catalog = createCatalog({
+    redis,
+    prefix,
+    list: async () => ({ protocols: names.map(protocolOf) }),
+    isIncluded: createNameFilter(['*'], ['Old*']),
+  });
+  await catalog.refresh('main', never);
+  expect([...(await catalog.protocols('main')).keys()]).toEqual(['..', '../x', '.hidden', 'Vault']);
+  expect(await catalog.unwatched('main')).toEqual([
+    { name: '..', why: 'unaskable' },
+    { name: 'Old Vault', why: 'excluded' },
+  ]);
+  expect([...(await catalog.names('main'))]).toEqual(['..', '../x', '.hidden', 'vault', 'old vault']);
 });

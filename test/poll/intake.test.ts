@@ -16,6 +16,7 @@ const setUp = () => {
     /** What the service gives for these names. */
     answer: (_protocols: readonly string[]): PollResult | Error => READ,
     listing: undefined as Error | undefined,
+    unfinished: undefined as ServiceError | undefined,
     assets: undefined as Error | undefined,
     isDown: false,
   };
@@ -28,7 +29,8 @@ const setUp = () => {
     catalog: {
       refresh: async () => {
         if (world.listing) throw world.listing;
-        return { added: [], removed: [], missing: [] };
+        const { unfinished } = world;
+        return { added: [], removed: [], missing: [], ...(unfinished && { unfinished }) };
       },
       refreshAssets: async () => {
         if (world.assets) throw world.assets;
@@ -51,6 +53,7 @@ const setUp = () => {
     onPolled: (stream, { outcome }) => report('polled')(stream, `: ${outcome}`),
     onPollFailed: (stream, _error, isDown) => report('poll failed')(stream, isDown ? ', down' : ''),
     onListed: (service) => report('listed')(service),
+    onListUnfinished: (service, _change, { reason }) => report('listed in part')(service, `: ${reason}`),
     onListFailed: (service) => report('list failed')(service),
     onAssetsListed: (service) => report('assets listed')(service),
     onAssetsFailed: (service) => report('assets failed')(service),
@@ -130,6 +133,15 @@ describe('a listing', () => {
     world.listing = failure('failed');
     await list();
     expect([reported(), schedules]).toEqual([['list failed main'], []]);
+  });
+
+  test('that was read in part schedules what is known, and is a failure of the service', async () => {
+    const { world, seen, reported, schedules, list } = setUp();
+    world.unfinished = failure('unreadable');
+    await list();
+    expect(reported()).toEqual(['listed in part main: unreadable', 'assets listed main']);
+    expect(seen).toContain('failed listing');
+    expect(schedules).toHaveLength(1);
   });
 
   test('that has to wait is no failure', async () => {

@@ -6,12 +6,20 @@ const CHANGE = { added: ['Vault'], removed: [], missing: [] };
 const HELD = new ServiceError('held', 'not asked');
 const DOWN = new ServiceError('unreachable', 'no answer');
 
-const setUp = ({ error, admitted = true }: { error?: unknown; admitted?: boolean } = {}) => {
+const setUp = ({
+  error,
+  unfinished,
+  admitted = true,
+}: {
+  error?: unknown;
+  unfinished?: ServiceError;
+  admitted?: boolean;
+} = {}) => {
   const heard: unknown[] = [];
   const ask = async () => {
     heard.push('asked');
     if (error !== undefined) throw error;
-    return CHANGE;
+    return unfinished === undefined ? CHANGE : { ...CHANGE, unfinished };
   };
   const listing = createListing({
     catalog: { refresh: ask, refreshAssets: async () => void (await ask()) },
@@ -24,6 +32,7 @@ const setUp = ({ error, admitted = true }: { error?: unknown; admitted?: boolean
       },
     },
     onListed: (service, change) => heard.push([service, change]),
+    onListUnfinished: (service, change, problem) => heard.push([service, change, problem]),
     onListFailed: (service, problem) => heard.push([service, problem]),
     onAssetsListed: (service) => heard.push(`${service} has assets`),
     onAssetsFailed: (service, problem) => heard.push([service, problem]),
@@ -51,6 +60,12 @@ test('a failure counts against the service and is reported; a wait that the serv
   const held = setUp({ error: HELD });
   expect(await held.list()).toBe(false);
   expect(held.heard).toEqual(['asked', 'main listing failed']);
+});
+
+test('a listing in part is kept, and counts against the service', async () => {
+  const part = setUp({ unfinished: DOWN });
+  expect(await part.list()).toBe(true);
+  expect(part.heard).toEqual(['asked', 'main listing failed', ['main', { ...CHANGE, unfinished: DOWN }, DOWN]]);
 });
 
 test('assets count neither for nor against the service', async () => {

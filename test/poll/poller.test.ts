@@ -100,6 +100,26 @@ describe('a poll', () => {
     expect(ids()).toEqual(['i-600', 'i-1190', 'i-800', 'i-900']);
   });
 
+  test('a clock that was an hour ahead for one sweep keeps no late item from being found', async () => {
+    const skew = { ms: 0 };
+    const { history, poll, ids, time } = setUp({ clock: () => time.now + skew.ms });
+    time.now = T0 + 20 * MINUTE;
+    history.items.push(makeItem(1190));
+    skew.ms = 60 * MINUTE;
+    await poll();
+    skew.ms = 0;
+    for (let late = 0; late < 4; late += 1) {
+      time.now += 10 * MINUTE;
+      history.items.push(makeItem((time.now - T0) / 1000), makeItem((time.now - T0) / 1000 - 480));
+      await poll();
+      // It was written with an earlier date, after that was read.
+      history.items.push(makeItem((time.now - T0) / 1000 - 540));
+      time.now += 2 * MINUTE;
+      await poll();
+    }
+    expect(ids()).toHaveLength(13);
+  });
+
   test('what arrived late while the daemon was down is found: the sweep goes back from where it last was', async () => {
     const { history, poll, ids, time } = setUp();
     time.now = T0 + MINUTE;

@@ -28,3 +28,8 @@ test('the same names give the same groups, in whatever order they are listed', (
   const all = names(90);
   expect(groupsOf(all.toReversed())).toEqual(groupsOf(all));
 });
+
+test('inspections of a protocol that no URL can carry are not asked for; its notifications are', () => {
+  const streams = streamsOf('main', ['..', '../x', '.hidden', '.'], ['inspections', 'notifications']);
+  expect(streams.map(({ protocols }) => protocols)).toEqual([['../x'], ['.hidden'], ['.', '..', '../x', '.hidden']]);
+});

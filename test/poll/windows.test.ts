@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Cursor, Track } from '../../src/poll/cursor.ts';
-import { isSweepDue, windowOf } from '../../src/poll/windows.ts';
+import { isSweepDue, notAhead, windowOf } from '../../src/poll/windows.ts';
 import { T0 } from '../support/items.ts';
 
 const TRACK: Track = { service: 'main', source: 'inspections', protocol: 'Vault' };
@@ -14,9 +14,24 @@ describe('a sweep is due', () => {
     ['at the very first read', { ...cursor, sweptAt: T0 }, true],
     ['not before its time', { ...cursor, polledAt: T0, sweptAt: T0 - MINUTE + 1 }, false],
     ['when the last one is as old', { ...cursor, polledAt: T0, sweptAt: T0 - MINUTE }, true],
+    ['where the last one is ahead of the clock', { ...cursor, polledAt: T0, sweptAt: T0 + 1 }, true],
     ['by the last one that found something, where no end is known', { ...cursor, polledAt: T0 }, true],
   ])('%s', (_, one, isDue) => {
     expect(isSweepDue(one, T0, settings)).toBe(isDue);
+  });
+});
+
+describe('a cursor ahead of the clock', () => {
+  test('counts as the clock; its last sweep as its position, which dates of items made', () => {
+    const ahead = { ...cursor, position: T0 - 2 * MINUTE, sweptTo: T0 + 60 * MINUTE };
+    expect(notAhead(ahead, T0)).toEqual({ ...ahead, sweptTo: T0 - 2 * MINUTE });
+    expect(notAhead({ ...ahead, position: T0 + MINUTE }, T0)).toEqual({ ...ahead, position: T0, sweptTo: T0 });
+    expect(notAhead(cursor, T0)).toEqual(cursor);
+  });
+
+  test('begins no earlier than somebody wants it to begin', () => {
+    const future = { start: T0 + MINUTE, position: T0 + MINUTE, sweptTo: T0 + MINUTE };
+    expect(notAhead(future, T0)).toEqual(future);
   });
 });
 

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { checkRedis } from '../../src/redis/check.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { createSecret } from '../../src/secret.ts';
+import { createCertificate } from '../support/certificate.ts';
 import { freePort, type OwnRedis, ownRedis } from '../support/redis-server.ts';
 
 const undo: (() => Promise<unknown> | unknown)[] = [];
@@ -49,12 +51,12 @@ const impostor = async (info: string): Promise<number> => {
 
 test('a Redis that keeps everything has no findings', async () => {
   const { port } = await serve('--appendonly', 'yes');
-  expect(await checkRedis(connect(port))).toEqual([]);
+  expect(await checkRedis(connect(port), 'redis.example:6379')).toEqual([]);
 });
 
 test('one that may delete or forget what is queued is named, with the setting to change', async () => {
   const { port } = await serve('--maxmemory', '50mb', '--maxmemory-policy', 'allkeys-lru');
-  const findings = await checkRedis(connect(port));
+  const findings = await checkRedis(connect(port), 'redis.example:6379');
   expect(findings.map(({ name }) => name)).toEqual(['eviction', 'append-only']);
   expect(findings[0]?.message).toMatch(
     /is allkeys-lru: .* deletes queued deliveries .* Set maxmemory-policy to noeviction/,
@@ -64,14 +66,14 @@ test('one that may delete or forget what is queued is named, with the setting to
 
 test('one that is too old is named with the version that is needed', async () => {
   const port = await impostor('redis_version:6.0.16\r\nmaxmemory_policy:noeviction\r\naof_enabled:1\r\n');
-  expect(await checkRedis(connect(port))).toEqual([
+  expect(await checkRedis(connect(port), 'redis.example:6379')).toEqual([
     { name: 'version', message: expect.stringMatching(/6\.0\.16 is too old .* Use 6\.2 or newer/) },
   ]);
 });
 
 test('what a Redis does not say could not be checked', async () => {
   const port = await impostor('redis_version:7.2.0\r\n');
-  expect((await checkRedis(connect(port))).map(({ message }) => message)).toEqual([
+  expect((await checkRedis(connect(port), 'redis.example:6379')).map(({ message }) => message)).toEqual([
     expect.stringMatching(/^maxmemory-policy could not be checked/),
     expect.stringMatching(/^appendonly could not be checked/),
   ]);
@@ -80,11 +82,74 @@ test('what a Redis does not say could not be checked', async () => {
 test('a user who may not ask learns so', async () => {
   const server = await serve();
   await connect(server.port).call('ACL', 'SETUSER', 'limited', 'on', '>pass', '~*', '&*', '+@all', '-info');
-  const findings = await checkRedis(connect(server.port, 'limited:pass@'));
+  const findings = await checkRedis(connect(server.port, 'limited:pass@'), 'redis.example:6379');
   expect(findings).toEqual([{ name: 'unreadable', message: expect.stringMatching(/could not be checked.*NOPERM/) }]);
 });
 
 test('a Redis that is not there is a finding, not a wait without end', async () => {
-  const findings = await checkRedis(connect(await freePort()));
-  expect(findings).toEqual([{ name: 'unreachable', message: expect.stringMatching(/does not answer/) }]);
+  const findings = await checkRedis(connect(await freePort()), 'redis.example:6379');
+  expect(findings).toEqual([
+    {
+      name: 'unreachable',
+      message: expect.stringMatching(/does not answer: redis\.example:6379 refuses connections \(ECONNREFUSED\)/),
+    },
+  ]);
+});
+
+const openAt = (url: string): RedisClient => {
+  const redis = connectRedis({ url: createSecret(url) }, { role: 'check', onError: () => {} });
+  undo.push(() => redis.disconnect());
+  return redis;
+};
+
+test.each([
+  ['a wrong password', ':wr0ng@', '', /^Redis at HERE refuses our user and password \(WRONGPASS\)/],
+  ['no password where one is needed', '', '', /^Redis at HERE asks for a password.* \(NOAUTH\)$/],
+  [
+    'a database that there is not',
+    ':right@',
+    '/99',
+    /^Redis at HERE does not have the database .*\(DB index is out of range\)$/,
+  ],
+  [
+    'a user who may not choose one',
+    'tied:right@',
+    '/3',
+    /^Redis at HERE does not let our user choose the database .*\(NOPERM\)$/,
+  ],
+])('%s is named at once, and is no silence', async (_what, credentials, database, said) => {
+  const { port } = await serve(
+    '--requirepass',
+    'right',
+    '--user',
+    'tied',
+    'on',
+    '>right',
+    '~*',
+    '&*',
+    '+@all',
+    '-select',
+  );
+  const redis = openAt(`redis://${credentials}127.0.0.1:${port}${database}`);
+  expect(await checkRedis(redis, 'HERE')).toEqual([{ name: 'refused', message: expect.stringMatching(said) }]);
+});
+
+test('a node of a Cluster that refuses us is named, too', async () => {
+  const { port } = await serve('--cluster-enabled', 'yes', '--requirepass', 'right');
+  const settings = { cluster: { nodes: [`127.0.0.1:${port}`] }, password: createSecret('wr0ng') };
+  const redis = connectRedis(settings, { role: 'check', onError: () => {} });
+  undo.push(() => redis.disconnect());
+  expect(await checkRedis(redis, 'HERE')).toEqual([
+    { name: 'refused', message: expect.stringMatching(/^Redis at HERE refuses our user and password/) },
+  ]);
+});
+
+test('a certificate that nobody vouches for is told apart from a port that is closed', async () => {
+  const server = createTlsServer(createCertificate()).listen(0, '127.0.0.1');
+  undo.push(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  expect(await checkRedis(openAt(`rediss://127.0.0.1:${port}`), 'HERE')).toEqual([
+    { name: 'unreachable', message: expect.stringMatching(/HERE has a certificate that nobody .*SELF_SIGNED/) },
+  ]);
 });

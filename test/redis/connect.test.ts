@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import type { RedisClient } from '../../src/redis/connect.ts';
-import { connectRedis, keyPrefix, type RedisSettings } from '../../src/redis/connect.ts';
+import { addressOf, connectRedis, keyPrefix, type RedisSettings } from '../../src/redis/connect.ts';
 import { createSecret } from '../../src/secret.ts';
 import { freePort, type OwnRedis, ownRedis, ownSentinel } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
@@ -44,6 +44,34 @@ describe('keyPrefix', () => {
   });
 });
 
+describe('addressOf', () => {
+  const address = (url: string) => addressOf({ url: createSecret(url) });
+
+  test('shows no user and no password', () => {
+    expect(address('redis://user:pa55@redis.example:6380/3')).toBe('redis.example:6380/3');
+    expect(address('rediss://:pa55@redis.example')).toBe('redis.example:6379');
+    expect(address('redis://redis.example/?password=pa55')).toBe('redis.example:6379');
+    expect(address('/run/redis.sock?password=pa55')).toBe('/run/redis.sock');
+  });
+
+  test('of a URL that cannot be taken apart it shows nothing', () => {
+    for (const url of [
+      'redis://:pa/55@redis.example',
+      'redis://user:12/55@h',
+      'redis://:pa@55@h',
+      'redis://:pa#55@h',
+    ]) {
+      expect(address(url)).toBe('the Redis of redis.url');
+    }
+  });
+
+  test('knows Sentinels, Clusters and sockets', () => {
+    expect(addressOf({ sentinel: { name: 'mymaster', nodes: ['a:1', 'b:2'] } })).toBe('mymaster behind a:1, b:2');
+    expect(addressOf({ cluster: { nodes: ['a:1', 'b:2'] } })).toBe('a:1, b:2');
+    expect(addressOf({ socketPath: '/run/redis.sock' })).toBe('/run/redis.sock');
+  });
+});
+
 describe('connectRedis', () => {
   test('names its connection by role, over a unix socket', async () => {
     const redis = connect({ socketPath: inject('redisSocket') });
@@ -58,6 +86,18 @@ describe('connectRedis', () => {
     const server = await serve('--requirepass', 'pa55 word');
     const redis = connect({ url: createSecret(`redis://:pa55%20word@127.0.0.1:${server.port}/3`) });
     expect(await redis.call('CLIENT', 'INFO')).toMatch(/ db=3 /);
+  });
+
+  test('never works in database 0 instead of one that there is not', async () => {
+    const server = await serve('--requirepass', 'right');
+    const told: string[] = [];
+    const url = createSecret(`redis://:right@127.0.0.1:${server.port}/99`);
+    const redis = connect({ url }, ({ message }) => told.push(message));
+    await expect(redis.set('stray', '1')).rejects.toThrow('DB index is out of range');
+    await until('it has tried again', () => told.length > 0 && redis.status === 'reconnecting');
+    await expect(redis.set('stray', '2')).rejects.toThrow('DB index is out of range');
+    expect(await connect(urlOf(server, ':right@')).dbsize()).toBe(0);
+    expect(told).toEqual(['ERR DB index is out of range']);
   });
 
   test('a command given while Redis is away is done when it is back', async () => {

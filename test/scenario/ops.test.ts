@@ -73,6 +73,8 @@ test.concurrent('every metric has our prefix, and the counts are those of the re
   expect(names.length).toBeGreaterThan(50);
   expect(names.filter((line) => !line.startsWith('tocsin_'))).toEqual([]);
   expect(await daemon.metric('tocsin_alerts_total')).toBe(6);
+  // The service is asked for the criticals only.
+  expect(await daemon.metric('tocsin_items_total')).toBe(6);
   expect(await daemon.metric('tocsin_deliveries_total', { outcome: 'delivered' })).toBe(24);
   expect(await daemon.metric('tocsin_alert_latency_seconds_count')).toBe(24);
   expect(await daemon.metric('tocsin_redis_up')).toBe(1);

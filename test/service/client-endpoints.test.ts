@@ -36,6 +36,7 @@ test('protocols are listed, with every header that is due and no body', async ()
   expect(rest).toEqual({
     authorization: `Bearer ${KEY}`,
     accept: 'application/json',
+    'accept-encoding': 'gzip, br',
     'user-agent': `tocsin/${VERSION}`,
   });
   expect(page).toMatchObject({ items: [{ id: 'p1', name: 'Vault' }], malformed: [], pageNumber: 3, total: 1 });

@@ -139,6 +139,7 @@ describe('quirks', () => {
       dateFormat: fc.constantFrom('iso', 'offset', 'milliseconds', 'seconds'),
       extraFields: fc.boolean(),
       nullArrays: fc.boolean(),
+      emptyPage: fc.constantFrom('list', 'missing'),
     } satisfies { [Name in keyof Quirks]?: fc.Arbitrary<Quirks[Name]> });
     await fc.assert(
       fc.asyncProperty(quirks, async (chosen) => {
@@ -161,6 +162,25 @@ describe('quirks', () => {
     return { updatedAt: at, txTimestamp: at - 1000 };
   };
 
+  test('lists whose empty pages have no list are read to their end', async () => {
+    const { client, sandbox } = await setUp({ emptyPage: 'missing' }, { pageSize: 2 });
+    expect(await walkInspections(client)).toEqual([]);
+    const ids = fill(sandbox, 4);
+    expect((await walkInspections(client)).map(({ id }) => id)).toEqual(ids);
+  });
+
+  test.each(['gzip', 'br', 'deflate'] as const)(
+    'an answer and a refusal compressed with %s',
+    async (contentEncoding) => {
+      const { client, sandbox } = await setUp({ contentEncoding });
+      const [id] = fill(sandbox, 1, UNICODE);
+      expect(await walkInspections(client, UNICODE)).toMatchObject([{ id, protocol: UNICODE }]);
+      const { message } = await failureOf(client.settings('Nothing', never));
+      expect(message).toBe('main: GET settings of "Nothing": 404: no such protocol');
+      expect(sandbox.requests()[0]?.headers['accept-encoding']).toBe('gzip, br');
+    },
+  );
+
   test('pages that slide while they are walked', async () => {
     const { client, sandbox } = await setUp({ shiftPages: 6 }, { pageSize: 4 });
     const ids = fill(sandbox, 30);
@@ -175,6 +195,8 @@ describe('quirks', () => {
     { listedSettings: 'null' },
     { nullArrays: true, extraFields: true, pageNumberEcho: 'string' },
     { extraChannels: [{ name: 'pager', contacts: ['x'] }] },
+    { emptyPage: 'missing' },
+    { emptyPage: 'missing', firstPage: 0, pageNumberEcho: 'missing' },
   ])('the listing is read with %j', async (quirks) => {
     const { client } = await setUp(quirks, { pageSize: 2 });
     const fetchPage = (pageNumber: number | undefined) => client.listProtocols({ pageNumber }, never);

@@ -93,6 +93,25 @@ describe("the service's clock", () => {
     expect(clock.now()).toBe(time.now + skew);
   });
 
+  test('is not moved ahead by the answers of one bad node, but by many in a row', () => {
+    const { clock, time } = setUp();
+    clock.observe(time.now);
+    for (let answer = 0; answer < 7; answer += 1) clock.observe(time.now + 3_600_000 + answer);
+    expect(clock.now()).toBe(time.now);
+    clock.observe(time.now);
+    clock.observe(time.now + 3_600_000);
+    expect(clock.now()).toBe(time.now);
+    for (let answer = 0; answer < 7; answer += 1) clock.observe(time.now + 90_000);
+    expect(clock.now()).toBe(time.now + 90_000);
+  });
+
+  test('that is ahead stays as it was where one answer is further ahead', () => {
+    const { clock, time } = setUp();
+    for (let answer = 0; answer < 8; answer += 1) clock.observe(time.now + 90_000);
+    clock.observe(time.now + 3_600_000);
+    expect(clock.now()).toBe(time.now + 90_000);
+  });
+
   test('is never taken to be later than it may be', () => {
     const { clock, time } = setUp();
     // The true skew is nothing; the header has lost its milliseconds, and the answer took a while.

@@ -1,5 +1,6 @@
 import { getEventListeners, once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../support/until.ts';
 import { clientOf, failureOf, KEY, listen, never, serve } from './harness.ts';
@@ -29,7 +30,9 @@ const failOnce = async (origin: string, changes: Parameters<typeof clientOf>[1] 
 test('a connection that is reset is unreachable', async () => {
   const error = await failOnce(await faultyOnce((request) => request.socket.resetAndDestroy()));
   expect(error).toMatchObject({ reason: 'unreachable', status: undefined });
-  expect(error.message).toMatch(/^main: GET protocols: no answer \((ECONNRESET|UND_ERR_SOCKET)\)$/);
+  expect(error.message).toMatch(
+    /^main: GET protocols: no answer(: the server drops the connection \(ECONNRESET\)| \(UND_ERR_SOCKET\))$/,
+  );
 });
 
 test('a connection that ends in the middle of the body is unreachable', async () => {
@@ -131,6 +134,38 @@ test('an answer of just the limit is taken in', async () => {
   expect((await ask(clientOf(origin, { maxBodyBytes: Buffer.byteLength(GOOD) }))).items).toHaveLength(1);
 });
 
+const compressed = (encoding: string, bytes: Buffer) =>
+  faultyOnce((_, response) => void response.writeHead(200, { 'content-encoding': encoding }).end(bytes));
+
+test('an answer counts as it is when decompressed, however small it came', async () => {
+  const bomb = brotliCompressSync(Buffer.alloc(50_000_000, ' '));
+  expect(bomb.length).toBeLessThan(1000);
+  const error = await failOnce(await compressed('br', bomb), { maxBodyBytes: 1_000_000 });
+  expect(error).toMatchObject({ reason: 'unreadable', message: 'main: GET protocols: the answer is too large' });
+  const size = Buffer.byteLength(GOOD);
+  const client = clientOf(await compressed('gzip', gzipSync(GOOD)), { maxBodyBytes: size });
+  expect((await ask(client)).items).toHaveLength(1);
+});
+
+test.each([
+  ['gzip that breaks off', 'gzip', gzipSync(GOOD).subarray(0, 30), 'cannot be decompressed (Z_BUF_ERROR)'],
+  ['gzip that is none', 'GZIP', Buffer.from(GOOD), 'cannot be decompressed (Z_DATA_ERROR)'],
+  ['brotli that is none', 'br', Buffer.from(GOOD), 'cannot be decompressed (ERR__'],
+  ['an encoding that nobody asked for', 'zstd', Buffer.from(GOOD), '200 in an encoding that is not known: zstd'],
+])('%s is unreadable', async (_, encoding, bytes, message) => {
+  const error = await failOnce(await compressed(encoding, bytes));
+  expect(error.reason).toBe('unreadable');
+  expect(error.message).toContain(message);
+});
+
+test('a compressed answer whose connection ends is unreachable', async () => {
+  const origin = await faultyOnce((_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': '1000' });
+    response.write(gzipSync(GOOD), () => response.destroy());
+  });
+  expect((await failOnce(origin)).reason).toBe('unreachable');
+});
+
 /** Whatever comes, `reply` is written to the raw connection. */
 const serveRaw = async (reply: string): Promise<string> => {
   const sockets = new Set<Socket>();
@@ -160,7 +195,7 @@ test('a port where nobody listens is unreachable', async () => {
   const origin = await listen(server);
   await new Promise((resolve) => server.close(resolve));
   const error = await failureOf(ask(clientOf(origin)));
-  expect(error.message).toBe('main: GET protocols: no answer (ECONNREFUSED)');
+  expect(error.message).toBe('main: GET protocols: no answer: the server refuses connections (ECONNREFUSED)');
 });
 
 test('a certificate that nobody vouches for, or none at all, is unreachable', async () => {

@@ -163,9 +163,23 @@ describe('pages', () => {
       ok: true,
       value: { items: [], malformed: [] },
     });
-    expect(decode({ total: 0 }, undefined)).toEqual({ ok: false, problem: 'it has no page' });
+    for (const answer of [{}, { total: 3 }, { pageNumber: 1, total: 3 }, { message: 'failed' }])
+      expect(decode(answer, undefined)).toEqual({ ok: false, problem: 'it has no page' });
     for (const page of ['', 0, false, {}]) expect(decode({ page }, undefined).ok).toBe(false);
     expect(decode([{ page: [] }], undefined).ok).toBe(false);
+  });
+
+  test('an empty page may leave its list out, the first one only where it says that there is nothing', () => {
+    const later = decodePage((raw) => decodeInspection(raw, 'asked'), true);
+    for (const answer of [{ total: 0 }, { pageNumber: 1 }, { pageNumber: 1, total: '0' }]) {
+      expect(decode(answer, undefined)).toMatchObject({ ok: true, value: { items: [] } });
+      expect(decodeProtocolPage([answer], undefined)).toMatchObject({ ok: true, value: { items: [] } });
+    }
+    for (const answer of [{}, { pageNumber: 3 }, { pageNumber: 3, total: 250 }]) {
+      expect(later(answer, undefined)).toMatchObject({ ok: true, value: { items: [] } });
+      expect(decodeProtocolPage([answer], undefined, true)).toMatchObject({ ok: true, value: { items: [] } });
+    }
+    for (const answer of [{ message: 'failed' }, { page: {} }]) expect(later(answer, undefined).ok).toBe(false);
   });
 
   test('no JSON makes a decoder throw', () => {

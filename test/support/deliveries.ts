@@ -6,6 +6,7 @@ import { createCircuits } from '../../src/deliver/circuit-breaker.ts';
 import { type Broken, createDestinationHealth } from '../../src/deliver/health.ts';
 import { createRateLimiter, type Rate } from '../../src/deliver/rate-limiter.ts';
 import { createRateStateStore } from '../../src/deliver/rate-state-store.ts';
+import type { AttemptEvent } from '../../src/deliver/report.ts';
 import { createSendSlots, type Pace } from '../../src/deliver/send-slot.ts';
 import { createThreads } from '../../src/deliver/threads.ts';
 import { createDeliver } from '../../src/deliver/worker.ts';
@@ -103,6 +104,9 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
   };
   const ledger = createLedger(redis, prefix, now);
   const dead = createDeadLetters(redis, prefix);
+  const destinationStats = createDestinationStats(redis, prefix);
+  const attempts: AttemptEvent[] = [];
+  const died: string[] = [];
   const batches = createBatchStore(redis, prefix);
   const circuits = createCircuits(redis, prefix, now);
   const rateLimiter = createRateLimiter({ store: createRateStateStore(redis, prefix), now });
@@ -128,7 +132,8 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
       channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, chains: {} }),
     ledger,
     deadLetters: dead,
-    destinationStats: createDestinationStats(redis, prefix),
+    destinationStats,
+    onDead: async (_destination, alerts) => void died.push(...itemsOf(alerts)),
     sendSlots: createSendSlots({ rateLimiter, paceOf: ({ id }) => ({ id: shared ?? id, rate }), senderOf, now }),
     health,
     addressChanges: createAddressChanges(redis, prefix),
@@ -145,7 +150,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
           canAmend: true,
         }
       : {}),
-    onAttempt: () => {},
+    onAttempt: (event) => void attempts.push(event),
     onMoved,
     scrub: (text) => text,
     timeoutMs: 5000,
@@ -175,7 +180,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
   };
   const states = async (...numbers: number[]) =>
     Promise.all(numbers.map(async (n) => (await ledger.read(makeAlert(n).id))?.deliveries[0]?.state));
-  const ends = { sent, announced, broken, dead, states };
+  const ends = { sent, announced, broken, dead, died, attempts, states, statistics: destinationStats.list };
   return {
     redis,
     prefix,

@@ -13,7 +13,7 @@ export interface Program {
   /** Log lines with this message, read as JSON. */
   log(msg: string): { [field: string]: unknown }[];
   /** Sends a signal. */
-  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void;
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGKILL'): void;
   /** Resolves with the exit code; null where a signal ended it. */
   ended: Promise<number | null>;
 }

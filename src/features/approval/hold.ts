@@ -4,6 +4,7 @@ import type { Alert, Destination, Parcel } from '../../alert.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import { oneByOne } from '../../one-by-one.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import type { Locks } from '../../redis/lock.ts';
 import { iso } from '../../time.ts';
@@ -98,17 +99,22 @@ export const createApprovalHold = (dependencies: ApprovalHoldDependencies) => {
     drop: (destination: Destination): Promise<number> =>
       drain(destination, async (alerts) => {
         const end = { reason: 'not-approved', message: NOT_APPROVED, at: iso(now()) };
-        for (const alert of alerts) await deadLetters.add({ alert, destination, attempts: 0, ...end });
+        for (const alert of await ledger.pending(destination, alerts))
+          await deadLetters.add({ alert, destination, attempts: 0, ...end });
         await ledger.recordAttempt(destination, alerts, {
           state: 'dead',
           attempt: { outcome: 'dead', durationMs: 0, ...end },
         });
       }),
-    /** Sends what is held for destinations that are open by now: approved, allowed, or the gate is off. */
+    /**
+     * Sends what is held for destinations that are open by now: approved, allowed, or the gate is off. Tries each of
+     * them; then throws what failed.
+     */
     releaseApproved: async (): Promise<void> => {
       const all = await held.list();
       const isNowOpen = all.length === 0 ? () => false : await isOpen();
-      for (const { destination } of all.filter((one) => isNowOpen(one.destination))) await release(destination);
+      const approved = all.map(({ destination }) => destination).filter(isNowOpen);
+      await oneByOne(approved, ({ label }) => label, release);
     },
   };
 };

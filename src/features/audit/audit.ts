@@ -25,7 +25,7 @@ export interface AuditDependencies
   settings: ProtocolAuditDependencies['settings'] &
     LostSearchDependencies['settings'] & { sources: Config['alerts']['sources'] };
   ledger: ProtocolAuditDependencies['ledger'] & LostSearchDependencies['ledger'];
-  alertIndex: LostSearchDependencies['alertIndex'] & Pick<AlertIndex, 'between'>;
+  alertIndex: LostSearchDependencies['alertIndex'] & Pick<AlertIndex, 'between' | 'trimmedTo'>;
   serviceOf(
     name: string,
   ): ReturnType<ProtocolAuditDependencies['serviceOf']> & ReturnType<LostSearchDependencies['serviceOf']>;

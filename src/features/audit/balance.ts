@@ -51,6 +51,8 @@ export interface ProtocolAudit {
   lost: LostDelivery[];
   /** Ids of alerts in the ledger that the service no longer lists as wanted: changed or gone there. No difference. */
   onlyBooked: string[];
+  /** ISO 8601. Present where the comparison begins there because the ledger was full and removed what was before. */
+  trimmedTo?: string;
   /** Present where the statistics disagree with the list. No difference. */
   disagreement?: SecondOpinion;
   /** Of `missing` and `lost`, how many were queued again. */

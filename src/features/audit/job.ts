@@ -57,7 +57,8 @@ export const createAuditJob = ({ auditor, marks, alertIndex, metrics, log }: Aud
     metrics.audits.inc({ service, outcome: protocols.every(isBalanced) ? ended : 'difference' });
     if (closed.length > 0) metrics.auditedTo.set({ service }, Math.min(...closed) / 1000);
     log.debug({ service, protocols: protocols.length, unaudited: unaudited.length }, 'audited');
-    await alertIndex.trim();
+    const removed = await alertIndex.trim();
+    if (removed > 0) log.info({ removed }, 'the ledger is full; its oldest alerts were removed');
   };
 
   return {

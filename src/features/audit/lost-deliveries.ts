@@ -44,7 +44,10 @@ export const createLostDeliveries = (dependencies: LostDependencies) => {
   };
 
   /** A waiting alert would hold back the cursor backup for ever, so the delivery ends as dead. */
-  const markDead = async ({ target }: WaitingDelivery, alert: Alert): Promise<void> => {
+  const markDead = async (delivery: WaitingDelivery, alert: Alert): Promise<void> => {
+    // The service was asked meanwhile, and a job that was stuck may have ended.
+    if (!(await isStillWaiting(delivery))) return;
+    const { target } = delivery;
     const end = { reason: LOST, message: NO_ROUTE, at: iso(now()) };
     await dead.add({ alert, attempts: 0, ...end });
     await ledger.recordAttempt(target, [alert], { state: 'dead', attempt: { outcome: 'dead', durationMs: 0, ...end } });

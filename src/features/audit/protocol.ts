@@ -1,6 +1,7 @@
 /** The audit of one protocol: its window, the comparison, and dispatching what is missing. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Item } from '../../alert.ts';
+import type { AlertIndex } from '../../ledger/index-by-date.ts';
 import type { AlertRecord } from '../../ledger/ledger.ts';
 import type { Cursors, Track } from '../../poll/cursor.ts';
 import type { createLateItems, Unknown } from '../../poll/late-items.ts';
@@ -12,6 +13,7 @@ import { type AuditWindow, createReconcile, type ReconcileDependencies } from '.
 export interface ProtocolAuditDependencies extends Omit<ReconcileDependencies, 'settings' | 'serviceOf'> {
   settings: ReconcileDependencies['settings'] & { overlap: number };
   cursors: Pick<Cursors, 'get' | 'begun'>;
+  alertIndex: Pick<AlertIndex, 'trimmedTo'>;
   lateItems: Pick<ReturnType<typeof createLateItems>, 'ingest'>;
   serviceOf(name: string): ReturnType<ReconcileDependencies['serviceOf']> & { clock: Pick<ServiceClock, 'now'> };
 }
@@ -25,6 +27,12 @@ export interface AuditOptions {
   isThorough: boolean;
   /** Called with every protocol whose window was compared and, where that was asked for, healed. */
   onAudited?(audit: ProtocolAudit, window: AuditWindow): Promise<void>;
+}
+
+/** `isTrimmed`: it would begin earlier, but the ledger was full and removed what it knew of that time. */
+interface TrimmedWindow {
+  window: AuditWindow;
+  isTrimmed: boolean;
 }
 
 /** `waiting`: its alerts with a waiting delivery. */
@@ -68,20 +76,27 @@ const createHealing = ({ ledger, lateItems, now }: ProtocolAuditDependencies) =>
 
 /** `recorded`: the track's alerts in the ledger. Throws a `ServiceError`. */
 export const createProtocolAudit = (dependencies: ProtocolAuditDependencies) => {
-  const { settings, cursors, serviceOf, now } = dependencies;
+  const { settings, cursors, alertIndex, serviceOf, now } = dependencies;
   const reconcile = createReconcile(dependencies);
   const heal = createHealing(dependencies);
 
-  /** The ledger is asked for nothing from before the cursor began in this Redis: a Redis that lost its data knows nothing of it. */
-  const windowOf = async (track: Track, asked: number | undefined): Promise<AuditWindow | undefined> => {
-    const [[cursor], [begun]] = await Promise.all([cursors.get([track]), cursors.begun([track])]);
+  /**
+   * The ledger is asked for nothing from before the cursor began in this Redis, as a Redis that lost its data knows
+   * nothing of it, and for nothing that a full ledger has removed.
+   */
+  const windowOf = async (track: Track, asked: number | undefined): Promise<TrimmedWindow | undefined> => {
+    const [[cursor], [begun], trimmedTo = 0] = await Promise.all([
+      cursors.get([track]),
+      cursors.begun([track]),
+      alertIndex.trimmedTo(),
+    ]);
     if (cursor?.sweptAt === undefined) return undefined;
-    const first = Math.max(cursor.start, begun ?? cursor.start, now() - REMEMBERED_MS);
-    return {
-      since: Math.max(asked ?? first, first),
-      closed: cursor.sweptAt - settings.lookback - settings.overlap,
-      until: serviceOf(track.service).clock.now(),
-    };
+    const first = Math.max(cursor.start, begun ?? cursor.start, now() - REMEMBERED_MS, trimmedTo);
+    const until = serviceOf(track.service).clock.now();
+    // A mark ahead of the service's clock says nothing: an answer that named a wrong time has moved it.
+    const since = asked === undefined || asked > until ? first : Math.max(asked, first);
+    const closed = Math.min(cursor.sweptAt, until) - settings.lookback - settings.overlap;
+    return { window: { since, closed, until }, isTrimmed: since === trimmedTo };
   };
 
   return async (
@@ -90,8 +105,9 @@ export const createProtocolAudit = (dependencies: ProtocolAuditDependencies) => 
     { since, isHealing, onAudited }: AuditOptions,
     signal: AbortSignal,
   ): Promise<Audited> => {
-    const window = await windowOf(track, since?.(track.protocol));
-    if (!window) return { problem: UNSWEPT };
+    const found = await windowOf(track, since?.(track.protocol));
+    if (!found) return { problem: UNSWEPT };
+    const { window, isTrimmed } = found;
     const isInside = ({ at }: { at: string }) => Date.parse(at) > window.since && Date.parse(at) <= window.until;
     const ids = recorded.filter(isInside).map(({ id }) => id);
     const { missingItems, waiting, ...compared } = await reconcile(track, window, ids, signal);
@@ -99,6 +115,7 @@ export const createProtocolAudit = (dependencies: ProtocolAuditDependencies) => 
     const audit = {
       ...emptyAudit(track.service, track.protocol, window.until),
       since: iso(window.since),
+      ...(isTrimmed ? { trimmedTo: iso(window.since) } : {}),
       ...compared,
       healed: healed ? missingItems.length : 0,
     };

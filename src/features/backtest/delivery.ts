@@ -73,7 +73,7 @@ const createReady = () => {
 
 /** Nothing fails in a simulation. */
 const NO_FAILURES = {
-  deadLetters: { add: async () => {} },
+  deadLetters: { add: async () => {}, get: async () => [], remove: async () => {} },
   destinationStats: { succeeded: async () => {}, failed: async () => {} },
   health: {
     pausedUntil: async () => undefined,

@@ -35,9 +35,10 @@ export const createCoveredDeliveries = (
         batch.hsetnx(keys.alert(alert.id), destination.id, json);
       } else {
         const own = [keys.alert(alert.id), keys.waiting, keys.open(alert)];
-        batch.eval(RECORD_ATTEMPT, own.length, ...own, destination.id, json, '1', alert.id);
+        batch.eval(RECORD_ATTEMPT, own.length, ...own, destination.id, json, record.state, alert.id, 'waiting');
       }
-      return (await execute(batch)).at(-1) === 1;
+      const found = (await execute(batch)).at(-1);
+      return before === undefined ? found === 1 : found === 'waiting';
     },
   };
 };

@@ -41,11 +41,14 @@ export const createActiveMutes = ({ config, mutes, onOpened, onMuted, now }: Act
     const open = windows.flatMap((window) => muteOfWindow(window, now()) ?? []);
     const opened = open.filter(({ id }) => !known.has(id));
     const isOpen = ({ id }: Mute): boolean => !WINDOW.test(id) || open.some((one) => one.id === id);
+    // Another daemon opened it, and our clock is behind: it is neither open nor over yet.
+    const isPending = ({ id, from, closedAt }: StoredMute): boolean =>
+      WINDOW.test(id) && closedAt === undefined && now() < Date.parse(from);
     const isActive = (mute: StoredMute): boolean => mute.closedAt === undefined && now() < endOf(mute) && isOpen(mute);
     const all = [...stored, ...opened.map((mute): StoredMute => ({ ...mute, hid: 0 }))];
     const states: MuteStates = {
       active: all.filter(isActive),
-      over: all.filter((mute) => !isActive(mute) && mute.toldAt === undefined),
+      over: all.filter((mute) => !isActive(mute) && !isPending(mute) && mute.toldAt === undefined),
       past: all.filter(({ toldAt }) => toldAt !== undefined),
     };
     return { opened, states };

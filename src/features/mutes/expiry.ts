@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { type Destination, isHuman } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
 import { nameOf } from '../../ledger/record.ts';
+import { oneByOne } from '../../one-by-one.ts';
 import type { Announce } from '../announcements/announce.ts';
 import type { ActiveMutes } from './active.ts';
 import { type MuteReport, muteReportTexts } from './report.ts';
@@ -127,10 +128,11 @@ export const createMuteExpiry = (dependencies: MuteExpiryDependencies) => {
     await mutes.reported(mute.id, now());
   };
 
+  /** Tries every mute that is over; then throws what failed. */
   return async (): Promise<void> => {
     const { over, past } = await activeMutes.refresh();
-    for (const mute of over) await end(mute);
     const old = past.filter(({ toldAt = '' }) => now() - Date.parse(toldAt) > REMEMBERED_MS);
     await mutes.forget(old.map(({ id }) => id));
+    await oneByOne(over, ({ id }) => id, end);
   };
 };

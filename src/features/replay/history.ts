@@ -5,6 +5,7 @@ import { messageOf, ServiceError, UnavailableError, UsageError } from '../../err
 import { createNameFilter } from '../../poll/include.ts';
 import { isWanted, ownItems, toAlert } from '../../poll/ingest.ts';
 import { listProtocols, openServices } from '../../service/open.ts';
+import { plainName } from '../../text.ts';
 
 /** When the service wrote an item, in epoch milliseconds: from `since` on, before `until`. */
 export interface Period {
@@ -99,7 +100,9 @@ const createReadOne = (config: Config, services: ReturnType<typeof openServices>
 
 /** Opens connections to the services of the config, and to nothing else. */
 export const openHistory = (config: Config, signal: AbortSignal) => {
-  const services = openServices(config, Date.now);
+  /** By service, as far as it was listed here. */
+  const listed = new Map<string, ReadonlySet<string>>();
+  const services = openServices(config, Date.now, { listed: async (service) => listed.get(service) ?? new Set() });
   const isIncluded = createNameFilter(config.protocols.include, config.protocols.exclude);
   const readOne = createReadOne(config, services);
 
@@ -107,11 +110,16 @@ export const openHistory = (config: Config, signal: AbortSignal) => {
     /** Those that the config includes, by name where one is given. Throws a `UsageError` where there is none. */
     protocols: async (name?: string): Promise<HistoryProtocol[]> => {
       const lists = await Promise.all(
-        [...services].map(async ([service, opened]) =>
-          (await listProtocols(opened, signal)).map((protocol) => ({ service, ...protocol })),
-        ),
+        [...services].map(async ([service, opened]) => ({ service, ...(await listProtocols(opened, signal)) })),
       );
-      const found = lists.flat().filter((each) => isIncluded(each.name) && (name === undefined || each.name === name));
+      for (const { service, protocols } of lists)
+        listed.set(service, new Set(protocols.map((protocol) => plainName(protocol.name))));
+      const found = lists
+        .flatMap(({ service, protocols }) => protocols.map((protocol) => ({ service, ...protocol })))
+        .filter((each) => isIncluded(each.name) && (name === undefined || each.name === name));
+      const unfinished = lists.find((list) => list.unfinished !== undefined)?.unfinished;
+      // Half of the protocols must not pass for all of them.
+      if (unfinished !== undefined && (name === undefined || found.length === 0)) throw unfinished;
       if (found.length > 0) return found;
       const what = name === undefined ? 'a protocol' : `a protocol '${name}'`;
       throw new UsageError(`no service lists ${what} that the config includes`);

@@ -5,8 +5,8 @@ import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStats } from '../../ledger/destination-stats.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { nameOf } from '../../ledger/record.ts';
-import type { HeldStatus, ProtocolStatus, SourceStatus, StatusReport } from '../../ops/status.ts';
-import type { CatalogEntry } from '../../poll/catalog.ts';
+import type { HeldStatus, ProtocolStatus, SourceStatus, StatusReport, UnwatchedStatus } from '../../ops/status.ts';
+import type { CatalogEntry, Unwatched } from '../../poll/catalog.ts';
 import type { Cursor, Cursors } from '../../poll/cursor.ts';
 import type { Quarantine } from '../../poll/quarantine.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
@@ -15,9 +15,11 @@ import { version } from '../../version.ts';
 import type { ApprovalStore, HeldDestination } from '../approval/store.ts';
 import { createActiveMutes } from '../mutes/active.ts';
 import type { MuteStore } from '../mutes/store.ts';
-import { type CurrentOutage, currentOutages, outageSentence } from '../outages/current.ts';
+import { currentOutages } from '../outages/current.ts';
 import type { OutageStore } from '../outages/store.ts';
 import type { RouteReview } from '../routes/review.ts';
+import type { HeardDaemon } from './daemons.ts';
+import { daemonStatus, needsSomebody, servicesAsKnown } from './known.ts';
 
 export interface StatusDependencies {
   config: Pick<Config, 'services' | 'alerts' | 'mutes'>;
@@ -31,7 +33,9 @@ export interface StatusDependencies {
   mutes: MuteStore;
   outageStore: OutageStore;
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
-  services(): StatusReport['services'];
+  unwatched(service: string): Promise<readonly Unwatched[]>;
+  /** What the daemons say of themselves, the one that was heard last first. */
+  daemons(): Promise<readonly HeardDaemon[]>;
   review: Pick<RouteReview, 'review' | 'problems' | 'protocolsOf'>;
   /** Epoch milliseconds; absent where no daemon is asked. */
   startedAt?: number;
@@ -78,6 +82,20 @@ const protocolsOf = async (
   return Promise.all([...(await protocols(service)).values()].map(statusOf));
 };
 
+const REASONS: Readonly<Record<Unwatched['why'], string>> = {
+  excluded: 'left out by protocols.include and protocols.exclude',
+  unaskable: 'its inspections are not read, as no URL can carry its name',
+};
+
+const unwatchedOf = async ({ config, unwatched }: StatusDependencies) => {
+  const found: (UnwatchedStatus & Pick<Unwatched, 'why'>)[] = [];
+  for (const { name: service } of config.services) {
+    for (const { name, why } of await unwatched(service)) found.push({ service, name, why, reason: REASONS[why] });
+  }
+  return found;
+};
+type NotWatched = Awaited<ReturnType<typeof unwatchedOf>>;
+
 /** Destinations with held alerts, and the protocols that lead there. */
 const heldOf = async ({ config, held, review, protocols }: StatusDependencies) => {
   const all = await held.list();
@@ -93,14 +111,14 @@ const heldStatus = ({ one: { destination, since, waiting }, protocols }: Held[nu
   return { id, kind, label, protocols, since, waiting };
 };
 
-/** The worst first. */
-const problemsOf = (
+/** What may wait until somebody has time for it. */
+const otherProblems = (
   { review }: StatusDependencies,
-  broken: readonly CurrentOutage[],
+  unwatched: NotWatched,
   held: Held,
   quarantined: number,
 ): string[] => [
-  ...broken.map(outageSentence),
+  ...unwatched.flatMap(({ name, why, reason }) => (why === 'excluded' ? [] : `${name}: ${reason}`)),
   ...held.map(({ one, protocols }) => heldSentence(one, protocols)),
   ...review.problems(),
   ...(quarantined === 0 ? [] : [`${quarantined} items of the service could not be understood`]),
@@ -112,27 +130,35 @@ export const createStatus = (dependencies: StatusDependencies) => {
 
   return async (): Promise<StatusReport> => {
     const protocols = (await Promise.all(config.services.map(({ name }) => protocolsOf(dependencies, name)))).flat();
+    const unwatched = await unwatchedOf(dependencies);
     const destinationStats = await dependencies.destinationStats.list();
     const held = await heldOf(dependencies);
     const { active } = await activeMutes.states();
+    const daemons = await dependencies.daemons();
+    const names = config.services.map(({ name }) => name);
+    const services = servicesAsKnown(names, daemons);
     const [broken, quarantined, dead, waiting] = await Promise.all([
       currentOutages(outageStore, destinationStats),
       dependencies.quarantine.count(),
       dependencies.dead.count(),
       dependencies.ledger.waitingByDestination(),
     ]);
+    const urgent = needsSomebody({ daemons, services, broken, dead, now: now() });
     return {
       version,
       ...(startedAt === undefined ? {} : { startedAt: iso(startedAt) }),
       now: iso(now()),
-      services: dependencies.services(),
+      daemons: daemons.map((daemon) => daemonStatus(daemon, now())),
+      services,
       protocols,
+      unwatched: unwatched.map(({ service, name, reason }) => ({ service, name, reason })),
       destinations: destinationStats.map((one) => ({ ...one, waiting: waiting[one.id] ?? 0 })),
       held: held.map(heldStatus),
       mutes: active.toSorted((a, b) => a.until.localeCompare(b.until)),
       queues: await dependencies.queues.counts(),
       dead,
-      problems: problemsOf(dependencies, broken, held, quarantined),
+      problems: [...urgent, ...otherProblems(dependencies, unwatched, held, quarantined)],
+      needsSomebody: urgent,
     };
   };
 };

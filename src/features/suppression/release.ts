@@ -7,14 +7,11 @@ export interface ReleaseDependencies {
   log: Pick<Logger, 'error'>;
 }
 
-/** Never throws: it is called again in a few seconds. */
+/** Neither stops the other. Never throws: it is called again in a few seconds. */
 export const createRelease =
   ({ expireMutes, releaseApproved, log }: ReleaseDependencies) =>
   async (): Promise<void> => {
-    try {
-      await expireMutes();
-      await releaseApproved();
-    } catch (error) {
-      log.error({ err: error }, 'ending mutes or sending held alerts failed; trying again');
-    }
+    const logAs = (what: string) => (error: unknown) => log.error({ err: error }, `${what} failed; trying again`);
+    await expireMutes().catch(logAs('ending mutes'));
+    await releaseApproved().catch(logAs('sending held alerts'));
   };

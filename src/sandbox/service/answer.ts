@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { isObject, type JsonValue } from '../json.ts';
 import { resetConnection } from '../listener.ts';
 import type { Fault } from './faults.ts';
@@ -101,16 +102,25 @@ const trickle = async (response: ServerResponse, body: Buffer, durationMs: numbe
   response.end();
 };
 
+const COMPRESSED: Record<Quirks['contentEncoding'], (body: Buffer) => Buffer> = {
+  identity: (body) => body,
+  gzip: (body) => gzipSync(body),
+  br: (body) => brotliCompressSync(body),
+  deflate: (body) => deflateSync(body),
+};
+
 /** Sends, with those faults that break the connection itself. A hanging answer ends when the server stops. */
 export const sendAnswer = async (
   response: ServerResponse,
   { status, headers, body }: Answer,
   fault: Fault | undefined,
+  { contentEncoding }: Quirks,
 ): Promise<void> => {
   if (fault?.kind === 'hang') return;
   if (fault?.kind === 'reset') return resetConnection(response);
-  const bytes = Buffer.from(body);
-  response.writeHead(status, { ...headers, 'content-length': bytes.length });
+  const bytes = COMPRESSED[contentEncoding](Buffer.from(body));
+  const encoding = contentEncoding === 'identity' ? {} : { 'content-encoding': contentEncoding };
+  response.writeHead(status, { ...headers, ...encoding, 'content-length': bytes.length });
   if (fault?.kind === 'slow') return trickle(response, bytes, fault.durationMs);
   if (fault?.kind === 'cut') {
     response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => resetConnection(response));

@@ -124,7 +124,7 @@ export const createHandler = (parts: HandlerDependencies): ((exchange: Exchange)
     if (fault?.kind !== 'hang' && fault?.kind !== 'reset') record.status = answer.status;
     if (answer.headers['retry-after'] !== undefined) record.retryAfter = answer.headers['retry-after'];
     exchange.response.setHeader('date', new Date(parts.now() + quirks.clockSkewMs).toUTCString());
-    const sent = sendAnswer(exchange.response, answer, fault);
+    const sent = sendAnswer(exchange.response, answer, fault, quirks);
     parts.onAnswered(record);
     await sent;
   };

@@ -54,7 +54,7 @@ export const cutPage = <Item>(whole: readonly Item[], query: Query, quirks: Quir
 
 /** The wrapper around a page of items. */
 export const wrapPage = (page: JsonValue[], { pageNumber, total }: Page<unknown>, quirks: Quirks): JsonObject => ({
-  page,
+  ...(page.length === 0 && quirks.emptyPage === 'missing' ? {} : { page }),
   ...(quirks.pageNumberEcho === 'missing'
     ? {}
     : { pageNumber: quirks.pageNumberEcho === 'string' ? String(pageNumber) : pageNumber }),

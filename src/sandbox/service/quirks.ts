@@ -41,6 +41,10 @@ export interface Quirks {
   extraFields: boolean;
   /** Null where an array is empty. Default false. */
   nullArrays: boolean;
+  /** How every body is compressed, asked for or not. Default `identity`. */
+  contentEncoding: 'identity' | 'gzip' | 'br' | 'deflate';
+  /** How a page without items is written: as an empty list, or without the key, as Go's `omitempty` does. Default `list`. */
+  emptyPage: 'list' | 'missing';
   /** Other words for assessments, by the documented word. Default none. */
   assessmentWords: Record<string, string>;
   /** Other words for detection statuses. Default none. */
@@ -84,6 +88,8 @@ const DEFAULT_QUIRKS: Readonly<Quirks> = {
   clockSkewMs: 0,
   extraFields: false,
   nullArrays: false,
+  contentEncoding: 'identity',
+  emptyPage: 'list',
   assessmentWords: {},
   statusWords: {},
   extraChannels: [],

@@ -207,6 +207,23 @@ describe('an approval', () => {
     expect(sentTo(OTHER)).toEqual([]);
   });
 
+  test('goes on where one of several cannot be sent', async () => {
+    const { store, approvalHold, hooks, queued } = open();
+    await approvalHold.hold([parcel(NEW, 1), parcel(OTHER, 1)]);
+    await store.held.approve([NEW, OTHER]);
+    queued.length = 0;
+    let tries = 0;
+    hooks.enqueue = async () => {
+      tries += 1;
+      if (tries === 1) throw new Error('too large');
+    };
+    await expect(approvalHold.releaseApproved()).rejects.toThrow(/: too large$/);
+    expect(queued).toHaveLength(1);
+    expect(await store.held.list()).toHaveLength(1);
+    await approvalHold.releaseApproved();
+    expect(queued).toHaveLength(2);
+  });
+
   test('by two at once is done by one', async () => {
     const { store, approvalHold, sentTo } = open();
     await approvalHold.hold([parcel(NEW, ...many(30))]);

@@ -30,7 +30,14 @@ const setUp = () => {
   const metrics = createMetrics({ version: '1' });
   const lines: Line[] = [];
   const log = pino({ level: 'info', base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const state = { audits: [audit()], unaudited: 0, runs: 0, trims: 0, asked: undefined as number | undefined };
+  const state = {
+    audits: [audit()],
+    unaudited: 0,
+    runs: 0,
+    trims: 0,
+    removed: 0,
+    asked: undefined as number | undefined,
+  };
   const run: Auditor['run'] = async (service, { since, onAudited }) => {
     state.runs += 1;
     state.asked = since?.('Vault');
@@ -41,7 +48,7 @@ const setUp = () => {
   const auditor = { run };
   const trim = async () => {
     state.trims += 1;
-    return 0;
+    return state.removed;
   };
   const job = createAuditJob({ auditor, marks, alertIndex: { trim }, metrics, log });
   const metric = async (name: string) =>
@@ -62,6 +69,13 @@ test('goes on where it ended, and the ledger is trimmed', async () => {
     `tocsin_audited_to_timestamp_seconds{service="main"} ${(T0 + 60_000) / 1000}`,
   ]);
   expect(logged()).toEqual([]);
+});
+
+test('says what it removes from a full ledger', async () => {
+  const { job, state, logged } = setUp();
+  state.removed = 7;
+  await job.run('main', signal);
+  expect(logged()).toEqual([{ removed: 7, msg: 'the ledger is full; its oldest alerts were removed' }]);
 });
 
 test('what could not be queued again is compared once more', async () => {

@@ -20,6 +20,7 @@ const NOW = T0 + DAY;
 const setUp = ({ items = [] as Item[], now = NOW } = {}) => {
   const { redis, prefix } = openTestRedis();
   const time = { now };
+  const index = { trimmedTo: undefined as number | undefined };
   const cursors = createCursors(redis, prefix);
   const ledger = createLedger(redis, prefix, () => time.now);
   const ingested: { items: readonly Item[]; unknown: Unknown }[] = [];
@@ -28,6 +29,7 @@ const setUp = ({ items = [] as Item[], now = NOW } = {}) => {
     settings: { assessments: ['critical'], lookback: 15 * MINUTE, overlap: MINUTE },
     cursors,
     ledger,
+    alertIndex: { trimmedTo: async () => index.trimmedTo },
     seen: createSeen(redis, prefix),
     lateItems: {
       ingest: async (_track, some, unknown) => {
@@ -65,7 +67,7 @@ const setUp = ({ items = [] as Item[], now = NOW } = {}) => {
       },
       new AbortController().signal,
     );
-  return { cursors, ledger, ingested, answers, begin, run, windows };
+  return { cursors, ledger, ingested, answers, begin, run, windows, index };
 };
 
 test('a track that no sweep has read to the end is not compared', async () => {
@@ -91,6 +93,13 @@ test('the window begins where the ledger does, and is closed behind the last swe
   ]);
 });
 
+test('a sweep or a mark that is ahead of the service does not move the window ahead', async () => {
+  const { begin, run, windows } = setUp();
+  await begin(T0, NOW + 60 * MINUTE);
+  await run(NOW + 44 * MINUTE);
+  expect(windows).toEqual([{ since: T0, closed: NOW + 5000 - 16 * MINUTE, until: NOW + 5000 }]);
+});
+
 test('nothing is compared from before the cursor was set in this Redis, or that the ledger has forgotten', async () => {
   const moved = setUp();
   await moved.begin(T0, NOW);
@@ -102,6 +111,18 @@ test('nothing is compared from before the cursor was set in this Redis, or that 
   await old.begin(T0, T0 + 40 * DAY);
   await old.run();
   expect(old.windows[0]?.since).toBe(T0 + 6 * DAY);
+});
+
+test('nothing is compared that the ledger has removed because it was full, and the report says so', async () => {
+  const { begin, run, windows, index, ingested } = setUp({ items: [makeItem(1), makeItem(600)] });
+  await begin(T0, NOW);
+  index.trimmedTo = T0 + 5 * MINUTE;
+  expect(await run(T0, true)).toMatchObject({
+    audit: { listed: 1, missing: [{ itemId: 'i-600' }], trimmedTo: new Date(T0 + 5 * MINUTE).toISOString() },
+  });
+  expect(ingested.map(({ items }) => items.map(({ itemId }) => itemId))).toEqual([['i-600']]);
+  expect(windows[0]?.since).toBe(T0 + 5 * MINUTE);
+  expect(await run(T0 + 6 * MINUTE)).not.toHaveProperty('audit.trimmedTo');
 });
 
 test('missing items are dispatched only where that is asked for', async () => {

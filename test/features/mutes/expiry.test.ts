@@ -473,6 +473,24 @@ describe('when a mute ends', () => {
     expect(await mutes.hiddenFrom('mute-1', SLACK)).toBeUndefined();
   });
 
+  test('one whose end keeps failing stops no other', async () => {
+    const { mutes, pass, time, sweep, hooks, said } = open({});
+    const names = ['mute-1', 'mute-2', 'mute-3'];
+    for (const id of names) await mutes.add(mute({ id, protocols: [id], until: iso(T0 + HOUR) }));
+    for (const [index, id] of names.entries()) await pass(makeAlert(index, { protocol: id }), [SLACK]);
+    time.now = T0 + 2 * HOUR;
+    let tries = 0;
+    hooks.enqueue = async () => {
+      tries += 1;
+      if (tries === 1) throw new Error('no text');
+    };
+    await expect(sweep()).rejects.toThrow(/^mute-\d: no text$/);
+    expect(said()).toHaveLength(2);
+    expect((await mutes.list()).filter(({ toldAt }) => toldAt === undefined)).toHaveLength(1);
+    await sweep();
+    expect(said()).toHaveLength(3);
+  });
+
   test('it is remembered for a week', async () => {
     const { mutes, time, sweep } = open({});
     await mutes.add(mute());
@@ -488,6 +506,21 @@ describe('when a mute ends', () => {
 });
 
 describe('a window', () => {
+  test('is not closed before it opens, by a daemon whose clock is behind', async () => {
+    const ahead = open({ windows: [nightly({ from: 12 * 60 })] });
+    const behind = open({ windows: [nightly({ from: 12 * 60 })] }, ahead);
+    behind.time.now = T0 - 30_000;
+    expect(await ahead.pass(makeAlert(1), [SLACK])).toEqual([]);
+    await behind.sweep();
+    expect(await behind.activeMutes.states()).toMatchObject({ active: [], over: [], past: [] });
+    expect(await ahead.pass(makeAlert(2), [SLACK])).toEqual([]);
+    behind.time.now = T0;
+    expect(await behind.pass(makeAlert(3), [SLACK])).toEqual([]);
+    behind.time.now = T0 + HOUR;
+    await behind.sweep();
+    expect(behind.said()).toMatchObject([['C1', [expect.stringContaining('hid 3 alerts')]]]);
+  });
+
   test('mutes while it is open, and its end is reported like any other', async () => {
     const { mutes, pass, time, sweep, said } = open({ windows: [nightly()] });
     expect(await pass(makeAlert(1), [SLACK])).toEqual([]);

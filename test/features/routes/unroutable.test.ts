@@ -11,7 +11,7 @@ const setUp = (toFallback = async (_alert: unknown, _why: string): Promise<void>
     ledger: {
       recordAttempt: async ({ id }, alerts, { state }) => {
         done.push(['ledger', id, alerts.map(({ itemId }) => itemId), state]);
-        return false;
+        return alerts.map(() => undefined);
       },
     },
     toFallback: async (alert, why) => {

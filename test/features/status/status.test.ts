@@ -23,6 +23,12 @@ const entry = (name: string): CatalogEntry => ({
   missed: 0,
 });
 
+/** A daemon that runs and can read the service. */
+const DAEMON = {
+  ...{ id: 'daemon-1', host: 'ops-1', pid: 7, version: '0.1.0', startedAt: AT, ready: true, checks: [], silentMs: 0 },
+  services: [{ name: 'main', up: true, state: 'answers' as const }],
+};
+
 const setUp = (changes: Partial<StatusDependencies> = {}) => {
   const store = createStore({ ...openTestRedis(), onError: () => {}, now: () => T0 });
   onTestFinished(() => store.close());
@@ -38,7 +44,8 @@ const setUp = (changes: Partial<StatusDependencies> = {}) => {
     ...store,
     config,
     protocols: async () => new Map([['Vault', entry('Vault')]]),
-    services: () => [{ name: 'main', up: true }],
+    unwatched: async () => [],
+    daemons: async () => [DAEMON],
     review: {
       review: (service) => void reviewed.push(service),
       problems: () => problems,
@@ -144,6 +151,6 @@ test('mutes that hold now are listed, the next to end first, and dead letters ar
     dead: 1,
     startedAt: '2026-11-20T11:59:59.000Z',
     now: AT,
-    services: [{ name: 'main', up: true }],
+    services: [{ name: 'main', up: true, state: 'answers' }],
   });
 });

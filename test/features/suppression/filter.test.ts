@@ -3,7 +3,6 @@ import type { Alert, Destination, Parcel } from '../../../src/alert.ts';
 import type { Muted } from '../../../src/features/mutes/match.ts';
 import { createExplainSuppression } from '../../../src/features/suppression/explain.ts';
 import { createFilter } from '../../../src/features/suppression/filter.ts';
-import { createRelease } from '../../../src/features/suppression/release.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
 
@@ -84,15 +83,4 @@ test('an explanation names the mute first, then the approval, and nothing where 
     `alerts for it are held: not approved (tocsin destinations approve ${SLACK.id})`,
   );
   expect(await explain(makeAlert(1), HOOK)).toBeUndefined();
-});
-
-test('a release that fails is logged and does not throw; what comes second waits for the next one', async () => {
-  const done: string[] = [];
-  const release = createRelease({
-    expireMutes: () => Promise.reject(new Error('Redis is away')),
-    releaseApproved: async () => void done.push('released'),
-    log: { error: (_line: unknown, message: string) => void done.push(message) } as never,
-  });
-  await release();
-  expect(done).toEqual(['ending mutes or sending held alerts failed; trying again']);
 });

@@ -184,6 +184,13 @@ describe('shapes', () => {
     ]);
   });
 
+  test('an empty page may leave its list out', async () => {
+    const { client } = await startWith({ emptyPage: 'missing' }, 1);
+    expect((await firstPage(client)).page).toHaveLength(1);
+    expect(await firstPage(client, 'pageNumber=2')).toEqual({ pageNumber: 2, total: 1 });
+    expect(await client.json('/protocols?pageNumber=2')).toEqual([{ pageNumber: 2, total: 1 }]);
+  });
+
   test('words that nobody documented', async () => {
     const { client, service } = await startWith(
       {

@@ -1,0 +1,81 @@
+/**
+ * Lets counters begin at 0 as soon as their labels are known. Prometheus sees no increase in a series whose first value
+ * is 1 already: the first dead delivery, the first difference of an audit would raise no alert.
+ */
+import type { Destination, Source } from '../../alert.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Metrics } from '../../ops/metrics.ts';
+import type { Catalog } from '../../poll/catalog.ts';
+
+type Begun =
+  | 'polls'
+  | 'items'
+  | 'itemsMalformed'
+  | 'alerts'
+  | 'audits'
+  | 'auditDifferences'
+  | 'deliveries'
+  | 'muted'
+  | 'fallbackAlerts';
+
+export interface CounterDependencies {
+  config: Pick<Config, 'services' | 'alerts'>;
+  metrics: Pick<Metrics, Begun>;
+  catalog: Pick<Catalog, 'protocols'>;
+  /** Every destination that a protocol leads to. */
+  destinations(): readonly Pick<Destination, 'id' | 'kind'>[];
+  /** Of the fallback, which may be no protocol's. */
+  fallback: readonly Pick<Destination, 'id' | 'kind'>[];
+}
+
+const POLL_OUTCOMES = ['read', 'busy', 'held', 'failed'];
+const AUDIT_OUTCOMES = ['balanced', 'difference', 'incomplete'];
+const DIFFERENCES = ['missing', 'lost'];
+const DELIVERY_OUTCOMES = ['delivered', 'retrying', 'dead'];
+const FALLBACK_REASONS = ['late', 'dead', 'stranded', 'held'];
+const ASSESSMENTS: Readonly<Record<Source, readonly string[]>> = {
+  inspections: ['ok', 'suspecious', 'critical'],
+  notifications: ['none'],
+};
+
+const beginService = ({ metrics }: CounterDependencies, service: string, sources: readonly Source[]): void => {
+  for (const source of sources) {
+    for (const outcome of POLL_OUTCOMES) metrics.polls.inc({ service, source, outcome }, 0);
+    for (const assessment of ASSESSMENTS[source]) metrics.items.inc({ service, source, assessment }, 0);
+    metrics.itemsMalformed.inc({ service, source }, 0);
+  }
+  for (const outcome of AUDIT_OUTCOMES) metrics.audits.inc({ service, outcome }, 0);
+};
+
+/** Gives what begins those that became known since; to be called often. */
+export const createCounterStart = (dependencies: CounterDependencies): (() => Promise<void>) => {
+  const { config, metrics, catalog, destinations, fallback } = dependencies;
+  const { sources } = config.alerts;
+  const begun = new Set<string>();
+  const once = (key: string, begin: () => void): void => {
+    if (begun.has(key)) return;
+    begun.add(key);
+    begin();
+  };
+
+  const beginProtocol = (service: string, protocol: string): void => {
+    for (const source of sources) metrics.alerts.inc({ service, protocol, source }, 0);
+    for (const kind of DIFFERENCES) metrics.auditDifferences.inc({ service, protocol, kind }, 0);
+  };
+  const beginDestination = ({ id, kind }: Pick<Destination, 'id' | 'kind'>): void => {
+    for (const outcome of DELIVERY_OUTCOMES) metrics.deliveries.inc({ kind, destination: id, outcome }, 0);
+    metrics.muted.inc({ kind, destination: id }, 0);
+  };
+
+  for (const { name } of config.services) beginService(dependencies, name, sources);
+  if (fallback.length > 0) for (const reason of FALLBACK_REASONS) metrics.fallbackAlerts.inc({ reason }, 0);
+
+  return async () => {
+    for (const one of [...destinations(), ...fallback]) once(one.id, () => beginDestination(one));
+    for (const { name: service } of config.services) {
+      for (const protocol of (await catalog.protocols(service)).keys()) {
+        once(JSON.stringify([service, protocol]), () => beginProtocol(service, protocol));
+      }
+    }
+  };
+};

@@ -1,0 +1,70 @@
+/** What this daemon knows, as it tells it to others. */
+import type { CheckReport, Health } from '../../ops/health.ts';
+import type { ServiceStatus } from '../../ops/status.ts';
+import { shorten } from '../../text.ts';
+import { iso } from '../../time.ts';
+import { version } from '../../version.ts';
+import type { DaemonReport } from './daemons.ts';
+
+export interface SelfReportDependencies {
+  /** Who we are. */
+  id: string;
+  host: string;
+  pid: number;
+  /** Epoch milliseconds. */
+  startedAt: number;
+  health: Pick<Health, 'ready'>;
+  /** Which services have no read that fails. */
+  services(): readonly Pick<ServiceStatus, 'name' | 'up' | 'since' | 'lastError'>[];
+  scrub(text: string): string;
+}
+
+/** A sentence of a report has at most so many UTF-16 units: it is written every few seconds. */
+const LONGEST_SENTENCE = 1000;
+
+const NOT_YET = 'it was not read yet';
+const NOT_LATELY = 'it was not read lately';
+
+type KnownService = ReturnType<SelfReportDependencies['services']>[number];
+
+/** The check says whether the service as a whole can be read; `reads`, whether some of its reads fail. */
+const serviceStatus = (reads: KnownService, check: CheckReport | undefined): ServiceStatus => {
+  const { name } = reads;
+  const since = check === undefined ? {} : { since: check.since };
+  if (check?.status === 'ok') {
+    return reads.up ? { name, up: true, state: 'answers', ...since } : { ...reads, state: 'partly' };
+  }
+  if (check?.status === 'failing') {
+    return { name, up: false, state: 'fails', ...since, lastError: check.detail ?? 'it does not answer' };
+  }
+  // Not proven lately, and the reads say why.
+  const isStale = check?.detail !== undefined;
+  if (isStale && !reads.up) return { ...reads, state: 'fails' };
+  return { name, up: false, state: isStale ? 'fails' : 'unknown', ...since, lastError: isStale ? NOT_LATELY : NOT_YET };
+};
+
+export const createSelfReport = ({ health, services, scrub, startedAt, ...self }: SelfReportDependencies) => {
+  const sentence = (text: string): string => shorten(scrub(text), LONGEST_SENTENCE);
+
+  return (): DaemonReport => {
+    const { status, checks } = health.ready();
+    const known = services().map((one) =>
+      serviceStatus(
+        one,
+        checks.find(({ name }) => name === `service:${one.name}`),
+      ),
+    );
+    return {
+      ...self,
+      version,
+      startedAt: iso(startedAt),
+      ready: status === 'ok',
+      checks: checks.map(({ detail, ...check }) =>
+        detail === undefined ? check : { ...check, detail: sentence(detail) },
+      ),
+      services: known.map(({ lastError, ...service }) =>
+        lastError === undefined ? service : { ...service, lastError: sentence(lastError) },
+      ),
+    };
+  };
+};

@@ -1,0 +1,68 @@
+/** What keeps a Redis from working for us, in words: with its address and the server's own code, and without a secret. */
+import { connectionFault } from '../connection-fault.ts';
+import type { RedisClient } from './connect.ts';
+
+/** What a Redis answers that will have none of us, and what an operator has to mend. */
+const REFUSALS: readonly (readonly [RegExp, string])[] = [
+  [/\bWRONGPASS\b/, 'refuses our user and password (WRONGPASS): correct them in the config'],
+  [/\bNOAUTH\b/, 'asks for a password, and the config gives none (NOAUTH)'],
+  [/DB index is out of range/, 'does not have the database that the config names (DB index is out of range)'],
+  [/NOPERM.*'select'/, 'does not let our user choose the database that the config names (NOPERM)'],
+];
+
+/** ioredis hides what a Cluster's node or a Sentinel said behind an error of its own. */
+const saidBy = (error: Error): Error[] => {
+  const { lastNodeError, cause } = error as { lastNodeError?: unknown; cause?: unknown };
+  return [error, ...[lastNodeError, cause].filter((inner) => inner instanceof Error)];
+};
+
+const refusalOf = (error: Error): string | undefined => {
+  for (const { message } of saidBy(error)) {
+    for (const [pattern, says] of REFUSALS) {
+      if (pattern.test(message)) return says;
+    }
+  }
+  return undefined;
+};
+
+const faultOf = (error: Error): string | undefined => {
+  for (const said of saidBy(error)) {
+    const code: unknown = Reflect.get(said, 'code');
+    const fault = typeof code === 'string' ? connectionFault(code) : undefined;
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+};
+
+export interface RedisTrouble {
+  /** It answers and refuses us, by what the config says: waiting does not help. */
+  isRefusal: boolean;
+  /** Begins with the address. */
+  message: string;
+}
+
+/** Undefined for an error that says nothing about the connection. */
+export const troubleOf = (error: Error, address: string): RedisTrouble | undefined => {
+  const refusal = refusalOf(error);
+  const says = refusal ?? faultOf(error);
+  return says === undefined ? undefined : { isRefusal: refusal !== undefined, message: `${address} ${says}` };
+};
+
+/** Listens for what connecting says, as long as `work` runs. `refused` resolves as soon as Redis refuses us. */
+export const watchingTrouble = async <T>(
+  redis: RedisClient,
+  address: string,
+  work: (seen: { refused: Promise<void>; latest(): RedisTrouble | undefined }) => Promise<T>,
+): Promise<T> => {
+  const { promise: refused, resolve } = Promise.withResolvers<void>();
+  let trouble: RedisTrouble | undefined;
+  const note = (error: Error): void => {
+    trouble = troubleOf(error, address) ?? trouble;
+    if (trouble?.isRefusal) resolve();
+  };
+  const events = ['error', 'node error'] as const;
+  for (const event of events) redis.on(event, note);
+  return work({ refused, latest: () => trouble }).finally(() => {
+    for (const event of events) redis.off(event, note);
+  });
+};

@@ -1,0 +1,50 @@
+/** Counters begin at 0, so that the first event is an increase. */
+import { expect, test } from 'vitest';
+import { createCounterStart } from '../../../src/features/status/counters.ts';
+import { createMetrics } from '../../../src/ops/metrics.ts';
+import { destinationOf } from '../../support/alerts.ts';
+
+const SLACK = destinationOf('slack', 'C1');
+const EMAIL = destinationOf('email', 'oncall@example.com');
+
+test('every counter whose labels are known shows a 0, what becomes known later included, and counts on', async () => {
+  const metrics = createMetrics({ version: 'test' });
+  const protocols: string[] = [];
+  const destinations: (typeof SLACK)[] = [];
+  const begin = createCounterStart({
+    config: { services: [{ name: 'main' }], alerts: { sources: ['inspections', 'notifications'] } } as Parameters<
+      typeof createCounterStart
+    >[0]['config'],
+    metrics,
+    catalog: {
+      protocols: async () => new Map(protocols.map((name) => [name, { name, channels: [], notifyOn: [], missed: 0 }])),
+    },
+    destinations: () => destinations,
+    fallback: [EMAIL],
+  });
+  await begin();
+  const early = await metrics.text();
+  for (const line of [
+    'tocsin_polls_total{service="main",source="inspections",outcome="failed"} 0',
+    'tocsin_items_total{service="main",source="inspections",assessment="critical"} 0',
+    'tocsin_items_total{service="main",source="notifications",assessment="none"} 0',
+    'tocsin_items_malformed_total{service="main",source="notifications"} 0',
+    'tocsin_audits_total{service="main",outcome="difference"} 0',
+    'tocsin_fallback_alerts_total{reason="dead"} 0',
+    `tocsin_deliveries_total{kind="email",destination="${EMAIL.id}",outcome="dead"} 0`,
+  ]) {
+    expect(early).toContain(`${line}\n`);
+  }
+
+  protocols.push('Vault');
+  destinations.push(SLACK);
+  const dead = { kind: 'slack', destination: SLACK.id, outcome: 'dead' };
+  await begin();
+  expect(await metrics.text()).toContain(`destination="${SLACK.id}",outcome="dead"} 0\n`);
+  metrics.deliveries.inc(dead);
+  await begin();
+  const late = await metrics.text();
+  expect(late).toContain(`destination="${SLACK.id}",outcome="dead"} 1\n`);
+  expect(late).toContain('tocsin_alerts_total{service="main",protocol="Vault",source="notifications"} 0\n');
+  expect(late).toContain('tocsin_audit_differences_total{service="main",protocol="Vault",kind="missing"} 0\n');
+});
