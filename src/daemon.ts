@@ -21,6 +21,7 @@ import { createSelfReport } from './features/status/self-report.ts';
 import { createStatus } from './features/status/status.ts';
 import { createHealth } from './ops/health.ts';
 import { createMetrics } from './ops/metrics.ts';
+import { createNewerJobs } from './ops/newer-jobs.ts';
 import { createOpsServer } from './ops/server.ts';
 import { version } from './version.ts';
 
@@ -58,6 +59,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
   const { config, log, scrub, now, lifecycle } = context;
   const metrics = createMetrics({ version });
   const health = createHealth({ now });
+  const newerJobs = createNewerJobs({ health, log, now });
   const shared = { config, store, metrics, log, now };
   const dispatching = openDispatch({ ...shared, protocolOf: (alert) => reading.catalog.protocolOf(alert) });
   const { dispatch, dispatchRouted, routesOf } = dispatching;
@@ -65,6 +67,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
     ...shared,
     scrub,
     dispatching,
+    onUnknownVersion: newerJobs.met,
     onSender: (kind, problem) => {
       if (problem === undefined) health.prove(`channel:${kind}`);
       else health.fail(`channel:${kind}`, problem);
@@ -97,7 +100,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
     metrics,
     log,
   });
-  return { store, outages, mirror, metrics, health, dispatching, delivering, reading, rechecks, audits };
+  return { store, outages, mirror, metrics, health, newerJobs, dispatching, delivering, reading, rechecks, audits };
 };
 
 /** The endpoints for operators; up before any work begins, so that the start can be watched. */

@@ -20,6 +20,7 @@ export interface OpenDelivery {
   dispatching: Pick<ReturnType<typeof openDispatch>, 'fallback' | 'outageNotifier' | 'uncovered'>;
   /** Called when a kind's token or mail server was refused, with its answer; with undefined when it works again. */
   onSender?(kind: ChannelKind, problem: string | undefined): void;
+  onUnknownVersion(queue: string, version: string): void;
   now(): number;
 }
 
@@ -46,6 +47,7 @@ export const openDelivery = (dependencies: OpenDelivery) => {
       await outageNotifier.onRecovered(recovered);
     },
     onMoved: outageNotifier.onMoved,
+    onUnknownVersion: dependencies.onUnknownVersion,
     isStopping: () => stopping,
     now,
   };

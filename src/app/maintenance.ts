@@ -8,6 +8,7 @@ import { createOperatorLogReader } from '../features/status/operator-log.ts';
 import { createChannelCheck } from '../ops/channel-check.ts';
 import type { Health } from '../ops/health.ts';
 import { createLoopWatch } from '../ops/loop-watch.ts';
+import type { NewerJobs } from '../ops/newer-jobs.ts';
 import type { Outages } from '../ops/outages.ts';
 import type { Mirror } from '../poll/mirror.ts';
 import type { openDelivery } from './deliver.ts';
@@ -19,6 +20,7 @@ export interface MaintenanceDependencies {
   log: Logger;
   store: Store;
   health: Health;
+  newerJobs: NewerJobs;
   outages: Outages;
   mirror: Mirror;
   review: RouteReview;
@@ -98,6 +100,7 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
     await reading.keepSchedule();
     await watch.sendCanaries();
     health.prove('redis');
+    dependencies.newerJobs.settle();
     await mirror.flush();
     await logOperatorActions();
     for (const { name } of config.services) review.review(name, await reading.catalog.protocols(name));

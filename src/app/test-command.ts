@@ -85,7 +85,8 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
   });
   const shared = { config, store, metrics: createMetrics({ version }), log, now };
   const dispatching = openDispatch({ ...shared, protocolOf: catalog.protocolOf });
-  const delivering = openDelivery({ ...shared, scrub, dispatching });
+  // What a newer daemon queued stays for it; the daemons say so.
+  const delivering = openDelivery({ ...shared, scrub, dispatching, onUnknownVersion: () => {} });
   let stopWorkers = async (): Promise<void> => {};
 
   return {

@@ -22,6 +22,8 @@ export interface DeliveryEvents {
   onBroken(broken: Broken): Promise<void>;
   onRecovered(subject: Subject): Promise<void>;
   onMoved(destination: Destination, address: string): Promise<void>;
+  /** A job of a version that this daemon does not know has come up, and stays. */
+  onUnknownVersion(queue: string, version: string): void;
 }
 
 export interface WorkerDependencies extends DeliveryEvents {
@@ -80,5 +82,5 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     now,
     random: Math.random,
   });
-  return queues.work(channel.kind, options.concurrency, deliver);
+  return queues.work(channel.kind, options.concurrency, deliver, dependencies.onUnknownVersion);
 };

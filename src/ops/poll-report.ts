@@ -31,7 +31,11 @@ export interface ReportedChange {
 export interface PollReportDependencies {
   quarantine: {
     /** Keeps malformed items that it has not seen before, and gives those. */
-    admit(service: string, source: Source, malformed: readonly MalformedItem[]): Promise<readonly MalformedItem[]>;
+    admit(
+      service: string,
+      source: Source | 'protocols',
+      malformed: readonly MalformedItem[],
+    ): Promise<readonly MalformedItem[]>;
   };
   firstReads: {
     /** Gives the items that were not read before. */
@@ -73,15 +77,25 @@ export const createPollReport = ({ quarantine, firstReads, metrics, health, outa
     log.info({ service, ...change }, 'protocols changed');
   };
 
+  const quarantineAll = async (
+    service: string,
+    source: Source | 'protocols',
+    malformed: readonly MalformedItem[],
+  ): Promise<void> => {
+    for (const { problem, raw } of await quarantine.admit(service, source, malformed)) {
+      metrics.itemsMalformed.inc({ service, source });
+      log.error({ service, source, problem, item: JSON.stringify(raw).slice(0, EXCERPT) }, 'malformed item');
+    }
+  };
+
   return {
+    onListMalformed: (service: string, malformed: readonly MalformedItem[]): Promise<void> =>
+      quarantineAll(service, 'protocols', malformed),
     onPage: async ({ service, source }: ReportedStream, { items, malformed }: ItemPage): Promise<void> => {
       for (const { assessment } of await firstReads.admit(service, source, items)) {
         metrics.items.inc({ service, source, assessment: assessmentLabel(assessment) });
       }
-      for (const { problem, raw } of await quarantine.admit(service, source, malformed)) {
-        metrics.itemsMalformed.inc({ service, source });
-        log.error({ service, source, problem, item: JSON.stringify(raw).slice(0, EXCERPT) }, 'malformed item');
-      }
+      await quarantineAll(service, source, malformed);
     },
     onPolled: (stream: ReportedStream, { outcome, items, alerts, sweep }: ReportedPoll, durationMs: number): void => {
       const { service, source } = stream;

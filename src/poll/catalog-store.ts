@@ -65,5 +65,10 @@ export const createCatalogStore = (redis: Redis | Cluster, prefix: string) => {
     setListedAt: async (service: string, at: number): Promise<void> => {
       await redis.hset(keyOf(service), 'listedAt', at);
     },
+    /** A JSON list: what the last listing had and nobody could read. */
+    unreadable: async (service: string): Promise<string> => (await redis.hget(keyOf(service), 'unreadable')) ?? '[]',
+    setUnreadable: async (service: string, json: string): Promise<void> => {
+      await redis.hset(keyOf(service), 'unreadable', json);
+    },
   };
 };

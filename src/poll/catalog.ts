@@ -3,7 +3,7 @@
  * a start while the service is down polls with it, and every daemon reads the same one.
  */
 import type { Cluster, Redis } from 'ioredis';
-import type { ListedAsset, ListedProtocol } from '../alert.ts';
+import type { ListedAsset, ListedProtocol, MalformedItem } from '../alert.ts';
 import type { ServiceError } from '../errors.ts';
 import { isPathSegment, plainName } from '../text.ts';
 import { byName, type CatalogEntry, createCatalogStore, type Entries } from './catalog-store.ts';
@@ -12,6 +12,8 @@ export type { CatalogEntry } from './catalog-store.ts';
 
 export interface Listed {
   protocols: readonly ListedProtocol[];
+  /** What could not be read, or not whole. `name`: as far as it has one. Default: nothing. */
+  malformed?: readonly (MalformedItem & { name: string })[];
   /** Why there may be more. */
   unfinished?: ServiceError;
 }
@@ -41,13 +43,17 @@ export interface CatalogChange {
   missing: string[];
   /** Why the listing was read in part only; what it did not reach stays as it was known. */
   unfinished?: ServiceError;
+  /** What could not be read, or not whole; absent where there is nothing. */
+  malformed?: readonly MalformedItem[];
 }
 
 /** A protocol that the service lists, and nobody reads, or not all of it. */
 export interface Unwatched {
   name: string;
-  /** `excluded`: by the config. `unaskable`: by its name, which no URL can carry. */
-  why: 'excluded' | 'unaskable';
+  /** `excluded`: by the config. `unaskable`: by its name, which no URL can carry. `unreadable`: as it is listed. */
+  why: 'excluded' | 'unaskable' | 'unreadable';
+  /** What is wrong with an unreadable one. */
+  problem?: string;
 }
 
 export interface Catalog {
@@ -64,6 +70,18 @@ export interface Catalog {
   /** What the service lists beside them, and those of them that cannot be read whole. */
   unwatched(service: string): Promise<Unwatched[]>;
 }
+
+/** Unreadable protocols of a listing that are named, and how much of each name. */
+const MOST_UNREADABLE = 20;
+const NAME_EXCERPT = 80;
+
+const unreadableOf = ({ protocols, malformed = [] }: Listed): Unwatched[] => {
+  const read = new Set(protocols.map(({ name }) => name));
+  return malformed
+    .filter(({ name }) => !read.has(name))
+    .slice(0, MOST_UNREADABLE)
+    .map(({ name, problem }) => ({ name: name.slice(0, NAME_EXCERPT), why: 'unreadable', problem }));
+};
 
 /** Listings in a row that must lack a protocol before it is polled no more. */
 const MISSED_LIMIT = 3;
@@ -118,22 +136,24 @@ export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
   const listAll = async (service: string, signal: AbortSignal) => {
     const askedAt = now();
     await store.begin(service, askedAt);
-    const { protocols, unfinished } = await list(service, signal);
+    const answer = await list(service, signal);
+    const { protocols, malformed = [], unfinished } = answer;
     const listedBefore = await store.listedAt(service);
     const known = await store.load(service);
     const owedSince = (name: string) =>
       isIncluded(name) ? { owedSince: known.get(name)?.owedSince ?? listedBefore } : {};
     const kept = (name: string) => ({ ...owedSince(name), ...withAssets(known.get(name)?.assets) });
     const listed = protocols.map((entry) => ({ ...entry, missed: 0, ...kept(entry.name) }));
-    return { known, listed, askedAt, unfinished };
+    return { known, listed, askedAt, unfinished, malformed, unreadable: unreadableOf(answer) };
   };
 
   return {
     refresh: async (service, signal) => {
-      const { known, listed, askedAt, unfinished } = await listAll(service, signal);
+      const { known, listed, askedAt, unfinished, malformed, unreadable } = await listAll(service, signal);
       const merged = merge(known, listed, unfinished === undefined);
       const next = byName(merged);
       await store.keep(service, known, next);
+      await store.setUnreadable(service, JSON.stringify(unreadable));
       // What a later listing reaches is owed since the last one that was whole.
       if (unfinished === undefined) await store.setListedAt(service, askedAt);
       return {
@@ -141,6 +161,7 @@ export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
         removed: [...known.keys()].filter((name) => !next.has(name) && isIncluded(name)),
         missing: merged.filter(({ missed, name }) => missed > 0 && isIncluded(name)).map(({ name }) => name),
         ...(unfinished === undefined ? {} : { unfinished }),
+        ...(malformed.length === 0 ? {} : { malformed }),
       };
     },
     refreshAssets: async (service, signal) => {
@@ -153,6 +174,9 @@ export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
     protocols: async (service) => included(await store.load(service)),
     protocolOf: async ({ service, protocol }) => included(await store.load(service)).get(protocol),
     names: async (service) => namesOf(await store.load(service)),
-    unwatched: async (service) => [...(await store.load(service)).keys()].flatMap(unwatchedOf(isIncluded)),
+    unwatched: async (service) => [
+      ...[...(await store.load(service)).keys()].flatMap(unwatchedOf(isIncluded)),
+      ...(JSON.parse(await store.unreadable(service)) as Unwatched[]),
+    ],
   };
 };

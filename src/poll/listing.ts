@@ -1,4 +1,5 @@
 /** Lists a service's protocols, and their assets, into the catalog. */
+import type { MalformedItem } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
 import type { Admission } from './admission.ts';
 import type { Catalog, CatalogChange } from './catalog.ts';
@@ -9,6 +10,8 @@ export interface ListingDependencies {
   onListed(service: string, change: CatalogChange): void;
   /** Listed in part: the change, and what kept the rest from coming. */
   onListUnfinished(service: string, change: CatalogChange, error: ServiceError): void;
+  /** What a listing has that cannot be read, or not whole. */
+  onListMalformed(service: string, malformed: readonly MalformedItem[]): Promise<void>;
   onListFailed(service: string, error: unknown): void;
   onAssetsListed(service: string): void;
   onAssetsFailed(service: string, error: unknown): void;
@@ -27,7 +30,8 @@ export const createListing = (dependencies: ListingDependencies) => {
       if (!(await admission.admit(service, LISTING, signal)).admitted) return false;
       try {
         const change = await catalog.refresh(service, signal);
-        const { unfinished } = change;
+        const { unfinished, malformed = [] } = change;
+        await dependencies.onListMalformed(service, malformed);
         if (unfinished === undefined) {
           admission.answered(service, LISTING);
           dependencies.onListed(service, change);

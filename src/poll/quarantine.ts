@@ -3,16 +3,19 @@ import type { Cluster, Redis } from 'ioredis';
 import { contentId, type MalformedItem, type Source } from '../alert.ts';
 import { iso } from '../time.ts';
 
+/** Where it was read: in one of the two lists of items, or in the listing of protocols. */
+type ReadFrom = Source | 'protocols';
+
 export interface Quarantined extends MalformedItem {
   service: string;
-  source: Source;
+  source: ReadFrom;
   /** ISO 8601: when it was first read. */
   at: string;
 }
 
 export interface Quarantine {
   /** Keeps those that are not kept yet, and gives them. */
-  admit(service: string, source: Source, malformed: readonly MalformedItem[]): Promise<MalformedItem[]>;
+  admit(service: string, source: ReadFrom, malformed: readonly MalformedItem[]): Promise<MalformedItem[]>;
   list(): Promise<Quarantined[]>;
   count(): Promise<number>;
 }

@@ -1,14 +1,19 @@
 /**
- * The data of a parcel's job in Redis. Its version lets a newer daemon read what an older one wrote. No field is ever
- * renamed, so some have older names: `gathering` is a batch, `told` is covered, `moves` are address changes.
+ * The data of a parcel's job in Redis. No field is ever renamed, so some have older names: `gathering` is a batch, `told`
+ * is covered, `moves` are address changes. A new field that an older daemon may safely overlook keeps the version; data
+ * that it would read wrongly gets a higher one, and then it leaves the job alone.
  */
 import { type Destination, type Format, type Parcel, parcelId } from '../alert.ts';
 
-const VERSION = 1;
+/** Of a parcel that carries its alerts. */
+const PARCEL_VERSION = 1;
+/** Of a batch's job: it has no alerts, so a daemon that knows no batches would end it. Until version 2 it was a 1, too. */
+const BATCH_VERSION = 2;
+type Version = typeof PARCEL_VERSION | typeof BATCH_VERSION;
 
 /** The data of one BullMQ job. */
 export interface ParcelJob extends Parcel {
-  v: typeof VERSION;
+  v: Version;
   /** How often sending was tried and counted; waiting for a send slot and our own outages are not counted. */
   attempt: number;
   /** Epoch milliseconds of the first try: retries end by age. */
@@ -35,10 +40,16 @@ export interface ParcelJob extends Parcel {
   gathering?: number;
 }
 
-export const parcelJob = (parcel: Parcel): ParcelJob => ({ v: VERSION, ...parcel, attempt: 0, format: 'rich' });
+export const parcelJob = (parcel: Parcel): ParcelJob => ({
+  v: PARCEL_VERSION,
+  ...parcel,
+  attempt: 0,
+  format: 'rich',
+});
 
 export const batchJob = (destination: Destination, batch: number): ParcelJob => ({
   ...parcelJob({ destination, alerts: [] }),
+  v: BATCH_VERSION,
   gathering: batch,
 });
 
@@ -50,9 +61,10 @@ export const parcelJobId = ({ destination, alerts }: Parcel, nonce?: string): st
   return parcelId(destination.id, nonce === undefined ? ids : [...ids, nonce]);
 };
 
-/** Reads a job's data. Throws where it was written by a version this one does not know. */
-export const readParcelJob = (data: unknown): ParcelJob => {
+/** A job's data, or the version that it names where this daemon does not know it: another one will. */
+export const readParcelJob = (data: unknown): ParcelJob | { unknownVersion: string } => {
   const version = (data as Partial<ParcelJob> | null)?.v;
-  if (version !== VERSION) throw new Error(`a parcel of version ${String(version)}: this daemon reads ${VERSION}`);
-  return data as ParcelJob;
+  return version === PARCEL_VERSION || version === BATCH_VERSION
+    ? (data as ParcelJob)
+    : { unknownVersion: String(version).slice(0, 20) };
 };

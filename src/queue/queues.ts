@@ -32,7 +32,16 @@ export interface ParcelQueues {
   enqueue(parcels: readonly Parcel[], nonce?: string, unlessCoveredInMs?: number): Promise<void>;
   /** Queues the job that sends a batch, once; durable when it resolves. */
   enqueueBatch(destination: Destination, batch: number): Promise<void>;
-  work(kind: ChannelKind, concurrency: number, process: ProcessParcel): ParcelWorker;
+  /**
+   * `onUnknownVersion` is called with the queue's name whenever a job comes up that this daemon cannot read. Such a job
+   * stays, and comes up again.
+   */
+  work(
+    kind: ChannelKind,
+    concurrency: number,
+    process: ProcessParcel,
+    onUnknownVersion: (queue: string, version: string) => void,
+  ): ParcelWorker;
   counts(): Promise<QueueCounts[]>;
   /**
    * Sends a canary through this kind's queue, ahead of waiting jobs, and gives when any daemon last took one: epoch
@@ -75,8 +84,28 @@ export const queueName = (kind: ChannelKind): string => `deliver-${kind}`;
 
 const CANARY = 'canary';
 
-const runJob = async (job: Job<unknown>, token: string | undefined, signal: AbortSignal, process: ProcessParcel) => {
-  const verdict = await process(readParcelJob(job.data), signal);
+/** Long enough to cost little, short enough for a newer daemon beside this one: it can take the job when it is due. */
+const UNKNOWN_AGAIN_MS = 5000;
+
+interface JobTaken {
+  job: Job<unknown>;
+  token: string | undefined;
+  signal: AbortSignal;
+}
+
+/** What waits costs no attempt: attempts are for our own exceptions. */
+const runJob = async (
+  { job, token, signal }: JobTaken,
+  process: ProcessParcel,
+  onUnknownVersion: (version: string) => void,
+): Promise<void> => {
+  const data = readParcelJob(job.data);
+  if ('unknownVersion' in data) {
+    onUnknownVersion(data.unknownVersion);
+    await job.moveToDelayed(Date.now() + UNKNOWN_AGAIN_MS, token);
+    throw new DelayedError();
+  }
+  const verdict = await process(data, signal);
   if (verdict.done) return;
   await job.updateData(verdict.data);
   await job.moveToDelayed(verdict.runAt, token);
@@ -120,13 +149,14 @@ const createEnqueue =
 
 const createWork =
   ({ redis, prefix, onError }: QueueSettings, canaryKey: (kind: ChannelKind) => string): ParcelQueues['work'] =>
-  (kind, concurrency, process) => {
+  (kind, concurrency, process, onUnknownVersion) => {
+    const onUnknown = (version: string): void => onUnknownVersion(queueName(kind), version);
     const worker = new Worker(
       queueName(kind),
       // Three parameters declared: only then does BullMQ pass the signal.
       async (job, token, signal) => {
         if (job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
-        else await runJob(job, token, signal ?? new AbortController().signal, process);
+        else await runJob({ job, token, signal: signal ?? new AbortController().signal }, process, onUnknown);
       },
       { connection: redis, prefix, concurrency, ...WORKER_LOCKS },
     );

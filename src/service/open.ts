@@ -1,5 +1,5 @@
 /** Opens the services that the config names: client, clock and feed of each key. */
-import type { ListedAsset, ListedProtocol } from '../alert.ts';
+import type { ListedAsset, ListedProtocol, MalformedItem } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import { ServiceError } from '../errors.ts';
 import type { ArrayParams } from './address.ts';
@@ -8,7 +8,7 @@ import { createServiceClock, type ServiceClock } from './clock.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { createLookup, type Lookup } from './lookup.ts';
 import { walkPages } from './paginate.ts';
-import type { Protocol } from './protocols.ts';
+import { nameOfListed, type Protocol } from './protocols.ts';
 import { createListStyles } from './styles.ts';
 import { type Page, readAssessment } from './wire.ts';
 
@@ -79,6 +79,8 @@ const walkProtocols = ({ client, clock }: Listable, hideAssets: boolean, signal:
 /** A listing as far as it could be read. */
 export interface Listing {
   protocols: ListedProtocol[];
+  /** What could not be read, or not whole, with the protocol's name as far as it has one. */
+  malformed: (MalformedItem & { name: string })[];
   /** Why there may be more; absent where it was read to its end. */
   unfinished?: ServiceError;
 }
@@ -92,12 +94,12 @@ export interface AssetListing {
 /** Reads on until the service fails, and gives that failure. Throws it where not even the first page came. */
 const readAsFar = async (
   pages: AsyncIterable<Page<Protocol>>,
-  take: (protocols: readonly Protocol[]) => void,
+  take: (page: Page<Protocol>) => void,
 ): Promise<{ unfinished?: ServiceError }> => {
   let hasBegun = false;
   try {
-    for await (const { items } of pages) {
-      take(items);
+    for await (const page of pages) {
+      take(page);
       hasBegun = true;
     }
   } catch (error) {
@@ -110,14 +112,18 @@ const readAsFar = async (
 /** Without their assets, which may be many. */
 export const listProtocols = async (service: Listable, signal: AbortSignal): Promise<Listing> => {
   const protocols: ListedProtocol[] = [];
-  const end = await readAsFar(walkProtocols(service, true, signal), (page) => protocols.push(...page.map(toListed)));
-  return { protocols, ...end };
+  const malformed: Listing['malformed'] = [];
+  const end = await readAsFar(walkProtocols(service, true, signal), (page) => {
+    protocols.push(...page.items.map(toListed));
+    malformed.push(...page.malformed.map((one) => ({ ...one, name: nameOfListed(one.raw) })));
+  });
+  return { protocols, malformed, ...end };
 };
 
 export const listAssets = async (service: Listable, signal: AbortSignal): Promise<AssetListing> => {
   const listed = new Map<string, ListedAsset[]>();
   const end = await readAsFar(walkProtocols(service, false, signal), (page) => {
-    for (const { name, assets } of page) if (assets !== undefined) listed.set(name, assets);
+    for (const { name, assets } of page.items) if (assets !== undefined) listed.set(name, assets);
   });
   return { assets: listed, ...end };
 };

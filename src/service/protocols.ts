@@ -1,6 +1,7 @@
 /** Protocols, their channels and settings, and the answers to changes, decoded as leniently as items are. */
 import { CHANNEL_KINDS, type ChannelEntry, type JsonObject, type JsonValue, type ListedAsset } from '../alert.ts';
 import { decodeAssets } from './assets.ts';
+import { cutDeep, isTooDeep, TOO_DEEP } from './depth.ts';
 import { countOf, listOf, objectOf, optional, textOf } from './fields.ts';
 import type { Decode, Reading } from './request.ts';
 import { collect, type Decoded, type Page, pageElements, pageFacts } from './wire.ts';
@@ -88,6 +89,9 @@ const triggersOf = (value: JsonValue | undefined): Record<string, Trigger> =>
     Object.entries(objectOf(value) ?? {}).map(([severity, raw]) => [severity.trim().toLowerCase(), decodeTrigger(raw)]),
   );
 
+/** So many characters a protocol's name may have: it becomes part of URLs, keys, labels and messages. */
+const MOST_NAME_CHARACTERS = 500;
+
 /** An element of the listing: `{ protocols: Protocol }`, or the protocol itself. */
 export const decodeProtocol = (raw: JsonValue): Decoded<Protocol> => {
   const element = objectOf(raw);
@@ -95,6 +99,8 @@ export const decodeProtocol = (raw: JsonValue): Decoded<Protocol> => {
   if (protocol === undefined) return { ok: false, problem: 'not an object', raw };
   const name = textOf(protocol.descriptor);
   if (name === undefined) return { ok: false, problem: 'no descriptor', raw };
+  if (name.length > MOST_NAME_CHARACTERS)
+    return { ok: false, problem: `a name of ${name.length} characters, more than ${MOST_NAME_CHARACTERS}`, raw };
   // The service documents the key with three t's; the plain spelling is accepted as well, should it be corrected.
   const settings = objectOf(protocol.setttings) ?? objectOf(protocol.settings) ?? {};
   const decoded = {
@@ -115,6 +121,12 @@ export const decodeProtocol = (raw: JsonValue): Decoded<Protocol> => {
   };
 };
 
+/** The name of an element of the listing that could not be decoded; empty where it has none. */
+export const nameOfListed = (raw: JsonValue): string => {
+  const element = objectOf(raw);
+  return textOf((objectOf(element?.protocols) ?? element)?.descriptor) ?? '';
+};
+
 /** The listing: a list of `{ page, pageNumber, total }`, or one of them. Page number and total are the first one's. */
 export const decodeProtocolPage = (
   json: JsonValue,
@@ -131,13 +143,16 @@ export const decodeProtocolPage = (
     elements.push(...inner.value);
   }
   const facts = pageFacts(objectOf(wrappers[0]) ?? {}, serverTime);
-  return { ok: true, value: { ...collect(elements, decodeProtocol), ...facts } };
+  // A protocol with a value that is nested too deep is watched without that value: only an item can be left out whole.
+  const page = collect(elements.map(cutDeep), decodeProtocol);
+  const deep = elements.filter(isTooDeep).map((raw) => ({ problem: TOO_DEEP, raw: cutDeep(raw) }));
+  return { ok: true, value: { ...page, malformed: [...page.malformed, ...deep], ...facts } };
 };
 
 const decodeObject =
   <T>(decode: (raw: JsonObject) => T): Decode<T> =>
   (json) => {
-    const raw = objectOf(json);
+    const raw = objectOf(cutDeep(json));
     return raw === undefined ? { ok: false, problem: 'it is not an object' } : { ok: true, value: decode(raw) };
   };
 

@@ -3,6 +3,7 @@
  * an item without identity or assessment is set aside as malformed, so that the items beside it are still read.
  */
 import { contentId, type ItemDates, type JsonObject, type JsonValue, type MalformedItem } from '../alert.ts';
+import { cutDeep, isTooDeep, TOO_DEEP } from './depth.ts';
 import { countOf, dateMs, listOf, objectOf, optional, textOf } from './fields.ts';
 import type { Decode, Reading } from './request.ts';
 
@@ -111,14 +112,14 @@ export const decodeNotification = (raw: JsonValue, askedProtocols: readonly stri
 export const notificationId = ({ id, protocol, message, raw }: Notification): string =>
   id ?? contentId(protocol, createdKey(raw), message);
 
-/** Sorts the elements of a page into items and malformed ones. */
+/** Sorts the elements of a page into items and malformed ones. Depth is checked here, once, for all that comes after. */
 export const collect = <T>(
   elements: readonly JsonValue[],
   decode: (raw: JsonValue) => Decoded<T>,
 ): Pick<Page<T>, 'items' | 'malformed'> => {
   const page: Pick<Page<T>, 'items' | 'malformed'> = { items: [], malformed: [] };
   for (const element of elements) {
-    const decoded = decode(element);
+    const decoded = isTooDeep(element) ? malformed(TOO_DEEP, cutDeep(element)) : decode(element);
     if (decoded.ok) page.items.push(decoded.item);
     else page.malformed.push({ problem: decoded.problem, raw: decoded.raw });
   }

@@ -63,6 +63,15 @@ describe('a page', () => {
     ]);
     expect(lines[0]?.fields.item).toHaveLength(300);
   });
+
+  test('of the listing counts and logs what cannot be read, likewise', async () => {
+    const { report, lines, metrics } = setUp();
+    const malformed = [{ problem: 'no descriptor', raw: {} }];
+    await report.onListMalformed('main', malformed);
+    await report.onListMalformed('main', malformed);
+    expect(await metrics.text()).toContain('tocsin_items_malformed_total{service="main",source="protocols"} 1');
+    expect(lines).toMatchObject([{ message: 'malformed item', fields: { problem: 'no descriptor' } }]);
+  });
 });
 
 describe('a poll', () => {

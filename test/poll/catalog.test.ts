@@ -159,3 +159,21 @@ test('what is listed and not watched can be told: left out by the config, or by 
   ]);
   expect([...(await catalog.names('main'))]).toEqual(['..', '../x', '.hidden', 'vault', 'old vault']);
 });
+
+test('what a listing has that cannot be read is told, until a listing has it no more', async () => {
+  const { redis, prefix } = openTestRedis();
+  const malformed = [
+    { name: 'x'.repeat(501), problem: 'a long name', raw: {} },
+    { name: 'Vault', problem: 'in part', raw: {} },
+  ];
+  const answer = { protocols: [protocolOf('Vault')], malformed };
+  const catalog = createCatalog({ redis, prefix, list: async () => answer, isIncluded: () => true });
+  expect((await catalog.refresh('main', never)).malformed).toEqual(malformed);
+  // Vault is watched.
+  expect(await catalog.unwatched('main')).toEqual([
+    { name: 'x'.repeat(80), why: 'unreadable', problem: 'a long name' },
+  ]);
+  answer.malformed = [];
+  await catalog.refresh('main', never);
+  expect(await catalog.unwatched('main')).toEqual([]);
+});

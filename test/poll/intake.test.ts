@@ -53,6 +53,7 @@ const setUp = () => {
     onPolled: (stream, { outcome }) => report('polled')(stream, `: ${outcome}`),
     onPollFailed: (stream, _error, isDown) => report('poll failed')(stream, isDown ? ', down' : ''),
     onListed: (service) => report('listed')(service),
+    onListMalformed: async () => {},
     onListUnfinished: (service, _change, { reason }) => report('listed in part')(service, `: ${reason}`),
     onListFailed: (service) => report('list failed')(service),
     onAssetsListed: (service) => report('assets listed')(service),

@@ -20,7 +20,7 @@ const setUp = () => {
   onTestFinished(() => queues.close());
   const countsOf = async (kind: string) => (await queues.counts()).find(({ name }) => name === `deliver-${kind}`);
   const work = (process: ProcessParcel): void => {
-    const worker = queues.work('slack', 1, process);
+    const worker = queues.work('slack', 1, process, () => {});
     onTestFinished(() => worker.stop(0));
   };
   return { queues, countsOf, work };
@@ -103,12 +103,17 @@ test('a stop lets a running job end, and aborts it after the grace', async () =>
   await queues.enqueue([parcel(SLACK, 1)]);
   let isAborted = false;
   let isRunning = false;
-  const worker = queues.work('slack', 1, async (_job, signal) => {
-    isRunning = true;
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-    isAborted = true;
-    return { done: true };
-  });
+  const worker = queues.work(
+    'slack',
+    1,
+    async (_job, signal) => {
+      isRunning = true;
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      isAborted = true;
+      return { done: true };
+    },
+    () => {},
+  );
   await until('it runs', () => isRunning);
   const begun = Date.now();
   await worker.stop(200);

@@ -26,7 +26,7 @@ const setUp = () => {
     return numbers.filter((n) => found.some(({ alert }) => alert === carried(n).alert));
   };
   const work = (process: ProcessParcel): void => {
-    const worker = queues.work('slack', 1, process);
+    const worker = queues.work('slack', 1, process, () => {});
     onTestFinished(() => worker.stop(0));
   };
   return { queues, queue, missing, withoutJob, work, batches: createBatchStore(redis, prefix) };

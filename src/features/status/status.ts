@@ -84,13 +84,17 @@ const protocolsOf = async (
 
 const REASONS: Readonly<Record<Unwatched['why'], string>> = {
   excluded: 'left out by protocols.include and protocols.exclude',
+  unreadable: 'it cannot be read as it is listed',
   unaskable: 'its inspections are not read, as no URL can carry its name',
 };
 
 const unwatchedOf = async ({ config, unwatched }: StatusDependencies) => {
   const found: (UnwatchedStatus & Pick<Unwatched, 'why'>)[] = [];
   for (const { name: service } of config.services) {
-    for (const { name, why } of await unwatched(service)) found.push({ service, name, why, reason: REASONS[why] });
+    for (const { name, why, problem } of await unwatched(service)) {
+      const reason = `${REASONS[why]}${problem === undefined ? '' : `: ${problem}`}`;
+      found.push({ service, name: name === '' ? '(no name)' : name, why, reason });
+    }
   }
   return found;
 };

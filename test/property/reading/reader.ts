@@ -132,6 +132,7 @@ export const createReader = (options: ReaderOptions) => {
     },
     onPollFailed: options.onFailed,
     onListed: () => {},
+    onListMalformed: async () => {},
     onListUnfinished: () => {},
     onListFailed: () => {},
     onAssetsListed: () => {},

@@ -1,0 +1,51 @@
+/** A job that a newer daemon wrote, on the Redis of an older one: it stays as it is, and the older one says so. */
+import { Queue } from 'bullmq';
+import { expect, onTestFinished, test } from 'vitest';
+import { batchJob, batchJobId, parcelJob } from '../../src/queue/job.ts';
+import { JOB_OPTIONS } from '../../src/queue/queues.ts';
+import { destinationOf } from '../support/alerts.ts';
+import { makeAlert } from '../support/numbered.ts';
+import { openTestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+import { startWorld } from './world.ts';
+
+const SLACK = destinationOf('slack', 'C0SANDBOX01');
+const SAID = 'jobs of a version that this daemon does not know are left alone; upgrade it';
+
+test('jobs of an unknown version are left alone, said once, and hold up readiness', async () => {
+  const { redis } = openTestRedis();
+  const world = await startWorld({ names: ['Vault'], kinds: ['slack'] });
+  const queue = new Queue('deliver-slack', { connection: redis, prefix: world.prefix, defaultJobOptions: JOB_OPTIONS });
+  onTestFinished(() => queue.close());
+  const newer = { ...parcelJob({ destination: SLACK, alerts: [makeAlert(1)] }), v: 3 };
+  const id = 'parcel_newer';
+  await queue.add('parcel', newer, { jobId: id });
+  await queue.add('parcel', newer, { jobId: `${id}2` });
+
+  const daemon = await world.start();
+  await world.balanced();
+  await until('it has come up', async () => (await queue.getDelayedCount()) === 2);
+  const started = async (): Promise<number> => Number(await redis.hget(`${world.prefix}:deliver-slack:${id}`, 'ats'));
+  await until('it has come up again', async () => (await started()) > 1);
+  expect(await queue.getJob(id)).toMatchObject({ data: newer, attemptsMade: 0 });
+  expect(daemon.log(SAID)).toMatchObject([{ level: 'error', queue: 'deliver-slack', version: '3' }]);
+  const ready = await daemon.ask('/readyz');
+  expect(ready.status).toBe(503);
+  expect(ready.text).toContain('jobs of version 3 wait in deliver-slack');
+
+  // What a daemon of that version would do: here, one that writes what this one knows.
+  for (const each of [id, `${id}2`]) await (await queue.getJob(each))?.updateData({ ...newer, v: 1 });
+  await until('they have ended', async () => (await queue.getJobCountByTypes('delayed', 'active', 'wait')) === 0);
+});
+
+test('a batch that the previous version queued is read', async () => {
+  const { redis } = openTestRedis();
+  const world = await startWorld({ names: ['Vault'], kinds: ['slack'] });
+  const queue = new Queue('deliver-slack', { connection: redis, prefix: world.prefix, defaultJobOptions: JOB_OPTIONS });
+  onTestFinished(() => queue.close());
+  await queue.add('gathering', { ...batchJob(SLACK, 7), v: 1 }, { jobId: batchJobId(SLACK, 7) });
+  const daemon = await world.start();
+  await world.balanced();
+  await until('it has ended', async () => (await queue.getJobCountByTypes('delayed', 'active', 'wait')) === 0);
+  expect(daemon.log(SAID)).toEqual([]);
+});
