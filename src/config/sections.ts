@@ -39,6 +39,9 @@ const REDIS_URL = {
   rule: 'must be a redis:// or rediss:// URL, or the path of a unix socket',
 };
 
+/** Every key has to be in one slot of a Cluster. Of several braces Redis may take others for the hash tag than we do. */
+const ONE_HASH_TAG = /^(?!.*\{.*\{)(?!.*\}.*\})/;
+
 /** Where the queue lives. None of `url`, `sentinel`, `cluster`: a private redis-server under `dataDir`. */
 export const redisSection = z.strictObject({
   url: secret(REDIS_URL)
@@ -53,7 +56,8 @@ export const redisSection = z.strictObject({
   password: secret().exactOptional().describe('Password of Redis behind Sentinel or of a Cluster.'),
   prefix: z
     .string()
-    .regex(/^[\w.:{}-]{1,64}$/, { error: 'must be 1 to 64 letters, digits or any of _ - . : { }' })
+    .regex(/^[\w.:{}-]{1,64}$/, { error: 'must be 1 to 64 letters, digits or any of _ - . : { }', abort: true })
+    .regex(ONE_HASH_TAG, { error: 'may hold one pair of braces at most: Redis takes the first for the hash tag' })
     .default('tocsin')
     .describe('First part of every key; two daemons with one prefix share their work.'),
 });

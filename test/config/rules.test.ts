@@ -30,6 +30,19 @@ describe('redis', () => {
     expect(problemsOf(`${SMALL}redis: { url: "${url}" }`)).toEqual([`c.yaml:3:15: redis.url: ${rule} (got a text)`]);
   });
 
+  it.each(['tocsin', '{tocsin}', 'prod:{tocsin}:a', 'a{}'])('takes the prefix %s', (prefix) =>
+    expect(read(`${SMALL}redis: { prefix: "${prefix}" }`).redis.prefix).toBe(prefix),
+  );
+
+  it.each(['{a}{b}', '{{a}}', 'a{}{b}', 'a{b{', '}b}'])(
+    'refuses the prefix %s, whose hash tag is not plain',
+    (prefix) => {
+      expect(problemsOf(`${SMALL}redis: { prefix: "${prefix}" }`)).toEqual([
+        expect.stringContaining('redis.prefix: may hold one pair of braces at most'),
+      ]);
+    },
+  );
+
   it('takes Sentinel and Cluster with user and password', () => {
     const sentinel = '{ name: mymaster, nodes: ["10.0.0.1:26379"] }';
     expect(read(`${SMALL}redis: { sentinel: ${sentinel}, username: u, password: p }`).redis).toMatchObject({
