@@ -33,6 +33,7 @@ const setUp = ({
     },
     onListed: (service, change) => heard.push([service, change]),
     onListUnfinished: (service, change, problem) => heard.push([service, change, problem]),
+    onListMalformed: (service, malformed) => heard.push([service, malformed]),
     onListFailed: (service, problem) => heard.push([service, problem]),
     onAssetsListed: (service) => heard.push(`${service} has assets`),
     onAssetsFailed: (service, problem) => heard.push([service, problem]),
