@@ -64,15 +64,18 @@ export class ServiceError extends Error {
   readonly status: number | undefined;
   /** What the service asked us to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** The answer was larger than what is read of one; fewer items may fit. */
+  readonly oversized: boolean;
   constructor(
     reason: ServiceReason,
     message: string,
-    details: { status?: number; retryAfterMs?: number; cause?: unknown } = {},
+    details: { status?: number; retryAfterMs?: number; oversized?: boolean; cause?: unknown } = {},
   ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.reason = reason;
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
+    this.oversized = details.oversized ?? false;
   }
 }
 

@@ -3,6 +3,7 @@ import type { ChannelEntry } from '../alert.ts';
 import type { Secret } from '../secret.ts';
 import { type ArrayParams, type Params, queryString } from './address.ts';
 import type { RequestLabel } from './failure.ts';
+import { pageOfOversized } from './oversized.ts';
 import {
   type Confirmation,
   decodeConfirmation,
@@ -14,6 +15,7 @@ import {
   type ProtocolSettings,
 } from './protocols.ts';
 import {
+  type DateQuery,
   type InspectionQuery,
   inspectionParams,
   type NotificationQuery,
@@ -21,7 +23,7 @@ import {
   type ProtocolQuery,
   protocolPath,
 } from './queries.ts';
-import { createTransport, type Decode } from './request.ts';
+import { createTransport, type Decode, type Salvage } from './request.ts';
 import {
   decodeInspection,
   decodeNotification,
@@ -84,6 +86,8 @@ export interface ReplaceChannelsBody {
 /** Every function throws a `ServiceError`, or a `UsageError` for a request that cannot be written as asked. */
 export interface ServiceClient {
   readonly name: string;
+  /** Items a page asked for where a query names no other number. */
+  readonly pageSize: number;
   listProtocols(query: ProtocolQuery, signal: AbortSignal): Promise<Page<Protocol>>;
   createProtocol(body: CreateProtocolBody, signal: AbortSignal): Promise<Confirmation>;
   addAssets(body: AddAssetsBody, signal: AbortSignal): Promise<Confirmation>;
@@ -131,7 +135,11 @@ const reads = (transport: Transport, pageSize: number, listStyle: () => ArrayPar
     path: string,
     decode: Decode<T>,
     signal: AbortSignal,
-  ) => transport.ask({ method: 'GET', ...label, path }, decode, signal);
+    salvage?: Salvage<T>,
+  ) => transport.ask({ method: 'GET', ...label, path }, decode, signal, salvage);
+  /** Only where one item is asked for is it the one that is too large. */
+  const salvageOf = (asked: DateQuery): Salvage<Page<never>> | undefined =>
+    (asked.pageSize ?? pageSize) === 1 ? pageOfOversized : undefined;
 
   // Each is async, so that a query that cannot be written rejects and does not throw.
   return {
@@ -143,7 +151,7 @@ const reads = (transport: Transport, pageSize: number, listStyle: () => ArrayPar
     listInspections: async (asked, signal) => {
       const path = `${protocolPath(asked)}/inspections${query(sized(inspectionParams(asked)))}`;
       const decode = decodePage((raw) => decodeInspection(raw, asked.protocol), asked.pageNumber !== undefined);
-      return get({ endpoint: 'inspections', protocol: asked.protocol }, path, decode, signal);
+      return get({ endpoint: 'inspections', protocol: asked.protocol }, path, decode, signal, salvageOf(asked));
     },
     inspectionStats: async (asked, signal) => {
       const path = `${protocolPath(asked)}/inspections/stats${query(inspectionParams(asked))}`;
@@ -154,7 +162,13 @@ const reads = (transport: Transport, pageSize: number, listStyle: () => ArrayPar
     listNotifications: async (asked, signal) => {
       const path = `/notifications${query(sized(notificationParams(asked)), asked.listStyle)}`;
       const decode = decodePage((raw) => decodeNotification(raw, asked.protocols), asked.pageNumber !== undefined);
-      return get({ endpoint: 'notifications', protocol: asked.protocols.join(', ') }, path, decode, signal);
+      return get(
+        { endpoint: 'notifications', protocol: asked.protocols.join(', ') },
+        path,
+        decode,
+        signal,
+        salvageOf(asked),
+      );
     },
   };
 };
@@ -175,6 +189,7 @@ export const createServiceClient = (options: ServiceOptions): ServiceClient => {
   });
   return {
     name,
+    pageSize,
     ...reads(transport, pageSize, listStyle),
     ...changes(transport),
     heldForMs: transport.heldForMs,

@@ -25,7 +25,7 @@ export interface RequestLabel {
 export type Fail = (
   reason: ServiceReason,
   text: string,
-  details?: { status?: number; retryAfterMs?: number },
+  details?: { status?: number; retryAfterMs?: number; oversized?: boolean },
 ) => ServiceError;
 
 /** Ways in which a key comes back inside a body that is quoted: as it is, in JSON, with JSON's optional `\/`, in a URL. */
@@ -64,7 +64,6 @@ export const classify = (error: unknown, deadline: Deadline, timeoutMs: number):
   if (deadline.ended() === 'expired') return ['unreachable', `no complete answer within ${timeoutMs} ms`];
   if (error instanceof errors.ClientClosedError || error instanceof errors.ClientDestroyedError)
     return ['aborted', 'the client is closed'];
-  if (error instanceof errors.ResponseExceededMaxSizeError) return ['unreadable', 'the answer is too large'];
   if (error instanceof errors.HeadersOverflowError) return ['unreadable', "the answer's headers are too large"];
   if (error instanceof errors.HTTPParserError) return ['unreadable', `the answer is not HTTP (${codeOf(error)})`];
   if (DECOMPRESSION.test(codeOf(error))) return ['unreadable', `the answer cannot be decompressed (${codeOf(error)})`];

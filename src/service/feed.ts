@@ -149,14 +149,14 @@ export const createFeed = (
   ): AsyncGenerator<StretchPage<Item>> => {
     const walk = ({ after, before }: Stretch, pageSize?: number): AsyncGenerator<WalkedPage<Item>> =>
       walkPages(
-        async (pageNumber) => {
-          const page = await fetch({ startDate: after, endDate: before, pageNumber, pageSize });
+        async (pageNumber, size) => {
+          const page = await fetch({ startDate: after, endDate: before, pageNumber, pageSize: size });
           clock.observe(page.serverTime);
           return { ...page, items: convert(page.items) };
         },
         identify,
         // Pages that are smaller than usual show nothing of how large they can be.
-        { numbering: pageSize === undefined ? shared : { ...shared } },
+        { numbering: pageSize === undefined ? shared : { ...shared }, pageSize: pageSize ?? client.pageSize },
       );
     return thorough ? readStretches({ walk, identify, datesOf }, since) : walk({ after: since });
   };

@@ -8,6 +8,7 @@ import { chunksOf } from '../chunks.ts';
 import type { ServiceClient } from './client.ts';
 import type { ServiceClock } from './clock.ts';
 import { fromInspection } from './feed.ts';
+import type { FetchPage } from './page-size.ts';
 import { type PageNumbering, walkPages } from './paginate.ts';
 import type { InspectionQuery } from './queries.ts';
 import type { Inspection, Page } from './wire.ts';
@@ -37,6 +38,7 @@ const UNSURE: Sighting = { kind: 'unsure' };
 
 export const createLookup = (client: ServiceClient, clock: ServiceClock): Lookup => {
   const numbering: PageNumbering = {};
+  const { pageSize } = client;
 
   const ask = async (query: InspectionQuery, signal: AbortSignal): Promise<Page<Inspection>> => {
     const page = await client.listInspections(query, signal);
@@ -50,9 +52,10 @@ export const createLookup = (client: ServiceClient, clock: ServiceClock): Lookup
   };
 
   const byHash = async (protocol: string, itemId: string, hash: string, signal: AbortSignal): Promise<Sighting> => {
-    const fetchPage = (pageNumber: number | undefined) => ask({ protocol, hash, pageNumber }, signal);
+    const fetchPage: FetchPage<Inspection> = (pageNumber, size) =>
+      ask({ protocol, hash, pageNumber, pageSize: size }, signal);
     let pages = 0;
-    for await (const { items, malformed } of walkPages(fetchPage, ({ id }) => id, { numbering })) {
+    for await (const { items, malformed } of walkPages(fetchPage, ({ id }) => id, { numbering, pageSize })) {
       const own = items.find(({ id }) => id === itemId);
       if (own) return { kind: 'found', item: fromInspection(own) };
       // A malformed item may be the wanted one; one of another transaction shows that the filter was ignored.

@@ -68,12 +68,13 @@ type Listable = Pick<Service, 'client' | 'clock'>;
 /** All pages of one key's listing. */
 const walkProtocols = ({ client, clock }: Listable, hideAssets: boolean, signal: AbortSignal) =>
   walkPages(
-    async (pageNumber) => {
-      const page = await client.listProtocols({ pageNumber, ...(hideAssets ? { hideAssets } : {}) }, signal);
+    async (pageNumber, pageSize) => {
+      const page = await client.listProtocols({ pageNumber, pageSize, ...(hideAssets ? { hideAssets } : {}) }, signal);
       clock.observe(page.serverTime);
       return page;
     },
     ({ id, name }) => id ?? name,
+    { pageSize: client.pageSize },
   );
 
 /** A listing as far as it could be read. */

@@ -1,6 +1,7 @@
 /** Walks the pages of a list whose numbering, page size and end are not documented. */
 import { contentId, type JsonValue } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
+import { createPages, type FetchPage, fetchFirst, isRefusal, type Smaller, sizeOf } from './page-size.ts';
 import type { Page } from './wire.ts';
 
 /** What walks of one endpoint learn about its pages; starts as `{}`. */
@@ -18,6 +19,8 @@ export interface WalkOptions {
   maxPages?: number;
   /** Shared by the walks of one endpoint, it saves each later one a request. Default: every walk learns anew. */
   numbering?: PageNumbering;
+  /** Items a page. Where it is given, a page that is too large to be read is read again in smaller ones. */
+  pageSize?: number;
 }
 
 export interface WalkedPage<T> extends Page<T> {
@@ -29,37 +32,49 @@ export interface WalkedPage<T> extends Page<T> {
 
 /** Pages in a row that bring nothing new before a walk ends: one may be a page that slid while it was walked. */
 const STALE_PAGES = 2;
-/** The same where an empty page is known to mark the end: pages without new items have then only slid. */
+/**
+ * The same where an empty page is known to mark the end: pages without new items have then only slid. Also after smaller
+ * pages: they may overlap with what was read.
+ */
 const STALE_PAGES_BEFORE_EMPTY = 20;
 
-const sizeOf = (page: Page<unknown>): number => page.items.length + page.malformed.length;
 const isEmpty = (page: Page<unknown>): boolean => sizeOf(page) === 0;
 
 /** Whether a key comes for the first time. */
-const createNovelty = (): ((key: string) => boolean) => {
+const createNovelty = () => {
   const seen = new Set<string>();
-  return (key) => {
-    const before = seen.size;
-    return seen.add(key).size > before;
+  return {
+    isNew: (key: string): boolean => {
+      const before = seen.size;
+      return seen.add(key).size > before;
+    },
+    has: (key: string): boolean => seen.has(key),
   };
 };
 
 /** Keeps what was not seen in this walk. A malformed item has no identity but its content. */
 const createSieve = <T>(identify: (item: T) => string) => {
-  const isNewItem = createNovelty();
-  const isNewPage = createNovelty();
+  const items = createNovelty();
+  const pages = createNovelty();
   const malformedKey = ({ raw }: { raw: JsonValue }): string => `malformed ${contentId(JSON.stringify(raw))}`;
-  return (page: Page<T>): { news: Page<T>; isRepeat: boolean } => {
-    const keys = [...page.items.map((item) => `item ${identify(item)}`), ...page.malformed.map(malformedKey)];
-    const isNew = keys.map(isNewItem);
-    return {
-      news: {
-        ...page,
-        items: page.items.filter((_, index) => isNew[index]),
-        malformed: page.malformed.filter((_, index) => isNew[page.items.length + index]),
-      },
-      isRepeat: !isNewPage(JSON.stringify(keys)),
-    };
+  const keysOf = (page: Page<T>): string[] => [
+    ...page.items.map((item) => `item ${identify(item)}`),
+    ...page.malformed.map(malformedKey),
+  ];
+  return {
+    knows: (page: Page<T>): boolean => keysOf(page).some(items.has),
+    take: (page: Page<T>): { news: Page<T>; isRepeat: boolean } => {
+      const keys = keysOf(page);
+      const isNew = keys.map(items.isNew);
+      return {
+        news: {
+          ...page,
+          items: page.items.filter((_, index) => isNew[index]),
+          malformed: page.malformed.filter((_, index) => isNew[page.items.length + index]),
+        },
+        isRepeat: !pages.isNew(JSON.stringify(keys)),
+      };
+    },
   };
 };
 
@@ -67,34 +82,26 @@ const createSieve = <T>(identify: (item: T) => string) => {
  * Finds out whether page 1 is the first one: it comes again when page 1 is asked for, both times under that name, and
  * page 2 is another. The name alone is not believed: a service may say 1 and mean 0, or repeat its last page for ever.
  */
-const createLesson = (numbering: PageNumbering, first: Page<unknown>) => {
+const createLesson = (numbering: PageNumbering, first: Page<unknown>, isSmaller: () => boolean) => {
   const saysOne = first.pageNumber === 1;
   let cameAgain = false;
   return {
     /** The page to ask for after the first. */
     next: saysOne && numbering.firstIsOne === true ? 2 : 1,
     observe: (pageNumber: number, page: Page<unknown>, hasNews: boolean): void => {
+      if (isSmaller()) return;
       if (pageNumber === 1) cameAgain = saysOne && page.pageNumber === 1 && !hasNews;
       else if (pageNumber === 2 && cameAgain && (hasNews || isEmpty(page))) numbering.firstIsOne = true;
     },
   };
 };
 
-/** A plain 4xx about the page that was asked for; neither the key, nor a rate, nor a redirect. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof ServiceError &&
-  (error.reason === 'missing' || error.reason === 'rejected') &&
-  (error.status ?? 0) >= 400;
-
 /**
  * A page after the first: `undefined` where the service refuses it twice, which is the end of some lists. Where the list
  * was seen to end with an empty page, the refusal is thrown once and counts the next time: the list may have become empty
  * during that walk.
  */
-const fetchLater = async <T>(
-  fetchPage: () => Promise<Page<T>>,
-  numbering: PageNumbering,
-): Promise<Page<T> | undefined> => {
+const fetchLater = async <T>(fetchPage: () => Promise<T>, numbering: PageNumbering): Promise<T | undefined> => {
   const known = numbering.behindLast;
   for (let tries = known === 'refused' ? 1 : 0; tries < 2; tries += 1) {
     try {
@@ -111,12 +118,29 @@ const fetchLater = async <T>(
   return undefined;
 };
 
-/** Notes a page's size. */
-const measure = (page: Page<unknown>, numbering: PageNumbering): { size: number; short: boolean } => {
+/** Counts the pages in a row that bring nothing new. */
+const createStaleness = (numbering: PageNumbering, isSmaller: () => boolean) => {
+  let stale = 0;
+  return {
+    isOver: (): boolean =>
+      stale >= (numbering.behindLast === 'empty' || isSmaller() ? STALE_PAGES_BEFORE_EMPTY : STALE_PAGES),
+    passed: (isFresh: boolean): void => {
+      stale = isFresh ? Math.min(0, stale) : stale + 1;
+    },
+    /** Pages that were read before follow; gives the first of them. */
+    expect: ({ next, again }: Smaller): number => {
+      stale = -again;
+      return next;
+    },
+  };
+};
+
+/** Notes a page's size; it is short against the largest page, or the size that this walk asks for by now. */
+const measure = (page: Page<unknown>, numbering: PageNumbering, fullSize: number): { size: number; short: boolean } => {
   const size = sizeOf(page);
   const largest = numbering.largest ?? 0;
   numbering.largest = Math.max(largest, size);
-  return { size, short: size < largest };
+  return { size, short: size < Math.min(largest, fullSize) };
 };
 
 /**
@@ -129,34 +153,42 @@ const measure = (page: Page<unknown>, numbering: PageNumbering): { size: number;
  * nor `total` ends a walk: an empty page does, a page that is refused twice after a good one, or, as long as no empty
  * page was ever seen there, two in a row that bring nothing new.
  *
+ * A page that is too large to be read is read again in pages of half the size, and so is the rest of the list.
+ *
  * Throws what `fetchPage` throws, and a `ServiceError` (`unreadable`) after `maxPages`.
  */
 export async function* walkPages<T>(
-  fetchPage: (pageNumber: number | undefined) => Promise<Page<T>>,
+  fetchPage: FetchPage<T>,
   identify: (item: T) => string,
-  { maxPages = 10_000, numbering = {} }: WalkOptions = {},
+  { maxPages = 10_000, numbering = {}, ...options }: WalkOptions = {},
 ): AsyncGenerator<WalkedPage<T>, void, undefined> {
   const sieve = createSieve(identify);
-  const first = await fetchPage(undefined);
-  yield { ...sieve(first).news, ...measure(first, numbering) };
+  const { page: first, pageSize } = await fetchFirst(fetchPage, options.pageSize);
+  yield { ...sieve.take(first).news, ...measure(first, numbering, pageSize ?? Number.POSITIVE_INFINITY) };
   if (isEmpty(first)) return;
 
-  const lesson = createLesson(numbering, first);
-  const isOver = (stale: number): boolean =>
-    stale >= (numbering.behindLast === 'empty' ? STALE_PAGES_BEFORE_EMPTY : STALE_PAGES);
-  let stale = 0;
-  for (let pages = 1, pageNumber = lesson.next; !isOver(stale); pages += 1, pageNumber += 1) {
+  const later = createPages({ fetchPage, pageSize, first, knows: sieve.knows });
+  const lesson = createLesson(numbering, first, later.isSmaller);
+  const staleness = createStaleness(numbering, later.isSmaller);
+  let next = lesson.next;
+  for (let pages = 1; !staleness.isOver(); pages += 1) {
+    const pageNumber = next;
     if (pages >= maxPages) throw new ServiceError('unreadable', `the list does not end after ${maxPages} pages`);
-    const page = await fetchLater(() => fetchPage(pageNumber), numbering);
+    const page: Page<T> | Smaller | undefined = await fetchLater(() => later.fetch(pageNumber), numbering);
     if (page === undefined) return;
-    const { news, isRepeat } = sieve(page);
+    if ('again' in page) {
+      next = staleness.expect(page);
+      continue;
+    }
+    const { news, isRepeat } = sieve.take(page);
     const hasNews = !isEmpty(news);
     lesson.observe(pageNumber, page, hasNews);
     if (isEmpty(page)) {
       numbering.behindLast = 'empty';
       return;
     }
-    if (!isRepeat) yield { ...news, ...measure(page, numbering) };
-    stale = hasNews || pageNumber === 1 ? 0 : stale + 1;
+    if (!isRepeat) yield { ...news, ...measure(page, numbering, later.fullSize()) };
+    staleness.passed(hasNews || pageNumber === 1);
+    next = pageNumber + 1;
   }
 }

@@ -37,9 +37,12 @@ export type Reading<T> = { ok: true; value: T } | { ok: false; problem: string }
 /** `serverTime`: the answer's `Date` header in epoch milliseconds, where there is one. */
 export type Decode<T> = (json: JsonValue, serverTime: number | undefined) => Reading<T>;
 
+/** What can be made of the beginning of an answer that is too large; undefined: nothing. */
+export type Salvage<T> = (start: string, maxBytes: number) => T | undefined;
+
 export interface Transport {
   /** Throws a `ServiceError` for every answer that cannot be used. */
-  ask<T>(request: ServiceRequest, decode: Decode<T>, signal: AbortSignal): Promise<T>;
+  ask<T>(request: ServiceRequest, decode: Decode<T>, signal: AbortSignal, salvage?: Salvage<T>): Promise<T>;
   /** Milliseconds until the wait that the service named is over; 0 where there is none. Until then nothing is asked. */
   heldForMs(): number;
   /** Takes no new request and lets those in flight end, each within its own deadline. */
@@ -75,12 +78,10 @@ const requestHeaders = (name: string, apiKey: Secret): Record<string, string> =>
   };
 };
 
-const createPool = (origin: string, { connections, maxBodyBytes, timeoutMs }: TransportSettings): Pool =>
+const createPool = (origin: string, { connections, timeoutMs }: TransportSettings): Pool =>
   new Pool(origin, {
     connections,
     allowH2: false,
-    // The bound for what decompresses to little; `readBody` has the one for all others.
-    maxResponseSize: 2 * maxBodyBytes,
     // The deadline bounds a request; a connection attempt goes on without its request and needs a bound of its own.
     connect: { timeout: timeoutMs },
     headersTimeout: 0,
@@ -105,7 +106,12 @@ export const createTransport = (settings: TransportSettings): Transport => {
     return pool.request({ ...request, headers: withType, body: JSON.stringify(body) });
   };
 
-  const read = async <T>(response: Dispatcher.ResponseData, decode: Decode<T>, fail: Fail): Promise<T> => {
+  const read = async <T>(
+    response: Dispatcher.ResponseData,
+    decode: Decode<T>,
+    salvage: Salvage<T> | undefined,
+    fail: Fail,
+  ): Promise<T> => {
     const { statusCode: status } = response;
     if (status < 200 || status > 299) {
       // Before the body, which may never end: until then the others would go on asking.
@@ -115,15 +121,20 @@ export const createTransport = (settings: TransportSettings): Transport => {
     const body = openBody(response);
     if (body === undefined)
       throw fail('unreadable', `${status} in an encoding that is not known: ${encodingOf(response)}`, { status });
-    const { text, isWhole } = await readBody(body, settings.maxBodyBytes);
-    if (!isWhole) throw fail('unreadable', 'the answer is too large', { status });
+    const { maxBodyBytes } = settings;
+    const { text, isWhole } = await readBody(body, maxBodyBytes);
+    if (!isWhole) {
+      const salvaged = salvage?.(text, maxBodyBytes);
+      if (salvaged !== undefined) return salvaged;
+      throw fail('unreadable', 'the answer is too large', { status, oversized: true });
+    }
     const json = readJson(text, status, fail);
     const reading = decode(json, httpDateMs(headerOf(response, 'date')));
     if (reading.ok) return reading.value;
     throw fail('unreadable', `${status}, but ${reading.problem}`, { status });
   };
 
-  const ask: Transport['ask'] = async (request, decode, signal) => {
+  const ask: Transport['ask'] = async (request, decode, signal, salvage) => {
     const fail = failer(request);
     if (signal.aborted) throw fail('aborted', 'stopped by the caller');
     const retryAfterMs = hold.leftMs();
@@ -131,7 +142,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
       throw fail('held', `not asked: the service named a wait of ${retryAfterMs} ms more`, { retryAfterMs });
     const deadline = startDeadline(signal, timeoutMs);
     try {
-      return await read(await send(request, deadline.signal), decode, fail);
+      return await read(await send(request, deadline.signal), decode, salvage, fail);
     } catch (error) {
       if (error instanceof ServiceError && deadline.ended() !== 'aborted') throw error;
       throw fail(...classify(error, deadline, timeoutMs));

@@ -10,8 +10,8 @@ export interface Page<Item> {
   total: number;
 }
 
-export const pageSizeOf = (query: Query, { defaultPageSize, maxPageSize }: Quirks): number => {
-  const asked = query.integer('pageSize') ?? defaultPageSize;
+export const pageSizeOf = (query: Query, { defaultPageSize, maxPageSize, ignoresPageSize }: Quirks): number => {
+  const asked = (ignoresPageSize ? undefined : query.integer('pageSize')) ?? defaultPageSize;
   if (asked < 1) throw new Refusal(400, 'pageSize must be positive');
   return Math.min(asked, maxPageSize);
 };

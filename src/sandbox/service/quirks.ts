@@ -17,6 +17,8 @@ export interface Quirks {
   defaultPageSize: number;
   /** Larger requests are clamped without a word. Default 1000. */
   maxPageSize: number;
+  /** `pageSize` is taken without a word and not looked at. Default false. */
+  ignoresPageSize: boolean;
   /** What `total` counts. Default `items`. */
   totalCounts: 'items' | 'pages' | 'page';
   /** Default `dsc`. */
@@ -76,6 +78,7 @@ const DEFAULT_QUIRKS: Readonly<Quirks> = {
   pageNumberEcho: 'number',
   defaultPageSize: 20,
   maxPageSize: 1000,
+  ignoresPageSize: false,
   totalCounts: 'items',
   defaultSort: 'dsc',
   arrayParams: 'repeat',
