@@ -19,6 +19,7 @@ import { createCounterStart } from './features/status/counters.ts';
 import { refreshGauges } from './features/status/gauges.ts';
 import { createSelfReport } from './features/status/self-report.ts';
 import { createStatus } from './features/status/status.ts';
+import { createChannelCheck } from './ops/channel-check.ts';
 import { createHealth } from './ops/health.ts';
 import { createMetrics } from './ops/metrics.ts';
 import { createNewerJobs } from './ops/newer-jobs.ts';
@@ -68,11 +69,14 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
     scrub,
     dispatching,
     onUnknownVersion: newerJobs.met,
+    onRefused: (kind) => void channelCheck.suspect(kind),
     onSender: (kind, problem) => {
       if (problem === undefined) health.prove(`channel:${kind}`);
       else health.fail(`channel:${kind}`, problem);
     },
   });
+  const { channels } = delivering;
+  const channelCheck = createChannelCheck({ channels, health, outages, signal: context.stopping, now });
   lifecycle.onStop('channels', delivering.close);
   const reading = openReading({
     ...shared,
@@ -100,7 +104,20 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
     metrics,
     log,
   });
-  return { store, outages, mirror, metrics, health, newerJobs, dispatching, delivering, reading, rechecks, audits };
+  return {
+    store,
+    outages,
+    mirror,
+    metrics,
+    health,
+    newerJobs,
+    dispatching,
+    delivering,
+    channelCheck,
+    reading,
+    rechecks,
+    audits,
+  };
 };
 
 /** The endpoints for operators; up before any work begins, so that the start can be watched. */

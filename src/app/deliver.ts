@@ -1,9 +1,10 @@
 /** Composes `deliver`: hands its workers the channels, and what to do when a delivery failed or a destination recovered. */
 import type { Logger } from 'pino';
-import type { ChannelKind } from '../alert.ts';
+import { type ChannelKind, isSample } from '../alert.ts';
 import { openConfiguredChannels } from '../channels/open.ts';
 import type { Config } from '../config/schema.ts';
 import type { Broken } from '../deliver/health.ts';
+import type { AttemptEvent } from '../deliver/report.ts';
 import type { Subject } from '../ledger/outage-subject.ts';
 import { createDeliveryReport } from '../ops/delivery-report.ts';
 import type { Metrics } from '../ops/metrics.ts';
@@ -18,6 +19,8 @@ export interface OpenDelivery {
   log: Logger;
   scrub(text: string): string;
   dispatching: Pick<ReturnType<typeof openDispatch>, 'fallback' | 'outageNotifier' | 'uncovered'>;
+  /** Called when a message was not accepted, other than a sample. */
+  onRefused?(kind: ChannelKind): void;
   /** Called when a kind's token or mail server was refused, with its answer; with undefined when it works again. */
   onSender?(kind: ChannelKind, problem: string | undefined): void;
   onUnknownVersion(queue: string, version: string): void;
@@ -25,9 +28,10 @@ export interface OpenDelivery {
 }
 
 export const openDelivery = (dependencies: OpenDelivery) => {
-  const { config, store, metrics, log, scrub, dispatching, onSender, now } = dependencies;
+  const { config, store, metrics, log, scrub, dispatching, onRefused, onSender, now } = dependencies;
   const { fallback, outageNotifier, uncovered } = dispatching;
   const { channels, close } = openConfiguredChannels(config, now);
+  const report = createDeliveryReport({ log, metrics, now });
   let stopping = false;
 
   const workerDependencies = {
@@ -35,7 +39,10 @@ export const openDelivery = (dependencies: OpenDelivery) => {
     store,
     log,
     scrub,
-    onAttempt: createDeliveryReport({ log, metrics, now }),
+    onAttempt: (event: AttemptEvent) => {
+      report(event);
+      if (event.outcome !== 'delivered' && !event.alerts.every(isSample)) onRefused?.(event.kind);
+    },
     onDead: fallback.onDead,
     uncovered,
     onBroken: async (broken: Broken) => {

@@ -5,7 +5,7 @@ import type { Config } from '../config/schema.ts';
 import type { RouteReview } from '../features/routes/review.ts';
 import type { DaemonReport } from '../features/status/daemons.ts';
 import { createOperatorLogReader } from '../features/status/operator-log.ts';
-import { createChannelCheck } from '../ops/channel-check.ts';
+import type { ChannelCheck } from '../ops/channel-check.ts';
 import type { Health } from '../ops/health.ts';
 import { createLoopWatch } from '../ops/loop-watch.ts';
 import type { NewerJobs } from '../ops/newer-jobs.ts';
@@ -24,6 +24,7 @@ export interface MaintenanceDependencies {
   outages: Outages;
   mirror: Mirror;
   review: RouteReview;
+  channelCheck: ChannelCheck;
   selfReport(): DaemonReport;
   delivering: Pick<ReturnType<typeof openDelivery>, 'channels'>;
   reading: ReturnType<typeof openReading>;
@@ -80,10 +81,9 @@ const keepReporting = async ({ store, selfReport, stopping, log }: MaintenanceDe
 
 /** Runs until `stopping`; never rejects. */
 export const startMaintenance = async (dependencies: MaintenanceDependencies): Promise<void> => {
-  const { config, log, store, health, outages, mirror, review, delivering, reading, stopping, fail, now } =
+  const { config, log, store, health, mirror, review, channelCheck, delivering, reading, stopping, fail, now } =
     dependencies;
   const { channels } = delivering;
-  const proveChannels = createChannelCheck({ channels, health, outages, signal: stopping, now });
   const watch = createLoopWatch({
     kinds: channels.map(({ kind }) => kind),
     isRedisReady: () => store.redis.status === 'ready',
@@ -104,7 +104,7 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
     await mirror.flush();
     await logOperatorActions();
     for (const { name } of config.services) review.review(name, await reading.catalog.protocols(name));
-    await proveChannels();
+    await channelCheck.round();
   };
 
   const rounds = async (): Promise<void> => {

@@ -1,4 +1,7 @@
-/** Asks each channel every few minutes whether it may send at all, before an alert has to find out. */
+/**
+ * Asks each channel every few minutes whether it may send at all, before an alert has to find out; and at once where a
+ * message was not accepted.
+ */
 import type { ChannelKind } from '../alert.ts';
 import { messageOf } from '../errors.ts';
 import type { Health } from './health.ts';
@@ -22,16 +25,19 @@ export interface ChannelCheckDependencies {
 const ASK_EVERY_MS = 5 * 60_000;
 /** A channel that failed is asked again sooner, so that its recovery shows soon. */
 const ASK_AGAIN_MS = 30_000;
+/** While messages keep failing, a channel that works is asked at most so often. */
+const SUSPECT_EVERY_MS = 5000;
 const TIMEOUT_MS = 10_000;
 
 const checkOne = async (
   channel: CheckedChannel,
   { health, outages, signal }: ChannelCheckDependencies,
+  onWorks = (): void => health.prove(`channel:${channel.kind}`),
 ): Promise<boolean> => {
   const name = `channel:${channel.kind}`;
   try {
     await channel.verify(AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
-    health.prove(name);
+    onWorks();
     outages.worked('channels', channel.kind);
     return true;
   } catch (error) {
@@ -42,17 +48,37 @@ const checkOne = async (
   }
 };
 
-/** Gives a function to be called often: it asks each channel only when that is due. */
-export const createChannelCheck = (dependencies: ChannelCheckDependencies): (() => Promise<void>) => {
+export interface ChannelCheck {
+  /** To be called often: asks each channel only when that is due. */
+  round(): Promise<void>;
+  /** A message was not accepted: it may be the message, its destination, or the channel as a whole. Never rejects. */
+  suspect(kind: ChannelKind): Promise<void>;
+}
+
+export const createChannelCheck = (dependencies: ChannelCheckDependencies): ChannelCheck => {
   const { channels, now } = dependencies;
-  const dueAt = new Map<string, number>();
-  return async () => {
-    const due = channels.filter(({ kind }) => now() >= (dueAt.get(kind) ?? 0));
-    await Promise.all(
-      due.map(async (channel) => {
-        const works = await checkOne(channel, dependencies);
-        dueAt.set(channel.kind, now() + (works ? ASK_EVERY_MS : ASK_AGAIN_MS));
-      }),
-    );
+  const askedAt = new Map<ChannelKind, number>();
+  const failing = new Set<ChannelKind>();
+
+  const ask = async (channel: CheckedChannel, onWorks?: () => void): Promise<void> => {
+    askedAt.set(channel.kind, now());
+    if (await checkOne(channel, dependencies, onWorks)) failing.delete(channel.kind);
+    else failing.add(channel.kind);
+  };
+
+  const isDue = ({ kind }: CheckedChannel, everyMs: number): boolean =>
+    now() - (askedAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= everyMs;
+
+  return {
+    round: async () => {
+      const due = channels.filter((one) => isDue(one, failing.has(one.kind) ? ASK_AGAIN_MS : ASK_EVERY_MS));
+      await Promise.all(due.map((one) => ask(one)));
+    },
+    suspect: async (kind) => {
+      const channel = channels.find((one) => one.kind === kind);
+      if (!channel || failing.has(kind) || !isDue(channel, SUSPECT_EVERY_MS)) return;
+      // A token may be valid and still not be allowed to send: after a refusal this proves nothing.
+      await ask(channel, () => {});
+    },
   };
 };

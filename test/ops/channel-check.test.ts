@@ -19,9 +19,9 @@ const setUp = () => {
       if (kind === 'slack' && problem.slack) throw problem.slack;
     },
   }));
-  const check = createChannelCheck({ channels, health, outages, signal: stopping.signal, now });
+  const { round: check, suspect } = createChannelCheck({ channels, health, outages, signal: stopping.signal, now });
   const statusOf = (name: string) => health.ready().checks.find((one) => one.name === name);
-  return { clock, asked, problem, stopping, outages, check, statusOf };
+  return { clock, asked, problem, stopping, health, outages, check, suspect, statusOf };
 };
 
 describe('the channel check', () => {
@@ -52,6 +52,37 @@ describe('the channel check', () => {
     expect(asked).toEqual(['slack', 'email', 'slack']);
     expect(statusOf('channel:slack')).toMatchObject({ status: 'ok' });
     expect(outages.current()).toEqual([]);
+  });
+
+  test('asks at once where a message was not accepted, and not for each of them', async () => {
+    const { clock, asked, problem, check, suspect, statusOf } = setUp();
+    await check();
+    problem.slack = new Error('connection refused');
+    clock.now += 4999;
+    await suspect('slack');
+    expect(asked).toEqual(['slack', 'email']);
+    clock.now += 1;
+    await Promise.all([suspect('slack'), suspect('slack'), suspect('telegram')]);
+    expect(asked).toEqual(['slack', 'email', 'slack']);
+    expect(statusOf('channel:slack')).toMatchObject({ status: 'failing', detail: 'connection refused' });
+
+    delete problem.slack;
+    clock.now += 29_999;
+    await suspect('slack');
+    expect(asked).toHaveLength(3);
+    clock.now += 1;
+    await check();
+    expect(statusOf('channel:slack')).toMatchObject({ status: 'ok' });
+  });
+
+  test('takes no refused message back because the token is valid', async () => {
+    const { clock, asked, health, suspect, check, statusOf } = setUp();
+    await check();
+    clock.now += 5000;
+    health.fail('channel:slack', 'missing_scope');
+    await suspect('slack');
+    expect(asked).toHaveLength(3);
+    expect(statusOf('channel:slack')).toMatchObject({ status: 'failing', detail: 'missing_scope' });
   });
 
   test('says nothing of a channel whose question the end of the daemon cut short', async () => {

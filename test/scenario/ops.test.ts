@@ -56,6 +56,19 @@ test.concurrent('a token that is refused shows before the first alert needs it',
   expect((await checkOf(daemon, 'channel:slack'))?.detail).toContain('invalid_auth');
 });
 
+test.concurrent('a provider that cannot be reached any more shows with the first message that needs it', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished, names: ['Vault'], kinds: ['telegram', 'slack'] });
+  const daemon = await world.start();
+  await until('it is ready', async () => (await readiness(daemon)).code === 200);
+  await world.sandbox.receivers.telegram.stop();
+  world.critical('Vault');
+  await until('it is not ready', async () => (await checkOf(daemon, 'channel:telegram'))?.status === 'failing');
+  expect(await readiness(daemon)).toMatchObject({ code: 503 });
+  expect(await checkOf(daemon, 'channel:slack')).toMatchObject({ status: 'ok' });
+});
+
 test.concurrent('every metric has our prefix, and the counts are those of the reconciler', async ({
   onTestFinished: onFinished,
 }) => {
