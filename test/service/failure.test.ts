@@ -38,14 +38,14 @@ const coded = (code: string): Error => Object.assign(new Error('http://user:pass
 test.each([
   [new errors.ClientClosedError(), 'aborted', 'the client is closed'],
   [new errors.ClientDestroyedError(), 'aborted', 'the client is closed'],
-  [new errors.ResponseExceededMaxSizeError(), 'unreadable', 'the answer is too large'],
+  [coded('Z_DATA_ERROR'), 'unreadable', 'the answer cannot be decompressed (Z_DATA_ERROR)'],
   [new errors.HeadersOverflowError(), 'unreadable', "the answer's headers are too large"],
   [
     Object.assign(new errors.HTTPParserError('bad'), { code: 'HPE_INVALID_VERSION' }),
     'unreadable',
     'the answer is not HTTP (HPE_INVALID_VERSION)',
   ],
-  [coded('ECONNREFUSED'), 'unreachable', 'no answer (ECONNREFUSED)'],
+  [coded('ECONNREFUSED'), 'unreachable', 'no answer: the server refuses connections (ECONNREFUSED)'],
   [new TypeError('fetch failed'), 'unreachable', 'no answer (TypeError)'],
   ['thrown', 'unreachable', 'no answer (unknown)'],
 ])('%s is %s', (error, reason, text) => {
