@@ -70,9 +70,13 @@ const keepReporting = async ({ store, selfReport, stopping, log }: MaintenanceDe
   const failed = (error: unknown): void => {
     if (!stopping.aborted) log.warn({ err: error }, 'this daemon cannot tell others how it is doing; trying again');
   };
+  const stopped = new Promise<void>((resolve) => {
+    stopping.addEventListener('abort', () => resolve(), { once: true });
+  });
   while (!stopping.aborted) {
     const report = selfReport();
-    await daemonReports.write(report).catch(failed);
+    // Without Redis a write waits for it to come back: a stop must not.
+    await Promise.race([daemonReports.write(report).catch(failed), stopped]);
     await pause(report.ready ? REPORT_EVERY_MS : REPORT_TROUBLE_EVERY_MS, stopping);
   }
   // Without Redis nobody is told: then the report grows old.
