@@ -64,6 +64,53 @@ const assetsOf = (service: string): string => `assets at ${service}`;
 const subjectOf = ({ source, protocols: [first = '', ...others] }: ReportedStream): string =>
   `${source} of ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
 
+/** Logs which protocols came, went, or are missing from a listing. */
+const createChangeLog =
+  (log: PollReportDependencies['log']) =>
+  (service: string, { added, removed, missing }: ReportedChange): void => {
+    if (added.length + removed.length + missing.length === 0) return;
+    const change = { added: named(added), removed: named(removed), missing: named(missing) };
+    log.info({ service, ...change }, 'protocols changed');
+  };
+
+/** Keeps, counts and logs each malformed item once. */
+const createQuarantineReport =
+  ({ quarantine, metrics, log }: Pick<PollReportDependencies, 'quarantine' | 'metrics' | 'log'>) =>
+  async (service: string, source: Source | 'protocols', malformed: readonly MalformedItem[]): Promise<void> => {
+    for (const { problem, raw } of await quarantine.admit(service, source, malformed)) {
+      metrics.itemsMalformed.inc({ service, source });
+      log.error({ service, source, problem, item: JSON.stringify(raw).slice(0, EXCERPT) }, 'malformed item');
+    }
+  };
+
+/** What a listing of protocols, or of their assets, came to. */
+const createListingReport = (
+  { metrics, health, outages, log }: Pick<PollReportDependencies, 'metrics' | 'health' | 'outages' | 'log'>,
+  worked: (service: string, subject: string) => void,
+) => {
+  const sayChange = createChangeLog(log);
+  return {
+    onListed: (service: string, change: ReportedChange): void => {
+      metrics.serviceUp.set({ service }, 1);
+      worked(service, LISTING);
+      sayChange(service, change);
+    },
+    /** What was listed is read, so readiness is left to the polls. */
+    onListUnfinished: (service: string, change: ReportedChange, error: ServiceError): void => {
+      sayChange(service, change);
+      const said = `listed in part, other protocols stay as they were known: ${error.message}`;
+      outages.failed(service, LISTING, new Error(said));
+    },
+    onListFailed: (service: string, error: unknown): void => {
+      metrics.serviceUp.set({ service }, 0);
+      health.fail(`service:${service}`, messageOf(error));
+      outages.failed(service, LISTING, error);
+    },
+    onAssetsListed: (service: string): void => outages.worked(CONTEXT, assetsOf(service)),
+    onAssetsFailed: (service: string, error: unknown): void => outages.failed(CONTEXT, assetsOf(service), error),
+  };
+};
+
 export const createPollReport = ({ quarantine, firstReads, metrics, health, outages, log }: PollReportDependencies) => {
   const worked = (service: string, subject: string): void => {
     health.prove(`service:${service}`);
@@ -71,22 +118,7 @@ export const createPollReport = ({ quarantine, firstReads, metrics, health, outa
     outages.worked(service, subject);
   };
 
-  const sayChange = (service: string, { added, removed, missing }: ReportedChange): void => {
-    if (added.length + removed.length + missing.length === 0) return;
-    const change = { added: named(added), removed: named(removed), missing: named(missing) };
-    log.info({ service, ...change }, 'protocols changed');
-  };
-
-  const quarantineAll = async (
-    service: string,
-    source: Source | 'protocols',
-    malformed: readonly MalformedItem[],
-  ): Promise<void> => {
-    for (const { problem, raw } of await quarantine.admit(service, source, malformed)) {
-      metrics.itemsMalformed.inc({ service, source });
-      log.error({ service, source, problem, item: JSON.stringify(raw).slice(0, EXCERPT) }, 'malformed item');
-    }
-  };
+  const quarantineAll = createQuarantineReport({ quarantine, metrics, log });
 
   return {
     onListMalformed: (service: string, malformed: readonly MalformedItem[]): Promise<void> =>
@@ -116,24 +148,7 @@ export const createPollReport = ({ quarantine, firstReads, metrics, health, outa
       if (isDown) health.fail(`service:${service}`, messageOf(error));
       outages.failed(service, subjectOf(stream), error);
     },
-    onListed: (service: string, change: ReportedChange): void => {
-      metrics.serviceUp.set({ service }, 1);
-      worked(service, LISTING);
-      sayChange(service, change);
-    },
-    /** What was listed is read, so readiness is left to the polls. */
-    onListUnfinished: (service: string, change: ReportedChange, error: ServiceError): void => {
-      sayChange(service, change);
-      const said = `listed in part, other protocols stay as they were known: ${error.message}`;
-      outages.failed(service, LISTING, new Error(said));
-    },
-    onListFailed: (service: string, error: unknown): void => {
-      metrics.serviceUp.set({ service }, 0);
-      health.fail(`service:${service}`, messageOf(error));
-      outages.failed(service, LISTING, error);
-    },
-    onAssetsListed: (service: string): void => outages.worked(CONTEXT, assetsOf(service)),
-    onAssetsFailed: (service: string, error: unknown): void => outages.failed(CONTEXT, assetsOf(service), error),
+    ...createListingReport({ metrics, health, outages, log }, worked),
     onRefused: (service: string, error: ServiceError): void => {
       metrics.serviceUp.set({ service }, 0);
       health.fail(`service:${service}`, `the key is refused, so none of its protocols is read: ${error.message}`);

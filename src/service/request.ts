@@ -88,6 +88,36 @@ const createPool = (origin: string, { connections, timeoutMs }: TransportSetting
     bodyTimeout: 0,
   });
 
+/** Decodes an answer. Throws what `fail` makes of one that cannot be used. */
+const createRead =
+  ({ maxBodyBytes, now }: TransportSettings, hold: ReturnType<typeof createHold>, base: URL) =>
+  async <T>(
+    response: Dispatcher.ResponseData,
+    decode: Decode<T>,
+    salvage: Salvage<T> | undefined,
+    fail: Fail,
+  ): Promise<T> => {
+    const { statusCode: status } = response;
+    if (status < 200 || status > 299) {
+      // Before the body, which may never end: until then the others would go on asking.
+      hold.observe(statedWaitMs(response, now()));
+      throw await refusal(response, now(), base.href, fail);
+    }
+    const body = openBody(response);
+    if (body === undefined)
+      throw fail('unreadable', `${status} in an encoding that is not known: ${encodingOf(response)}`, { status });
+    const { text, isWhole } = await readBody(body, maxBodyBytes);
+    if (!isWhole) {
+      const salvaged = salvage?.(text, maxBodyBytes);
+      if (salvaged !== undefined) return salvaged;
+      throw fail('unreadable', 'the answer is too large', { status, oversized: true });
+    }
+    const json = readJson(text, status, fail);
+    const reading = decode(json, httpDateMs(headerOf(response, 'date')));
+    if (reading.ok) return reading.value;
+    throw fail('unreadable', `${status}, but ${reading.problem}`, { status });
+  };
+
 /** Opens no connection yet. Throws a `UsageError` where the key cannot be sent. */
 export const createTransport = (settings: TransportSettings): Transport => {
   const { name, apiKey, timeoutMs, now } = settings;
@@ -106,33 +136,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
     return pool.request({ ...request, headers: withType, body: JSON.stringify(body) });
   };
 
-  const read = async <T>(
-    response: Dispatcher.ResponseData,
-    decode: Decode<T>,
-    salvage: Salvage<T> | undefined,
-    fail: Fail,
-  ): Promise<T> => {
-    const { statusCode: status } = response;
-    if (status < 200 || status > 299) {
-      // Before the body, which may never end: until then the others would go on asking.
-      hold.observe(statedWaitMs(response, now()));
-      throw await refusal(response, now(), base.href, fail);
-    }
-    const body = openBody(response);
-    if (body === undefined)
-      throw fail('unreadable', `${status} in an encoding that is not known: ${encodingOf(response)}`, { status });
-    const { maxBodyBytes } = settings;
-    const { text, isWhole } = await readBody(body, maxBodyBytes);
-    if (!isWhole) {
-      const salvaged = salvage?.(text, maxBodyBytes);
-      if (salvaged !== undefined) return salvaged;
-      throw fail('unreadable', 'the answer is too large', { status, oversized: true });
-    }
-    const json = readJson(text, status, fail);
-    const reading = decode(json, httpDateMs(headerOf(response, 'date')));
-    if (reading.ok) return reading.value;
-    throw fail('unreadable', `${status}, but ${reading.problem}`, { status });
-  };
+  const read = createRead(settings, hold, base);
 
   const ask: Transport['ask'] = async (request, decode, signal, salvage) => {
     const fail = failer(request);

@@ -68,19 +68,10 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     const readers = times > ANNOUNCED_AN_HOUR ? [] : await audience(subject, alerts);
     const outage = await outages.note(id, { since: iso(now()), reason, message, told: readers });
     const { since } = outage;
-    const waiting = await waitingFor(subject);
-    const hasFallback = fallback.length > 0;
-    const text = brokenText({ ...subject, reason, message, since, waiting, hasFallback, outagesThisHour: times });
+    const facts = { reason, message, waiting: await waitingFor(subject), outagesThisHour: times };
+    const text = brokenText({ ...subject, ...facts, since, hasFallback: fallback.length > 0 });
     const sent = await send('destination.broken', `${id} ${since}`, Date.parse(since), text, outage.told);
-    const line = {
-      destination: id,
-      to: subjectName(subject),
-      reason,
-      message,
-      waiting,
-      outagesThisHour: times,
-      ...sent,
-    };
+    const line = { destination: id, to: subjectName(subject), ...facts, ...sent };
     if (readers.length > 0 || times > ANNOUNCED_AN_HOUR) log.error(line, 'a destination is broken');
     else log.error(line, 'a destination is broken, and no channel works that could announce it');
   };
