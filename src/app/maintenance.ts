@@ -38,6 +38,8 @@ const ROUND_EVERY_MS = 15_000;
 const REPORT_EVERY_MS = 5000;
 /** While it is not ready, so that a start and a recovery show soon. */
 const REPORT_TROUBLE_EVERY_MS = 1000;
+/** A stopping daemon waits at most this long to remove its report. */
+const FAREWELL_MS = 1000;
 const FIRST_LIST_RETRY_MS = 1000;
 const LONGEST_LIST_RETRY_MS = 10_000;
 
@@ -79,8 +81,12 @@ const keepReporting = async ({ store, selfReport, stopping, log }: MaintenanceDe
     await Promise.race([daemonReports.write(report).catch(failed), stopped]);
     await pause(report.ready ? REPORT_EVERY_MS : REPORT_TROUBLE_EVERY_MS, stopping);
   }
-  // Without Redis nobody is told: then the report grows old.
-  if (redis.status === 'ready') await daemonReports.remove(selfReport().id).catch(failed);
+  // Without Redis nobody is told: then the report grows old. A connection may look ready and be dead.
+  if (redis.status !== 'ready') return;
+  await Promise.race([
+    daemonReports.remove(selfReport().id).catch(failed),
+    sleep(FAREWELL_MS, undefined, { ref: false }),
+  ]);
 };
 
 /** Runs until `stopping`; never rejects. */
