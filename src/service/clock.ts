@@ -12,7 +12,7 @@ export interface ServiceClock {
 /** A smaller lead over our clock is no skew: clocks in one network agree no better. */
 const TOLERANCE_MS = 2000;
 
-/** So many answers in a row must be ahead to be believed: one bad node behind a balancer answers now and then. */
+/** Answers in a row that must be ahead to be believed: one bad node behind a balancer answers now and then. */
 const ANSWERS_AHEAD = 8;
 
 /** A `Date` header has whole seconds, and the answer travelled: both make the service's clock seem slow, which does no harm. */

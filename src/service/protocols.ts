@@ -89,7 +89,7 @@ const triggersOf = (value: JsonValue | undefined): Record<string, Trigger> =>
     Object.entries(objectOf(value) ?? {}).map(([severity, raw]) => [severity.trim().toLowerCase(), decodeTrigger(raw)]),
   );
 
-/** So many characters a protocol's name may have: it becomes part of URLs, keys, labels and messages. */
+/** Characters that a protocol's name may have: it becomes part of URLs, keys, labels and messages. */
 const MOST_NAME_CHARACTERS = 500;
 
 /** An element of the listing: `{ protocols: Protocol }`, or the protocol itself. */

@@ -32,7 +32,7 @@ export interface DaemonReports {
   list(): Promise<HeardDaemon[]>;
 }
 
-/** So long is it remembered that a daemon ran which did not say that it stops. */
+/** A daemon that ended without removing its report is remembered for this long. */
 const KEEP_MS = 86_400_000;
 /** A daemon that crashes at every start leaves one report each time; no more than these are kept, the newest. */
 export const MOST_DAEMONS = 50;

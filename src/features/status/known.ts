@@ -60,7 +60,7 @@ const serviceSentences = (services: readonly ServiceStatus[], now: number): stri
     return state === 'partly' && isLasting ? `${name} can be read in part only${why}` : [];
   });
 
-/** Channel kinds that a running daemon found broken, without those whose outage is told already. */
+/** Channel kinds that a running daemon found broken, without those whose outage is shown already. */
 const channelSentences = (daemons: readonly HeardDaemon[], broken: readonly CurrentOutage[]): string[] =>
   CHANNEL_KINDS.filter((kind) => !broken.some(({ id }) => id === senderId(kind))).flatMap((kind) => {
     const failing = daemons

@@ -1,4 +1,4 @@
-/** What this daemon knows, as it tells it to others. */
+/** What this daemon knows, as it reports it to other processes. */
 import type { CheckReport, Health } from '../../ops/health.ts';
 import type { ServiceStatus } from '../../ops/status.ts';
 import { shorten } from '../../text.ts';
