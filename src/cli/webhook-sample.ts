@@ -4,7 +4,7 @@ import { webAddress } from '../channels/address.ts';
 import { WELL_KNOWN_CHAINS } from '../channels/chains.ts';
 import { labelOf } from '../channels/registry.ts';
 import { composeWebhook } from '../channels/webhook/message.ts';
-import { signatures } from '../channels/webhook/signature.ts';
+import { signatures, signingKey } from '../channels/webhook/signature.ts';
 import { ASSESSMENTS } from '../config/sections.ts';
 import { UsageError } from '../errors.ts';
 import { announcementAlert } from '../features/announcements/alert.ts';
@@ -95,7 +95,7 @@ export const sample = async (options: SampleOptions, context: CommandContext): P
     'content-type': 'application/json',
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': signatures(secrets, { id, timestamp, body }),
+    'webhook-signature': signatures(secrets.map(signingKey), { id, timestamp, body }),
   };
   if (options.json === true) writeJson(context, { url: address, headers, body });
   else context.write(`${curlOf(address, headers, body)}\n`);

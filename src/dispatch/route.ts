@@ -20,8 +20,8 @@ export interface RouteDependencies {
 
 export const route: DispatchStage<RouteDependencies> = async (run, { routesOf, onUnroutable, onRouted }) => {
   const alerts: RoutedAlert[] = [];
-  for (const one of run.alerts) {
-    const routes = await routesOf(one.alert);
+  const found = await Promise.all(run.alerts.map(async (one) => ({ one, routes: await routesOf(one.alert) })));
+  for (const { one, routes } of found) {
     onRouted?.(one.alert, routes);
     if (routes.destinations.length > 0) alerts.push({ ...one, destinations: routes.destinations });
     else if (!routes.skipped) await onUnroutable(one.alert, routes.problems);

@@ -99,8 +99,14 @@ const addWaiting = (
 
 /** What changes with a delivery. */
 const createWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () => number) => {
-  const records = (destination: Target, alerts: readonly Alert[]): Promise<(DeliveryRecord | undefined)[]> =>
-    Promise.all(alerts.map(async ({ id }) => parseRecord(await redis.hget(keys.alert(id), destination.id))));
+  const records = async (destination: Target, alerts: readonly Alert[]): Promise<(DeliveryRecord | undefined)[]> => {
+    const [only] = alerts;
+    // A pipeline costs more than its one command.
+    if (only && alerts.length === 1) return [parseRecord(await redis.hget(keys.alert(only.id), destination.id))];
+    const batch = redis.pipeline();
+    for (const { id } of alerts) batch.hget(keys.alert(id), destination.id);
+    return ((await execute(batch)) as (string | null)[]).map(parseRecord);
+  };
 
   const writes: Pick<Ledger, 'recordWaiting' | 'pending' | 'recordAttempt'> = {
     recordWaiting: async (parcels, by) => {
@@ -121,7 +127,8 @@ const createWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () => numbe
     recordAttempt: async (destination, alerts, result) => {
       const known = await records(destination, alerts);
       const batch = redis.pipeline();
-      for (const alert of alerts) recordAlert(batch, keys, alert);
+      // The others were recorded when they were queued.
+      for (const [index, alert] of alerts.entries()) if (!known[index]) recordAlert(batch, keys, alert);
       alerts.forEach((alert, index) => {
         const record = afterAttempt(known[index], destination, result);
         const written = [

@@ -29,14 +29,19 @@ export const createCatalogStore = (redis: Redis | Cluster, prefix: string) => {
   const cache = new Map<string, Cached>();
   const keyOf = (service: string): string => `${prefix}:catalog:${service}`;
 
+  /** Reads on their way, by service. The alerts of one page ask at once, and share one. */
+  const reads = new Map<string, { entries: Promise<Entries> }>();
+
   const save = async (service: string, catalog: Cached): Promise<Entries> => {
     const { version, entries } = catalog;
     await redis.hset(keyOf(service), { version, entries: JSON.stringify([...entries.values()]) });
     cache.set(service, catalog);
+    // A read that began before may miss what was saved: nobody else joins it.
+    reads.delete(service);
     return entries;
   };
 
-  const load = async (service: string): Promise<Entries> => {
+  const read = async (service: string): Promise<Entries> => {
     const version = (await redis.hget(keyOf(service), 'version')) ?? '';
     const cached = cache.get(service);
     if (cached?.version === version) return cached.entries;
@@ -46,6 +51,16 @@ export const createCatalogStore = (redis: Redis | Cluster, prefix: string) => {
     const entries = byName(json === null ? [] : (JSON.parse(json) as CatalogEntry[]));
     cache.set(service, { version, entries });
     return entries;
+  };
+
+  const load = (service: string): Promise<Entries> => {
+    const running = reads.get(service);
+    if (running) return running.entries;
+    const begun = { entries: read(service) };
+    reads.set(service, begun);
+    return begun.entries.finally(() => {
+      if (reads.get(service) === begun) reads.delete(service);
+    });
   };
 
   return {

@@ -1,13 +1,15 @@
 /** Signed webhooks by Standard Webhooks 1.0.0, through the guard. */
+import type { KeyObject } from 'node:crypto';
 import type { ChannelEntry } from '../../alert.ts';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
+import type { Secret } from '../../secret.ts';
 import { quoteContact, webAddress, webLabel } from '../address.ts';
 import type { Addresses, Channel, ChannelDependencies, ChannelModule } from '../channel.ts';
 import { type ConnectionSettings, type PostResponse, retryAfterMs } from '../http.ts';
 import type { ReceiverConfig, WebhookConfig } from './config.ts';
 import { composeWebhook } from './message.ts';
 import { createReceiverFinder } from './receivers.ts';
-import { signatures } from './signature.ts';
+import { signatures, signingKey } from './signature.ts';
 
 /** The receiver, or a server in front of it, is busy or restarting. */
 const PASSING = [408, 425, 500, 502, 503, 504, 507, 508, 520, 521, 522, 523, 524, 525, 526, 527, 530];
@@ -74,15 +76,18 @@ const signingText = ({ secret, secrets }: WebhookConfig): string => {
     : `signs for ${count} receivers, sends to all others unsigned: no common secret is configured`;
 };
 
+const toKeys = (secrets: readonly Secret[] = []): KeyObject[] => secrets.map((secret) => signingKey(secret.reveal()));
+
 const create = (config: WebhookConfig, { post, now }: ChannelDependencies): Channel<string> => {
-  const secretsOf = createReceiverFinder(config.secrets);
+  const keysOf = createReceiverFinder(mapValues(config.secrets, toKeys));
+  const commonKeys = toKeys(config.secret);
   const mannerFor = createReceiverFinder(mapValues(config.receivers, mannerOf));
   return {
     kind: 'webhook',
     compose: (parcel, context) => composeWebhook(parcel, context, config),
     async send({ id, body, destination: { address } }, signal) {
       const timestamp = String(Math.floor(now() / 1000));
-      const secrets = (secretsOf(address) ?? config.secret ?? []).map((secret) => secret.reveal());
+      const keys = keysOf(address) ?? commonKeys;
       const { headers, connection } = mannerFor(address) ?? { headers: {} };
       const response = await post({
         url: address,
@@ -92,7 +97,7 @@ const create = (config: WebhookConfig, { post, now }: ChannelDependencies): Chan
           'content-type': 'application/json',
           'webhook-id': id,
           'webhook-timestamp': timestamp,
-          ...(secrets.length === 0 ? {} : { 'webhook-signature': signatures(secrets, { id, timestamp, body }) }),
+          ...(keys.length === 0 ? {} : { 'webhook-signature': signatures(keys, { id, timestamp, body }) }),
         },
         body,
         signal: AbortSignal.any([signal, AbortSignal.timeout(config.timeout)]),

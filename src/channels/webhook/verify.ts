@@ -1,4 +1,5 @@
 /** Whether a received webhook is as it was sent, and if not, why: for those who write receivers. Pure. */
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import { formatDuration } from '../../schema/fields.ts';
 import { type Signed, signatureBy, signingKey } from './signature.ts';
 
@@ -85,11 +86,11 @@ const originals = (body: Buffer): [body: Buffer, came: string][] => {
 };
 
 const explain = (signed: Omit<Signed, 'body'>, body: Buffer, given: readonly string[], secrets: readonly string[]) => {
-  const made = (key: Buffer, original: Buffer) => given.includes(signatureBy(key, { ...signed, body: original }));
+  const made = (key: KeyObject, original: Buffer) => given.includes(signatureBy(key, { ...signed, body: original }));
   for (const secret of secrets) {
     const cause = originals(body).find(([original]) => made(signingKey(secret), original));
     if (cause !== undefined) return `made with this secret, but ${cause[1]}`;
-    const asText = [secret, secret.replace(/^whsec_/, '')].some((text) => made(Buffer.from(text), body));
+    const asText = [secret, secret.replace(/^whsec_/, '')].some((text) => made(createSecretKey(text, 'utf8'), body));
     if (asText) return "made with the secret's text: the key is what the base64 after whsec_ decodes to";
   }
   const json = jsonOf(body);

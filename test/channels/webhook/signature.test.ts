@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { isSigningSecret, signatures } from '../../../src/channels/webhook/signature.ts';
+import { isSigningSecret, signatures, signingKey } from '../../../src/channels/webhook/signature.ts';
 
 const secretOf = (bytes: number): string => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
 
@@ -19,6 +19,6 @@ test('a signature is the HMAC of id, timestamp and body, one for each secret in 
     const hmac = createHmac('sha256', Buffer.alloc(bytes, 7));
     return `v1,${hmac.update('msg_1.1732097251.{"a":1}').digest('base64')}`;
   });
-  expect(signatures([secretOf(24), secretOf(32)], signed)).toBe(expected.join(' '));
+  expect(signatures([secretOf(24), secretOf(32)].map(signingKey), signed)).toBe(expected.join(' '));
   expect(signatures([], signed)).toBe('');
 });

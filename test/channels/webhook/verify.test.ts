@@ -1,5 +1,6 @@
+import { createSecretKey } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { signatureBy, signatures } from '../../../src/channels/webhook/signature.ts';
+import { signatureBy, signatures, signingKey } from '../../../src/channels/webhook/signature.ts';
 import { type Received, verifyWebhook } from '../../../src/channels/webhook/verify.ts';
 
 const NOW = 1_732_097_251_000;
@@ -10,7 +11,7 @@ const [ID, TIMESTAMP, BODY] = ['msg_1', String(NOW / 1000), '{"a": 1}'];
 const received = (changes: Partial<Received> = {}): Received => ({
   id: ID,
   timestamp: TIMESTAMP,
-  signature: signatures([secretOf('a')], { id: ID, timestamp: TIMESTAMP, body: BODY }),
+  signature: signatures([signingKey(secretOf('a'))], { id: ID, timestamp: TIMESTAMP, body: BODY }),
   body: Buffer.from(BODY),
   ...changes,
 });
@@ -63,10 +64,15 @@ describe('the timestamp', () => {
 });
 
 describe('the signature', () => {
-  const signed = (body: string | Buffer) => signatures([secretOf('a')], { id: ID, timestamp: TIMESTAMP, body });
+  const signed = (body: string | Buffer) =>
+    signatures([signingKey(secretOf('a'))], { id: ID, timestamp: TIMESTAMP, body });
 
   test('may be one of several, made with one of several secrets', () => {
-    const both = signatures([secretOf('b'), secretOf('a')], { id: ID, timestamp: TIMESTAMP, body: BODY });
+    const both = signatures([secretOf('b'), secretOf('a')].map(signingKey), {
+      id: ID,
+      timestamp: TIMESTAMP,
+      body: BODY,
+    });
     expect(detailOf('signature', { signature: `v1a,x ${both}` })).toEqual([
       true,
       'made with channels.webhook.secret and an older one',
@@ -93,7 +99,7 @@ describe('the signature', () => {
     ],
     [
       "made with the secret's text: the key is what the base64 after whsec_ decodes to",
-      { signature: signatureBy(Buffer.from(secretOf('a')), { id: ID, timestamp: TIMESTAMP, body: BODY }) },
+      { signature: signatureBy(createSecretKey(secretOf('a'), 'utf8'), { id: ID, timestamp: TIMESTAMP, body: BODY }) },
     ],
     ['made with another secret, or the body, which is no JSON, was cut or changed', { body: Buffer.from('{"a": ') }],
     ['made with another secret; the body looks unchanged', { body: Buffer.from('{"a":2}') }],
