@@ -116,14 +116,18 @@ const createAssessmentReader = (asked: Assessment | undefined): ((page: readonly
 async function* ownPages(
   pages: AsyncIterable<StretchPage<Item>>,
   protocol: string,
-  listed: ReadonlySet<string>,
+  listed: () => Promise<ReadonlySet<string>>,
 ): AsyncGenerator<StretchPage<Item>> {
   const asked = plainName(protocol);
-  const isOwn = (item: Item): boolean => {
-    const named = plainName(item.protocol);
-    return named === asked || !listed.has(named);
-  };
-  for await (const page of pages) yield { ...page, items: page.items.filter(isOwn) };
+  const isAsked = (item: Item): boolean => plainName(item.protocol) === asked;
+  for await (const page of pages) {
+    if (page.items.every(isAsked)) yield page;
+    else {
+      const names = await listed();
+      const isOwn = (item: Item): boolean => isAsked(item) || !names.has(plainName(item.protocol));
+      yield { ...page, items: page.items.filter(isOwn) };
+    }
+  }
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -178,7 +182,7 @@ export const createFeed = (
         since,
         thorough,
       );
-      yield* ownPages(pages, protocol, await listed());
+      yield* ownPages(pages, protocol, listed);
     },
     notifications: (protocols, since, signal, thorough = false) =>
       readInStyles(styles, protocols, thorough, (style: ArrayParams) =>

@@ -44,11 +44,18 @@ export interface BodyStart {
 export const readBody = async (body: Readable, maxBytes: number): Promise<BodyStart> => {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    chunks.push(chunk);
-    if (size > maxBytes) break;
-  }
+  // By its events: an iterator costs a quiet poll more than all that it reads.
+  await new Promise<void>((resolve, reject) => {
+    body.on('error', reject).on('end', resolve);
+    body.on('close', () => reject(new Error('the answer ended early')));
+    body.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size <= maxBytes) return;
+      resolve();
+      body.destroy();
+    });
+  });
   const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBytes));
   return { text, isWhole: size <= maxBytes };
 };
