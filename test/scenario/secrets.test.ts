@@ -79,12 +79,12 @@ const startHushed = async (): Promise<World & { proxy: TestProxy }> => {
     slackToken: SECRETS.slackToken,
     webhookSecret: SECRETS.webhookSecret,
     smtpAuth: { user: 'tocsin', pass: SECRETS.smtpPassword },
-    config: {
+    config: ({ webhook }) => ({
       channels: {
         email: { smtp: { user: 'tocsin', pass: SECRETS.smtpPassword } },
-        webhook: { receivers: { '127.0.0.1': receiver } },
+        webhook: { receivers: { [`${webhook.url}${SECRETS.webhookPath}`]: receiver } },
       },
-    },
+    }),
   });
   return { ...world, proxy };
 };

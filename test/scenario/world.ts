@@ -22,7 +22,7 @@ export interface WorldOptions extends SandboxOptions {
   /** Channel kinds that the config keeps and the protocols have. Default: all. */
   kinds?: readonly ChannelKind[];
   /** Merged into config/demo.yaml and the pace of tests. */
-  config?: Tree;
+  config?: Tree | ((addresses: SandboxAddresses) => Tree);
   /** Default: the test run's. */
   redisUrl?: string;
   /** Takes what has to be done when the test is over; a test that runs beside others gives its own. */
@@ -108,7 +108,8 @@ export const startWorld = async (options: WorldOptions = {}): Promise<World> => 
 
   const addresses = await sandbox.start();
   keepChannels(sandbox, kinds);
-  const configText = await configTextOf(kinds, { redis: { url: redisUrl, prefix } }, changes);
+  const changed = typeof changes === 'function' ? changes(addresses) : changes;
+  const configText = await configTextOf(kinds, { redis: { url: redisUrl, prefix } }, changed);
   const environment = { ...sandboxEnvironment(addresses), TOCSIN_OPS_LISTEN: '127.0.0.1:0', TOCSIN_DATA_DIR: dataDir };
   const config = parseConfig(configText, 'scenario.yaml', environment);
   const reconciler = createReconciler(sandbox);

@@ -1,5 +1,6 @@
 /** A real HTTP server of a test's own, which records what arrives and answers by script. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
@@ -20,7 +21,7 @@ export interface Arrived {
 }
 
 export interface HttpReceiver {
-  /** `http://127.0.0.1:PORT` */
+  /** `http://127.0.0.1:PORT`, with a certificate `https:` */
   origin: string;
   /** Every whole request, also the refused. */
   arrived: Arrived[];
@@ -40,6 +41,7 @@ const read = async (request: IncomingMessage): Promise<Arrived> => ({
 
 export const startHttpReceiver = async (
   accept: (arrived: Arrived) => Answer = () => ({ status: 204 }),
+  certificate?: { key: string; cert: string },
 ): Promise<HttpReceiver> => {
   const steps: HttpStep[] = [];
   const arrived: Arrived[] = [];
@@ -57,11 +59,13 @@ export const startHttpReceiver = async (
   };
 
   // A sender that went away in the middle of its request is nothing to answer.
-  const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()));
+  const listener = (request: IncomingMessage, response: ServerResponse) =>
+    void serve(request, response).catch(() => response.destroy());
+  const server = certificate === undefined ? createServer(listener) : createTlsServer(certificate, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: `http${certificate === undefined ? '' : 's'}://127.0.0.1:${port}`,
     arrived,
     accepted,
     script: (...more) => void steps.push(...more),

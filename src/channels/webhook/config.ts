@@ -67,10 +67,10 @@ export const webhookConfig = z.strictObject({
     .exactOptional()
     .describe('Signs every webhook: whsec_ and base64; while it is rotated a list of two, the newer first.'),
   secrets: byReceiver(signingSecrets()).describe(
-    'Secrets of single receivers, by full URL or by host; the URL wins over the host, both over `secret`.',
+    'Secrets of single receivers, by full URL or by host (https, and its own port); the URL wins, both over `secret`.',
   ),
   receivers: byReceiver(receiver).describe(
-    'How single receivers are reached, by full URL or by host; the URL wins over the host.',
+    'How single receivers are reached, by full URL or by host (https, and its own port); the URL wins.',
   ),
   // A parcel for a program has no more alerts.
   batch: count({ max: 20 }).default(1).describe('Most alerts in one POST; 1 sends each by itself.'),

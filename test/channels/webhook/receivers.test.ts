@@ -13,14 +13,27 @@ test.each(['', 'hooks.example.com/a', 'a b', 'user@hooks.example.com', 'ftp://ho
   (name) => expect(receiverKey(name)).toBeUndefined(),
 );
 
-test('the URL wins over host and port, and these over the host', () => {
+test('a host means https and its own port; the URL wins over it, and names anything else', () => {
   const find = createReceiverFinder({
     'Hooks.example.com': 'host',
     'hooks.example.com:8443': 'port',
     'https://hooks.example.com:8443/a': 'url',
+    'http://hooks.example.com/plain': 'plain',
+    '[2001:DB8::1]': 'address',
   });
   expect(find('https://hooks.example.com:8443/a')).toBe('url');
   expect(find('https://hooks.example.com:8443/b')).toBe('port');
   expect(find('https://hooks.example.com/a')).toBe('host');
-  expect(find('https://other.example.com/a')).toBeUndefined();
+  expect(find('https://hooks.example.com:443/a')).toBe('host');
+  expect(find('https://[2001:db8::1]/a')).toBe('address');
+  expect(find('http://hooks.example.com/plain')).toBe('plain');
+  for (const other of [
+    'https://hooks.example.com:9999/a',
+    'https://[2001:db8::1]:9999/a',
+    'http://hooks.example.com/a',
+    'http://hooks.example.com:443/a',
+    'http://hooks.example.com:8443/a',
+    'https://other.example.com/a',
+  ])
+    expect(find(other), other).toBeUndefined();
 });

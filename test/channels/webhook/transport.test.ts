@@ -43,6 +43,33 @@ const openWebhook = async (config: object, now = () => Date.now()) => {
   return { receiver, channel, send };
 };
 
+interface Host {
+  /** Of the receiver that speaks TLS. */
+  origin: string;
+  /** `host:port` of both. */
+  hosts: readonly [secure: string, plain: string];
+  ca: string;
+}
+
+/** A receiver that speaks TLS and, behind another port of the host, one of plain http. */
+const openHost = async (configOf: (host: Host) => object) => {
+  const { key, cert } = createCertificate();
+  const receivers = [await startHttpReceiver(undefined, { key, cert }), await startHttpReceiver()] as const;
+  const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1'] });
+  closers.push(...receivers.map(({ close }) => close), guard.close);
+  const [secure, plain] = [receivers[0].origin, receivers[1].origin];
+  const hosts = [new URL(secure).host, new URL(plain).host] as const;
+  const config = webhookConfig.parse(configOf({ origin: secure, hosts, ca: cert }));
+  const channel = webhook.create(config, { post: guard.post, now: Date.now });
+  const arrivalAt = async (address: string) => {
+    await channel.send(compose(inspectionAlert(), { address }), AbortSignal.timeout(20_000));
+    const arrived = receivers.find(({ origin }) => address.startsWith(origin))?.arrived.at(-1);
+    if (arrived === undefined) throw new Error('nothing arrived');
+    return arrived;
+  };
+  return { secure, plain, arrivalAt };
+};
+
 describe('payload', () => {
   test('of an inspection', () => {
     expect(payload(inspectionAlert())).toStrictEqual({
@@ -215,39 +242,33 @@ describe('signature', () => {
   });
 
   test('the secret of the URL wins over that of the host, and both over the common one', async () => {
-    const receiver = await startHttpReceiver();
-    const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1', 'localhost'] });
-    closers.push(receiver.close, guard.close);
-    const { host } = new URL(receiver.origin);
-    const config = webhookConfig.parse({
+    const { secure, plain, arrivalAt } = await openHost(({ origin, hosts: [host, plainHost], ca }) => ({
       secret: secretOf('a'),
-      secrets: { [`${receiver.origin}/own`]: secretOf('b'), [host]: secretOf('c') },
-    });
-    const channel = webhook.create(config, { post: guard.post, now: Date.now });
-    const local = receiver.origin.replace('127.0.0.1', 'localhost');
+      secrets: { [`${origin}/own`]: secretOf('b'), [host]: secretOf('c'), [plainHost]: secretOf('d') },
+      receivers: { [host]: { ca } },
+    }));
     const cases = [
-      [`${receiver.origin}/own`, 'b'],
-      [`${receiver.origin}/other`, 'c'],
-      [`${local}/other`, 'a'],
+      [`${secure}/own`, 'b'],
+      [`${secure}/other`, 'c'],
+      [`${plain}/other`, 'a'],
     ] as const;
     for (const [address, fill] of cases) {
-      await channel.send(compose(inspectionAlert(), { address }), AbortSignal.timeout(20_000));
-      const { body, headers } = receiver.arrived.at(-1) ?? { body: '', headers: {} };
+      const { body, headers } = await arrivalAt(address);
       expect(new Webhook(secretOf(fill)).verify(body, headers), address).toEqual(JSON.parse(body));
     }
-    expect(receiver.arrived).toHaveLength(3);
   });
 
   test.each([
-    ['the common one', (_host: string, secret: unknown) => ({ secret })],
-    ["the receiver's", (host: string, secret: unknown) => ({ secret: secretOf('x'), secrets: { [host]: secret } })],
+    ['the common one', (_url: string, secret: unknown) => ({ secret })],
+    ["the receiver's", (url: string, secret: unknown) => ({ secret: secretOf('x'), secrets: { [url]: secret } })],
   ])('while %s is rotated, whoever knows either secret can verify', async (_name, configOf) => {
     const receiver = await startHttpReceiver();
     const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1'] });
     closers.push(receiver.close, guard.close);
-    const config = webhookConfig.parse(configOf('127.0.0.1', [secretOf('n'), secretOf('o')]));
+    const address = `${receiver.origin}/in`;
+    const config = webhookConfig.parse(configOf(address, [secretOf('n'), secretOf('o')]));
     const channel = webhook.create(config, { post: guard.post, now: Date.now });
-    await channel.send(compose(inspectionAlert(), { address: receiver.origin }), AbortSignal.timeout(20_000));
+    await channel.send(compose(inspectionAlert(), { address }), AbortSignal.timeout(20_000));
     const { body = '', headers = {} } = receiver.arrived[0] ?? {};
     const [newer = '', older = '', ...others] = (headers['webhook-signature'] ?? '').split(' ');
     expect(others).toEqual([]);
@@ -275,40 +296,33 @@ describe('signature', () => {
 
 describe('receivers', () => {
   test('headers go to those for whom they are set, the URL before the host, and never in place of ours', async () => {
-    const receiver = await startHttpReceiver();
-    const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1', 'localhost'] });
-    closers.push(receiver.close, guard.close);
-    const { host } = new URL(receiver.origin);
-    const config = webhookConfig.parse({
+    const { secure, plain, arrivalAt } = await openHost(({ origin, hosts: [host, plainHost], ca }) => ({
       receivers: {
-        [`${receiver.origin}/own`]: { headers: { 'X-Own': 'one', 'user-agent': 'ours' } },
-        [host]: { headers: { Authorization: 'Bearer two' } },
+        [`${origin}/own`]: { headers: { 'X-Own': 'one', 'user-agent': 'ours' }, ca },
+        [host]: { headers: { Authorization: 'Bearer two' }, ca },
+        [plainHost]: { headers: { Authorization: 'Bearer three' } },
       },
-    });
-    const channel = webhook.create(config, { post: guard.post, now: Date.now });
-    const headersAt = async (address: string) => {
-      await channel.send(compose(inspectionAlert(), { address }), AbortSignal.timeout(20_000));
-      return receiver.arrived.at(-1)?.headers;
-    };
-    expect(await headersAt(`${receiver.origin}/own`)).toMatchObject({
+    }));
+    expect((await arrivalAt(`${secure}/own`)).headers).toMatchObject({
       'x-own': 'one',
       'user-agent': 'ours',
       'content-type': 'application/json',
     });
-    const byHost = await headersAt(`${receiver.origin}/other`);
+    const { headers: byHost } = await arrivalAt(`${secure}/other`);
     expect(byHost).toMatchObject({ authorization: 'Bearer two', 'user-agent': 'tocsin' });
     expect(byHost).not.toHaveProperty('x-own');
-    expect(await headersAt(receiver.origin.replace('127.0.0.1', 'localhost'))).not.toHaveProperty('authorization');
+    expect((await arrivalAt(`${plain}/other`)).headers).not.toHaveProperty('authorization');
   });
 
   test('a proxy is asked for those for whom it is set', async () => {
     const proxy = await startProxy();
     closers.push(proxy.close);
-    const { receiver, send } = await openWebhook({ receivers: { '127.0.0.1': { proxy: proxy.origin } } });
-    await send(inspectionAlert());
-    await send(inspectionAlert(), receiver.origin.replace('127.0.0.1', 'localhost'));
-    expect(receiver.accepted).toHaveLength(2);
-    expect(proxy.asked).toEqual([new URL(receiver.origin).host]);
+    const { secure, plain, arrivalAt } = await openHost(({ hosts: [host, plainHost], ca }) => ({
+      receivers: { [host]: { proxy: proxy.origin, ca }, [plainHost]: { proxy: proxy.origin } },
+    }));
+    await arrivalAt(secure);
+    await arrivalAt(plain);
+    expect(proxy.asked).toEqual([new URL(secure).host]);
   });
 });
 
