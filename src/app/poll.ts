@@ -130,6 +130,11 @@ export const openReading = (dependencies: ReadingDependencies) => {
   const schedule = createScheduleKeeper<Turn<TurnData>, Turn<ReviewTurn | ReleaseTurn>>({
     schedule: store.schedule,
     others: reviewTurns(config),
+    onStopped: (ids) =>
+      log.warn(
+        { turns: ids.length, first: ids[0] },
+        'scheduled turns had stopped, as after a failover or a clock that was set back; they are made anew',
+      ),
   });
   const intake = createIntake({
     settings: { ...config.poll, services: names, sources: config.alerts.sources },

@@ -2,6 +2,7 @@
 import { DelayedError, type Job, type JobSchedulerJson, Queue, Worker } from 'bullmq';
 import { mapInChunks } from '../chunks.ts';
 import { type QueueSettings, stopWorker, WORKER_LOCKS } from './queues.ts';
+import { createStoppedTurns, type ScheduleState } from './stopped-turns.ts';
 
 /** Work that is due every `everyMs`. `data` is all that the processor gets, so it must name the work completely. */
 export interface Turn<Data = unknown> {
@@ -14,10 +15,13 @@ export interface Turn<Data = unknown> {
 }
 
 export interface Schedule<Data> {
-  /** Makes the schedulers in Redis equal to `turns`: adds, changes and removes. Cheap when nothing changed. */
-  sync(turns: readonly Turn<Data>[]): Promise<void>;
-  /** Schedulers that Redis holds now; fewer than expected after its data was lost. */
-  count(): Promise<number>;
+  /**
+   * Makes the schedulers in Redis equal to `turns`: adds, changes and removes, and makes the `stopped` ones anew. Cheap when
+   * nothing changed.
+   */
+  sync(turns: readonly Turn<Data>[], stopped?: readonly string[]): Promise<void>;
+  /** One command. */
+  check(): Promise<ScheduleState>;
   /** Where `run` gives a number of milliseconds, it is called once more after that, besides the turns to come. */
   work(
     concurrency: number,
@@ -37,7 +41,13 @@ const isSame = (turn: Turn, scheduler: JobSchedulerJson | undefined): boolean =>
   (turn.offsetMs === undefined || Number(scheduler.offset) === turn.offsetMs) &&
   JSON.stringify(scheduler.template?.data) === JSON.stringify(turn.data);
 
-export const createSchedule = <Data>({ redis, prefix, onError }: QueueSettings): Schedule<Data> => {
+export interface ScheduleSettings extends QueueSettings {
+  /** Milliseconds by a clock that nobody sets. Default `performance.now`. */
+  elapsed?(): number;
+}
+
+export const createSchedule = <Data>(settings: ScheduleSettings): Schedule<Data> => {
+  const { redis, prefix, onError, elapsed = () => performance.now() } = settings;
   const queue = new Queue(QUEUE, { connection: redis, prefix, defaultJobOptions: TURN_OPTIONS });
   queue.on('error', (error) => onError(QUEUE, error));
 
@@ -52,7 +62,9 @@ export const createSchedule = <Data>({ redis, prefix, onError }: QueueSettings):
   };
 
   return {
-    sync: async (turns) => {
+    sync: async (turns, stopped = []) => {
+      // An upsert does not revive a scheduler that has stopped.
+      await mapInChunks(stopped, CHANGED_AT_ONCE, (id) => queue.removeJobScheduler(id));
       const existing = new Map((await queue.getJobSchedulers(0, -1)).map((scheduler) => [scheduler.key, scheduler]));
       const wanted = new Set(turns.map(({ id }) => id));
       const changed = turns.filter((turn) => !isSame(turn, existing.get(turn.id)));
@@ -62,7 +74,7 @@ export const createSchedule = <Data>({ redis, prefix, onError }: QueueSettings):
       await mapInChunks(added, CHANGED_AT_ONCE, beginAtOnce);
       await mapInChunks(removed, CHANGED_AT_ONCE, (id) => queue.removeJobScheduler(id));
     },
-    count: () => queue.getJobSchedulersCount(),
+    check: createStoppedTurns({ redis, schedulers: queue.toKey('repeat'), now: () => Date.now(), elapsed }),
     work: (concurrency, run) => {
       const worker = new Worker(
         QUEUE,

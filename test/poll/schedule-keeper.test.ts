@@ -8,9 +8,10 @@ const setUp = () => {
       sync: async (turns) => {
         redis.turns = turns;
       },
-      count: async () => redis.turns.length,
+      check: async () => ({ count: redis.turns.length, stopped: [] }),
     },
     others: ['audit'],
+    onStopped: () => {},
   });
   const plans: string[] = [];
   const keep = () =>
