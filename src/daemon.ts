@@ -153,7 +153,7 @@ const startOps = async (context: Context, { store, metrics, health, reading }: R
     now,
   });
   metrics.onScrape(() => refreshGauges({ ...store, config, metrics, catalog, review, now }));
-  const ops = createOpsServer({ listen: config.ops.listen, health, metrics, status, log });
+  const ops = createOpsServer({ ...config.ops, health, metrics, status, log, now });
   lifecycle.onStop('ops', ops.stop);
   return { review, selfReport, ...(await ops.start()) };
 };

@@ -196,6 +196,9 @@ export const opsSection = z.strictObject({
   listen: hostPort({ anyPort: true })
     .prefault('127.0.0.1:9464')
     .describe('Where health, metrics and the status page are served; port 0 takes a free one.'),
+  publicUrl: httpUrl()
+    .exactOptional()
+    .describe('Where people reach that through a proxy. Requests for another host name than these are refused.'),
 });
 
 export const logSection = z.strictObject({

@@ -1,22 +1,36 @@
 /** The endpoints for operators: liveness, readiness, metrics and the status page. Read-only. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
+import { hostname } from 'node:os';
 import type { Logger } from 'pino';
-import { UsageError } from '../errors.ts';
 import { oneAtATime, withinTime } from './asking.ts';
 import type { Health, HealthReport } from './health.ts';
+import { createHostCheck } from './host-check.ts';
+import { cannotListen, parseListen } from './listen-address.ts';
 import type { Metrics } from './metrics.ts';
 import { renderPage } from './page.ts';
 import { PAGE_POLICY } from './page-style.ts';
+import { createRareWarning } from './rare-warning.ts';
 import type { StatusReport } from './status.ts';
 
 export interface OpsServerSettings {
   /** `host:port`; port 0 takes a free one, no host every interface. */
   listen: string;
+  /** Where people reach the server through a proxy: its host may be asked for as well. */
+  publicUrl?: string;
   health: Pick<Health, 'live' | 'ready'>;
   metrics: Pick<Metrics, 'registry' | 'text'>;
   status(): Promise<StatusReport>;
   log: Pick<Logger, 'warn'>;
+  now(): number;
+  limits?: Partial<OpsLimits>;
+}
+
+export interface OpsLimits {
+  /** Open at once; more are closed as they come. Default 100. */
+  connections: number;
+  /** A connection says within this time what it wants, or is closed. Default 5000. */
+  headersMs: number;
 }
 
 export interface OpsServer {
@@ -39,6 +53,16 @@ const TEXT_TYPE = 'text/plain; charset=utf-8';
 /** The status comes from Redis, where commands wait while it is away; a request to this server does not wait so long. */
 const STATUS_TIMEOUT_MS = 3000;
 
+/** What a name in the DNS can have, and its port. */
+const LONGEST_HOST = 260;
+
+const LIMITS: OpsLimits = { connections: 100, headersMs: 5000 };
+
+/** A connection on which nothing moves is closed: one who reads no answer keeps no place. */
+const IDLE_MS = 15_000;
+/** How often Node looks for connections that are late. */
+const LOOK_FOR_LATE_MS = 1000;
+
 const HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': PAGE_POLICY,
@@ -53,27 +77,6 @@ const healthAnswer = (report: HealthReport): Answer => ({
   type: JSON_TYPE,
   body: `${JSON.stringify(report, null, 2)}\n`,
 });
-
-/** `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`, `:9464`. */
-const addressOf = (listen: string): { host?: string; port: number } => {
-  const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(listen) ?? [];
-  const port = Number(digits);
-  if (!(port <= 65_535)) throw new UsageError(`ops.listen must be HOST:PORT (got '${listen}')`);
-  const host = bracketed ?? plain;
-  return host ? { host, port } : { port };
-};
-
-const REFUSALS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use by another program',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  EACCES: 'the port needs more rights than this program has',
-  ENOTFOUND: 'no such host',
-};
-
-const cannotListen = (listen: string, error: NodeJS.ErrnoException): UsageError => {
-  const { code = 'unknown error' } = error;
-  return new UsageError(`ops.listen: cannot listen on ${listen}: ${REFUSALS[code] ?? code}`, { cause: error });
-};
 
 type Pages = Readonly<Record<string, () => Promise<Answer> | Answer>>;
 
@@ -96,37 +99,85 @@ const answerTo = async (pages: Pages, { method, url = '/' }: IncomingMessage): P
   return page();
 };
 
-/** Serves the pages; a page that cannot be made is a 503, said in the log and never a stack trace to the asker. */
-export const createOpsServer = (settings: OpsServerSettings): OpsServer => {
-  const { listen, log } = settings;
-  const pages = pagesOf(settings, oneAtATime(settings.status));
+const MISDIRECTED: Answer = {
+  code: 421,
+  type: TEXT_TYPE,
+  body: 'not the host of this server: ask for it by address, or set ops.publicUrl in the config\n',
+};
 
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { code, type, body } = await answerTo(pages, request).catch((error: unknown): Answer => {
+type Answerer = (request: IncomingMessage) => Promise<Answer>;
+
+/** A page that cannot be made is a 503, said in the log and never a stack trace to the asker. */
+const createAnswerer = (settings: OpsServerSettings): Answerer => {
+  const { listen, publicUrl, log, now } = settings;
+  const pages = pagesOf(settings, oneAtATime(settings.status));
+  const warnOfHost = createRareWarning({ log, now, text: 'refused a request for another host' });
+  const { host: listenHost } = parseListen(listen);
+  const mayAskFor = createHostCheck({
+    ...(listenHost === undefined ? {} : { host: listenHost }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ownHost: hostname(),
+  });
+
+  return async (request) => {
+    const { host } = request.headers;
+    if (!mayAskFor(host)) {
+      warnOfHost({ host: host?.slice(0, LONGEST_HOST) });
+      return MISDIRECTED;
+    }
+    return answerTo(pages, request).catch((error: unknown): Answer => {
       log.warn({ err: error, path: request.url }, 'an ops page cannot be shown');
       return { code: 503, type: TEXT_TYPE, body: 'not available now: see /readyz and the log\n' };
     });
+  };
+};
+
+const openServer = (
+  answer: Answerer,
+  { connections, headersMs }: OpsLimits,
+  { log, now }: Pick<OpsServerSettings, 'log' | 'now'>,
+): Server => {
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { code, type, body } = await answer(request);
     const allow = code === 405 ? { allow: 'GET, HEAD' } : {};
     response.writeHead(code, { ...HEADERS, ...allow, 'content-type': type, 'content-length': Buffer.byteLength(body) });
     response.end(request.method === 'HEAD' ? undefined : body);
   };
+  const server = createServer(
+    {
+      headersTimeout: headersMs,
+      // Nothing that is asked for here needs a body.
+      requestTimeout: 2 * headersMs,
+      connectionsCheckingInterval: Math.min(headersMs, LOOK_FOR_LATE_MS),
+    },
+    (request, response) => void handle(request, response),
+  );
+  server.setTimeout(IDLE_MS);
+  server.maxConnections = connections;
+  const warnOfDrop = createRareWarning({ log, now, text: 'closed a connection: too many are open' });
+  return server.on('drop', () => warnOfDrop({ connections }));
+};
 
-  const server = createServer((request, response) => void handle(request, response));
+/** Serves the pages to whoever names this server, to so many at once, and not to the slow. */
+export const createOpsServer = (settings: OpsServerSettings): OpsServer => {
+  const { listen } = settings;
+  let server: Server | undefined;
 
   return {
     start: async () => {
+      const address = parseListen(listen);
       const listening = Promise.withResolvers<void>();
-      server.once('error', listening.reject).listen(addressOf(listen), listening.resolve);
+      server = openServer(createAnswerer(settings), { ...LIMITS, ...settings.limits }, settings);
+      server.once('error', listening.reject).listen(address, listening.resolve);
       await listening.promise.catch((error: NodeJS.ErrnoException) => {
         throw cannotListen(listen, error);
       });
       const bound = server.address();
       if (bound === null || typeof bound === 'string') throw new Error('the ops server has no address');
-      const { address, port } = bound;
-      return { url: `http://${isIPv6(address) ? `[${address}]` : address}:${port}` };
+      return { url: `http://${isIPv6(bound.address) ? `[${bound.address}]` : bound.address}:${bound.port}` };
     },
     stop: async () => {
-      if (!server.listening) return;
+      if (server?.listening !== true) return;
       const closed = Promise.withResolvers<void>();
       server.close(() => closed.resolve());
       server.closeAllConnections();

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
 import { createHealth } from '../../src/ops/health.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
-import { createOpsServer, type OpsServer } from '../../src/ops/server.ts';
+import { createOpsServer, type OpsServer, type OpsServerSettings } from '../../src/ops/server.ts';
 import type { StatusReport } from '../../src/ops/status.ts';
+import { until } from '../support/until.ts';
 import { REPORT } from './report.ts';
 
 const servers: OpsServer[] = [];
@@ -14,12 +17,16 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop();
 });
 
-const open = async (status: () => Promise<StatusReport> = async () => REPORT, listen = '127.0.0.1:0') => {
+const open = async (
+  status: () => Promise<StatusReport> = async () => REPORT,
+  listen = '127.0.0.1:0',
+  more: Partial<OpsServerSettings> = {},
+) => {
   const health = createHealth({ now: Date.now });
   const metrics = createMetrics({ version: '1.2.3' });
   const warnings: object[] = [];
   const log = { warn: (fields: object) => void warnings.push(fields) };
-  const server = createOpsServer({ listen, health, metrics, status, log });
+  const server = createOpsServer({ listen, health, metrics, status, log, now: Date.now, ...more });
   servers.push(server);
   const { url } = await server.start();
   return {
@@ -139,6 +146,57 @@ describe('every answer', () => {
   });
 });
 
+/** As a client that names its target as it likes; `fetch` does not let it. */
+const statusFor = async (url: string, host: string): Promise<number | undefined> => {
+  const asked = request(`${url}/status.json`, { headers: { host } }).end();
+  const [response] = await once(asked, 'response');
+  response.resume();
+  return response.statusCode;
+};
+
+describe('the Host header', () => {
+  test('that names another site is refused, as a browser sends it after DNS rebinding', async () => {
+    const { url, warnings } = await open();
+    expect(await statusFor(url, 'rebound.example.com:9464')).toBe(421);
+    expect(await statusFor(url, 'rebound.example.com')).toBe(421);
+    expect(warnings).toEqual([{ host: 'rebound.example.com:9464', times: 1 }]);
+    expect(await statusFor(url, 'localhost')).toBe(200);
+  });
+
+  test('may be left out by a client of HTTP/1.0, which no browser is', async () => {
+    const { url } = await open();
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('utf8');
+    socket.write('GET /livez HTTP/1.0\r\n\r\n');
+    expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 (200|503) /);
+  });
+});
+
+describe('connections', () => {
+  const opened = async (url: string): Promise<Socket> => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    return socket;
+  };
+
+  test('beyond the bound are closed and told, and a place that is free again is given away', async () => {
+    const { url, get, warnings } = await open(undefined, undefined, { limits: { connections: 2 } });
+    const [one] = [await opened(url), await opened(url)];
+    const third = await opened(url);
+    await once(third, 'close');
+    expect(warnings).toEqual([{ connections: 2, times: 1 }]);
+    one.destroy();
+    await until('a place is free', async () => (await get('/livez').catch(() => undefined)) !== undefined);
+  });
+
+  test('that do not say in time what they want are closed', async () => {
+    const { url } = await open(undefined, undefined, { limits: { headersMs: 50 } });
+    const silent = await opened(url);
+    const slow = await opened(url);
+    slow.write('GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ');
+    await Promise.all([silent, slow].map((socket) => once(socket.resume(), 'close')));
+  });
+});
+
 describe('the address', () => {
   test('that is taken is named with its setting', async () => {
     const { url } = await open();
@@ -183,6 +241,7 @@ describe('stopping', () => {
       metrics,
       status: async () => REPORT,
       log: { warn: () => {} },
+      now: Date.now,
     });
     await never.stop();
   });
