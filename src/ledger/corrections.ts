@@ -5,11 +5,13 @@ import { execute } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
 import {
   type Act,
+  CLOSE_ALERT,
   type DeliveryRecord,
   type DeliveryState,
   lastFew,
   ledgerKeys,
   NO_DESTINATION,
+  OPEN_ALERT,
   parseRecord,
   recordAlert,
   type Target,
@@ -33,14 +35,16 @@ export interface Corrections {
  * track's open alerts: an alert sent again by hand must not hold back the cursor backup, or a loss of Redis would send
  * everything since that alert again.
  */
-const AMEND = `
+const AMEND = `${OPEN_ALERT}${CLOSE_ALERT}
 local old = redis.call('HGET', KEYS[1], ARGV[1])
 local state = old and cjson.decode(old).state or ''
 if old and not string.find(ARGV[3], state, 1, true) then return state end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 if ARGV[4] == '1' then
   redis.call('HINCRBY', KEYS[2], ARGV[1], 1)
-  redis.call('HINCRBY', KEYS[1], 'open', 1)
+  openAlert(KEYS[1])
+elseif state == '' then
+  closeAlert(KEYS[1])
 end
 return state`;
 

@@ -2,16 +2,30 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 import { execute } from '../redis/pipeline.ts';
-import { ALERT_FIELD, ledgerKeys, OPEN_FIELD, RETENTION_SECONDS } from './record.ts';
+import {
+  ALERT_FIELD,
+  type AlertRecord,
+  CLOSE_ALERT,
+  indexTransaction,
+  ledgerKeys,
+  OPEN_FIELD,
+  RETENTION_SECONDS,
+} from './record.ts';
 
 export interface AlertIndex {
   /** Ids of the alerts dated after `from` and up to `to`, both in epoch milliseconds; oldest first. */
   between(from: number, to: number): Promise<string[]>;
   /** Destinations of alerts' deliveries, by id, in the order of `alerts`. */
   destinations(alerts: readonly Alert['id'][]): Promise<Destination['id'][][]>;
-  /** Ids of a track's alerts with a waiting delivery, oldest first. */
+  /**
+   * Ids of a track's alerts with a waiting delivery, oldest first. What an older version let expire is open no more, and
+   * what it would let expire stays.
+   */
   open(track: Pick<Alert, 'service' | 'source' | 'protocol'>): Promise<string[]>;
-  /** Removes the oldest alerts where there are too many; those with a waiting delivery stay. Gives how many it removed. */
+  /**
+   * Removes what is older than the ledger keeps, and the oldest alerts where there are too many; those with a waiting
+   * delivery stay. Gives how many it removed because there were too many.
+   */
   trim(): Promise<number>;
   /** The latest date of an alert that was removed so, in epoch milliseconds: the ledger knows nothing certain before it. */
   trimmedTo(): Promise<number | undefined>;
@@ -26,6 +40,24 @@ const RAISE = `
 local old = redis.call('GET', KEYS[1])
 if not old or tonumber(ARGV[1]) > tonumber(old) then redis.call('SET', KEYS[1], ARGV[1]) end
 return 1`;
+
+/** KEYS: the alert, the track's open alerts; ARGV: its id. Gives 0 where the ledger has forgotten it. */
+const KEEP_OPEN = `
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  redis.call('ZREM', KEYS[2], ARGV[1])
+  return 0
+end
+redis.call('PERSIST', KEYS[1])
+return 1`;
+
+/** KEYS: an old alert, the index; ARGV: its id. Gives the alert if it is open; else it leaves the index, and expires. */
+const AGE = `${CLOSE_ALERT}
+if tonumber(redis.call('HGET', KEYS[1], '${OPEN_FIELD}') or '0') > 0 then
+  return redis.call('HGET', KEYS[1], '${ALERT_FIELD}')
+end
+if redis.call('TTL', KEYS[1]) == -1 then closeAlert(KEYS[1]) end
+redis.call('ZREM', KEYS[2], ARGV[1])
+return false`;
 
 export const createAlertIndex = (
   redis: Redis | Cluster,
@@ -54,6 +86,37 @@ export const createAlertIndex = (
     await execute(batch);
   };
 
+  /** Open alerts stay in the index, and are found by their transaction. */
+  const age = async (): Promise<void> => {
+    const oldest = `(${now() - RETENTION_SECONDS * 1000}`;
+    for (let skipped = 0; ; ) {
+      const ids = await redis.zrangebyscore(keys.index, '-inf', oldest, 'LIMIT', skipped, CHUNK);
+      if (ids.length === 0) return;
+      const batch = redis.pipeline();
+      for (const id of ids) batch.eval(AGE, 2, keys.alert(id), keys.index, id);
+      const open = ((await execute(batch)) as (string | null)[]).flatMap((json) => json ?? []);
+      const found = redis.pipeline();
+      for (const json of open) indexTransaction(found, keys, JSON.parse(json) as AlertRecord['alert']);
+      await execute(found);
+      skipped += open.length;
+    }
+  };
+
+  const removeExcess = async (): Promise<number> => {
+    let excess = (await redis.zcard(keys.index)) - mostAlerts;
+    let removed = 0;
+    for (let skipped = 0; excess > 0; ) {
+      const oldest = await redis.zrange(keys.index, String(skipped), String(skipped + Math.min(CHUNK, excess) - 1));
+      if (oldest.length === 0) break;
+      const gone = await closed(oldest);
+      await remove(gone);
+      removed += gone.length;
+      skipped += oldest.length - gone.length;
+      excess -= oldest.length;
+    }
+    return removed;
+  };
+
   return {
     between: (from, to) => redis.zrangebyscore(keys.index, `(${from}`, to),
     destinations: async (alerts) => {
@@ -62,21 +125,16 @@ export const createAlertIndex = (
       const fields = (await execute(batch)) as string[][];
       return fields.map((all) => all.filter((field) => field !== ALERT_FIELD && field !== OPEN_FIELD));
     },
-    open: (track) => redis.zrange(keys.open(track), '0', '-1'),
+    open: async (track) => {
+      const ids = await redis.zrange(keys.open(track), '0', '-1');
+      const batch = redis.pipeline();
+      for (const id of ids) batch.eval(KEEP_OPEN, 2, keys.alert(id), keys.open(track), id);
+      const kept = await execute(batch);
+      return ids.filter((_, index) => kept[index] === 1);
+    },
     trim: async () => {
-      await redis.zremrangebyscore(keys.index, '-inf', `(${now() - RETENTION_SECONDS * 1000}`);
-      let excess = (await redis.zcard(keys.index)) - mostAlerts;
-      let removed = 0;
-      for (let skipped = 0; excess > 0; ) {
-        const oldest = await redis.zrange(keys.index, String(skipped), String(skipped + Math.min(CHUNK, excess) - 1));
-        if (oldest.length === 0) break;
-        const gone = await closed(oldest);
-        await remove(gone);
-        removed += gone.length;
-        skipped += oldest.length - gone.length;
-        excess -= oldest.length;
-      }
-      return removed;
+      await age();
+      return removeExcess();
     },
     trimmedTo: async () => {
       const date = await redis.get(keys.trimmedTo);

@@ -11,14 +11,17 @@ import {
   type AlertRecord,
   type AttemptResult,
   afterAttempt,
+  CLOSE_ALERT,
   type DeliveryRecord,
   type DeliveryState,
   isFinal,
   type LedgerKeys,
   ledgerKeys,
+  OPEN_ALERT,
   OPEN_FIELD,
   parseRecord,
   REPLACES,
+  RETENTION_SECONDS,
   recordAlert,
   type Target,
   targetOf,
@@ -53,26 +56,36 @@ export interface Ledger {
  * KEYS: the alert, the counts, the track's open alerts; ARGV: destination, record, date, alert's id.
  * Counts a delivery only when it is recorded for the first time.
  */
-const RECORD_WAITING = `
+const RECORD_WAITING = `${OPEN_ALERT}
 if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
 redis.call('HINCRBY', KEYS[2], ARGV[1], 1)
-redis.call('HINCRBY', KEYS[1], 'open', 1)
+openAlert(KEYS[1])
 redis.call('ZADD', KEYS[3], ARGV[3], ARGV[4])
 return 1`;
 
 /**
  * The same KEYS; ARGV: destination, record, its state, alert's id, the states it takes the place of: the record was made
- * from what was read, and another end may have been reached since. An alert is open until its last delivery has ended.
+ * from what was read, and another end may have been reached since. An alert is open until its last delivery has ended. An
+ * unknown delivery that goes on waiting is counted, as its end will be.
  * Gives the state that was found; '' where the delivery is unknown.
  */
-export const RECORD_ATTEMPT = `
+export const RECORD_ATTEMPT = `${OPEN_ALERT}${CLOSE_ALERT}
 local old = redis.call('HGET', KEYS[1], ARGV[1])
 local state = old and cjson.decode(old).state or ''
 if old and not string.find(ARGV[5], state, 1, true) then return state end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-if ARGV[3] == 'waiting' or state ~= 'waiting' then return state end
-redis.call('HINCRBY', KEYS[2], ARGV[1], -1)
-if redis.call('HINCRBY', KEYS[1], 'open', -1) <= 0 then redis.call('ZREM', KEYS[3], ARGV[4]) end
+local waits = ARGV[3] == 'waiting'
+if state == 'waiting' and not waits then
+  redis.call('HINCRBY', KEYS[2], ARGV[1], -1)
+  if redis.call('HINCRBY', KEYS[1], 'open', -1) > 0 then return state end
+  redis.call('ZREM', KEYS[3], ARGV[4])
+  redis.call('EXPIRE', KEYS[1], ${RETENTION_SECONDS})
+elseif state == '' and waits then
+  redis.call('HINCRBY', KEYS[2], ARGV[1], 1)
+  openAlert(KEYS[1])
+elseif state == '' then
+  closeAlert(KEYS[1])
+end
 return state`;
 
 const scriptKeys = (keys: LedgerKeys, alert: Alert) => [keys.alert(alert.id), keys.waiting, keys.open(alert)] as const;

@@ -103,15 +103,37 @@ const summary = (alert: Alert): AlertRecord['alert'] => {
   return recorded;
 };
 
-/** Records what the alert is about, and keeps its hash for as long again. */
+/** Finds the alert by its transaction for as long again. */
+export const indexTransaction = (
+  batch: ChainableCommander,
+  keys: LedgerKeys,
+  { id, txHash }: Pick<Alert, 'id' | 'txHash'>,
+): void => {
+  if (txHash === undefined) return;
+  batch.sadd(keys.transaction(txHash), id);
+  batch.expire(keys.transaction(txHash), RETENTION_SECONDS);
+};
+
+/** Records what the alert is about. Whoever records a delivery after it says how long it is kept, see `CLOSE_ALERT`. */
 export const recordAlert = (batch: ChainableCommander, keys: LedgerKeys, alert: Alert): void => {
   batch.hsetnx(keys.alert(alert.id), ALERT_FIELD, JSON.stringify(summary(alert)));
-  batch.expire(keys.alert(alert.id), RETENTION_SECONDS);
   batch.zadd(keys.index, Date.parse(alert.at), alert.id);
-  if (alert.txHash === undefined) return;
-  batch.sadd(keys.transaction(alert.txHash), alert.id);
-  batch.expire(keys.transaction(alert.txHash), RETENTION_SECONDS);
+  indexTransaction(batch, keys, alert);
 };
+
+/**
+ * Lua: how long `alert`, the key of an alert's hash, is kept. An alert with a waiting delivery does not expire: its counts
+ * would never be corrected. It does once its last delivery has ended.
+ */
+export const OPEN_ALERT = `
+local function openAlert(alert)
+  if redis.call('HINCRBY', alert, '${OPEN_FIELD}', 1) <= 1 then redis.call('PERSIST', alert) end
+end`;
+export const CLOSE_ALERT = `
+local function closeAlert(alert)
+  if tonumber(redis.call('HGET', alert, '${OPEN_FIELD}') or '0') > 0 then return end
+  redis.call('EXPIRE', alert, ${RETENTION_SECONDS})
+end`;
 
 /** How an attempt ended, with the ids of its receipt. */
 export interface AttemptResult extends Pick<DeliveryRecord, 'state' | 'providerId' | 'handle'> {

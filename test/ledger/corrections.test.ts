@@ -22,7 +22,8 @@ const setUp = async (state?: DeliveryState) => {
     await ledger.recordAttempt(SLACK, [ALERT], { state, attempt: { at: AT, outcome, durationMs: 1 } });
   }
   const record = async () => (await ledger.read(ALERT.id))?.deliveries[0];
-  return { ledger, corrections, record };
+  const ttl = () => redis.ttl(`${prefix}:alert:${ALERT.id}`);
+  return { ledger, corrections, record, ttl };
 };
 
 test.each([
@@ -42,6 +43,19 @@ test.each([
   const isReopened = after === 'waiting' && before !== 'waiting';
   expect(await record()).toMatchObject({ state: after, ...(isReopened ? { acts: [{ at: AT, act }] } : {}) });
   expect(await ledger.waitingByDestination()).toEqual(waiting === 0 ? {} : { [SLACK.id]: waiting });
+});
+
+test('what is reopened does not expire until it has ended again; what is dropped does', async () => {
+  const { ledger, corrections, ttl } = await setUp('dead');
+  expect(await ttl()).toBeGreaterThan(0);
+  await corrections.reopen(SLACK, [ALERT], 'retried');
+  expect(await ttl()).toBe(-1);
+  const attempt = { at: AT, outcome: 'delivered', durationMs: 1 } as const;
+  await ledger.recordAttempt(SLACK, [ALERT], { state: 'delivered', attempt });
+  expect(await ttl()).toBeGreaterThan(0);
+  const unknown = await setUp();
+  await unknown.corrections.drop(SLACK, [ALERT]);
+  expect(await unknown.ttl()).toBeGreaterThan(0);
 });
 
 test('what is reopened by hand does not hold back the cursor backup', async () => {

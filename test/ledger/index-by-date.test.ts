@@ -22,7 +22,15 @@ const setUp = (mostAlerts?: number) => {
     });
   const expectAll = (numbers: readonly number[]) =>
     ledger.recordWaiting([{ destination: DESTINATION, alerts: numbers.map(at) }]);
-  return { time, ledger, deliver, expectAll, alertIndex: createAlertIndex(redis, prefix, () => time.now, mostAlerts) };
+  return {
+    redis,
+    prefix,
+    time,
+    ledger,
+    deliver,
+    expectAll,
+    alertIndex: createAlertIndex(redis, prefix, () => time.now, mostAlerts),
+  };
 };
 
 const ids = (...numbers: number[]): string[] => numbers.map((n) => at(n).id);
@@ -67,10 +75,42 @@ describe('the register', () => {
   });
 
   test('forgets with the ledger what is older than that keeps', async () => {
-    const { alertIndex, time, expectAll } = setUp();
-    await expectAll([1, 2]);
+    const { alertIndex, time, expectAll, deliver } = setUp();
+    await expectAll([1, 2, 3]);
+    await deliver(1);
+    await deliver(3);
     time.now = T0 + 36 * DAY;
     await alertIndex.trim();
-    expect(await alertIndex.between(0, T0 + DAY)).toEqual([]);
+    expect(await alertIndex.between(0, T0 + DAY)).toEqual(ids(2));
+  });
+
+  test('finds what is open by its transaction as well, however old it is', async () => {
+    const { redis, prefix, ledger, alertIndex, time, expectAll } = setUp();
+    await expectAll([1]);
+    const txHash = at(1).txHash ?? '';
+    await redis.del(`${prefix}:tx:${txHash}`);
+    time.now = T0 + 36 * DAY;
+    await alertIndex.trim();
+    expect(await ledger.byTransaction(txHash)).toEqual(ids(1));
+  });
+
+  test('lets what has ended expire where an older version did not', async () => {
+    const { redis, prefix, alertIndex, time, expectAll, deliver } = setUp();
+    await expectAll([1]);
+    await deliver(1);
+    await redis.persist(`${prefix}:alert:${at(1).id}`);
+    time.now = T0 + 36 * DAY;
+    await alertIndex.trim();
+    expect(await redis.ttl(`${prefix}:alert:${at(1).id}`)).toBeGreaterThan(0);
+  });
+
+  test('does not wait for what an older version let expire, and keeps what that would', async () => {
+    const { redis, prefix, ledger, alertIndex, expectAll } = setUp();
+    await expectAll([1, 2]);
+    await redis.del(`${prefix}:alert:${at(1).id}`);
+    await redis.expire(`${prefix}:alert:${at(2).id}`, 1000);
+    expect(await alertIndex.open(TRACK)).toEqual(ids(2));
+    expect(await ledger.oldestOpen(TRACK)).toBe(T0 + 2000);
+    expect(await redis.ttl(`${prefix}:alert:${at(2).id}`)).toBe(-1);
   });
 });

@@ -24,6 +24,12 @@ const DELIVERED = { state: 'delivered', attempt: attempt('delivered'), providerI
 const RETRYING = { state: 'waiting', attempt: attempt('retrying') } as const;
 const DEAD = { state: 'dead', attempt: attempt('dead') } as const;
 
+test('an alert that never waited is kept for weeks', async () => {
+  const { redis, prefix, ledger } = setUp();
+  await ledger.recordAttempt(NO_DESTINATION, [makeAlert(1)], DEAD);
+  expect(await redis.ttl(`${prefix}:alert:${makeAlert(1).id}`)).toBeGreaterThan(0);
+});
+
 describe('a waiting delivery', () => {
   test('is counted once however often it is recorded, and keeps who asked for it first', async () => {
     const { ledger } = setUp();
@@ -51,6 +57,30 @@ describe('a waiting delivery', () => {
     await ledger.recordAttempt(SLACK, [makeAlert(2)], DEAD);
     expect(await ledger.pending(SLACK, parcel(SLACK, 1, 2, 3).alerts)).toEqual([makeAlert(3)]);
     expect(await ledger.pending(MAIL, [makeAlert(1)])).toEqual([makeAlert(1)]);
+  });
+
+  test('does not expire: what is kept for weeks is an alert whose last delivery has ended', async () => {
+    const { redis, prefix, ledger } = setUp();
+    const ttl = () => redis.ttl(`${prefix}:alert:${makeAlert(1).id}`);
+    await ledger.recordWaiting([parcel(SLACK, 1), parcel(MAIL, 1)]);
+    expect(await ttl()).toBe(-1);
+    await ledger.recordAttempt(SLACK, [makeAlert(1)], RETRYING);
+    await ledger.recordAttempt(SLACK, [makeAlert(1)], DELIVERED);
+    await ledger.recordWaiting([parcel(SLACK, 1), parcel(MAIL, 1)]);
+    expect(await ttl()).toBe(-1);
+    await ledger.recordAttempt(MAIL, [makeAlert(1)], DEAD);
+    expect(await ttl()).toBeGreaterThan(0);
+    await ledger.recordWaiting([parcel(destinationOf('slack', 'C2'), 1)]);
+    expect(await ttl()).toBe(-1);
+  });
+
+  test('is counted where the ledger did not know it before its first attempt', async () => {
+    const { ledger } = setUp();
+    await ledger.recordAttempt(SLACK, [makeAlert(1)], RETRYING);
+    await ledger.recordWaiting([parcel(SLACK, 2)]);
+    expect(await ledger.waitingByDestination()).toEqual({ [SLACK.id]: 2 });
+    await ledger.recordAttempt(SLACK, [makeAlert(1)], DELIVERED);
+    expect(await ledger.waitingByDestination()).toEqual({ [SLACK.id]: 1 });
   });
 
   test('keeps its alert open, up to the last destination', async () => {
@@ -161,7 +191,7 @@ describe('an attempt', () => {
   });
 });
 
-test('an alert is found by its transaction in any case, without its item, and forgotten after 35 days', async () => {
+test('an alert is found by its transaction in any case, without its item, and forgotten 35 days after its end', async () => {
   const { redis, prefix, ledger } = setUp();
   const hash = `0x${'ab'.repeat(32)}`;
   const alert = makeAlert(1, { txHash: hash.toUpperCase().replace('0X', '0x') });
@@ -172,6 +202,7 @@ test('an alert is found by its transaction in any case, without its item, and fo
   const record = await ledger.read(alert.id);
   expect(record?.alert).toMatchObject({ id: alert.id, service: alert.service, itemId: alert.itemId, at: alert.at });
   expect(record?.alert).not.toHaveProperty('item');
+  await ledger.recordAttempt(SLACK, [alert], DELIVERED);
   const days = (await redis.ttl(`${prefix}:alert:${alert.id}`)) / 86_400;
   expect(days).toBeGreaterThan(34.9);
   expect(days).toBeLessThanOrEqual(35);

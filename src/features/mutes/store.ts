@@ -1,7 +1,7 @@
 /** Mutes in Redis, and what each of them hides until it is reported. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Mute } from '../../alert.ts';
-import { type DeliveryRecord, ledgerKeys, recordAlert, targetOf } from '../../ledger/record.ts';
+import { CLOSE_ALERT, type DeliveryRecord, ledgerKeys, recordAlert, targetOf } from '../../ledger/record.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
 
@@ -88,7 +88,7 @@ export const MOST_LISTED = 5000;
  * the alert's, the item, how many items a list keeps; then by destination its id, its record in the ledger, itself. False
  * where the mute is closed or unknown.
  */
-const HIDE = `
+const HIDE = `${CLOSE_ALERT}
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return false end
 if redis.call('HEXISTS', KEYS[1], ARGV[1] .. ' closedAt') == 1 then return false end
 local hid, others = {}, {}
@@ -107,6 +107,7 @@ end
 if #hid > 0 then
   redis.call('HINCRBY', KEYS[1], ARGV[1] .. ' hid', 1)
   redis.call('HINCRBY', KEYS[3], 'listed', 1)
+  closeAlert(KEYS[2])
 end
 return { hid, others }`;
 

@@ -170,6 +170,17 @@ describe('a mute', () => {
     expect(held).toMatchObject([{ destination: SLACK }]);
   });
 
+  test('lets the ledger forget what it hid, but not what waits elsewhere', async () => {
+    const { redis, prefix, mutes, pass, ledger } = open({});
+    const ttlOf = ({ id }: Alert) => redis.ttl(`${prefix}:alert:${id}`);
+    await mutes.add(mute({ destinations: [SLACK.label] }));
+    await ledger.recordWaiting([{ destination: MAIL, alerts: [makeAlert(1)] }]);
+    await pass(makeAlert(1), [SLACK, MAIL]);
+    await pass(makeAlert(2), [SLACK]);
+    expect(await ttlOf(makeAlert(1))).toBe(-1);
+    expect(await ttlOf(makeAlert(2))).toBeGreaterThan(0);
+  });
+
   test('ends at its time and by hand, for what is dispatched from then on', async () => {
     const { mutes, pass, time } = open({});
     await mutes.add(mute());
