@@ -9,6 +9,12 @@ const LINE_ENDS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
  */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Cs}\ufff9-\ufffb]|(?![\n\t])\p{Cc}/gu;
 
+const escapeUnits = (text: string): string =>
+  text
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
+
 /** Marks piled up on one letter cover the lines around it; no script needs more than four. */
 const PILED_MARKS = /(\p{M}{4})\p{M}+/gu;
 
@@ -21,6 +27,16 @@ export const cleanText = (text: string): string =>
 
 /** The same for a place that has one line only. */
 export const cleanLine = (text: string): string => cleanText(text).replace(/\s+/g, ' ');
+
+/**
+ * Every such character as `\uXXXX`, and what ends a line elsewhere: a terminal obeys none of them, a reader sees them,
+ * and JSON stays the same JSON.
+ */
+export const escapeInvisible = (text: string): string =>
+  text
+    .replace(INVISIBLE, escapeUnits)
+    // The only line ends that are no control characters.
+    .replace(/[\u2028\u2029]/g, escapeUnits);
 
 /** The first `limit` UTF-16 units, less one where that would cut a character in half. */
 export const beginningOf = (text: string, limit: number): string =>

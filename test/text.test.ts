@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { beginningOf, cleanLine, cleanText, shorten, shortenAddresses, shortenMiddle } from '../src/text.ts';
+import {
+  beginningOf,
+  cleanLine,
+  cleanText,
+  escapeInvisible,
+  shorten,
+  shortenAddresses,
+  shortenMiddle,
+} from '../src/text.ts';
 import { anyText } from './support/texts.ts';
 
 describe('cleanText', () => {
@@ -38,6 +46,25 @@ describe('cleanText', () => {
 
   test.each(['\n ', '\u0301', ' ', '\ud800', '\r', '\n\t'])('cleans a megabyte of %j', (unit) => {
     expect(cleanText(`x${unit.repeat(500_000)}x`)).toMatch(/^x(?:\s|\u0301)*x$/);
+  });
+});
+
+describe('escapeInvisible', () => {
+  test('shows what no eye sees, and leaves everything else alone', () => {
+    expect(escapeInvisible('\u001b[2J\r\u0085\u007f\u202e\u2066\u2028\u{e0041}\u200b')).toBe(
+      '\\u001b[2J\\u000d\\u0085\\u007f\\u202e\\u2066\\u2028\\udb40\\udc41\\u200b',
+    );
+    expect(escapeInvisible('a\n\tnaïve 漢字 العربية 🧨 \\u001b')).toBe('a\n\tnaïve 漢字 العربية 🧨 \\u001b');
+  });
+
+  test('makes no other JSON of any JSON', () => {
+    fc.assert(
+      fc.property(anyText(), (text) => {
+        const json = escapeInvisible(JSON.stringify({ [text]: [text] }, null, 2));
+        expect(json).not.toMatch(/(?!\n)\p{Cc}|\p{Default_Ignorable_Code_Point}|[\u2028\u2029]/u);
+        expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify({ [text]: [text] })));
+      }),
+    );
   });
 });
 

@@ -1,10 +1,19 @@
 /** What every command gets from the outside world, and how it says how it ended. */
+import { escapeInvisible } from '../text.ts';
 
 /** Contract, section 1. */
 export const EXIT = { done: 0, mistake: 1, finding: 2, temporary: 75 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-export interface CommandContext {
+/** The two outputs; what others wrote is escaped on the way to them. */
+interface Output {
+  /** To standard output. */
+  write(text: string): void;
+  /** To standard error. */
+  warn(text: string): void;
+}
+
+export interface CommandContext extends Output {
   env: Readonly<Record<string, string | undefined>>;
   /** Aborted by the first SIGINT, SIGTERM or SIGHUP. */
   signal: AbortSignal;
@@ -14,15 +23,28 @@ export interface CommandContext {
   isTty: boolean;
   /** Standard error is a terminal, so that progress may be drawn there. */
   isErrorTty: boolean;
-  /** To standard output. */
-  write(text: string): void;
-  /** To standard error. */
-  warn(text: string): void;
+  /** The same as it is, for our own colours and for lines that are drawn again. */
+  raw: Output;
   /** Puts a question to the person at the terminal; absent where nobody sits there. An end of input is an empty answer. */
   ask?(question: string): Promise<string>;
   /** Everything on standard input, up to its end. */
   readStdin(): Promise<Uint8Array>;
 }
+
+/** What `main.ts` gives: its outputs write what they get. */
+export type ProgramContext = Omit<CommandContext, 'raw'>;
+
+/** What others wrote moves no cursor of a terminal and turns no line around, wherever a command prints it. */
+export const escapingContext = (context: ProgramContext): CommandContext => {
+  const { ask, ...rest } = context;
+  return {
+    ...rest,
+    write: (text) => context.write(escapeInvisible(text)),
+    warn: (text) => context.warn(escapeInvisible(text)),
+    raw: { write: context.write, warn: context.warn },
+    ...(ask === undefined ? {} : { ask: (question: string) => ask(escapeInvisible(question)) }),
+  };
+};
 
 /** Options that every command takes. */
 export interface CommonOptions {

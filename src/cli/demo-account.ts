@@ -48,7 +48,7 @@ const receivedText = (event: ReceivedEvent, origin: ProducedEvent | undefined, p
   const took = origin === undefined ? '' : `after ${seconds(latencyOf(event, origin))}`;
   const subject = origin?.txHash ?? event.txHashes[0];
   const about = subject === undefined ? '' : ` ${short(subject)}`;
-  return `${paint('green', 'delivered')}    ${shorten(event.destination, 44)}${about} ${paint('dim', took)}`;
+  return `${paint('green', 'delivered')}    ${shorten(cleanLine(event.destination), 44)}${about} ${paint('dim', took)}`;
 };
 
 const latencyOf = (event: ReceivedEvent, origin: ProducedEvent): number => Math.max(0, event.at - origin.at);
@@ -59,7 +59,7 @@ const latencyText = (kind: string, latencies: readonly number[]): string => {
   return `  ${kind.padEnd(9)} ${String(sorted.length).padStart(5)} messages, latency p50 ${half}, p99 ${most}\n`;
 };
 
-export const createAccount = ({ write, isTty }: Pick<CommandContext, 'write' | 'isTty'>): Account => {
+export const createAccount = ({ isTty, raw: { write } }: Pick<CommandContext, 'isTty' | 'raw'>): Account => {
   const latencies = new Map<string, number[]>(KINDS.map((kind) => [kind, []]));
   const sums = createDemoSums(KINDS);
   let inspections = 0;

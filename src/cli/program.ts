@@ -2,9 +2,10 @@
 import { Command, CommanderError } from 'commander';
 import { nearest } from '../config/suggest.ts';
 import { ConfigError, messageOf, ServiceError, UnavailableError, UsageError } from '../errors.ts';
+import { escapeInvisible } from '../text.ts';
 import { version } from '../version.ts';
 import { adopt, type CommandMaker, createCommandMaker, jsonOption } from './command.ts';
-import { type CommandContext, EXIT, type ExitCode } from './context.ts';
+import { EXIT, type ExitCode, escapingContext, type ProgramContext } from './context.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { receiverCommands } from './receiver-commands.ts';
 import { serviceCommands } from './service-commands.ts';
@@ -108,7 +109,8 @@ const refuseUnknown = (program: Command, first: string | undefined): void => {
 };
 
 /** Runs the command that `given` names, `run` where it names none. Throws what the command throws. */
-export const runProgram = async (given: readonly string[], context: CommandContext): Promise<ExitCode> => {
+export const runProgram = async (given: readonly string[], outside: ProgramContext): Promise<ExitCode> => {
+  const context = escapingContext(outside);
   const args = commandFirst(given);
   let code: ExitCode = EXIT.done;
   const program = new Command('tocsin')
@@ -128,8 +130,13 @@ export const runProgram = async (given: readonly string[], context: CommandConte
   return code;
 };
 
-/** What an error means for whoever started us: the exit code, and the text that says why. */
+/** What an error means for whoever started us: the exit code, and the text that says why, made safe to show. */
 export const exitCodeOf = (error: unknown): { code: number; text: string } => {
+  const { code, text } = endOf(error);
+  return { code, text: escapeInvisible(text) };
+};
+
+const endOf = (error: unknown): { code: number; text: string } => {
   // Commander has said why already; its help and version are no failures.
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.done : EXIT.mistake, text: '' };
   if (error instanceof ConfigError) return { code: EXIT.mistake, text: error.message };

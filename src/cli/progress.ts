@@ -1,4 +1,5 @@
 /** How far a long walk is, in one line of standard error that is drawn again; nothing where no terminal is. */
+import { escapeInvisible } from '../text.ts';
 import type { CommandContext } from './context.ts';
 
 export interface Progress {
@@ -8,14 +9,19 @@ export interface Progress {
   end(): void;
 }
 
+interface ProgressContext {
+  isErrorTty: boolean;
+  raw: Pick<CommandContext['raw'], 'warn'>;
+}
+
 const CLEAR_LINE = '\r\u001b[K';
 
-export const createProgress = ({ isErrorTty, warn }: Pick<CommandContext, 'isErrorTty' | 'warn'>): Progress => {
+export const createProgress = ({ isErrorTty, raw: { warn } }: ProgressContext): Progress => {
   let isDrawn = false;
   return {
     show: (text) => {
       if (!isErrorTty) return;
-      warn(`${CLEAR_LINE}${text}`);
+      warn(`${CLEAR_LINE}${escapeInvisible(text)}`);
       isDrawn = true;
     },
     end: () => {

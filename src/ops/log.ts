@@ -1,5 +1,6 @@
 /** The log: JSON lines, one event a line, with no secret in any of them. */
 import { type DestinationStream, type Logger, destination as openDestination, pino } from 'pino';
+import { escapeInvisible } from '../text.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -70,7 +71,7 @@ export const createLogger = ({ level, scrub, destination = openDestination({ des
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: (thrown: unknown) => logError(thrown, scrub) },
-      hooks: { streamWrite: (line) => scrubLine(line, scrub) },
+      hooks: { streamWrite: (line) => escapeInvisible(scrubLine(line, scrub)) },
     },
     destination,
   ) satisfies Logger;

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
+import { escapeInvisible } from '../text.ts';
 import { oneAtATime, withinTime } from './asking.ts';
 import type { Health, HealthReport } from './health.ts';
 import { createHostCheck } from './host-check.ts';
@@ -72,11 +73,14 @@ const HEADERS = {
 
 const PATHS = '/, /livez, /readyz, /metrics or /status.json';
 
-const healthAnswer = (report: HealthReport): Answer => ({
-  code: report.status === 'ok' ? 200 : 503,
+/** Read on a terminal, too. */
+const jsonAnswer = (code: number, report: HealthReport | StatusReport): Answer => ({
+  code,
   type: JSON_TYPE,
-  body: `${JSON.stringify(report, null, 2)}\n`,
+  body: escapeInvisible(`${JSON.stringify(report, null, 2)}\n`),
 });
+
+const healthAnswer = (report: HealthReport): Answer => jsonAnswer(report.status === 'ok' ? 200 : 503, report);
 
 type Pages = Readonly<Record<string, () => Promise<Answer> | Answer>>;
 
@@ -84,10 +88,7 @@ const pagesOf = ({ health, metrics }: OpsServerSettings, ask: OpsServerSettings[
   '/livez': () => healthAnswer(health.live()),
   '/readyz': () => healthAnswer(health.ready()),
   '/metrics': async () => ({ code: 200, type: metrics.registry.contentType, body: await metrics.text() }),
-  '/status.json': async () => {
-    const report = await withinTime(ask(), STATUS_TIMEOUT_MS);
-    return { code: 200, type: JSON_TYPE, body: `${JSON.stringify(report, null, 2)}\n` };
-  },
+  '/status.json': async () => jsonAnswer(200, await withinTime(ask(), STATUS_TIMEOUT_MS)),
   '/': async () => ({ code: 200, type: HTML_TYPE, body: renderPage(await withinTime(ask(), STATUS_TIMEOUT_MS)) }),
 });
 

@@ -1,5 +1,5 @@
 /** Commands as an operator types them, run in this process. */
-import type { CommandContext } from '../../src/cli/context.ts';
+import type { ProgramContext } from '../../src/cli/context.ts';
 import { exitCodeOf, runProgram } from '../../src/cli/program.ts';
 
 export interface Ran {
@@ -25,7 +25,7 @@ export const runInProcess = async (args: readonly string[], options: RunOptions 
   const { env = {}, signal = new AbortController().signal, stdin, answer, tty = {} } = options;
   const out: string[] = [];
   const err: string[] = [];
-  const context: CommandContext = {
+  const context: ProgramContext = {
     env,
     signal,
     onHangup: () => {},

@@ -5,7 +5,7 @@ const CLEAR = '\r\u001b[K';
 
 const setUp = (isErrorTty: boolean) => {
   const written: string[] = [];
-  return { written, ...createProgress({ isErrorTty, warn: (text) => void written.push(text) }) };
+  return { written, ...createProgress({ isErrorTty, raw: { warn: (text) => void written.push(text) } }) };
 };
 
 test('each text takes the place of the one before, and the line is taken away once', () => {

@@ -35,6 +35,16 @@ describe('a line', () => {
   });
 });
 
+describe('text of others', () => {
+  test('moves no cursor, turns no line around and hides nothing, and stays what it was', () => {
+    const { log, written, lines } = open();
+    const name = 'Vault\u001b[2J\u009b2J\u202e\u{e0041}\u2028\u007f\r\n';
+    log.warn({ protocol: name, [name]: 1, err: new Error(name) }, name);
+    expect(written.join('').trimEnd()).not.toMatch(/\p{Cc}|\p{Default_Ignorable_Code_Point}|[\u2028\u2029]/u);
+    expect(lines()[0]).toMatchObject({ msg: name, protocol: name, [name]: 1, err: { message: name } });
+  });
+});
+
 describe('an error', () => {
   test('shows type, message, code, reason and stack', () => {
     const { log, lines } = open();

@@ -77,6 +77,14 @@ describe('the status', () => {
     expect(await (await get('/status.json')).json()).toEqual(REPORT);
   });
 
+  test('as JSON moves no cursor of a terminal, and says the same', async () => {
+    const report = { ...REPORT, problems: ['Vault\u009b2J\u202e\u{e0041}'] };
+    const { get } = await open(async () => report);
+    const text = await (await get('/status.json')).text();
+    expect(text).toContain('Vault\\u009b2J\\u202e\\udb40\\udc41');
+    expect(JSON.parse(text)).toEqual(report);
+  });
+
   test('is 503 while it cannot be had, and the reason is in the log, not in the answer', async () => {
     const { get, warnings } = await open(() => Promise.reject(new Error('redis at 10.0.0.7 refused')));
     const response = await get('/');
