@@ -170,7 +170,8 @@ const startWork = async (
   const polling = store.schedule.work(config.poll.concurrency, async (turn, signal) => {
     if (turn.kind === 'release') await dispatching.release();
     else if (!isReview(turn)) return reading.intake.run(turn, signal);
-    else await (turn.kind === 'look' ? rechecks : audits).run(turn.service, signal);
+    else if (turn.kind === 'look') await rechecks.run(turn.service, signal);
+    else await audits.run(turn.service, signal, turn);
     return undefined;
   });
   lifecycle.onStop('poll', () => polling.stop(0));

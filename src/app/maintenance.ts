@@ -13,6 +13,7 @@ import type { Outages } from '../ops/outages.ts';
 import type { Mirror } from '../poll/mirror.ts';
 import type { openDelivery } from './deliver.ts';
 import type { openReading } from './poll.ts';
+import { watchServer } from './server-change.ts';
 import type { Store } from './store.ts';
 
 export interface MaintenanceDependencies {
@@ -105,9 +106,11 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
   });
 
   const logOperatorActions = createOperatorLogReader({ operatorLog: store.operatorLog, log });
+  const lookAtServer = watchServer(dependencies);
 
   const round = async (): Promise<void> => {
     await reading.keepSchedule();
+    await lookAtServer();
     await watch.sendCanaries();
     health.prove('redis');
     dependencies.newerJobs.settle();

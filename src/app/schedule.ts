@@ -4,8 +4,11 @@ import { hasRecheck, recheckEveryMs } from '../features/recheck/turns.ts';
 import type { TurnData } from '../poll/turns.ts';
 import type { Turn } from '../queue/schedule.ts';
 
-/** `look`: rechecks that are due, in Redis under this name. `audit`: compares the ledger with the service. */
-export type ReviewTurn = { kind: 'look' | 'audit'; service: string };
+/**
+ * `look`: rechecks that are due, in Redis under this name. `audit`: compares the ledger with the service; `isUrgent` after
+ * Redis may have lost something, see `features/audit/job.ts`.
+ */
+export type ReviewTurn = { kind: 'look' | 'audit'; service: string; isUrgent?: true };
 
 /** Ends mutes, and sends the alerts that were held for destinations that are approved now. */
 export type ReleaseTurn = { kind: 'release' };
@@ -21,6 +24,17 @@ const auditTurn = (service: string, index: number, everyMs: number): Turn<Review
   everyMs,
   data: { kind: 'audit', service },
 });
+
+/** Until every daemon is connected again, and what they had still to say to Redis has arrived. */
+const URGENT_AFTER_MS = 5000;
+
+/** One daemon takes them, however many ask for them. `server`: the id of the Redis server that was found. */
+export const urgentAudits = (config: Config, server: string) =>
+  config.services.map(({ name: service }, index) => ({
+    id: `audit.${index}.${service}.${server}`,
+    delayMs: URGENT_AFTER_MS,
+    data: { kind: 'audit', service, isUrgent: true } satisfies ReviewTurn,
+  }));
 
 const recheckTurn = (service: string, index: number, everyMs: number): Turn<ReviewTurn> => ({
   id: `look.${index}.${service}`,

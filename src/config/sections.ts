@@ -135,7 +135,7 @@ export const auditSection = z.strictObject({
     .prefault('5m')
     .describe('Between two comparisons of what the service lists with what became of it.'),
   lostAfter: duration({ minMs: 100 })
-    .prefault('10m')
+    .prefault('1m')
     .describe('How long a delivery may be on its way without a job in the queue before it is queued again.'),
 });
 

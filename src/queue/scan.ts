@@ -56,13 +56,14 @@ const createJobReader = (redis: RedisClient, prefix: string) => {
 const createDeliveriesOf = (redis: RedisClient, prefix: string) => {
   const batches = batchKeys(prefix);
 
-  /** The alerts of a batch: sealed, or still open under its number. */
+  /** The alerts of a batch: sealed, or still open under its number. In one transaction: it may be sealed meanwhile. */
   const batchedIn = async (destination: string, batch: number): Promise<string[]> => {
-    const [count, sealed, open] = await Promise.all([
-      redis.get(batches.count(destination)),
-      redis.hkeys(batches.sealed(destination, batch)),
-      redis.hkeys(batches.open(destination)),
-    ]);
+    const asked = redis
+      .multi()
+      .get(batches.count(destination))
+      .hkeys(batches.sealed(destination, batch))
+      .hkeys(batches.open(destination));
+    const [count, sealed, open] = (await execute(asked)) as [string | null, string[], string[]];
     return count === String(batch) ? [...sealed, ...open] : sealed;
   };
 

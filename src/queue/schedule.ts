@@ -20,6 +20,8 @@ export interface Schedule<Data> {
    * nothing changed.
    */
   sync(turns: readonly Turn<Data>[], stopped?: readonly string[]): Promise<void>;
+  /** Adds a turn that comes once, in `delayMs`; the same id is the same turn until it has come. */
+  once(turn: Pick<Turn<Data>, 'id' | 'data'> & { delayMs: number }): Promise<void>;
   /** One command. */
   check(): Promise<ScheduleState>;
   /** Where `run` gives a number of milliseconds, it is called once more after that, besides the turns to come. */
@@ -73,6 +75,9 @@ export const createSchedule = <Data>(settings: ScheduleSettings): Schedule<Data>
       await mapInChunks(changed, CHANGED_AT_ONCE, upsert);
       await mapInChunks(added, CHANGED_AT_ONCE, beginAtOnce);
       await mapInChunks(removed, CHANGED_AT_ONCE, (id) => queue.removeJobScheduler(id));
+    },
+    once: async ({ id, delayMs, data }) => {
+      await queue.add('turn', data, { jobId: id, delay: delayMs });
     },
     check: createStoppedTurns({ redis, schedulers: queue.toKey('repeat'), now: () => Date.now(), elapsed }),
     work: (concurrency, run) => {

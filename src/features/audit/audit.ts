@@ -124,7 +124,7 @@ export const createAuditor = (dependencies: AuditDependencies): Auditor => {
     run: async (service, options, signal) => {
       const recorded = options.isThorough ? await recordedSince(service, now() - REMEMBERED_MS) : new Map();
       const { audits, unaudited, waiting } = await auditProtocols(service, recorded, options, signal);
-      addLost(service, audits, await searchLost(service, waiting, options.isHealing, signal), now());
+      addLost(service, audits, await searchLost(service, waiting, options, signal), now());
       return { protocols: [...audits.values()], unaudited };
     },
   };

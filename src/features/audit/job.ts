@@ -35,8 +35,14 @@ export interface AuditJobDependencies {
   log: Logger;
 }
 
+/**
+ * After Redis came back as another server, whatever has waited for this long without a job is lost. Much less than
+ * `audit.lostAfter`: see decision 032 for what keeps a delivery from being sent twice.
+ */
+const URGENT_LOST_AFTER_MS = 5000;
+
 export const createAuditJob = ({ auditor, marks, alertIndex, metrics, log }: AuditJobDependencies) => {
-  const running = new Set<string>();
+  const running = new Map<string, Promise<void>>();
   const report = createDifferenceLog({ metrics, log });
 
   /** A window with missing items that could not be queued again is compared once more next time. */
@@ -44,13 +50,14 @@ export const createAuditJob = ({ auditor, marks, alertIndex, metrics, log }: Aud
     if (isMissingHealed(audit) && closed > since) await marks.set(audit.service, audit.protocol, closed);
   };
 
-  const audit = async (service: string, signal: AbortSignal): Promise<void> => {
+  const audit = async (service: string, isUrgent: boolean, signal: AbortSignal): Promise<void> => {
     const closed: number[] = [];
     const onAudited = async (one: ProtocolAudit, window: AuditWindow): Promise<void> => {
       closed.push(window.closed);
       await mark(one, window);
     };
-    const options = { since: await marks.of(service), isHealing: true, isThorough: false, onAudited };
+    const haste = isUrgent ? { lostAfterMs: URGENT_LOST_AFTER_MS } : {};
+    const options = { since: await marks.of(service), isHealing: true, isThorough: false, onAudited, ...haste };
     const { protocols, unaudited } = await auditor.run(service, options, signal);
     protocols.forEach(report);
     const ended = unaudited.length > 0 ? 'incomplete' : 'balanced';
@@ -61,18 +68,24 @@ export const createAuditJob = ({ auditor, marks, alertIndex, metrics, log }: Aud
     if (removed > 0) log.info({ removed }, 'the ledger is full; its oldest alerts were removed');
   };
 
+  const attempt = async (service: string, isUrgent: boolean, signal: AbortSignal): Promise<void> => {
+    try {
+      await audit(service, isUrgent, signal);
+    } catch (error) {
+      if (!signal.aborted) log.error({ service, err: error }, 'the audit failed; the next one tries again');
+    }
+  };
+
   return {
-    /** Skipped where an audit of the service still runs in this process. */
-    run: async (service: string, signal: AbortSignal): Promise<void> => {
-      if (running.has(service)) return;
-      running.add(service);
-      try {
-        await audit(service, signal);
-      } catch (error) {
-        if (!signal.aborted) log.error({ service, err: error }, 'the audit failed; the next one tries again');
-      } finally {
-        running.delete(service);
+    /** Where an audit of the service still runs in this process, one that `isUrgent` waits; any other is skipped. */
+    run: async (service: string, signal: AbortSignal, { isUrgent = false } = {}): Promise<void> => {
+      while (running.has(service)) {
+        if (!isUrgent) return;
+        await running.get(service);
       }
+      const run = attempt(service, isUrgent, signal).finally(() => running.delete(service));
+      running.set(service, run);
+      await run;
     },
   };
 };

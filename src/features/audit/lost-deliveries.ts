@@ -14,7 +14,7 @@ export interface LostDependencies {
   destinationsOf(alert: AlertRecord['alert']): Promise<Destination[]>;
   /** The item of an alert as the service lists it now, where it does. */
   itemOf(alert: AlertRecord['alert']): Promise<Alert['item'] | undefined>;
-  /** Milliseconds a delivery may wait without a job: a job that is moved between two lists is in neither for a moment. */
+  /** Milliseconds that a delivery may wait without a job: it is in the ledger a little before it is in the queue. */
   lostAfterMs: number;
   now(): number;
 }

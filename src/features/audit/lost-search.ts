@@ -19,6 +19,13 @@ export interface LostSearchDependencies extends Omit<LostDependencies, 'ledger' 
   protocolsOf(service: string): Promise<readonly string[]>;
 }
 
+export interface LostSearchOptions {
+  /** Queues what is missing or lost again. */
+  isHealing: boolean;
+  /** Instead of `settings.lostAfter`. */
+  lostAfterMs?: number;
+}
+
 export interface FoundLost {
   delivery: WaitingDelivery;
   healed: boolean;
@@ -72,14 +79,14 @@ export const createLostSearch = (dependencies: LostSearchDependencies) => {
   return async (
     service: string,
     more: readonly AlertRecord[],
-    isHealing: boolean,
+    { isHealing, lostAfterMs = settings.lostAfter }: LostSearchOptions,
     signal: AbortSignal,
   ): Promise<FoundLost[]> => {
     if (Object.keys(await ledger.waitingByDestination()).length === 0) return [];
     const lostDeliveries = createLostDeliveries({
       ...dependencies,
       itemOf: createItemSearch(dependencies, signal),
-      lostAfterMs: settings.lostAfter,
+      lostAfterMs,
     });
     const alerts = new Map([...(await waitingOf(service)), ...more].map((record) => [record.alert.id, record]));
     const overdue = [...alerts.values()].flatMap(lostDeliveries.overdueOf);

@@ -8,6 +8,7 @@ import type { createLateItems, Unknown } from '../../poll/late-items.ts';
 import type { ServiceClock } from '../../service/clock.ts';
 import { iso } from '../../time.ts';
 import type { ProtocolAudit } from './balance.ts';
+import type { LostSearchOptions } from './lost-search.ts';
 import { type AuditWindow, createReconcile, type ReconcileDependencies } from './reconcile.ts';
 
 export interface ProtocolAuditDependencies extends Omit<ReconcileDependencies, 'settings' | 'serviceOf'> {
@@ -18,11 +19,9 @@ export interface ProtocolAuditDependencies extends Omit<ReconcileDependencies, '
   serviceOf(name: string): ReturnType<ReconcileDependencies['serviceOf']> & { clock: Pick<ServiceClock, 'now'> };
 }
 
-export interface AuditOptions {
+export interface AuditOptions extends LostSearchOptions {
   /** Where a protocol's window begins, in epoch milliseconds. Left out, or before its ledger begins: where that begins. */
   since?: ((protocol: string) => number | undefined) | undefined;
-  /** Queues what is missing or lost again. */
-  isHealing: boolean;
   /** Also reports alerts that the service no longer lists. */
   isThorough: boolean;
   /** Called with every protocol whose window was compared and, where that was asked for, healed. */

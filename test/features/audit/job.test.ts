@@ -37,9 +37,11 @@ const setUp = () => {
     trims: 0,
     removed: 0,
     asked: undefined as number | undefined,
+    lostAfterMs: undefined as number | undefined,
   };
-  const run: Auditor['run'] = async (service, { since, onAudited }) => {
+  const run: Auditor['run'] = async (service, { since, onAudited, lostAfterMs }) => {
     state.runs += 1;
+    state.lostAfterMs = lostAfterMs;
     state.asked = since?.('Vault');
     for (const one of state.audits) await onAudited?.(one, { since: T0, closed: T0 + 60_000, until: T0 + 120_000 });
     const problem = { service, protocol: 'Bridge', problem: 'down' };
@@ -162,5 +164,21 @@ test('one audit of a service at a time, and a failed one does not stop the next'
   expect(logged()).toMatchObject([{ msg: 'the audit failed; the next one tries again', service: 'main' }]);
   auditor.run = run;
   await job.run('main', signal);
+  expect(state.runs).toBe(2);
+});
+
+test('an urgent one is not skipped, waits for less, and comes after the one that runs', async () => {
+  const { job, auditor, state } = setUp();
+  const gate = Promise.withResolvers<void>();
+  const { run } = auditor;
+  auditor.run = async (...args) => {
+    await gate.promise;
+    return run(...args);
+  };
+  const regular = job.run('main', signal).then(() => state.lostAfterMs);
+  const urgent = job.run('main', signal, { isUrgent: true }).then(() => state.lostAfterMs);
+  gate.resolve();
+  expect(await regular).toBeUndefined();
+  expect(await urgent).toBe(5000);
   expect(state.runs).toBe(2);
 });

@@ -54,7 +54,7 @@ const setUp = ({ lookUp = async () => new Map(), notifications = none, queued = 
     time.now += 61_000;
   };
   const run = async (isHealing = true, more: Parameters<typeof search>[1] = []) =>
-    (await search('main', more, isHealing, new AbortController().signal)).map(({ delivery, healed }) => ({
+    (await search('main', more, { isHealing }, new AbortController().signal)).map(({ delivery, healed }) => ({
       item: delivery.record.itemId,
       healed,
     }));

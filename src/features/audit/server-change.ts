@@ -1,0 +1,41 @@
+/**
+ * Notices that another Redis server answers than before: it was started again, or a replica took its place. Either may
+ * lack what was acknowledged last, with `appendfsync everysec` too.
+ */
+
+import type { RedisClient } from '../../redis/connect.ts';
+import { defineScript } from '../../redis/script.ts';
+
+export interface ServerChangeDependencies {
+  redis: RedisClient;
+  prefix: string;
+  /** Called with the id of a server that was not looked at yet; again where it throws. */
+  onChanged(server: string): Promise<void>;
+}
+
+/**
+ * KEYS[1]: the server that was looked at last. Gives that and what the present one says of itself; '' where it says
+ * nothing. In a Cluster the script asks the node that has our keys.
+ */
+const LOOK = `
+local said = redis.pcall('INFO', 'server')
+return {redis.call('GET', KEYS[1]) or '', type(said) == 'string' and said or ''}`;
+
+/** A server takes a new one at each start, and a replica has its own. */
+const RUN_ID = /^run_id:(\w+)/m;
+
+export const createServerChange = ({ redis, prefix, onChanged }: ServerChangeDependencies) => {
+  const key = `${prefix}:server`;
+  const look = defineScript(redis, LOOK);
+  return {
+    /** One command, where nothing has changed. A server that does not say who it is never changes. */
+    check: async (): Promise<void> => {
+      const [known = '', info = ''] = (await look.run([key])) as string[];
+      const [, present] = RUN_ID.exec(info) ?? [];
+      if (present === undefined || present === known) return;
+      // An empty Redis has nothing to look for: the state file tells where reading goes on.
+      if (known !== '') await onChanged(present);
+      await redis.set(key, present);
+    },
+  };
+};
