@@ -3,13 +3,13 @@
  * the operator's certificates.
  */
 import type { LookupAddress } from 'node:dns';
-import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector, Pool } from 'undici';
 import { DeliveryError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
 import { type Guard, hostKey } from './guard.ts';
 import { networkFailure } from './network.ts';
+import type { Resolve } from './resolver.ts';
 
 /** The operator's settings for connections to one receiver. All texts are PEM, checked when the config was read. */
 export interface ConnectionSettings {
@@ -22,13 +22,9 @@ export interface ConnectionSettings {
   proxy?: Secret;
 }
 
-/** Every address of a host name. */
-export type Resolve = (host: string) => Promise<LookupAddress[]>;
-
 export interface DialOptions {
   guard: Guard;
-  /** Default: the operating system's resolver. */
-  resolve?: Resolve;
+  resolve: Resolve;
   /** Default 10 s. */
   connectTimeoutMs?: number;
 }
@@ -40,8 +36,6 @@ export interface Dialer {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-const systemResolve: Resolve = (host) => systemLookup(host, { all: true });
-
 export const blocked = (host: string, refusal: string): DeliveryError =>
   new DeliveryError('destination-dead', `${host} is blocked: it ${refusal}`, { code: 'blocked' });
 
@@ -50,7 +44,7 @@ const refusalOf = (guard: Guard, addresses: readonly LookupAddress[], host: stri
   addresses.map(({ address }) => guard.refuseAddress(address, host)).find(Boolean);
 
 /** Throws if the guard refuses the host or an address it resolves to. A name that does not resolve passes. */
-export const judgeHost = async ({ guard, resolve = systemResolve }: DialOptions, host: string): Promise<void> => {
+export const judgeHost = async ({ guard, resolve }: DialOptions, host: string): Promise<void> => {
   const addresses = isIP(host) === 0 ? await resolve(host).catch(() => []) : [];
   const refusal = refusalOf(guard, addresses, host);
   if (refusal !== undefined) throw blocked(host, refusal);
@@ -81,7 +75,7 @@ const certificatesOf = ({ ca, cert, key }: ConnectionSettings) => ({
  * who was dialled. `connect` takes a list of blocked networks, but ignores it for https.
  */
 const dialStraight = (
-  { guard, resolve = systemResolve, connectTimeoutMs = CONNECT_TIMEOUT_MS }: DialOptions,
+  { guard, resolve, connectTimeoutMs = CONNECT_TIMEOUT_MS }: DialOptions,
   settings: ConnectionSettings,
 ): Dialer => {
   const connect = buildConnector({

@@ -4,8 +4,10 @@ import { DeliveryError } from '../errors.ts';
 import { blocked, type ConnectionSettings, createDialer, type DialOptions, judgeHost } from './dial.ts';
 import { createGuard, type Guard, type GuardOptions, hostKey } from './guard.ts';
 import { networkFailure, stoppedWaiting } from './network.ts';
+import { createResolver, type Resolve } from './resolver.ts';
 
-export type { ConnectionSettings, Resolve } from './dial.ts';
+export type { ConnectionSettings } from './dial.ts';
+export type { Resolve } from './resolver.ts';
 
 export interface PostRequest {
   url: string;
@@ -27,7 +29,9 @@ export interface PostResponse {
 /** Resolves for every HTTP status; throws a `DeliveryError` if there was no answer or the guard refused. */
 export type GuardedPost = (request: PostRequest) => Promise<PostResponse>;
 
-export interface GuardedPostOptions extends GuardOptions, Omit<DialOptions, 'guard'> {
+export interface GuardedPostOptions extends GuardOptions, Omit<DialOptions, 'guard' | 'resolve'> {
+  /** Default: a resolver of its own. */
+  resolve?: Resolve;
   /** To one origin. Default 50. */
   connections?: number;
 }
@@ -130,12 +134,13 @@ export interface GuardedPoster {
 
 /** A POST that reaches public addresses only, over kept connections. Throws if `allowNetworks` is malformed. */
 export const createGuardedPost = (options: GuardedPostOptions): GuardedPoster => {
-  const guard = createGuard(options);
+  const dial: DialOptions = { resolve: createResolver(), ...options, guard: createGuard(options) };
+  const { guard } = dial;
   const opened = new Map<ConnectionSettings | undefined, { agent: Agent; close(): Promise<unknown> }>();
   let closed = false;
 
   const open = (settings: ConnectionSettings | undefined) => {
-    const dialer = createDialer({ ...options, guard }, settings);
+    const dialer = createDialer(dial, settings);
     const agent = new Agent({
       connect: dialer.connect,
       connections: options.connections ?? 50,
@@ -156,7 +161,7 @@ export const createGuardedPost = (options: GuardedPostOptions): GuardedPoster =>
       if (closed) throw networkFailure({ code: 'UND_ERR_CLOSED' }, url.hostname, false);
       return exchange((opened.get(request.connection) ?? open(request.connection)).agent, url, request);
     },
-    judge: async (url) => judgeHost({ ...options, guard }, hostKey(targetOf(url, guard).hostname)),
+    judge: async (url) => judgeHost(dial, hostKey(targetOf(url, guard).hostname)),
     close: async () => {
       closed = true;
       await Promise.all([...opened.values()].map(({ close }) => close()));

@@ -18,6 +18,8 @@ const REFUSED = meaning('retry', false, 'refuses connections');
 const UNREACHABLE = meaning('retry', false, 'cannot be reached');
 // A name that does not resolve is as often our resolver's fault as a wrong name.
 const UNRESOLVED = meaning('retry', false, 'cannot be found by name');
+const NAME_UNANSWERED = meaning('retry', false, 'cannot be found by name in time');
+const NAME_WAITED = meaning('retry', false, 'was not looked up: too many other names are');
 const SLOW_CONNECT = meaning('retry', false, 'took too long to connect');
 const DROPPED = meaning('retry', true, 'dropped the connection before it answered');
 const SLOW = meaning('retry', true, 'took too long to answer');
@@ -31,7 +33,8 @@ const UNSENDABLE = meaning('destination-dead', false, 'cannot be sent to: the ad
 
 /**
  * By error code, or by the error's name if it has none.
- * Sources: Node's errors and `tls` documentation, OpenSSL's verification codes, undici 8 `lib/core/errors.js`.
+ * Sources: Node's errors and `tls` documentation, OpenSSL's verification codes, undici 8 `lib/core/errors.js`; `ETIMEOUT`
+ * and `DNS_BUSY` are our own resolver's.
  */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   ECONNREFUSED: REFUSED,
@@ -42,6 +45,8 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   EADDRNOTAVAIL: UNREACHABLE,
   ENOTFOUND: UNRESOLVED,
   EAI_AGAIN: UNRESOLVED,
+  ETIMEOUT: NAME_UNANSWERED,
+  DNS_BUSY: NAME_WAITED,
   UND_ERR_CONNECT_TIMEOUT: SLOW_CONNECT,
   ECONNRESET: DROPPED,
   ECONNABORTED: DROPPED,

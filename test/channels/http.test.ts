@@ -125,7 +125,7 @@ describe('what is dialled', () => {
     expect((await failureOf(post(`http://outside.example:${port}/`))).code).toBe('blocked');
   });
 
-  test('the operating system resolves where nothing else is given', async () => {
+  test('names are resolved where no resolver is given', async () => {
     const receiver = await openReceiver();
     const { post } = openPost({ allowNetworks: ['localhost', '127.0.0.1'] });
     expect((await post(receiver.origin.replace('127.0.0.1', 'localhost'))).status).toBe(204);

@@ -9,6 +9,8 @@ describe('networkFailure', () => {
     ['ECONNREFUSED', 'retry', false],
     ['ENOTFOUND', 'retry', false],
     ['EAI_AGAIN', 'retry', false],
+    ['ETIMEOUT', 'retry', false],
+    ['DNS_BUSY', 'retry', false],
     ['UND_ERR_CONNECT_TIMEOUT', 'retry', false],
     ['CERT_HAS_EXPIRED', 'retry', false],
     ['ECONNRESET', 'retry', true],
