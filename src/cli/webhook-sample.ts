@@ -1,6 +1,5 @@
 /** `tocsin webhook sample`: a signed request of each type, to try a receiver with. */
 import { type Alert, ANNOUNCEMENTS, alertId, CHANGES, destinationId, TOCSIN } from '../alert.ts';
-import { webAddress } from '../channels/address.ts';
 import { WELL_KNOWN_CHAINS } from '../channels/chains.ts';
 import { labelOf } from '../channels/registry.ts';
 import { composeWebhook } from '../channels/webhook/message.ts';
@@ -11,7 +10,7 @@ import { announcementAlert } from '../features/announcements/alert.ts';
 import { sampleAlert } from '../features/sample/alert.ts';
 import { iso } from '../time.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
-import { type SecretOptions, secretsFor } from './webhook-secrets.ts';
+import { addressIn, type SecretOptions, secretsFor } from './webhook-secrets.ts';
 
 interface SampleOptions extends SecretOptions {
   type: string;
@@ -74,8 +73,7 @@ const curlOf = (url: string, headers: Readonly<Record<string, string>>, body: st
 
 export const sample = async (options: SampleOptions, context: CommandContext): Promise<ExitCode> => {
   const now = Date.now();
-  const address = webAddress(options.url);
-  if (address === undefined) throw new UsageError(`--url must be an http or https URL (got '${options.url}')`);
+  const address = addressIn('--url', options.url);
   const alerts = alertsOf(options.type, now);
   const secrets = await secretsFor(address, options, context);
   const destination = {

@@ -1,11 +1,12 @@
 /** Which secrets `tocsin webhook` uses: one that is given, one of the environment, or those of the config. */
 import { existsSync } from 'node:fs';
 import { webAddress, webLabel } from '../channels/address.ts';
-import { createReceiverFinder } from '../channels/webhook/receivers.ts';
+import type { WebhookConfig } from '../channels/webhook/config.ts';
+import { createSecretFinder, type SigningConfig } from '../channels/webhook/secrets.ts';
 import { isSigningSecret } from '../channels/webhook/signature.ts';
 import { loadConfig } from '../config/load.ts';
-import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
+import type { Secret } from '../secret.ts';
 import type { CommandContext, CommonOptions } from './context.ts';
 
 export interface SecretOptions extends CommonOptions {
@@ -27,33 +28,67 @@ const givenSecret = (options: SecretOptions, { env }: Pick<CommandContext, 'env'
 };
 
 const readWebhookConfig = async (
-  { config: file }: SecretOptions,
+  { config: file }: CommonOptions,
   { env }: Pick<CommandContext, 'env'>,
-): Promise<NonNullable<Config['channels']['webhook']>> => {
-  if (!existsSync(file)) throw new UsageError(`there is no secret: give --secret, ${VARIABLE}, or a --config`);
+): Promise<WebhookConfig> => {
   const { webhook } = (await loadConfig(file, env)).channels;
   if (webhook !== undefined && (webhook.secret !== undefined || Object.keys(webhook.secrets).length > 0)) {
     return webhook;
   }
-  throw new UsageError(`${file} has no channels.webhook.secret; --secret takes another`);
+  throw new UsageError(`${file} has no channels.webhook.secret`);
 };
 
-/** All of them, by what they are called. */
-export const allSecrets = async (
+/** Where another secret may be given by hand instead. */
+const readOtherwiseGiven = async (
   options: SecretOptions,
   context: Pick<CommandContext, 'env'>,
+): Promise<WebhookConfig> => {
+  if (!existsSync(options.config)) {
+    throw new UsageError(`there is no secret: give --secret, ${VARIABLE}, or a --config`);
+  }
+  return await readWebhookConfig(options, context);
+};
+
+/** The address of a receiver, in the form in which it is sent to. */
+export const addressIn = (what: string, text: string): string => {
+  const address = webAddress(text);
+  if (address === undefined) throw new UsageError(`${what} must be an http or https URL (got '${text}')`);
+  return address;
+};
+
+const signingFor = (address: string, webhook: SigningConfig): readonly string[] => {
+  const found = createSecretFinder(webhook, (secret) => secret)(address);
+  if (found.length === 0) throw new UsageError(`the config has no secret for ${webLabel(address)}`);
+  return found;
+};
+
+const numbered = (name: string, secrets: readonly string[]): [name: string, secret: string][] =>
+  secrets.map((secret, index) => [`${name}, number ${index + 1}`, secret]);
+
+/** Those that may have signed, by what they are called: of a receiver that is named its own, else all. */
+export const possibleSecrets = async (
+  { url, ...options }: SecretOptions & { url?: string },
+  context: Pick<CommandContext, 'env'>,
 ): Promise<Record<string, string>> => {
+  const address = url === undefined ? undefined : addressIn('--url', url);
   const given = givenSecret(options, context);
   if (given !== undefined) return { 'this secret': given };
-  const { secret = [], secrets } = await readWebhookConfig(options, context);
+  const webhook = await readOtherwiseGiven(options, context);
+  if (address !== undefined) {
+    return Object.fromEntries(numbered(`the secret of ${webLabel(address)}`, signingFor(address, webhook)));
+  }
+  const { secret = [], secrets, deriveSecrets } = webhook;
+  if (secret.length > 0 && deriveSecrets) {
+    throw new UsageError('give --url: by channels.webhook.deriveSecrets each URL has a secret of its own');
+  }
+  const reveal = (some: readonly Secret[]): string[] => some.map((one) => one.reveal());
   const shown = (name: string) => (webAddress(name) === undefined ? name : webLabel(name));
-  const entries = [
-    ...secret.map((one, index) => [`channels.webhook.secret, number ${index + 1}`, one.reveal()]),
-    ...Object.entries(secrets).flatMap(([name, several]) =>
-      several.map((one, index) => [`channels.webhook.secrets of ${shown(name)}, number ${index + 1}`, one.reveal()]),
+  return Object.fromEntries([
+    ...numbered('channels.webhook.secret', reveal(secret)),
+    ...Object.entries(secrets).flatMap(([name, some]) =>
+      numbered(`channels.webhook.secrets of ${shown(name)}`, reveal(some)),
     ),
-  ];
-  return Object.fromEntries(entries);
+  ]);
 };
 
 /** Those that sign for one address. */
@@ -61,11 +96,27 @@ export const secretsFor = async (
   address: string,
   options: SecretOptions,
   context: Pick<CommandContext, 'env'>,
-): Promise<string[]> => {
+): Promise<readonly string[]> => {
   const given = givenSecret(options, context);
-  if (given !== undefined) return [given];
-  const { secret = [], secrets } = await readWebhookConfig(options, context);
-  const found = createReceiverFinder(secrets)(address) ?? secret;
-  if (found.length === 0) throw new UsageError(`the config has no secret for ${webLabel(address)}; --secret takes one`);
-  return found.map((one) => one.reveal());
+  return given === undefined ? signingFor(address, await readOtherwiseGiven(options, context)) : [given];
+};
+
+/**
+ * Those by which the people of one receiver may verify; never one by which they could sign for others. `derived`: as they
+ * will be, or would be, by `deriveSecrets`.
+ */
+export const ownSecretsFor = async (
+  address: string,
+  { derived = false, ...options }: CommonOptions & { derived?: boolean },
+  context: Pick<CommandContext, 'env'>,
+): Promise<readonly string[]> => {
+  const webhook = await readWebhookConfig(options, context);
+  if (derived) return signingFor(address, { ...webhook, secrets: {}, deriveSecrets: true });
+  const found = signingFor(address, webhook);
+  const isCommon = found.some((one) => webhook.secret?.some((common) => common.reveal() === one));
+  if (!isCommon) return found;
+  throw new UsageError(
+    `${webLabel(address)} has no secret of its own: channels.webhook.secret signs for every receiver. ` +
+      'With channels.webhook.deriveSecrets each URL has one; --derived prints it',
+  );
 };

@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import { parseDuration } from '../schema/fields.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
 import { readInputBytes, STANDARD_INPUT } from './input-text.ts';
-import { allSecrets, type SecretOptions } from './webhook-secrets.ts';
+import { possibleSecrets, type SecretOptions } from './webhook-secrets.ts';
 
 interface VerifyOptions extends SecretOptions {
   body?: string;
@@ -12,6 +12,7 @@ interface VerifyOptions extends SecretOptions {
   id?: string;
   timestamp?: string;
   signature?: string;
+  url?: string;
   tolerance: string;
 }
 
@@ -72,7 +73,7 @@ export const verify = async (options: VerifyOptions, context: CommandContext): P
   if (toleranceMs === undefined) {
     throw new UsageError(`--tolerance must be a duration like 5m (got '${options.tolerance}')`);
   }
-  const secrets = await allSecrets(options, context);
+  const secrets = await possibleSecrets(options, context);
   const received = await readReceived(options, context);
   const checks = verifyWebhook(received, { secrets, now: Date.now(), toleranceMs });
   const isValid = checks.every(({ ok }) => ok);

@@ -54,6 +54,13 @@ const lookbackCoversOverlap = (config: Values): Breach[] => {
   return [{ path: ['poll', key], rule }];
 };
 
+const derivedFromSomething = (config: Values): Breach[] => {
+  const webhook = mapOf(mapOf(config.channels).webhook);
+  if (webhook.deriveSecrets !== true || has(webhook, 'secret')) return [];
+  const rule = 'needs channels.webhook.secret, from which the secret of each URL is derived';
+  return [{ path: ['channels', 'webhook', 'deriveSecrets'], rule }];
+};
+
 /** Every channel entry of the file with its path. */
 const entriesIn = (config: Values): { path: Path; entry: Values }[] => {
   const listAt = (path: Path, list: unknown) =>
@@ -138,6 +145,7 @@ const RULES = [
   oneRedis,
   numberedDatabase,
   lookbackCoversOverlap,
+  derivedFromSomething,
   reachableEntries,
   somethingToDo,
   muteBreaches,

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { payloadJsonSchema, payloadSchema } from '../../src/channels/webhook/schema.ts';
+import { deriveSecret } from '../../src/channels/webhook/secrets.ts';
 import { runInProcess } from './in-process.ts';
 
 const secretOf = (fill: string): string => `whsec_${Buffer.alloc(32, fill).toString('base64')}`;
@@ -238,6 +239,75 @@ describe('sample', () => {
     const { code, err } = await run(['sample', '--secret', SECRET, ...args]);
     expect(code).toBe(1);
     expect(err).toMatch(said);
+  });
+});
+
+describe('secret', () => {
+  const URL_A = 'https://hooks.example/s3cr3t';
+  const URL_B = 'https://hooks.example/other';
+  const fileWith = (webhook: string) =>
+    fileOf(
+      'secret.yaml',
+      `services: [{ name: main, baseUrl: "https://m.example", apiKey: k }]\nchannels: { webhook: { ${webhook} } }\n`,
+    );
+  const derived = (more = '') =>
+    fileWith(`secret: [${secretOf('n')}, ${secretOf('o')}], deriveSecrets: true, secrets: { ${more} }`);
+
+  test('what it prints verifies what that URL gets, and nothing else', async () => {
+    const config = ['--config', await derived()];
+    const { code, out } = await run(['secret', 'https://HOOKS.example:443/s3cr3t#top', ...config]);
+    expect(code).toBe(0);
+    const [newer = '', older = '', ...others] = out.trimEnd().split('\n');
+    expect(others).toEqual([]);
+    const sampleOf = async (url: string) => JSON.parse((await run(['sample', '--url', url, '--json', ...config])).out);
+    const { body, headers } = await sampleOf(URL_A);
+    for (const one of [newer, older]) expect(new Webhook(one).verify(body, headers)).toEqual(JSON.parse(body));
+    expect(() => new Webhook(secretOf('n')).verify(body, headers)).toThrow();
+    const other = await sampleOf(URL_B);
+    for (const one of [newer, older]) expect(() => new Webhook(one).verify(other.body, other.headers)).toThrow();
+    const json = JSON.parse((await run(['secret', URL_A, '--json', ...config])).out);
+    expect(json).toEqual({ url: URL_A, secrets: [newer, older] });
+  });
+
+  test('verify takes the secret of the URL that it is told', async () => {
+    const config = ['--config', await derived()];
+    const { body, headers } = JSON.parse((await run(['sample', '--url', URL_A, '--json', ...config])).out);
+    const { 'content-type': _type, ...signatureHeaders } = headers;
+    const verifyAt = (...more: string[]) =>
+      run(['verify', ...optionsOf(signatureHeaders), ...more, ...config], { stdin: body });
+    const own = await verifyAt('--url', URL_A);
+    expect(own.out).toMatch(
+      /signature: made with the secret of hooks\.example\/…[0-9a-f]{4}, number 1 and .*, number 2/,
+    );
+    expect(own).toMatchObject({ code: 0 });
+    expect(own.out).not.toContain('s3cr3t');
+    const other = await verifyAt('--url', URL_B);
+    expect(other.out).toMatch(/signature: made with another secret; the body looks unchanged/);
+    expect(await verifyAt()).toMatchObject({ code: 1, err: expect.stringMatching(/give --url: .*deriveSecrets/) });
+  });
+
+  test('a receiver that has a secret of its own keeps it, and the one to come can be printed', async () => {
+    const config = ['--config', await derived(`hooks.example: ${SECRET}`)];
+    expect(await run(['secret', URL_A, ...config])).toMatchObject({ code: 0, out: `${SECRET}\n` });
+    const plain = ['--config', await fileWith(`secret: ${secretOf('n')}`)];
+    const future = await run(['secret', URL_A, '--derived', ...plain]);
+    expect(future).toMatchObject({ code: 0, err: '' });
+    expect((await run(['secret', URL_A, '--derived', '--config', await derived(`hooks.example: ${SECRET}`)])).out).toBe(
+      `${future.out}${deriveSecret(secretOf('o'), URL_A)}\n`,
+    );
+  });
+
+  test.each([
+    [URL_A, `secret: ${SECRET}`, /hooks\.example\/…[0-9a-f]{4} has no secret of its own: .*deriveSecrets/],
+    [URL_A, `secrets: { other.example: ${SECRET} }`, /no secret for hooks\.example/],
+    [URL_A, '', /has no channels\.webhook\.secret/],
+    ['hooks.example', `secret: ${SECRET}, deriveSecrets: true`, /the URL must be an http or https URL/],
+  ])('of %s with { %s } there is none to print', async (url, webhook, said) => {
+    const { code, out, err } = await run(['secret', url, '--config', await fileWith(webhook)]);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(said);
+    expect(err).not.toContain(SECRET);
+    expect(err).not.toContain('s3cr3t');
   });
 });
 

@@ -1,9 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { problemsOf, read, SERVICE, SMALL } from './samples.ts';
 
+const SIGNING = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;
 const ALL_KINDS = `${SERVICE}
 channels: { email: { from: a@b.example, smtp: { host: h.example } }, telegram: { botToken: "1:a" }, slack: { botToken: t }, webhook: {} }
 `;
+
+describe('webhook', () => {
+  const withWebhook = (webhook: string) => `${SERVICE}\nchannels: { webhook: { ${webhook} } }`;
+
+  it.each(['deriveSecrets: true', `deriveSecrets: true, secrets: { a.example: ${SIGNING} }`])(
+    'refuses { %s }, which has nothing to derive from',
+    (webhook) =>
+      expect(problemsOf(withWebhook(webhook))).toEqual([
+        expect.stringMatching(/channels\.webhook\.deriveSecrets: needs channels\.webhook\.secret/),
+      ]),
+  );
+
+  it.each([`deriveSecrets: true, secret: ${SIGNING}`, 'deriveSecrets: false'])('takes { %s }', (webhook) =>
+    expect(problemsOf(withWebhook(webhook))).toEqual([]),
+  );
+});
 
 describe('redis', () => {
   it.each(['redis://127.0.0.1:6379/0', 'rediss://user:pa%24s@redis.example.com:6380', '/run/redis/redis.sock'])(

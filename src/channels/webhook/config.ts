@@ -69,6 +69,10 @@ export const webhookConfig = z.strictObject({
   secrets: byReceiver(signingSecrets()).describe(
     'Secrets of single receivers, by full URL or by host (https, and its own port); the URL wins, both over `secret`.',
   ),
+  deriveSecrets: z
+    .boolean({ error: 'must be true or false' })
+    .default(false)
+    .describe('Sign each URL with a secret of its own, derived from `secret`; `tocsin webhook secret URL` prints it.'),
   receivers: byReceiver(receiver).describe(
     'How single receivers are reached, by full URL or by host (https, and its own port); the URL wins.',
   ),

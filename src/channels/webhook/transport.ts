@@ -1,14 +1,13 @@
 /** Signed webhooks by Standard Webhooks 1.0.0, through the guard. */
-import type { KeyObject } from 'node:crypto';
 import type { ChannelEntry } from '../../alert.ts';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
-import type { Secret } from '../../secret.ts';
 import { quoteContact, webAddress, webLabel } from '../address.ts';
 import type { Addresses, Channel, ChannelDependencies, ChannelModule } from '../channel.ts';
 import { type ConnectionSettings, type PostResponse, retryAfterMs } from '../http.ts';
 import type { ReceiverConfig, WebhookConfig } from './config.ts';
 import { composeWebhook } from './message.ts';
 import { createReceiverFinder } from './receivers.ts';
+import { createSecretFinder } from './secrets.ts';
 import { signatures, signingKey } from './signature.ts';
 
 /** The receiver, or a server in front of it, is busy or restarting. */
@@ -68,26 +67,23 @@ const mannerOf = ({ headers, ...connection }: ReceiverConfig): Manner => ({
 const mapValues = <A, B>(entries: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> =>
   Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, change(value)]));
 
-const signingText = ({ secret, secrets }: WebhookConfig): string => {
-  if (secret !== undefined) return 'signs every webhook';
+const signingText = ({ secret, secrets, deriveSecrets }: WebhookConfig): string => {
+  if (secret !== undefined) return `signs every webhook${deriveSecrets ? ', each URL with a secret of its own' : ''}`;
   const count = Object.keys(secrets).length;
   return count === 0
     ? 'sends webhooks unsigned: no secret is configured'
     : `signs for ${count} receivers, sends to all others unsigned: no common secret is configured`;
 };
 
-const toKeys = (secrets: readonly Secret[] = []): KeyObject[] => secrets.map((secret) => signingKey(secret.reveal()));
-
 const create = (config: WebhookConfig, { post, now }: ChannelDependencies): Channel<string> => {
-  const keysOf = createReceiverFinder(mapValues(config.secrets, toKeys));
-  const commonKeys = toKeys(config.secret);
+  const keysOf = createSecretFinder(config, signingKey);
   const mannerFor = createReceiverFinder(mapValues(config.receivers, mannerOf));
   return {
     kind: 'webhook',
     compose: (parcel, context) => composeWebhook(parcel, context, config),
     async send({ id, body, destination: { address } }, signal) {
       const timestamp = String(Math.floor(now() / 1000));
-      const keys = keysOf(address) ?? commonKeys;
+      const keys = keysOf(address);
       const { headers, connection } = mannerFor(address) ?? { headers: {} };
       const response = await post({
         url: address,

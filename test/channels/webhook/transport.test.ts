@@ -7,6 +7,7 @@ import type { Format } from '../../../src/channels/channel.ts';
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import { webhookConfig } from '../../../src/channels/webhook/config.ts';
 import { composeWebhook } from '../../../src/channels/webhook/message.ts';
+import { deriveSecret } from '../../../src/channels/webhook/secrets.ts';
 import { webhook } from '../../../src/channels/webhook/transport.ts';
 import { announcementAlert } from '../../../src/features/announcements/alert.ts';
 import { destinationOf, inspectionAlert, notificationAlert, sampleInspection, TX_HASH } from '../../support/alerts.ts';
@@ -281,6 +282,22 @@ describe('signature', () => {
     expect(() => verifyOnly('n', older)).toThrow();
   });
 
+  test('derived, each URL verifies by its own secret, and by no other', async () => {
+    const { receiver, channel, send } = await openWebhook({ secret: secretOf('a'), deriveSecrets: true });
+    for (const path of ['/one', '/two', '/one']) await send(inspectionAlert(), `${receiver.origin}${path}`);
+    const [one, two] = ['/one', '/two'].map((path) => deriveSecret(secretOf('a'), `${receiver.origin}${path}`));
+    const verifiers = { '/one': new Webhook(one ?? ''), '/two': new Webhook(two ?? '') };
+    expect(receiver.accepted).toHaveLength(3);
+    for (const { path, body, headers } of receiver.accepted) {
+      for (const [own, verifier] of Object.entries(verifiers)) {
+        if (own === path) expect(verifier.verify(body, headers)).toEqual(JSON.parse(body));
+        else expect(() => verifier.verify(body, headers)).toThrow();
+      }
+      expect(() => new Webhook(secretOf('a')).verify(body, headers)).toThrow();
+    }
+    expect(await channel.verify(new AbortController().signal)).toMatch(/each URL with a secret of its own/);
+  });
+
   test('without a secret it is left out, and verify says so', async () => {
     const { receiver, channel, send } = await openWebhook({});
     await send(inspectionAlert());
@@ -388,6 +405,7 @@ describe('configuration', () => {
   test('defaults', () => {
     expect(webhookConfig.parse({})).toEqual({
       secrets: {},
+      deriveSecrets: false,
       receivers: {},
       batch: 1,
       allowHttp: false,
