@@ -37,7 +37,7 @@ export const openAuditor = ({ config, store, catalog, serviceOf, routesOf, dispa
     routesOf,
     lateItems: createLateItems({
       cursors: store.cursors,
-      seen: store.seen,
+      commits: store.commits,
       lock: createPollLock(store.locks),
       dispatch: (alerts) => dispatch(alerts, `audit ${now()}`),
       now,

@@ -88,9 +88,9 @@ const openPoller = (dependencies: ReadingDependencies, serviceOf: ServiceOf, cat
     clock: (service) => serviceOf(service).clock.now(),
     beginningOf: openBeginning(dependencies, serviceOf, catalog),
     onCursor: mirror.note,
-    oldestOpen: store.ledger.oldestOpen,
     cursors: store.cursors,
     seen: store.seen,
+    commits: store.commits,
     lock: createPollLock(store.locks),
     dispatch,
     onPage: async (stream, page) => {

@@ -24,7 +24,7 @@ export interface RecheckingDependencies extends Pick<RecheckJobDependencies, 'se
 
 export const createRechecking = ({ store, dispatch, catalog, now, ...shared }: RecheckingDependencies) => {
   const { config } = shared;
-  const { cursors, seen, ledger, locks } = store;
+  const { cursors, commits, seen, ledger, locks } = store;
   const { destinationsOf } = createRouting({
     config,
     settings: routeSettings(config),
@@ -33,7 +33,7 @@ export const createRechecking = ({ store, dispatch, catalog, now, ...shared }: R
   return createRecheckJob({
     ...shared,
     store: store.rechecks,
-    lateItems: createLateItems({ cursors, seen, lock: createPollLock(locks), dispatch, now }),
+    lateItems: createLateItems({ cursors, commits, lock: createPollLock(locks), dispatch, now }),
     seen,
     ledger,
     destinationsOf,

@@ -18,6 +18,8 @@ import { createDestinationStats } from '../ledger/destination-stats.ts';
 import { createAlertIndex } from '../ledger/index-by-date.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { createOperatorLog } from '../ledger/operator-log.ts';
+import { ledgerKeys } from '../ledger/record.ts';
+import { createCommitStore } from '../poll/commit-store.ts';
 import { createCursors } from '../poll/cursor.ts';
 import { createQuarantine } from '../poll/quarantine.ts';
 import { createSeen } from '../poll/seen.ts';
@@ -54,6 +56,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     locks: createLocks(redis, prefix),
     cursors: createCursors(redis, prefix),
     seen: createSeen(redis, prefix),
+    commits: createCommitStore(prefix, ledgerKeys(prefix).open),
     quarantine: createQuarantine(redis, prefix, now),
     ledger: createLedger(redis, prefix, now),
     alertIndex: createAlertIndex(redis, prefix, now),

@@ -23,19 +23,36 @@ export const byName = (entries: readonly CatalogEntry[]): Entries =>
 interface Cached {
   version: string;
   entries: Entries;
+  /** When Redis last had this version, in epoch milliseconds. */
+  seenAt: number;
 }
 
-export const createCatalogStore = (redis: Redis | Cluster, prefix: string) => {
+/** A protocol that is owed for longer than this has been read since. */
+const FIRST_READ_MS = 3_600_000;
+
+/**
+ * What is put back after a loss of Redis. All cursors are lost, too: a protocol that the state file does not know would be
+ * read, and forwarded, from when it appeared, months ago.
+ */
+const afterLoss = ({ entries, seenAt }: Cached): Entries =>
+  byName(
+    [...entries.values()].map((entry) =>
+      entry.owedSince === undefined || seenAt - entry.owedSince < FIRST_READ_MS
+        ? entry
+        : { ...entry, owedSince: seenAt },
+    ),
+  );
+
+export const createCatalogStore = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const cache = new Map<string, Cached>();
   const keyOf = (service: string): string => `${prefix}:catalog:${service}`;
 
   /** Reads on their way, by service. The alerts of one page ask at once, and share one. */
   const reads = new Map<string, { entries: Promise<Entries> }>();
 
-  const save = async (service: string, catalog: Cached): Promise<Entries> => {
-    const { version, entries } = catalog;
+  const save = async (service: string, version: string, entries: Entries): Promise<Entries> => {
     await redis.hset(keyOf(service), { version, entries: JSON.stringify([...entries.values()]) });
-    cache.set(service, catalog);
+    cache.set(service, { version, entries, seenAt: now() });
     // A read that began before may miss what was saved: nobody else joins it.
     reads.delete(service);
     return entries;
@@ -44,12 +61,15 @@ export const createCatalogStore = (redis: Redis | Cluster, prefix: string) => {
   const read = async (service: string): Promise<Entries> => {
     const version = (await redis.hget(keyOf(service), 'version')) ?? '';
     const cached = cache.get(service);
-    if (cached?.version === version) return cached.entries;
+    if (cached?.version === version) {
+      cached.seenAt = now();
+      return cached.entries;
+    }
     // Redis lost its data: what we know is better than nothing, and is put back.
-    if (cached && version === '') return save(service, cached);
+    if (cached && version === '') return save(service, randomUUID(), afterLoss(cached));
     const json = await redis.hget(keyOf(service), 'entries');
     const entries = byName(json === null ? [] : (JSON.parse(json) as CatalogEntry[]));
-    cache.set(service, { version, entries });
+    cache.set(service, { version, entries, seenAt: now() });
     return entries;
   };
 
@@ -69,7 +89,7 @@ export const createCatalogStore = (redis: Redis | Cluster, prefix: string) => {
     /** A new version only where something changed: every daemon reads it whole. */
     keep: async (service: string, known: Entries, entries: Entries): Promise<void> => {
       const isSame = JSON.stringify([...entries.values()]) === JSON.stringify([...known.values()]);
-      if (!isSame) await save(service, { version: randomUUID(), entries });
+      if (!isSame) await save(service, randomUUID(), entries);
     },
     /** Notes when the service was asked for the first time; a later question changes nothing. */
     begin: async (service: string, at: number): Promise<void> => {

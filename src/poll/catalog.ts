@@ -128,7 +128,7 @@ const unwatchedOf =
 
 export const createCatalog = (dependencies: CatalogDependencies): Catalog => {
   const { redis, prefix, list, listAssets, isIncluded, now = Date.now } = dependencies;
-  const store = createCatalogStore(redis, prefix);
+  const store = createCatalogStore(redis, prefix, now);
   const included = createSelection(isIncluded);
   const namesOf = createNames();
 

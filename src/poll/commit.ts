@@ -1,25 +1,24 @@
 /** Loads and moves the cursors of one poll, and keeps their copy and the memory of seen items in step. */
+import type { HeldLock } from '../redis/lock.ts';
+import type { Advance, CommitStore } from './commit-store.ts';
 import type { Cursor, Cursors, Track } from './cursor.ts';
 import type { MirroredCursor } from './mirror.ts';
 import type { Progress } from './progress.ts';
-import type { Seen } from './seen.ts';
 import type { Window } from './windows.ts';
 
 export interface CommitDependencies {
-  cursors: Pick<Cursors, 'get' | 'begin' | 'advance'>;
-  seen: Pick<Seen, 'forget'>;
+  cursors: Pick<Cursors, 'get' | 'begin'>;
+  commits: Pick<CommitStore, 'advance' | 'finish'>;
   /** Where a track begins that Redis knows nothing of: never polled, or lost. */
   beginningOf(track: Track): MirroredCursor | Promise<MirroredCursor>;
   /** Called with each cursor after a read; not past an alert that is still on its way. */
   onCursor(track: Track, cursor: MirroredCursor): void;
-  /** The date of a track's oldest alert that is still on its way, in epoch milliseconds. */
-  oldestOpen(track: Track): Promise<number | undefined>;
   now(): number;
   /** Durations in milliseconds. */
   settings: { overlap: number; lookback: number };
 }
 
-export const createCommit = ({ cursors, seen, oldestOpen, onCursor, now, ...dependencies }: CommitDependencies) => {
+export const createCommit = ({ cursors, commits, onCursor, now, ...dependencies }: CommitDependencies) => {
   const { overlap, lookback } = dependencies.settings;
 
   const begin = async (track: Track): Promise<Cursor> => {
@@ -28,16 +27,15 @@ export const createCommit = ({ cursors, seen, oldestOpen, onCursor, now, ...depe
     return beginning;
   };
 
-  const advance = async (
-    windows: readonly Window[],
-    to: Progress & { polledAt?: number; sweptAt?: number },
-  ): Promise<void> => {
-    await Promise.all(windows.map(({ track }) => cursors.advance(track, to)));
-  };
-
-  /** The copy outside Redis stays behind what is not delivered: with Redis its job would be lost, too. */
-  const mirror = async ({ track, cursor }: Window, { position = 0, sweptTo = 0 }: Progress): Promise<void> => {
-    const oldest = (await oldestOpen(track)) ?? Number.POSITIVE_INFINITY;
+  /**
+   * The copy outside Redis stays behind what is not delivered: with Redis its job would be lost, too. `oldest`: the date of
+   * the oldest alert that is on its way.
+   */
+  const mirror = (
+    { track, cursor }: Window,
+    { position = 0, sweptTo = 0 }: Progress,
+    oldest = Number.POSITIVE_INFINITY,
+  ): void => {
     onCursor(track, {
       start: cursor.start,
       position: Math.min(Math.max(cursor.position, position), oldest),
@@ -52,15 +50,26 @@ export const createCommit = ({ cursors, seen, oldestOpen, onCursor, now, ...depe
       return Promise.all(tracks.map(async (track, index) => ({ track, cursor: found[index] ?? (await begin(track)) })));
     },
     /** While the read goes on. */
-    advance,
-    /** When it has ended. `sweptAt`: when it began, if it was a sweep. */
-    finish: async (windows: readonly Window[], progress: Progress, sweptAt: number | undefined): Promise<void> => {
-      await advance(windows, { ...progress, polledAt: now(), ...(sweptAt === undefined ? {} : { sweptAt }) });
-      await Promise.all(windows.map((window) => mirror(window, progress)));
+    advance: (lock: HeldLock, windows: readonly Window[], to: Advance): Promise<void> =>
+      commits.advance(
+        lock,
+        windows.map(({ track }) => track),
+        to,
+      ),
+    /** When it has ended; releases the lock. `sweptAt`: when it began, if it was a sweep. */
+    finish: async (
+      lock: HeldLock,
+      windows: readonly Window[],
+      progress: Progress,
+      sweptAt: number | undefined,
+    ): Promise<void> => {
       const floor = overlap + 2 * lookback;
-      await Promise.all(
-        windows.map(({ track, cursor }) => seen.forget(track, Math.min(cursor.position, cursor.sweptTo) - floor)),
-      );
+      const ends = windows.map(({ track, cursor }) => ({
+        track,
+        forgetBefore: Math.min(cursor.position, cursor.sweptTo) - floor,
+      }));
+      const oldest = await commits.finish(lock, ends, { ...progress, polledAt: now(), sweptAt });
+      for (const [index, window] of windows.entries()) mirror(window, progress, oldest[index]);
     },
   };
 };

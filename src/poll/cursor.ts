@@ -1,4 +1,4 @@
-/** How far each protocol's source is durably queued. Kept in Redis; a cursor only ever moves forwards. */
+/** How far each protocol's source is durably queued. Kept in Redis; only `commit-store` moves it on, and only forwards. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Source } from '../alert.ts';
 
@@ -23,14 +23,12 @@ export interface Cursor {
   polledAt?: number;
 }
 
-type Moving = 'position' | 'sweptTo' | 'sweptAt' | 'polledAt';
+export type Moving = 'position' | 'sweptTo' | 'sweptAt' | 'polledAt';
 
 export interface Cursors {
   get(tracks: readonly Track[]): Promise<(Cursor | undefined)[]>;
   /** Sets a cursor that does not exist yet; an existing one is left as it is. */
   begin(track: Track, beginning: Pick<Cursor, 'start' | 'position' | 'sweptTo'>): Promise<void>;
-  /** Moves `position` (and, given, the rest) forwards; a smaller value changes nothing. */
-  advance(track: Track, to: { [Field in Moving]?: number | undefined }): Promise<void>;
   /** What an operator sets: moves in any direction, and reading begins again there. */
   set(track: Track, position: number): Promise<void>;
   /** Where each track was begun or set: the ledger in this Redis knows nothing before it, but by chance. */
@@ -39,13 +37,7 @@ export interface Cursors {
 
 export const trackKey = ({ service, source, protocol }: Track): string => JSON.stringify([service, source, protocol]);
 
-/** KEYS[1] a track's hash; ARGV: field, value, field, value ... Each field is set only where it grows. */
-const ADVANCE = `
-for i = 1, #ARGV, 2 do
-  local old = tonumber(redis.call('HGET', KEYS[1], ARGV[i]))
-  if old == nil or tonumber(ARGV[i + 1]) > old then redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
-end
-return 1`;
+export const cursorKey = (prefix: string, track: Track): string => `${prefix}:cursor:${trackKey(track)}`;
 
 const FIELDS = ['start', 'position', 'sweptTo', 'sweptAt', 'polledAt'] as const;
 
@@ -62,19 +54,13 @@ const toCursor = (values: readonly (string | null)[]): Cursor | undefined => {
 };
 
 export const createCursors = (redis: Redis | Cluster, prefix: string): Cursors => {
-  const keyOf = (track: Track): string => `${prefix}:cursor:${trackKey(track)}`;
+  const keyOf = (track: Track): string => cursorKey(prefix, track);
   return {
     get: (tracks) => Promise.all(tracks.map(async (track) => toCursor(await redis.hmget(keyOf(track), ...FIELDS)))),
     begin: async (track, { start, position, sweptTo }) => {
       const key = keyOf(track);
       const fields = Object.entries({ start, position, sweptTo, begun: position });
       await Promise.all(fields.map(([field, value]) => redis.hsetnx(key, field, String(value))));
-    },
-    advance: async (track, to) => {
-      const pairs = Object.entries(to).flatMap(([field, value]) =>
-        value === undefined ? [] : [field, Math.floor(value)],
-      );
-      if (pairs.length > 0) await redis.eval(ADVANCE, 1, keyOf(track), ...pairs);
     },
     set: async (track, position) => {
       const at = Math.floor(position);

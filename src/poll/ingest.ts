@@ -1,13 +1,16 @@
 /** From the items of one page to alerts that are queued: what is wanted, what is new, what is old. */
 import { type Alert, alertId, type Item, type ItemPage } from '../alert.ts';
+import type { HeldLock } from '../redis/lock.ts';
 import { plainName } from '../text.ts';
 import { iso } from '../time.ts';
+import type { CommitStore } from './commit-store.ts';
 import type { Cursor, Track } from './cursor.ts';
 import type { Identity, Seen } from './seen.ts';
 import type { Window } from './windows.ts';
 
 export interface IngestDependencies {
   seen: Seen;
+  commits: Pick<CommitStore, 'remember'>;
   /** Resolves when every alert is durably queued. */
   dispatch(alerts: Alert[]): Promise<void>;
   now(): number;
@@ -58,7 +61,7 @@ const latestOf = (item: Item): number | undefined => {
   return latest % 1000 === 0 ? latest + 999 : latest;
 };
 
-export const createIngest = ({ seen, dispatch, now, assessments, lookback }: IngestDependencies) => {
+export const createIngest = ({ seen, commits, dispatch, now, assessments, lookback }: IngestDependencies) => {
   /** The latest date decides: whichever date the service filters by, it is not after that one. Undated items always count. */
   const isInWindow = (item: Item, { since, cursor }: Window): boolean => {
     const latest = latestOf(item);
@@ -72,7 +75,7 @@ export const createIngest = ({ seen, dispatch, now, assessments, lookback }: Ing
   const isPast = (item: Item, { start, polledAt }: Cursor): boolean =>
     polledAt === undefined && (latestOf(item) ?? Number.POSITIVE_INFINITY) <= start;
 
-  const takeItems = async (window: Window, items: readonly Item[]): Promise<number> => {
+  const takeItems = async (lock: HeldLock, window: Window, items: readonly Item[]): Promise<number> => {
     const readAt = now();
     const found = new Map<string, { alert: Alert; identity: Identity; past: boolean }>();
     for (const item of items) {
@@ -85,16 +88,19 @@ export const createIngest = ({ seen, dispatch, now, assessments, lookback }: Ing
     const identities = [...found.values()].map(({ identity }) => identity);
     const unknown = await seen.unknown(window.track, identities);
     const fresh = unknown.flatMap(({ id }) => found.get(id) ?? []).filter(({ past }) => !past);
-    if (fresh.length > 0) await dispatch(fresh.map(({ alert }) => alert));
-    await seen.remember(window.track, identities);
+    if (fresh.length > 0) {
+      if (!(await lock.renew())) throw new Error('the lock of this poll was lost: another daemon goes on from here');
+      await dispatch(fresh.map(({ alert }) => alert));
+    }
+    await commits.remember(lock, window.track, identities);
     return fresh.length;
   };
 
   /** Queues what is new on a page and remembers it, in that order. Gives how many that were. */
-  return async (windows: readonly Window[], { items }: ItemPage): Promise<number> => {
+  return async (lock: HeldLock, windows: readonly Window[], { items }: ItemPage): Promise<number> => {
     let alerts = 0;
     for (const window of windows) {
-      alerts += await takeItems(window, ownItems(items, window.track));
+      alerts += await takeItems(lock, window, ownItems(items, window.track));
     }
     return alerts;
   };

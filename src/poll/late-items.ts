@@ -1,13 +1,13 @@
 /** Ingests items that were found outside of a poll, as a poll would: queue first, remember second, under the same lock. */
 import type { Alert, Item } from '../alert.ts';
+import type { CommitStore } from './commit-store.ts';
 import type { Cursor, Cursors, Track } from './cursor.ts';
 import { toAlert } from './ingest.ts';
 import type { PollLock } from './lock.ts';
-import type { Seen } from './seen.ts';
 
 export interface LateItemsDependencies {
-  cursors: Cursors;
-  seen: Seen;
+  cursors: Pick<Cursors, 'get'>;
+  commits: Pick<CommitStore, 'remember'>;
   lock: PollLock;
   /** Resolves when every alert is durably queued. */
   dispatch(alerts: readonly Alert[]): Promise<void>;
@@ -27,7 +27,7 @@ const isNews = (item: Item, { start }: Cursor): boolean => (latestOf(item) ?? st
 
 export type LateItems = ReturnType<typeof createLateItems>;
 
-export const createLateItems = ({ cursors, seen, lock, dispatch, now }: LateItemsDependencies) => ({
+export const createLateItems = ({ cursors, commits, lock, dispatch, now }: LateItemsDependencies) => ({
   /** Gives the alerts that were queued; undefined where a poll reads the track just now: try again. */
   ingest: async (track: Track, items: readonly Item[], unknown: Unknown): Promise<Alert[] | undefined> => {
     const held = await lock.take([track]);
@@ -45,7 +45,8 @@ export const createLateItems = ({ cursors, seen, lock, dispatch, now }: LateItem
       const fresh = await unknown(track, alerts);
       if (fresh.length === 0) return [];
       await dispatch(fresh);
-      await seen.remember(
+      await commits.remember(
+        held,
         track,
         fresh.map(({ id }) => ({ id, latest: latest.get(id) ?? now() })),
       );

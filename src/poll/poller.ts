@@ -6,6 +6,7 @@
 import type { Alert, ItemPage, Source } from '../alert.ts';
 import type { HeldLock } from '../redis/lock.ts';
 import { type CommitDependencies, createCommit } from './commit.ts';
+import type { CommitStore } from './commit-store.ts';
 import type { Track } from './cursor.ts';
 import { createIngest } from './ingest.ts';
 import type { PollLock } from './lock.ts';
@@ -33,7 +34,7 @@ export interface PollSettings extends WindowSettings {
   assessments: readonly string[];
 }
 
-export interface PollerDependencies extends Omit<CommitDependencies, 'seen' | 'settings'> {
+export interface PollerDependencies extends Omit<CommitDependencies, 'commits' | 'settings'> {
   /**
    * The stream's pages dated after `since`, each yielded before the next is asked for; `thorough` so that nothing can
    * slip between two of them. Throws `ServiceError`.
@@ -42,6 +43,7 @@ export interface PollerDependencies extends Omit<CommitDependencies, 'seen' | 's
   /** The service's own time in epoch milliseconds, rather too early than too late. */
   clock(service: string): number;
   seen: Seen;
+  commits: CommitStore;
   lock: PollLock;
   /** Resolves when every alert is durably queued. */
   dispatch(alerts: Alert[]): Promise<void>;
@@ -74,17 +76,16 @@ export const createPoller = (dependencies: PollerDependencies) => {
     const progress = createProgress({ clock, now, begun, ownBegun, isSweep, lookback: settings.lookback });
     const result: PollResult = { outcome: 'read', items: 0, alerts: 0, sweep: isSweep };
     for await (const page of pages(stream, Math.min(...windows.map(({ since }) => since)), signal, isSweep)) {
-      if (!(await held.renew())) throw new Error('the lock of this poll was lost: another daemon goes on from here');
       await dependencies.onPage(stream, page);
-      const fresh = await ingest(windows, page);
+      const fresh = await ingest(held, windows, page);
       progress.count(page.items);
       result.alerts += fresh;
       result.items += page.items.length;
-      if (page.settledBefore !== undefined) await commit.advance(windows, progress.upTo(page.settledBefore));
+      if (page.settledBefore !== undefined) await commit.advance(held, windows, progress.upTo(page.settledBefore));
       // Nothing new where new items come: the sweep asks whether there is more.
       if (page.short && fresh === 0 && !isSweep) break;
     }
-    await commit.finish(windows, progress.upTo(), isSweep ? progress.begun() : undefined);
+    await commit.finish(held, windows, progress.upTo(), isSweep ? progress.begun() : undefined);
     return result;
   };
 

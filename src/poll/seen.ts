@@ -13,17 +13,13 @@ export interface Identity {
 export interface Seen {
   /** Those of `identities` that were never remembered, in their order. */
   unknown(track: Track, identities: readonly Identity[]): Promise<Identity[]>;
-  /** Remembers; an item whose date grew is kept for longer. */
-  remember(track: Track, identities: readonly Identity[]): Promise<void>;
-  /** Forgets what no read can bring any more: everything dated before `before`. */
-  forget(track: Track, before: number): Promise<void>;
 }
 
 const CHUNK = 500;
 
-export const createSeen = (redis: Redis | Cluster, prefix: string): Seen => {
-  const keyOf = (track: Track): string => `${prefix}:seen:${trackKey(track)}`;
+export const seenKey = (prefix: string, track: Track): string => `${prefix}:seen:${trackKey(track)}`;
 
+export const createSeen = (redis: Redis | Cluster, prefix: string): Seen => {
   const unknownOf = async (key: string, chunk: readonly Identity[]): Promise<Identity[]> => {
     const scores = await redis.zmscore(key, ...chunk.map(({ id }) => id));
     return chunk.filter((_, index) => scores[index] === null);
@@ -32,16 +28,9 @@ export const createSeen = (redis: Redis | Cluster, prefix: string): Seen => {
   return {
     unknown: async (track, identities) => {
       const unknown: Identity[] = [];
-      for (const chunk of chunksOf(identities, CHUNK)) unknown.push(...(await unknownOf(keyOf(track), chunk)));
+      for (const chunk of chunksOf(identities, CHUNK))
+        unknown.push(...(await unknownOf(seenKey(prefix, track), chunk)));
       return unknown;
-    },
-    remember: async (track, identities) => {
-      for (const chunk of chunksOf(identities, CHUNK)) {
-        await redis.zadd(keyOf(track), 'GT', ...chunk.flatMap(({ id, latest }) => [latest, id]));
-      }
-    },
-    forget: async (track, before) => {
-      await redis.zremrangebyscore(keyOf(track), '-inf', `(${before}`);
     },
   };
 };

@@ -5,6 +5,14 @@ import type { Cluster, Redis } from 'ioredis';
 export interface HeldLock {
   /** Prolongs the lock, which also happens by itself. False when it was lost: the holder must stop. */
   renew(): Promise<boolean>;
+  /**
+   * Runs a script that `fenced` made. It writes only while the lock is held, at the very Redis that gave it. Rejects where
+   * the lock was lost, or the script gave nothing.
+   */
+  write(script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
+  /** The same, and releases the lock with it. */
+  writeLast: HeldLock['write'];
+  /** Once only; later calls do nothing. */
   release(): Promise<void>;
 }
 
@@ -13,11 +21,21 @@ export interface Locks {
   take(names: readonly string[]): Promise<HeldLock | undefined>;
 }
 
-/** KEYS the locks; ARGV[1] token, ARGV[2] milliseconds. */
-const TAKE = `
-for _, key in ipairs(KEYS) do if redis.call('EXISTS', key) == 1 then return 0 end end
+/**
+ * Which Redis this is: another run id may be a replica that was promoted, or a server that was started again, and may
+ * lack what was written last.
+ */
+const SERVER = `
+local function server()
+  local info = redis.pcall('INFO', 'server')
+  return type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
+end`;
+
+/** KEYS the locks; ARGV[1] token, ARGV[2] milliseconds. Gives the server. */
+const TAKE = `${SERVER}
+for _, key in ipairs(KEYS) do if redis.call('EXISTS', key) == 1 then return false end end
 for _, key in ipairs(KEYS) do redis.call('SET', key, ARGV[1], 'PX', ARGV[2]) end
-return 1`;
+return server()`;
 const RENEW = `
 for _, key in ipairs(KEYS) do if redis.call('GET', key) ~= ARGV[1] then return 0 end end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[2]) end
@@ -25,6 +43,22 @@ return 1`;
 const RELEASE = `
 for _, key in ipairs(KEYS) do if redis.call('GET', key) == ARGV[1] then redis.call('DEL', key) end end
 return 1`;
+
+/**
+ * A script for `HeldLock.write`. `body`: Lua that has its own `keys` and `args`, and returns what is neither nil nor
+ * false where it wrote.
+ */
+export const fenced = (body: string): string => `${SERVER}
+local locks = tonumber(ARGV[1])
+for i = 1, locks do if redis.call('GET', KEYS[i]) ~= ARGV[2] then return false end end
+if server() ~= ARGV[3] then return false end
+local function write(keys, args)${body}
+end
+local answer = write({ unpack(KEYS, locks + 1) }, { unpack(ARGV, 5) })
+if ARGV[4] == 'last' then for i = 1, locks do redis.call('DEL', KEYS[i]) end end
+return answer`;
+
+const LOST = 'the lock was lost to somebody else, or Redis lost what was written last';
 
 /** Concurrent calls share one run: without Redis they would pile up. */
 const oneAtATime = <T>(run: () => Promise<T>): (() => Promise<T>) => {
@@ -45,15 +79,38 @@ export const createLocks = (redis: Redis | Cluster, prefix: string, ttlMs = 10_0
   take: async (names) => {
     const token = randomUUID();
     const keys = names.map((name) => `${prefix}:lock:${name}`);
-    const run = async (script: string): Promise<boolean> =>
-      (await redis.eval(script, keys.length, ...keys, token, ttlMs)) === 1;
-    if (!(await run(TAKE))) return undefined;
-    const renew = oneAtATime(() => run(RENEW));
+    const run = (script: string): Promise<unknown> => redis.eval(script, keys.length, ...keys, token, ttlMs);
+    const server = await run(TAKE);
+    if (typeof server !== 'string') return undefined;
+    const renew = oneAtATime(async () => (await run(RENEW)) === 1);
     const timer = setInterval(() => void renew().catch(() => {}), ttlMs / 3);
+    let isOver = false;
+    const end = (): void => {
+      isOver = true;
+      clearInterval(timer);
+    };
+    const write = async (
+      script: string,
+      of: readonly string[],
+      args: readonly (string | number)[],
+      last = '',
+    ): Promise<unknown> => {
+      const own = [...keys, ...of];
+      const answer = await redis.eval(script, own.length, ...own, keys.length, token, server, last, ...args);
+      if (answer === null) throw new Error(LOST);
+      return answer;
+    };
     return {
       renew,
+      write: (script, of, args) => write(script, of, args),
+      writeLast: async (script, of, args) => {
+        const answer = await write(script, of, args, 'last');
+        end();
+        return answer;
+      },
       release: async () => {
-        clearInterval(timer);
+        if (isOver) return;
+        end();
         await run(RELEASE);
       },
     };

@@ -10,10 +10,16 @@ const entry = (name: string, changes: Partial<CatalogEntry> = {}): CatalogEntry 
   ...changes,
 });
 const KEY = 'catalog:main';
+const HOUR = 3_600_000;
 
 const setUp = () => {
   const { redis, prefix } = openTestRedis();
-  return { redis, prefix, one: createCatalogStore(redis, prefix), other: createCatalogStore(redis, prefix) };
+  return {
+    redis,
+    prefix,
+    one: createCatalogStore(redis, prefix, Date.now),
+    other: createCatalogStore(redis, prefix, Date.now),
+  };
 };
 
 test('what one daemon keeps another reads, and the same map again while nothing changes', async () => {
@@ -45,6 +51,23 @@ test('what a Redis lost is put back by a daemon that knows it', async () => {
   await redis.del(`${prefix}:${KEY}`);
   expect(await one.load('main')).toEqual(entries);
   expect(await other.load('main')).toEqual(entries);
+});
+
+test('after a loss a protocol is owed since the Redis before it was last seen, unless it had just appeared', async () => {
+  const { redis, prefix } = openTestRedis();
+  const time = { now: 400 * HOUR };
+  const store = createCatalogStore(redis, prefix, () => time.now);
+  const old = entry('Vault', { owedSince: HOUR });
+  const fresh = entry('Bridge', { owedSince: 400 * HOUR - 1000 });
+  await store.keep('main', new Map(), byName([old, fresh, entry('Unwatched')]));
+  time.now += 60_000;
+  await store.load('main');
+  await redis.del(`${prefix}:${KEY}`);
+  time.now += 600_000;
+  const lastSeen = 400 * HOUR + 60_000;
+  const expected = byName([{ ...old, owedSince: lastSeen }, fresh, entry('Unwatched')]);
+  expect(await store.load('main')).toEqual(expected);
+  expect(await createCatalogStore(redis, prefix, () => time.now).load('main')).toEqual(expected);
 });
 
 test('the first question is remembered until a listing came', async () => {

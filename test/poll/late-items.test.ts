@@ -5,6 +5,7 @@ import { createLateItems, type Unknown } from '../../src/poll/late-items.ts';
 import { createPollLock } from '../../src/poll/lock.ts';
 import { createSeen } from '../../src/poll/seen.ts';
 import { createLocks } from '../../src/redis/lock.ts';
+import { openCommits } from '../support/commits.ts';
 import { makeItem, T0 } from '../support/items.ts';
 import { openTestRedis } from '../support/redis.ts';
 
@@ -21,7 +22,13 @@ const setUp = async () => {
     if (crash.due) throw new Error('Redis went away');
     dispatched.push(...alerts.map(({ itemId }) => itemId));
   };
-  const { ingest } = createLateItems({ cursors, seen, lock, dispatch, now: () => T0 + 60_000 });
+  const { ingest } = createLateItems({
+    cursors,
+    commits: openCommits(redis, prefix).commits,
+    lock,
+    dispatch,
+    now: () => T0 + 60_000,
+  });
   const unseen: Unknown = async (track, alerts) => {
     const ids = await seen.unknown(
       track,

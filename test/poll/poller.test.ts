@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
+import { ledgerKeys } from '../../src/ledger/record.ts';
 import { createCursors, type Track } from '../../src/poll/cursor.ts';
 import { createPollLock } from '../../src/poll/lock.ts';
 import { createMirror } from '../../src/poll/mirror.ts';
 import { createPoller, type PollerDependencies, type Stream } from '../../src/poll/poller.ts';
 import { createSeen } from '../../src/poll/seen.ts';
 import { createLocks } from '../../src/redis/lock.ts';
+import { openCommits } from '../support/commits.ts';
 import { createHistory, makeItem, T0 } from '../support/items.ts';
 import { openTestRedis } from '../support/redis.ts';
 
@@ -27,9 +29,9 @@ const setUp = (changes: Partial<PollerDependencies> = {}, pageSize = 3) => {
     clock: () => time.now,
     beginningOf: async () => ({ start: T0, position: T0, sweptTo: T0 }),
     onCursor: () => {},
-    oldestOpen: async () => undefined,
     cursors,
     seen: createSeen(redis, prefix),
+    commits: openCommits(redis, prefix).commits,
     lock: createPollLock(createLocks(redis, prefix, 30_000)),
     dispatch: async (alerts) => {
       dispatched.push(...alerts);
@@ -41,6 +43,8 @@ const setUp = (changes: Partial<PollerDependencies> = {}, pageSize = 3) => {
   });
   const signal = new AbortController().signal;
   return {
+    redis,
+    prefix,
     history,
     dispatched,
     time,
@@ -401,7 +405,8 @@ describe('the copy outside Redis', () => {
     const file = join(await mkdtemp(join(tmpdir(), 'tocsin-mirror-')), 'state', 'cursors.json');
     const mirror = createMirror(file);
     expect(await mirror.load()).toBeUndefined();
-    const { history, poll, time } = setUp({ onCursor: mirror.note, oldestOpen: async () => T0 + 3000 });
+    const { history, poll, time, redis, prefix } = setUp({ onCursor: mirror.note });
+    await redis.zadd(ledgerKeys(prefix).open(TRACK), T0 + 3000, 'an alert that waits');
     time.now = T0 + 10_000;
     history.items.push(makeItem(2), makeItem(5));
     await poll();
@@ -428,8 +433,9 @@ describe('a cursor', () => {
     const at = (time: number) => ({ start: time, position: time, sweptTo: time });
     await cursors.begin(TRACK, at(1000));
     await cursors.begin(TRACK, at(1));
-    await cursors.advance(TRACK, { position: 5000, polledAt: 7 });
-    await cursors.advance(TRACK, { position: 4000.7 });
+    const { advance } = openCommits(redis, prefix);
+    await advance(TRACK, { position: 5000, polledAt: 7 });
+    await advance(TRACK, { position: 4000.7 });
     expect(await cursors.get([TRACK])).toEqual([{ start: 1000, position: 5000, sweptTo: 1000, polledAt: 7 }]);
     await cursors.set(TRACK, 10);
     expect(await cursors.get([TRACK])).toEqual([{ start: 10, position: 10, sweptTo: 10 }]);

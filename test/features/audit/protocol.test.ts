@@ -8,6 +8,7 @@ import { createCursors } from '../../../src/poll/cursor.ts';
 import type { Unknown } from '../../../src/poll/late-items.ts';
 import { createSeen } from '../../../src/poll/seen.ts';
 import { destinationOf } from '../../support/alerts.ts';
+import { openCommits } from '../../support/commits.ts';
 import { makeItem, T0 } from '../../support/items.ts';
 import { makeAlert } from '../../support/numbered.ts';
 import { openTestRedis } from '../../support/redis.ts';
@@ -22,6 +23,7 @@ const setUp = ({ items = [] as Item[], now = NOW } = {}) => {
   const time = { now };
   const index = { trimmedTo: undefined as number | undefined };
   const cursors = createCursors(redis, prefix);
+  const { advance } = openCommits(redis, prefix);
   const ledger = createLedger(redis, prefix, () => time.now);
   const ingested: { items: readonly Item[]; unknown: Unknown }[] = [];
   const answers: (Alert[] | undefined)[] = [];
@@ -52,7 +54,7 @@ const setUp = ({ items = [] as Item[], now = NOW } = {}) => {
   });
   const begin = async (start: number, sweptAt?: number) => {
     await cursors.begin(TRACK, { start, position: start, sweptTo: start });
-    await cursors.advance(TRACK, { sweptAt });
+    await advance(TRACK, { sweptAt });
   };
   const windows: AuditWindow[] = [];
   const run = (since?: number, isHealing = false) =>
@@ -67,7 +69,7 @@ const setUp = ({ items = [] as Item[], now = NOW } = {}) => {
       },
       new AbortController().signal,
     );
-  return { cursors, ledger, ingested, answers, begin, run, windows, index };
+  return { cursors, advance, ledger, ingested, answers, begin, run, windows, index };
 };
 
 test('a track that no sweep has read to the end is not compared', async () => {
@@ -104,7 +106,7 @@ test('nothing is compared from before the cursor was set in this Redis, or that 
   const moved = setUp();
   await moved.begin(T0, NOW);
   await moved.cursors.set(TRACK, T0 + 10 * MINUTE);
-  await moved.cursors.advance(TRACK, { sweptAt: NOW });
+  await moved.advance(TRACK, { sweptAt: NOW });
   await moved.run();
   expect(moved.windows[0]?.since).toBe(T0 + 10 * MINUTE);
   const old = setUp({ now: T0 + 40 * DAY });

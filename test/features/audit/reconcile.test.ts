@@ -5,9 +5,11 @@ import { ServiceError } from '../../../src/errors.ts';
 import { createReconcile } from '../../../src/features/audit/reconcile.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import type { DeliveryState } from '../../../src/ledger/record.ts';
+import { createCursors } from '../../../src/poll/cursor.ts';
 import { toAlert } from '../../../src/poll/ingest.ts';
 import { createSeen } from '../../../src/poll/seen.ts';
 import { destinationOf } from '../../support/alerts.ts';
+import { openCommits } from '../../support/commits.ts';
 import { makeItem, T0 } from '../../support/items.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
@@ -26,6 +28,8 @@ const setUp = ({ pages = [], critical, skipped = [] }: Options = {}) => {
   const { redis, prefix } = openTestRedis();
   const ledger = createLedger(redis, prefix, () => T0);
   const seen = createSeen(redis, prefix);
+  const cursors = createCursors(redis, prefix);
+  const { remember } = openCommits(redis, prefix);
   const asked: number[] = [];
   const reconcile = createReconcile({
     settings: { assessments: ['critical'], lookback: 900_000 },
@@ -58,7 +62,7 @@ const setUp = ({ pages = [], critical, skipped = [] }: Options = {}) => {
     }
   };
   const run = (recorded: string[] = []) => reconcile(TRACK, WINDOW, recorded, new AbortController().signal);
-  return { asked, seen, alertOf, record, run };
+  return { asked, cursors, remember, alertOf, record, run };
 };
 
 const item = (n: number, changes: Partial<Item> = {}) => makeItem(n, changes);
@@ -99,7 +103,8 @@ describe('an item', () => {
     const unread = setUp({ pages: [[late]] });
     expect(await unread.run()).toMatchObject({ counts: { unread: 1 }, missing: [] });
     const seen = setUp({ pages: [[late]] });
-    await seen.seen.remember(TRACK, [{ id: seen.alertOf(late).id, latest: T0 }]);
+    await seen.cursors.begin(TRACK, { start: T0, position: T0, sweptTo: T0 });
+    await seen.remember(TRACK, [{ id: seen.alertOf(late).id, latest: T0 }]);
     expect(await seen.run()).toMatchObject({ counts: { unread: 0 }, missing: [{ itemId: 'i-200' }] });
   });
 

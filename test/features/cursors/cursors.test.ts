@@ -7,6 +7,7 @@ import { createCursors } from '../../../src/poll/cursor.ts';
 import { createPollLock } from '../../../src/poll/lock.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
 import { destinationOf } from '../../support/alerts.ts';
+import { openCommits } from '../../support/commits.ts';
 import { makeAlert } from '../../support/numbered.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
@@ -17,6 +18,7 @@ const LISTED: Record<string, string[]> = { main: ['Lending Pool', 'Vault'], othe
 const setUp = (sources: Source[] = ['inspections', 'notifications']) => {
   const { redis, prefix } = openTestRedis();
   const cursors = createCursors(redis, prefix);
+  const { advance } = openCommits(redis, prefix);
   const ledger = createLedger(redis, prefix, () => T0);
   const locks = createLocks(redis, prefix);
   const config = { services: [{ name: 'main' }, { name: 'other' }], alerts: { sources } } as Parameters<
@@ -27,7 +29,7 @@ const setUp = (sources: Source[] = ['inspections', 'notifications']) => {
       new Map((LISTED[service] ?? []).map((name) => [name, { name, channels: [], notifyOn: [], missed: 0 }])),
   };
   const admin = createCursorAdmin({ config, cursors, ledger, locks, catalog, patienceMs: 150 });
-  return { admin, cursors, ledger, pollLock: createPollLock(locks) };
+  return { admin, cursors, advance, ledger, pollLock: createPollLock(locks) };
 };
 
 describe('the tracks', () => {
@@ -67,10 +69,10 @@ describe('the tracks', () => {
 
 describe('a state', () => {
   test('has the cursor, and the oldest alert that is still waiting', async () => {
-    const { admin, cursors, ledger } = setUp();
+    const { admin, cursors, advance, ledger } = setUp();
     expect(await admin.states([POOL])).toEqual([POOL]);
     await cursors.begin(POOL, { start: T0, position: T0, sweptTo: T0 });
-    await cursors.advance(POOL, { position: T0 + 5000, polledAt: T0 + 6000 });
+    await advance(POOL, { position: T0 + 5000, polledAt: T0 + 6000 });
     const alert = makeAlert(1, { protocol: POOL.protocol, at: '2026-11-20T12:00:02.000Z' });
     await ledger.recordWaiting([{ destination: destinationOf('slack', 'C1'), alerts: [alert] }]);
     expect(await admin.states([POOL])).toEqual([

@@ -1,9 +1,11 @@
 /** Every gauge that is set at a scrape, from what is kept in Redis. */
+import type { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { createStore } from '../../../src/app/store.ts';
 import { refreshGauges } from '../../../src/features/status/gauges.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { destinationOf } from '../../support/alerts.ts';
+import { openCommits } from '../../support/commits.ts';
 import { makeAlert } from '../../support/numbered.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
@@ -76,7 +78,7 @@ test('the lag is that of the protocol read longest ago', async () => {
   ] as const) {
     const track = { service: 'main', source: 'inspections', protocol } as const;
     await store.cursors.begin(track, { start: T0, position: T0, sweptTo: T0 });
-    await store.cursors.advance(track, { polledAt: T0 - ageMs });
+    await openCommits(store.redis as Redis, store.prefix).advance(track, { polledAt: T0 - ageMs });
   }
   const text = await scrape();
   expect(text).toContain('tocsin_cursor_lag_seconds{service="main",source="inspections"} 90');

@@ -1,9 +1,11 @@
 /** The report from what is in Redis. */
+import type { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { createStore } from '../../../src/app/store.ts';
 import { createStatus, type StatusDependencies } from '../../../src/features/status/status.ts';
 import type { CatalogEntry } from '../../../src/poll/catalog.ts';
 import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
+import { openCommits } from '../../support/commits.ts';
 import { makeAlert } from '../../support/numbered.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
@@ -70,7 +72,7 @@ test('a protocol that was never read has no times; one that was has its cursor a
   await store.cursors.begin(TRACK, { start: T0 - 90_000, position: T0 - 60_000, sweptTo: T0 - 60_000 });
   const read = async () => (await status()).protocols[0]?.sources[0];
   expect(await read()).toEqual({ source: 'inspections', cursor: '2026-11-20T11:59:00.000Z' });
-  await store.cursors.advance(TRACK, { polledAt: T0 - 7400 });
+  await openCommits(store.redis as Redis, store.prefix).advance(TRACK, { polledAt: T0 - 7400 });
   expect(await read()).toEqual({
     source: 'inspections',
     cursor: '2026-11-20T11:59:00.000Z',
@@ -82,7 +84,7 @@ test('a protocol that was never read has no times; one that was has its cursor a
 test('a clock that runs ahead makes no negative lag', async () => {
   const { store, status } = setUp();
   await store.cursors.begin(TRACK, { start: T0, position: T0, sweptTo: T0 });
-  await store.cursors.advance(TRACK, { polledAt: T0 + 5000 });
+  await openCommits(store.redis as Redis, store.prefix).advance(TRACK, { polledAt: T0 + 5000 });
   expect((await status()).protocols[0]?.sources[0]?.lagSeconds).toBe(0);
 });
 

@@ -17,6 +17,7 @@ import { createServiceClient } from '../../../src/service/client.ts';
 import { createServiceClock } from '../../../src/service/clock.ts';
 import { createFeed, pagesOf } from '../../../src/service/feed.ts';
 import { createListStyles } from '../../../src/service/styles.ts';
+import { openCommits } from '../../support/commits.ts';
 import { SETTINGS } from './draw.ts';
 
 export type CrashPoint = 'dispatch' | 'queued' | 'remember' | 'advance';
@@ -69,26 +70,28 @@ export const createReader = (options: ReaderOptions) => {
   const feed = createFeed(client, clock, { assessment: 'critical' }, styles);
   const cursors = createCursors(redis, prefix);
   const seen = createSeen(redis, prefix);
+  const { commits } = openCommits(redis, prefix);
 
   const { poll } = createPoller({
     pages: (stream, since, signal, thorough) => pagesOf(feed, stream, since, signal, thorough),
     clock: () => clock.now(),
     beginningOf: () => ({ start: clock.now(), position: clock.now(), sweptTo: clock.now() }),
     onCursor: () => {},
-    oldestOpen: async () => undefined,
-    cursors: {
-      ...cursors,
-      advance: async (track, to) => {
-        mayCrash('advance');
-        await cursors.advance(track, to);
-      },
-    },
-    seen: {
-      ...seen,
-      remember: async (track, identities) => {
+    cursors,
+    seen,
+    commits: {
+      remember: async (...writes) => {
         mayCrash('remember');
-        await seen.remember(track, identities);
+        await commits.remember(...writes);
         options.onRemembered();
+      },
+      advance: (...writes) => {
+        mayCrash('advance');
+        return commits.advance(...writes);
+      },
+      finish: (...writes) => {
+        mayCrash('advance');
+        return commits.finish(...writes);
       },
     },
     lock: createPollLock(createLocks(redis, prefix)),
