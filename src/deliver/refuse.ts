@@ -24,7 +24,7 @@ const end = async (
   const at = iso(dependencies.now());
   const outcome = { outcome: 'dead', durationMs: 0, reason: 'disabled', message } as const;
   const dead = await recordFailure({ destination, alerts, attempt, entry: { at, ...outcome } }, dependencies);
-  await dependencies.destinationStats.failed(destination, dead.length, at, message);
+  await dependencies.destinationStats.failed(destination, at, message);
   if (dead.length > 0)
     dependencies.onAttempt({ kind: destination.kind, destination, alerts: dead, attempt, ...outcome });
 };

@@ -1,6 +1,7 @@
 /** Deliveries that failed for good: kept whole until somebody retries or drops them. */
 import type { Cluster, Redis } from 'ioredis';
 import { type Alert, type Destination, deliveryId } from '../alert.ts';
+import { chunksOf } from '../chunks.ts';
 import { execute } from '../redis/pipeline.ts';
 import { NO_DESTINATION } from './record.ts';
 
@@ -28,6 +29,13 @@ export interface DeadLetters {
   /** Removes letters, each only as it was read: a delivery that died again meanwhile stays. */
   remove(letters: readonly DeadDelivery[]): Promise<void>;
   count(): Promise<number>;
+  /** How many are kept, by destination id; a destination without any is left out, and so are alerts that had none. */
+  byDestination(): Promise<ReadonlyMap<Destination['id'], DeadCount>>;
+}
+
+export interface DeadCount {
+  destination: Destination;
+  dead: number;
 }
 
 /** The id under which a dead delivery is kept. */
@@ -41,8 +49,39 @@ return redis.call('HDEL', KEYS[1], ARGV[1])`;
 
 const parse = (json: string): DeadDelivery => JSON.parse(json) as DeadDelivery;
 
+const READ_AT_ONCE = 500;
+
+/** Gives every letter's destination and date by its id, and reads only letters that are new: they hold whole alerts. */
+const createOverview = (redis: Redis | Cluster, key: string, get: DeadLetters['get']) => {
+  let known = new Map<string, Pick<DeadDelivery, 'destination' | 'at'>>();
+  return async (): Promise<typeof known> => {
+    const ids = await redis.hkeys(key);
+    const next: typeof known = new Map(
+      ids.flatMap((id) => {
+        const found = known.get(id);
+        return found === undefined ? [] : [[id, found] as const];
+      }),
+    );
+    for (const some of chunksOf(
+      ids.filter((id) => !known.has(id)),
+      READ_AT_ONCE,
+    )) {
+      for (const { id, destination, at } of await get(some)) next.set(id, destination ? { destination, at } : { at });
+    }
+    known = next;
+    return next;
+  };
+};
+
 export const createDeadLetters = (redis: Redis | Cluster, prefix: string): DeadLetters => {
   const key = `${prefix}:dead`;
+
+  const get: DeadLetters['get'] = async (ids) => {
+    if (ids.length === 0) return [];
+    return (await redis.hmget(key, ...ids)).flatMap((json) => (json === null ? [] : parse(json)));
+  };
+  const overview = createOverview(redis, key, get);
+
   return {
     add: async (dead) => {
       const id = deadId(dead.alert, dead.destination);
@@ -53,15 +92,19 @@ export const createDeadLetters = (redis: Redis | Cluster, prefix: string): DeadL
         .map(parse)
         .sort((a, b) => a.at.localeCompare(b.at)),
     ids: () => redis.hkeys(key),
-    get: async (ids) => {
-      if (ids.length === 0) return [];
-      return (await redis.hmget(key, ...ids)).flatMap((json) => (json === null ? [] : parse(json)));
-    },
+    get,
     remove: async (letters) => {
       const batch = redis.pipeline();
       for (const letter of letters) batch.eval(REMOVE, 1, key, letter.id, JSON.stringify(letter));
       await execute(batch);
     },
     count: () => redis.hlen(key),
+    byDestination: async () => {
+      const counts = new Map<string, DeadCount>();
+      for (const { destination } of (await overview()).values()) {
+        if (destination) counts.set(destination.id, { destination, dead: (counts.get(destination.id)?.dead ?? 0) + 1 });
+      }
+      return counts;
+    },
   };
 };

@@ -9,7 +9,6 @@ export interface DestinationStatistics {
   label: string;
   /** Alerts. */
   delivered: number;
-  dead: number;
   /** ISO 8601. */
   lastSuccess?: string;
   lastFailure?: string;
@@ -20,8 +19,8 @@ export interface DestinationStatistics {
 export interface DestinationStats {
   /** `delivered` counts alerts; `at` is ISO 8601. */
   succeeded(destination: Destination, delivered: number, at: string): Promise<void>;
-  /** `dead` counts alerts that failed for good by this; `error` is a sentence without secrets. */
-  failed(destination: Destination, dead: number, at: string, error: string): Promise<void>;
+  /** `at` is ISO 8601; `error` is a sentence without secrets. */
+  failed(destination: Destination, at: string, error: string): Promise<void>;
   /** By kind and label. */
   list(): Promise<DestinationStatistics[]>;
 }
@@ -30,24 +29,20 @@ export const createDestinationStats = (redis: Redis | Cluster, prefix: string): 
   const index = `${prefix}:destinations`;
   const keyOf = (id: string): string => `${prefix}:destination:${id}`;
 
-  const write = async (
-    { id, kind, label }: Destination,
-    count: 'delivered' | 'dead',
-    by: number,
-    fields: Record<string, string>,
-  ) => {
-    const batch = redis.pipeline().sadd(index, id);
-    await execute(batch.hset(keyOf(id), { id, kind, label, ...fields }).hincrby(keyOf(id), count, by));
-  };
+  /** Adds to a batch what is written with every change. */
+  const note = ({ id, kind, label }: Destination, fields: Record<string, string>) =>
+    redis
+      .pipeline()
+      .sadd(index, id)
+      .hset(keyOf(id), { id, kind, label, ...fields });
 
   const read = async (id: string): Promise<DestinationStatistics> => {
-    const { delivered, dead, lastError, lastSuccess, lastFailure, kind, label } = await redis.hgetall(keyOf(id));
+    const { delivered, lastError, lastSuccess, lastFailure, kind, label } = await redis.hgetall(keyOf(id));
     return {
       id,
       kind: kind as ChannelKind,
       label: label ?? id,
       delivered: Number(delivered ?? 0),
-      dead: Number(dead ?? 0),
       ...(lastSuccess ? { lastSuccess } : {}),
       ...(lastFailure ? { lastFailure } : {}),
       ...(lastError ? { lastError } : {}),
@@ -55,9 +50,13 @@ export const createDestinationStats = (redis: Redis | Cluster, prefix: string): 
   };
 
   return {
-    succeeded: (destination, delivered, at) =>
-      write(destination, 'delivered', delivered, { lastSuccess: at, lastError: '' }),
-    failed: (destination, dead, at, error) => write(destination, 'dead', dead, { lastFailure: at, lastError: error }),
+    succeeded: async (destination, delivered, at) => {
+      const batch = note(destination, { lastSuccess: at, lastError: '' });
+      await execute(batch.hincrby(keyOf(destination.id), 'delivered', delivered));
+    },
+    failed: async (destination, at, error) => {
+      await execute(note(destination, { lastFailure: at, lastError: error }));
+    },
     list: async () => {
       const all = await Promise.all((await redis.smembers(index)).map(read));
       return all.sort((a, b) => a.kind.localeCompare(b.kind) || a.label.localeCompare(b.label));

@@ -20,7 +20,7 @@ export interface StatusReport {
   /** Mutes that hold now, the next to end first. */
   mutes: MuteStatus[];
   queues: QueueStatus[];
-  /** Deliveries that failed for good and are kept. */
+  /** Deliveries that failed for good and are kept, with those that had no destination. */
   dead: number;
   /** What somebody should look at, one sentence each, worst first. */
   problems: string[];
@@ -93,7 +93,9 @@ export interface DestinationStatus {
   waiting?: number;
   /** Alerts that wait for a slot or a retry at a known time; absent where nobody counted. */
   delayed?: number;
+  /** Alerts, since it was first sent to. */
   delivered: number;
+  /** Deliveries that failed for good and are kept: a retry takes them away. */
   dead: number;
   lastSuccess?: string;
   lastError?: string;

@@ -23,7 +23,7 @@ const setUp = async (changes: Partial<AttemptRun>, found: DeliveryState = 'waiti
     },
     destinationStats: {
       succeeded: async (_destination, count) => void done.push(`stats delivered ${count}`),
-      failed: async (_destination, dead) => void done.push(`stats failed, dead ${dead}`),
+      failed: async (_destination, _at, message) => void done.push(`stats failed: ${message}`),
     },
     onDead: async (_destination, _alerts, why) => void done.push(`on dead: ${why}`),
     onDisabled: async (_destination, _at, message) => void done.push(`disabled: ${message}`),
@@ -64,7 +64,7 @@ describe('a delivery', () => {
 describe('a failure', () => {
   test('that may pass waits in the ledger, without secrets', async () => {
     const { run, done } = await setUp({ error, decision: RETRY });
-    expect(done).toEqual(['ledger waiting 2', 'stats failed, dead 0']);
+    expect(done).toEqual(['ledger waiting 2', 'stats failed: refused with [secret]']);
     expect(run.entry).toMatchObject({
       outcome: 'retrying',
       reason: 'retry',
@@ -81,7 +81,7 @@ describe('a failure', () => {
       'dead letter retry 2',
       'on dead: given up after 60 min (retry.maxAge): refused with [secret]',
       'ledger dead 2',
-      'stats failed, dead 2',
+      'stats failed: given up after 60 min (retry.maxAge): refused with [secret]',
     ]);
   });
 

@@ -7,15 +7,18 @@ import { openTestRedis } from '../support/redis.ts';
 
 const SLACK = destinationOf('slack', 'C1');
 
+const MAIL = destinationOf('email', 'ops@example.com');
+const AT = '2026-11-20T12:00:01.000Z';
+
 const setUp = () => {
   const { redis, prefix } = openTestRedis();
   const dead = createDeadLetters(redis, prefix);
-  const add = async (n: number, at: string) => {
-    const letter = { alert: makeAlert(n), destination: SLACK, reason: 'unknown', message: 'gone', attempts: 2, at };
+  const add = async (n: number, at: string, destination = SLACK) => {
+    const letter = { alert: makeAlert(n), destination, reason: 'unknown', message: 'gone', attempts: 2, at };
     await dead.add(letter);
-    return { id: deadId(makeAlert(n), SLACK), ...letter };
+    return { id: deadId(makeAlert(n), destination), ...letter };
   };
-  return { dead, add };
+  return { dead, add, another: createDeadLetters(redis, prefix) };
 };
 
 test('are kept whole and listed by the time of their death', async () => {
@@ -39,6 +42,25 @@ test('one that died again after it was read stays', async () => {
   expect(await dead.list()).toEqual([again]);
   await dead.remove([again]);
   expect(await dead.count()).toBe(0);
+});
+
+test('are counted by destination as they come and go, also by what another process does', async () => {
+  const { dead, add, another } = setUp();
+  const counts = async () => [...(await dead.byDestination())].map(([id, { dead: count }]) => [id, count]);
+  expect(await counts()).toEqual([]);
+  const read = await add(1, AT);
+  await add(2, AT);
+  await add(1, AT, MAIL);
+  await dead.add({ alert: makeAlert(3), reason: 'unroutable', message: 'no channel', attempts: 0, at: AT });
+  expect(new Map((await counts()) as [string, number][])).toEqual(
+    new Map([
+      [SLACK.id, 2],
+      [MAIL.id, 1],
+    ]),
+  );
+  expect((await dead.byDestination()).get(MAIL.id)?.destination).toMatchObject({ kind: 'email', label: MAIL.label });
+  await another.remove([read, ...(await dead.get([deadId(makeAlert(1), MAIL)]))]);
+  expect(await counts()).toEqual([[SLACK.id, 1]]);
 });
 
 test('an alert without destination has an id of its own', () => {

@@ -14,27 +14,26 @@ test('sum what several daemons did, by kind and label', async () => {
   expect(await one.list()).toEqual([]);
   await one.succeeded(SLACK, 3, EARLY);
   await other.succeeded(SLACK, 2, LATE);
-  await other.failed(MAIL, 0, EARLY, 'mailbox full');
+  await other.failed(MAIL, EARLY, 'mailbox full');
   expect(await one.list()).toEqual([
     {
       id: MAIL.id,
       kind: 'email',
       label: MAIL.label,
       delivered: 0,
-      dead: 0,
       lastFailure: EARLY,
       lastError: 'mailbox full',
     },
-    { id: SLACK.id, kind: 'slack', label: SLACK.label, delivered: 5, dead: 0, lastSuccess: LATE },
+    { id: SLACK.id, kind: 'slack', label: SLACK.label, delivered: 5, lastSuccess: LATE },
   ]);
 });
 
 test('a success clears the last error and keeps the rest', async () => {
   const { redis, prefix } = openTestRedis();
   const stats = createDestinationStats(redis, prefix);
-  await stats.failed(SLACK, 2, EARLY, 'channel_not_found');
+  await stats.failed(SLACK, EARLY, 'channel_not_found');
   await stats.succeeded(SLACK, 1, LATE);
   expect(await stats.list()).toEqual([
-    { id: SLACK.id, kind: 'slack', label: SLACK.label, delivered: 1, dead: 2, lastSuccess: LATE, lastFailure: EARLY },
+    { id: SLACK.id, kind: 'slack', label: SLACK.label, delivered: 1, lastSuccess: LATE, lastFailure: EARLY },
   ]);
 });

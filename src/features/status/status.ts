@@ -2,10 +2,17 @@
 import { SOURCES } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
-import type { DestinationStats } from '../../ledger/destination-stats.ts';
+import type { DestinationStatistics, DestinationStats } from '../../ledger/destination-stats.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { nameOf } from '../../ledger/record.ts';
-import type { HeldStatus, ProtocolStatus, SourceStatus, StatusReport, UnwatchedStatus } from '../../ops/status.ts';
+import type {
+  DestinationStatus,
+  HeldStatus,
+  ProtocolStatus,
+  SourceStatus,
+  StatusReport,
+  UnwatchedStatus,
+} from '../../ops/status.ts';
 import type { CatalogEntry, Unwatched } from '../../poll/catalog.ts';
 import type { Cursor, Cursors } from '../../poll/cursor.ts';
 import type { Quarantine } from '../../poll/quarantine.ts';
@@ -26,7 +33,7 @@ export interface StatusDependencies {
   cursors: Pick<Cursors, 'get'>;
   ledger: Pick<Ledger, 'waitingByDestination'>;
   destinationStats: Pick<DestinationStats, 'list'>;
-  dead: Pick<DeadLetters, 'count'>;
+  dead: Pick<DeadLetters, 'count' | 'byDestination'>;
   quarantine: Pick<Quarantine, 'count'>;
   queues: Pick<ParcelQueues, 'counts'>;
   held: Pick<ApprovalStore, 'list'>;
@@ -115,6 +122,23 @@ const heldStatus = ({ one: { destination, since, waiting }, protocols }: Held[nu
   return { id, kind, label, protocols, since, waiting };
 };
 
+/** Everything that was ever sent to, or that has dead deliveries without a try: those held for it were dropped. */
+const destinationsOf = (
+  known: readonly DestinationStatistics[],
+  waiting: Readonly<Record<string, number>>,
+  dead: Awaited<ReturnType<DeadLetters['byDestination']>>,
+): DestinationStatus[] => {
+  const ids = new Set(known.map(({ id }) => id));
+  const untried = [...dead.values()].flatMap(({ destination: { id, kind, label } }) =>
+    ids.has(id) ? [] : { id, kind, label, delivered: 0 },
+  );
+  return [...known, ...untried].map((one) => ({
+    ...one,
+    waiting: waiting[one.id] ?? 0,
+    dead: dead.get(one.id)?.dead ?? 0,
+  }));
+};
+
 /** What may wait until somebody has time for it. */
 const otherProblems = (
   { review }: StatusDependencies,
@@ -141,10 +165,11 @@ export const createStatus = (dependencies: StatusDependencies) => {
     const daemons = await dependencies.daemons();
     const names = config.services.map(({ name }) => name);
     const services = servicesAsKnown(names, daemons);
-    const [broken, quarantined, dead, waiting] = await Promise.all([
+    const [broken, quarantined, dead, deadByDestination, waiting] = await Promise.all([
       currentOutages(outageStore, destinationStats),
       dependencies.quarantine.count(),
       dependencies.dead.count(),
+      dependencies.dead.byDestination(),
       dependencies.ledger.waitingByDestination(),
     ]);
     const urgent = needsSomebody({ daemons, services, broken, dead, now: now() });
@@ -156,7 +181,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       services,
       protocols,
       unwatched: unwatched.map(({ service, name, reason }) => ({ service, name, reason })),
-      destinations: destinationStats.map((one) => ({ ...one, waiting: waiting[one.id] ?? 0 })),
+      destinations: destinationsOf(destinationStats, waiting, deadByDestination),
       held: held.map(heldStatus),
       mutes: active.toSorted((a, b) => a.until.localeCompare(b.until)),
       queues: await dependencies.queues.counts(),

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { createStore } from '../../../src/app/store.ts';
 import { createStatus, type StatusDependencies } from '../../../src/features/status/status.ts';
+import { deadId } from '../../../src/ledger/dead-letters.ts';
 import type { CatalogEntry } from '../../../src/poll/catalog.ts';
 import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
 import { openCommits } from '../../support/commits.ts';
@@ -98,6 +99,21 @@ test('a destination has what it was sent and what waits for it', async () => {
     { id: MAIL.id, kind: 'email', delivered: 1, waiting: 0 },
     { id: SLACK.id, kind: 'slack', delivered: 3, waiting: 2, lastSuccess: AT },
   ]);
+});
+
+test('dead is what is kept, in all and by destination: 0 after a retry, and 1 where nothing was tried', async () => {
+  const { store, status } = setUp();
+  const letter = { alert: makeAlert(1), reason: 'unknown', message: 'gone', attempts: 1, at: AT };
+  await store.destinationStats.failed(SLACK, AT, 'gone');
+  for (const destination of [SLACK, MAIL]) await store.dead.add({ ...letter, destination });
+  const shown = async () => {
+    const { dead, destinations } = await status();
+    return { dead, ...Object.fromEntries(destinations.map((one) => [one.label, one.dead])) };
+  };
+  expect(await shown()).toEqual({ dead: 2, [SLACK.label]: 1, [MAIL.label]: 1 });
+  await store.dead.remove(await store.dead.get([deadId(makeAlert(1), SLACK)]));
+  await store.destinationStats.succeeded(SLACK, 1, AT);
+  expect(await shown()).toEqual({ dead: 1, [SLACK.label]: 0, [MAIL.label]: 1 });
 });
 
 test('problems come worst first: outages, held alerts, channels that lead nowhere, items nobody understands', async () => {
