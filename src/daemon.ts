@@ -13,9 +13,10 @@ import { createRechecking } from './app/recheck.ts';
 import { isReview } from './app/schedule.ts';
 import type { Config } from './config/schema.ts';
 import { createAuditJob, createAuditMarks } from './features/audit/job.ts';
+import { createGoneDestinations } from './features/routes/gone.ts';
 import { createRouteReview } from './features/routes/review.ts';
 import { fallbackRoutes, routeSettings } from './features/routes/routes.ts';
-import { createCounterStart } from './features/status/counters.ts';
+import { createCounters } from './features/status/counters.ts';
 import { refreshGauges } from './features/status/gauges.ts';
 import { createSelfReport } from './features/status/self-report.ts';
 import { createStatus } from './features/status/status.ts';
@@ -138,7 +139,19 @@ const startOps = async (context: Context, { store, metrics, health, reading }: R
   const review = createRouteReview(settings, log, fallback.problems);
   const { catalog } = reading;
   const { destinations } = review;
-  metrics.onScrape(createCounterStart({ config, metrics, catalog, destinations, fallback: fallback.destinations }));
+  const counters = createCounters({ config, metrics, catalog, destinations, fallback: fallback.destinations });
+  metrics.onScrape(counters.begin);
+  const forgetGone = createGoneDestinations({
+    ...store,
+    routed: async () => {
+      const found = await Promise.all(config.services.map(({ name }) => catalog.protocols(name)));
+      // A service that lists nothing may be one that was never read.
+      return found.some(({ size }) => size === 0) ? undefined : [...destinations(), ...fallback.destinations];
+    },
+    keepSeries: counters.keepDestinations,
+    log,
+    now,
+  });
   const status = createStatus({
     ...store,
     config,
@@ -155,7 +168,7 @@ const startOps = async (context: Context, { store, metrics, health, reading }: R
   metrics.onScrape(() => refreshGauges({ ...store, config, metrics, catalog, review, now }));
   const ops = createOpsServer({ ...config.ops, health, metrics, status, log, now });
   lifecycle.onStop('ops', ops.stop);
-  return { review, selfReport, ...(await ops.start()) };
+  return { review, selfReport, forgetGone, ...(await ops.start()) };
 };
 
 const startWork = async (
@@ -187,9 +200,9 @@ export const createDaemon = ({ config, log, scrub, now = Date.now }: DaemonDepen
     start: async () => {
       const verbs = openVerbs(context, await openStore(context));
       expectHealth(verbs.health, config);
-      const { review, selfReport, url } = await startOps(context, verbs);
+      const { review, selfReport, forgetGone, url } = await startOps(context, verbs);
       await startWork(context, verbs);
-      const maintenance = startMaintenance({ ...context, ...verbs, review, selfReport });
+      const maintenance = startMaintenance({ ...context, ...verbs, review, selfReport, forgetGone });
       lifecycle.onStop('maintenance', async () => {
         stopping.abort();
         await maintenance;

@@ -27,6 +27,8 @@ export interface MaintenanceDependencies {
   review: RouteReview;
   channelCheck: ChannelCheck;
   selfReport(): DaemonReport;
+  /** Forgets destinations that nothing leads to any more. */
+  forgetGone(): Promise<void>;
   delivering: Pick<ReturnType<typeof openDelivery>, 'channels'>;
   reading: ReturnType<typeof openReading>;
   stopping: AbortSignal;
@@ -118,6 +120,7 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
     await logOperatorActions();
     for (const { name } of config.services) review.review(name, await reading.catalog.protocols(name));
     await channelCheck.round();
+    await dependencies.forgetGone();
   };
 
   const rounds = async (): Promise<void> => {

@@ -8,7 +8,11 @@ export interface AddressChanges {
   note(destination: Destination, address: string): Promise<void>;
 }
 
-export const createAddressChanges = (redis: Redis | Cluster, prefix: string): AddressChanges => {
+export interface AddressCleanup {
+  forget(id: Destination['id']): Promise<void>;
+}
+
+export const createAddressChanges = (redis: Redis | Cluster, prefix: string): AddressChanges & AddressCleanup => {
   const key = `${prefix}:moves`;
   return {
     follow: async (destination) => {
@@ -17,6 +21,9 @@ export const createAddressChanges = (redis: Redis | Cluster, prefix: string): Ad
     },
     note: async ({ id }, address) => {
       await redis.hset(key, id, address);
+    },
+    forget: async (id) => {
+      await redis.hdel(key, id);
     },
   };
 };

@@ -23,7 +23,18 @@ export interface DestinationStats {
   failed(destination: Destination, at: string, error: string): Promise<void>;
   /** By kind and label. */
   list(): Promise<DestinationStatistics[]>;
+  /** False where something was sent there since `before` (ISO 8601), or tried: then all stays. */
+  forget(id: Destination['id'], before: string): Promise<boolean>;
 }
+
+/** KEYS: the index, the statistics; ARGV: the id, a date. Dates are ISO 8601, so that text order is their order. */
+const FORGET = `
+for _, last in ipairs(redis.call('HMGET', KEYS[2], 'lastSuccess', 'lastFailure')) do
+  if last and last >= ARGV[2] then return 0 end
+end
+redis.call('DEL', KEYS[2])
+redis.call('SREM', KEYS[1], ARGV[1])
+return 1`;
 
 export const createDestinationStats = (redis: Redis | Cluster, prefix: string): DestinationStats => {
   const index = `${prefix}:destinations`;
@@ -61,5 +72,6 @@ export const createDestinationStats = (redis: Redis | Cluster, prefix: string): 
       const all = await Promise.all((await redis.smembers(index)).map(read));
       return all.sort((a, b) => a.kind.localeCompare(b.kind) || a.label.localeCompare(b.label));
     },
+    forget: async (id, before) => (await redis.eval(FORGET, 2, index, keyOf(id), id, before)) === 1,
   };
 };

@@ -17,6 +17,11 @@ export interface BatchStore {
   drop(destination: Destination, batch: number): Promise<void>;
 }
 
+export interface BatchCleanup {
+  /** Forgets how many batches there were, unless one is open: the next one is the first again. */
+  forget(destination: Destination['id']): Promise<void>;
+}
+
 export interface BatchLookup {
   /** Whether the alert is in the destination's open batch; both by id. */
   isInBatch(destination: Destination['id'], alert: Alert['id']): Promise<boolean>;
@@ -36,6 +41,11 @@ if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
 redis.call('RENAME', KEYS[1], KEYS[3])
 return 1`;
 
+/** KEYS: the open batch, the number of batches. */
+const FORGET = `
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+return redis.call('DEL', KEYS[2])`;
+
 /** Alerts that go into Redis in one call. */
 const ADDED_AT_ONCE = 200;
 
@@ -48,7 +58,7 @@ export const batchKeys = (prefix: string) => ({
   sealed: (destination: string, batch: number): string => `${prefix}:frozen:${destination}:${batch}`,
 });
 
-export const createBatchStore = (redis: Redis | Cluster, prefix: string): BatchStore & BatchLookup => {
+export const createBatchStore = (redis: Redis | Cluster, prefix: string): BatchStore & BatchLookup & BatchCleanup => {
   const keys = batchKeys(prefix);
   return {
     add: async ({ id }, alerts) => {
@@ -69,6 +79,9 @@ export const createBatchStore = (redis: Redis | Cluster, prefix: string): BatchS
     },
     drop: async ({ id }, batch) => {
       await redis.del(keys.sealed(id, batch));
+    },
+    forget: async (id) => {
+      await redis.eval(FORGET, 2, keys.open(id), keys.count(id));
     },
   };
 };

@@ -15,6 +15,7 @@ type Begun =
   | 'audits'
   | 'auditDifferences'
   | 'deliveries'
+  | 'deliveryFailures'
   | 'muted'
   | 'fallbackAlerts';
 
@@ -47,8 +48,14 @@ const beginService = ({ metrics }: CounterDependencies, service: string, sources
   for (const outcome of AUDIT_OUTCOMES) metrics.audits.inc({ service, outcome }, 0);
 };
 
-/** Gives what begins those that became known since; to be called often. */
-export const createCounterStart = (dependencies: CounterDependencies): (() => Promise<void>) => {
+export interface Counters {
+  /** Begins those that became known since; to be called often. */
+  begin(): Promise<void>;
+  /** Ends the series of all other destinations: each costs memory, here and in Prometheus. */
+  keepDestinations(ids: ReadonlySet<Destination['id']>): Promise<void>;
+}
+
+export const createCounters = (dependencies: CounterDependencies): Counters => {
   const { config, metrics, catalog, destinations, fallback } = dependencies;
   const { sources } = config.alerts;
   const begun = new Set<string>();
@@ -70,7 +77,7 @@ export const createCounterStart = (dependencies: CounterDependencies): (() => Pr
   for (const { name } of config.services) beginService(dependencies, name, sources);
   if (fallback.length > 0) for (const reason of FALLBACK_REASONS) metrics.fallbackAlerts.inc({ reason }, 0);
 
-  return async () => {
+  const begin = async (): Promise<void> => {
     for (const one of [...destinations(), ...fallback]) once(one.id, () => beginDestination(one));
     for (const { name: service } of config.services) {
       for (const protocol of (await catalog.protocols(service)).keys()) {
@@ -78,4 +85,15 @@ export const createCounterStart = (dependencies: CounterDependencies): (() => Pr
       }
     }
   };
+  const keepDestinations = async (ids: ReadonlySet<string>): Promise<void> => {
+    for (const metric of [metrics.deliveries, metrics.deliveryFailures, metrics.muted]) {
+      for (const { labels } of (await metric.get()).values) {
+        const id = String(labels.destination);
+        if (ids.has(id)) continue;
+        metric.remove(labels);
+        begun.delete(id);
+      }
+    }
+  };
+  return { begin, keepDestinations };
 };

@@ -1,6 +1,6 @@
 /** Counters begin at 0, so that the first event is an increase. */
 import { expect, test } from 'vitest';
-import { createCounterStart } from '../../../src/features/status/counters.ts';
+import { createCounters } from '../../../src/features/status/counters.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { destinationOf } from '../../support/alerts.ts';
 
@@ -11,9 +11,9 @@ test('every counter whose labels are known shows a 0, what becomes known later i
   const metrics = createMetrics({ version: 'test' });
   const protocols: string[] = [];
   const destinations: (typeof SLACK)[] = [];
-  const begin = createCounterStart({
+  const { begin } = createCounters({
     config: { services: [{ name: 'main' }], alerts: { sources: ['inspections', 'notifications'] } } as Parameters<
-      typeof createCounterStart
+      typeof createCounters
     >[0]['config'],
     metrics,
     catalog: {
