@@ -29,12 +29,69 @@ const SHAPES: readonly RegExp[] = [
   /(?<=:\/\/)[^\s/@:]*:[^\s/@]+(?=@)/g,
 ];
 
-/** Replaces every known secret value, and everything of a known secret shape, by `[secret]`. */
+/** Shorter values are words, and would be hidden everywhere. */
+const SHORTEST = 4;
+
+const percentForms = (text: string): string[] => {
+  const upper = encodeURIComponent(text);
+  // RFC 3986 encodes five signs more, forms write a space in their own way, and some write the digits in lower case.
+  const strict = upper.replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+  const form = strict.replaceAll('%2A', '*').replaceAll('%20', '+');
+  return [upper, strict, form].flatMap((each) => [each, each.replace(/%../g, (code) => code.toLowerCase())]);
+};
+
+/** JSON may write a slash as `\\/`. */
+const jsonForms = (text: string): string[] => {
+  const json = JSON.stringify(text).slice(1, -1);
+  return [json, json.replaceAll('/', '\\/')];
+};
+
+/** A secret in the forms in which programs repeat it. A lone surrogate can stand in no URL. */
+const formsOf = (value: string): string[] => [value, ...jsonForms(value), ...percentForms(value.toWellFormed())];
+
+/** Base64 codes three bytes by four characters, so there are three ways to code a text inside a longer one. */
+const BASE64_OFFSETS = [0, 1, 2];
+
+/** What base64 makes of a text that stands inside a longer one: the characters that depend on nothing else. */
+const base64Cores = (value: string): string[] =>
+  BASE64_OFFSETS.flatMap((offset) => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(value)]);
+    const [first, end] = [Math.ceil((offset * 8) / 6), Math.floor((bytes.length * 8) / 6)];
+    return (['base64', 'base64url'] as const).map((form) => bytes.toString(form).slice(first, end));
+  });
+
+const BASE64_WORD = /[\w+/-]{5,}={0,2}/g;
+
+/** Hides each word of base64 that has a secret in it, as in `Bearer KEY` or `user:password`. */
+const createBase64Scrubber = (values: readonly string[]): ((text: string) => string) => {
+  const cores = [...new Set(values.flatMap(base64Cores))];
+  return (text) => {
+    // Mostly there is none.
+    const found = cores.filter((core) => text.includes(core));
+    if (found.length === 0) return text;
+    return text.replace(BASE64_WORD, (word) => (found.some((core) => word.includes(core)) ? HIDDEN : word));
+  };
+};
+
+/** Without any of these a text has secrets only as they are. */
+const ESCAPES = /[%+\\]/;
+
+const longestFirst = (texts: readonly string[]): string[] =>
+  [...new Set(texts)].toSorted((a, b) => b.length - a.length);
+
+/**
+ * Replaces every known secret value, in whatever form it is repeated, and everything of a known secret shape, by
+ * `[secret]`.
+ */
 export const createScrubber = (values: readonly string[]): ((text: string) => string) => {
-  const known = values.filter((value) => value.length >= 4).toSorted((a, b) => b.length - a.length);
+  const long = values.filter((value) => value.length >= SHORTEST);
+  const plain = longestFirst(long);
+  const all = longestFirst(long.flatMap(formsOf));
+  const scrubBase64 = createBase64Scrubber(long);
   return (text) => {
     let clean = text;
-    for (const value of known) clean = clean.replaceAll(value, HIDDEN);
+    for (const value of ESCAPES.test(text) ? all : plain) clean = clean.replaceAll(value, HIDDEN);
+    clean = scrubBase64(clean);
     for (const shape of SHAPES) clean = clean.replace(shape, HIDDEN);
     return clean;
   };

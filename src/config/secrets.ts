@@ -1,5 +1,4 @@
 /** Every text of the configuration that must not be seen in a log, for the scrubber. */
-import { mailSecrets } from '../channels/email/config.ts';
 import type { Secret } from '../secret.ts';
 import type { Config } from './schema.ts';
 
@@ -10,17 +9,18 @@ const revealed = (value: unknown): string[] => {
   return isSecret(value) ? [value.reveal()] : Object.values(value).flatMap(revealed);
 };
 
-/** The parts of a URL that libraries show on their own: user and password, and the path by which a webhook is known. */
+/** The parts of a URL that programs show on their own: user and password, and the path by which a webhook is known. */
 const partsOf = (text: string): string[] => {
   const url = text.includes('://') ? URL.parse(text) : null;
   if (url === null) return [];
   const secretPath = /^https?:$/.test(url.protocol) ? [url.pathname + url.search] : [];
-  return [url.password, ...secretPath].filter((part) => part.length > 1);
+  const credentials = url.password === '' ? [] : [url.password, `${url.username}:${url.password}`];
+  return [...credentials, ...secretPath].filter((part) => part.length > 1);
 };
 
 const decoded = (text: string): string[] => {
   try {
-    return [text, decodeURIComponent(text), encodeURIComponent(text)];
+    return [text, decodeURIComponent(text)];
   } catch {
     return [text];
   }
@@ -48,10 +48,16 @@ const credentialsIn = ({ channels: { webhook } }: Config): string[] =>
     .flatMap(({ headers }) => Object.values(headers))
     .flatMap((value) => /^[\w-]+ +(\S{8,})$/.exec(value.reveal())?.[1] ?? []);
 
-/** Secrets as they were given, and the forms of them that other programs print; each once, none empty. */
+/** The bytes of a signing secret, which libraries print without their prefix. */
+const keysIn = ({ channels: { webhook } }: Config): string[] =>
+  [...(webhook?.secret ?? []), ...Object.values(webhook?.secrets ?? {}).flat()].map((secret) =>
+    secret.reveal().replace(/^whsec_/, ''),
+  );
+
+/** Secrets as they were given, and the parts of them that other programs print; each once, none empty. */
 export const collectSecrets = (config: Config): string[] => {
-  const whole = [...revealed(config), ...addressesIn(config), ...namedReceivers(config), ...credentialsIn(config)];
+  const parts = [credentialsIn, keysIn].flatMap((find) => find(config));
+  const whole = [...revealed(config), ...addressesIn(config), ...namedReceivers(config), ...parts];
   const all = whole.flatMap((text) => [text, ...partsOf(text)]).flatMap(decoded);
-  const mail = config.channels.email === undefined ? [] : mailSecrets(config.channels.email.smtp);
-  return [...new Set([...all, ...mail])].filter((text) => text !== '');
+  return [...new Set(all)].filter((text) => text !== '');
 };

@@ -28,12 +28,6 @@ export type Fail = (
   details?: { status?: number; retryAfterMs?: number; oversized?: boolean },
 ) => ServiceError;
 
-/** Ways in which a key comes back inside a body that is quoted: as it is, in JSON, with JSON's optional `\/`, in a URL. */
-const spellings = (key: string): string[] => [
-  ...[key, JSON.stringify(key).slice(1, -1)].flatMap((text) => [text, text.replaceAll('/', '\\/')]),
-  encodeURIComponent(key),
-];
-
 const describeRequest = (service: string, { method, endpoint, protocol }: RequestLabel): string => {
   const of = protocol === undefined ? '' : ` of "${shorten(cleanLine(protocol), PROTOCOL_LIMIT)}"`;
   return `${service}: ${method} ${endpoint}${of}`;
@@ -41,7 +35,7 @@ const describeRequest = (service: string, { method, endpoint, protocol }: Reques
 
 /** Makes the errors of one service; `service` is the name of its entry in the config. */
 export const createFailer = (service: string, apiKey: Secret): ((label: RequestLabel) => Fail) => {
-  const scrub = createScrubber(spellings(apiKey.reveal()));
+  const scrub = createScrubber([apiKey.reveal()]);
   return (label) => (reason, text, details) => {
     const message = scrub(`${describeRequest(service, label)}: ${cleanLine(text)}`);
     return new ServiceError(reason, shorten(message, MESSAGE_LIMIT), details);

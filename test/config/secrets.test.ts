@@ -108,10 +108,10 @@ fallback: { channels: [{ name: webhook, contacts: ["https://hooks.example.com/fa
       expect.arrayContaining([
         'key-one',
         'key/two+2',
-        'key%2Ftwo%2B2',
         'redis://user:pa%24sword@h:6379/0',
         'pa%24sword',
         'pa$sword',
+        'user:pa$sword',
         'smtp-pass',
         '123456:abc',
         'xoxb-1',
@@ -119,6 +119,7 @@ fallback: { channels: [{ name: webhook, contacts: ["https://hooks.example.com/fa
         'whsec_AAAQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
         'whsec_BBBQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
         'whsec_CCCQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+        'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
         '/path-secret',
         '/receiver-secret',
         'Token header-secret',
@@ -135,6 +136,8 @@ fallback: { channels: [{ name: webhook, contacts: ["https://hooks.example.com/fa
     expect(scrub('connect redis://user:pa%24sword@h:6379/0 failed: WRONGPASS pa$sword, POST /fall?key=back')).toBe(
       'connect [secret] failed: WRONGPASS [secret], POST [secret]',
     );
+    const basic = Buffer.from('user:pa$sword').toString('base64');
+    expect(scrub(`GET /?key=key%2ftwo%2b2 407 Basic ${basic}`)).toBe('GET /?key=[secret] 407 Basic [secret]');
   });
 
   it('leaves hosts to be seen', () => {

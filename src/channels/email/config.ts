@@ -52,11 +52,3 @@ export const emailConfig = z.strictObject({
 });
 
 export type EmailConfig = z.infer<typeof emailConfig>;
-
-const base64 = (text: string): string => Buffer.from(text).toString('base64');
-
-/** The password and the forms in which a server gets it and may quote it: AUTH PLAIN and AUTH LOGIN. */
-export const mailSecrets = ({ user = '', pass }: EmailConfig['smtp']): string[] => {
-  const text = pass?.reveal();
-  return text === undefined ? [] : [text, base64(text), base64(`\u0000${user}\u0000${text}`)];
-};

@@ -10,7 +10,7 @@ import type { Addresses, Channel, ChannelModule, Message, Receipt } from '../cha
 import { networkFailure } from '../network.ts';
 import { type Mailbox, parseAddress } from './address.ts';
 import type { MailBody } from './body.ts';
-import { type EmailConfig, mailSecrets } from './config.ts';
+import type { EmailConfig } from './config.ts';
 import { composeEmail } from './message.ts';
 import { smtpFailure } from './verdicts.ts';
 
@@ -124,7 +124,7 @@ const trackTexts = (pool: ReturnType<typeof openPool>): WeakMap<AbortSignal, Rea
 const create = (config: EmailConfig): Channel<MailBody> => {
   const { smtp, from, timeout } = config;
   const peer = `${smtp.host}:${smtp.port}`;
-  const scrub = createScrubber(mailSecrets(smtp));
+  const scrub = createScrubber(smtp.pass === undefined ? [] : [smtp.pass.reveal()]);
   const pool = openPool(config);
 
   const texts = trackTexts(pool);
