@@ -200,6 +200,8 @@ export const ANNOUNCEMENTS = [
   'destination.moved',
   'destination.new',
   'mute.ended',
+  'service.unread',
+  'service.read',
 ] as const;
 export type Announcement = (typeof ANNOUNCEMENTS)[number];
 

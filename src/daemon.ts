@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { openAuditor } from './app/audit.ts';
+import { openBlindness } from './app/blindness.ts';
 import { openDelivery } from './app/deliver.ts';
 import { openDispatch } from './app/dispatch.ts';
 import { createLifecycle, type Lifecycle } from './app/lifecycle.ts';
@@ -85,11 +86,13 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
     outages,
     mirror,
     dispatch,
+    onRead: (stream) => blindness.onRead(stream),
     onItems: (stream, items) => rechecks.note(stream, items),
     onSwept: (stream, signal) => rechecks.readSuspicious(stream, signal),
   });
   lifecycle.onStop('services', reading.close);
   const { catalog, serviceOf } = reading;
+  const blindness = openBlindness({ ...shared, health, dispatching, reading: () => reading, scrub });
   const rechecks = createRechecking({
     ...shared,
     outages,
@@ -116,6 +119,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
     delivering,
     channelCheck,
     reading,
+    blindness,
     rechecks,
     audits,
   };

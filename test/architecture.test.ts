@@ -64,6 +64,7 @@ const FEATURES: Record<string, readonly string[]> = {
   trace: [],
   mutes: ['announcements'],
   outages: ['announcements'],
+  blindness: ['announcements', 'outages'],
   fallback: ['announcements', 'outages'],
   approval: ['announcements', 'fallback', 'routes'],
   suppression: ['approval', 'mutes'],

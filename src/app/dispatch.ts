@@ -84,7 +84,7 @@ const openSuppression = (dependencies: OpenDispatch, { fallback, announce }: Ret
 export const openDispatch = (dependencies: OpenDispatch) => {
   const { config, store, metrics, log, protocolOf, now } = dependencies;
   const settings = routeSettings(config);
-  const { routesOf } = createRouting({ config, settings, protocolOf });
+  const { routesOf, destinationsOf } = createRouting({ config, settings, protocolOf });
   const { fallback, announce } = openFallback(dependencies);
   const { isOpen, filter, release } = openSuppression(dependencies, { fallback, announce });
   const correlation = createCorrelation({
@@ -120,5 +120,9 @@ export const openDispatch = (dependencies: OpenDispatch) => {
     log,
     now,
   });
-  return { dispatch, dispatchRouted, routesOf, fallback, release, outageNotifier, uncovered: correlation.uncovered };
+  const { uncovered } = correlation;
+  return {
+    ...{ dispatch, dispatchRouted, routesOf, destinationsOf, isOpen },
+    ...{ fallback, announce, release, outageNotifier, uncovered },
+  };
 };

@@ -11,6 +11,7 @@ import { createLoopWatch } from '../ops/loop-watch.ts';
 import type { NewerJobs } from '../ops/newer-jobs.ts';
 import type { Outages } from '../ops/outages.ts';
 import type { Mirror } from '../poll/mirror.ts';
+import type { openBlindness } from './blindness.ts';
 import type { openDelivery } from './deliver.ts';
 import type { openReading } from './poll.ts';
 import { watchServer } from './server-change.ts';
@@ -31,6 +32,7 @@ export interface MaintenanceDependencies {
   forgetGone(): Promise<void>;
   delivering: Pick<ReturnType<typeof openDelivery>, 'channels'>;
   reading: ReturnType<typeof openReading>;
+  blindness: Pick<ReturnType<typeof openBlindness>, 'everyMs' | 'round'>;
   stopping: AbortSignal;
   fail(reason: string): void;
   now(): number;
@@ -92,6 +94,16 @@ const keepReporting = async ({ store, selfReport, stopping, log }: MaintenanceDe
   ]);
 };
 
+/** Looks for what is not read, in a loop of its own: nothing else may keep it from that. */
+const watchReads = async ({ blindness, stopping, log }: MaintenanceDependencies): Promise<void> => {
+  while (!stopping.aborted) {
+    await blindness.round().catch((error: unknown) => {
+      if (!stopping.aborted) log.error({ err: error }, 'a look for what is not read failed; trying again');
+    });
+    await pause(blindness.everyMs, stopping);
+  }
+};
+
 /** Runs until `stopping`; never rejects. */
 export const startMaintenance = async (dependencies: MaintenanceDependencies): Promise<void> => {
   const { config, log, store, health, mirror, review, channelCheck, delivering, reading, stopping, fail, now } =
@@ -135,6 +147,7 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
   await Promise.all([
     rounds(),
     keepReporting(dependencies),
+    watchReads(dependencies),
     ...config.services.map(({ name }) => listUntilKnown(name, dependencies)),
   ]);
   watch.stop();

@@ -10,14 +10,16 @@ import { createAdmission } from '../poll/admission.ts';
 import { createBackoffStore } from '../poll/backoff-store.ts';
 import { createBeginning } from '../poll/beginning.ts';
 import { type Catalog, createCatalog } from '../poll/catalog.ts';
+import type { Track } from '../poll/cursor.ts';
 import { createFirstReads } from '../poll/first-reads.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { createIntake } from '../poll/intake.ts';
 import { createPollLock } from '../poll/lock.ts';
 import type { Mirror } from '../poll/mirror.ts';
-import { createPoller, type Stream } from '../poll/poller.ts';
+import { createPoller, type Stream, tracksOf } from '../poll/poller.ts';
 import { createScheduleKeeper } from '../poll/schedule-keeper.ts';
 import { serviceStates } from '../poll/service-states.ts';
+import { streamsOf } from '../poll/streams.ts';
 import type { TurnData } from '../poll/turns.ts';
 import type { Turn } from '../queue/schedule.ts';
 import { pagesOf } from '../service/feed.ts';
@@ -37,6 +39,8 @@ export interface ReadingDependencies {
   mirror: Mirror;
   /** Called with every page that was read. */
   onItems(stream: Stream, items: readonly Item[]): Promise<void>;
+  /** Called after each poll that has read its stream to the end. */
+  onRead(stream: Stream): void;
   /** Called after each sweep. */
   onSwept(stream: Stream, signal: AbortSignal): Promise<void>;
   now(): number;
@@ -147,6 +151,10 @@ export const openReading = (dependencies: ReadingDependencies) => {
     },
     sync: schedule.sync,
     ...report,
+    onPolled: (stream, result, durationMs) => {
+      report.onPolled(stream, result, durationMs);
+      if (result.outcome === 'read') dependencies.onRead(stream);
+    },
     now,
   });
   return {
@@ -157,6 +165,20 @@ export const openReading = (dependencies: ReadingDependencies) => {
     keepSchedule: () => schedule.keep(intake.plan),
     /** Whether each service answers at present. */
     states: () => serviceStates(names, outages.current()),
+    /** Why a service, or one of these protocols, cannot be read, as far as this daemon knows. */
+    reasonOf: (service: string, protocols: readonly string[]): string | undefined =>
+      outages
+        .current()
+        .find(
+          ({ group, subject }) =>
+            group === service && (protocols.length === 0 || protocols.some((name) => subject.includes(name))),
+        )?.message,
+    /** Every track that the polls of a service ask for. */
+    tracksOf: async (service: string): Promise<Track[]> => {
+      const protocols = [...(await catalog.protocols(service)).keys()];
+      return streamsOf(service, protocols, config.alerts.sources).flatMap(tracksOf);
+    },
+    onUnread: report.onUnread,
     intake,
     close: async () => {
       await Promise.all([...services.values()].map(({ client }) => client.close()));

@@ -6,6 +6,7 @@ import { createDisabled } from '../deliver/disabled.ts';
 import { createRateLimiter } from '../deliver/rate-limiter.ts';
 import { createRateStateStore } from '../deliver/rate-state-store.ts';
 import { createApprovalStore } from '../features/approval/store.ts';
+import { createBlindnessStore } from '../features/blindness/store.ts';
 import { createCoveredDeliveries } from '../features/correlation/covered-deliveries.ts';
 import { createFirstSeen } from '../features/enrichment/first-seen.ts';
 import { createMuteStore } from '../features/mutes/store.ts';
@@ -70,6 +71,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     rateLimiter: createRateLimiter({ store: createRateStateStore(redis, prefix), now }),
     circuits: createCircuits(redis, prefix, now),
     batches: createBatchStore(redis, prefix),
+    blindness: createBlindnessStore(redis, prefix),
     outageStore: createOutageStore(redis, prefix),
     addressChanges: createAddressChanges(redis, prefix),
     coveredDeliveries: createCoveredDeliveries(redis, prefix, now),

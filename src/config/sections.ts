@@ -139,6 +139,12 @@ export const auditSection = z.strictObject({
     .describe('How long a delivery may be on its way without a job in the queue before it is queued again.'),
 });
 
+export const watchdogSection = z.strictObject({
+  after: duration({ minMs: 100 })
+    .prefault('60s')
+    .describe('How long a service, or one of its protocols, may be unread before that is announced.'),
+});
+
 /** Digits of a chat id go beyond 2^53; the reader gives whole numbers as they were written. */
 const contact = () =>
   z

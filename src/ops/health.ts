@@ -71,7 +71,9 @@ const reportCheck = (name: string, check: Check, now: number): CheckReport => {
 const blocks = (report: CheckReport, check: Check): boolean =>
   report.status === 'failing' || (report.status === 'unknown' && check.provenWithinMs !== undefined);
 
-/** `now` gives epoch milliseconds. Names are free; `service:NAME`, `redis` and `channel:KIND` are used. */
+/**
+ * `now` gives epoch milliseconds. Names are free; `service:NAME`, `protocols:NAME`, `redis` and `channel:KIND` are used.
+ */
 export const createHealth = ({ now }: { now(): number }) => {
   const loops = new Map<string, Loop>();
   const checks = new Map<string, Check>();

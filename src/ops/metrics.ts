@@ -68,6 +68,7 @@ const readingMetrics = ({ counter, gauge, histogram }: Maker) => ({
     'source',
   ]),
   serviceUp: gauge('service_up', 'Whether the last request to the service was answered: 1 or 0.', ['service']),
+  unreadProtocols: gauge('unread_protocols', 'Protocols that were not read for three poll intervals.', ['service']),
   catalogProtocols: gauge('catalog_protocols', 'Protocols that are watched.', ['service']),
   unroutableEntries: gauge(
     'unroutable_entries',

@@ -41,8 +41,8 @@ export interface PollReportDependencies {
     /** Gives the items that were not read before. */
     admit(service: string, source: Source, items: readonly Item[]): Promise<readonly Item[]>;
   };
-  metrics: Pick<Metrics, 'items' | 'itemsMalformed' | 'polls' | 'pollDuration' | 'serviceUp'>;
-  health: Pick<Health, 'prove' | 'fail'>;
+  metrics: Pick<Metrics, 'items' | 'itemsMalformed' | 'polls' | 'pollDuration' | 'serviceUp' | 'unreadProtocols'>;
+  health: Pick<Health, 'prove' | 'fail' | 'forget'>;
   outages: Pick<Outages, 'worked' | 'failed'>;
   log: Pick<Logger, 'debug' | 'info' | 'error'>;
 }
@@ -147,6 +147,13 @@ export const createPollReport = ({ quarantine, firstReads, metrics, health, outa
       metrics.serviceUp.set({ service }, 0);
       if (isDown) health.fail(`service:${service}`, messageOf(error));
       outages.failed(service, subjectOf(stream), error);
+    },
+    /** `protocols` were not read for three intervals, of those that are `watched`. */
+    onUnread: (service: string, protocols: readonly string[], watched: number): void => {
+      metrics.unreadProtocols.set({ service }, protocols.length);
+      const check = `protocols:${service}`;
+      if (protocols.length === 0) health.forget(check);
+      else health.fail(check, `${protocols.length} of ${watched} not read lately: ${named(protocols).join(', ')}`);
     },
     ...createListingReport({ metrics, health, outages, log }, worked),
     onRefused: (service: string, error: ServiceError): void => {

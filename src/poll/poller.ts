@@ -21,6 +21,9 @@ export interface Stream {
   protocols: string[];
 }
 
+export const tracksOf = ({ service, source, protocols }: Stream): Track[] =>
+  protocols.map((protocol) => ({ service, source, protocol }));
+
 /** A page as it is read. */
 export interface ReadPage extends ItemPage {
   /** There is probably no further page; only asking for it can show that. */
@@ -92,7 +95,7 @@ export const createPoller = (dependencies: PollerDependencies) => {
   return {
     /** Reads what is new and queues it. Throws where the service or Redis failed; nothing is lost by that. */
     poll: async (stream: Stream, signal: AbortSignal): Promise<PollResult> => {
-      const tracks = stream.protocols.map((protocol) => ({ service: stream.service, source: stream.source, protocol }));
+      const tracks = tracksOf(stream);
       const held = await lock.take(tracks);
       if (!held) return { outcome: 'busy', ...NOT_READ };
       try {

@@ -39,6 +39,7 @@ const useAll = (metrics: Metrics): void => {
   metrics.alerts.inc({ service, source, protocol: 'Lending Pool' });
   metrics.cursorLag.set({ service, source }, 3);
   metrics.serviceUp.set({ service }, 1);
+  metrics.unreadProtocols.set({ service }, 1);
   metrics.catalogProtocols.set({ service }, 2);
   metrics.unroutableEntries.set(1);
   metrics.rechecks.inc({ service, outcome: 'same' });
@@ -62,7 +63,7 @@ const DECLARED = `
   alert_latency_seconds alerts_total audit_differences_total audited_to_timestamp_seconds audits_total broken_destinations build_info
   catalog_protocols cursor_lag_seconds dead_deliveries deliveries_total delivery_duration_seconds
   delivery_failures_total fallback_alerts_total held_alerts items_malformed_total items_total muted_total poll_duration_seconds polls_total queue_jobs redis_up
-  second_looks_total service_up unroutable_entries`
+  second_looks_total service_up unread_protocols unroutable_entries`
   .trim()
   .split(/\s+/)
   .map((name) => `tocsin_${name}`);

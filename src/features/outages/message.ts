@@ -1,9 +1,10 @@
 /** Who gets the news that a destination is broken, works again or has moved, and the text of each announcement. Pure. */
-import { type Destination, isHuman } from '../../alert.ts';
+import type { Destination } from '../../alert.ts';
 import type { DeliveryReason } from '../../errors.ts';
 import { type Subject, subjectName } from '../../ledger/outage-subject.ts';
 import { nameOf } from '../../ledger/record.ts';
 import { clockText } from '../../time.ts';
+import { readersOf } from './audience.ts';
 
 export interface AudienceInput extends Subject {
   fallback: readonly Destination[];
@@ -12,12 +13,11 @@ export interface AudienceInput extends Subject {
   isBroken(destination: Destination): boolean;
 }
 
-/** The fallback; where none of it works, people of the same protocols; where these have none that works, nobody. */
+/** As in `readersOf`, without what is broken itself. */
 export const audienceOf = ({ destination, isSender, fallback, routed, isBroken }: AudienceInput): Destination[] => {
   const isWell = (one: Destination): boolean =>
     one.id !== destination.id && !(isSender && one.kind === destination.kind) && !isBroken(one);
-  const first = fallback.filter(isWell);
-  return first.length > 0 ? first : routed.filter((one) => isHuman(one) && isWell(one));
+  return readersOf({ fallback, routed, isWell });
 };
 
 const sentenceOf = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

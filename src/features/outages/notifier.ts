@@ -1,13 +1,14 @@
 /** Announces, over channels that work, that a destination is broken, that it works again, and that it has moved. */
 
 import type { Logger } from 'pino';
-import { type Alert, type Announcement, type Destination, senderId } from '../../alert.ts';
+import type { Alert, Announcement, Destination } from '../../alert.ts';
 import type { Broken } from '../../deliver/health.ts';
 import type { Routes } from '../../dispatch/route.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { type Subject, subjectId, subjectName } from '../../ledger/outage-subject.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
+import { brokenAmong } from './audience.ts';
 import { ANNOUNCED_AN_HOUR, audienceOf, brokenText, movedText, recoveredText } from './message.ts';
 import type { OutageStore } from './store.ts';
 
@@ -33,9 +34,7 @@ const createAudience = ({ outages, fallback, routesOf }: OutageNotifierDependenc
 
   return async (subject: Subject, alerts: readonly Alert[]): Promise<Destination[]> => {
     const routed = await routedOf(alerts);
-    const candidates = [...fallback, ...routed];
-    const broken = await outages.get(candidates.flatMap(({ id, kind }) => [id, senderId(kind)]));
-    const isBroken = ({ id, kind }: Destination): boolean => broken.has(id) || broken.has(senderId(kind));
+    const isBroken = await brokenAmong(outages, [...fallback, ...routed]);
     return audienceOf({ ...subject, fallback, routed, isBroken });
   };
 };

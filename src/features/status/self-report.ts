@@ -27,11 +27,21 @@ const NOT_LATELY = 'it was not read lately';
 
 type KnownService = ReturnType<SelfReportDependencies['services']>[number];
 
-/** The check says whether the service as a whole can be read; `reads`, whether some of its reads fail. */
-const serviceStatus = (reads: KnownService, check: CheckReport | undefined): ServiceStatus => {
+/**
+ * `check` says whether the service as a whole can be read; `reads`, whether some of its reads fail; `protocols`, whether
+ * some are not read at all, for whatever reason.
+ */
+const serviceStatus = (
+  reads: KnownService,
+  check: CheckReport | undefined,
+  protocols: CheckReport | undefined,
+): ServiceStatus => {
   const { name } = reads;
   const since = check === undefined ? {} : { since: check.since };
   if (check?.status === 'ok') {
+    if (reads.up && protocols?.status === 'failing') {
+      return { name, up: false, state: 'partly', since: protocols.since, lastError: protocols.detail ?? NOT_LATELY };
+    }
     return reads.up ? { name, up: true, state: 'answers', ...since } : { ...reads, state: 'partly' };
   }
   if (check?.status === 'failing') {
@@ -48,11 +58,9 @@ export const createSelfReport = ({ health, services, scrub, startedAt, ...self }
 
   return (): DaemonReport => {
     const { status, checks } = health.ready();
+    const checkOf = (wanted: string): CheckReport | undefined => checks.find(({ name }) => name === wanted);
     const known = services().map((one) =>
-      serviceStatus(
-        one,
-        checks.find(({ name }) => name === `service:${one.name}`),
-      ),
+      serviceStatus(one, checkOf(`service:${one.name}`), checkOf(`protocols:${one.name}`)),
     );
     return {
       ...self,

@@ -1,0 +1,77 @@
+/** What is news: which protocols are unread now and were not announced, and which of those announced are read again. Pure. */
+import type { Blindness } from './store.ts';
+
+/** The reads of one protocol, the worst of its sources. */
+export interface Reading {
+  wasRead: boolean;
+  /** Milliseconds since it was last read, or since that was first watched. */
+  unreadMs: number;
+}
+
+/** All in milliseconds. */
+export interface Limits {
+  /** Unread for so long is news. */
+  tellAfter: number;
+  /** Unread for less is nothing unusual. */
+  usual: number;
+}
+
+export interface ChangesInput {
+  /** By protocol: those that the service lists and the config includes. */
+  readings: ReadonlyMap<string, Reading>;
+  announced: readonly Blindness[];
+  /** Milliseconds since something of the service was read again, where the whole was announced. */
+  backForMs: number;
+  limits: Limits;
+}
+
+export interface Changes {
+  begun?: { isWhole: boolean; protocols: string[]; unreadMs: number };
+  ended: { blindness: Blindness; protocols: string[] }[];
+}
+
+const isReadNow = ({ usual }: Limits, reading: Reading | undefined): boolean =>
+  reading?.wasRead === true && reading.unreadMs < usual;
+
+/** Something of the service is read. */
+export const isBack = (readings: ChangesInput['readings'], limits: Limits): boolean =>
+  [...readings.values()].some((reading) => isReadNow(limits, reading));
+
+const endedOf = ({ readings, announced, backForMs, limits }: ChangesInput): Changes['ended'] => {
+  const others = new Set(announced.flatMap(({ protocols }) => protocols));
+  /** Polls come back one after the other. What is still unread some time later is news of its own. */
+  const isWholeOver = (): boolean => {
+    const own = [...readings].filter(([name]) => !others.has(name));
+    return backForMs >= limits.tellAfter || own.every(([, reading]) => isReadNow(limits, reading));
+  };
+  return announced.flatMap((blindness) => {
+    if (blindness.isWhole) return isWholeOver() ? [{ blindness, protocols: [] }] : [];
+    const protocols = blindness.protocols.filter(
+      (name) => !readings.has(name) || isReadNow(limits, readings.get(name)),
+    );
+    return protocols.length === 0 ? [] : [{ blindness, protocols }];
+  });
+};
+
+/**
+ * Where all protocols are unread, the service is. While none is read as usual, that may be about to show: then nothing is
+ * said of single ones.
+ */
+const begunOf = ({ readings, announced, limits }: ChangesInput): Changes['begun'] => {
+  if (announced.some(({ isWhole }) => isWhole)) return undefined;
+  const known = new Set(announced.flatMap(({ protocols }) => protocols));
+  const unread = [...readings].filter(([, { unreadMs }]) => unreadMs >= limits.tellAfter);
+  const longest = (all: typeof unread): number => Math.max(...all.map(([, { unreadMs }]) => unreadMs));
+  if (unread.length === readings.size && unread.some(([name]) => !known.has(name))) {
+    return { isWhole: true, protocols: [], unreadMs: longest(unread) };
+  }
+  const fresh = unread.filter(([name]) => !known.has(name));
+  const isElseUsual = [...readings.values()].some(({ unreadMs }) => unreadMs < limits.usual);
+  if (fresh.length === 0 || !isElseUsual) return undefined;
+  return { isWhole: false, protocols: fresh.map(([name]) => name), unreadMs: longest(fresh) };
+};
+
+export const changesOf = (input: ChangesInput): Changes => {
+  const begun = begunOf(input);
+  return { ...(begun === undefined ? {} : { begun }), ended: endedOf(input) };
+};

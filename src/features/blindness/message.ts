@@ -1,0 +1,77 @@
+/** What people read where a service, or some of its protocols, cannot be read, and when that is over. Pure. */
+import { cleanLine, shorten } from '../../text.ts';
+import { ageText, clockText } from '../../time.ts';
+import { ANNOUNCED_AN_HOUR } from '../outages/message.ts';
+import type { Blindness } from './store.ts';
+
+type Subject = Pick<Blindness, 'isWhole' | 'protocols' | 'since' | 'reason'> & { service: string };
+
+/** A message names at most so many protocols. */
+const NAMED = 10;
+const LIMITS = { name: 100, reason: 300 };
+
+const nameText = (name: string): string => shorten(cleanLine(name), LIMITS.name);
+
+const protocolsText = (names: readonly string[]): string =>
+  names.length > NAMED
+    ? `${names.slice(0, NAMED).map(nameText).join(', ')} and ${names.length - NAMED} more`
+    : names.map(nameText).join(', ');
+
+const countText = (count: number, what: string): string => (count === 1 ? `one ${what}` : `${count} ${what}s`);
+
+const subjectText = ({ service, isWhole, protocols }: Subject): string => {
+  if (isWhole) return `The monitoring service ${nameText(service)}`;
+  const kind = protocols.length === 1 ? 'The protocol' : `${protocols.length} protocols`;
+  const named = protocols.length === 1 ? ` ${protocolsText(protocols)}` : '';
+  return `${kind}${named} of the monitoring service ${nameText(service)}`;
+};
+
+const reasonText = ({ reason }: Subject): string =>
+  reason === undefined ? '.' : `: ${shorten(cleanLine(reason), LIMITS.reason).replace(/\.+$/, '')}.`;
+
+const COMES_AND_GOES = 'It comes and goes: for the rest of the hour its changes are only in the log, not announced.';
+
+/** `watched`: protocols in all. `times`: how often something of this service began to be unread within the hour. */
+export const unreadText = (subject: Subject & { watched: number; times: number }): string => {
+  const { isWhole, protocols, since, watched, times } = subject;
+  const what = isWhole
+    ? `No alert of its ${countText(watched, 'protocol')} can be found meanwhile.`
+    : `No alert of them can be found meanwhile; ${watched - protocols.length} others are read.`;
+  return [
+    `${subjectText(subject)} cannot be read${reasonText(subject)}`,
+    ...(protocols.length > 1 ? [`They are ${protocolsText(protocols)}.`] : []),
+    `Since ${clockText(since)}. ${watched === 0 ? 'It was never listed, so none of its protocols is watched.' : what}`,
+    'To do: see whether the service answers and takes the API key; `tocsin check --online` asks it. What it writes meanwhile is read by itself when it answers again.',
+    ...(times >= ANNOUNCED_AN_HOUR ? [COMES_AND_GOES] : []),
+  ].join('\n');
+};
+
+/** A count that stopped at its bound. */
+export interface CaughtUp {
+  alerts: number;
+  isBound: boolean;
+}
+
+export interface ReadAgainInput extends Subject {
+  /** Those of `protocols` that the service does not list any more. */
+  gone: number;
+  forMs: number;
+  caughtUp: CaughtUp;
+}
+
+const caughtUpText = ({ alerts, isBound }: CaughtUp): string => {
+  if (alerts === 0) return 'Nothing to alert about was written meanwhile.';
+  return `Caught up: ${isBound ? 'more than ' : ''}${countText(alerts, 'alert')} of that time.`;
+};
+
+export const readAgainText = (input: ReadAgainInput): string => {
+  const { protocols, gone, since, forMs } = input;
+  const isGone = gone > 0 && gone === protocols.length;
+  const how = isGone ? 'no longer listed' : 'read again';
+  return [
+    `${subjectText(input)} ${protocols.length > 1 ? 'are' : 'is'} ${how}.`,
+    ...(protocols.length > 1 ? [`They are ${protocolsText(protocols)}.`] : []),
+    `Unread for ${ageText(forMs)}, since ${clockText(since)}${reasonText(input)}`,
+    ...(isGone ? [] : [caughtUpText(input.caughtUp)]),
+  ].join('\n');
+};

@@ -1,0 +1,104 @@
+/** Announces that a service, or some of its protocols, cannot be read, and when that is over. Throws where Redis fails. */
+import type { Logger } from 'pino';
+import { contentId, type Destination } from '../../alert.ts';
+import { iso } from '../../time.ts';
+import type { Announce } from '../announcements/announce.ts';
+import { brokenAmong, readersOf } from '../outages/audience.ts';
+import { ANNOUNCED_AN_HOUR } from '../outages/message.ts';
+import type { OutageStore } from '../outages/store.ts';
+import type { Changes } from './changes.ts';
+import { type CaughtUp, readAgainText, unreadText } from './message.ts';
+import type { Blindness, BlindnessStore } from './store.ts';
+
+export interface BlindnessNotifierDependencies {
+  store: Pick<BlindnessStore, 'set' | 'remove'>;
+  outages: Pick<OutageStore, 'get' | 'count'>;
+  announce: Announce;
+  fallback: readonly Destination[];
+  /** Where alerts of a service's protocols go, as far as they may be sent there. */
+  destinationsOf(service: string, protocols: readonly string[]): Promise<Destination[]>;
+  /** Why a service, or one of these protocols, cannot be read: a sentence without secrets, where it is known. */
+  reasonOf(service: string, protocols: readonly string[]): string | undefined;
+  /** Alerts of a service, or of these protocols, of items dated between two moments in epoch milliseconds. */
+  countAlerts(service: string, protocols: readonly string[], from: number, to: number): Promise<CaughtUp>;
+  log: Pick<Logger, 'error' | 'info'>;
+  now(): number;
+}
+
+export interface BlindService {
+  service: string;
+  /** Every protocol that is watched. */
+  watched: readonly string[];
+}
+
+export const createBlindnessNotifier = (dependencies: BlindnessNotifierDependencies) => {
+  const { store, outages, announce, fallback, destinationsOf, reasonOf, countAlerts, log, now } = dependencies;
+
+  const readers = async (service: string, protocols: readonly string[]): Promise<Destination[]> => {
+    const routed = await destinationsOf(service, protocols);
+    const isBroken = await brokenAmong(outages, [...fallback, ...routed]);
+    return readersOf({ fallback, routed, isWell: (one) => !isBroken(one) });
+  };
+
+  /** Also completes one that was cut short: the same key is the same announcement, sent once. */
+  const tell = async (
+    { service, watched }: BlindService,
+    blindness: Blindness,
+    times = ANNOUNCED_AN_HOUR - 1,
+  ): Promise<void> => {
+    const { key, since, told, protocols, reason } = blindness;
+    const message = unreadText({ ...blindness, service, watched: watched.length, times });
+    const about = { about: 'service.unread', key: `${service} ${key}`, message } as const;
+    const announcement = await announce(about, Date.parse(since), told);
+    await store.set(service, { ...blindness, isTold: true });
+    const line = { service, since, reason, announcement, announcedTo: told.map(({ label }) => label) };
+    const which = protocols.length === 0 ? {} : { protocols: protocols.length, first: protocols[0] };
+    const what = 'the service cannot be read';
+    const silent = times > ANNOUNCED_AN_HOUR || told.length > 0 ? '' : ', and no channel works that could announce it';
+    log.error({ ...line, ...which }, `${what}${protocols.length === 0 ? '' : ' in part'}${silent}`);
+  };
+
+  const begin = async (of: BlindService, begun: NonNullable<Changes['begun']>): Promise<void> => {
+    const { service, watched } = of;
+    const { isWhole, protocols, unreadMs } = begun;
+    const since = iso(now() - unreadMs);
+    const times = await outages.count(`unread-${contentId(service)}`);
+    const reason = reasonOf(service, protocols);
+    const told = times > ANNOUNCED_AN_HOUR ? [] : await readers(service, isWhole ? watched : protocols);
+    const key = `${since} ${contentId(...protocols).slice(0, 12)}`;
+    const facts = { key, since, isWhole, protocols, told, isTold: false };
+    const blindness: Blindness = reason === undefined ? facts : { ...facts, reason };
+    await store.set(service, blindness);
+    await tell(of, blindness, times);
+  };
+
+  const end = async (
+    { service, watched }: BlindService,
+    { blindness, protocols }: Changes['ended'][number],
+  ): Promise<void> => {
+    const { key, since, told, isWhole } = blindness;
+    const from = Date.parse(since);
+    const gone = protocols.filter((name) => !watched.includes(name)).length;
+    const forMs = Math.max(0, now() - from);
+    const caughtUp = await countAlerts(service, protocols, from, now());
+    const message = readAgainText({ ...blindness, service, protocols, gone, forMs, caughtUp });
+    const about = { about: 'service.read', key: `${service} ${key} ${contentId(...protocols)}`, message } as const;
+    const announcement = await announce(about, now(), told);
+    const left = blindness.protocols.filter((name) => !protocols.includes(name));
+    if (isWhole || left.length === 0) await store.remove(service, key);
+    else await store.set(service, { ...blindness, protocols: left });
+    const line = { service, since, forMs, alerts: caughtUp.alerts, announcement };
+    log.info(
+      isWhole ? line : { ...line, protocols: protocols.length, first: protocols[0] },
+      'the service is read again',
+    );
+  };
+
+  return {
+    tell: (of: BlindService, blindness: Blindness): Promise<void> => tell(of, blindness),
+    begin,
+    end,
+  };
+};
+
+export type BlindnessNotifier = ReturnType<typeof createBlindnessNotifier>;

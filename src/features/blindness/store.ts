@@ -1,0 +1,50 @@
+/** What was announced as unread, over all daemons: each once, until it is read again. */
+import type { Cluster, Redis } from 'ioredis';
+import type { Destination } from '../../alert.ts';
+
+/** The unread protocols of one announcement. */
+export interface Blindness {
+  /** Names the announcement: the same key is the same announcement. */
+  key: string;
+  /** ISO 8601. */
+  since: string;
+  /** The service as a whole; `protocols` is empty then. */
+  isWhole: boolean;
+  /** Those of the announcement that are not read yet. */
+  protocols: string[];
+  /** Why, in a sentence without secrets, where that is known. */
+  reason?: string;
+  /** Who gets the announcement, and the one of its end. */
+  told: Destination[];
+  /** The announcement is durably queued. */
+  isTold: boolean;
+}
+
+export interface BlindnessStore {
+  list(service: string): Promise<Blindness[]>;
+  set(service: string, blindness: Blindness): Promise<void>;
+  remove(service: string, key: string): Promise<void>;
+}
+
+/** As long as the ledger keeps alerts; what is unread for longer is announced again. */
+const KEEP_MS = 35 * 86_400_000;
+
+export const createBlindnessStore = (redis: Redis | Cluster, prefix: string): BlindnessStore => {
+  const keyOf = (service: string): string => `${prefix}:unread:${service}`;
+  return {
+    list: async (service) =>
+      Object.values(await redis.hgetall(keyOf(service)))
+        .map((json) => JSON.parse(json) as Blindness)
+        .toSorted((a, b) => a.since.localeCompare(b.since)),
+    set: async (service, blindness) => {
+      await redis
+        .multi()
+        .hset(keyOf(service), blindness.key, JSON.stringify(blindness))
+        .pexpire(keyOf(service), KEEP_MS)
+        .exec();
+    },
+    remove: async (service, key) => {
+      await redis.hdel(keyOf(service), key);
+    },
+  };
+};

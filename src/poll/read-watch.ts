@@ -1,0 +1,86 @@
+/**
+ * Which tracks are read, by any daemon: a cursor that moves is read. Only moves count, and for how long there was none by
+ * a clock that nobody sets: so no daemon's wrong clock, and no daemon that cannot read by itself, decides it.
+ */
+import { mapInChunks } from '../chunks.ts';
+import { type Cursor, type Cursors, type Track, trackKey } from './cursor.ts';
+
+export interface WatchedTrack {
+  track: Track;
+  /** It was read since this daemon began to watch it. */
+  wasRead: boolean;
+  /** Milliseconds since it was last read, or since this daemon began to watch it. */
+  unreadMs: number;
+}
+
+export interface ReadWatchDependencies {
+  cursors: Pick<Cursors, 'get'>;
+  /** Redis is not asked for a track that this daemon itself read within these milliseconds. */
+  freshMs: number;
+  /** After so many milliseconds without a look, as while Redis was away, nothing is known: watching begins again. */
+  gapMs: number;
+  /** Milliseconds by a clock that nobody sets. */
+  elapsed(): number;
+}
+
+interface Known {
+  /** The cursor as it was last seen; undefined where this daemon read the track since. */
+  seen: string | undefined;
+  readAt: number;
+  wasRead: boolean;
+}
+
+const ASKED_AT_ONCE = 500;
+
+const fingerprint = (cursor: Cursor | undefined): string => JSON.stringify([cursor?.polledAt, cursor?.position]);
+
+export const createReadWatch = ({ cursors, freshMs, gapMs, elapsed }: ReadWatchDependencies) => {
+  const known = new Map<string, Known>();
+  const lookedAt = new Map<string, number>();
+
+  const compare = (key: string, cursor: Cursor | undefined, at: number): void => {
+    const seen = fingerprint(cursor);
+    const before = known.get(key);
+    if (before === undefined) known.set(key, { seen, readAt: at, wasRead: false });
+    else if (before.seen === undefined) before.seen = seen;
+    else if (before.seen !== seen) known.set(key, { seen, readAt: at, wasRead: true });
+  };
+
+  /** All of a service but `kept`. */
+  const forget = (service: string, kept: readonly Track[]): void => {
+    const keys = new Set(kept.map(trackKey));
+    for (const key of known.keys()) {
+      const [of] = JSON.parse(key) as [string];
+      if (of === service && !keys.has(key)) known.delete(key);
+    }
+  };
+
+  return {
+    /** This daemon has read these to the end. */
+    note: (tracks: readonly Track[]): void => {
+      for (const track of tracks) {
+        known.set(trackKey(track), { seen: undefined, readAt: elapsed(), wasRead: true });
+      }
+    },
+    /** How it stands with all tracks of a service. */
+    look: async (service: string, tracks: readonly Track[]): Promise<WatchedTrack[]> => {
+      const begun = elapsed();
+      const isFresh = (track: Track): boolean => begun - (known.get(trackKey(track))?.readAt ?? -Infinity) < freshMs;
+      const asked = tracks.filter((track) => !isFresh(track));
+      const found = await mapInChunks(asked, ASKED_AT_ONCE, async (track) => (await cursors.get([track]))[0]);
+      const at = elapsed();
+      const isGap = at - (lookedAt.get(service) ?? at) > gapMs;
+      forget(service, isGap ? [] : tracks);
+      asked.forEach((track, index) => {
+        compare(trackKey(track), found[index], at);
+      });
+      lookedAt.set(service, at);
+      return tracks.map((track) => {
+        const { readAt = at, wasRead = false } = known.get(trackKey(track)) ?? {};
+        return { track, wasRead, unreadMs: at - readAt };
+      });
+    },
+  };
+};
+
+export type ReadWatch = ReturnType<typeof createReadWatch>;
