@@ -3,6 +3,7 @@ import { type Job, Queue, Worker } from 'bullmq';
 import { type Alert, contentId } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { JOB_OPTIONS, type QueueCounts, type QueueSettings, stopWorker, WORKER_LOCKS } from './queues.ts';
+import { restWhenRefused } from './rest.ts';
 
 export interface Deadlines {
   /** `alerts` are checked after `afterMs`, once however often this is called; durable when it resolves. */
@@ -30,7 +31,7 @@ const readJob = ({ data }: Job<DeadlineJob>): Alert[] => {
   return data.alerts;
 };
 
-export const createDeadlines = ({ redis, prefix, onError }: QueueSettings): Deadlines => {
+export const createDeadlines = ({ redis, prefix, onError, rest }: QueueSettings): Deadlines => {
   // No check may be lost. A kept job id would swallow the check of alerts that are dispatched again.
   const queue = new Queue<DeadlineJob>(QUEUE, { connection: redis, prefix, defaultJobOptions: JOB_OPTIONS });
   queue.on('error', (error) => onError(QUEUE, error));
@@ -53,6 +54,7 @@ export const createDeadlines = ({ redis, prefix, onError }: QueueSettings): Dead
         ...WORKER_LOCKS,
       });
       worker.on('error', (error) => onError(QUEUE, error));
+      restWhenRefused(worker, rest);
       worker.on('failed', (_job, error) => onError(QUEUE, error));
       return { stop: (graceMs) => stopWorker(worker, redis, graceMs) };
     },

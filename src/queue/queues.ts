@@ -4,12 +4,15 @@ import { CHANNEL_KINDS, type ChannelKind, type Destination, type Parcel } from '
 import { chunksOf } from '../chunks.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { batchJob, batchJobId, type ParcelJob, parcelJob, parcelJobId, readParcelJob } from './job.ts';
+import { type Rest, restWhenRefused } from './rest.ts';
 
 export interface QueueSettings {
   redis: RedisClient;
   /** Key prefix with a hash tag, so that every key of a script is on one Cluster slot. */
   prefix: string;
   onError(queue: string, error: Error): void;
+  /** How a worker rests while Redis refuses its commands. Default: it waits. */
+  rest?: Rest;
 }
 
 /** What a processor decides about a job: it is done, or it runs again at a given time with new data. */
@@ -148,7 +151,7 @@ const createEnqueue =
   };
 
 const createWork =
-  ({ redis, prefix, onError }: QueueSettings, canaryKey: (kind: ChannelKind) => string): ParcelQueues['work'] =>
+  ({ redis, prefix, onError, rest }: QueueSettings, canaryKey: (kind: ChannelKind) => string): ParcelQueues['work'] =>
   (kind, concurrency, process, onUnknownVersion) => {
     const onUnknown = (version: string): void => onUnknownVersion(queueName(kind), version);
     const worker = new Worker(
@@ -161,6 +164,7 @@ const createWork =
       { connection: redis, prefix, concurrency, ...WORKER_LOCKS },
     );
     worker.on('error', (error) => onError(worker.name, error));
+    restWhenRefused(worker, rest);
     worker.on('failed', (_job, error) => onError(worker.name, error));
     return { stop: (graceMs) => stopWorker(worker, redis, graceMs) };
   };

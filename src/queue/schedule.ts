@@ -2,6 +2,7 @@
 import { DelayedError, type Job, type JobSchedulerJson, Queue, Worker } from 'bullmq';
 import { mapInChunks } from '../chunks.ts';
 import { type QueueSettings, stopWorker, WORKER_LOCKS } from './queues.ts';
+import { restWhenRefused } from './rest.ts';
 import { createStoppedTurns, type ScheduleState } from './stopped-turns.ts';
 
 /** Work that is due every `everyMs`. `data` is all that the processor gets, so it must name the work completely. */
@@ -49,7 +50,7 @@ export interface ScheduleSettings extends QueueSettings {
 }
 
 export const createSchedule = <Data>(settings: ScheduleSettings): Schedule<Data> => {
-  const { redis, prefix, onError, elapsed = () => performance.now() } = settings;
+  const { redis, prefix, onError, rest, elapsed = () => performance.now() } = settings;
   const queue = new Queue(QUEUE, { connection: redis, prefix, defaultJobOptions: TURN_OPTIONS });
   queue.on('error', (error) => onError(QUEUE, error));
 
@@ -92,6 +93,7 @@ export const createSchedule = <Data>(settings: ScheduleSettings): Schedule<Data>
         { connection: redis, prefix, concurrency, ...WORKER_LOCKS },
       );
       worker.on('error', (error) => onError(QUEUE, error));
+      restWhenRefused(worker, rest);
       return { stop: (graceMs) => stopWorker(worker, redis, graceMs) };
     },
     close: () => queue.close(),
