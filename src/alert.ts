@@ -110,6 +110,8 @@ export interface MalformedItem {
 export interface ItemPage {
   items: Item[];
   malformed: MalformedItem[];
+  /** The protocols of items that were left out, because they come with their own protocol; one name an item. */
+  foreign?: string[];
 }
 
 /** A protocol as the service lists it, as far as forwarding needs it. */

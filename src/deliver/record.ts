@@ -115,9 +115,8 @@ const recordError = async (run: AttemptRun, error: DeliveryError, dependencies: 
   const dead = await recordFailure({ destination, alerts, attempt: run.attempt, entry }, dependencies);
   if (entry.outcome === 'dead') run.dead = dead;
   // A sample's failure is reported to whoever sent it, and its address may be a made-up one.
-  if (!alerts.every(isSample)) {
-    await dependencies.destinationStats.failed(destination, entry.at, entry.message);
-  }
+  if (alerts.every(isSample)) return;
+  await dependencies.destinationStats.failed(destination, entry.at, entry.message);
   if (error.disables) await dependencies.onDisabled?.(destination, entry.at, entry.message);
 };
 

@@ -61,6 +61,11 @@ const readingMetrics = ({ counter, gauge, histogram }: Maker) => ({
     'source',
     'assessment',
   ]),
+  itemsForeign: counter(
+    'items_foreign_total',
+    'Items left out because they belong to another protocol than the one asked for, at each read.',
+    ['service', 'source'],
+  ),
   itemsMalformed: counter('items_malformed_total', 'Items that could not be understood.', ['service', 'source']),
   alerts: counter('alerts_total', 'Items that became alerts.', ['service', 'protocol', 'source']),
   cursorLag: gauge('cursor_lag_seconds', 'Age of the oldest cursor: how far behind the slowest protocol is.', [

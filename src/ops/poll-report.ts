@@ -41,10 +41,13 @@ export interface PollReportDependencies {
     /** Gives the items that were not read before. */
     admit(service: string, source: Source, items: readonly Item[]): Promise<readonly Item[]>;
   };
-  metrics: Pick<Metrics, 'items' | 'itemsMalformed' | 'polls' | 'pollDuration' | 'serviceUp' | 'unreadProtocols'>;
+  metrics: Pick<
+    Metrics,
+    'items' | 'itemsForeign' | 'itemsMalformed' | 'polls' | 'pollDuration' | 'serviceUp' | 'unreadProtocols'
+  >;
   health: Pick<Health, 'prove' | 'fail' | 'forget'>;
   outages: Pick<Outages, 'worked' | 'failed'>;
-  log: Pick<Logger, 'debug' | 'info' | 'error'>;
+  log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
 
 /** The log shows this much of a malformed item, in UTF-16 units. */
@@ -83,6 +86,18 @@ const createQuarantineReport =
     }
   };
 
+/** Counts items that the service should not have given for this protocol, and says once which protocols they name. */
+const createForeignReport = ({ metrics, log }: Pick<PollReportDependencies, 'metrics' | 'log'>) => {
+  const warned = new Set<string>();
+  return ({ service, source, protocols: [asked = ''] }: ReportedStream, foreign: readonly string[]): void => {
+    metrics.itemsForeign.inc({ service, source }, foreign.length);
+    if (warned.has(service)) return;
+    warned.add(service);
+    const line = { service, asked, named: named([...new Set(foreign)]) };
+    log.warn(line, 'the service answers with inspections of other protocols; they are left out here');
+  };
+};
+
 /** What a listing of protocols, or of their assets, came to. */
 const createListingReport = (
   { metrics, health, outages, log }: Pick<PollReportDependencies, 'metrics' | 'health' | 'outages' | 'log'>,
@@ -119,11 +134,14 @@ export const createPollReport = ({ quarantine, firstReads, metrics, health, outa
   };
 
   const quarantineAll = createQuarantineReport({ quarantine, metrics, log });
+  const sayForeign = createForeignReport({ metrics, log });
 
   return {
     onListMalformed: (service: string, malformed: readonly MalformedItem[]): Promise<void> =>
       quarantineAll(service, 'protocols', malformed),
-    onPage: async ({ service, source }: ReportedStream, { items, malformed }: ItemPage): Promise<void> => {
+    onPage: async (stream: ReportedStream, { items, malformed, foreign = [] }: ItemPage): Promise<void> => {
+      const { service, source } = stream;
+      if (foreign.length > 0) sayForeign(stream, foreign);
       for (const { assessment } of await firstReads.admit(service, source, items)) {
         metrics.items.inc({ service, source, assessment: assessmentLabel(assessment) });
       }

@@ -1,5 +1,5 @@
 /** The two item lists as one: pages of items to poll, with an identity for those that carry none. */
-import { contentId, type Item, type Source } from '../alert.ts';
+import { contentId, type Item, type ItemPage, type Source } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
 import { isPathSegment, plainName } from '../text.ts';
 import type { ArrayParams } from './address.ts';
@@ -20,24 +20,22 @@ export interface FeedSettings {
   listed?(): Promise<ReadonlySet<string>>;
 }
 
+/** A page with what was left out of it. */
+export type FeedPage = StretchPage<Item> & Pick<ItemPage, 'foreign'>;
+
 export interface Feed {
   /**
    * Inspections of one protocol dated after `since` (epoch milliseconds), page by page, oldest first if the service
    * sorts, without those that name another listed protocol. `thorough` reads so that nothing slips between two pages, and says how far all is read; otherwise one walk.
    */
-  inspections(
-    protocol: string,
-    since: number,
-    signal: AbortSignal,
-    thorough?: boolean,
-  ): AsyncGenerator<StretchPage<Item>>;
+  inspections(protocol: string, since: number, signal: AbortSignal, thorough?: boolean): AsyncGenerator<FeedPage>;
   /** Notifications of several protocols, likewise. */
   notifications(
     protocols: readonly string[],
     since: number,
     signal: AbortSignal,
     thorough?: boolean,
-  ): AsyncGenerator<StretchPage<Item>>;
+  ): AsyncGenerator<FeedPage>;
 }
 
 /** Pages of one source: of inspections those of the only protocol, of notifications those of all that are named. */
@@ -47,7 +45,7 @@ export const pagesOf = (
   since: number,
   signal: AbortSignal,
   thorough: boolean,
-): AsyncGenerator<StretchPage<Item>> => {
+): AsyncGenerator<FeedPage> => {
   const [only = ''] = protocols;
   return source === 'inspections'
     ? feed.inspections(only, since, signal, thorough)
@@ -117,7 +115,7 @@ async function* ownPages(
   pages: AsyncIterable<StretchPage<Item>>,
   protocol: string,
   listed: () => Promise<ReadonlySet<string>>,
-): AsyncGenerator<StretchPage<Item>> {
+): AsyncGenerator<FeedPage> {
   const asked = plainName(protocol);
   const isAsked = (item: Item): boolean => plainName(item.protocol) === asked;
   for await (const page of pages) {
@@ -125,7 +123,8 @@ async function* ownPages(
     else {
       const names = await listed();
       const isOwn = (item: Item): boolean => isAsked(item) || !names.has(plainName(item.protocol));
-      yield { ...page, items: page.items.filter(isOwn) };
+      const foreign = page.items.filter((item) => !isOwn(item)).map((item) => item.protocol);
+      yield { ...page, items: page.items.filter(isOwn), foreign };
     }
   }
 }

@@ -97,6 +97,13 @@ describe('a failure', () => {
     expect(done).toEqual(['ledger dead 1']);
   });
 
+  test('of a sample disables no destination: its address may be a made-up one', async () => {
+    const sample = { ...jobOf([]), alerts: [sampleAlert('main', 'Vault', 'test-1', NOW)] };
+    const gone = new DeliveryError('destination-dead', 'answered 410', { code: '410', disables: true });
+    const { done } = await setUp({ message: messageOf(sample), error: gone, decision: { kind: 'dead' } });
+    expect(done).toEqual(['ledger dead 1']);
+  });
+
   test('by which the receiver disabled its destination is remembered', async () => {
     const gone = new DeliveryError('destination-dead', 'answered 410', { code: '410', disables: true });
     const { done } = await setUp({ error: gone, decision: { kind: 'dead' } });

@@ -52,6 +52,21 @@ describe('a page', () => {
     expect(text).toContain(`${count('none')} 1`);
   });
 
+  test('counts items of other protocols, and says once whose came', async () => {
+    const { report, lines, metrics } = setUp();
+    const page = { items: [], malformed: [], foreign: ['Bridge', 'Bridge'] };
+    await report.onPage({ ...STREAM, protocols: ['Vault'] }, page);
+    await report.onPage({ ...STREAM, protocols: ['Vault'] }, page);
+    expect(await metrics.text()).toContain('tocsin_items_foreign_total{service="main",source="inspections"} 4');
+    expect(lines).toEqual([
+      {
+        level: 'warn',
+        fields: { service: 'main', asked: 'Vault', named: ['Bridge'] },
+        message: 'the service answers with inspections of other protocols; they are left out here',
+      },
+    ]);
+  });
+
   test('counts and logs a malformed item once, however often it is read, and only so much of it', async () => {
     const { report, lines, metrics } = setUp();
     const malformed = [{ problem: 'createdAt is missing', raw: { _id: 'x'.repeat(1000) } }];

@@ -30,9 +30,12 @@ test.each([false, true])(
     const client = { ...createServiceClient({ service }), listInspections: async () => ({ items, malformed: [] }) };
     const feed = createFeed(client, clock, { listed: async () => new Set(['vault', 'bridge', 'old vault']) }, styles);
     const found = new Set<string>();
+    const foreign = new Set<string>();
     for await (const page of feed.inspections('Vault', 0, new AbortController().signal, thorough)) {
       for (const { itemId } of page.items) found.add(itemId);
+      for (const name of page.foreign ?? []) foreign.add(name);
     }
+    expect([...foreign]).toEqual(['bridge', 'Old Vault']);
     expect([...found]).toEqual(['own', 'unlisted']);
   },
 );
