@@ -4,12 +4,18 @@ import { CHANNEL_KINDS, type ChannelEntry, type ChannelKind } from '../alert.ts'
 import { addressesOf } from '../channels/registry.ts';
 import type { Breach } from '../config/breach.ts';
 import { channelEntry } from '../config/sections.ts';
+import { isMasked } from './channel-mask.ts';
 import type { ListKind } from './input.ts';
 
 const isKind = (name: unknown): name is ChannelKind => CHANNEL_KINDS.some((kind) => kind === name);
 
-const problemsAt = (path: Breach['path'], kind: ChannelKind, entry: Omit<ChannelEntry, 'name'>): Breach[] =>
-  addressesOf(kind, { name: kind, ...entry }).problems.map((rule) => ({ path, rule }));
+const MASKED_RULE = 'is masked: print the channels with --show-secrets to hand them back';
+
+const problemsAt = (path: Breach['path'], kind: ChannelKind, entry: Omit<ChannelEntry, 'name'>): Breach[] => {
+  const named = [...(entry.contacts ?? []), ...(entry.url === undefined ? [] : [entry.url])];
+  if (named.some(isMasked)) return [{ path, rule: MASKED_RULE }];
+  return addressesOf(kind, { name: kind, ...entry }).problems.map((rule) => ({ path, rule }));
+};
 
 /** Its kind checks each address by itself, so that a problem has a place. */
 const entryBreaches = (element: unknown, index: number): Breach[] => {

@@ -5,6 +5,7 @@ import type { Confirmation, Protocol } from '../service/protocols.ts';
 import { cleanLine } from '../text.ts';
 import { ASSETS } from './asset-input.ts';
 import { CHANNELS } from './channel-input.ts';
+import { createChannelMask } from './channel-mask.ts';
 import { channelChanges, channelSummary } from './channel-rows.ts';
 import { confirm } from './confirm.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -16,6 +17,7 @@ import { indented, renderTable } from './table.ts';
 
 interface ListOptions extends ServiceOptions {
   hideAssets?: boolean;
+  showSecrets?: boolean;
 }
 
 interface CreateOptions extends ServiceOptions {
@@ -49,17 +51,19 @@ export const listProtocols = async (options: ListOptions, context: CommandContex
   await withServices(options, context, async (services) => {
     const { client } = services.chosen();
     const hideAssets = options.hideAssets === true ? true : undefined;
+    const mask = createChannelMask(options.showSecrets === true, context);
     await printListing<Protocol>(
       {
         what: 'protocols',
         fetchPage: (pageNumber) => client.listProtocols({ pageNumber, hideAssets }, context.signal),
         identify: ({ id, name }) => id ?? name,
-        rawOf: ({ raw }) => raw,
+        rawOf: ({ raw }) => mask.apply(raw),
         render: renderProtocols,
       },
       { json: options.json === true, limit: Number.POSITIVE_INFINITY },
       context,
     );
+    mask.tell();
     return EXIT.done;
   });
 

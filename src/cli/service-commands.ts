@@ -29,6 +29,9 @@ const withInspectionFilter = (command: Command): Command =>
       .option('--detected <detector...>', 'where one of these detectors fired'),
   );
 
+const withSecretsOption = (command: Command): Command =>
+  command.option('--show-secrets', "with --json: print the channels' addresses whole, with paths and passwords");
+
 const finish = (command: Command): Command => command.addOption(serviceOption()).addOption(jsonOption());
 
 const protocolCommands = ({ command, group }: CommandMaker): Command => {
@@ -42,7 +45,7 @@ const protocolCommands = ({ command, group }: CommandMaker): Command => {
     async () => (await load()).replaceChannels,
   );
   return group('protocols', 'protocols at the monitoring service: their assets and channels', [
-    finish(list.option('--hide-assets', 'leave the assets out, which is faster')),
+    finish(withSecretsOption(list.option('--hide-assets', 'leave the assets out, which is faster'))),
     finish(
       create
         .requiredOption('--name <name>', 'name of the protocol')
@@ -77,13 +80,15 @@ export const serviceCommands = (make: CommandMaker): Command[] => [
   protocolCommands(make),
   inspectionCommands(make),
   finish(
-    make
-      .command(
-        'settings',
-        "show a protocol's detectors, assets and channels at the monitoring service",
-        async () => (await import('./settings.ts')).settings,
-      )
-      .requiredOption('--protocol <name>', 'the protocol'),
+    withSecretsOption(
+      make
+        .command(
+          'settings',
+          "show a protocol's detectors, assets and channels at the monitoring service",
+          async () => (await import('./settings.ts')).settings,
+        )
+        .requiredOption('--protocol <name>', 'the protocol'),
+    ),
   ),
   finish(
     withLimit(

@@ -1,6 +1,7 @@
 /** `tocsin settings`: a protocol's detectors, assets and channels, as the service has them. */
 import type { JsonObject, JsonValue } from '../alert.ts';
 import type { ProtocolSettings } from '../service/protocols.ts';
+import { createChannelMask } from './channel-mask.ts';
 import { channelRows } from './channel-rows.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
 import { createChainText, fieldText } from './item-text.ts';
@@ -9,6 +10,7 @@ import { indented, renderTable } from './table.ts';
 
 interface SettingsOptions extends ServiceOptions {
   protocol: string;
+  showSecrets?: boolean;
 }
 
 const isObject = (value: JsonValue): value is JsonObject =>
@@ -57,7 +59,9 @@ export const settings = async (options: SettingsOptions, context: CommandContext
   await withServices(options, context, async (services) => {
     const { client, config } = await services.listing([options.protocol]);
     const found = await client.settings(options.protocol, context.signal);
-    if (options.json === true) writeJson(context, found.raw);
+    const mask = createChannelMask(options.showSecrets === true, context);
+    if (options.json === true) writeJson(context, mask.apply(found.raw));
     else context.write(renderSettings(found, createChainText(config)));
+    mask.tell();
     return EXIT.done;
   });

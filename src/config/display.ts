@@ -8,7 +8,7 @@ const LONGEST_KEY = 80;
 const LONGEST_VALUE = 60;
 
 /** User, password, path and query of a URL may each be a secret: what is left is scheme and host. */
-const hideUrlTails = (text: string): string =>
+export const hideUrlTails = (text: string): string =>
   text.replace(
     /([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#]*@)?([^\s/?#@]*)([/?#]\S*)?/gi,
     (_, scheme: string, host: string, tail?: string) => `${scheme}${host}${tail === undefined ? '' : '/…'}`,

@@ -255,10 +255,43 @@ describe('settings', () => {
 
   test('as given', async () => {
     const { json } = await startServiceWorld({ services: { main: [{ name: 'Vault', assets: [asset], channels }] } });
-    expect(await json('settings', ...VAULT)).toMatchObject({
+    expect(await json('settings', ...VAULT, '--show-secrets')).toMatchObject({
       assets: [{ ...asset, chainId: '8453' }],
       notificationChannels: channels,
     });
+  });
+
+  test.each([
+    ['settings', ['settings', ...VAULT]],
+    ['protocols list', ['protocols', 'list']],
+  ])('%s as JSON has no secret of a channel, unless it is asked for', async (_name, args) => {
+    const secret = [
+      { name: 'webhook', url: 'https://hooks.example.com/SECRET?key=SECRET', contacts: ['http://u:SECRET@h.example'] },
+      { name: 'email', contacts: ['oncall@example.com', 'bot123456:SECRET', 'see ftp://u:SECRET@h.example/SECRET'] },
+    ];
+    const { run } = await startServiceWorld({
+      services: { main: [{ name: 'Vault', assets: [asset], channels: secret }] },
+    });
+    const masked = await run([...args, '--json']);
+    expect(masked.out).not.toContain('SECRET');
+    expect(masked.err).toMatch(/masked.*--show-secrets/);
+    expect(masked.out.replace(/\s/g, '')).toMatch(/"url":"https:\/\/hooks\.example\.com\/…[0-9a-f]{4}"/);
+    expect(masked.out).toContain('oncall@example.com');
+    expect(masked.out).toContain(ADDRESS);
+    const shown = await run([...args, '--json', '--show-secrets']);
+    expect(shown.out.match(/SECRET/g)).toHaveLength(6);
+    expect(shown.err).toBe('');
+  });
+
+  test('a masked address cannot be handed back', async () => {
+    const { run, json } = await startServiceWorld({
+      services: { main: [{ name: 'Vault', assets: [asset], channels }] },
+    });
+    const { notificationChannels } = await json<{ notificationChannels: unknown }>('settings', ...VAULT);
+    const args = ['protocols', 'replace-channels', ...VAULT, '--yes', '--channels', '-'];
+    const webhooks = (notificationChannels as unknown[]).slice(1);
+    const { code, err } = await run(args, { stdin: JSON.stringify(webhooks) });
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/url: is masked.*--show-secrets/) });
   });
 
   test('none at all', async () => {
