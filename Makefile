@@ -1,6 +1,6 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Both install what is missing and say so.
 .DEFAULT_GOAL := help
-.PHONY: help packages setup demo check test bench format clean
+.PHONY: help packages setup demo check test fault bench format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,6 +19,9 @@ check: packages ## lint, format and types
 
 test: setup check ## lint, types and every test
 	@npm test --silent -- $(ARGS)
+
+fault: setup ## real daemons and a real Redis through every fault: what is lost, what comes twice; takes a while
+	@node_modules/.bin/node test/fault/run.ts $(ARGS)
 
 bench: setup ## latency, throughput and poll scale on this machine; two minutes
 	@status=0; for name in latency throughput poll-scale; do \

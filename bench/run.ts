@@ -30,6 +30,14 @@ export const printTable = (rows: readonly (readonly string[])[]): void => {
   for (const row of rows) print(row.map(pad).join('  ').trimEnd());
 };
 
+/** Rejects at the first signal to stop, so that nothing that was started is left behind. */
+export const interruption = (): Promise<never> => {
+  const { promise, reject } = Promise.withResolvers<never>();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => reject(new Error('interrupted')));
+  promise.catch(() => {});
+  return promise;
+};
+
 /** Ends the program: 0, or 2 where the bench says that a bar was missed. */
 export const run = async (bench: () => Promise<boolean>): Promise<never> => {
   try {

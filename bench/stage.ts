@@ -10,6 +10,7 @@ import { createDaemon } from '../src/daemon.ts';
 import { createLogger } from '../src/ops/log.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
 import { createScrubber } from '../src/secret.ts';
+import { interruption } from './run.ts';
 import { startWorld, type World, type WorldSettings } from './world/world.ts';
 
 /** CPU time since the start, in seconds. */
@@ -75,14 +76,6 @@ const play = async <T>(world: World, config: Config, act: (stage: Stage) => Prom
     for (const [message, { times, reason }] of complaints)
       process.stderr.write(`logged ${times} times: ${message}: ${reason}\n`);
   }
-};
-
-/** Rejects at the first signal to stop, so that nothing that was started is left behind. */
-const interruption = (): Promise<never> => {
-  const { promise, reject } = Promise.withResolvers<never>();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => reject(new Error('interrupted')));
-  promise.catch(() => {});
-  return promise;
 };
 
 /** Sets the stage, lets `act` play on it, and clears everything away. `poll`: that section of the config. */

@@ -17,6 +17,10 @@ export interface Reconciler {
   balance(): Balance;
   /** What arrived of an item (a transaction hash, or a notification's message), as `KIND DESTINATION`. */
   arrivalsOf(item: string): string[];
+  /** When a line arrived, each time in epoch milliseconds. */
+  timesOf(line: string): readonly number[];
+  /** Lines that had to arrive, arrived or not. */
+  expected(): number;
   /** Arrivals of all items everywhere, doubles counted. */
   count(): number;
   /** From now on nothing is expected at these destinations: every line that begins with one of the texts. */
@@ -42,7 +46,7 @@ const readable = ({ kind, text }: ReceivedEvent): string => {
 
 export const createReconciler = (sandbox: Sandbox): Reconciler => {
   const expected = new Set<string>();
-  const arrived = new Map<string, number>();
+  const arrived = new Map<string, number[]>();
   /** Each with its words: the message itself is cleaned before it is shown. */
   const messages = new Map<string, string[]>();
   const excused: string[] = [];
@@ -80,7 +84,7 @@ export const createReconciler = (sandbox: Sandbox): Reconciler => {
       const line = `${event.kind} ${event.destination} ${item}`;
       // A digest names the worst itself, and its file all.
       if (event.partOf !== undefined && arrived.has(line)) continue;
-      arrived.set(line, (arrived.get(line) ?? 0) + 1);
+      arrived.set(line, [...(arrived.get(line) ?? []), event.at]);
       count += 1;
     }
   });
@@ -90,11 +94,13 @@ export const createReconciler = (sandbox: Sandbox): Reconciler => {
   return {
     balance: () => ({
       missing: [...expected].filter((line) => !arrived.has(line) && !isExcused(line)),
-      doubled: [...arrived].filter(([, times]) => times > 1).map(([line]) => line),
+      doubled: [...arrived].filter(([, times]) => times.length > 1).map(([line]) => line),
       unexpected: [...arrived.keys()].filter((line) => !expected.has(line)),
     }),
     arrivalsOf: (item) =>
       [...arrived.keys()].filter((line) => line.endsWith(` ${item}`)).map((line) => line.slice(0, -item.length - 1)),
+    timesOf: (line) => arrived.get(line) ?? [],
+    expected: () => expected.size,
     count: () => count,
     excuse: (...beginnings) => void excused.push(...beginnings),
   };

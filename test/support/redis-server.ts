@@ -36,6 +36,9 @@ export interface OwnRedis {
   port: number;
   directory: string;
   kill(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Suspends it and lets it go on: it answers nothing, and its connections stay open. */
+  freeze(): void;
+  thaw(): void;
   /** Starts it again on the same port with the same data. */
   start(): Promise<void>;
   remove(): Promise<void>;
@@ -54,6 +57,8 @@ const own = async (argumentsFor: Arguments): Promise<OwnRedis> => {
   const kill = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     if (!running) return;
     running = false;
+    // Ctrl-C in a terminal ends every process of the group.
+    if (server.exitCode !== null || server.signalCode !== null) return;
     const exited = once(server, 'exit');
     server.kill(signal);
     await exited;
@@ -62,6 +67,8 @@ const own = async (argumentsFor: Arguments): Promise<OwnRedis> => {
     port,
     directory,
     kill,
+    freeze: () => void server.kill('SIGSTOP'),
+    thaw: () => void server.kill('SIGCONT'),
     start: async () => {
       server = launch();
       running = true;

@@ -1,0 +1,58 @@
+/** What had to arrive and what did, and which of the doubles a fault explains. */
+import { findTxHashes } from '../../src/sandbox/events.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { createReconciler } from '../scenario/reconciler.ts';
+
+/** A line is one item at one destination: `KIND DESTINATION ITEM`. */
+export interface Account {
+  /** Lines that had to arrive. */
+  expected: number;
+  lost: string[];
+  doubled: string[];
+  /** Of those: had arrived long before the fault began, or came first long after it was over. */
+  unexplained: string[];
+  /** Webhooks of one item at one destination under several `webhook-id`s. */
+  misnamed: string[];
+  unexpected: string[];
+}
+
+export interface Books {
+  lost(): string[];
+  /** Arrivals up to now. */
+  count(): number;
+  /** `from` and `to`: when something could be in flight, in epoch milliseconds. */
+  close(from: number, to: number): Account;
+}
+
+export const openBooks = (sandbox: Sandbox): Books => {
+  const reconciler = createReconciler(sandbox);
+  const ids = new Map<string, Set<string>>();
+  sandbox.onEvent((event) => {
+    if (event.type !== 'received' || event.kind !== 'webhook' || event.id === undefined) return;
+    const { data } = JSON.parse(event.text) as { data?: { inspection?: { txHash?: string } } };
+    for (const item of findTxHashes(data?.inspection?.txHash ?? '')) {
+      const line = `webhook ${event.destination} ${item}`;
+      ids.set(line, (ids.get(line) ?? new Set()).add(event.id));
+    }
+  });
+  const lost = (): string[] => reconciler.balance().missing;
+  return {
+    lost,
+    count: reconciler.count,
+    close: (from, to) => {
+      const { missing, doubled, unexpected } = reconciler.balance();
+      const isExplained = (line: string): boolean => {
+        const [first = 0] = reconciler.timesOf(line);
+        return first >= from && first <= to;
+      };
+      return {
+        expected: reconciler.expected(),
+        lost: missing,
+        doubled,
+        unexplained: doubled.filter((line) => !isExplained(line)),
+        misnamed: [...ids].filter(([, names]) => names.size > 1).map(([line]) => line),
+        unexpected,
+      };
+    },
+  };
+};

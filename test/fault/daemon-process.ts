@@ -1,0 +1,112 @@
+/** A daemon of the suite: `node src/main.ts run` in a process of its own, that can be hurt in every way and started again. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { until } from '../support/until.ts';
+import type { Trouble } from './shims/trouble.ts';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const SHIM = new URL('./shims/trouble.ts', import.meta.url).href;
+const START_MS = 60_000;
+
+export interface DaemonSettings {
+  /** Its files: config, log and data. */
+  directory: string;
+  configText: string;
+  environment: Record<string, string>;
+  /** The tree whose program it runs; default this one. */
+  root?: string;
+}
+
+export interface DaemonProcess {
+  /** Resolves when it works. `root`: of another version from now on. */
+  start(root?: string): Promise<void>;
+  /** Ends it at once. */
+  kill(): Promise<void>;
+  /** SIGTERM; gives its exit code. */
+  terminate(): Promise<number | null>;
+  /** Suspends it and lets it go on. */
+  freeze(): void;
+  thaw(): void;
+  /** Its clock and its name server, from within some milliseconds on. */
+  trouble(trouble: Trouble): Promise<void>;
+  pid(): number | undefined;
+  /** Of its ops endpoints, since it was started last. */
+  url(): string;
+  log(): Promise<string>;
+  isRunning(): boolean;
+}
+
+/** The last start's line in a log. */
+const startedIn = (log: string, from: number): string | undefined => {
+  const line = log
+    .slice(from)
+    .split('\n')
+    .find((each) => each.includes('"msg":"started"') && each.endsWith('}'));
+  return line === undefined ? undefined : (JSON.parse(line) as { ops: string }).ops;
+};
+
+export const createDaemonProcess = async (settings: DaemonSettings): Promise<DaemonProcess> => {
+  const { directory, configText, environment } = settings;
+  let root = settings.root ?? ROOT;
+  await mkdir(directory, { recursive: true });
+  const place = (name: string): string => join(directory, name);
+  const [config, logFile, troubleFile] = [place('tocsin.yaml'), place('daemon.log'), place('trouble.json')];
+  await writeFile(config, configText);
+  const env = {
+    PATH: process.env.PATH ?? '',
+    NODE_NO_WARNINGS: '1',
+    TOCSIN_FAULT_FILE: troubleFile,
+    TOCSIN_DATA_DIR: place('data'),
+    TOCSIN_OPS_LISTEN: '127.0.0.1:0',
+    ...environment,
+  };
+  let child: ChildProcess | undefined;
+  let ended: Promise<unknown> = Promise.resolve();
+  let url = '';
+  const isRunning = (): boolean => child !== undefined && child.exitCode === null && child.signalCode === null;
+  const log = (): Promise<string> => readFile(logFile, 'utf8').catch(() => '');
+
+  const trouble = async (given: Trouble): Promise<void> => {
+    await writeFile(`${troubleFile}.new`, JSON.stringify(given));
+    await rename(`${troubleFile}.new`, troubleFile);
+  };
+  const start = async (other?: string): Promise<void> => {
+    root = other ?? root;
+    const from = (await log()).length;
+    const out = openSync(logFile, 'a');
+    const args = ['--import', SHIM, join(root, 'src/main.ts'), 'run', '--config', config];
+    child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', out, out] });
+    closeSync(out);
+    ended = once(child, 'exit');
+    url = await until(
+      'the daemon works',
+      async () => {
+        if (!isRunning()) throw new Error(`the daemon ended: ${(await log()).slice(-2000)}`);
+        return startedIn(await log(), from);
+      },
+      START_MS,
+    );
+  };
+  const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> => {
+    if (isRunning()) child?.kill(signal);
+    await ended;
+    return child?.exitCode ?? null;
+  };
+
+  return {
+    start,
+    kill: async () => void (await end('SIGKILL')),
+    terminate: () => end('SIGTERM'),
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+    trouble,
+    pid: () => child?.pid,
+    url: () => url,
+    log,
+    isRunning,
+  };
+};

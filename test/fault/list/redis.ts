@@ -1,0 +1,99 @@
+/** Redis goes away, comes back, comes back empty, stands still, or takes nothing. */
+import { mkdir, rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fault } from '../fault.ts';
+
+const REFUSING_MS = 8000;
+
+const stopped = (seconds: number): Fault => ({
+  name: `redis-away-${seconds}s`,
+  what: `Redis is stopped for ${seconds} s`,
+  doubles: 'in flight',
+  isQuick: seconds < 10,
+  ...(seconds < 10 && { grip: 'redis' }),
+  strike: async ({ redis: { master } }) => {
+    await master.kill('SIGTERM');
+    await sleep(seconds * 1000);
+    await master.start();
+  },
+});
+
+/** Nothing listens there. */
+const NOWHERE = ['127.0.0.1', '1'] as const;
+
+export const REDIS_FAULTS: readonly Fault[] = [
+  stopped(5),
+  stopped(30),
+  stopped(120),
+  {
+    name: 'redis-killed',
+    what: 'kill -9 of Redis (append-only, everysec) and a start at once, three times',
+    doubles: 'in flight',
+    grip: 'redis',
+    strike: async ({ redis: { master } }) => {
+      for (let round = 0; round < 3; round += 1) {
+        await master.kill('SIGKILL');
+        await master.start();
+        await sleep(3000);
+      }
+    },
+  },
+  {
+    name: 'redis-empty',
+    what: 'kill -9 of Redis, its data deleted; the daemon has its state file',
+    stage: { config: { poll: { startFrom: 'now' } } },
+    doubles: 'in flight',
+    strike: async ({ redis: { master } }) => {
+      await master.kill('SIGKILL');
+      await rm(master.directory, { recursive: true, force: true });
+      await mkdir(master.directory);
+      await master.start();
+    },
+  },
+  {
+    name: 'redis-frozen',
+    what: 'Redis is suspended for 20 s',
+    doubles: 'in flight',
+    grip: 'redis',
+    strike: async ({ redis: { master } }) => {
+      master.freeze();
+      await sleep(20_000);
+      master.thaw();
+    },
+  },
+  {
+    name: 'redis-full',
+    what: 'Redis has no memory left (maxmemory, noeviction) for 8 s',
+    doubles: 'in flight',
+    isQuick: true,
+    grip: 'redis',
+    strike: async ({ redis: { master, command } }) => {
+      await command(master, 'CONFIG', 'SET', 'maxmemory', '1mb');
+      await sleep(REFUSING_MS);
+      await command(master, 'CONFIG', 'SET', 'maxmemory', '0');
+    },
+  },
+  {
+    name: 'redis-read-only',
+    what: 'Redis becomes the replica of a master that is not there, for 8 s',
+    doubles: 'in flight',
+    isQuick: true,
+    grip: 'redis',
+    strike: async ({ redis: { master, command } }) => {
+      await command(master, 'REPLICAOF', ...NOWHERE);
+      await sleep(REFUSING_MS);
+      await command(master, 'REPLICAOF', 'NO', 'ONE');
+    },
+  },
+  {
+    name: 'redis-no-replicas',
+    what: 'Redis takes writes only with a replica, and has none, for 8 s',
+    doubles: 'in flight',
+    grip: 'redis',
+    strike: async ({ redis: { master, command } }) => {
+      await command(master, 'CONFIG', 'SET', 'min-replicas-to-write', '1');
+      await sleep(REFUSING_MS);
+      await command(master, 'CONFIG', 'SET', 'min-replicas-to-write', '0');
+    },
+  },
+];
