@@ -284,13 +284,10 @@ describe('settings', () => {
   });
 
   test('a masked address cannot be handed back', async () => {
-    const { run, json } = await startServiceWorld({
-      services: { main: [{ name: 'Vault', assets: [asset], channels }] },
-    });
-    const { notificationChannels } = await json<{ notificationChannels: unknown }>('settings', ...VAULT);
+    const { run } = await startServiceWorld({ services: { main: [{ name: 'Vault', assets: [asset], channels }] } });
+    const { notificationChannels } = JSON.parse((await run(['settings', ...VAULT, '--json'])).out);
     const args = ['protocols', 'replace-channels', ...VAULT, '--yes', '--channels', '-'];
-    const webhooks = (notificationChannels as unknown[]).slice(1);
-    const { code, err } = await run(args, { stdin: JSON.stringify(webhooks) });
+    const { code, err } = await run(args, { stdin: JSON.stringify(notificationChannels.slice(1)) });
     expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/url: is masked.*--show-secrets/) });
   });
 
