@@ -27,18 +27,18 @@ export const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.i
 
 /**
  * The messages of a unit. An alert that cannot be composed is our own fault and must not take its neighbours along: the
- * unit is split, and each alert is composed by itself after the others, in a plainer format if it was alone already.
+ * unit is split, and each alert is composed by itself after the others, in a plainer format if it was alone already. For
+ * what is left then, see `give-up.ts`.
  */
-const messagesOf = (compose: Compose, { job, units }: JobRun, unit: Unit, at: number): Message[] => {
-  const { alerts, format, cannotCompose } = unit;
+const messagesOf = (compose: Compose, run: JobRun, { alerts, format }: Unit, at: number): Message[] => {
+  const { job, units, uncomposable } = run;
   if (alerts.length === 0) return [];
   try {
     return compose({ destination: job.destination, alerts: [...alerts] }, format, at);
   } catch (error) {
-    if (cannotCompose) throw error;
     const next = alerts.length > 1 ? format : plainer(format);
-    const rest = next === undefined ? { format, cannotCompose: true } : { format: next };
-    units.push(...alerts.map((alert) => ({ alerts: [alert], ...rest })));
+    if (next === undefined) uncomposable.push({ alerts, error });
+    else units.push(...alerts.map((alert) => ({ alerts: [alert], format: next })));
     return [];
   }
 };

@@ -21,6 +21,15 @@ const AMEND_TRIES = 2;
 /** A job lets another one finish the message that its alerts belong to, this often at most. */
 const YIELDS = 5;
 
+/** Composing anew what was sent before must not keep back what is new. */
+const composed = (compose: Compose, ...input: Parameters<Compose>): Message[] => {
+  try {
+    return compose(...input);
+  } catch {
+    return [];
+  }
+};
+
 /** The earlier message with the new alerts in it; undefined where that is not one message, or cannot be changed. */
 const grown = (
   { alerts }: Earlier,
@@ -29,7 +38,7 @@ const grown = (
 ): Message | undefined => {
   if (alerts.length === 0) return undefined;
   const parcel = { destination: message.destination, alerts: [...alerts, ...message.alerts] };
-  const [only, ...others] = compose(parcel, unit.format, now());
+  const [only, ...others] = composed(compose, parcel, unit.format, now());
   return only && others.length === 0 ? { ...only, alerts: message.alerts } : undefined;
 };
 

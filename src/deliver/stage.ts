@@ -34,8 +34,6 @@ export const runStages = async <Context, End, Dependencies>(
 export interface Unit {
   alerts: readonly Alert[];
   format: Format;
-  /** Not even the plainest format could be composed. It is tried once more, after everything else, and then throws. */
-  cannotCompose?: boolean;
 }
 
 /** One run of a job. */
@@ -51,6 +49,8 @@ export interface JobRun {
   hasOpenBatch: boolean;
   /** Set by `compose`: what is not composed yet. `settle` adds what the receiver refused, in a plainer format. */
   units: Unit[];
+  /** Filled by `compose` as it goes on: not even the plainest format could be made of these, and why. */
+  uncomposable: { alerts: readonly Alert[]; error: unknown }[];
   /** Set by `compose`: one after the other, each composed when its time comes. */
   messages: Iterable<MessageRun>;
 }

@@ -8,6 +8,7 @@ import { compose } from './compose.ts';
 import { correlate } from './correlate.ts';
 import { decide } from './decide.ts';
 import { defer } from './defer.ts';
+import { type GiveUpDependencies, giveUp } from './give-up.ts';
 import { lookUp } from './look-up.ts';
 import { pause } from './pause.ts';
 import { record } from './record.ts';
@@ -49,7 +50,8 @@ export const ATTEMPT_STAGES = [
 
 export type DeliverDependencies = DependenciesOf<typeof JOB_STAGES> &
   Omit<DependenciesOf<typeof MESSAGE_STAGES>, 'attempt'> &
-  DependenciesOf<typeof ATTEMPT_STAGES>;
+  DependenciesOf<typeof ATTEMPT_STAGES> &
+  GiveUpDependencies;
 
 export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel => {
   const attempt = async (input: AttemptInput) => {
@@ -60,13 +62,14 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
   const messageDependencies = { ...dependencies, attempt };
 
   return async (job, signal) => {
-    const run: JobRun = { job, signal, alerts: [], hasOpenBatch: false, units: [], messages: [] };
+    const run: JobRun = { job, signal, alerts: [], hasOpenBatch: false, units: [], uncomposable: [], messages: [] };
     const end = await runStages(JOB_STAGES, run, dependencies);
     if (end) return end;
     for (const message of run.messages) {
       const verdict = await runStages(MESSAGE_STAGES, message, messageDependencies);
       if (verdict) return verdict;
     }
+    await giveUp(run, dependencies);
     await dropBatch(run.job, dependencies);
     return DONE;
   };

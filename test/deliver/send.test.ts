@@ -49,6 +49,10 @@ const setUp = ({ earlier, isTaken = false, answers = [], changes = {} }: SetUp =
   return { done, tried, run };
 };
 
+const fails = () => {
+  throw new Error('not composable');
+};
+
 test('sends a message by itself, and remembers how to find it', async () => {
   const { done, tried, run } = setUp();
   expect(await run(jobOf([2], { attempt: 2, firstTriedAt: NOW - 5, unknownSince: NOW - 3 }))).toEqual(DELIVERED);
@@ -83,6 +87,7 @@ describe('where an earlier message is about the same transaction', () => {
     ['was not changed in two tries', {}, { attempt: 2 }],
     ['has nothing that could grow', { earlier: { handle: 'old', alerts: [] } }, {}],
     ['would not stay one message', { changes: { compose: () => [] } }, {}],
+    ['cannot be composed any more', { changes: { compose: fails } }, {}],
     ['is changed by another job for too long', { isTaken: true }, { yields: 5 }],
   ])('and %s, the new one is sent below it', async (_what, setting, job) => {
     const { done, run } = setUp({ earlier: EARLIER, ...setting });

@@ -221,10 +221,19 @@ describe('delivering a parcel', () => {
     expect(sent.map(({ item, format }) => `${item} ${format}`)).toEqual(['item-1 rich', 'item-3 rich', 'item-2 plain']);
   });
 
-  test('one that fits no format stays in the queue, behind its neighbours', async () => {
-    const { run, sent } = setUp({ cannotCompose: (alert) => alert.itemId !== 'item-2' });
-    await expect(run([makeAlert(1), makeAlert(2), makeAlert(3)])).rejects.toThrow('not composable');
+  test('one that fits no format is dead, behind its neighbours, and says why', async () => {
+    const { run, sent, dead, ledger, events } = setUp({ cannotCompose: (alert) => alert.itemId !== 'item-2' });
+    expect(await run([makeAlert(1), makeAlert(2), makeAlert(3)])).toEqual({ done: true });
     expect(sent.map(({ item }) => item)).toEqual(['item-2']);
+    const message = 'no message could be made of it, not even the plainest: not composable';
+    expect((await dead.list()).map(({ alert, reason }) => [alert.itemId, reason]).toSorted()).toEqual([
+      ['item-1', 'uncomposable'],
+      ['item-3', 'uncomposable'],
+    ]);
+    expect((await ledger.read(makeAlert(1).id))?.deliveries).toMatchObject([
+      { state: 'dead', attempts: [{ message }] },
+    ]);
+    expect(events.at(-1)).toMatchObject({ outcome: 'dead', reason: 'uncomposable', message, attempt: 0 });
   });
 
   test('past its largest age a delivery is dead, and an error that is none of ours is retried', async () => {

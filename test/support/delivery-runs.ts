@@ -21,6 +21,7 @@ export const jobRun = (job: ParcelJob, changes: Partial<JobRun> = {}): JobRun =>
   alerts: [],
   hasOpenBatch: false,
   units: [],
+  uncomposable: [],
   messages: [],
   ...changes,
 });
