@@ -43,9 +43,16 @@ const networkOf = (entry: string): Network | undefined => {
 const contains = ([base, bits]: Network, address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
   base.kind() === address.kind() && address.match(base, bits);
 
+/** A tunnel to the IPv4 address at its end, of use only inside a site; any prefix may have one (RFC 5214, section 6.1). */
+const isIsatap = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
+  address instanceof ipaddr.IPv6 &&
+  (address.parts[4] === 0 || address.parts[4] === 0x200) &&
+  address.parts[5] === 0x5efe;
+
 const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
   address.range() === 'unicast' &&
   (address.kind() === 'ipv4' || contains(PUBLIC_IPV6, address)) &&
+  !isIsatap(address) &&
   address.toString() !== METADATA_IN_PUBLIC_RANGE;
 
 /** `EXAMPLE.com.` and `example.com` are one host; brackets belong to the URL, not to the address. */
