@@ -44,6 +44,7 @@ const GROUND = [
   'html',
   'mute-text',
   'one-by-one',
+  'private-file',
   'secret',
   'text',
   'time',

@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
 import { createOutages } from '../ops/outages.ts';
 import { createMirror } from '../poll/mirror.ts';
+import { makePrivateDirectory } from '../private-file.ts';
 import { checkRedis } from '../redis/check.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { openOwnRedis } from './redis.ts';
@@ -20,8 +21,19 @@ export interface OpenStoreDependencies {
   now(): number;
 }
 
+/** Where the directory cannot be had, the embedded Redis says so; without one the daemon does without a state file. */
+const closeDataDir = async ({ config: { dataDir }, log }: OpenStoreDependencies): Promise<void> => {
+  const isClosed = await makePrivateDirectory(dataDir).catch((error: unknown) => {
+    if (error instanceof UsageError) throw error;
+    log.warn({ err: error, dataDir }, 'the data directory cannot be used');
+    return true;
+  });
+  if (!isClosed) log.warn({ dataDir }, 'other users can write to the data directory, and it cannot be closed to them');
+};
+
 export const openStore = async (dependencies: OpenStoreDependencies) => {
   const { config, log, lifecycle, stopping, fail, now } = dependencies;
+  await closeDataDir(dependencies);
   const { redis, prefix, address, lost, close } = await openOwnRedis(config, log, stopping);
   lifecycle.onStop('redis', close);
   void lost.then((end) => fail(end.reason === 'lost' ? end.message : 'the embedded Redis has ended'));

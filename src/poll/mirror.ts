@@ -2,8 +2,9 @@
  * A copy of the cursors outside Redis: Redis is the work, not the only truth. When its data is lost, reading goes on
  * from here instead of from the start.
  */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makePrivateDirectory, replacePrivateFile } from '../private-file.ts';
 import type { Cursor, Track } from './cursor.ts';
 import { trackKey } from './cursor.ts';
 
@@ -62,10 +63,8 @@ export const createMirror = (file: string): Mirror => {
       if (!changed) return;
       changed = false;
       const content: MirrorFile = { v: VERSION, cursors: Object.fromEntries(cursors) };
-      const fresh = `${file}.new`;
-      await mkdir(dirname(file), { recursive: true });
-      await writeFile(fresh, JSON.stringify(content), { mode: 0o600, flush: true });
-      await rename(fresh, file);
+      await makePrivateDirectory(dirname(file));
+      await replacePrivateFile(file, JSON.stringify(content));
     },
   };
 };

@@ -3,11 +3,12 @@
  * daemon takes over the lease of a killed one.
  */
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, unlink } from 'node:fs/promises';
+import { type FileHandle, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { UsageError } from '../errors.ts';
+import { makePrivateDirectory } from '../private-file.ts';
 import { codeOf, createLease, type Lease, readLease, removeStaleLease, renewLease } from './lease-file.ts';
 import { isAlive } from './pid.ts';
 
@@ -123,7 +124,7 @@ export const lockDataDir = async (settings: LockSettings): Promise<DataDirLock> 
   const id = randomUUID();
   const place = { renewEveryMs: 2000, staleAfterMs: 10_000, ...settings, dataDir, file, id };
   ownLeases.add(id);
-  const handle = await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const handle = await makePrivateDirectory(dataDir)
     .then(() => acquire(place))
     .catch((error: unknown) => {
       ownLeases.delete(id);

@@ -1,8 +1,9 @@
 /** What the embedded Redis keeps under `DATADIR/redis`: its settings, its address, its data and its log. */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
+import { makePrivateDirectory, openPrivateLog, replacePrivateFile } from '../private-file.ts';
 import { createSecret } from '../secret.ts';
 import type { SingleRedis } from './connect.ts';
 
@@ -29,8 +30,7 @@ export type EmbeddedFiles = ReturnType<typeof embeddedFiles>;
 
 /** Creates the directory, readable by its owner alone, and rotates a long log. */
 export const prepareFiles = async ({ directory, log }: EmbeddedFiles): Promise<void> => {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  await chmod(directory, 0o700);
+  await makePrivateDirectory(directory);
   const size = await stat(log).then(
     (stats) => stats.size,
     () => 0,
@@ -87,8 +87,8 @@ const settingsText = ({ directory, pid }: EmbeddedFiles, address: EmbeddedAddres
   ].join('\n');
 
 export const writeSettings = async (files: EmbeddedFiles, address: EmbeddedAddress): Promise<void> => {
-  await writeFile(files.address, `${JSON.stringify(address)}\n`, { mode: 0o600 });
-  await writeFile(files.settings, settingsText(files, address), { mode: 0o600 });
+  await replacePrivateFile(files.address, `${JSON.stringify(address)}\n`);
+  await replacePrivateFile(files.settings, settingsText(files, address));
 };
 
 /** Where an earlier server listened; undefined where there was none or nothing can be read. */
@@ -119,6 +119,6 @@ export const lastWords = async ({ log }: EmbeddedFiles, offset: number): Promise
 
 /** Opened for appending; the server's output goes there. */
 export const openLog = async ({ log }: EmbeddedFiles) => {
-  const handle = await open(log, 'a', 0o600);
+  const handle = await openPrivateLog(log);
   return { handle, offset: (await handle.stat()).size };
 };

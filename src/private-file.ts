@@ -1,0 +1,62 @@
+/**
+ * Directories and files that only their owner may read, and that stand where they seem to stand: through a link that
+ * another user has planted, we would overwrite a file elsewhere.
+ */
+import { constants } from 'node:fs';
+import { chmod, type FileHandle, lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
+import { UsageError } from './errors.ts';
+
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
+const OTHERS_MAY_WRITE = 0o002;
+
+const hasCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException | undefined)?.code === code;
+
+/** A link of our own or of root's is an operator's, who keeps the data elsewhere. */
+const refusePlantedLink = async (directory: string): Promise<void> => {
+  const found = await lstat(directory).catch(() => undefined);
+  if (found?.isSymbolicLink() !== true || [0, process.getuid?.() ?? 0].includes(found.uid)) return;
+  throw new UsageError(`${directory} is a link that another user has made (uid ${found.uid}): remove it`);
+};
+
+/**
+ * Makes the directory where it is missing, and closes it to others. False where they may write to it all the same: it
+ * belongs to another user, as a container's volume may. Throws a `UsageError` where another user has planted a link.
+ */
+export const makePrivateDirectory = async (directory: string): Promise<boolean> => {
+  await refusePlantedLink(directory);
+  await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
+  await refusePlantedLink(directory);
+  const { mode } = await stat(directory);
+  if ((mode & 0o777) === DIRECTORY_MODE) return true;
+  return chmod(directory, DIRECTORY_MODE).then(
+    () => true,
+    () => (mode & OTHERS_MAY_WRITE) === 0,
+  );
+};
+
+/** A link in the place of the file is removed, never followed. */
+const openHere = async (file: string, flags: number): Promise<FileHandle> => {
+  const openIt = (): Promise<FileHandle> => open(file, flags | constants.O_CREAT | constants.O_NOFOLLOW, FILE_MODE);
+  return openIt().catch(async (error: unknown) => {
+    if (!hasCode(error, 'ELOOP')) throw error;
+    await unlink(file);
+    return openIt();
+  });
+};
+
+/** Writes the whole file, never half of it; on disk when it resolves. */
+export const replacePrivateFile = async (file: string, text: string): Promise<void> => {
+  const fresh = `${file}.new`;
+  const handle = await openHere(fresh, constants.O_WRONLY | constants.O_TRUNC);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(fresh, file);
+};
+
+export const openPrivateLog = (file: string): Promise<FileHandle> =>
+  openHere(file, constants.O_WRONLY | constants.O_APPEND);
