@@ -52,6 +52,7 @@
  *   audit        compares the service's list with the ledger
  */
 import { createHash } from 'node:crypto';
+import type { ServiceBound } from './errors.ts';
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
@@ -104,6 +105,8 @@ export interface Item {
 export interface MalformedItem {
   problem: string;
   raw: JsonValue;
+  /** The bound that cut it off, where one did. */
+  bound?: ServiceBound;
 }
 
 /** One answer of the service to one poll. */
@@ -113,6 +116,9 @@ export interface ItemPage {
   /** The protocols of items that were left out, because they come with their own protocol; one name an item. */
   foreign?: string[];
 }
+
+/** Of one key; a listing that names more is read so far. */
+export const MOST_PROTOCOLS = 10_000;
 
 /** A protocol as the service lists it, as far as forwarding needs it. */
 export interface ListedProtocol {

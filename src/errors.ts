@@ -58,24 +58,47 @@ export type ServiceReason =
   | 'held'
   | 'aborted';
 
+/**
+ * What the service gives is read within bounds; also the label of the metric.
+ *
+ *   answer-bytes, answer-values, page-elements   one answer; fewer items may fit
+ *   list-pages, list-items, list-readings        one list, which has to end
+ *   protocols, listing-size                      one key's listing
+ *   contacts                                     one protocol's channels
+ *   malformed                                    one page's malformed items that are told one by one
+ */
+export const SERVICE_BOUNDS = [
+  'answer-bytes',
+  'answer-values',
+  'page-elements',
+  'list-pages',
+  'list-items',
+  'list-readings',
+  'protocols',
+  'listing-size',
+  'contacts',
+  'malformed',
+] as const;
+export type ServiceBound = (typeof SERVICE_BOUNDS)[number];
+
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly reason: ServiceReason;
   readonly status: number | undefined;
   /** What the service asked us to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** The answer was larger than what is read of one; fewer items may fit. */
-  readonly oversized: boolean;
+  /** The bound that was reached, where there was more to read. */
+  readonly bound: ServiceBound | undefined;
   constructor(
     reason: ServiceReason,
     message: string,
-    details: { status?: number; retryAfterMs?: number; oversized?: boolean; cause?: unknown } = {},
+    details: { status?: number; retryAfterMs?: number; bound?: ServiceBound; cause?: unknown } = {},
   ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.reason = reason;
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
-    this.oversized = details.oversized ?? false;
+    this.bound = details.bound;
   }
 }
 

@@ -10,7 +10,8 @@ import { createNameFilter } from '../poll/include.ts';
 import { checkRedis } from '../redis/check.ts';
 import { EMBEDDED_BINARY } from '../redis/embedded.ts';
 import { installedVersion } from '../redis/embedded-server.ts';
-import { listProtocols, openServices, type Service } from '../service/open.ts';
+import { listProtocols } from '../service/listing.ts';
+import { openServices, type Service } from '../service/open.ts';
 import { openNamedRedis } from './redis.ts';
 
 export interface OnlineFinding {

@@ -67,6 +67,11 @@ const readingMetrics = ({ counter, gauge, histogram }: Maker) => ({
     ['service', 'source'],
   ),
   itemsMalformed: counter('items_malformed_total', 'Items that could not be understood.', ['service', 'source']),
+  boundsReached: counter(
+    'service_bounds_reached_total',
+    'Times that the service gave more than is read of it, by the bound that cut it off.',
+    ['service', 'bound'],
+  ),
   alerts: counter('alerts_total', 'Items that became alerts.', ['service', 'protocol', 'source']),
   cursorLag: gauge('cursor_lag_seconds', 'Age of the oldest cursor: how far behind the slowest protocol is.', [
     'service',

@@ -2,7 +2,9 @@
 import type { Logger } from 'pino';
 import type { Item, ItemPage, MalformedItem, Source } from '../alert.ts';
 import { messageOf, type ServiceError } from '../errors.ts';
+import { boundOf, createBoundCount } from './bound-count.ts';
 import type { Health } from './health.ts';
+import { createMalformedReport, type MalformedReportDependencies } from './malformed-report.ts';
 import { assessmentLabel, type Metrics } from './metrics.ts';
 import type { Outages } from './outages.ts';
 
@@ -29,29 +31,26 @@ export interface ReportedChange {
 }
 
 export interface PollReportDependencies {
-  quarantine: {
-    /** Keeps malformed items that it has not seen before, and gives those. */
-    admit(
-      service: string,
-      source: Source | 'protocols',
-      malformed: readonly MalformedItem[],
-    ): Promise<readonly MalformedItem[]>;
-  };
+  quarantine: MalformedReportDependencies['quarantine'];
   firstReads: {
     /** Gives the items that were not read before. */
     admit(service: string, source: Source, items: readonly Item[]): Promise<readonly Item[]>;
   };
   metrics: Pick<
     Metrics,
-    'items' | 'itemsForeign' | 'itemsMalformed' | 'polls' | 'pollDuration' | 'serviceUp' | 'unreadProtocols'
+    | 'items'
+    | 'itemsForeign'
+    | 'itemsMalformed'
+    | 'boundsReached'
+    | 'polls'
+    | 'pollDuration'
+    | 'serviceUp'
+    | 'unreadProtocols'
   >;
   health: Pick<Health, 'prove' | 'fail' | 'forget'>;
   outages: Pick<Outages, 'worked' | 'failed'>;
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
-
-/** The log shows this much of a malformed item, in UTF-16 units. */
-const EXCERPT = 300;
 
 /** A log line names at most this many protocols; a first listing may bring thousands. */
 const NAMED = 20;
@@ -76,16 +75,6 @@ const createChangeLog =
     log.info({ service, ...change }, 'protocols changed');
   };
 
-/** Keeps, counts and logs each malformed item once. */
-const createQuarantineReport =
-  ({ quarantine, metrics, log }: Pick<PollReportDependencies, 'quarantine' | 'metrics' | 'log'>) =>
-  async (service: string, source: Source | 'protocols', malformed: readonly MalformedItem[]): Promise<void> => {
-    for (const { problem, raw } of await quarantine.admit(service, source, malformed)) {
-      metrics.itemsMalformed.inc({ service, source });
-      log.error({ service, source, problem, item: JSON.stringify(raw).slice(0, EXCERPT) }, 'malformed item');
-    }
-  };
-
 /** Counts items that the service should not have given for this protocol, and says once which protocols they name. */
 const createForeignReport = ({ metrics, log }: Pick<PollReportDependencies, 'metrics' | 'log'>) => {
   const warned = new Set<string>();
@@ -104,6 +93,7 @@ const createListingReport = (
   worked: (service: string, subject: string) => void,
 ) => {
   const sayChange = createChangeLog(log);
+  const countBound = createBoundCount(metrics);
   return {
     onListed: (service: string, change: ReportedChange): void => {
       metrics.serviceUp.set({ service }, 1);
@@ -113,16 +103,21 @@ const createListingReport = (
     /** What was listed is read, so readiness is left to the polls. */
     onListUnfinished: (service: string, change: ReportedChange, error: ServiceError): void => {
       sayChange(service, change);
+      countBound(service, boundOf(error));
       const said = `listed in part, other protocols stay as they were known: ${error.message}`;
       outages.failed(service, LISTING, new Error(said));
     },
     onListFailed: (service: string, error: unknown): void => {
       metrics.serviceUp.set({ service }, 0);
+      countBound(service, boundOf(error));
       health.fail(`service:${service}`, messageOf(error));
       outages.failed(service, LISTING, error);
     },
     onAssetsListed: (service: string): void => outages.worked(CONTEXT, assetsOf(service)),
-    onAssetsFailed: (service: string, error: unknown): void => outages.failed(CONTEXT, assetsOf(service), error),
+    onAssetsFailed: (service: string, error: unknown): void => {
+      countBound(service, boundOf(error));
+      outages.failed(CONTEXT, assetsOf(service), error);
+    },
   };
 };
 
@@ -133,19 +128,20 @@ export const createPollReport = ({ quarantine, firstReads, metrics, health, outa
     outages.worked(service, subject);
   };
 
-  const quarantineAll = createQuarantineReport({ quarantine, metrics, log });
+  const onMalformed = createMalformedReport({ quarantine, metrics, log });
   const sayForeign = createForeignReport({ metrics, log });
+  const countBound = createBoundCount(metrics);
 
   return {
     onListMalformed: (service: string, malformed: readonly MalformedItem[]): Promise<void> =>
-      quarantineAll(service, 'protocols', malformed),
+      onMalformed(service, 'protocols', malformed),
     onPage: async (stream: ReportedStream, { items, malformed, foreign = [] }: ItemPage): Promise<void> => {
       const { service, source } = stream;
       if (foreign.length > 0) sayForeign(stream, foreign);
       for (const { assessment } of await firstReads.admit(service, source, items)) {
         metrics.items.inc({ service, source, assessment: assessmentLabel(assessment) });
       }
-      await quarantineAll(service, source, malformed);
+      await onMalformed(service, source, malformed);
     },
     onPolled: (stream: ReportedStream, { outcome, items, alerts, sweep }: ReportedPoll, durationMs: number): void => {
       const { service, source } = stream;
@@ -162,6 +158,7 @@ export const createPollReport = ({ quarantine, firstReads, metrics, health, outa
     onPollFailed: (stream: ReportedStream, error: unknown, isDown: boolean): void => {
       const { service, source } = stream;
       metrics.polls.inc({ service, source, outcome: 'failed' });
+      countBound(service, boundOf(error));
       metrics.serviceUp.set({ service }, 0);
       if (isDown) health.fail(`service:${service}`, messageOf(error));
       outages.failed(service, subjectOf(stream), error);

@@ -3,7 +3,7 @@
  * a start while the service is down polls with it, and every daemon reads the same one.
  */
 import type { Cluster, Redis } from 'ioredis';
-import type { ListedAsset, ListedProtocol, MalformedItem } from '../alert.ts';
+import { type ListedAsset, type ListedProtocol, type MalformedItem, MOST_PROTOCOLS } from '../alert.ts';
 import type { ServiceError } from '../errors.ts';
 import { isPathSegment, plainName } from '../text.ts';
 import { byName, type CatalogEntry, createCatalogStore, type Entries } from './catalog-store.ts';
@@ -88,8 +88,14 @@ const MISSED_LIMIT = 3;
 
 const withAssets = (assets: ListedAsset[] | undefined) => (assets === undefined ? {} : { assets });
 
-/** The new listing, with those that it lacks kept for a while. One that was not read to its end lacks nothing. */
-const merge = (known: Entries, listed: readonly CatalogEntry[], isWhole: boolean): CatalogEntry[] => {
+/**
+ * The new listing, with those that it lacks kept for a while. One that was not read to its end lacks nothing, so it may
+ * only add what there is room for: an endless one could bring others each time.
+ */
+const merge = (known: Entries, all: readonly CatalogEntry[], isWhole: boolean): CatalogEntry[] => {
+  const fresh = all.filter(({ name }) => !known.has(name));
+  const refused = new Set(isWhole ? [] : fresh.slice(Math.max(0, MOST_PROTOCOLS - known.size)));
+  const listed = all.filter((entry) => !refused.has(entry));
   const names = new Set(listed.map(({ name }) => name));
   const absent = [...known.values()]
     .filter(({ name }) => !names.has(name))

@@ -4,7 +4,7 @@
  */
 import { errors } from 'undici';
 import { connectionFault } from '../connection-fault.ts';
-import { ServiceError, type ServiceReason } from '../errors.ts';
+import { type ServiceBound, ServiceError, type ServiceReason } from '../errors.ts';
 import { createScrubber, type Secret } from '../secret.ts';
 import { cleanLine, shorten } from '../text.ts';
 import type { Deadline } from './deadline.ts';
@@ -25,7 +25,7 @@ export interface RequestLabel {
 export type Fail = (
   reason: ServiceReason,
   text: string,
-  details?: { status?: number; retryAfterMs?: number; oversized?: boolean },
+  details?: { status?: number; retryAfterMs?: number; bound?: ServiceBound },
 ) => ServiceError;
 
 const describeRequest = (service: string, { method, endpoint, protocol }: RequestLabel): string => {

@@ -58,5 +58,5 @@ export const pageOfOversized = (start: string, maxBytes: number): Page<never> | 
   const item = start.slice(from, from + SEARCHED);
   const told: JsonObject = Object.assign({}, ...TOLD.map((name) => fieldOf(item, name)));
   const raw = Object.keys(told).length > 0 ? told : item.slice(0, SHOWN);
-  return { items: [], malformed: [{ problem: `larger than ${maxBytes} bytes`, raw }] };
+  return { items: [], malformed: [{ problem: `larger than ${maxBytes} bytes`, raw, bound: 'answer-bytes' }] };
 };

@@ -1,5 +1,5 @@
 /** Reads a list in smaller pages where one is too large to be read. Page numbers then mean other items. */
-import { ServiceError } from '../errors.ts';
+import { type ServiceBound, ServiceError } from '../errors.ts';
 import type { Page } from './wire.ts';
 
 /** `pageSize` left out: as the client asks for it. */
@@ -13,7 +13,10 @@ export const isRefusal = (error: unknown): boolean =>
   (error.reason === 'missing' || error.reason === 'rejected') &&
   (error.status ?? 0) >= 400;
 
-const isOversized = (error: unknown): boolean => error instanceof ServiceError && error.oversized;
+/** Bounds on one answer. */
+const ANSWER_BOUNDS: readonly (ServiceBound | undefined)[] = ['answer-bytes', 'answer-values', 'page-elements'];
+
+const isOversized = (error: unknown): boolean => error instanceof ServiceError && ANSWER_BOUNDS.includes(error.bound);
 
 /** The first page, with half the size as long as it is too large. */
 export const fetchFirst = async <T>(

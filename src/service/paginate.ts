@@ -1,7 +1,7 @@
 /** Walks the pages of a list whose numbering, page size and end are not documented. */
-import { contentId, type JsonValue } from '../alert.ts';
-import { ServiceError } from '../errors.ts';
+import { type ServiceBound, ServiceError } from '../errors.ts';
 import { createPages, type FetchPage, fetchFirst, isRefusal, type Smaller, sizeOf } from './page-size.ts';
+import { createSieve } from './sieve.ts';
 import type { Page } from './wire.ts';
 
 /** What walks of one endpoint learn about its pages; starts as `{}`. */
@@ -15,8 +15,10 @@ export interface PageNumbering {
 }
 
 export interface WalkOptions {
-  /** Pages after which a walk is given up with a `ServiceError`. Default 10,000. */
+  /** Pages after which a walk is given up with a `ServiceError`. */
   maxPages?: number;
+  /** The same for items, whatever the size of the pages. */
+  maxItems?: number;
   /** Shared by the walks of one endpoint, it saves each later one a request. Default: every walk learns anew. */
   numbering?: PageNumbering;
   /** Items a page. Where it is given, a page that is too large to be read is read again in smaller ones. */
@@ -30,6 +32,9 @@ export interface WalkedPage<T> extends Page<T> {
   short: boolean;
 }
 
+const MOST_PAGES = 10_000;
+const MOST_ITEMS = 1_000_000;
+
 /** Pages in a row that bring nothing new before a walk ends: one may be a page that slid while it was walked. */
 const STALE_PAGES = 2;
 /**
@@ -39,44 +44,6 @@ const STALE_PAGES = 2;
 const STALE_PAGES_BEFORE_EMPTY = 20;
 
 const isEmpty = (page: Page<unknown>): boolean => sizeOf(page) === 0;
-
-/** Whether a key comes for the first time. */
-const createNovelty = () => {
-  const seen = new Set<string>();
-  return {
-    isNew: (key: string): boolean => {
-      const before = seen.size;
-      return seen.add(key).size > before;
-    },
-    has: (key: string): boolean => seen.has(key),
-  };
-};
-
-/** Keeps what was not seen in this walk. A malformed item has no identity but its content. */
-const createSieve = <T>(identify: (item: T) => string) => {
-  const items = createNovelty();
-  const pages = createNovelty();
-  const malformedKey = ({ raw }: { raw: JsonValue }): string => `malformed ${contentId(JSON.stringify(raw))}`;
-  const keysOf = (page: Page<T>): string[] => [
-    ...page.items.map((item) => `item ${identify(item)}`),
-    ...page.malformed.map(malformedKey),
-  ];
-  return {
-    knows: (page: Page<T>): boolean => keysOf(page).some(items.has),
-    take: (page: Page<T>): { news: Page<T>; isRepeat: boolean } => {
-      const keys = keysOf(page);
-      const isNew = keys.map(items.isNew);
-      return {
-        news: {
-          ...page,
-          items: page.items.filter((_, index) => isNew[index]),
-          malformed: page.malformed.filter((_, index) => isNew[page.items.length + index]),
-        },
-        isRepeat: !pages.isNew(JSON.stringify(keys)),
-      };
-    },
-  };
-};
 
 /**
  * Finds out whether page 1 is the first one: it comes again when page 1 is asked for, both times under that name, and
@@ -143,6 +110,23 @@ const measure = (page: Page<unknown>, numbering: PageNumbering, fullSize: number
   return { size, short: size < Math.min(largest, fullSize) };
 };
 
+/** Counts what was read. Throws where a list that is to be read on has not ended by then. */
+const createLength = (maxPages: number, maxItems: number) => {
+  let [pages, items] = [0, 0];
+  const endless = (length: string, bound: ServiceBound): ServiceError =>
+    new ServiceError('unreadable', `the list does not end after ${length}`, { bound });
+  return {
+    read: (page: Page<unknown>): void => {
+      pages += 1;
+      items += sizeOf(page);
+    },
+    check: (): void => {
+      if (pages >= maxPages) throw endless(`${maxPages} pages`, 'list-pages');
+      if (items >= maxItems) throw endless(`${maxItems} items`, 'list-items');
+    },
+  };
+};
+
 /**
  * Yields every page before it asks for the next, each item once, the first page even when it is empty. A page without new
  * items is yielded as well, empty, unless it is the same as one before: of items with equal identities it may hold more.
@@ -155,12 +139,12 @@ const measure = (page: Page<unknown>, numbering: PageNumbering, fullSize: number
  *
  * A page that is too large to be read is read again in pages of half the size, and so is the rest of the list.
  *
- * Throws what `fetchPage` throws, and a `ServiceError` (`unreadable`) after `maxPages`.
+ * Throws what `fetchPage` throws, and a `ServiceError` (`unreadable`) after `maxPages` or `maxItems`.
  */
 export async function* walkPages<T>(
   fetchPage: FetchPage<T>,
   identify: (item: T) => string,
-  { maxPages = 10_000, numbering = {}, ...options }: WalkOptions = {},
+  { maxPages = MOST_PAGES, maxItems = MOST_ITEMS, numbering = {}, ...options }: WalkOptions = {},
 ): AsyncGenerator<WalkedPage<T>, void, undefined> {
   const sieve = createSieve(identify);
   const { page: first, pageSize } = await fetchFirst(fetchPage, options.pageSize);
@@ -170,16 +154,19 @@ export async function* walkPages<T>(
   const later = createPages({ fetchPage, pageSize, first, knows: sieve.knows });
   const lesson = createLesson(numbering, first, later.isSmaller);
   const staleness = createStaleness(numbering, later.isSmaller);
+  const length = createLength(maxPages, maxItems);
   let next = lesson.next;
-  for (let pages = 1; !staleness.isOver(); pages += 1) {
+  length.read(first);
+  while (!staleness.isOver()) {
     const pageNumber = next;
-    if (pages >= maxPages) throw new ServiceError('unreadable', `the list does not end after ${maxPages} pages`);
+    length.check();
     const page: Page<T> | Smaller | undefined = await fetchLater(() => later.fetch(pageNumber), numbering);
     if (page === undefined) return;
     if ('again' in page) {
       next = staleness.expect(page);
       continue;
     }
+    length.read(page);
     const { news, isRepeat } = sieve.take(page);
     const hasNews = !isEmpty(news);
     lesson.observe(pageNumber, page, hasNews);

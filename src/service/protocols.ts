@@ -4,7 +4,7 @@ import { decodeAssets } from './assets.ts';
 import { cutDeep, isTooDeep, TOO_DEEP } from './depth.ts';
 import { countOf, listOf, objectOf, optional, textOf } from './fields.ts';
 import type { Decode, Reading } from './request.ts';
-import { collect, type Decoded, type Page, pageElements, pageFacts } from './wire.ts';
+import { collect, type Decoded, type Page, pageElements, pageFacts, tooManyElements } from './wire.ts';
 
 export interface Trigger {
   /** Each inner list is a group of detector names. */
@@ -135,12 +135,16 @@ export const decodeProtocolPage = (
 ): Reading<Page<Protocol>> => {
   const elements: JsonValue[] = [];
   const wrappers = Array.isArray(json) ? json : [json];
+  const tooMany = tooManyElements(wrappers.length);
+  if (tooMany !== undefined) return tooMany;
   for (const raw of wrappers) {
     const wrapper = objectOf(raw);
     if (wrapper === undefined) return { ok: false, problem: 'it is not a list of objects with a page' };
     const inner = pageElements(wrapper, isLater);
     if (!inner.ok) return inner;
-    elements.push(...inner.value);
+    const all = tooManyElements(elements.length + inner.value.length);
+    if (all !== undefined) return all;
+    for (const element of inner.value) elements.push(element);
   }
   const facts = pageFacts(objectOf(wrappers[0]) ?? {}, serverTime);
   // A protocol with a value that is nested too deep is watched without that value: only an item can be left out whole.

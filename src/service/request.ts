@@ -1,7 +1,7 @@
 /** The transport to the monitoring service: one HTTP request a call, bounded in time and size, never repeated or redirected. */
 import { type Dispatcher, Pool } from 'undici';
 import type { JsonValue } from '../alert.ts';
-import { ServiceError, UsageError } from '../errors.ts';
+import { type ServiceBound, ServiceError, UsageError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
 import { version } from '../version.ts';
 import { startDeadline } from './deadline.ts';
@@ -10,6 +10,7 @@ import { classify, createFailer, type Fail, type RequestLabel } from './failure.
 import { createHold } from './hold.ts';
 import { httpDateMs, refusal, statedWaitMs } from './refusal.ts';
 import { ACCEPTED_ENCODINGS, encodingOf, headerOf, openBody, readBody } from './response.ts';
+import { hasTooManyValues, MOST_VALUES } from './values.ts';
 
 export interface TransportSettings {
   /** Name of the `services` entry, for error messages. */
@@ -32,7 +33,7 @@ export interface ServiceRequest extends RequestLabel {
 }
 
 /** What a decoder makes of an answer, or why it cannot. */
-export type Reading<T> = { ok: true; value: T } | { ok: false; problem: string };
+export type Reading<T> = { ok: true; value: T } | { ok: false; problem: string; bound?: ServiceBound };
 
 /** `serverTime`: the answer's `Date` header in epoch milliseconds, where there is one. */
 export type Decode<T> = (json: JsonValue, serverTime: number | undefined) => Reading<T>;
@@ -60,6 +61,8 @@ const parse = (text: string): JsonValue | undefined => {
 
 /** The content decides, whatever the content type says. */
 const readJson = (text: string, status: number, fail: Fail): JsonValue => {
+  if (hasTooManyValues(text))
+    throw fail('unreadable', `the answer has more than ${MOST_VALUES} values`, { status, bound: 'answer-values' });
   const json = parse(text);
   if (json !== undefined) return json;
   const what = text.trim() === '' ? 'an empty body' : `no JSON object or array: ${excerptOf(text)}`;
@@ -110,12 +113,13 @@ const createRead =
     if (!isWhole) {
       const salvaged = salvage?.(text, maxBodyBytes);
       if (salvaged !== undefined) return salvaged;
-      throw fail('unreadable', 'the answer is too large', { status, oversized: true });
+      throw fail('unreadable', 'the answer is too large', { status, bound: 'answer-bytes' });
     }
     const json = readJson(text, status, fail);
     const reading = decode(json, httpDateMs(headerOf(response, 'date')));
     if (reading.ok) return reading.value;
-    throw fail('unreadable', `${status}, but ${reading.problem}`, { status });
+    const { problem, bound } = reading;
+    throw fail('unreadable', `${status}, but ${problem}`, { status, ...(bound === undefined ? {} : { bound }) });
   };
 
 /** Opens no connection yet. Throws a `UsageError` where the key cannot be sent. */

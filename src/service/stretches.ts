@@ -83,7 +83,8 @@ export async function* readStretches<T>(
   for (let read = 0; ; read += 1) {
     const stretch = waiting.pop();
     if (stretch === undefined) return;
-    if (read >= MAX_STRETCHES) throw new ServiceError('unreadable', `the list does not end after ${read} readings`);
+    if (read >= MAX_STRETCHES)
+      throw new ServiceError('unreadable', `the list does not end after ${read} readings`, { bound: 'list-readings' });
     const [first = [], ...others] = yield* firstPages(reader, stretch);
     if (others.length === 0) {
       yield* settled<T>(stretch.before);

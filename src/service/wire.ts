@@ -3,6 +3,7 @@
  * an item without identity or assessment is set aside as malformed, so that the items beside it are still read.
  */
 import { contentId, type ItemDates, type JsonObject, type JsonValue, type MalformedItem } from '../alert.ts';
+import type { ServiceBound } from '../errors.ts';
 import { cutDeep, isTooDeep, TOO_DEEP } from './depth.ts';
 import { countOf, dateMs, listOf, objectOf, optional, textOf } from './fields.ts';
 import type { Decode, Reading } from './request.ts';
@@ -136,10 +137,19 @@ const isEmptyPage = (wrapper: JsonObject, isLater: boolean): boolean => {
   return isLater ? isPage || Object.keys(wrapper).length === 0 : isPage && (total ?? 0) === 0;
 };
 
+/** On one page. So many real items would not fit the largest answer; elements of a few bytes cost a hundred times that. */
+export const MOST_ELEMENTS = 100_000;
+
+/** Why a page with so many elements is not read; undefined: it is. */
+export const tooManyElements = (count: number): { ok: false; problem: string; bound: ServiceBound } | undefined =>
+  count > MOST_ELEMENTS
+    ? { ok: false, problem: `a page with ${count} elements, more than ${MOST_ELEMENTS}`, bound: 'page-elements' }
+    : undefined;
+
 /** The elements of `{ page, pageNumber, total }`; `page: null` is an empty page. `isLater`: not a first page. */
 export const pageElements = (wrapper: JsonObject, isLater: boolean): Reading<JsonValue[]> => {
   const { page } = wrapper;
-  if (Array.isArray(page)) return { ok: true, value: page };
+  if (Array.isArray(page)) return tooManyElements(page.length) ?? { ok: true, value: page };
   if (page === null || (page === undefined && isEmptyPage(wrapper, isLater))) return { ok: true, value: [] };
   return { ok: false, problem: page === undefined ? 'it has no page' : 'its page is not a list' };
 };

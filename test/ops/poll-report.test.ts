@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Item, MalformedItem } from '../../src/alert.ts';
-import { ServiceError } from '../../src/errors.ts';
+import { type ServiceBound, ServiceError } from '../../src/errors.ts';
 import { createHealth } from '../../src/ops/health.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
 import { createOutages } from '../../src/ops/outages.ts';
@@ -86,6 +86,36 @@ describe('a page', () => {
     await report.onListMalformed('main', malformed);
     expect(await metrics.text()).toContain('tocsin_items_malformed_total{service="main",source="protocols"} 1');
     expect(lines).toMatchObject([{ message: 'malformed item', fields: { problem: 'no descriptor' } }]);
+  });
+});
+
+describe('a bound', () => {
+  const countOf = async (metrics: { text(): Promise<string> }, bound: string) =>
+    (await metrics.text()).match(
+      new RegExp(`^tocsin_service_bounds_reached_total{service="main",bound="${bound}"} (\\d+)$`, 'm'),
+    )?.[1];
+
+  test('is counted by its name, wherever it cut something off', async () => {
+    const { report, metrics } = setUp();
+    const reached = (bound: ServiceBound) => new ServiceError('unreadable', 'too many', { bound });
+    report.onPollFailed(STREAM, reached('list-pages'), false);
+    report.onPollFailed(STREAM, new Error('429'), false);
+    report.onListUnfinished('main', { added: [], removed: [], missing: [] }, reached('protocols'));
+    report.onListFailed('main', reached('answer-values'));
+    report.onAssetsFailed('main', reached('listing-size'));
+    await report.onListMalformed('main', [{ problem: '1001 contacts', raw: {}, bound: 'contacts' }]);
+    for (const bound of ['list-pages', 'protocols', 'answer-values', 'listing-size', 'contacts'])
+      expect(await countOf(metrics, bound), bound).toBe('1');
+  });
+
+  test('on malformed items of one page: the first are told one by one, of the others how many', async () => {
+    const { report, lines, metrics } = setUp();
+    const malformed = Array.from({ length: 100_000 }, (_, n) => ({ problem: 'no _id', raw: { n } }));
+    await report.onPage(STREAM, { items: [], malformed });
+    expect(lines).toHaveLength(101);
+    expect(lines[0]).toMatchObject({ level: 'error', fields: { more: 99_900, source: 'inspections' } });
+    expect(await metrics.text()).toContain('tocsin_items_malformed_total{service="main",source="inspections"} 100');
+    expect(await countOf(metrics, 'malformed')).toBe('1');
   });
 });
 

@@ -1,6 +1,6 @@
 /** What the catalog keeps of assets, in a real Redis. */
 import { expect, test } from 'vitest';
-import type { ListedAsset, ListedProtocol } from '../../src/alert.ts';
+import { type ListedAsset, type ListedProtocol, MOST_PROTOCOLS } from '../../src/alert.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { createCatalog } from '../../src/poll/catalog.ts';
 import { createNameFilter } from '../../src/poll/include.ts';
@@ -176,4 +176,22 @@ test('what a listing has that cannot be read is told, until a listing has it no 
   answer.malformed = [];
   await catalog.refresh('main', never);
   expect(await catalog.unwatched('main')).toEqual([]);
+});
+
+test('listings that do not end add protocols as long as there is room', async () => {
+  const { listed, catalog, open } = setUp();
+  const names = async () => [...(await open().protocols('main')).keys()];
+  await catalog.refresh('main', never);
+  listed.unfinished = new ServiceError('unreadable', 'too many', { bound: 'protocols' });
+  for (const turn of ['a', 'b']) {
+    listed.names = ['Vault', ...Array.from({ length: MOST_PROTOCOLS - 1 }, (_, n) => `${turn}-${n}`)];
+    await catalog.refresh('main', never);
+    const known = await names();
+    expect(known).toHaveLength(MOST_PROTOCOLS);
+    expect(known).toEqual(expect.arrayContaining(['Vault', 'Bridge', 'a-0']));
+  }
+  listed.unfinished = undefined;
+  listed.names = ['New'];
+  await catalog.refresh('main', never);
+  expect(await names()).toContain('New');
 });

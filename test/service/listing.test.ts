@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createSandboxService } from '../../src/sandbox/service/service.ts';
 import { createSecret } from '../../src/secret.ts';
 import { createServiceClock } from '../../src/service/clock.ts';
-import { listAssets, listProtocols } from '../../src/service/open.ts';
+import { listAssets, listProtocols } from '../../src/service/listing.ts';
 import { clientOf, failureOf, never } from './harness.ts';
 
 const NAMES = ['Vault', 'Bridge', 'Farm', 'Pool', 'Swap'];

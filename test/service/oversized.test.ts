@@ -6,7 +6,7 @@ import { createSandboxService } from '../../src/sandbox/service/service.ts';
 import { createSecret } from '../../src/secret.ts';
 import { createServiceClock } from '../../src/service/clock.ts';
 import { createFeed } from '../../src/service/feed.ts';
-import { listAssets } from '../../src/service/open.ts';
+import { listAssets } from '../../src/service/listing.ts';
 import { pageOfOversized } from '../../src/service/oversized.ts';
 import { createListStyles } from '../../src/service/styles.ts';
 import { clientOf, failureOf, never } from './harness.ts';
@@ -97,7 +97,7 @@ test.each([false, true])('a service that takes no notice of the page size loses 
   const { insert, read } = await setUp({ ignoresPageSize: true, defaultPageSize: 8 });
   insert(20, (n) => (n < 8 === !late ? LARGE : 10));
   const error = await failureOf(read());
-  expect(error).toMatchObject({ reason: 'unreadable', oversized: true });
+  expect(error).toMatchObject({ reason: 'unreadable', bound: 'answer-bytes' });
   expect(error.message).toBe('main: GET inspections of "Vault": the answer is too large');
 });
 

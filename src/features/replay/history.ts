@@ -4,7 +4,8 @@ import type { Config } from '../../config/schema.ts';
 import { messageOf, ServiceError, UnavailableError, UsageError } from '../../errors.ts';
 import { createNameFilter } from '../../poll/include.ts';
 import { isWanted, ownItems, toAlert } from '../../poll/ingest.ts';
-import { listProtocols, openServices } from '../../service/open.ts';
+import { listProtocols } from '../../service/listing.ts';
+import { openServices } from '../../service/open.ts';
 import { plainName } from '../../text.ts';
 
 /** When the service wrote an item, in epoch milliseconds: from `since` on, before `until`. */

@@ -4,6 +4,7 @@
  */
 import type { Destination, Source } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
+import { SERVICE_BOUNDS } from '../../errors.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Catalog } from '../../poll/catalog.ts';
 
@@ -11,6 +12,7 @@ type Begun =
   | 'polls'
   | 'items'
   | 'itemsMalformed'
+  | 'boundsReached'
   | 'alerts'
   | 'audits'
   | 'auditDifferences'
@@ -45,6 +47,7 @@ const beginService = ({ metrics }: CounterDependencies, service: string, sources
     for (const assessment of ASSESSMENTS[source]) metrics.items.inc({ service, source, assessment }, 0);
     metrics.itemsMalformed.inc({ service, source }, 0);
   }
+  for (const bound of SERVICE_BOUNDS) metrics.boundsReached.inc({ service, bound }, 0);
   for (const outcome of AUDIT_OUTCOMES) metrics.audits.inc({ service, outcome }, 0);
 };
 

@@ -29,6 +29,7 @@ test('every counter whose labels are known shows a 0, what becomes known later i
     'tocsin_items_total{service="main",source="inspections",assessment="critical"} 0',
     'tocsin_items_total{service="main",source="notifications",assessment="none"} 0',
     'tocsin_items_malformed_total{service="main",source="notifications"} 0',
+    'tocsin_service_bounds_reached_total{service="main",bound="protocols"} 0',
     'tocsin_audits_total{service="main",outcome="difference"} 0',
     'tocsin_fallback_alerts_total{reason="dead"} 0',
     `tocsin_deliveries_total{kind="email",destination="${EMAIL.id}",outcome="dead"} 0`,

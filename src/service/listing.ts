@@ -1,0 +1,155 @@
+/** One key's listing of protocols, and of their assets, as far as it can be read. */
+import {
+  type ChannelEntry,
+  type ListedAsset,
+  type ListedProtocol,
+  type MalformedItem,
+  MOST_PROTOCOLS,
+} from '../alert.ts';
+import { type ServiceBound, ServiceError } from '../errors.ts';
+import type { ServiceClient } from './client.ts';
+import type { ServiceClock } from './clock.ts';
+import { walkPages } from './paginate.ts';
+import { nameOfListed, type Protocol } from './protocols.ts';
+import { type Page, readAssessment } from './wire.ts';
+
+export interface Listable {
+  client: Pick<ServiceClient, 'listProtocols' | 'pageSize'>;
+  clock: Pick<ServiceClock, 'observe'>;
+}
+
+/** A listing as far as it could be read. */
+export interface Listing {
+  protocols: ListedProtocol[];
+  /** What could not be read, or not whole, with the protocol's name as far as it has one. */
+  malformed: (MalformedItem & { name: string })[];
+  /** Why there may be more; absent where it was read to its end. */
+  unfinished?: ServiceError;
+}
+
+export interface AssetListing {
+  /** By protocol; those whose assets the service does not list are left out. */
+  assets: Map<string, ListedAsset[]>;
+  unfinished?: ServiceError;
+}
+
+/** Of one protocol; a channel without contacts counts as one. */
+const MOST_CONTACTS = 1000;
+/** What is kept of one listing, as JSON. */
+const MOST_CHARACTERS = 50_000_000;
+
+const NOTIFICATION = 'notification';
+
+const weightOf = ({ contacts = [] }: ChannelEntry): number => Math.max(1, contacts.length);
+
+const contactsOf = ({ channels }: Pick<Protocol, 'channels'>): number =>
+  channels.reduce((sum, channel) => sum + weightOf(channel), 0);
+
+/** The first so many contacts, in as many channels as they are in. */
+const firstContacts = (channels: readonly ChannelEntry[]): ChannelEntry[] => {
+  let room = MOST_CONTACTS;
+  return channels.flatMap((channel) => {
+    if (room <= 0) return [];
+    const { contacts } = channel;
+    const cut = contacts === undefined ? channel : { ...channel, contacts: contacts.slice(0, room) };
+    room -= weightOf(channel);
+    return cut;
+  });
+};
+
+const toListed = ({ id, name, channels, triggers }: Protocol): ListedProtocol => ({
+  name,
+  ...(id === undefined ? {} : { protocolId: id }),
+  channels: firstContacts(channels),
+  notifyOn: Object.entries(triggers)
+    .filter(([, { actions }]) => actions.includes(NOTIFICATION))
+    .map(([severity]) => severity),
+  triggers: Object.fromEntries(
+    Object.entries(triggers).map(([severity, { detectionsGroup }]) => [readAssessment(severity), detectionsGroup]),
+  ),
+});
+
+/** A protocol that names more contacts than are used. */
+const crowdedOf = (protocol: Protocol): (MalformedItem & { name: string })[] => {
+  const { name } = protocol;
+  const count = contactsOf(protocol);
+  if (count <= MOST_CONTACTS) return [];
+  const problem = `${count} contacts, of which the first ${MOST_CONTACTS} are used`;
+  return [{ problem, raw: { descriptor: name }, name, bound: 'contacts' }];
+};
+
+/** All pages of one key's listing. */
+const walkProtocols = ({ client, clock }: Listable, hideAssets: boolean, signal: AbortSignal) =>
+  walkPages(
+    async (pageNumber, pageSize) => {
+      const page = await client.listProtocols({ pageNumber, pageSize, ...(hideAssets ? { hideAssets } : {}) }, signal);
+      clock.observe(page.serverTime);
+      return page;
+    },
+    ({ id, name }) => id ?? name,
+    { pageSize: client.pageSize },
+  );
+
+type Pages = AsyncIterable<Page<Protocol>>;
+type Take = (page: Page<Protocol>) => unknown;
+
+const tooMuch = (what: string, bound: ServiceBound): ServiceError =>
+  new ServiceError('unreadable', `the listing has more than ${what}`, { bound });
+
+/** Reads the pages until they are too many or too large; gives why it stopped before their end. */
+const readWithinBounds = async (pages: Pages, take: Take): Promise<ServiceError | undefined> => {
+  let room = MOST_PROTOCOLS;
+  let characters = 0;
+  for await (const { items, malformed } of pages) {
+    const some = items.slice(0, room);
+    const kept = take({ items: some, malformed: malformed.slice(0, room - some.length) });
+    room -= items.length + malformed.length;
+    if (room < 0) return tooMuch(`${MOST_PROTOCOLS} protocols`, 'protocols');
+    characters += JSON.stringify(kept).length;
+    if (characters > MOST_CHARACTERS) return tooMuch(`${MOST_CHARACTERS} characters`, 'listing-size');
+  }
+  return undefined;
+};
+
+/** Reads on until the service fails, and gives that failure. Throws it where not even the first page came. */
+const readAsFar = async (pages: Pages, take: Take): Promise<{ unfinished?: ServiceError }> => {
+  let hasBegun = false;
+  const begin: Take = (page) => {
+    hasBegun = true;
+    return take(page);
+  };
+  try {
+    const unfinished = await readWithinBounds(pages, begin);
+    return unfinished === undefined ? {} : { unfinished };
+  } catch (error) {
+    if (!hasBegun || !(error instanceof ServiceError) || error.reason === 'aborted') throw error;
+    return { unfinished: error };
+  }
+};
+
+/** Without their assets, which may be many. */
+export const listProtocols = async (service: Listable, signal: AbortSignal): Promise<Listing> => {
+  const protocols: ListedProtocol[] = [];
+  const malformed: Listing['malformed'] = [];
+  const end = await readAsFar(walkProtocols(service, true, signal), (page) => {
+    const listed = page.items.map(toListed);
+    const unread = [
+      ...page.malformed.map((one) => ({ ...one, name: nameOfListed(one.raw) })),
+      ...page.items.flatMap(crowdedOf),
+    ];
+    protocols.push(...listed);
+    malformed.push(...unread);
+    return [listed, unread];
+  });
+  return { protocols, malformed, ...end };
+};
+
+export const listAssets = async (service: Listable, signal: AbortSignal): Promise<AssetListing> => {
+  const listed = new Map<string, ListedAsset[]>();
+  const end = await readAsFar(walkProtocols(service, false, signal), (page) => {
+    const fresh = page.items.flatMap(({ name, assets }) => (assets === undefined ? [] : [[name, assets] as const]));
+    for (const [name, assets] of fresh) listed.set(name, assets);
+    return fresh;
+  });
+  return { assets: listed, ...end };
+};

@@ -1,0 +1,196 @@
+/** A service that gives more than anybody could want: each bound cuts it off, says so, and leaves the rest. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { MOST_PROTOCOLS } from '../../src/alert.ts';
+import { createServiceClock } from '../../src/service/clock.ts';
+import { listAssets, listProtocols } from '../../src/service/listing.ts';
+import { walkPages } from '../../src/service/paginate.ts';
+import { hasTooManyValues, MOST_VALUES } from '../../src/service/values.ts';
+import { MOST_ELEMENTS } from '../../src/service/wire.ts';
+import { clientOf, failureOf, never, serve } from './harness.ts';
+
+/** `answer` gets the page number and size that were asked for, and how often was asked before. */
+const setUp = async (answer: (number: number, size: number, before: number) => string) => {
+  const requests: string[] = [];
+  const origin = await serve((request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://x');
+    const before = requests.push(request.url ?? '') - 1;
+    response.end(answer(Number(searchParams.get('pageNumber') ?? 0), Number(searchParams.get('pageSize')), before));
+  });
+  const client = clientOf(origin);
+  const service = { client, clock: createServiceClock(Date.now) };
+  const inspections = () => client.listInspections({ protocol: 'Vault' }, never);
+  return { client, service, inspections, requests };
+};
+
+const tiny = (count: number, element: string): string => `{"page":[${Array(count).fill(element).join(',')}]}`;
+const inspection = (id: string) => ({ _id: id, assessment: 'critical' });
+
+test('a page of too many elements is not read', async () => {
+  const { inspections } = await setUp(() => tiny(MOST_ELEMENTS + 1, '{}'));
+  const error = await failureOf(inspections());
+  expect(error).toMatchObject({ reason: 'unreadable', bound: 'page-elements' });
+  expect(error.message).toMatch(/200, but a page with 100001 elements, more than 100000$/);
+});
+
+test('so many are read', async () => {
+  const { inspections } = await setUp(() => tiny(MOST_ELEMENTS, '{}'));
+  expect((await inspections()).malformed).toHaveLength(MOST_ELEMENTS);
+});
+
+test('an answer of too many values is not even parsed', async () => {
+  const { inspections } = await setUp(() => tiny(MOST_VALUES, '0'));
+  const error = await failureOf(inspections());
+  expect(error).toMatchObject({ reason: 'unreadable', bound: 'answer-values' });
+  expect(error.message).toMatch(/the answer has more than 2000000 values$/);
+});
+
+test('where smaller pages have fewer, nothing is lost', async () => {
+  const all = Array.from({ length: 100 }, (_, n) => inspection(`i-${n}`));
+  const { client } = await setUp((number, size) =>
+    size > 40 ? tiny(MOST_ELEMENTS + 1, '{}') : JSON.stringify({ page: all.slice(number * size, (number + 1) * size) }),
+  );
+  const ids: string[] = [];
+  const fetchPage = (pageNumber: number | undefined, pageSize: number | undefined) =>
+    client.listInspections({ protocol: 'Vault', pageNumber, pageSize }, never);
+  for await (const { items } of walkPages(fetchPage, ({ id }) => id, { pageSize: 100 }))
+    ids.push(...items.map(({ id }) => id));
+  expect(ids).toEqual(all.map(({ _id }) => _id));
+});
+
+const listingOf = (protocols: object[]): string =>
+  JSON.stringify([{ page: protocols.map((protocol) => ({ protocols: protocol })) }]);
+
+test.each(['listProtocols', 'listAssets'])('an endless listing is read so far (%s)', async (which) => {
+  const { service, requests } = await setUp((_number, _size, before) =>
+    listingOf(Array.from({ length: 1500 }, (_, n) => ({ descriptor: `p-${before}-${n}`, assets: [] }))),
+  );
+  if (which === 'listProtocols') {
+    const { protocols, unfinished } = await listProtocols(service, never);
+    expect(new Set(protocols.map(({ name }) => name)).size).toBe(MOST_PROTOCOLS);
+    expect(unfinished).toMatchObject({ bound: 'protocols' });
+    expect(unfinished?.message).toBe('the listing has more than 10000 protocols');
+  } else {
+    const { assets, unfinished } = await listAssets(service, never);
+    expect(assets.size).toBe(MOST_PROTOCOLS);
+    expect(unfinished).toMatchObject({ bound: 'protocols' });
+  }
+  expect(requests).toHaveLength(7);
+});
+
+test('a listing of just so many protocols is whole', async () => {
+  const { service } = await setUp((number) =>
+    listingOf(
+      Array.from({ length: number > 10 ? 0 : 1000 }, (_, n) => ({ descriptor: `p-${Math.max(1, number)}-${n}` })),
+    ),
+  );
+  const { protocols, unfinished } = await listProtocols(service, never);
+  expect(protocols).toHaveLength(MOST_PROTOCOLS);
+  expect(unfinished).toBeUndefined();
+});
+
+test('what cannot be read counts as well', async () => {
+  const { service } = await setUp((_number, _size, before) =>
+    listingOf(Array.from({ length: 6000 }, (_, n) => ({ protocolId: `${before}-${n}` }))),
+  );
+  const { malformed, unfinished } = await listProtocols(service, never);
+  expect(malformed).toHaveLength(MOST_PROTOCOLS);
+  expect(unfinished).toMatchObject({ bound: 'protocols' });
+});
+
+test('a listing that is large by its contacts is read so far', async () => {
+  const { service, requests } = await setUp((_number, _size, before) => {
+    const notificationChannels = [{ name: 'email', contacts: ['x'.repeat(1_000_000)] }];
+    const settings = { notificationChannels };
+    return listingOf(Array.from({ length: 15 }, (_, n) => ({ descriptor: `p-${before}-${n}`, settings })));
+  });
+  const { protocols, unfinished } = await listProtocols(service, never);
+  expect(protocols).toHaveLength(60);
+  expect(unfinished).toMatchObject({ bound: 'listing-size' });
+  expect(requests).toHaveLength(4);
+});
+
+test('of a protocol with too many contacts the first are used, and the others told', async () => {
+  const contacts = (count: number, name: string) => Array.from({ length: count }, (_, n) => `${name}-${n}@x.example`);
+  const notificationChannels = [
+    { name: 'webhook', url: 'https://x.example' },
+    { name: 'email', contacts: contacts(600, 'a') },
+    { name: 'email', contacts: contacts(600, 'b') },
+    { name: 'email', contacts: contacts(600, 'c') },
+    { name: 'slack', url: 'https://y.example' },
+  ];
+  const crowded = { descriptor: 'Crowded', settings: { notificationChannels } };
+  const { service } = await setUp((number) => listingOf(number > 1 ? [] : [crowded, { descriptor: 'Vault' }]));
+  const { protocols, malformed, unfinished } = await listProtocols(service, never);
+  expect(unfinished).toBeUndefined();
+  expect(protocols.map(({ name }) => name)).toEqual(['Crowded', 'Vault']);
+  expect(protocols[0]?.channels).toEqual([
+    notificationChannels[0],
+    notificationChannels[1],
+    { name: 'email', contacts: contacts(399, 'b') },
+  ]);
+  expect(malformed).toEqual([
+    {
+      name: 'Crowded',
+      problem: '1802 contacts, of which the first 1000 are used',
+      raw: { descriptor: 'Crowded' },
+      bound: 'contacts',
+    },
+  ]);
+});
+
+test('a list that does not end by its pages or by its items is given up', async () => {
+  let asked = 0;
+  const walk = async (options: { maxPages: number } | { maxItems: number }) => {
+    asked = 0;
+    const fetchPage = async () => {
+      asked += 1;
+      return { items: [`${asked}-a`, `${asked}-b`], malformed: [] };
+    };
+    for await (const { items } of walkPages(fetchPage, (id: string) => id, options)) expect(items).toHaveLength(2);
+  };
+  await expect(walk({ maxPages: 5 })).rejects.toMatchObject({ bound: 'list-pages' });
+  expect(asked).toBe(5);
+  await expect(walk({ maxItems: 6 })).rejects.toMatchObject({ bound: 'list-items', reason: 'unreadable' });
+  expect(asked).toBe(3);
+});
+
+test('long identities are told apart by all of their characters', async () => {
+  const long = 'x'.repeat(1000);
+  const pages = [[`${long}1`, `${long}2`], [`${long}2`, `${long}3`], []];
+  const found: string[] = [];
+  const fetchPage = async () => ({ items: pages.shift() ?? [], malformed: [] });
+  for await (const { items } of walkPages(fetchPage, (id: string) => id)) found.push(...items);
+  expect(found).toEqual([`${long}1`, `${long}2`, `${long}3`]);
+});
+
+/** What precedes each value, counted after parsing. */
+const countOf = (value: unknown): number => {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner = Object.values(value);
+  return Math.max(1, inner.length) + inner.reduce((sum: number, one) => sum + countOf(one), 0);
+};
+
+test('values are counted whatever the texts among them hold', () => {
+  const text = fc.string({ unit: fc.constantFrom('"', '\\', ',', '[', '{', 'é', 'a', '\n') });
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      text,
+      fc.integer(),
+      fc.constant(null),
+      fc.array(tie('value')),
+      fc.dictionary(text, tie('value')),
+    ),
+  }));
+  fc.assert(
+    fc.property(value, (json) => {
+      const written = JSON.stringify(json);
+      const count = countOf(json);
+      // An answer too short to hold so many is not searched.
+      expect(hasTooManyValues(written, count)).toBe(false);
+      if (count > 0) expect(hasTooManyValues(written, count - 1)).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
+});
