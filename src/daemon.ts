@@ -202,9 +202,11 @@ export const createDaemon = ({ config, log, scrub, now = Date.now }: DaemonDepen
 
   return {
     start: async () => {
-      const verbs = openVerbs(context, await openStore(context));
+      const opened = await openStore(context);
+      const verbs = openVerbs(context, opened);
       expectHealth(verbs.health, config);
       const { review, selfReport, forgetGone, url } = await startOps(context, verbs);
+      await opened.demandRedis();
       await startWork(context, verbs);
       const maintenance = startMaintenance({ ...context, ...verbs, review, selfReport, forgetGone });
       lifecycle.onStop('maintenance', async () => {

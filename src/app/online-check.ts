@@ -72,7 +72,7 @@ const askEmbeddedRedis = ({ dataDir }: Config, signal: AbortSignal): Promise<Onl
 const askRedis = async (config: Config, signal: AbortSignal): Promise<OnlineFinding[]> => {
   const opened = openNamedRedis(config, 'check', () => {});
   if (!opened) return [await askEmbeddedRedis(config, signal)];
-  const findings = await checkRedis(opened.redis, opened.address);
+  const findings = await checkRedis(opened.redis, opened);
   await opened.close();
   if (findings.length === 0) return [{ subject: 'redis', ok: true, detail: 'answers and keeps its data safely' }];
   return findings.map(({ message }) => ({ subject: 'redis', ok: false, detail: message }));

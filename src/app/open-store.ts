@@ -8,7 +8,7 @@ import { createMirror } from '../poll/mirror.ts';
 import { makePrivateDirectory } from '../private-file.ts';
 import { checkRedis } from '../redis/check.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { openOwnRedis } from './redis.ts';
+import { type OpenRedis, openOwnRedis } from './redis.ts';
 import { createStore } from './store.ts';
 
 export interface OpenStoreDependencies {
@@ -31,17 +31,27 @@ const closeDataDir = async ({ config: { dataDir }, log }: OpenStoreDependencies)
   if (!isClosed) log.warn({ dataDir }, 'other users can write to the data directory, and it cannot be closed to them');
 };
 
+/**
+ * Logs what is wrong with this Redis. Throws where only the operator can mend it: waiting would look like a daemon that
+ * works. False where it did not answer.
+ */
+const review = async ({ redis, address, prefix }: OpenRedis, log: Logger): Promise<boolean> => {
+  const findings = await checkRedis(redis, { address, prefix });
+  for (const { name, message } of findings) {
+    if (name === 'refused' || name === 'forbidden') throw new UsageError(message);
+    log.warn({ finding: name }, message);
+  }
+  return !findings.some(({ name }) => name === 'unreachable');
+};
+
 export const openStore = async (dependencies: OpenStoreDependencies) => {
   const { config, log, lifecycle, stopping, fail, now } = dependencies;
   await closeDataDir(dependencies);
-  const { redis, prefix, address, lost, close } = await openOwnRedis(config, log, stopping);
+  const opened = await openOwnRedis(config, log, stopping);
+  const { redis, prefix, lost, close } = opened;
   lifecycle.onStop('redis', close);
   void lost.then((end) => fail(end.reason === 'lost' ? end.message : 'the embedded Redis has ended'));
-  for (const { name, message } of await checkRedis(redis, address)) {
-    // Only the operator can mend this; waiting would look like a daemon that works.
-    if (name === 'refused') throw new UsageError(message);
-    log.warn({ finding: name }, message);
-  }
+  const hasAnswered = await review(opened, log);
   const outages = createOutages(log, now);
   const onError = (queue: string, error: Error): void => outages.failed('queue', queue, error);
   const store = createStore({ redis, prefix, onError, now });
@@ -49,5 +59,15 @@ export const openStore = async (dependencies: OpenStoreDependencies) => {
   const mirror = createMirror(join(config.dataDir, 'state.json'));
   const unusable = await mirror.load();
   if (unusable !== undefined) log.error({ reason: unusable }, 'the state file cannot be used; going on without it');
-  return { store, outages, mirror };
+  return {
+    store,
+    outages,
+    mirror,
+    /** Waits for a Redis that was away. Throws where it does not let us work. */
+    demandRedis: async (): Promise<void> => {
+      if (hasAnswered) return;
+      await redis.ping().catch(() => {});
+      await review(opened, log);
+    },
+  };
 };

@@ -1,11 +1,13 @@
 /** Checks whether a Redis can keep deliveries safely: names what could be lost, and the setting that prevents it. */
+import { randomUUID } from 'node:crypto';
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisClient } from './connect.ts';
+import { refusedOf } from './permissions.ts';
 import { type RedisTrouble, troubleOf, watchingTrouble } from './trouble.ts';
 
 export interface RedisFinding {
-  /** `refused`: by what the config says, so waiting does not help. */
-  name: 'refused' | 'unreachable' | 'unreadable' | 'version' | 'eviction' | 'append-only';
+  /** `refused` and `forbidden`: only the operator can mend it, so waiting does not help. */
+  name: 'refused' | 'forbidden' | 'unreachable' | 'unreadable' | 'unwritable' | 'version' | 'eviction' | 'append-only';
   /** One sentence for the operator: what can be lost and what to change. */
   message: string;
 }
@@ -107,6 +109,47 @@ const inspect = async (redis: RedisClient, refused: Promise<void>): Promise<Redi
   return (await Promise.all(nodes.map((node) => inspectNode(node, refused)))).flat();
 };
 
+/** Where a Redis is and what is ours there, for people; so `address` must not hold a password. */
+export interface RedisPlace {
+  address: string;
+  /** Of every key. */
+  prefix: string;
+}
+
+const NAMED = 10;
+const someOf = (commands: readonly string[]): string => {
+  const more = commands.length - NAMED;
+  return `${commands.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+};
+
+/** Whether our user may do all that a daemon does. */
+const checkPermissions = async (
+  redis: RedisClient,
+  { address, prefix }: RedisPlace,
+  refused: Promise<void>,
+): Promise<RedisFinding[]> => {
+  const tried = await withinTime(
+    refusedOf(redis, `${prefix}:check:${randomUUID()}`).catch(() => undefined),
+    refused,
+  );
+  if (tried === undefined) return [];
+  const findings: RedisFinding[] = [];
+  const rule = 'docs/redis-keys.md has the ACL rule that it needs';
+  if (tried.isKeyRefused) {
+    const message = `Redis at ${address} does not let our user read and write keys that begin with ${prefix}: (NOPERM); ${rule}`;
+    findings.push({ name: 'forbidden', message });
+  }
+  if (tried.commands.length > 0) {
+    const message = `Redis at ${address} does not let our user run ${someOf(tried.commands)}; ${rule}`;
+    findings.push({ name: 'forbidden', message });
+  }
+  if (tried.unwritable !== undefined) {
+    const message = `Redis at ${address} takes no writes now (${tried.unwritable}): nothing can be queued or delivered until it does.`;
+    findings.push({ name: 'unwritable', message });
+  }
+  return findings;
+};
+
 /** What connecting said is worth more than that nothing answers. */
 const explain = (finding: RedisFinding, trouble: RedisTrouble | undefined): RedisFinding => {
   if (finding.name !== 'unreachable' || trouble === undefined) return finding;
@@ -116,11 +159,13 @@ const explain = (finding: RedisFinding, trouble: RedisTrouble | undefined): Redi
 };
 
 /**
- * What is wrong with this Redis; empty when nothing is. Never throws and never waits longer than some seconds. Only
- * INFO is asked: managed services forbid CONFIG. `address` is for people, so it must not hold a password.
+ * What is wrong with this Redis; empty when nothing is. Never throws and never waits longer than some seconds. Its
+ * settings are read in INFO only: managed services forbid CONFIG.
  */
-export const checkRedis = (redis: RedisClient, address: string): Promise<RedisFinding[]> =>
-  watchingTrouble(redis, address, async ({ refused, latest }) => {
+export const checkRedis = (redis: RedisClient, place: RedisPlace): Promise<RedisFinding[]> =>
+  watchingTrouble(redis, place.address, async ({ refused, latest }) => {
     const findings = (await inspect(redis, refused)).map((finding) => explain(finding, latest()));
+    const answers = !findings.some(({ name }) => name === 'refused' || name === 'unreachable');
+    if (answers) findings.push(...(await checkPermissions(redis, place, refused)));
     return [...new Map(findings.map((finding) => [finding.message, finding])).values()];
   });

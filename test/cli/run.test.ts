@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { World } from '../scenario/world.ts';
-import { runProgram, startDaemonProgram } from '../support/program.ts';
+import { runProgram, startDaemonProgram, startProgram } from '../support/program.ts';
+import { ownRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 import { startSafeWorld, startWorldFor } from './config-file.ts';
 
@@ -79,6 +80,38 @@ test.concurrent('run on a port that is taken says so and ends with 1', async ({ 
   );
   expect(code).toBe(1);
   expect(stderr).toMatch(/ops.listen: cannot listen on .*: the port is in use/);
+});
+
+/** A Redis whose user `limited` may do everything but what `commands` name. */
+const startLimited = async (onFinished: (stop: () => Promise<void>) => void, ...commands: string[]) => {
+  const redis = await ownRedis('--user', 'limited', 'on', '>pass', '~*', '&*', '+@all', ...commands);
+  onFinished(() => redis.remove());
+  const redisUrl = `redis://limited:pass@127.0.0.1:${redis.port}`;
+  return { redis, ...(await startWorldFor({ onFinished, names: ['Vault'], kinds: ['webhook'], redisUrl })) };
+};
+const LIMITED = /Redis at 127\.0\.0\.1:\d+ does not let our user run CLIENT LIST, HVALS, RENAME; docs\/redis-keys\.md/;
+
+test.concurrent('run and check name the commands that a Redis user may not run', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { file, environment } = await startLimited(onFinished, '-rename', '-hvals', '-client|list');
+  const { code, stderr } = await runProgram(['run', '--config', file], environment, onFinished);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(LIMITED);
+  expect(stderr).not.toMatch(/ at .*\.ts:/);
+  const checked = await runProgram(['check', '--online'], environment, onFinished);
+  expect(checked.code).toBe(2);
+  expect(checked.stdout).toMatch(new RegExp(`^FAIL {2}redis: ${LIMITED.source}`, 'm'));
+});
+
+test.concurrent('so it is with a Redis that comes up later than the daemon', async ({ onTestFinished: onFinished }) => {
+  const { redis, file, environment } = await startLimited(onFinished, '-rename', '-hvals', '-client|list');
+  await redis.kill('SIGKILL');
+  const daemon = startProgram(['run', '--config', file], environment, onFinished);
+  await until('it waits for Redis', () => daemon.stdout().includes('"finding":"unreachable"'));
+  await redis.start();
+  expect(await daemon.ended).toBe(1);
+  expect(daemon.stderr()).toMatch(LIMITED);
 });
 
 test.concurrent('status describes a running daemon, for people and for scripts', async ({

@@ -9,6 +9,9 @@ import { createSecret } from '../../src/secret.ts';
 import { createCertificate } from '../support/certificate.ts';
 import { freePort, type OwnRedis, ownRedis } from '../support/redis-server.ts';
 
+const PLACE = { address: 'redis.example:6379', prefix: '{tocsin}' };
+const HERE = { ...PLACE, address: 'HERE' };
+
 const undo: (() => Promise<unknown> | unknown)[] = [];
 
 afterEach(async () => {
@@ -51,12 +54,12 @@ const impostor = async (info: string): Promise<number> => {
 
 test('a Redis that keeps everything has no findings', async () => {
   const { port } = await serve('--appendonly', 'yes');
-  expect(await checkRedis(connect(port), 'redis.example:6379')).toEqual([]);
+  expect(await checkRedis(connect(port), PLACE)).toEqual([]);
 });
 
 test('one that may delete or forget what is queued is named, with the setting to change', async () => {
   const { port } = await serve('--maxmemory', '50mb', '--maxmemory-policy', 'allkeys-lru');
-  const findings = await checkRedis(connect(port), 'redis.example:6379');
+  const findings = await checkRedis(connect(port), PLACE);
   expect(findings.map(({ name }) => name)).toEqual(['eviction', 'append-only']);
   expect(findings[0]?.message).toMatch(
     /is allkeys-lru: .* deletes queued deliveries .* Set maxmemory-policy to noeviction/,
@@ -66,28 +69,58 @@ test('one that may delete or forget what is queued is named, with the setting to
 
 test('one that is too old is named with the version that is needed', async () => {
   const port = await impostor('redis_version:6.0.16\r\nmaxmemory_policy:noeviction\r\naof_enabled:1\r\n');
-  expect(await checkRedis(connect(port), 'redis.example:6379')).toEqual([
+  expect(await checkRedis(connect(port), PLACE)).toEqual([
     { name: 'version', message: expect.stringMatching(/6\.0\.16 is too old .* Use 6\.2 or newer/) },
   ]);
 });
 
 test('what a Redis does not say could not be checked', async () => {
   const port = await impostor('redis_version:7.2.0\r\n');
-  expect((await checkRedis(connect(port), 'redis.example:6379')).map(({ message }) => message)).toEqual([
+  expect((await checkRedis(connect(port), PLACE)).map(({ message }) => message)).toEqual([
     expect.stringMatching(/^maxmemory-policy could not be checked/),
     expect.stringMatching(/^appendonly could not be checked/),
   ]);
 });
 
-test('a user who may not ask learns so', async () => {
+test('a user who may not ask learns so: BullMQ has to ask, too', async () => {
   const server = await serve();
   await connect(server.port).call('ACL', 'SETUSER', 'limited', 'on', '>pass', '~*', '&*', '+@all', '-info');
-  const findings = await checkRedis(connect(server.port, 'limited:pass@'), 'redis.example:6379');
-  expect(findings).toEqual([{ name: 'unreadable', message: expect.stringMatching(/could not be checked.*NOPERM/) }]);
+  const findings = await checkRedis(connect(server.port, 'limited:pass@'), PLACE);
+  expect(findings).toEqual([
+    { name: 'unreadable', message: expect.stringMatching(/could not be checked.*NOPERM/) },
+    { name: 'forbidden', message: expect.stringMatching(/does not let our user run INFO; /) },
+  ]);
+});
+
+test('keys that our user may not write are named', async () => {
+  const server = await serve('--appendonly', 'yes');
+  await connect(server.port).call('ACL', 'SETUSER', 'elsewhere', 'on', '>pass', '~other:*', '+@all');
+  const findings = await checkRedis(connect(server.port, 'elsewhere:pass@'), PLACE);
+  expect(findings).toEqual([
+    { name: 'forbidden', message: expect.stringMatching(/does not let our user read and write keys .* \{tocsin\}: /) },
+  ]);
+});
+
+test('commands that a server does not have, as many as there are, are named', async () => {
+  const renamed = ['hvals', 'rename', 'zpopmin'].flatMap((command) => ['--rename-command', command, '']);
+  const server = await serve('--appendonly', 'yes', ...renamed);
+  const findings = await checkRedis(connect(server.port), PLACE);
+  expect(findings.map(({ message }) => message)).toEqual([
+    expect.stringMatching(
+      /^Redis at redis\.example:6379 does not let our user run HVALS, RENAME, ZPOPMIN; docs\/redis/,
+    ),
+  ]);
+});
+
+test('a Redis that takes no writes now is no mistake of the config', async () => {
+  const server = await serve('--appendonly', 'yes', '--maxmemory', '1', '--maxmemory-policy', 'noeviction');
+  expect(await checkRedis(connect(server.port), PLACE)).toEqual([
+    { name: 'unwritable', message: expect.stringMatching(/takes no writes now \(OOM .*until it does\.$/) },
+  ]);
 });
 
 test('a Redis that is not there is a finding, not a wait without end', async () => {
-  const findings = await checkRedis(connect(await freePort()), 'redis.example:6379');
+  const findings = await checkRedis(connect(await freePort()), PLACE);
   expect(findings).toEqual([
     {
       name: 'unreachable',
@@ -131,7 +164,7 @@ test.each([
     '-select',
   );
   const redis = openAt(`redis://${credentials}127.0.0.1:${port}${database}`);
-  expect(await checkRedis(redis, 'HERE')).toEqual([{ name: 'refused', message: expect.stringMatching(said) }]);
+  expect(await checkRedis(redis, HERE)).toEqual([{ name: 'refused', message: expect.stringMatching(said) }]);
 });
 
 test('a node of a Cluster that refuses us is named, too', async () => {
@@ -139,7 +172,7 @@ test('a node of a Cluster that refuses us is named, too', async () => {
   const settings = { cluster: { nodes: [`127.0.0.1:${port}`] }, password: createSecret('wr0ng') };
   const redis = connectRedis(settings, { role: 'check', onError: () => {} });
   undo.push(() => redis.disconnect());
-  expect(await checkRedis(redis, 'HERE')).toEqual([
+  expect(await checkRedis(redis, HERE)).toEqual([
     { name: 'refused', message: expect.stringMatching(/^Redis at HERE refuses our user and password/) },
   ]);
 });
@@ -149,7 +182,7 @@ test('a certificate that nobody vouches for is told apart from a port that is cl
   undo.push(() => server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  expect(await checkRedis(openAt(`rediss://127.0.0.1:${port}`), 'HERE')).toEqual([
+  expect(await checkRedis(openAt(`rediss://127.0.0.1:${port}`), HERE)).toEqual([
     { name: 'unreachable', message: expect.stringMatching(/HERE has a certificate that nobody .*SELF_SIGNED/) },
   ]);
 });
