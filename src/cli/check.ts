@@ -1,5 +1,6 @@
 /** `tocsin check`, the part without requests: the configuration file, and what it would make the daemon do. */
 
+import { exposureOf } from '../config/exposure.ts';
 import type { Environment } from '../config/interpolate.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
@@ -72,7 +73,9 @@ const summarise = (config: Config): string[] => [
 /** Reads the file and reports every problem at once; only what is no mistake of the operator's is thrown. */
 export const checkConfig = async (file: string, environment: Environment): Promise<CheckResult> => {
   try {
-    return { problems: [], summary: summarise(await loadConfig(file, environment)) };
+    const config = await loadConfig(file, environment);
+    const exposure = exposureOf(file, config);
+    return { problems: [], summary: [...summarise(config), ...(exposure === undefined ? [] : [`note: ${exposure}`])] };
   } catch (error) {
     if (error instanceof ConfigError) return { problems: error.problems.map(formatProblem), summary: [] };
     throw error;

@@ -1,4 +1,5 @@
 /** `tocsin run`: the daemon in the foreground, until a signal or until it cannot go on. */
+import { exposureOf } from '../config/exposure.ts';
 import { loadConfig } from '../config/load.ts';
 import { collectSecrets } from '../config/secrets.ts';
 import { createDaemon } from '../daemon.ts';
@@ -16,6 +17,8 @@ export const run = async (options: CommonOptions, { env, signal, onHangup }: Com
   const config = await loadConfig(options.config, env);
   const scrub = createScrubber(collectSecrets(config));
   const log = createLogger({ level: config.log.level, scrub });
+  const exposure = exposureOf(options.config, config);
+  if (exposure !== undefined) log.warn(exposure);
   // The usual wish to read the config again, often sent by habit (log rotation): it must not end what people rely on.
   onHangup(() => log.warn('SIGHUP is ignored: the config is read at the start only; restart the daemon to change it'));
   const daemon = createDaemon({ config, log, scrub });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,9 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-const fileOf = async (text: string): Promise<string> => {
+const fileOf = async (text: string, mode = 0o600): Promise<string> => {
   const file = join(directory, 'c.yaml');
   await writeFile(file, text);
+  await chmod(file, mode);
   return file;
 };
 
@@ -47,6 +48,22 @@ describe('check', () => {
     expect((await checkConfig(await fileOf(gate), {})).summary).toContain(note);
     const fallback = 'fallback: { channels: [{ name: webhook, url: "https://a.example/x" }] }';
     expect((await checkConfig(await fileOf(`${gate}${fallback}`), {})).summary).not.toContain(note);
+  });
+
+  it('says that others can read the secrets in it, and nothing where it holds none', async () => {
+    const open = await checkConfig(await fileOf(SMALL.replace('key-1', 'hush-hush'), 0o644), {});
+    expect(open.summary.at(-1)).toMatch(
+      /^note: .*c\.yaml holds secrets, and every user of this machine can read it \(mode 0644\)/,
+    );
+    const variable = SMALL.replace('key-1', `"$\{API_KEY}"`);
+    const closed = [
+      await checkConfig(await fileOf(SMALL.replace('key-1', 'hush-hush'), 0o640), {}),
+      await checkConfig(await fileOf(variable, 0o644), { API_KEY: 'hush-hush' }),
+    ];
+    for (const { problems, summary } of closed) {
+      expect(problems).toEqual([]);
+      expect(summary.join('\n')).not.toContain('every user');
+    }
   });
 
   it('says it of a larger one, without its secrets', async () => {

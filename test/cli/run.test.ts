@@ -1,5 +1,5 @@
 /** The program from outside, at work: run, status, test and check against a sandbox. */
-import { writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -39,6 +39,23 @@ test.concurrent('run delivers, logs JSON lines only, and ends with 0 at SIGTERM'
     });
   }
   expect(read.at(-1)).toMatchObject({ msg: 'stopped', clean: true });
+});
+
+test.concurrent('run warns that others can read the secrets in its config', async ({ onTestFinished: onFinished }) => {
+  const { file, environment } = await startWorldFor({ onFinished, names: ['Vault'], kinds: ['webhook'] });
+  const text = await readFile(file, 'utf8');
+  const written = Object.entries(environment).reduce(
+    (all, [name, value]) => all.replaceAll(`\${${name}}`, value),
+    text,
+  );
+  await writeFile(file, written);
+  await chmod(file, 0o644);
+  const daemon = await startDaemonProgram(file, environment, onFinished);
+  const warned = daemon
+    .stdout()
+    .split('\n')
+    .filter((line) => line.includes('every user of this machine can read it'));
+  expect(warned.map((line) => JSON.parse(line))).toMatchObject([{ level: 'warn' }]);
 });
 
 test.concurrent('a second signal forces the end', async ({ onTestFinished: onFinished }) => {
