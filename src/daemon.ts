@@ -14,6 +14,7 @@ import { createRechecking } from './app/recheck.ts';
 import { isReview } from './app/schedule.ts';
 import type { Config } from './config/schema.ts';
 import { createAuditJob, createAuditMarks } from './features/audit/job.ts';
+import { createDeadLetterBound } from './features/housekeeping/dead-letters.ts';
 import { createGoneDestinations } from './features/routes/gone.ts';
 import { createRouteReview } from './features/routes/review.ts';
 import { fallbackRoutes, routeSettings } from './features/routes/routes.ts';
@@ -172,7 +173,8 @@ const startOps = async (context: Context, { store, metrics, health, reading }: R
   metrics.onScrape(() => refreshGauges({ ...store, config, metrics, catalog, review, now }));
   const ops = createOpsServer({ ...config.ops, health, metrics, status, log, now });
   lifecycle.onStop('ops', ops.stop);
-  return { review, selfReport, forgetGone, ...(await ops.start()) };
+  const keepHouse = createDeadLetterBound({ ...store, metrics, log });
+  return { review, selfReport, forgetGone, keepHouse, ...(await ops.start()) };
 };
 
 const startWork = async (
@@ -205,10 +207,10 @@ export const createDaemon = ({ config, log, scrub, now = Date.now }: DaemonDepen
       const opened = await openStore(context);
       const verbs = openVerbs(context, opened);
       expectHealth(verbs.health, config);
-      const { review, selfReport, forgetGone, url } = await startOps(context, verbs);
+      const { url, ...parts } = await startOps(context, verbs);
       await opened.demandRedis();
       await startWork(context, verbs);
-      const maintenance = startMaintenance({ ...context, ...verbs, review, selfReport, forgetGone });
+      const maintenance = startMaintenance({ ...context, ...verbs, ...parts });
       lifecycle.onStop('maintenance', async () => {
         stopping.abort();
         await maintenance;

@@ -67,6 +67,7 @@ const FEATURES: Record<string, readonly string[]> = {
   outages: ['announcements'],
   blindness: ['announcements', 'outages'],
   fallback: ['announcements', 'outages'],
+  housekeeping: [],
   approval: ['announcements', 'fallback', 'routes'],
   suppression: ['approval', 'mutes'],
   recheck: [],

@@ -30,6 +30,8 @@ export interface MaintenanceDependencies {
   selfReport(): DaemonReport;
   /** Forgets destinations that nothing leads to any more. */
   forgetGone(): Promise<void>;
+  /** Keeps what only grows within its bounds. */
+  keepHouse(): Promise<void>;
   delivering: Pick<ReturnType<typeof openDelivery>, 'channels'>;
   reading: ReturnType<typeof openReading>;
   blindness: Pick<ReturnType<typeof openBlindness>, 'everyMs' | 'round'>;
@@ -133,6 +135,7 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
     for (const { name } of config.services) review.review(name, await reading.catalog.protocols(name));
     await channelCheck.round();
     await dependencies.forgetGone();
+    await dependencies.keepHouse();
   };
 
   const rounds = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Deliveries that failed for good: kept whole until somebody retries or drops them. */
+/** Deliveries that failed for good: kept whole until somebody retries or drops them, so many at most. */
 import type { Cluster, Redis } from 'ioredis';
 import { type Alert, type Destination, deliveryId } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
@@ -29,6 +29,10 @@ export interface DeadLetters {
   /** Removes letters, each only as it was read: a delivery that died again meanwhile stays. */
   remove(letters: readonly DeadDelivery[]): Promise<void>;
   count(): Promise<number>;
+  /** Removes the oldest where too many are kept; gives how many. Their deliveries stay dead in the ledger. */
+  trim(): Promise<number>;
+  /** How many were removed so, up to a week after the last time. */
+  trimmed(): Promise<number>;
   /** How many are kept, by destination id; a destination without any is left out, and so are alerts that had none. */
   byDestination(): Promise<ReadonlyMap<Destination['id'], DeadCount>>;
 }
@@ -50,6 +54,9 @@ return redis.call('HDEL', KEYS[1], ARGV[1])`;
 const parse = (json: string): DeadDelivery => JSON.parse(json) as DeadDelivery;
 
 const READ_AT_ONCE = 500;
+/** Each holds a whole alert, about 2 kB. */
+export const MOST_DEAD = 50_000;
+const TOLD_SECONDS = 7 * 24 * 3600;
 
 /** Gives every letter's destination and date by its id, and reads only letters that are new: they hold whole alerts. */
 const createOverview = (redis: Redis | Cluster, key: string, get: DeadLetters['get']) => {
@@ -73,14 +80,46 @@ const createOverview = (redis: Redis | Cluster, key: string, get: DeadLetters['g
   };
 };
 
-export const createDeadLetters = (redis: Redis | Cluster, prefix: string): DeadLetters => {
+interface TrimDependencies extends Pick<DeadLetters, 'get' | 'count'> {
+  overview: ReturnType<typeof createOverview>;
+  remove(letters: readonly DeadDelivery[]): Promise<number>;
+}
+
+const createTrim =
+  (redis: Redis | Cluster, trimmedKey: string, mostKept: number, { overview, get, remove, count }: TrimDependencies) =>
+  async (): Promise<number> => {
+    const excess = (await count()) - mostKept;
+    if (excess <= 0) return 0;
+    const known = await overview();
+    const byAge = [...known].sort(([, a], [, b]) => a.at.localeCompare(b.at));
+    const oldest = new Map(byAge.slice(0, excess));
+    let removed = 0;
+    for (const ids of chunksOf([...oldest.keys()], READ_AT_ONCE)) {
+      const letters = await get(ids);
+      // One that died again since it was read is not old any more.
+      for (const { id, destination, at } of letters) known.set(id, destination ? { destination, at } : { at });
+      removed += await remove(letters.filter(({ id, at }) => at === oldest.get(id)?.at));
+    }
+    await execute(redis.pipeline().incrby(trimmedKey, removed).expire(trimmedKey, TOLD_SECONDS));
+    return removed;
+  };
+
+export const createDeadLetters = (redis: Redis | Cluster, prefix: string, mostKept = MOST_DEAD): DeadLetters => {
   const key = `${prefix}:dead`;
+  const trimmedKey = `${prefix}:dead-trimmed`;
 
   const get: DeadLetters['get'] = async (ids) => {
     if (ids.length === 0) return [];
     return (await redis.hmget(key, ...ids)).flatMap((json) => (json === null ? [] : parse(json)));
   };
   const overview = createOverview(redis, key, get);
+
+  const count = (): Promise<number> => redis.hlen(key);
+  const remove = async (letters: readonly DeadDelivery[]): Promise<number> => {
+    const batch = redis.pipeline();
+    for (const letter of letters) batch.eval(REMOVE, 1, key, letter.id, JSON.stringify(letter));
+    return (await execute(batch)).filter((answer) => answer === 1).length;
+  };
 
   return {
     add: async (dead) => {
@@ -94,11 +133,11 @@ export const createDeadLetters = (redis: Redis | Cluster, prefix: string): DeadL
     ids: () => redis.hkeys(key),
     get,
     remove: async (letters) => {
-      const batch = redis.pipeline();
-      for (const letter of letters) batch.eval(REMOVE, 1, key, letter.id, JSON.stringify(letter));
-      await execute(batch);
+      await remove(letters);
     },
-    count: () => redis.hlen(key),
+    trim: createTrim(redis, trimmedKey, mostKept, { overview, get, remove, count }),
+    trimmed: async () => Number(await redis.get(trimmedKey)),
+    count,
     byDestination: async () => {
       const counts = new Map<string, DeadCount>();
       for (const { destination } of (await overview()).values()) {

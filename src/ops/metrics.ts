@@ -127,6 +127,11 @@ const deliveryMetrics = ({ counter, gauge, histogram }: Maker) => ({
   heldAlerts: gauge('held_alerts', 'Alerts that wait for a destination to be approved.', []),
   queueJobs: gauge('queue_jobs', 'Jobs in a queue now, by state.', ['queue', 'state']),
   deadDeliveries: gauge('dead_deliveries', 'Deliveries that failed for good and are kept.', []),
+  deadRemoved: counter(
+    'dead_removed_total',
+    'Dead deliveries that were removed, the oldest first, because too many were kept.',
+    [],
+  ),
   brokenDestinations: gauge(
     'broken_destinations',
     'Destinations that take nothing now, and `sender-KIND` where it is the token or mail server: 1 each.',

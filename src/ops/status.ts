@@ -22,6 +22,8 @@ export interface StatusReport {
   queues: QueueStatus[];
   /** Deliveries that failed for good and are kept, with those that had no destination. */
   dead: number;
+  /** Dead deliveries that were removed within the last week because too many were kept. */
+  deadRemoved: number;
   /** What somebody should look at, one sentence each, worst first. */
   problems: string[];
   /** Those of `problems` that do not pass by themselves: the `status` command ends with 2 where there is one. */

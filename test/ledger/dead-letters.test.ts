@@ -18,7 +18,7 @@ const setUp = () => {
     await dead.add(letter);
     return { id: deadId(makeAlert(n), destination), ...letter };
   };
-  return { dead, add, another: createDeadLetters(redis, prefix) };
+  return { redis, prefix, dead, add, another: createDeadLetters(redis, prefix) };
 };
 
 test('are kept whole and listed by the time of their death', async () => {
@@ -61,6 +61,24 @@ test('are counted by destination as they come and go, also by what another proce
   expect((await dead.byDestination()).get(MAIL.id)?.destination).toMatchObject({ kind: 'email', label: MAIL.label });
   await another.remove([read, ...(await dead.get([deadId(makeAlert(1), MAIL)]))]);
   expect(await counts()).toEqual([[SLACK.id, 1]]);
+});
+
+test('so many are kept at most: the oldest go, also those that another process added, and it is remembered', async () => {
+  const { redis, prefix, add } = setUp();
+  const bounded = createDeadLetters(redis, prefix, 2);
+  expect(await bounded.trim()).toBe(0);
+  expect(await bounded.trimmed()).toBe(0);
+  await add(1, '2026-11-20T12:00:01.000Z');
+  await add(2, '2026-11-20T12:00:02.000Z');
+  expect(await bounded.trim()).toBe(0);
+  await bounded.byDestination();
+  const again = await add(1, '2026-11-20T12:00:05.000Z');
+  const third = await add(3, '2026-11-20T12:00:03.000Z');
+  await bounded.trim();
+  await bounded.trim();
+  expect(await bounded.list()).toEqual([third, again]);
+  expect(await bounded.trimmed()).toBe(1);
+  expect(await redis.ttl(`${prefix}:dead-trimmed`)).toBeGreaterThan(0);
 });
 
 test('an alert without destination has an id of its own', () => {

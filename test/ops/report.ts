@@ -38,6 +38,7 @@ export const REPORT: StatusReport = {
   mutes: [],
   queues: [{ name: 'deliver-slack', waiting: 0, delayed: 0, active: 0, failed: 0 }],
   dead: 0,
+  deadRemoved: 0,
   problems: [],
   needsSomebody: [],
 };

@@ -1,7 +1,7 @@
 /** Puts the status report together from what is in Redis: the same for the page and for the `status` command. */
 import { SOURCES } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
-import type { DeadLetters } from '../../ledger/dead-letters.ts';
+import { type DeadLetters, MOST_DEAD } from '../../ledger/dead-letters.ts';
 import type { DestinationStatistics, DestinationStats } from '../../ledger/destination-stats.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { nameOf } from '../../ledger/record.ts';
@@ -33,7 +33,7 @@ export interface StatusDependencies {
   cursors: Pick<Cursors, 'get'>;
   ledger: Pick<Ledger, 'waitingByDestination'>;
   destinationStats: Pick<DestinationStats, 'list'>;
-  dead: Pick<DeadLetters, 'count' | 'byDestination'>;
+  dead: Pick<DeadLetters, 'count' | 'byDestination' | 'trimmed'>;
   quarantine: Pick<Quarantine, 'count'>;
   queues: Pick<ParcelQueues, 'counts'>;
   held: Pick<ApprovalStore, 'list'>;
@@ -139,16 +139,20 @@ const destinationsOf = (
   }));
 };
 
+const trimmedSentence = (trimmed: number): string =>
+  `${trimmed} dead ${trimmed === 1 ? 'delivery was' : 'deliveries were'} removed lately, as ${MOST_DEAD} are kept at most: tocsin replay sends their items again`;
+
 /** What may wait until somebody has time for it. */
 const otherProblems = (
   { review }: StatusDependencies,
   unwatched: NotWatched,
   held: Held,
-  quarantined: number,
+  { quarantined, trimmed }: { quarantined: number; trimmed: number },
 ): string[] => [
   ...unwatched.flatMap(({ name, why, reason }) => (why === 'excluded' ? [] : `${name}: ${reason}`)),
   ...held.map(({ one, protocols }) => heldSentence(one, protocols)),
   ...review.problems(),
+  ...(trimmed === 0 ? [] : [trimmedSentence(trimmed)]),
   ...(quarantined === 0 ? [] : [`${quarantined} items of the service could not be understood`]),
 ];
 
@@ -165,11 +169,12 @@ export const createStatus = (dependencies: StatusDependencies) => {
     const daemons = await dependencies.daemons();
     const names = config.services.map(({ name }) => name);
     const services = servicesAsKnown(names, daemons);
-    const [broken, quarantined, dead, deadByDestination, waiting] = await Promise.all([
+    const [broken, quarantined, dead, deadByDestination, trimmed, waiting] = await Promise.all([
       currentOutages(outageStore, destinationStats),
       dependencies.quarantine.count(),
       dependencies.dead.count(),
       dependencies.dead.byDestination(),
+      dependencies.dead.trimmed(),
       dependencies.ledger.waitingByDestination(),
     ]);
     const urgent = needsSomebody({ daemons, services, broken, dead, now: now() });
@@ -186,7 +191,8 @@ export const createStatus = (dependencies: StatusDependencies) => {
       mutes: active.toSorted((a, b) => a.until.localeCompare(b.until)),
       queues: await dependencies.queues.counts(),
       dead,
-      problems: [...urgent, ...otherProblems(dependencies, unwatched, held, quarantined)],
+      deadRemoved: trimmed,
+      problems: [...urgent, ...otherProblems(dependencies, unwatched, held, { quarantined, trimmed })],
       needsSomebody: urgent,
     };
   };

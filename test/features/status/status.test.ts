@@ -32,6 +32,8 @@ const DAEMON = {
   services: [{ name: 'main', up: true, state: 'answers' as const }],
 };
 
+const NO_DEAD = { count: async () => 0, byDestination: async () => new Map(), trimmed: async () => 0 };
+
 const setUp = (changes: Partial<StatusDependencies> = {}) => {
   const store = createStore({ ...openTestRedis(), onError: () => {}, now: () => T0 });
   onTestFinished(() => store.close());
@@ -114,6 +116,15 @@ test('dead is what is kept, in all and by destination: 0 after a retry, and 1 wh
   await store.dead.remove(await store.dead.get([deadId(makeAlert(1), SLACK)]));
   await store.destinationStats.succeeded(SLACK, 1, AT);
   expect(await shown()).toEqual({ dead: 1, [SLACK.label]: 0, [MAIL.label]: 1 });
+});
+
+test('dead deliveries that were removed are named', async () => {
+  const { status } = setUp({ dead: { ...NO_DEAD, trimmed: async () => 12 } });
+  const { problems, deadRemoved } = await status();
+  expect(problems).toEqual([
+    expect.stringMatching(/^12 dead deliveries were removed lately, as 50000 are kept at most: /),
+  ]);
+  expect(deadRemoved).toBe(12);
 });
 
 test('problems come worst first: outages, held alerts, channels that lead nowhere, items nobody understands', async () => {
