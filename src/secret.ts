@@ -40,10 +40,10 @@ const percentForms = (text: string): string[] => {
   return [upper, strict, form].flatMap((each) => [each, each.replace(/%../g, (code) => code.toLowerCase())]);
 };
 
-/** JSON may write a slash as `\\/`. */
+/** JSON may write a slash as `\\/`; some programs escape nothing else. */
 const jsonForms = (text: string): string[] => {
   const json = JSON.stringify(text).slice(1, -1);
-  return [json, json.replaceAll('/', '\\/')];
+  return [json, json.replaceAll('/', '\\/'), text.replaceAll('/', '\\/')];
 };
 
 /** A secret in the forms in which programs repeat it. A lone surrogate can stand in no URL. */
