@@ -1,5 +1,5 @@
 /** Composes the approval of destinations: the policy of the config, the hold, and an enqueue that obeys both. */
-import type { Alert, Destination } from '../alert.ts';
+import type { Destination } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import { createDestinations } from '../features/approval/destinations.ts';
 import { type ApprovalHoldDependencies, createApprovalHold, createEnqueueApproved } from '../features/approval/hold.ts';
@@ -15,11 +15,12 @@ export interface OpenApproval {
   store: Pick<Store, 'held' | 'ledger' | 'dead' | 'queues' | 'locks'>;
   /** Trusted besides the destinations that the config names. */
   trusted?: readonly Destination[];
-  onHeld?(destination: Destination, alerts: readonly Alert[]): Promise<void>;
+  onHeld?: ApprovalHoldDependencies['onHeld'];
+  onFull?: ApprovalHoldDependencies['onFull'];
   now(): number;
 }
 
-export const openApproval = ({ config, settings, store, trusted = [], onHeld, now }: OpenApproval) => {
+export const openApproval = ({ config, settings, store, trusted = [], onHeld, onFull, now }: OpenApproval) => {
   const { gate, allow } = config.destinations;
   const named = trustedBy(config.fallback?.channels ?? [], settings);
   const dependencies: ApprovalHoldDependencies = {
@@ -31,6 +32,7 @@ export const openApproval = ({ config, settings, store, trusted = [], onHeld, no
     enqueue: store.queues.enqueue,
     locks: store.locks,
     ...(onHeld ? { onHeld } : {}),
+    ...(onFull ? { onFull } : {}),
     now,
   };
   const approval = createApprovalHold(dependencies);

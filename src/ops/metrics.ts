@@ -125,6 +125,11 @@ const deliveryMetrics = ({ counter, gauge, histogram }: Maker) => ({
   ),
   muted: counter('muted_total', 'Deliveries that a mute kept from being sent.', ['kind', 'destination']),
   heldAlerts: gauge('held_alerts', 'Alerts that wait for a destination to be approved.', []),
+  heldRefused: counter(
+    'held_refused_total',
+    'Alerts that are dead because too many wait for a destination to be approved.',
+    [],
+  ),
   queueJobs: gauge('queue_jobs', 'Jobs in a queue now, by state.', ['queue', 'state']),
   deadDeliveries: gauge('dead_deliveries', 'Deliveries that failed for good and are kept.', []),
   deadRemoved: counter(

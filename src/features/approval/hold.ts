@@ -21,8 +21,10 @@ export interface ApprovalHoldDependencies {
   deadLetters: Pick<DeadLetters, 'add'>;
   enqueue: ParcelQueues['enqueue'];
   locks: Pick<Locks, 'take'>;
-  /** Called with alerts that were held; after a crash with the same ones again. Default: nothing. */
+  /** Called with alerts that were to be held, also those that died as too many are; after a crash with the same ones again. Default: nothing. */
   onHeld?(destination: Destination, alerts: readonly Alert[]): Promise<void>;
+  /** Called with alerts that died because too many are held already. Default: nothing. */
+  onFull?(destination: Destination, alerts: readonly Alert[]): void;
   now(): number;
 }
 
@@ -30,6 +32,7 @@ export type ApprovalHold = ReturnType<typeof createApprovalHold>;
 
 /** One daemon at a time sends or drops the alerts that are held for a destination. */
 const lockName = ({ id }: Destination): string => `approval:${id}`;
+const FULL = 'too many alerts wait for approval of destinations: approve it, then tocsin dead retry';
 const NOT_APPROVED = 'its destination was not approved, and the alerts held for it were dropped';
 
 /** Takes held alerts out of the hold, some at a time, under a lock: one daemon at a time for each destination. */
@@ -56,9 +59,26 @@ const createDrain =
     }
   };
 
+/** Ends deliveries as dead that were never tried. They are kept as dead letters. */
+const createEnd =
+  ({ ledger, deadLetters, now }: Pick<ApprovalHoldDependencies, 'ledger' | 'deadLetters' | 'now'>) =>
+  async (
+    destination: Destination,
+    alerts: readonly Alert[],
+    why: { reason: string; message: string },
+  ): Promise<void> => {
+    const end = { ...why, at: iso(now()) };
+    for (const alert of await ledger.pending(destination, alerts)) {
+      await deadLetters.add({ alert, destination, attempts: 0, ...end });
+    }
+    const attempt = { outcome: 'dead', durationMs: 0, ...end } as const;
+    await ledger.recordAttempt(destination, alerts, { state: 'dead', attempt });
+  };
+
 export const createApprovalHold = (dependencies: ApprovalHoldDependencies) => {
-  const { isGateOn, policy, held, ledger, deadLetters, enqueue, onHeld, now } = dependencies;
+  const { isGateOn, policy, held, ledger, enqueue, onHeld, onFull } = dependencies;
   const drain = createDrain(dependencies);
+  const end = createEnd(dependencies);
 
   const isOpen = async (): Promise<IsOpen> => policy(isGateOn ? await held.approved() : new Set());
 
@@ -71,14 +91,18 @@ export const createApprovalHold = (dependencies: ApprovalHoldDependencies) => {
   const holdOne = async ({ destination, alerts }: Parcel): Promise<number> => {
     const pending = await ledger.pending(destination, alerts);
     if (pending.length === 0) return 0;
-    const parcel = { destination, alerts: pending };
-    if ((await held.hold(destination, pending)) === 'approved') {
-      await send([parcel]);
+    const full = await held.hold(destination, pending);
+    if (full === 'approved') {
+      await send([{ destination, alerts: pending }]);
       return 0;
     }
-    await ledger.recordWaiting([parcel]);
+    const { kept = [], refused = [] } = Object.groupBy(pending, ({ id }) => (full.has(id) ? 'refused' : 'kept'));
+    await ledger.recordWaiting([{ destination, alerts: kept }]);
     await onHeld?.(destination, pending);
-    return pending.length;
+    if (refused.length === 0) return kept.length;
+    await end(destination, refused, { reason: 'hold-full', message: FULL });
+    onFull?.(destination, refused);
+    return kept.length;
   };
 
   /** After a crash some are enqueued again; the ledger is asked before anything is sent. */
@@ -97,15 +121,7 @@ export const createApprovalHold = (dependencies: ApprovalHoldDependencies) => {
     release,
     /** Ends the alerts held for one destination as dead; gives how many. They are kept as dead letters. */
     drop: (destination: Destination): Promise<number> =>
-      drain(destination, async (alerts) => {
-        const end = { reason: 'not-approved', message: NOT_APPROVED, at: iso(now()) };
-        for (const alert of await ledger.pending(destination, alerts))
-          await deadLetters.add({ alert, destination, attempts: 0, ...end });
-        await ledger.recordAttempt(destination, alerts, {
-          state: 'dead',
-          attempt: { outcome: 'dead', durationMs: 0, ...end },
-        });
-      }),
+      drain(destination, (alerts) => end(destination, alerts, { reason: 'not-approved', message: NOT_APPROVED })),
     /**
      * Sends what is held for destinations that are open by now: approved, allowed, or the gate is off. Tries each of
      * them; then throws what failed.

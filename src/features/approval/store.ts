@@ -37,8 +37,11 @@ export interface DecisionStore {
 }
 
 export interface HoldStore {
-  /** Holds alerts; durable when it resolves. `approved`: the destination was approved meanwhile, so send them. */
-  hold(destination: Destination, alerts: readonly Alert[]): Promise<'approved' | 'held'>;
+  /**
+   * Holds alerts; durable when it resolves. Gives the ids of those that there is no room for. `approved`: the destination
+   * was approved meanwhile, so send them.
+   */
+  hold(destination: Destination, alerts: readonly Alert[]): Promise<'approved' | ReadonlySet<string>>;
   /** Oldest first. */
   list(): Promise<HeldDestination[]>;
   /** Some of the alerts that are held for a destination. */
@@ -53,12 +56,32 @@ export interface HoldStore {
 
 export type ApprovalStore = DecisionStore & HoldStore;
 
-/** KEYS: the approvals, the held destinations, the alerts held for this one; ARGV: its id, itself; then by alert its id, itself. */
+/** What is held at most: alerts of about 2 kB each, by destination, and destinations. */
+export interface HoldBounds {
+  alerts: number;
+  destinations: number;
+}
+export const HOLD_BOUNDS: HoldBounds = { alerts: 5000, destinations: 1000 };
+
+/**
+ * KEYS: the approvals, the held destinations, the alerts held for this one; ARGV: its id, itself, the most alerts, the most
+ * fields of held destinations; then by alert its id, itself. Gives what there is no room for; false where it is approved.
+ */
 const HOLD = `
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 0 end
-redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
-for i = 3, #ARGV, 2 do redis.call('HSETNX', KEYS[3], ARGV[i], ARGV[i + 1]) end
-return 1`;
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return false end
+local isKnown = redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1
+local room = tonumber(ARGV[3]) - redis.call('HLEN', KEYS[3])
+if not isKnown and redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[4]) then room = 0 end
+local full = {}
+for i = 5, #ARGV, 2 do
+  if room > 0 then
+    room = room - redis.call('HSETNX', KEYS[3], ARGV[i], ARGV[i + 1])
+    if not isKnown then isKnown = redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2]) == 1 end
+  elseif redis.call('HEXISTS', KEYS[3], ARGV[i]) == 0 then
+    full[#full + 1] = ARGV[i]
+  end
+end
+return full`;
 
 /** KEYS: the held destinations, the alerts held for this one; ARGV: its id; then alerts' ids. */
 const REMOVE = `
@@ -108,18 +131,23 @@ const createDecisionStore = (redis: Redis | Cluster, prefix: string, now: () => 
   };
 };
 
-const createHoldStore = (redis: Redis | Cluster, prefix: string, now: () => number): HoldStore => {
+const createHoldStore = (redis: Redis | Cluster, prefix: string, now: () => number, bounds: HoldBounds): HoldStore => {
   const keys = keysOf(prefix);
+  // A destination is two fields once it is announced.
+  const most = [bounds.alerts, 2 * bounds.destinations];
   return {
     hold: async (destination, alerts) => {
       const { id } = destination;
       const written = JSON.stringify({ destination, since: iso(now()) } satisfies Written);
+      const own = [keys.approved, keys.held, keys.alerts(id)];
+      const full: string[] = [];
       for (const chunk of chunksOf(alerts, CHUNK)) {
         const some = chunk.flatMap((alert) => [alert.id, JSON.stringify(alert)]);
-        const answer = await redis.eval(HOLD, 3, keys.approved, keys.held, keys.alerts(id), id, written, ...some);
-        if (answer !== 1) return 'approved';
+        const answer = (await redis.eval(HOLD, 3, ...own, id, written, ...most, ...some)) as string[] | null;
+        if (answer === null) return 'approved';
+        full.push(...answer);
       }
-      return 'held';
+      return new Set(full);
     },
     list: async () => {
       const fields = await redis.hgetall(keys.held);
@@ -153,7 +181,12 @@ const createHoldStore = (redis: Redis | Cluster, prefix: string, now: () => numb
   };
 };
 
-export const createApprovalStore = (redis: Redis | Cluster, prefix: string, now: () => number): ApprovalStore => ({
+export const createApprovalStore = (
+  redis: Redis | Cluster,
+  prefix: string,
+  now: () => number,
+  bounds = HOLD_BOUNDS,
+): ApprovalStore => ({
   ...createDecisionStore(redis, prefix, now),
-  ...createHoldStore(redis, prefix, now),
+  ...createHoldStore(redis, prefix, now, bounds),
 });

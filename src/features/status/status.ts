@@ -19,7 +19,7 @@ import type { Quarantine } from '../../poll/quarantine.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { iso } from '../../time.ts';
 import { version } from '../../version.ts';
-import type { ApprovalStore, HeldDestination } from '../approval/store.ts';
+import { type ApprovalStore, type HeldDestination, HOLD_BOUNDS } from '../approval/store.ts';
 import { createActiveMutes } from '../mutes/active.ts';
 import type { MuteStore } from '../mutes/store.ts';
 import { currentOutages } from '../outages/current.ts';
@@ -60,7 +60,8 @@ const listText = (names: readonly string[]): string => {
 const heldSentence = ({ destination, waiting, isRevoked }: HeldDestination, protocols: readonly string[]): string => {
   const listed = protocols.length === 0 ? '' : ` (for ${listText(protocols)})`;
   const state = `${isRevoked ? 'was revoked' : 'is new'} and waits for approval`;
-  const count = `${waiting} ${waiting === 1 ? 'alert' : 'alerts'}`;
+  const most = waiting >= HOLD_BOUNDS.alerts ? ', which is the most: newer ones are dead' : '';
+  const count = `${waiting} ${waiting === 1 ? 'alert' : 'alerts'}${most}`;
   return `${nameOf(destination)}${listed} ${state} with ${count}: tocsin destinations approve ${destination.id}`;
 };
 
@@ -142,6 +143,9 @@ const destinationsOf = (
 const trimmedSentence = (trimmed: number): string =>
   `${trimmed} dead ${trimmed === 1 ? 'delivery was' : 'deliveries were'} removed lately, as ${MOST_DEAD} are kept at most: tocsin replay sends their items again`;
 
+const tooManyHeld = (count: number): string =>
+  `${count} destinations wait for approval, which is the most: alerts for others are dead`;
+
 /** What may wait until somebody has time for it. */
 const otherProblems = (
   { review }: StatusDependencies,
@@ -151,6 +155,7 @@ const otherProblems = (
 ): string[] => [
   ...unwatched.flatMap(({ name, why, reason }) => (why === 'excluded' ? [] : `${name}: ${reason}`)),
   ...held.map(({ one, protocols }) => heldSentence(one, protocols)),
+  ...(held.length >= HOLD_BOUNDS.destinations ? [tooManyHeld(held.length)] : []),
   ...review.problems(),
   ...(trimmed === 0 ? [] : [trimmedSentence(trimmed)]),
   ...(quarantined === 0 ? [] : [`${quarantined} items of the service could not be understood`]),

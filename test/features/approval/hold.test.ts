@@ -7,6 +7,7 @@ import { createAnnounce } from '../../../src/features/announcements/announce.ts'
 import { createEnqueueOnce } from '../../../src/features/announcements/enqueue-once.ts';
 import { createHoldAnnouncer } from '../../../src/features/approval/announce.ts';
 import { createQueuedOrHeld } from '../../../src/features/approval/queued-or-held.ts';
+import { createApprovalStore, type HoldBounds } from '../../../src/features/approval/store.ts';
 import { createLostDeliveries } from '../../../src/features/audit/lost-deliveries.ts';
 import type { RouteSettings } from '../../../src/features/routes/rules.ts';
 import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
@@ -31,12 +32,14 @@ interface Options {
   gate?: boolean;
   allow?: string[];
   hasFallback?: boolean;
+  bounds?: HoldBounds;
 }
 
-const open = ({ gate = true, allow = [], hasFallback = true }: Options = {}, shared = openTestRedis()) => {
+const open = ({ gate = true, allow = [], hasFallback = true, bounds }: Options = {}, shared = openTestRedis()) => {
   const time = { now: T0 };
-  const store = createStore({ ...shared, onError: () => {}, now: () => time.now });
-  onTestFinished(() => store.close());
+  const opened = createStore({ ...shared, onError: () => {}, now: () => time.now });
+  onTestFinished(() => opened.close());
+  const store = { ...opened, held: createApprovalStore(shared.redis, shared.prefix, () => time.now, bounds) };
   const lines: { msg: string; [field: string]: unknown }[] = [];
   const write = (line: object, msg: string) => void lines.push({ ...line, msg });
   const diverted: { alerts: string[]; by: string; notice: string }[] = [];
@@ -64,13 +67,17 @@ const open = ({ gate = true, allow = [], hasFallback = true }: Options = {}, sha
     fallback,
     log,
   });
-  const approvalHold = openApproval({ config, settings, store: watched, onHeld, now: () => time.now });
+  const full: string[] = [];
+  const onFull = ({ id }: Destination, alerts: readonly Alert[]): void => {
+    for (const { itemId } of alerts) full.push(`${id} ${itemId}`);
+  };
+  const approvalHold = openApproval({ config, settings, store: watched, onHeld, onFull, now: () => time.now });
   const stateAt = async (n: number, { id }: Destination) =>
     (await store.ledger.read(makeAlert(n).id))?.deliveries.find(({ destination }) => destination.id === id)?.state;
   /** Items on their way to a destination, in the order they were queued. */
   const sentTo = ({ id }: Destination): string[] =>
     queued.flatMap(({ destination, alerts }) => (destination.id === id ? alerts.map(({ itemId }) => itemId) : []));
-  return { ...shared, time, store, approvalHold, hooks, queued, sentTo, lines, diverted, stateAt };
+  return { ...shared, time, store, approvalHold, hooks, queued, sentTo, lines, diverted, full, stateAt };
 };
 
 const parcel = (destination: Destination, ...numbers: number[]): Parcel => ({
@@ -101,6 +108,31 @@ describe('what is for a destination that is not approved', () => {
       })),
     );
     expect(sentTo(NEW)).toEqual([]);
+  });
+
+  test('is dead where too much waits already, and goes to the fallback all the same', async () => {
+    const { store, approvalHold, diverted, full, stateAt } = open({ bounds: { alerts: 2, destinations: 5 } });
+    expect(await approvalHold.hold([parcel(NEW, 1, 2, 3)])).toBe(2);
+    expect(await approvalHold.hold([parcel(NEW, 2, 3, 4)])).toBe(1);
+    expect(await Promise.all([1, 2, 3, 4].map((n) => stateAt(n, NEW)))).toEqual(['waiting', 'waiting', 'dead', 'dead']);
+    expect(full).toEqual([`${NEW.id} item-3`, `${NEW.id} item-4`]);
+    expect((await store.dead.list()).map(({ alert, reason }) => `${alert.itemId} ${reason}`).toSorted()).toEqual([
+      'item-3 hold-full',
+      'item-4 hold-full',
+    ]);
+    expect(diverted.map(({ alerts }) => alerts[0])).toEqual(expect.arrayContaining(items([1, 2, 3, 4])));
+    expect(await store.ledger.waitingByDestination()).toMatchObject({ [NEW.id]: 2 });
+  });
+
+  test('is dead where too many destinations wait, until one of them is gone', async () => {
+    const { store, approvalHold, stateAt } = open({ bounds: { alerts: 5, destinations: 1 } });
+    await approvalHold.hold([parcel(NEW, 1)]);
+    expect(await approvalHold.hold([parcel(OTHER, 1)])).toBe(0);
+    expect(await stateAt(1, OTHER)).toBe('dead');
+    expect(await approvalHold.hold([parcel(NEW, 2)])).toBe(1);
+    expect((await store.held.list()).map(({ destination }) => destination.id)).toEqual([NEW.id]);
+    await approvalHold.drop(NEW);
+    expect(await approvalHold.hold([parcel(OTHER, 2)])).toBe(1);
   });
 
   test('is announced once, however often more comes for it, and after a crash', async () => {

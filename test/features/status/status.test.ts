@@ -118,6 +118,23 @@ test('dead is what is kept, in all and by destination: 0 after a retry, and 1 wh
   expect(await shown()).toEqual({ dead: 1, [SLACK.label]: 0, [MAIL.label]: 1 });
 });
 
+test('a hold that is full is named', async () => {
+  const held = (one: typeof MAIL) => ({
+    destination: one,
+    since: AT,
+    waiting: 5000,
+    isAnnounced: true,
+    isRevoked: false,
+  });
+  const all = Array.from({ length: 1000 }, (_, n) => held(destinationOf('email', `${n}@example.com`)));
+  const { status } = setUp({ held: { list: async () => all } });
+  const { problems } = await status();
+  expect(problems[0]).toMatch(
+    /^email 0@example.com is new and waits .* 5000 alerts, which is the most: newer ones are dead: /,
+  );
+  expect(problems.at(-1)).toBe('1000 destinations wait for approval, which is the most: alerts for others are dead');
+});
+
 test('dead deliveries that were removed are named', async () => {
   const { status } = setUp({ dead: { ...NO_DEAD, trimmed: async () => 12 } });
   const { problems, deadRemoved } = await status();
