@@ -1,6 +1,7 @@
 /** Locks by name in Redis, over all daemons. A lock expires when its holder dies. */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
+import { SERVER_FUNCTION } from './script.ts';
 
 export interface HeldLock {
   /** Prolongs the lock, which also happens by itself. False when it was lost: the holder must stop. */
@@ -21,18 +22,8 @@ export interface Locks {
   take(names: readonly string[]): Promise<HeldLock | undefined>;
 }
 
-/**
- * Which Redis this is: another run id may be a replica that was promoted, or a server that was started again, and may
- * lack what was written last.
- */
-const SERVER = `
-local function server()
-  local info = redis.pcall('INFO', 'server')
-  return type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
-end`;
-
 /** KEYS the locks; ARGV[1] token, ARGV[2] milliseconds. Gives the server. */
-const TAKE = `${SERVER}
+const TAKE = `${SERVER_FUNCTION}
 for _, key in ipairs(KEYS) do if redis.call('EXISTS', key) == 1 then return false end end
 for _, key in ipairs(KEYS) do redis.call('SET', key, ARGV[1], 'PX', ARGV[2]) end
 return server()`;
@@ -48,7 +39,7 @@ return 1`;
  * A script for `HeldLock.write`. `body`: Lua that has its own `keys` and `args`, and returns what is neither nil nor
  * false where it wrote.
  */
-export const fenced = (body: string): string => `${SERVER}
+export const fenced = (body: string): string => `${SERVER_FUNCTION}
 local locks = tonumber(ARGV[1])
 for i = 1, locks do if redis.call('GET', KEYS[i]) ~= ARGV[2] then return false end end
 if server() ~= ARGV[3] then return false end

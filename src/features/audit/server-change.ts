@@ -4,7 +4,7 @@
  */
 
 import type { RedisClient } from '../../redis/connect.ts';
-import { defineScript } from '../../redis/script.ts';
+import { defineScript, SERVER_FUNCTION } from '../../redis/script.ts';
 
 export interface ServerChangeDependencies {
   redis: RedisClient;
@@ -13,16 +13,9 @@ export interface ServerChangeDependencies {
   onChanged(server: string): Promise<void>;
 }
 
-/**
- * KEYS[1]: the server that was looked at last. Gives that and what the present one says of itself; '' where it says
- * nothing. In a Cluster the script asks the node that has our keys.
- */
-const LOOK = `
-local said = redis.pcall('INFO', 'server')
-return {redis.call('GET', KEYS[1]) or '', type(said) == 'string' and said or ''}`;
-
-/** A server takes a new one at each start, and a replica has its own. */
-const RUN_ID = /^run_id:(\w+)/m;
+/** KEYS[1]: the server that was looked at last. Gives that and the present one. */
+const LOOK = `${SERVER_FUNCTION}
+return { redis.call('GET', KEYS[1]) or '', server() }`;
 
 export const createServerChange = ({ redis, prefix, onChanged }: ServerChangeDependencies) => {
   const key = `${prefix}:server`;
@@ -30,9 +23,8 @@ export const createServerChange = ({ redis, prefix, onChanged }: ServerChangeDep
   return {
     /** One command, where nothing has changed. A server that does not say who it is never changes. */
     check: async (): Promise<void> => {
-      const [known = '', info = ''] = (await look.run([key])) as string[];
-      const [, present] = RUN_ID.exec(info) ?? [];
-      if (present === undefined || present === known) return;
+      const [known = '', present = ''] = (await look.run([key])) as string[];
+      if (present === '' || present === known) return;
       // An empty Redis has nothing to look for: the state file tells where reading goes on.
       if (known !== '') await onChanged(present);
       await redis.set(key, present);
