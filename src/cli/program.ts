@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { nearest } from '../config/suggest.ts';
 import { ConfigError, messageOf, ServiceError, UnavailableError, UsageError } from '../errors.ts';
+import { forbiddenText } from '../redis/trouble.ts';
 import { escapeInvisible } from '../text.ts';
 import { version } from '../version.ts';
 import { adopt, type CommandMaker, createCommandMaker, jsonOption } from './command.ts';
@@ -144,6 +145,8 @@ const endOf = (error: unknown): { code: number; text: string } => {
   const isPassing = error instanceof UnavailableError || (error instanceof ServiceError && isTemporary(error));
   if (isPassing) return { code: EXIT.temporary, text: `tocsin: ${error.message}` };
   if (error instanceof ServiceError) return { code: EXIT.mistake, text: `tocsin: ${error.message}` };
+  const forbidden = forbiddenText(error);
+  if (forbidden !== undefined) return { code: EXIT.mistake, text: `tocsin: ${forbidden}` };
   return {
     code: EXIT.mistake,
     text: `tocsin: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`,

@@ -48,6 +48,12 @@ export const troubleOf = (error: Error, address: string): RedisTrouble | undefin
   return says === undefined ? undefined : { isRefusal: refusal !== undefined, message: `${address} ${says}` };
 };
 
+/** What a command says to a Redis that forbids it, also within a script; undefined for any other error. */
+export const forbiddenText = (error: unknown): string | undefined =>
+  error instanceof Error && /\bNOPERM\b|ACL failure in script/.test(error.message)
+    ? `Redis does not let our user do this (${error.message}); docs/redis-keys.md has the ACL rule`
+    : undefined;
+
 /** Listens for what connecting says, as long as `work` runs. `refused` resolves as soon as Redis refuses us. */
 export const watchingTrouble = async <T>(
   redis: RedisClient,

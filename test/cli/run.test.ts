@@ -119,6 +119,13 @@ test.concurrent('run and check name the commands that a Redis user may not run',
   const checked = await runProgram(['check', '--online'], environment, onFinished);
   expect(checked.code).toBe(2);
   expect(checked.stdout).toMatch(new RegExp(`^FAIL {2}redis: ${LIMITED.source}`, 'm'));
+  const sample = ['test', '--channel', 'webhook', '--to', 'https://hooks.example.com/x'];
+  expect(await runProgram(sample, environment, onFinished)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^tocsin: Redis does not let our user do this \(NOPERM .*client\|list.*\); docs.*rule\n$/,
+    ),
+  });
 });
 
 test.concurrent('so it is with a Redis that comes up later than the daemon', async ({ onTestFinished: onFinished }) => {
