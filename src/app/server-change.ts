@@ -20,7 +20,8 @@ export const watchServer = ({ config, store, log, stopping }: ServerWatchDepende
     prefix,
     onChanged: async (server) => {
       for (const turn of urgentAudits(config, server)) await schedule.once(turn);
-      log.warn({ server }, 'Redis was restarted or failed over; an audit looks for what it may have lost');
+      // Not a warning: an embedded Redis starts anew with each daemon. What is found to be lost is an error of its own.
+      log.info({ server }, 'Redis was restarted or failed over; an audit looks for what it may have lost');
     },
   });
   const look = (): Promise<void> =>
