@@ -1,6 +1,6 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Both install what is missing and say so.
 .DEFAULT_GOAL := help
-.PHONY: help packages setup demo check test fault bench format clean
+.PHONY: help packages setup demo check test fault soak bench format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ test: setup check ## lint, types and every test
 
 fault: setup ## real daemons and a real Redis through every fault: what is lost, what comes twice; takes a while
 	@node_modules/.bin/node test/fault/run.ts $(ARGS)
+
+soak: setup ## 20 alerts a second for half an hour: memory, Redis and latency as they go
+	@node_modules/.bin/node test/fault/soak.ts $(ARGS)
 
 bench: setup ## latency, throughput and poll scale on this machine; two minutes
 	@status=0; for name in latency throughput poll-scale; do \

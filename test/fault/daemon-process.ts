@@ -33,6 +33,7 @@ export interface DaemonProcess {
   thaw(): void;
   /** Its clock and its name server, from within some milliseconds on. */
   trouble(trouble: Trouble): Promise<void>;
+  dataDir: string;
   pid(): number | undefined;
   /** Of its ops endpoints, since it was started last. */
   url(): string;
@@ -104,6 +105,7 @@ export const createDaemonProcess = async (settings: DaemonSettings): Promise<Dae
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
     trouble,
+    dataDir: place('data'),
     pid: () => child?.pid,
     url: () => url,
     log,

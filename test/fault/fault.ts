@@ -19,6 +19,10 @@ export interface Fault {
   isQuick?: boolean;
   /** May be drawn together with others, on the stage of `together`. */
   grip?: Grip;
+  /** Why it cannot be played here; undefined where it can. */
+  whyNot?(): string | undefined;
+  /** What is lost is written down, and is no failure: nothing that was left knows of it. */
+  loses?: boolean;
   /** Strikes and mends. The alerts go on meanwhile. */
   strike(stage: Stage): Promise<void>;
 }

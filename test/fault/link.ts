@@ -8,6 +8,8 @@ export interface Link {
   swallow(): void;
   /** New connections pass. Those that lost bytes stay open and silent for ever. */
   heal(): void;
+  /** Ends the present connections. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -41,6 +43,10 @@ export const openLink = async (target: () => number): Promise<Link> => {
     }
   };
 
+  const cut = (): void => {
+    for (const sockets of pairs) for (const socket of sockets) socket.destroy();
+  };
+
   const server = createServer({ allowHalfOpen: true }, (client) => {
     if (isSwallowing) {
       pair([client]);
@@ -62,10 +68,11 @@ export const openLink = async (target: () => number): Promise<Link> => {
     heal: () => {
       isSwallowing = false;
     },
+    cut,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        for (const sockets of pairs) for (const socket of sockets) socket.destroy();
+        cut();
       }),
   };
 };

@@ -1,51 +1,58 @@
 /** Plays one fault: alerts flow, it strikes, it is mended, everything arrives; then the books are closed. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../src/errors.ts';
 import type { Account } from './books.ts';
 import type { Fault } from './fault.ts';
 import { type Stage, setStage } from './stage.ts';
 
 export interface Outcome extends Account {
-  name: string;
-  what: string;
+  fault: Fault;
   /** How long the fault lasted, and how long after it the last missing line took to arrive. */
   lastedMs: number;
   backAfterMs: number;
   /** Why it has not passed; empty where it has. */
   complaints: string[];
+  notes: readonly string[];
   /** Where the logs are, where it has not passed. */
   directory?: string;
 }
 
 const WARM_MS = 2000;
 const AFTER_MS = 2000;
-/** What is not there by then is lost. The longest wait for a retry after a fault of minutes is shorter. */
-const LOST_AFTER_MS = 240_000;
+/** What is missing is lost when nothing has come for so long. The longest wait for a retry here is shorter. */
+const LOST_AFTER_MS = 180_000;
+/** The same where a fault is known to lose something. */
+const GIVEN_UP_AFTER_MS = 20_000;
 /** How long before a fault something may have been sent that is still in flight. */
 const IN_FLIGHT_MS = 6000;
 
-/** Waits until nothing is missing; false where something still is when the time is over. */
-const settle = async ({ books }: Stage): Promise<boolean> => {
-  const deadline = Date.now() + LOST_AFTER_MS;
-  while (books.lost().length > 0) {
-    if (Date.now() > deadline) return false;
-    await sleep(200);
+/** Waits until nothing is missing, or nothing more comes. */
+const settle = async ({ books }: Stage, patienceMs: number): Promise<void> => {
+  let missing = books.lost().length;
+  for (let heardAt = Date.now(); missing > 0 && Date.now() - heardAt < patienceMs; ) {
+    await sleep(250);
+    const left = books.lost().length;
+    if (left < missing) heardAt = Date.now();
+    missing = left;
   }
-  return true;
 };
 
-const judge = ({ doubles }: Fault, account: Account): string[] => {
+const judge = ({ doubles, loses }: Fault, account: Account): string[] => {
   const { lost, doubled, unexplained, misnamed, unexpected } = account;
   const complaints: [string, readonly string[]][] = [
-    ['lost', lost],
+    ['lost', loses ? [] : lost],
     ['doubled and not in flight', doubles === 'none' ? doubled : unexplained],
-    ['another webhook-id', misnamed],
+    ['with another webhook-id', misnamed],
     ['unexpected', unexpected],
   ];
-  return complaints.flatMap(([name, lines]) => (lines.length > 0 ? [`${lines.length} ${name}: ${lines[0]}`] : []));
+  return complaints.flatMap(([name, lines]) =>
+    lines.length > 0 ? [`${lines.length} ${name}: ${lines.slice(0, 3).join('; ')}`] : [],
+  );
 };
 
 const perform = async (fault: Fault, stage: Stage): Promise<Outcome> => {
-  const { stream, books } = stage;
+  const { stream, books, notes } = stage;
+  const patienceMs = fault.loses ? GIVEN_UP_AFTER_MS : LOST_AFTER_MS;
   stream.start();
   await sleep(WARM_MS);
   const beganAt = Date.now();
@@ -53,33 +60,46 @@ const perform = async (fault: Fault, stage: Stage): Promise<Outcome> => {
   const mendedAt = Date.now();
   await sleep(AFTER_MS);
   stream.stop();
-  await settle(stage);
+  await settle(stage, patienceMs);
   const settledAt = Date.now();
   // A later positive proves the negative: what would still come, would come before these.
   stream.round();
-  await settle(stage);
+  await settle(stage, patienceMs);
   const account = books.close(beganAt - IN_FLIGHT_MS, settledAt);
-  return {
-    ...account,
-    name: fault.name,
-    what: fault.what,
-    lastedMs: mendedAt - beganAt,
-    backAfterMs: settledAt - mendedAt,
-    complaints: judge(fault, account),
-  };
+  const lasted = { lastedMs: mendedAt - beganAt, backAfterMs: settledAt - mendedAt };
+  return { ...account, ...lasted, fault, complaints: judge(fault, account), notes };
 };
+
+const NOTHING: Account = { expected: 0, lost: [], doubled: [], unexplained: [], misnamed: [], unexpected: [] };
+const broken = (fault: Fault, stage: Stage | undefined, error: unknown): Outcome => ({
+  ...NOTHING,
+  fault,
+  lastedMs: 0,
+  backAfterMs: 0,
+  complaints: [`it could not be played: ${messageOf(error)}`],
+  notes: stage?.notes ?? [],
+});
 
 const never = new Promise<never>(() => {});
 
 /** `interrupted` rejects when the suite has to end; then too everything is cleared away. */
 export const play = async (fault: Fault, seed: number, interrupted = never): Promise<Outcome> => {
-  const stage = await setStage(fault.stage ?? {}, seed);
-  let hasPassed = false;
+  let isInterrupted = false;
+  interrupted.catch(() => {
+    isInterrupted = true;
+  });
+  const stage = await setStage(fault.stage ?? {}, seed).catch((error: unknown) => broken(fault, undefined, error));
+  if ('complaints' in stage) return stage;
+  let keepFiles = true;
   try {
     const outcome = await Promise.race([perform(fault, stage), interrupted]);
-    hasPassed = outcome.complaints.length === 0;
-    return hasPassed ? outcome : { ...outcome, directory: stage.directory };
+    keepFiles = outcome.complaints.length > 0;
+    return keepFiles ? { ...outcome, directory: stage.directory } : outcome;
+  } catch (error) {
+    keepFiles = !isInterrupted;
+    if (isInterrupted) throw error;
+    return { ...broken(fault, stage, error), directory: stage.directory };
   } finally {
-    await stage.clear(!hasPassed);
+    await stage.clear(keepFiles);
   }
 };

@@ -1,48 +1,67 @@
 /**
- * Real daemons and a real Redis through every fault, each alone; what got lost or came twice is counted at the receivers.
+ * Real daemons and a real Redis through every fault, each alone, then drawn at random together; what got lost or came
+ * twice is counted at the receivers.
  *
- *   node test/fault/run.ts [--only NAME[,NAME]] [--seed N] [--list]
+ *   node test/fault/run.ts [--only NAME[,NAME]] [--seed N] [--minutes M] [--backlog N] [--list]
  *
- * `--only` takes the beginning of names. Exits with 2 where something was lost or cannot be explained.
+ * `--only` takes the beginnings of names. `--minutes` is how long faults are drawn together, `--backlog` how many alerts
+ * wait. Exits with 2 where something was lost or cannot be explained.
  */
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { interruption, print, printTable, run } from '../../bench/run.ts';
 import type { Fault } from './fault.ts';
-import { FAULTS } from './faults.ts';
+import { faultsOf } from './faults.ts';
 import { type Outcome, play } from './play.ts';
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, seed: { type: 'string' }, list: { type: 'boolean', default: false } },
+  options: {
+    only: { type: 'string', default: '' },
+    seed: { type: 'string', default: String(Date.now() % 100_000) },
+    minutes: { type: 'string', default: '2' },
+    backlog: { type: 'string', default: '20000' },
+    list: { type: 'boolean', default: false },
+  },
 });
-const seed = Number(values.seed ?? Date.now() % 100_000);
+const seed = Number(values.seed);
+const FAULTS = faultsOf({ backlog: Number(values.backlog), minutes: Number(values.minutes) });
 
 const chosen = (): readonly Fault[] => {
-  const beginnings = values.only?.split(',') ?? [''];
+  const beginnings = values.only.split(',');
   return FAULTS.filter(({ name }) => beginnings.some((beginning) => name.startsWith(beginning)));
 };
 
 const HEAD = ['fault', 'deliveries', 'lost', 'doubled', 'lasted s', 'back after s', ''];
 const seconds = (ms: number): string => (ms / 1000).toFixed(1);
 
-const rowOf = ({ name, expected, lost, doubled, lastedMs, backAfterMs, complaints }: Outcome): string[] => [
-  name,
+const rowOf = ({ fault, expected, lost, doubled, lastedMs, backAfterMs, complaints }: Outcome): string[] => [
+  fault.name,
   ...[expected, lost.length, doubled.length].map(String),
   seconds(lastedMs),
   seconds(backAfterMs),
   complaints.length > 0 ? 'FAIL' : 'ok',
 ];
 
+const tell = ({ fault, complaints, notes, directory }: Outcome): void => {
+  print(`${complaints.length > 0 ? 'FAIL' : 'ok  '} ${fault.name}: ${fault.what}`);
+  for (const line of complaints) print(`     ${line}`);
+  if (directory === undefined) return;
+  for (const line of notes) print(`     ${line}`);
+  print(`     logs: ${directory}`);
+};
+
 const playAll = async (faults: readonly Fault[]): Promise<Outcome[]> => {
   const outcomes: Outcome[] = [];
   const interrupted = interruption();
   for (const fault of faults) {
+    const why = fault.whyNot?.();
+    if (why !== undefined) {
+      print(`left out: ${fault.name}: ${why}`);
+      continue;
+    }
     const outcome = await play(fault, seed, interrupted);
     outcomes.push(outcome);
-    const { complaints, directory } = outcome;
-    print(`${complaints.length > 0 ? 'FAIL' : 'ok  '} ${fault.name}: ${fault.what}`);
-    for (const complaint of complaints) print(`     ${complaint}`);
-    if (directory !== undefined) print(`     logs: ${directory}`);
+    tell(outcome);
   }
   return outcomes;
 };

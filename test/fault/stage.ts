@@ -11,6 +11,7 @@ import { type Books, openBooks } from './books.ts';
 import { createDaemonProcess, type DaemonProcess } from './daemon-process.ts';
 import { type Link, openLink } from './link.ts';
 import { type RedisWorld, startCluster, startEmbedded, startSentinels, startSingle } from './redis-worlds.ts';
+import { mountSmallDisk, unmount } from './small-disk.ts';
 import { type Stream, startStream } from './stream.ts';
 
 export interface StageOptions {
@@ -28,8 +29,8 @@ export interface StageOptions {
   perSecond?: number;
   /** The tree whose program the daemons run at first; default this one. */
   root?(): Promise<string>;
-  /** Not started with the stage. */
-  daemonsWait?: boolean;
+  /** Puts the daemons' data on disks of this size. */
+  smallDisk?: string;
 }
 
 export type End = 'service' | ChannelKind;
@@ -46,6 +47,9 @@ export interface Stage {
   /** Of everything that is written. */
   directory: string;
   names: readonly string[];
+  /** Says what is going on, for whoever reads the result. */
+  note(text: string): void;
+  notes: readonly string[];
   clear(keepFiles: boolean): Promise<void>;
 }
 
@@ -136,11 +140,35 @@ const build = async (options: StageOptions, seed: number, directory: string, und
   if (first === undefined) throw new Error('no daemon');
   const daemons: Stage['daemons'] = [first, ...others];
   undo.push(async () => void (await Promise.all(daemons.map((daemon) => daemon.kill()))));
-  if (!options.daemonsWait) await Promise.all(daemons.map((daemon) => daemon.start()));
+  if (options.smallDisk !== undefined) {
+    for (const { dataDir } of daemons) {
+      mountSmallDisk(dataDir, options.smallDisk);
+      undo.splice(-1, 0, async () => unmount(dataDir));
+    }
+  }
+  await Promise.all(daemons.map((daemon) => daemon.start()));
   const stream = startStream(sandbox, NAMES, perSecond);
   undo.push(async () => stream.stop());
   const random = createRandom(`faults ${seed}`);
-  return { sandbox, books, redis, daemons, links, stream, random, directory, names: NAMES, clear: async () => {} };
+  const startedAt = Date.now();
+  const notes: string[] = [];
+  const note = (text: string): void => {
+    notes.push(`+${((Date.now() - startedAt) / 1000).toFixed(0)} s ${text}`);
+  };
+  return {
+    note,
+    notes,
+    sandbox,
+    books,
+    redis,
+    daemons,
+    links,
+    stream,
+    random,
+    directory,
+    names: NAMES,
+    clear: async () => {},
+  };
 };
 
 /** Sets the stage; `clear` ends and removes everything of it. */

@@ -1,6 +1,7 @@
 /** Redis goes away, comes back, comes back empty, stands still, or takes nothing. */
 import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { OwnRedis } from '../../support/redis-server.ts';
 import type { Fault } from '../fault.ts';
 
 const REFUSING_MS = 8000;
@@ -17,6 +18,13 @@ const stopped = (seconds: number): Fault => ({
     await master.start();
   },
 });
+
+const empty = async (redis: OwnRedis): Promise<void> => {
+  await redis.kill('SIGKILL');
+  await rm(redis.directory, { recursive: true, force: true });
+  await mkdir(redis.directory);
+  await redis.start();
+};
 
 /** Nothing listens there. */
 const NOWHERE = ['127.0.0.1', '1'] as const;
@@ -43,11 +51,20 @@ export const REDIS_FAULTS: readonly Fault[] = [
     what: 'kill -9 of Redis, its data deleted; the daemon has its state file',
     stage: { config: { poll: { startFrom: 'now' } } },
     doubles: 'in flight',
-    strike: async ({ redis: { master } }) => {
-      await master.kill('SIGKILL');
-      await rm(master.directory, { recursive: true, force: true });
-      await mkdir(master.directory);
-      await master.start();
+    strike: ({ redis: { master } }) => empty(master),
+  },
+  {
+    name: 'redis-empty-alone',
+    what: 'the same while no daemon runs, and the state file is deleted too',
+    stage: { config: { poll: { startFrom: 'now' } } },
+    doubles: 'in flight',
+    loses: true,
+    strike: async ({ redis: { master }, daemons: [daemon] }) => {
+      await daemon.kill();
+      await empty(master);
+      await rm(daemon.dataDir, { recursive: true, force: true });
+      await sleep(5000);
+      await daemon.start();
     },
   },
   {

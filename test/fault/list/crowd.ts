@@ -1,0 +1,43 @@
+/** Three daemons share the work, and one of them is hurt. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fault } from '../fault.ts';
+
+/** Beyond every lock. */
+const GONE_MS = 15_000;
+const THREE = { daemons: 3 };
+
+export const CROWD_FAULTS: readonly Fault[] = [
+  {
+    name: 'three-killed',
+    what: 'kill -9 of one of three daemons, started again after 15 s',
+    stage: THREE,
+    doubles: 'in flight',
+    strike: async ({ daemons: [daemon] }) => {
+      await daemon.kill();
+      await sleep(GONE_MS);
+      await daemon.start();
+    },
+  },
+  {
+    name: 'three-frozen',
+    what: 'SIGSTOP of one of three daemons for 15 s',
+    stage: THREE,
+    doubles: 'in flight',
+    strike: async ({ daemons: [daemon] }) => {
+      daemon.freeze();
+      await sleep(GONE_MS);
+      daemon.thaw();
+    },
+  },
+  {
+    name: 'three-cut-off',
+    what: 'one of three daemons has no way to Redis for 15 s, and is not told',
+    stage: THREE,
+    doubles: 'in flight',
+    strike: async ({ redis: { links } }) => {
+      links[0]?.swallow();
+      await sleep(GONE_MS);
+      links[0]?.heal();
+    },
+  },
+];

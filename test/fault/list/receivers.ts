@@ -1,0 +1,67 @@
+/** The receivers misbehave, in every way that the sandbox knows and that is not a refusal for good. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HttpVerdict } from '../../../src/sandbox/receivers/http-receiver.ts';
+import type { Script } from '../../../src/sandbox/receivers/script.ts';
+import { slackError } from '../../../src/sandbox/receivers/slack/slack.ts';
+import type { SmtpVerdict } from '../../../src/sandbox/receivers/smtp/session.ts';
+import { telegramVerdict } from '../../../src/sandbox/receivers/telegram/telegram.ts';
+import type { Fault } from '../fault.ts';
+import type { Stage } from '../stage.ts';
+
+const EACH_MS = 3000;
+
+/** With `recorded` the message was taken, and its sender does not learn it. */
+const ANYWHERE: readonly HttpVerdict[] = [
+  { kind: 'answer', status: 429, headers: { 'retry-after': '2' } },
+  { kind: 'answer', status: 500 },
+  { kind: 'answer', status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad Gateway</h1>' },
+  { kind: 'answer', status: 503, recorded: true },
+  { kind: 'slow', durationMs: 3000 },
+  { kind: 'hang' },
+  { kind: 'hang', recorded: true },
+  { kind: 'reset' },
+  { kind: 'reset', recorded: true },
+];
+const SLACK = [...ANYWHERE, ...['ratelimited', 'internal_error', 'token_revoked'].map(slackError)];
+const TELEGRAM = [
+  ...ANYWHERE,
+  telegramVerdict(429, 'Too Many Requests: retry after 2', { retry_after: 2 }),
+  telegramVerdict(401, 'Unauthorized'),
+];
+const SMTP: readonly SmtpVerdict[] = [
+  { kind: 'reply', stage: 'connect', code: 421, text: '4.3.2 Shutting down' },
+  { kind: 'reply', stage: 'mail', code: 451, text: '4.3.0 Local error' },
+  { kind: 'reply', stage: 'rcpt', code: 450, text: '4.7.1 Greylisted' },
+  { kind: 'reply', stage: 'data', code: 452, text: '4.3.1 Insufficient storage' },
+  { kind: 'reply', stage: 'data', code: 451, text: '4.3.0 Local error', recorded: true },
+  { kind: 'hang', stage: 'connect' },
+  { kind: 'hang', stage: 'data', recorded: true },
+  { kind: 'reset', stage: 'mail' },
+  { kind: 'reset', stage: 'data', recorded: true },
+];
+
+const misbehaving = <Verdict>(
+  kind: string,
+  verdicts: readonly Verdict[],
+  scriptOf: (stage: Stage) => Script<Verdict>,
+): Fault => ({
+  name: `receiver-${kind}`,
+  what: `${verdicts.length} kinds of bad answers of ${kind}, 3 s each; some after the message was taken`,
+  doubles: 'in flight',
+  grip: 'receivers',
+  strike: async (stage) => {
+    for (const verdict of verdicts) {
+      stage.note(`${kind}: ${JSON.stringify(verdict)}`);
+      const end = scriptOf(stage).always(verdict);
+      await sleep(EACH_MS);
+      end();
+    }
+  },
+});
+
+export const RECEIVER_FAULTS: readonly Fault[] = [
+  misbehaving('webhook', ANYWHERE, ({ sandbox }) => sandbox.receivers.webhook.script),
+  misbehaving('slack', SLACK, ({ sandbox }) => sandbox.receivers.slack.script),
+  misbehaving('telegram', TELEGRAM, ({ sandbox }) => sandbox.receivers.telegram.script),
+  misbehaving('email', SMTP, ({ sandbox }) => sandbox.receivers.smtp.script),
+];

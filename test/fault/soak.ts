@@ -1,0 +1,93 @@
+/**
+ * One daemon, one Redis and a steady stream of alerts for a long time: do memory, Redis and latency stay as they are?
+ *
+ *   node test/fault/soak.ts [--minutes 30] [--every 60] [--rate 20]
+ *
+ * A line every so many seconds: the daemon's memory, what is in Redis, and how long alerts took in that time, from the
+ * service's writing them to their arrival. Exits with 2 where something was lost or came twice.
+ */
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { interruption, numbersOf, percentile, print, printTable, run } from '../../bench/run.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { type Stage, setStage } from './stage.ts';
+
+const { minutes, every, rate } = numbersOf({ minutes: 30, every: 60, rate: 20 });
+const LAST_MS = 60_000;
+
+const MB = 1024 * 1024;
+const megabytes = (bytes: number): string => (bytes / MB).toFixed(1);
+
+/** Resident, in bytes. */
+const memoryOf = async (pid: number | undefined): Promise<number> => {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) * 1024;
+};
+
+/** Gives what arrived since it was last asked, as milliseconds since it was written. */
+const watchLatency = (sandbox: Sandbox): (() => number[]) => {
+  const writtenAt = new Map<string, number>();
+  let latencies: number[] = [];
+  sandbox.onEvent((event) => {
+    if (event.type === 'produced') {
+      if (event.source === 'inspections') writtenAt.set(event.txHash ?? '', event.at);
+      return;
+    }
+    for (const hash of event.txHashes) {
+      const at = writtenAt.get(hash);
+      if (at !== undefined) latencies.push(event.at - at);
+    }
+  });
+  return () => {
+    const seen = latencies;
+    latencies = [];
+    return seen;
+  };
+};
+
+const measure = async ({ redis, daemons: [daemon] }: Stage, latencies: readonly number[]): Promise<string[]> => {
+  const info = String(await redis.command(redis.master, 'INFO', 'memory'));
+  const used = Number(/^used_memory:(\d+)/m.exec(info)?.[1]);
+  return [
+    megabytes(await memoryOf(daemon.pid())),
+    String(await redis.command(redis.master, 'DBSIZE')),
+    megabytes(used),
+    String(latencies.length),
+    percentile(latencies, 0.5).toFixed(0),
+    percentile(latencies, 0.99).toFixed(0),
+  ];
+};
+
+const HEAD = ['minute', 'daemon MB', 'Redis keys', 'Redis MB', 'arrived', 'p50 ms', 'p99 ms'];
+const WIDTH = 11;
+const line = (cells: readonly string[]): void => print(cells.map((cell) => cell.padStart(WIDTH)).join(''));
+
+const soak = async (stage: Stage): Promise<boolean> => {
+  const { stream, books, sandbox } = stage;
+  const taken = watchLatency(sandbox);
+  line(HEAD);
+  stream.start();
+  const begunAt = Date.now();
+  for (let turn = 1; turn * every <= minutes * 60; turn += 1) {
+    await sleep(Math.max(0, begunAt + turn * every * 1000 - Date.now()));
+    line([((turn * every) / 60).toFixed(1), ...(await measure(stage, taken()))]);
+  }
+  stream.stop();
+  for (const deadline = Date.now() + LAST_MS; books.lost().length > 0 && Date.now() < deadline; ) await sleep(500);
+  const { expected, lost, doubled } = books.close(0, 0);
+  print('');
+  printTable([['deliveries', 'lost', 'doubled'], [expected, lost.length, doubled.length].map(String)]);
+  return lost.length === 0 && doubled.length === 0;
+};
+
+await run(async () => {
+  const interrupted = interruption();
+  // The daemon's own pace, but for the poll: what takes long in a soak is not to be waiting for the next one.
+  const poll = { interval: '1s', sweepEvery: '1m', catalogEvery: '5m' };
+  const stage = await setStage({ perSecond: rate, config: { poll, audit: { every: '5m', lostAfter: '10m' } } }, 1);
+  try {
+    return await Promise.race([soak(stage), interrupted]);
+  } finally {
+    await stage.clear(false);
+  }
+});
