@@ -127,7 +127,10 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
 };
 
 /** The endpoints for operators; up before any work begins, so that the start can be watched. */
-const startOps = async (context: Context, { store, metrics, health, reading }: ReturnType<typeof openVerbs>) => {
+const startOps = async (
+  context: Context,
+  { store, metrics, health, reading, delivering }: ReturnType<typeof openVerbs>,
+) => {
   const { config, log, scrub, now, lifecycle } = context;
   const startedAt = now();
   const selfReport = createSelfReport({
@@ -173,7 +176,11 @@ const startOps = async (context: Context, { store, metrics, health, reading }: R
   metrics.onScrape(() => refreshGauges({ ...store, config, metrics, catalog, review, now }));
   const ops = createOpsServer({ ...config.ops, health, metrics, status, log, now });
   lifecycle.onStop('ops', ops.stop);
-  const keepHouse = createDeadLetterBound({ ...store, metrics, log });
+  const boundDeadLetters = createDeadLetterBound({ ...store, metrics, log });
+  const keepHouse = async (): Promise<void> => {
+    await boundDeadLetters();
+    await delivering.endLeftKinds();
+  };
   return { review, selfReport, forgetGone, keepHouse, ...(await ops.start()) };
 };
 

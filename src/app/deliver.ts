@@ -1,10 +1,11 @@
 /** Composes `deliver`: hands its workers the channels, and what to do when a delivery failed or a destination recovered. */
 import type { Logger } from 'pino';
-import { type ChannelKind, isSample } from '../alert.ts';
+import { CHANNEL_KINDS, type ChannelKind, isSample } from '../alert.ts';
 import { openConfiguredChannels } from '../channels/open.ts';
 import type { Config } from '../config/schema.ts';
 import type { Broken } from '../deliver/health.ts';
 import type { AttemptEvent } from '../deliver/report.ts';
+import { createLeftKinds } from '../features/housekeeping/left-kinds.ts';
 import type { Subject } from '../ledger/outage-subject.ts';
 import { createDeliveryReport } from '../ops/delivery-report.ts';
 import type { Metrics } from '../ops/metrics.ts';
@@ -59,8 +60,20 @@ export const openDelivery = (dependencies: OpenDelivery) => {
     now,
   };
 
+  const endLeftKinds = createLeftKinds({
+    ...store,
+    kinds: CHANNEL_KINDS.filter((kind) => config.channels[kind] === undefined),
+    deadLetters: store.dead,
+    onDead: fallback.onDead,
+    onAttempt: report,
+    log,
+    now,
+  });
+
   return {
     channels,
+    /** Ends what waits for channel kinds that the config does not set up; to be called often. */
+    endLeftKinds,
     /** Starts the workers; gives the function that stops them. */
     start: (): ((graceMs: number) => Promise<void>) => {
       const workers = channels.map((channel) => startWorker(channel, workerDependencies));

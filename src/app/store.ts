@@ -26,6 +26,7 @@ import { createQuarantine } from '../poll/quarantine.ts';
 import { createSeen } from '../poll/seen.ts';
 import { createBatchStore } from '../queue/batch-store.ts';
 import { createDeadlines } from '../queue/deadlines.ts';
+import { createLeftJobs } from '../queue/left-jobs.ts';
 import { createParcelQueues } from '../queue/queues.ts';
 import { createJobScan } from '../queue/scan.ts';
 import { createSchedule } from '../queue/schedule.ts';
@@ -52,6 +53,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     prefix,
     queues,
     jobScan: createJobScan(redis, prefix),
+    leftJobs: createLeftJobs(redis, prefix),
     schedule,
     deadlines,
     locks: createLocks(redis, prefix),

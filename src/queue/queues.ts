@@ -51,6 +51,10 @@ export interface ParcelQueues {
    * milliseconds, 0 for never. There is at most one at a time.
    */
   sendCanary(kind: ChannelKind): Promise<number>;
+  /** How many parcels' jobs of this kind wait or run; a canary is none. */
+  waitingFor(kind: ChannelKind): Promise<number>;
+  /** Removes a job. False where it runs, or is gone. */
+  remove(kind: ChannelKind, id: string): Promise<boolean>;
   /** How many workers, in all daemons, take from this kind's queue. */
   workers(kind: ChannelKind): Promise<number>;
   close(): Promise<void>;
@@ -192,6 +196,14 @@ export const createParcelQueues = (settings: QueueSettings): ParcelQueues => {
       await queues[kind].add(CANARY, {}, { jobId: CANARY, lifo: true });
       return Number(await redis.get(canaryKey(kind)));
     },
+    waitingFor: async (kind) => {
+      const [count, canary] = await Promise.all([
+        queues[kind].getJobCountByTypes('waiting', 'prioritized', 'delayed', 'active'),
+        redis.exists(queues[kind].toKey(CANARY)),
+      ]);
+      return Math.max(0, count - canary);
+    },
+    remove: async (kind, id) => (await queues[kind].remove(id)) === 1,
     workers: (kind) => queues[kind].getWorkersCount(),
     close: async () => {
       await Promise.all(CHANNEL_KINDS.map((kind) => queues[kind].close()));

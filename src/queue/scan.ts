@@ -32,12 +32,13 @@ interface Written {
   gathering?: number;
 }
 
-const createJobReader = (redis: RedisClient, prefix: string) => {
+export const createJobReader = (redis: RedisClient, prefix: string) => {
   const keys = new QueueKeys(prefix);
+  const keyOf = (kind: ChannelKind, id: string): string => keys.toKey(queueName(kind), id);
 
   /** In one transaction, or a job that moves from one list to another meanwhile would be missed. */
   const jobIds = async (kind: ChannelKind): Promise<string[]> => {
-    const key = (state: string): string => keys.toKey(queueName(kind), state);
+    const key = (state: string): string => keyOf(kind, state);
     const batch = redis.multi();
     for (const list of ['wait', 'paused', 'active']) batch.lrange(key(list), 0, -1);
     for (const set of ['delayed', 'prioritized']) batch.zrange(key(set), '0', '-1');
@@ -45,11 +46,11 @@ const createJobReader = (redis: RedisClient, prefix: string) => {
   };
 
   const dataOf = async (kind: ChannelKind, ids: readonly string[]): Promise<string[]> => {
-    const data = await Promise.all(ids.map((id) => redis.hget(keys.toKey(queueName(kind), id), 'data')));
+    const data = await Promise.all(ids.map((id) => redis.hget(keyOf(kind, id), 'data')));
     return data.flatMap((json) => json ?? []);
   };
 
-  return { jobIds, dataOf };
+  return { jobIds, dataOf, keyOf };
 };
 
 /** Gives the deliveries of a job, by their keys. */

@@ -1,5 +1,5 @@
 /** Puts the status report together from what is in Redis: the same for the page and for the `status` command. */
-import { SOURCES } from '../../alert.ts';
+import { CHANNEL_KINDS, SOURCES } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
 import { type DeadLetters, MOST_DEAD } from '../../ledger/dead-letters.ts';
 import type { DestinationStatistics, DestinationStats } from '../../ledger/destination-stats.ts';
@@ -29,13 +29,13 @@ import type { HeardDaemon } from './daemons.ts';
 import { daemonStatus, needsSomebody, servicesAsKnown } from './known.ts';
 
 export interface StatusDependencies {
-  config: Pick<Config, 'services' | 'alerts' | 'mutes'>;
+  config: Pick<Config, 'services' | 'alerts' | 'mutes' | 'channels'>;
   cursors: Pick<Cursors, 'get'>;
   ledger: Pick<Ledger, 'waitingByDestination'>;
   destinationStats: Pick<DestinationStats, 'list'>;
   dead: Pick<DeadLetters, 'count' | 'byDestination' | 'trimmed'>;
   quarantine: Pick<Quarantine, 'count'>;
-  queues: Pick<ParcelQueues, 'counts'>;
+  queues: Pick<ParcelQueues, 'counts' | 'waitingFor'>;
   held: Pick<ApprovalStore, 'list'>;
   mutes: MuteStore;
   outageStore: OutageStore;
@@ -146,16 +146,28 @@ const trimmedSentence = (trimmed: number): string =>
 const tooManyHeld = (count: number): string =>
   `${count} destinations wait for approval, which is the most: alerts for others are dead`;
 
+/** Jobs of channel kinds that left the config: see `features/housekeeping`. */
+const leftKinds = async ({ config, queues }: StatusDependencies): Promise<string[]> => {
+  const kinds = CHANNEL_KINDS.filter((kind) => config.channels[kind] === undefined);
+  const counts = await Promise.all(kinds.map(queues.waitingFor));
+  return kinds.flatMap((kind, index) => {
+    const jobs = counts[index] ?? 0;
+    const subject = `${jobs} ${jobs === 1 ? 'job waits' : 'jobs wait'} for ${kind}, which the config does not set up`;
+    return jobs === 0 ? [] : [`${subject}: what no daemon sends within a day is dead`];
+  });
+};
+
 /** What may wait until somebody has time for it. */
 const otherProblems = (
   { review }: StatusDependencies,
   unwatched: NotWatched,
   held: Held,
-  { quarantined, trimmed }: { quarantined: number; trimmed: number },
+  { left, quarantined, trimmed }: { left: readonly string[]; quarantined: number; trimmed: number },
 ): string[] => [
   ...unwatched.flatMap(({ name, why, reason }) => (why === 'excluded' ? [] : `${name}: ${reason}`)),
   ...held.map(({ one, protocols }) => heldSentence(one, protocols)),
   ...(held.length >= HOLD_BOUNDS.destinations ? [tooManyHeld(held.length)] : []),
+  ...left,
   ...review.problems(),
   ...(trimmed === 0 ? [] : [trimmedSentence(trimmed)]),
   ...(quarantined === 0 ? [] : [`${quarantined} items of the service could not be understood`]),
@@ -174,8 +186,9 @@ export const createStatus = (dependencies: StatusDependencies) => {
     const daemons = await dependencies.daemons();
     const names = config.services.map(({ name }) => name);
     const services = servicesAsKnown(names, daemons);
-    const [broken, quarantined, dead, deadByDestination, trimmed, waiting] = await Promise.all([
+    const [broken, left, quarantined, dead, deadByDestination, trimmed, waiting] = await Promise.all([
       currentOutages(outageStore, destinationStats),
+      leftKinds(dependencies),
       dependencies.quarantine.count(),
       dependencies.dead.count(),
       dependencies.dead.byDestination(),
@@ -197,7 +210,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       queues: await dependencies.queues.counts(),
       dead,
       deadRemoved: trimmed,
-      problems: [...urgent, ...otherProblems(dependencies, unwatched, held, { quarantined, trimmed })],
+      problems: [...urgent, ...otherProblems(dependencies, unwatched, held, { left, quarantined, trimmed })],
       needsSomebody: urgent,
     };
   };

@@ -43,6 +43,7 @@ const setUp = (changes: Partial<StatusDependencies> = {}) => {
   const config = {
     services: [{ name: 'main' }],
     alerts: { sources: ['inspections', 'notifications'] },
+    channels: { email: {}, slack: {}, telegram: {} },
     mutes: { windows: [], never: [], maxLength: 86_400_000 },
   } as unknown as StatusDependencies['config'];
   const status = createStatus({
@@ -116,6 +117,17 @@ test('dead is what is kept, in all and by destination: 0 after a retry, and 1 wh
   await store.dead.remove(await store.dead.get([deadId(makeAlert(1), SLACK)]));
   await store.destinationStats.succeeded(SLACK, 1, AT);
   expect(await shown()).toEqual({ dead: 1, [SLACK.label]: 0, [MAIL.label]: 1 });
+});
+
+test('jobs of a channel kind that the config does not set up are named', async () => {
+  const { store, status } = setUp();
+  const gone = destinationOf('webhook', 'https://hooks.example.com/x');
+  await store.queues.sendCanary('webhook');
+  expect((await status()).problems).toEqual([]);
+  await store.queues.enqueue([gone, SLACK].map((destination) => ({ destination, alerts: [makeAlert(1)] })));
+  expect((await status()).problems).toEqual([
+    '1 job waits for webhook, which the config does not set up: what no daemon sends within a day is dead',
+  ]);
 });
 
 test('a hold that is full is named', async () => {
