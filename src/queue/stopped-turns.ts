@@ -3,7 +3,6 @@
  * between a turn and the next, and it is due too late where a clock was set back.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { defineScript } from '../redis/script.ts';
 
 export interface ScheduleState {
   /** Schedulers that Redis holds; fewer than expected after its data was lost. */
@@ -57,7 +56,6 @@ const readAhead = (values: readonly string[]): Ahead[] =>
   );
 
 export const createStoppedTurns = ({ redis, schedulers, now, elapsed }: StoppedTurnsDependencies) => {
-  const script = defineScript(redis, CHECK);
   /** Since when each next turn that is too far ahead has not moved. */
   let waitingSince = new Map<string, number>();
 
@@ -76,7 +74,7 @@ export const createStoppedTurns = ({ redis, schedulers, now, elapsed }: StoppedT
   };
 
   return async (): Promise<ScheduleState> => {
-    const answer = await script.run([schedulers], now(), AHEAD_MS);
+    const answer = await redis.eval(CHECK, 1, schedulers, now(), AHEAD_MS);
     const [count, gone, ahead] = answer as [number, string[], string[]];
     return { count, stopped: [...gone, ...standingStill(readAhead(ahead))] };
   };

@@ -1,7 +1,7 @@
 /** Locks by name in Redis, over all daemons. A lock expires when its holder dies. */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
-import { SERVER_FUNCTION } from './script.ts';
+import { SERVER_FUNCTION } from './server-id.ts';
 
 export interface HeldLock {
   /** Prolongs the lock, which also happens by itself. False when it was lost: the holder must stop. */

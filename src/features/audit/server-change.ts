@@ -2,9 +2,8 @@
  * Notices that another Redis server answers than before: it was started again, or a replica took its place. Either may
  * lack what was acknowledged last, with `appendfsync everysec` too.
  */
-
 import type { RedisClient } from '../../redis/connect.ts';
-import { defineScript, SERVER_FUNCTION } from '../../redis/script.ts';
+import { SERVER_FUNCTION } from '../../redis/server-id.ts';
 
 export interface ServerChangeDependencies {
   redis: RedisClient;
@@ -19,11 +18,10 @@ return { redis.call('GET', KEYS[1]) or '', server() }`;
 
 export const createServerChange = ({ redis, prefix, onChanged }: ServerChangeDependencies) => {
   const key = `${prefix}:server`;
-  const look = defineScript(redis, LOOK);
   return {
     /** One command, where nothing has changed. A server that does not say who it is never changes. */
     check: async (): Promise<void> => {
-      const [known = '', present = ''] = (await look.run([key])) as string[];
+      const [known = '', present = ''] = (await redis.eval(LOOK, 1, key)) as string[];
       if (present === '' || present === known) return;
       // An empty Redis has nothing to look for: the state file tells where reading goes on.
       if (known !== '') await onChanged(present);
