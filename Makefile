@@ -1,6 +1,6 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Both install what is missing and say so.
 .DEFAULT_GOAL := help
-.PHONY: help packages setup demo check test fault soak bench format clean
+.PHONY: help packages setup demo check test fault soak bench format pin clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ bench: setup ## latency, throughput and poll scale on this machine; two minutes
 
 format: packages ## format the code
 	@npm run --silent format
+
+pin: packages ## write digests of base images and missing package hashes into the files that name them
+	@NODE_USE_ENV_PROXY=1 node_modules/.bin/node scripts/pin.ts
 
 clean: ## remove installed packages and the demo's data
 	rm -rf node_modules data
