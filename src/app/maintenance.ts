@@ -124,8 +124,15 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
   const logOperatorActions = createOperatorLogReader({ operatorLog: store.operatorLog, log });
   const lookAtServer = watchServer(dependencies);
 
+  const shortenWaits = async (): Promise<void> => {
+    const jobs = await store.shortenWaits();
+    if (jobs > 0)
+      log.warn({ jobs }, 'jobs would have waited too long, as after a clock was set back; they go on in time');
+  };
+
   const round = async (): Promise<void> => {
     await reading.keepSchedule();
+    await shortenWaits();
     await lookAtServer();
     await watch.sendCanaries();
     health.prove('redis');

@@ -118,7 +118,7 @@ const openAdmission = ({ config, store, now }: ReadingDependencies, serviceOf: S
       await serviceOf(service).client.listProtocols({ pageSize: 1, hideAssets: true }, signal);
     },
     onRefused: report.onRefused,
-    now,
+    elapsed: () => performance.now(),
     random: Math.random,
   });
 

@@ -1,5 +1,6 @@
 /** Everything that is kept in Redis, each by its owner's interface. Parts get single entries of it, never the whole. */
 
+import { CHANNEL_KINDS } from '../alert.ts';
 import { createAddressChanges } from '../deliver/address-changes.ts';
 import { createCircuits } from '../deliver/circuit-breaker.ts';
 import { createDisabled } from '../deliver/disabled.ts';
@@ -25,9 +26,10 @@ import { createCursors } from '../poll/cursor.ts';
 import { createQuarantine } from '../poll/quarantine.ts';
 import { createSeen } from '../poll/seen.ts';
 import { createBatchStore } from '../queue/batch-store.ts';
-import { createDeadlines } from '../queue/deadlines.ts';
+import { createDeadlines, DEADLINES_QUEUE } from '../queue/deadlines.ts';
 import { createLeftJobs } from '../queue/left-jobs.ts';
-import { createParcelQueues } from '../queue/queues.ts';
+import { createOverlongWaits } from '../queue/overlong-waits.ts';
+import { createParcelQueues, queueName } from '../queue/queues.ts';
 import { createJobScan } from '../queue/scan.ts';
 import { createSchedule } from '../queue/schedule.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -56,6 +58,13 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     leftJobs: createLeftJobs(redis, prefix),
     schedule,
     deadlines,
+    shortenWaits: createOverlongWaits({
+      redis,
+      prefix,
+      queues: [...CHANNEL_KINDS.map(queueName), DEADLINES_QUEUE],
+      now: () => Date.now(),
+      elapsed: () => performance.now(),
+    }),
     locks: createLocks(redis, prefix),
     cursors: createCursors(redis, prefix),
     seen: createSeen(redis, prefix),

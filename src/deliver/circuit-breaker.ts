@@ -49,12 +49,22 @@ const ANNOUNCE_MS = 60_000;
 /** As long as the outage's announcement is remembered, see `features/outages/store.ts`. */
 const KEEP_MS = 35 * 86_400_000;
 
-/** KEYS: circuits; ARGV: now, how long a probe may take ('' to change nothing), when to ask again while there is one. */
+/** The clocks of several daemons differ a little. A moment that is further ahead was noted before a clock was set back. */
+const CLOCKS_MS = 5000;
+
+/**
+ * KEYS: circuits; ARGV: now, how long a probe may take ('' to change nothing), when to ask again while there is one, the
+ * longest pause, how far clocks differ.
+ */
 const ASK = `
 local now = tonumber(ARGV[1])
 local pausedUntil = 0
 for _, key in ipairs(KEYS) do
   local paused = tonumber(redis.call('HGET', key, 'until') or '0')
+  if paused > now + ARGV[4] + ARGV[5] then
+    paused = now + ARGV[4]
+    redis.call('HSET', key, 'until', paused)
+  end
   if redis.call('HEXISTS', key, 'probe') == 1 then paused = math.min(paused, now + ARGV[3]) end
   pausedUntil = math.max(pausedUntil, paused)
 end
@@ -75,8 +85,8 @@ return 1`;
 
 /**
  * KEYS: the circuit; ARGV: now, what this failure counts, how many open the circuit, until when it pauses ('' for not at
- * all), how long it is kept, how long the announcement may take. In Redis 'telling' is when somebody began to announce it,
- * 'told' that it has been announced.
+ * all), how long it is kept, how long the announcement may take, how far clocks differ. In Redis 'telling' is when somebody
+ * began to announce it, 'told' that it has been announced.
  */
 const FAIL = `
 local failures = redis.call('HINCRBY', KEYS[1], 'failures', ARGV[2])
@@ -85,8 +95,9 @@ redis.call('HDEL', KEYS[1], 'probe')
 if failures < tonumber(ARGV[3]) then return {0, 0} end
 if ARGV[4] == '' then redis.call('HDEL', KEYS[1], 'until') else redis.call('HSET', KEYS[1], 'until', ARGV[4]) end
 redis.call('HSETNX', KEYS[1], 'since', ARGV[1])
-local telling = tonumber(redis.call('HGET', KEYS[1], 'telling') or '0')
-if redis.call('HEXISTS', KEYS[1], 'told') == 1 or ARGV[1] - telling < tonumber(ARGV[6]) then
+local tellingFor = ARGV[1] - tonumber(redis.call('HGET', KEYS[1], 'telling') or '0')
+local isTelling = tellingFor < tonumber(ARGV[6]) and tellingFor >= -ARGV[7]
+if redis.call('HEXISTS', KEYS[1], 'told') == 1 or isTelling then
   return {0, tonumber(ARGV[4]) or 0}
 end
 redis.call('HSET', KEYS[1], 'telling', ARGV[1])
@@ -97,13 +108,14 @@ if redis.call('HEXISTS', KEYS[1], 'since') == 0 then return 0 end
 redis.call('HSET', KEYS[1], 'told', 1)
 return 1`;
 
-/** KEYS: the circuit; ARGV: now, how long the announcement of the end may take. */
+/** KEYS: the circuit; ARGV: now, how long the announcement of the end may take, how far clocks differ. */
 const WORK = `
 if redis.call('HEXISTS', KEYS[1], 'since') == 0 then
   redis.call('DEL', KEYS[1])
   return 0
 end
-if ARGV[1] - tonumber(redis.call('HGET', KEYS[1], 'ending') or '0') < tonumber(ARGV[2]) then return 0 end
+local endingFor = ARGV[1] - tonumber(redis.call('HGET', KEYS[1], 'ending') or '0')
+if endingFor < tonumber(ARGV[2]) and endingFor >= -ARGV[3] then return 0 end
 redis.call('HSET', KEYS[1], 'ending', ARGV[1])
 return 1`;
 
@@ -113,8 +125,10 @@ const weightOf = (reason: DeliveryReason): number =>
 
 export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () => number): Circuits => {
   const keyOf = (id: string): string => `${prefix}:circuit:${id}`;
-  const ask = async (ids: readonly string[], probeMs: number | ''): Promise<number | undefined> =>
-    Number(await redis.eval(ASK, ids.length, ...ids.map(keyOf), now(), probeMs, ASK_AGAIN_MS)) || undefined;
+  const ask = async (ids: readonly string[], probeMs: number | ''): Promise<number | undefined> => {
+    const limits = [ASK_AGAIN_MS, LONGEST_PAUSE_MS, CLOCKS_MS];
+    return Number(await redis.eval(ASK, ids.length, ...ids.map(keyOf), now(), probeMs, ...limits)) || undefined;
+  };
   return {
     pausedUntil: (ids) => ask(ids, ''),
     admit: (ids) => ask(ids, PROBE_MS),
@@ -126,12 +140,13 @@ export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () =
       // Deliveries to a dead destination die at once: there is nothing to pause.
       const until = reason === 'destination-dead' ? '' : now() + pauseMs;
       const weight = isTest ? 0 : weightOf(reason);
-      const answer = await redis.eval(FAIL, 1, keyOf(id), now(), weight, FAILURES, until, KEEP_MS, ANNOUNCE_MS);
+      const limits = [KEEP_MS, ANNOUNCE_MS, CLOCKS_MS];
+      const answer = await redis.eval(FAIL, 1, keyOf(id), now(), weight, FAILURES, until, ...limits);
       const [isNews, pausedUntil] = answer as [number, number];
       return { isNews: isNews === 1, ...(pausedUntil === 0 ? {} : { pausedUntil }) };
     },
     announced: async (id) => (await redis.eval(ANNOUNCED, 1, keyOf(id))) === 1,
-    worked: async (id) => (await redis.eval(WORK, 1, keyOf(id), now(), ANNOUNCE_MS)) === 1,
+    worked: async (id) => (await redis.eval(WORK, 1, keyOf(id), now(), ANNOUNCE_MS, CLOCKS_MS)) === 1,
     close: async (id) => {
       await redis.del(keyOf(id));
     },

@@ -30,11 +30,13 @@ export interface RateState {
   readonly rest: number;
   /** How many digests have followed each other. */
   readonly rests: number;
+  /** When the state was last changed. */
+  readonly at: number;
   /** The latest slots, newest first: those of the last minutes, at most as many as `perMinute` allows. */
   readonly latest: readonly number[];
 }
 
-export const EMPTY_STATE: RateState = { tat: 0, hold: 0, shift: 0, rest: 0, rests: 0, latest: [] };
+export const EMPTY_STATE: RateState = { tat: 0, hold: 0, shift: 0, rest: 0, rests: 0, at: 0, latest: [] };
 
 /** A slot that is so near, in milliseconds, is now: less is not worth a trip through the queue. */
 export const NEAR_MS = 20;
@@ -125,6 +127,21 @@ export const rest = (state: RateState, now: number): RateState => {
   const times = now - state.rest > REST.quietMs ? 0 : state.rests;
   const ms = Math.min(REST.longestMs, REST.firstMs * 2 ** times);
   return { ...state, rest: now + ms, rests: Math.min(times + 1, REST.most) };
+};
+
+/** The clocks of several daemons differ a little; one that is further behind the latest change was set back. */
+const CLOCKS_MS = 5000;
+
+/**
+ * A clock that was set back by an hour would wait that hour for every moment in the state. They move back with it, as if
+ * no time had passed since the latest change, and so do the slots that jobs hold.
+ */
+export const movedBack = (state: RateState, now: number): RateState => {
+  const by = state.at - now;
+  if (by <= CLOCKS_MS) return state;
+  const { tat, hold: held, shift, rest: rested, latest } = state;
+  const moved = { tat: tat - by, hold: held - by, shift: shift - by, rest: rested - by, at: now };
+  return { ...state, ...moved, latest: latest.map((slot) => slot - by) };
 };
 
 /** The latest moment in a state. */

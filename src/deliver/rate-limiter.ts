@@ -7,6 +7,7 @@ import {
   EMPTY_STATE,
   hold,
   lastMoment,
+  movedBack,
   type Rate,
   type RateState,
   reserve,
@@ -91,7 +92,8 @@ const createGroupCommit = ({ store, now }: RateLimiterDependencies) => {
       const at = now();
       const known = memory.get(id);
       const before = known?.state ?? EMPTY_STATE;
-      const after = group.reduce((state, { step }) => step(state, at), before);
+      const stepped = group.reduce((state, { step }) => step(state, at), movedBack(before, at));
+      const after = stepped === before ? before : { ...stepped, at };
       const keepMs = Math.max(0, Math.ceil(lastMoment(after) - at)) + KEEP_MS;
       const { isMatch, kept } = await store.compareAndSet(id, known, after === before ? undefined : after, keepMs);
       memory.set(id, kept);

@@ -20,7 +20,8 @@ export interface AdmissionDependencies {
   probe(service: string, signal: AbortSignal): Promise<void>;
   /** Called once when the key is refused, whatever is asked for. */
   onRefused(service: string, error: ServiceError): void;
-  now(): number;
+  /** Milliseconds by a clock that nobody sets: no probe waits for an hour by which a clock was set back. */
+  elapsed(): number;
   /** 0 up to, not including, 1. */
   random(): number;
 }
@@ -32,7 +33,7 @@ const NOT_NOW: AdmitResult = { admitted: false };
 
 /** Admission to one service. */
 const admitTo = (service: string, dependencies: AdmissionDependencies) => {
-  const { everyMs, concurrency, heldForMs, backoffs, probe, onRefused, now, random } = dependencies;
+  const { everyMs, concurrency, heldForMs, backoffs, probe, onRefused, elapsed: now, random } = dependencies;
   const detector = createFailureDetector(now);
   const breaker = createCircuitBreaker({ detector, now, random, everyMs });
   const bulkhead = createBulkhead(Math.max(1, Math.floor(concurrency / 4)), detector);

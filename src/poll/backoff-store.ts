@@ -11,15 +11,34 @@ export interface BackoffStore {
 /** Redis forgets a wait a little after its end, as clocks differ. */
 const SLACK_MS = 60_000;
 
-/** `now` gives epoch milliseconds. */
+interface Seen {
+  until: number;
+  at: number;
+}
+
+/** `now` gives epoch milliseconds. A wait moves with this daemon's clock where that is set back. */
 export const createBackoffStore = (redis: Redis | Cluster, prefix: string, now: () => number): BackoffStore => {
   const keyOf = (service: string): string => `${prefix}:hold:${service}`;
-  const leftMs = async (service: string): Promise<number> =>
-    Math.max(0, Number((await redis.get(keyOf(service))) ?? 0) - now());
+  /** The wait of each service as it was seen last: the same wait, seen at an earlier time, is longer by that. */
+  const last = new Map<string, Seen>();
+
+  const set = async (service: string, waitMs: number): Promise<void> => {
+    await redis.set(keyOf(service), Math.ceil(now() + waitMs), 'PX', Math.ceil(waitMs + SLACK_MS));
+  };
+
+  const leftMs = async (service: string): Promise<number> => {
+    const until = Number((await redis.get(keyOf(service))) ?? 0);
+    const at = now();
+    const before = last.get(service);
+    last.set(service, { until, at });
+    if (until <= at || before?.until !== until || before.at <= at) return Math.max(0, until - at);
+    const waitMs = Math.max(0, until - before.at);
+    await set(service, waitMs);
+    return waitMs;
+  };
   return {
     note: async (service, waitMs) => {
-      if ((await leftMs(service)) >= waitMs) return;
-      await redis.set(keyOf(service), Math.ceil(now() + waitMs), 'PX', Math.ceil(waitMs + SLACK_MS));
+      if ((await leftMs(service)) < waitMs) await set(service, waitMs);
     },
     leftMs,
   };

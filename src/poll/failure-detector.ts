@@ -7,7 +7,7 @@ import { ServiceError, type ServiceReason } from '../errors.ts';
 export interface Trouble {
   /** `down`: it does not answer. `refused`: it refuses the key, whatever is asked for. */
   kind: 'down' | 'refused';
-  /** When it was detected, in epoch milliseconds. */
+  /** When it was detected, by the detector's clock. */
   since: number;
 }
 

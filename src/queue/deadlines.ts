@@ -23,7 +23,7 @@ interface DeadlineJob {
   alerts: Alert[];
 }
 
-const QUEUE = 'deadlines';
+export const DEADLINES_QUEUE = 'deadlines';
 const ALERTS_IN_JOB = 100;
 
 const readJob = ({ data }: Job<DeadlineJob>): Alert[] => {
@@ -33,8 +33,8 @@ const readJob = ({ data }: Job<DeadlineJob>): Alert[] => {
 
 export const createDeadlines = ({ redis, prefix, onError, rest }: QueueSettings): Deadlines => {
   // No check may be lost. A kept job id would swallow the check of alerts that are dispatched again.
-  const queue = new Queue<DeadlineJob>(QUEUE, { connection: redis, prefix, defaultJobOptions: JOB_OPTIONS });
-  queue.on('error', (error) => onError(QUEUE, error));
+  const queue = new Queue<DeadlineJob>(DEADLINES_QUEUE, { connection: redis, prefix, defaultJobOptions: JOB_OPTIONS });
+  queue.on('error', (error) => onError(DEADLINES_QUEUE, error));
 
   return {
     set: async (alerts, afterMs) => {
@@ -47,20 +47,20 @@ export const createDeadlines = ({ redis, prefix, onError, rest }: QueueSettings)
       );
     },
     work: (concurrency, check) => {
-      const worker = new Worker<DeadlineJob>(QUEUE, async (job) => check(readJob(job), job.id ?? ''), {
+      const worker = new Worker<DeadlineJob>(DEADLINES_QUEUE, async (job) => check(readJob(job), job.id ?? ''), {
         connection: redis,
         prefix,
         concurrency,
         ...WORKER_LOCKS,
       });
-      worker.on('error', (error) => onError(QUEUE, error));
+      worker.on('error', (error) => onError(DEADLINES_QUEUE, error));
       restWhenRefused(worker, rest);
-      worker.on('failed', (_job, error) => onError(QUEUE, error));
+      worker.on('failed', (_job, error) => onError(DEADLINES_QUEUE, error));
       return { stop: (graceMs) => stopWorker(worker, redis, graceMs) };
     },
     counts: async () => {
       const { waiting = 0, delayed = 0, active = 0, failed = 0 } = await queue.getJobCounts();
-      return { name: QUEUE, waiting, delayed, active, failed };
+      return { name: DEADLINES_QUEUE, waiting, delayed, active, failed };
     },
     close: () => queue.close(),
   };

@@ -10,13 +10,20 @@ export interface Hold {
 /** A longer wait is taken for a mistake of the service: it is asked again after this time. */
 const LONGEST_MS = 24 * 3_600_000;
 
-/** `now` gives epoch milliseconds. */
+/** `now` gives epoch milliseconds. A clock that is set back adds nothing to a wait. */
 export const createHold = (now: () => number): Hold => {
-  let until = Number.NEGATIVE_INFINITY;
+  let left = 0;
+  let askedAt = now();
+  const leftMs = (): number => {
+    const at = now();
+    left = Math.max(0, left - Math.max(0, at - askedAt));
+    askedAt = at;
+    return left;
+  };
   return {
     observe: (waitMs) => {
-      if (waitMs !== undefined) until = Math.max(until, now() + Math.min(waitMs, LONGEST_MS));
+      if (waitMs !== undefined) left = Math.max(leftMs(), Math.min(waitMs, LONGEST_MS));
     },
-    leftMs: () => Math.max(0, until - now()),
+    leftMs,
   };
 };

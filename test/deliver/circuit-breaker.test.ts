@@ -302,3 +302,29 @@ describe('deliveries while a circuit is open', () => {
     expect(announced).toEqual([]);
   });
 });
+
+describe('a clock that is set back by an hour', () => {
+  test('does not keep a probe waiting for longer than a circuit ever pauses', async () => {
+    const { circuits, time } = setUpDeliveries();
+    const ids = [DESTINATION.id];
+    for (const _ of range(1, 3)) await circuits.failed(DESTINATION.id, { reason: 'retry', retryInMs: 20_000 });
+    time.now -= HOUR;
+    expect(await circuits.pausedUntil(ids)).toBe(time.now + 30_000);
+    time.now += 10_000;
+    expect(await circuits.admit(ids)).toBe(time.now + 20_000);
+    time.now += 20_000;
+    expect(await circuits.admit(ids)).toBeUndefined();
+  });
+
+  test('does not keep another daemon from announcing what the first one did not get to', async () => {
+    const { circuits, time } = setUpDeliveries();
+    const fail = () => circuits.failed(DESTINATION.id, { reason: 'retry', retryInMs: 1000 });
+    for (const _ of range(1, 2)) await fail();
+    expect(await fail()).toMatchObject({ isNews: true });
+    time.now -= HOUR;
+    expect(await fail()).toMatchObject({ isNews: true });
+    expect(await circuits.worked(DESTINATION.id)).toBe(true);
+    time.now -= HOUR;
+    expect(await circuits.worked(DESTINATION.id)).toBe(true);
+  });
+});

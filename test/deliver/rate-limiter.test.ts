@@ -287,3 +287,41 @@ describe('the slots of a destination', () => {
     expect([late.at, next.at].map((at) => at - time.now)).toEqual([1000, 2000]);
   });
 });
+
+describe('a clock that is set back by an hour', () => {
+  const HOUR_MS = 3_600_000;
+
+  test('keeps the distance between slots, and nobody waits for the hour', async () => {
+    const { redis, prefix } = openTestRedis();
+    const time = { now: NOW };
+    const rateLimiter = daemonOn(redis, prefix, () => time.now);
+    const rate = { perSecond: 1, perMinute: 30 };
+    const held: Slot[] = [];
+    for (const _ of range(1, 5)) held.push(await rateLimiter.reserve(PACED, rate));
+    expect(ats(held)).toEqual(every(1000, 5));
+    time.now -= HOUR_MS;
+    const moved = await Promise.all(held.map((slot) => rateLimiter.reserve(PACED, rate, slot)));
+    expect(moved.map(({ at }) => at - time.now)).toEqual(every(1000, 5));
+    expect((await rateLimiter.reserve(PACED, rate)).at).toBe(time.now + 5000);
+    // The same for what was moved, and for a daemon that has not seen any of it.
+    const other = daemonOn(redis, prefix, () => time.now);
+    expect((await other.reserve(PACED, rate, moved[4])).at).toBe(time.now + 4000);
+    expect((await other.reserve(PACED, rate)).at).toBe(time.now + 6000);
+  });
+
+  test('ends a wait that the provider named no later than it named it', async () => {
+    const { redis, prefix } = openTestRedis();
+    const time = { now: NOW };
+    const rateLimiter = daemonOn(redis, prefix, () => time.now);
+    await rateLimiter.hold(PACED, NOW + 30_000);
+    time.now -= HOUR_MS;
+    expect((await rateLimiter.reserve(PACED, { perSecond: 1 })).at).toBe(time.now + 30_000);
+  });
+
+  test('is no clock that differs a little from another daemon: then slots stay as they are', async () => {
+    const { redis, prefix } = openTestRedis();
+    const behind = daemonOn(redis, prefix, () => NOW - 2000);
+    await daemonOn(redis, prefix).reserve(PACED, { perSecond: 1 });
+    expect((await behind.reserve(PACED, { perSecond: 1 })).at).toBe(NOW + 1000);
+  });
+});

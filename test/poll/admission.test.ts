@@ -26,7 +26,7 @@ const setUp = (concurrency = 8) => {
       if (!key.isGood) throw new ServiceError('unauthorized', 'refused');
     },
     onRefused: (service) => refused.push(service),
-    now: () => time.now,
+    elapsed: () => time.now,
     random: () => 0.5,
   });
   const admit = (subject: string, service = 'main') => admission.admit(service, subject, never);

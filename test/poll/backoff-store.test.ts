@@ -19,3 +19,15 @@ test('the longest wait that a service named holds for every daemon until it is o
   time.now += 30_001;
   expect(await one.leftMs('main')).toBe(0);
 });
+
+test('a clock that is set back by an hour does not make the wait an hour longer', async () => {
+  const { redis, prefix } = openTestRedis();
+  const time = { now: Date.now() };
+  const [one, other] = [time, time].map((its) => createBackoffStore(redis, prefix, () => its.now));
+  await one?.note('main', 20_000);
+  expect([await one?.leftMs('main'), await other?.leftMs('main')]).toEqual([20_000, 20_000]);
+  time.now -= 3_600_000;
+  expect([await one?.leftMs('main'), await other?.leftMs('main')]).toEqual([20_000, 20_000]);
+  time.now += 20_001;
+  expect([await one?.leftMs('main'), await other?.leftMs('main')]).toEqual([0, 0]);
+});

@@ -21,6 +21,17 @@ describe('a wait that the service named', () => {
     expect(hold.leftMs()).toBe(0);
   });
 
+  test('is no hour longer where our clock is set back by an hour', () => {
+    const time = { now: 10 * HOUR };
+    const hold = createHold(() => time.now);
+    hold.observe(5000);
+    expect(hold.leftMs()).toBe(5000);
+    time.now -= HOUR;
+    expect(hold.leftMs()).toBe(5000);
+    time.now += 5000;
+    expect(hold.leftMs()).toBe(0);
+  });
+
   test('is a slip beyond a day', () => {
     const hold = createHold(() => 0);
     hold.observe(1000 * 24 * HOUR);

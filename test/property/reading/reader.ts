@@ -115,7 +115,7 @@ export const createReader = (options: ReaderOptions) => {
       await client.listProtocols({ pageSize: 1, hideAssets: true }, signal);
     },
     onRefused: () => options.onRefused?.(),
-    now,
+    elapsed: now,
     random: options.random,
   });
 
