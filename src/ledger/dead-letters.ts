@@ -100,7 +100,7 @@ const createTrim =
       for (const { id, destination, at } of letters) known.set(id, destination ? { destination, at } : { at });
       removed += await remove(letters.filter(({ id, at }) => at === oldest.get(id)?.at));
     }
-    await execute(redis.pipeline().incrby(trimmedKey, removed).expire(trimmedKey, TOLD_SECONDS));
+    await execute(redis.pipeline().hincrby(trimmedKey, 'trimmed', removed).expire(trimmedKey, TOLD_SECONDS));
     return removed;
   };
 
@@ -136,7 +136,7 @@ export const createDeadLetters = (redis: Redis | Cluster, prefix: string, mostKe
       await remove(letters);
     },
     trim: createTrim(redis, trimmedKey, mostKept, { overview, get, remove, count }),
-    trimmed: async () => Number(await redis.get(trimmedKey)),
+    trimmed: async () => Number(await redis.hget(trimmedKey, 'trimmed')),
     count,
     byDestination: async () => {
       const counts = new Map<string, DeadCount>();
