@@ -1,10 +1,9 @@
 /** Puts the status report together from what is in Redis: the same for the page and for the `status` command. */
 import { CHANNEL_KINDS, SOURCES } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
-import { type DeadLetters, MOST_DEAD } from '../../ledger/dead-letters.ts';
+import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStatistics, DestinationStats } from '../../ledger/destination-stats.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { nameOf } from '../../ledger/record.ts';
 import type {
   DestinationStatus,
   HeldStatus,
@@ -19,7 +18,7 @@ import type { Quarantine } from '../../poll/quarantine.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { iso } from '../../time.ts';
 import { version } from '../../version.ts';
-import { type ApprovalStore, type HeldDestination, HOLD_BOUNDS } from '../approval/store.ts';
+import type { ApprovalStore } from '../approval/store.ts';
 import { createActiveMutes } from '../mutes/active.ts';
 import type { MuteStore } from '../mutes/store.ts';
 import { currentOutages } from '../outages/current.ts';
@@ -27,6 +26,7 @@ import type { OutageStore } from '../outages/store.ts';
 import type { RouteReview } from '../routes/review.ts';
 import type { HeardDaemon } from './daemons.ts';
 import { daemonStatus, needsSomebody, servicesAsKnown } from './known.ts';
+import { type HeldFor, type Problems, problemSentences } from './problems.ts';
 
 export interface StatusDependencies {
   config: Pick<Config, 'services' | 'alerts' | 'mutes' | 'channels'>;
@@ -48,22 +48,6 @@ export interface StatusDependencies {
   startedAt?: number;
   now(): number;
 }
-
-/** A sentence names at most this many protocols. */
-const MOST_NAMED = 3;
-
-const listText = (names: readonly string[]): string => {
-  const others = names.length - MOST_NAMED;
-  return `${names.slice(0, MOST_NAMED).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
-};
-
-const heldSentence = ({ destination, waiting, isRevoked }: HeldDestination, protocols: readonly string[]): string => {
-  const listed = protocols.length === 0 ? '' : ` (for ${listText(protocols)})`;
-  const state = `${isRevoked ? 'was revoked' : 'is new'} and waits for approval`;
-  const most = waiting >= HOLD_BOUNDS.alerts ? ', which is the most: newer ones are dead' : '';
-  const count = `${waiting} ${waiting === 1 ? 'alert' : 'alerts'}${most}`;
-  return `${nameOf(destination)}${listed} ${state} with ${count}: tocsin destinations approve ${destination.id}`;
-};
 
 const sourceStatus = (source: SourceStatus['source'], cursor: Cursor | undefined, now: number): SourceStatus => {
   if (!cursor) return { source };
@@ -106,19 +90,17 @@ const unwatchedOf = async ({ config, unwatched }: StatusDependencies) => {
   }
   return found;
 };
-type NotWatched = Awaited<ReturnType<typeof unwatchedOf>>;
 
 /** Destinations with held alerts, and the protocols that lead there. */
-const heldOf = async ({ config, held, review, protocols }: StatusDependencies) => {
+const heldOf = async ({ config, held, review, protocols }: StatusDependencies): Promise<HeldFor[]> => {
   const all = await held.list();
   // Held alerts may be for a channel that was listed since the last review.
   for (const { name } of all.length === 0 ? [] : config.services) review.review(name, await protocols(name));
   const listedBy = review.protocolsOf();
   return all.map((one) => ({ one, protocols: listedBy.get(one.destination.id) ?? [] }));
 };
-type Held = Awaited<ReturnType<typeof heldOf>>;
 
-const heldStatus = ({ one: { destination, since, waiting }, protocols }: Held[number]): HeldStatus => {
+const heldStatus = ({ one: { destination, since, waiting }, protocols }: HeldFor): HeldStatus => {
   const { id, kind, label } = destination;
   return { id, kind, label, protocols, since, waiting };
 };
@@ -140,38 +122,11 @@ const destinationsOf = (
   }));
 };
 
-const trimmedSentence = (trimmed: number): string =>
-  `${trimmed} dead ${trimmed === 1 ? 'delivery was' : 'deliveries were'} removed lately, as ${MOST_DEAD} are kept at most: tocsin replay sends their items again`;
-
-const tooManyHeld = (count: number): string =>
-  `${count} destinations wait for approval, which is the most: alerts for others are dead`;
-
-/** Jobs of channel kinds that left the config: see `features/housekeeping`. */
-const leftKinds = async ({ config, queues }: StatusDependencies): Promise<string[]> => {
+/** Jobs that wait for channel kinds which the config does not set up. */
+const leftJobs = async ({ config, queues }: StatusDependencies): Promise<Problems['left']> => {
   const kinds = CHANNEL_KINDS.filter((kind) => config.channels[kind] === undefined);
-  const counts = await Promise.all(kinds.map(queues.waitingFor));
-  return kinds.flatMap((kind, index) => {
-    const jobs = counts[index] ?? 0;
-    const subject = `${jobs} ${jobs === 1 ? 'job waits' : 'jobs wait'} for ${kind}, which the config does not set up`;
-    return jobs === 0 ? [] : [`${subject}: what no daemon sends within a day is dead`];
-  });
+  return Promise.all(kinds.map(async (kind) => ({ kind, jobs: await queues.waitingFor(kind) })));
 };
-
-/** What may wait until somebody has time for it. */
-const otherProblems = (
-  { review }: StatusDependencies,
-  unwatched: NotWatched,
-  held: Held,
-  { left, quarantined, trimmed }: { left: readonly string[]; quarantined: number; trimmed: number },
-): string[] => [
-  ...unwatched.flatMap(({ name, why, reason }) => (why === 'excluded' ? [] : `${name}: ${reason}`)),
-  ...held.map(({ one, protocols }) => heldSentence(one, protocols)),
-  ...(held.length >= HOLD_BOUNDS.destinations ? [tooManyHeld(held.length)] : []),
-  ...left,
-  ...review.problems(),
-  ...(trimmed === 0 ? [] : [trimmedSentence(trimmed)]),
-  ...(quarantined === 0 ? [] : [`${quarantined} items of the service could not be understood`]),
-];
 
 export const createStatus = (dependencies: StatusDependencies) => {
   const { config, mutes, outageStore, startedAt, now } = dependencies;
@@ -188,13 +143,17 @@ export const createStatus = (dependencies: StatusDependencies) => {
     const services = servicesAsKnown(names, daemons);
     const [broken, left, quarantined, dead, deadByDestination, trimmed, waiting] = await Promise.all([
       currentOutages(outageStore, destinationStats),
-      leftKinds(dependencies),
+      leftJobs(dependencies),
       dependencies.quarantine.count(),
       dependencies.dead.count(),
       dependencies.dead.byDestination(),
       dependencies.dead.trimmed(),
       dependencies.ledger.waitingByDestination(),
     ]);
+    const others = problemSentences({
+      unwatched: unwatched.filter(({ why }) => why !== 'excluded'),
+      ...{ held, left, routes: dependencies.review.problems(), trimmed, quarantined },
+    });
     const urgent = needsSomebody({ daemons, services, broken, dead, now: now() });
     return {
       version,
@@ -210,7 +169,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       queues: await dependencies.queues.counts(),
       dead,
       deadRemoved: trimmed,
-      problems: [...urgent, ...otherProblems(dependencies, unwatched, held, { left, quarantined, trimmed })],
+      problems: [...urgent, ...others],
       needsSomebody: urgent,
     };
   };
