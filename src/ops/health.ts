@@ -57,8 +57,9 @@ interface Check extends CheckSettings {
   detail?: string;
 }
 
+/** Where the clock was set back, a proof seems to come from the future: how old it is, nobody knows. */
 const isStale = ({ result, provenWithinMs, at }: Check, now: number): boolean =>
-  result === 'proven' && provenWithinMs !== undefined && now - at > provenWithinMs;
+  result === 'proven' && provenWithinMs !== undefined && Math.abs(now - at) > provenWithinMs;
 
 const reportCheck = (name: string, check: Check, now: number): CheckReport => {
   const { result, since, at, detail } = check;

@@ -114,3 +114,13 @@ describe('ready', () => {
     expect(health.ready()).toEqual({ status: 'ok', checks: [] });
   });
 });
+
+test('a proof does not last longer where the clock was set back by an hour', () => {
+  const { health, pass, check } = open();
+  health.expect('redis', { provenWithinMs: 60_000 });
+  health.prove('redis');
+  pass(-3600);
+  expect(check('redis')?.status).toBe('unknown');
+  health.prove('redis');
+  expect(check('redis')?.status).toBe('ok');
+});
