@@ -1,6 +1,7 @@
 /** The ledger's alerts by date: for audits, and to keep the ledger bounded. No delivery asks it. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
+import { chunksOf } from '../chunks.ts';
 import { execute } from '../redis/pipeline.ts';
 import {
   ALERT_FIELD,
@@ -41,14 +42,15 @@ local old = redis.call('GET', KEYS[1])
 if not old or tonumber(ARGV[1]) > tonumber(old) then redis.call('SET', KEYS[1], ARGV[1]) end
 return 1`;
 
-/** KEYS: the alert, the track's open alerts; ARGV: its id. Gives 0 where the ledger has forgotten it. */
+/** KEYS: the track's open alerts, then some of them; ARGV: their ids. Gives those that the ledger has not forgotten. */
 const KEEP_OPEN = `
-if redis.call('EXISTS', KEYS[1]) == 0 then
-  redis.call('ZREM', KEYS[2], ARGV[1])
-  return 0
+local kept = {}
+for i, id in ipairs(ARGV) do
+  local ttl = redis.call('TTL', KEYS[i + 1])
+  if ttl >= 0 and redis.call('ZSCORE', KEYS[1], id) then redis.call('PERSIST', KEYS[i + 1]) end
+  if ttl == -2 then redis.call('ZREM', KEYS[1], id) else kept[#kept + 1] = id end
 end
-redis.call('PERSIST', KEYS[1])
-return 1`;
+return kept`;
 
 /** KEYS: an old alert, the index; ARGV: its id. Gives the alert if it is open; else it leaves the index, and expires. */
 const AGE = `${CLOSE_ALERT}
@@ -126,11 +128,13 @@ export const createAlertIndex = (
       return fields.map((all) => all.filter((field) => field !== ALERT_FIELD && field !== OPEN_FIELD));
     },
     open: async (track) => {
-      const ids = await redis.zrange(keys.open(track), '0', '-1');
-      const batch = redis.pipeline();
-      for (const id of ids) batch.eval(KEEP_OPEN, 2, keys.alert(id), keys.open(track), id);
-      const kept = await execute(batch);
-      return ids.filter((_, index) => kept[index] === 1);
+      const key = keys.open(track);
+      const open: string[] = [];
+      for (const ids of chunksOf(await redis.zrange(key, '0', '-1'), CHUNK)) {
+        const own = [key, ...ids.map(keys.alert)];
+        open.push(...((await redis.eval(KEEP_OPEN, own.length, ...own, ...ids)) as string[]));
+      }
+      return open;
     },
     trim: async () => {
       await age();
