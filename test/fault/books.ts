@@ -11,6 +11,8 @@ export interface Account {
   doubled: string[];
   /** Of those: had arrived long before the fault began, or came first long after it was over. */
   unexplained: string[];
+  /** The `webhook-id` of a line, where it has one. */
+  identityOf(line: string): string | undefined;
   /** Webhooks of one item at one destination under several `webhook-id`s. */
   misnamed: string[];
   unexpected: string[];
@@ -50,6 +52,7 @@ export const openBooks = (sandbox: Sandbox): Books => {
         lost: missing,
         doubled,
         unexplained: doubled.filter((line) => !isExplained(line)),
+        identityOf: (line) => [...(ids.get(line) ?? [])].join(', ') || undefined,
         misnamed: [...ids].filter(([, names]) => names.size > 1).map(([line]) => line),
         unexpected,
       };

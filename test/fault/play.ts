@@ -37,6 +37,12 @@ const settle = async ({ books }: Stage, patienceMs: number): Promise<void> => {
   }
 };
 
+/** How many of each channel kind, and the first. */
+const sumUp = (lines: readonly string[]): string => {
+  const kinds = Object.entries(Object.groupBy(lines, (line) => line.split(' ')[0] ?? ''));
+  return `${kinds.map(([kind, of = []]) => `${of.length} ${kind}`).join(', ')}; such as ${lines[0]}`;
+};
+
 const judge = ({ doubles, loses }: Fault, account: Account): string[] => {
   const { lost, doubled, unexplained, misnamed, unexpected } = account;
   const complaints: [string, readonly string[]][] = [
@@ -45,9 +51,7 @@ const judge = ({ doubles, loses }: Fault, account: Account): string[] => {
     ['with another webhook-id', misnamed],
     ['unexpected', unexpected],
   ];
-  return complaints.flatMap(([name, lines]) =>
-    lines.length > 0 ? [`${lines.length} ${name}: ${lines.slice(0, 3).join('; ')}`] : [],
-  );
+  return complaints.flatMap(([name, lines]) => (lines.length > 0 ? [`${lines.length} ${name}: ${sumUp(lines)}`] : []));
 };
 
 const perform = async (fault: Fault, stage: Stage): Promise<Outcome> => {
@@ -70,7 +74,8 @@ const perform = async (fault: Fault, stage: Stage): Promise<Outcome> => {
   return { ...account, ...lasted, fault, complaints: judge(fault, account), notes };
 };
 
-const NOTHING: Account = { expected: 0, lost: [], doubled: [], unexplained: [], misnamed: [], unexpected: [] };
+const NONE = { lost: [], doubled: [], unexplained: [], misnamed: [], unexpected: [] };
+const NOTHING: Account = { expected: 0, identityOf: () => undefined, ...NONE };
 const broken = (fault: Fault, stage: Stage | undefined, error: unknown): Outcome => ({
   ...NOTHING,
   fault,

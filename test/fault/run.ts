@@ -2,7 +2,7 @@
  * Real daemons and a real Redis through every fault, each alone, then drawn at random together; what got lost or came
  * twice is counted at the receivers.
  *
- *   node test/fault/run.ts [--only NAME[,NAME]] [--seed N] [--minutes M] [--backlog N] [--list]
+ *   node test/fault/run.ts [--only NAME[,NAME]] [--seed N] [--minutes M] [--backlog N] [--markdown] [--list]
  *
  * `--only` takes the beginnings of names. `--minutes` is how long faults are drawn together, `--backlog` how many alerts
  * wait. Exits with 2 where something was lost or cannot be explained.
@@ -20,6 +20,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 100_000) },
     minutes: { type: 'string', default: '2' },
     backlog: { type: 'string', default: '20000' },
+    markdown: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
   },
 });
@@ -42,8 +43,15 @@ const rowOf = ({ fault, expected, lost, doubled, lastedMs, backAfterMs, complain
   complaints.length > 0 ? 'FAIL' : 'ok',
 ];
 
-const tell = ({ fault, complaints, notes, directory }: Outcome): void => {
+/** As docs/faults.md has it, each with its command. */
+const markdownOf = (outcome: Outcome): string => {
+  const [name, ...cells] = rowOf(outcome);
+  return `| ${name} | ${outcome.fault.what} | ${cells.join(' | ')} | \`make fault ARGS="--only ${name} --seed ${seed}"\` |`;
+};
+
+const tell = ({ fault, complaints, doubled, identityOf, notes, directory }: Outcome): void => {
   print(`${complaints.length > 0 ? 'FAIL' : 'ok  '} ${fault.name}: ${fault.what}`);
+  for (const line of doubled) print(`     twice: ${line} ${identityOf(line) ?? ''}`.trimEnd());
   for (const line of complaints) print(`     ${line}`);
   if (directory === undefined) return;
   for (const line of notes) print(`     ${line}`);
@@ -76,6 +84,7 @@ await run(async () => {
   print(`seed ${seed}; ${execFileSync('redis-server', ['--version']).toString().trim()}`);
   const outcomes = await playAll(faults);
   print('');
-  printTable([HEAD, ...outcomes.map(rowOf)]);
+  if (values.markdown) for (const outcome of outcomes) print(markdownOf(outcome));
+  else printTable([HEAD, ...outcomes.map(rowOf)]);
   return outcomes.every(({ complaints }) => complaints.length === 0);
 });

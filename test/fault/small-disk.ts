@@ -1,6 +1,6 @@
 /** A directory on a disk of its own that can be filled; needs the right to mount. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -31,10 +31,20 @@ export const whyNoSmallDisk = (): string | undefined => {
   }
 };
 
+const PIECE = Buffer.alloc(4096);
+
+const isFull = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOSPC';
+
 /** Takes all that is left of the disk; the given function frees it. */
 export const fill = (directory: string): (() => void) => {
   const file = join(directory, 'ballast');
-  const { bavail, bsize } = statfsSync(directory);
-  writeFileSync(file, Buffer.alloc(bavail * bsize));
+  const ballast = openSync(file, 'w');
+  try {
+    for (;;) writeSync(ballast, PIECE);
+  } catch (error) {
+    if (!isFull(error)) throw error;
+  } finally {
+    closeSync(ballast);
+  }
   return () => rmSync(file);
 };

@@ -29,10 +29,13 @@ export const UPGRADE_FAULTS: readonly Fault[] = [
   },
   {
     name: 'rollback',
-    what: 'three daemons of this commit, replaced one by one by the one before these faults',
+    what: 'the same back and forth: batches that the older version cannot read wait for this one',
     stage: { daemons: 3, config: BATCHES },
     doubles: 'none',
     whyNot: whyNoOlder,
-    strike: async (stage) => replaceAll(stage, await olderTree()),
+    strike: async (stage) => {
+      await replaceAll(stage, await olderTree());
+      await replaceAll(stage, ROOT);
+    },
   },
 ];
