@@ -56,7 +56,7 @@ export const startSingle = async (daemons: number): Promise<RedisWorld> => {
 /** A master with two replicas, and three Sentinels of which two have to agree. */
 export const startSentinels = async (): Promise<RedisWorld> => {
   const master = await ownRedis(...SAFE);
-  const replicaOf = ['--replicaof', `127.0.0.1 ${master.port}`];
+  const replicaOf = ['--replicaof', '127.0.0.1', String(master.port)];
   const replicas = await Promise.all([ownRedis(...SAFE, ...replicaOf), ownRedis(...SAFE, ...replicaOf)]);
   const sentinels = await Promise.all([ownSentinel(master), ownSentinel(master), ownSentinel(master)]);
   const settings = { quorum: 2, 'down-after-milliseconds': FAILOVER_MS, 'failover-timeout': 3 * FAILOVER_MS };
