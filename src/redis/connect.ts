@@ -113,6 +113,9 @@ const openCluster = (nodes: readonly string[], redisOptions: ConnectionOptions):
     {
       enableOfflineQueue: true,
       clusterRetryStrategy: retryDelayMs,
+      // Where this check finds the cluster down, as in a failover, ioredis connects anew, and what `connect()` gave never
+      // settles: BullMQ's workers would wait for it for ever. Commands wait for the cluster without it, too.
+      enableReadyCheck: false,
       // A failover takes seconds; the default of 16 tries at 100 ms each would give up before its end.
       maxRedirections: 64,
       retryDelayOnFailover: 250,

@@ -142,13 +142,31 @@ describe('connectRedis', () => {
 
   test('works on a cluster, whose scripts need the hash tag', async () => {
     const node = await serve('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1');
-    await connect(urlOf(node)).call('CLUSTER', 'ADDSLOTSRANGE', 0, 16383);
+    await connect(urlOf(node)).call('CLUSTER', 'ADDSLOTS', ...Array.from({ length: 16_384 }, (_, slot) => slot));
     const redis = connect({ cluster: { nodes: [`127.0.0.1:${node.port}`] } });
     expect(redis).toBeInstanceOf(Cluster);
     const prefix = keyPrefix('tocsin');
     expect(await redis.mset(`${prefix}:a`, '1', `${prefix}:b`, '2')).toBe('OK');
     expect(await redis.mget(`${prefix}:a`, `${prefix}:b`)).toEqual(['1', '2']);
     await expect(redis.mset('a', '1', 'b', '2')).rejects.toThrow(/CROSSSLOT/);
+  });
+
+  test('a connection to a cluster that is down for a moment settles: BullMQ waits for it, and would wait for ever', async () => {
+    const node = await serve('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1');
+    const admin = connect(urlOf(node));
+    await admin.call('CLUSTER', 'ADDSLOTS', ...Array.from({ length: 16_384 }, (_, slot) => slot));
+    const redis = connect({ cluster: { nodes: [`127.0.0.1:${node.port}`] } });
+    await redis.set('{tocsin}:a', '1');
+    redis.disconnect();
+    await until('it is disconnected', () => redis.status === 'end');
+    await admin.call('CLUSTER', 'DELSLOTS', 0);
+    await until('the cluster is down', async () => String(await admin.call('CLUSTER', 'INFO')).includes('state:fail'));
+    const connecting = redis.connect();
+    // The client finds the cluster down, and tries again by itself.
+    await until('it has tried', () => redis.status === 'ready' || redis.status === 'reconnecting');
+    await admin.call('CLUSTER', 'ADDSLOTS', 0);
+    await connecting;
+    expect(await redis.get('{tocsin}:a')).toBe('1');
   });
 
   test('refuses to guess where Redis is', () => {
