@@ -17,6 +17,8 @@ export interface RedisWorld {
   configOf(daemon: number): Tree;
   /** The one server, or the master at the start. */
   master: OwnRedis;
+  /** Those that can take its place. */
+  replicas: readonly OwnRedis[];
   /** Each daemon's way to it, where it has one. */
   links: readonly Link[];
   /** Sends one command to a server. */
@@ -44,6 +46,7 @@ export const startSingle = async (daemons: number): Promise<RedisWorld> => {
   return {
     configOf: (daemon) => ({ url: `redis://127.0.0.1:${links[daemon]?.port}` }),
     master,
+    replicas: [],
     links,
     command,
     remove: async () => {
@@ -71,6 +74,7 @@ export const startSentinels = async (): Promise<RedisWorld> => {
   return {
     configOf: () => ({ sentinel: { name: 'mymaster', nodes } }),
     master,
+    replicas,
     links: [],
     command,
     remove: () => removeAll([...sentinels, master, ...replicas]),
@@ -91,13 +95,17 @@ export const startCluster = async (prefix: string): Promise<RedisWorld> => {
     return infos.every((info) => /cluster_state:ok/.test(String(info)));
   });
   const slot = Number(await command(first, 'CLUSTER', 'KEYSLOT', prefix));
-  const ranges = (await command(first, 'CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
-  const owner = ranges.find(([from, to]) => from <= slot && slot <= to)?.[2][1];
-  const master = servers.find(({ port }) => port === owner);
-  if (master === undefined) throw new Error(`no master has slot ${slot}`);
+  const shard = await until('the replica of our slot has everything', async () => {
+    const ranges = (await command(first, 'CLUSTER', 'SLOTS')) as [number, number, ...[string, number][]][];
+    const [, , ...nodesOfSlot] = ranges.find(([from, to]) => from <= slot && slot <= to) ?? [];
+    const [master, ...replicas] = nodesOfSlot.flatMap(([, port]) => servers.filter((server) => server.port === port));
+    const infos = await Promise.all(replicas.map((replica) => command(replica, 'INFO', 'replication')));
+    const isWhole = infos.length > 0 && infos.every((info) => /master_link_status:up/.test(String(info)));
+    return isWhole && master !== undefined ? { master, replicas } : undefined;
+  });
   return {
     configOf: () => ({ cluster: { nodes } }),
-    master,
+    ...shard,
     links: [],
     command,
     remove: () => removeAll(servers),
@@ -114,6 +122,7 @@ export const startEmbedded = async (): Promise<RedisWorld> => {
     get master(): OwnRedis {
       return none();
     },
+    replicas: [],
     links: [],
     command: none,
     remove: async () => {},

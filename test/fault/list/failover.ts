@@ -39,4 +39,16 @@ export const FAILOVER_FAULTS: readonly Fault[] = [
       await master.start();
     },
   },
+  {
+    name: 'cluster-down',
+    what: 'kill -9 of the master of our slot and its replica: the Cluster is down for 30 s',
+    stage: { daemons: 3, redis: 'cluster' },
+    doubles: 'in flight',
+    strike: async ({ redis: { master, replicas } }) => {
+      const shard = [master, ...replicas];
+      await Promise.all(shard.map((server) => server.kill('SIGKILL')));
+      await sleep(30_000);
+      await Promise.all(shard.map((server) => server.start()));
+    },
+  },
 ];
