@@ -11,7 +11,14 @@ const exists = (file: string): boolean => existsSync(join(ROOT, file));
 const DECISIONS = readdirSync(join(ROOT, 'docs/decisions'))
   .filter((file) => /^\d/.test(file))
   .map((file) => `docs/decisions/${file}`);
-const DOCUMENTS = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs/redis-keys.md'];
+const DOCUMENTS = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'docs/redis-keys.md',
+  'docs/faults.md',
+];
 const EVERY = [...DOCUMENTS, 'docs/decisions/README.md', ...DECISIONS];
 
 /** `deliver/worker.ts`, `src/app/` ...; a bare `rest.ts` stands in the folder of the path before it on its line. */

@@ -56,7 +56,7 @@ export const createDaemonProcess = async (settings: DaemonSettings): Promise<Dae
   await mkdir(directory, { recursive: true });
   const place = (name: string): string => join(directory, name);
   const [config, logFile, troubleFile] = [place('tocsin.yaml'), place('daemon.log'), place('trouble.json')];
-  await writeFile(config, configText);
+  await writeFile(config, configText, { mode: 0o600 });
   const env = {
     PATH: process.env.PATH ?? '',
     NODE_NO_WARNINGS: '1',

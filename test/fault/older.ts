@@ -1,6 +1,6 @@
 /** The program of an earlier commit, as a tree of its own. */
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { mkdtemp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,10 +23,10 @@ let tree: Promise<string> | undefined;
 
 const unpack = async (): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), 'tocsin-older-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
   const run = promisify(execFile);
   await run('sh', ['-c', `git archive ${COMMIT} | tar -x -C "$0"`, directory], { cwd: ROOT });
-  if (!existsSync(join(directory, 'node_modules')))
-    await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
+  await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
   return directory;
 };
 

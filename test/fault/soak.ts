@@ -24,10 +24,13 @@ const memoryOf = async (pid: number | undefined): Promise<number> => {
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) * 1024;
 };
 
+/** People get so many alerts as digests, with a pause after each; programs get each at once. */
+type Latencies = Record<'people' | 'webhooks', number[]>;
+
 /** Gives what arrived since it was last asked, as milliseconds since it was written. */
-const watchLatency = (sandbox: Sandbox): (() => number[]) => {
+const watchLatency = (sandbox: Sandbox): (() => Latencies) => {
   const writtenAt = new Map<string, number>();
-  let latencies: number[] = [];
+  let latencies: Latencies = { people: [], webhooks: [] };
   sandbox.onEvent((event) => {
     if (event.type === 'produced') {
       if (event.source === 'inspections') writtenAt.set(event.txHash ?? '', event.at);
@@ -35,31 +38,40 @@ const watchLatency = (sandbox: Sandbox): (() => number[]) => {
     }
     for (const hash of event.txHashes) {
       const at = writtenAt.get(hash);
-      if (at !== undefined) latencies.push(event.at - at);
+      if (at !== undefined) latencies[event.kind === 'webhook' ? 'webhooks' : 'people'].push(event.at - at);
     }
   });
   return () => {
     const seen = latencies;
-    latencies = [];
+    latencies = { people: [], webhooks: [] };
     return seen;
   };
 };
 
-const measure = async ({ redis, daemons: [daemon] }: Stage, latencies: readonly number[]): Promise<string[]> => {
+const measure = async ({ redis, daemons: [daemon] }: Stage, { people, webhooks }: Latencies): Promise<string[]> => {
   const info = String(await redis.command(redis.master, 'INFO', 'memory'));
   const used = Number(/^used_memory:(\d+)/m.exec(info)?.[1]);
   return [
     megabytes(await memoryOf(daemon.pid())),
     String(await redis.command(redis.master, 'DBSIZE')),
     megabytes(used),
-    String(latencies.length),
-    percentile(latencies, 0.5).toFixed(0),
-    percentile(latencies, 0.99).toFixed(0),
+    String(people.length + webhooks.length),
+    ...[webhooks, people].flatMap((each) => [percentile(each, 0.5).toFixed(0), percentile(each, 0.99).toFixed(0)]),
   ];
 };
 
-const HEAD = ['minute', 'daemon MB', 'Redis keys', 'Redis MB', 'arrived', 'p50 ms', 'p99 ms'];
-const WIDTH = 11;
+const HEAD = [
+  'minute',
+  'daemon MB',
+  'Redis keys',
+  'Redis MB',
+  'arrived',
+  'webhook p50',
+  'p99 ms',
+  'people p50',
+  'p99 ms',
+];
+const WIDTH = 12;
 const line = (cells: readonly string[]): void => print(cells.map((cell) => cell.padStart(WIDTH)).join(''));
 
 const soak = async (stage: Stage): Promise<boolean> => {
