@@ -139,7 +139,9 @@ const build = async (options: StageOptions, seed: number, directory: string, und
   const [first, ...others] = await Promise.all(Array.from({ length: count }, (_, index) => process(index)));
   if (first === undefined) throw new Error('no daemon');
   const daemons: Stage['daemons'] = [first, ...others];
-  undo.push(async () => void (await Promise.all(daemons.map((daemon) => daemon.kill()))));
+  // A daemon that is killed leaves its private Redis behind.
+  const end = (daemon: DaemonProcess) => (options.redis === 'embedded' ? daemon.terminate() : daemon.kill());
+  undo.push(async () => void (await Promise.all(daemons.map(end))));
   if (options.smallDisk !== undefined) {
     for (const { dataDir } of daemons) {
       mountSmallDisk(dataDir, options.smallDisk);

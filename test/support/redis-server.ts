@@ -53,7 +53,10 @@ const own = async (argumentsFor: Arguments): Promise<OwnRedis> => {
   const launch = () => spawn('redis-server', args, { stdio: 'ignore' });
   let server = launch();
   let running = true;
-  await until('redis-server answers', () => answers(port));
+  await until('redis-server answers', () => answers(port)).catch((error: unknown) => {
+    server.kill('SIGKILL');
+    throw error;
+  });
   const kill = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     if (!running) return;
     running = false;
