@@ -114,8 +114,10 @@ const runJob = async (
   }
   const verdict = await process(data, signal);
   if (verdict.done) return;
+  // At once: a clock that is set back during the next command must not make the wait longer by as much.
+  const delayMs = Math.max(0, verdict.runAt - Date.now());
   await job.updateData(verdict.data);
-  await job.moveToDelayed(verdict.runAt, token);
+  await job.moveToDelayed(Date.now() + delayMs, token);
   throw new DelayedError();
 };
 

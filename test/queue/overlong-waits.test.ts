@@ -73,6 +73,23 @@ test('after the wait that was asked for, and not after an hour, it runs', async 
   expect(await check()).toBe(0);
 });
 
+test('a clock that is set back just as a run ends makes its wait no longer', async () => {
+  const { queues, enqueue, dueIn } = setUp();
+  await enqueue(0, 1);
+  const worker = queues.work(
+    'slack',
+    1,
+    async (job) => {
+      setTimeout(() => setClockBack(HOUR_MS), 0);
+      return { done: false, runAt: Date.now() + 60_000, data: job };
+    },
+    () => {},
+  );
+  onTestFinished(() => worker.stop(0));
+  await until('the job waits', async () => (await dueIn()).length === 1);
+  expect((await dueIn())[0]).toBeLessThanOrEqual(60_000);
+});
+
 test('all of many are moved, each by its own wait, and those that wait as asked for stay', async () => {
   const { check, time, enqueue, dueIn } = setUp();
   const numbers = Array.from({ length: 1200 }, (_, n) => n);
