@@ -8,7 +8,7 @@ import { chunksOf } from '../chunks.ts';
 import type { ServiceClient } from './client.ts';
 import type { ServiceClock } from './clock.ts';
 import { fromInspection } from './feed.ts';
-import type { FetchPage } from './page-size.ts';
+import { type FetchPage, isOversized } from './page-size.ts';
 import { type PageNumbering, walkPages } from './paginate.ts';
 import type { InspectionQuery } from './queries.ts';
 import type { Inspection, Page } from './wire.ts';
@@ -46,9 +46,18 @@ export const createLookup = (client: ServiceClient, clock: ServiceClock): Lookup
     return page;
   };
 
+  /** Where the answer is too large to be read, half as many are asked for at once; one that alone is too large is left out. */
   const byIds = async (protocol: string, ids: readonly string[], signal: AbortSignal): Promise<Item[]> => {
-    const { items } = await ask({ protocol, id: ids }, signal);
-    return items.map(fromInspection).filter(({ itemId }) => ids.includes(itemId));
+    try {
+      const { items } = await ask({ protocol, id: ids }, signal);
+      return items.map(fromInspection).filter(({ itemId }) => ids.includes(itemId));
+    } catch (error) {
+      if (!isOversized(error)) throw error;
+      if (ids.length === 1) return [];
+      const middle = Math.ceil(ids.length / 2);
+      const first = await byIds(protocol, ids.slice(0, middle), signal);
+      return [...first, ...(await byIds(protocol, ids.slice(middle), signal))];
+    }
   };
 
   const byHash = async (protocol: string, itemId: string, hash: string, signal: AbortSignal): Promise<Sighting> => {
@@ -74,17 +83,24 @@ export const createLookup = (client: ServiceClient, clock: ServiceClock): Lookup
     return items.length + malformed.length === 0 ? { kind: 'gone' } : UNSURE;
   };
 
+  /** One that a list of ids did not bring. */
+  const single = async (protocol: string, { itemId, txHash }: Wanted, signal: AbortSignal): Promise<Sighting> => {
+    try {
+      return await (txHash === undefined ? alone(protocol, itemId, signal) : byHash(protocol, itemId, txHash, signal));
+    } catch (error) {
+      if (isOversized(error)) return UNSURE;
+      throw error;
+    }
+  };
+
   return async (protocol, wanted, signal) => {
     const sightings = new Map<string, Sighting>();
     for (const chunk of chunksOf(wanted, IDS_PER_REQUEST)) {
       const ids = chunk.map(({ itemId }) => itemId);
       for (const item of await byIds(protocol, ids, signal)) sightings.set(item.itemId, { kind: 'found', item });
     }
-    for (const { itemId, txHash } of wanted) {
-      if (sightings.has(itemId)) continue;
-      const sighting =
-        txHash === undefined ? await alone(protocol, itemId, signal) : await byHash(protocol, itemId, txHash, signal);
-      sightings.set(itemId, sighting);
+    for (const one of wanted) {
+      if (!sightings.has(one.itemId)) sightings.set(one.itemId, await single(protocol, one, signal));
     }
     return sightings;
   };

@@ -16,7 +16,8 @@ export const isRefusal = (error: unknown): boolean =>
 /** Bounds on one answer. */
 const ANSWER_BOUNDS: readonly (ServiceBound | undefined)[] = ['answer-bytes', 'answer-values', 'page-elements'];
 
-const isOversized = (error: unknown): boolean => error instanceof ServiceError && ANSWER_BOUNDS.includes(error.bound);
+export const isOversized = (error: unknown): boolean =>
+  error instanceof ServiceError && ANSWER_BOUNDS.includes(error.bound);
 
 /** The first page, with half the size as long as it is too large. */
 export const fetchFirst = async <T>(

@@ -7,6 +7,7 @@ import { createSecret } from '../../src/secret.ts';
 import { createServiceClock } from '../../src/service/clock.ts';
 import { createFeed } from '../../src/service/feed.ts';
 import { listAssets } from '../../src/service/listing.ts';
+import { createLookup } from '../../src/service/lookup.ts';
 import { pageOfOversized } from '../../src/service/oversized.ts';
 import { createListStyles } from '../../src/service/styles.ts';
 import { clientOf, failureOf, never } from './harness.ts';
@@ -53,6 +54,17 @@ test.each([false, true])('pages that are too large are read in smaller ones (tho
   const { insert, read } = await setUp();
   const ids = insert(20, () => LARGE);
   expect(await read(thorough)).toEqual({ ids: ids.toSorted(), malformed: [] });
+});
+
+test('inspections that are read again by id come in smaller lists; of one that alone is too large nobody can say', async () => {
+  const { client, clock, insert } = await setUp();
+  const ids = insert(20, (n) => (n === 11 ? GIANT : LARGE));
+  const sightings = await createLookup(client, clock)(
+    PROTOCOL,
+    ids.map((itemId) => ({ itemId })),
+    never,
+  );
+  expect(ids.map((id) => sightings.get(id)?.kind)).toEqual(ids.map((_, n) => (n === 11 ? 'unsure' : 'found')));
 });
 
 test.each([false, true])('an item that alone is too large is set aside by its id (thorough: %s)', async (thorough) => {
