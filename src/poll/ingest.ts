@@ -86,13 +86,14 @@ export const createIngest = ({ seen, commits, dispatch, now, assessments, lookba
     }
     if (found.size === 0) return 0;
     const identities = [...found.values()].map(({ identity }) => identity);
-    const unknown = await seen.unknown(window.track, identities);
+    const { unknown, later } = await seen.compare(window.track, identities);
     const fresh = unknown.flatMap(({ id }) => found.get(id) ?? []).filter(({ past }) => !past);
     if (fresh.length > 0) {
       if (!(await lock.renew())) throw new Error('the lock of this poll was lost: another daemon goes on from here');
       await dispatch(fresh.map(({ alert }) => alert));
     }
-    await commits.remember(lock, window.track, identities);
+    // Mostly none: what the overlap brings again is remembered.
+    await commits.remember(lock, window.track, [...unknown, ...later]);
     return fresh.length;
   };
 

@@ -50,7 +50,7 @@ export interface PollerDependencies extends Omit<CommitDependencies, 'commits' |
   lock: PollLock;
   /** Resolves when every alert is durably queued. */
   dispatch(alerts: Alert[]): Promise<void>;
-  /** Called for every page before it is ingested, to count items and report malformed ones. */
+  /** Called for every page as it is ingested, to count items and report malformed ones. */
   onPage(stream: Stream, page: ItemPage): Promise<void>;
   settings: PollSettings;
 }
@@ -79,8 +79,11 @@ export const createPoller = (dependencies: PollerDependencies) => {
     const progress = createProgress({ clock, now, begun, ownBegun, isSweep, lookback: settings.lookback });
     const result: PollResult = { outcome: 'read', items: 0, alerts: 0, sweep: isSweep };
     for await (const page of pages(stream, Math.min(...windows.map(({ since }) => since)), signal, isSweep)) {
-      await dependencies.onPage(stream, page);
+      const reported = dependencies.onPage(stream, page);
+      // Its alerts do not wait for what is counted and reported; where they fail, the poll fails with their error.
+      reported.catch(() => {});
       const fresh = await ingest(held, windows, page);
+      await reported;
       progress.count(page.items);
       result.alerts += fresh;
       result.items += page.items.length;

@@ -13,6 +13,8 @@ export interface Identity {
 export interface Seen {
   /** Those of `identities` that were never remembered, in their order. */
   unknown(track: Track, identities: readonly Identity[]): Promise<Identity[]>;
+  /** The same, and those that have to be kept for longer than was known. */
+  compare(track: Track, identities: readonly Identity[]): Promise<{ unknown: Identity[]; later: Identity[] }>;
 }
 
 const CHUNK = 500;
@@ -20,17 +22,17 @@ const CHUNK = 500;
 export const seenKey = (prefix: string, track: Track): string => `${prefix}:seen:${trackKey(track)}`;
 
 export const createSeen = (redis: Redis | Cluster, prefix: string): Seen => {
-  const unknownOf = async (key: string, chunk: readonly Identity[]): Promise<Identity[]> => {
-    const scores = await redis.zmscore(key, ...chunk.map(({ id }) => id));
-    return chunk.filter((_, index) => scores[index] === null);
+  const compare: Seen['compare'] = async (track, identities) => {
+    const [unknown, later]: [Identity[], Identity[]] = [[], []];
+    for (const chunk of chunksOf(identities, CHUNK)) {
+      const scores = await redis.zmscore(seenKey(prefix, track), ...chunk.map(({ id }) => id));
+      for (const [index, identity] of chunk.entries()) {
+        const score = scores[index] ?? null;
+        if (score === null) unknown.push(identity);
+        else if (identity.latest > Number(score)) later.push(identity);
+      }
+    }
+    return { unknown, later };
   };
-
-  return {
-    unknown: async (track, identities) => {
-      const unknown: Identity[] = [];
-      for (const chunk of chunksOf(identities, CHUNK))
-        unknown.push(...(await unknownOf(seenKey(prefix, track), chunk)));
-      return unknown;
-    },
-  };
+  return { compare, unknown: async (track, identities) => (await compare(track, identities)).unknown };
 };
