@@ -23,6 +23,6 @@ export const restWhenRefused = (worker: Worker, rest = restFor): void => {
     await worker.pause(true);
     await rest(REST_MS, closing.signal);
     isResting = false;
-    if (!closing.signal.aborted) worker.resume();
+    if (!closing.signal.aborted) await worker.resume();
   });
 };
