@@ -96,12 +96,27 @@ const keepReporting = async ({ store, selfReport, stopping, log }: MaintenanceDe
   ]);
 };
 
+/** A round that runs when the daemon stops has this long to end: without Redis it never does. */
+const GRACE_MS = 1000;
+
+/** Waits for a round that never rejects; once the daemon stops, only a little longer. */
+const roundEnded = async (round: Promise<void>, stopping: AbortSignal): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const giveUp = (): void => void setTimeout(resolve, GRACE_MS).unref();
+  stopping.addEventListener('abort', giveUp, { once: true });
+  if (stopping.aborted) giveUp();
+  round.finally(resolve).catch(() => {});
+  await promise;
+  stopping.removeEventListener('abort', giveUp);
+};
+
 /** Looks for what is not read, in a loop of its own: nothing else may keep it from that. */
 const watchReads = async ({ blindness, stopping, log }: MaintenanceDependencies): Promise<void> => {
   while (!stopping.aborted) {
-    await blindness.round().catch((error: unknown) => {
+    const round = blindness.round().catch((error: unknown) => {
       if (!stopping.aborted) log.error({ err: error }, 'a look for what is not read failed; trying again');
     });
+    await roundEnded(round, stopping);
     await pause(blindness.everyMs, stopping);
   }
 };
@@ -147,9 +162,10 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
 
   const rounds = async (): Promise<void> => {
     while (!stopping.aborted) {
-      await round().catch((error: unknown) => {
+      const running = round().catch((error: unknown) => {
         if (!stopping.aborted) log.error({ err: error }, 'a round of maintenance failed; trying again');
       });
+      await roundEnded(running, stopping);
       await pause(ROUND_EVERY_MS, stopping);
     }
   };
