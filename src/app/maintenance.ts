@@ -102,11 +102,15 @@ const GRACE_MS = 1000;
 /** Waits for a round that never rejects; once the daemon stops, only a little longer. */
 const roundEnded = async (round: Promise<void>, stopping: AbortSignal): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const giveUp = (): void => void setTimeout(resolve, GRACE_MS).unref();
+  let timer: NodeJS.Timeout | undefined;
+  const giveUp = (): void => {
+    timer = setTimeout(resolve, GRACE_MS);
+  };
   stopping.addEventListener('abort', giveUp, { once: true });
   if (stopping.aborted) giveUp();
   round.finally(resolve).catch(() => {});
   await promise;
+  clearTimeout(timer);
   stopping.removeEventListener('abort', giveUp);
 };
 
