@@ -80,7 +80,8 @@ test('a clock that is set back just as a run ends makes its wait no longer', asy
     'slack',
     1,
     async (job) => {
-      setTimeout(() => setClockBack(HOUR_MS), 0);
+      // After the verdict is taken, and before Redis answers the next command.
+      setImmediate(() => setClockBack(HOUR_MS));
       return { done: false, runAt: Date.now() + 60_000, data: job };
     },
     () => {},
