@@ -8,6 +8,7 @@ import { openDelivery } from './app/deliver.ts';
 import { openDispatch } from './app/dispatch.ts';
 import { createLifecycle, type Lifecycle } from './app/lifecycle.ts';
 import { expectHealth, startMaintenance } from './app/maintenance.ts';
+import { openMembership } from './app/membership.ts';
 import { openStore } from './app/open-store.ts';
 import { openReading } from './app/poll.ts';
 import { createRechecking } from './app/recheck.ts';
@@ -53,6 +54,8 @@ const GRACE_MS = 4000;
 const STEP_MS = 6000;
 
 interface Context extends Required<DaemonDependencies> {
+  /** Of this run of the daemon. */
+  id: string;
   lifecycle: Lifecycle;
   stopping: AbortSignal;
   fail(reason: string): void;
@@ -131,10 +134,10 @@ const startOps = async (
   context: Context,
   { store, metrics, health, reading, delivering }: ReturnType<typeof openVerbs>,
 ) => {
-  const { config, log, scrub, now, lifecycle } = context;
+  const { id, config, log, scrub, now, lifecycle } = context;
   const startedAt = now();
   const selfReport = createSelfReport({
-    id: randomUUID(),
+    id,
     host: hostname(),
     pid: process.pid,
     startedAt,
@@ -184,12 +187,14 @@ const startOps = async (
   return { review, selfReport, forgetGone, keepHouse, ...(await ops.start()) };
 };
 
-const startWork = async (
-  { config, lifecycle }: Context,
-  { store, dispatching, delivering, reading, rechecks, audits }: ReturnType<typeof openVerbs>,
-) => {
+const startWork = async (context: Context, verbs: ReturnType<typeof openVerbs>) => {
+  const { config, lifecycle } = context;
+  const { store, dispatching, delivering, reading, rechecks, audits } = verbs;
+  const membership = openMembership({ ...context, store, workers: delivering.workers });
+  lifecycle.onStop('membership', membership.stop);
   const stopDelivering = delivering.start();
   lifecycle.onStop('deliver', () => stopDelivering(GRACE_MS));
+  await membership.start();
   const stopFallback = dispatching.fallback.start();
   lifecycle.onStop('fallback', () => stopFallback(GRACE_MS));
   await reading.keepSchedule();
@@ -207,7 +212,10 @@ export const createDaemon = ({ config, log, scrub, now = Date.now }: DaemonDepen
   const lifecycle = createLifecycle(log, STEP_MS);
   const stopping = new AbortController();
   const failed = Promise.withResolvers<string>();
-  const context: Context = { config, log, scrub, now, lifecycle, stopping: stopping.signal, fail: failed.resolve };
+  const context: Context = {
+    ...{ id: randomUUID(), config, log, scrub, now, lifecycle },
+    ...{ stopping: stopping.signal, fail: failed.resolve },
+  };
 
   return {
     start: async () => {

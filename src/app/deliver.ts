@@ -9,6 +9,7 @@ import { createLeftKinds } from '../features/housekeeping/left-kinds.ts';
 import type { Subject } from '../ledger/outage-subject.ts';
 import { createDeliveryReport } from '../ops/delivery-report.ts';
 import type { Metrics } from '../ops/metrics.ts';
+import type { ParcelWorker } from '../queue/queues.ts';
 import type { openDispatch } from './dispatch.ts';
 import type { Store } from './store.ts';
 import { startWorker } from './workers.ts';
@@ -28,12 +29,15 @@ export interface OpenDelivery {
   now(): number;
 }
 
+type Worker = ParcelWorker & { kind: ChannelKind };
+
 export const openDelivery = (dependencies: OpenDelivery) => {
   const { config, store, metrics, log, scrub, dispatching, onRefused, onSender, now } = dependencies;
   const { fallback, outageNotifier, uncovered } = dispatching;
   const { channels, close } = openConfiguredChannels(config, now);
   const report = createDeliveryReport({ log, metrics, now });
   let stopping = false;
+  let workers: Worker[] = [];
 
   const workerDependencies = {
     config,
@@ -76,12 +80,14 @@ export const openDelivery = (dependencies: OpenDelivery) => {
     endLeftKinds,
     /** Starts the workers; gives the function that stops them. */
     start: (): ((graceMs: number) => Promise<void>) => {
-      const workers = channels.map((channel) => startWorker(channel, workerDependencies));
+      workers = channels.map((channel) => ({ kind: channel.kind, ...startWorker(channel, workerDependencies) }));
       return async (graceMs) => {
         stopping = true;
         await Promise.all(workers.map((worker) => worker.stop(graceMs)));
       };
     },
+    /** None before the start. */
+    workers: (): readonly Worker[] => workers,
     close,
   };
 };

@@ -25,6 +25,7 @@ import { createCommitStore } from '../poll/commit-store.ts';
 import { createCursors } from '../poll/cursor.ts';
 import { createQuarantine } from '../poll/quarantine.ts';
 import { createSeen } from '../poll/seen.ts';
+import { createAbandonedJobs } from '../queue/abandoned-jobs.ts';
 import { createBatchStore } from '../queue/batch-store.ts';
 import { createDeadlines, DEADLINES_QUEUE } from '../queue/deadlines.ts';
 import { createLeftJobs } from '../queue/left-jobs.ts';
@@ -56,6 +57,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     queues,
     jobScan: createJobScan(redis, prefix),
     leftJobs: createLeftJobs(redis, prefix),
+    abandonedJobs: createAbandonedJobs(redis, prefix),
     schedule,
     deadlines,
     shortenWaits: createOverlongWaits({

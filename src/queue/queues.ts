@@ -61,6 +61,10 @@ export interface ParcelQueues {
 }
 
 export interface ParcelWorker {
+  /** The locks of its jobs name it. */
+  id: string;
+  /** Looks at once for jobs that lost their lock. */
+  checkStalled(): Promise<void>;
   /** Takes no new job, lets the running ones end, and aborts those that have not after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
@@ -79,8 +83,9 @@ export const JOB_OPTIONS = {
 } as const;
 
 /**
- * Locks are renewed every 5 s and checked every 3 s, so that a killed daemon's jobs start again within 13 s. A crash of
- * ours is never the parcel's fault, so no number of stalls ends a job.
+ * Locks are renewed every 5 s and checked every 3 s, so that a killed daemon's jobs start again within 13 s even where
+ * nobody noticed that it is gone, see `abandoned-jobs.ts`. A crash of ours is never the parcel's fault, so no number of
+ * stalls ends a job.
  */
 export const WORKER_LOCKS = { lockDuration: 10_000, stalledInterval: 3000, maxStalledCount: 1_000_000 } as const;
 
@@ -172,7 +177,11 @@ const createWork =
     worker.on('error', (error) => onError(worker.name, error));
     restWhenRefused(worker, rest);
     worker.on('failed', (_job, error) => onError(worker.name, error));
-    return { stop: (graceMs) => stopWorker(worker, redis, graceMs) };
+    return {
+      id: worker.id,
+      checkStalled: () => worker.startStalledCheckTimer(),
+      stop: (graceMs) => stopWorker(worker, redis, graceMs),
+    };
   };
 
 export const createParcelQueues = (settings: QueueSettings): ParcelQueues => {

@@ -1,0 +1,74 @@
+/** Beats for this daemon, and frees the jobs of one that is gone. */
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { ChannelKind } from '../alert.ts';
+import { type ParcelWorker, queueName } from '../queue/queues.ts';
+import { BEAT_EVERY_MS, createMembers, type Member, type Members } from '../redis/members.ts';
+import type { Store } from './store.ts';
+
+export interface MembershipDependencies {
+  /** Of this run of the daemon. */
+  id: string;
+  store: Pick<Store, 'redis' | 'prefix' | 'abandonedJobs'>;
+  workers(): readonly (Pick<ParcelWorker, 'id' | 'checkStalled'> & { kind: ChannelKind })[];
+  log: Logger;
+  stopping: AbortSignal;
+}
+
+/** A stopping daemon waits at most this long to say that it leaves. */
+const FAREWELL_MS = 1000;
+
+const createFree =
+  (members: Members, { store, workers, log }: MembershipDependencies) =>
+  async ({ id, host, pid, workers: theirs }: Member): Promise<void> => {
+    let jobs = 0;
+    for (const { kind, checkStalled } of workers()) {
+      const freed = await store.abandonedJobs.free(queueName(kind), theirs);
+      if (freed > 0) await checkStalled();
+      jobs += freed;
+    }
+    await members.forget(id);
+    log.info({ host, pid, jobs }, 'a daemon is gone; the jobs that it ran start again');
+  };
+
+export const openMembership = (dependencies: MembershipDependencies) => {
+  const { id, store, workers, log, stopping } = dependencies;
+  const { redis, prefix } = store;
+  const self = (): Member => ({
+    id,
+    host: hostname(),
+    pid: process.pid,
+    workers: workers().map((worker) => worker.id),
+  });
+  const members = createMembers({ redis, prefix, self, elapsed: () => performance.now() });
+  const free = createFree(members, dependencies);
+  let timer: NodeJS.Timeout | undefined;
+  let isBeating = false;
+
+  const beat = async (): Promise<void> => {
+    // Without Redis a beat waits for it.
+    if (isBeating) return;
+    isBeating = true;
+    try {
+      for (const member of await members.beat()) await free(member);
+    } catch (error) {
+      if (!stopping.aborted) log.warn({ err: error }, 'this daemon could not say that it lives; trying again');
+    } finally {
+      isBeating = false;
+    }
+  };
+
+  return {
+    live: members.live,
+    start: async (): Promise<void> => {
+      await beat();
+      timer = setInterval(() => void beat(), BEAT_EVERY_MS);
+    },
+    stop: async (): Promise<void> => {
+      clearInterval(timer);
+      if (redis.status === 'ready')
+        await Promise.race([members.leave(), sleep(FAREWELL_MS, undefined, { ref: false })]);
+    },
+  };
+};

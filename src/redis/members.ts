@@ -1,0 +1,109 @@
+/**
+ * Which daemons share this Redis and live. Each beats every second; one whose beat has not changed for a few seconds is
+ * gone. Everybody judges by what it saw itself, on a clock that nobody sets: no two clocks are compared.
+ */
+import type { RedisClient } from './connect.ts';
+import { isAlive } from './pid.ts';
+import { execute } from './pipeline.ts';
+
+export interface Member {
+  /** Of one run of a daemon. */
+  id: string;
+  host: string;
+  pid: number;
+  /** Ids of its BullMQ workers: a job's lock names the worker that runs it. */
+  workers: readonly string[];
+}
+
+export interface Members {
+  /** To be called every `BEAT_EVERY_MS`. Gives those that have gone; each again until it is forgotten. */
+  beat(): Promise<Member[]>;
+  /** Every member that is not known to be gone, this one included; in the same order for all of them. */
+  live(): readonly string[];
+  /** To be called once nothing is left to do for a member that is gone. */
+  forget(id: string): Promise<void>;
+  /** This daemon stops. */
+  leave(): Promise<void>;
+}
+
+export interface MembersDependencies {
+  redis: RedisClient;
+  prefix: string;
+  /** Who we are; its workers may still change. */
+  self(): Member;
+  /** Milliseconds by a clock that nobody sets. */
+  elapsed(): number;
+}
+
+export const BEAT_EVERY_MS = 1000;
+/** A member that was silent for so long is gone: longer than any pause of a healthy process. */
+const SILENT_MS = 4000;
+/** The same where its process is known to have ended. */
+const SILENT_ENDED_MS = 1500;
+/** Where our own beats were further apart, we missed others', too. */
+const LONGEST_GAP_MS = 3 * BEAT_EVERY_MS;
+
+/** Members of this process. Another one with our pid is of an earlier process with the same pid. */
+const ownMembers = new Set<string>();
+
+interface Watched {
+  member: Member;
+  beat: string;
+  /** Since when its beat has not changed. */
+  since: number;
+}
+
+const hasEnded = async ({ id, host, pid }: Member, self: Member): Promise<boolean> =>
+  host === self.host && !ownMembers.has(id) && (pid === process.pid || !(await isAlive(pid)));
+
+export const createMembers = ({ redis, prefix, self, elapsed }: MembersDependencies): Members => {
+  const key = `${prefix}:members`;
+  const { id: own } = self();
+  ownMembers.add(own);
+  let beats = 0;
+  let lastBeatAt = elapsed();
+  let others = new Map<string, Watched>();
+  let gone = new Set<string>();
+
+  const note = (entries: Record<string, string>): void => {
+    const at = elapsed();
+    const isGap = at - lastBeatAt > LONGEST_GAP_MS;
+    lastBeatAt = at;
+    const heard = Object.entries(entries).filter(([id]) => id !== own);
+    others = new Map(
+      heard.map(([id, beat]) => {
+        const before = others.get(id);
+        if (before?.beat === beat) return [id, isGap ? { ...before, since: at } : before];
+        return [id, { member: { ...(JSON.parse(beat) as Member), id }, beat, since: at }];
+      }),
+    );
+  };
+
+  const isGone = async ({ member, since }: Watched): Promise<boolean> => {
+    const silentMs = lastBeatAt - since;
+    if (silentMs < SILENT_ENDED_MS) return false;
+    return silentMs >= SILENT_MS || hasEnded(member, self());
+  };
+
+  return {
+    beat: async () => {
+      const { id, ...rest } = self();
+      beats += 1;
+      const batch = redis.pipeline().hset(key, id, JSON.stringify({ ...rest, beats }));
+      const [, entries] = await execute(batch.hgetall(key));
+      note(entries as Record<string, string>);
+      const judged = await Promise.all([...others.values()].map(async (one) => ({ one, ended: await isGone(one) })));
+      const found = judged.filter(({ ended }) => ended).map(({ one }) => one.member);
+      gone = new Set(found.map(({ id: each }) => each));
+      return found;
+    },
+    live: () => [own, ...[...others.keys()].filter((id) => !gone.has(id))].sort(),
+    forget: async (id) => {
+      await redis.hdel(key, id);
+    },
+    leave: async () => {
+      ownMembers.delete(own);
+      await redis.hdel(key, own);
+    },
+  };
+};
