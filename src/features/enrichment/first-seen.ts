@@ -5,6 +5,7 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import { type Alert, type AlertContext, contentId } from '../../alert.ts';
+import { chunksOf } from '../../chunks.ts';
 import { iso } from '../../time.ts';
 
 /** A fact's name by its kind; what is not known of the alert is left out. */
@@ -15,45 +16,71 @@ export interface Facts {
 
 type First = NonNullable<AlertContext['first']>;
 
+/** An alert and what it may have for the first time. */
+export interface Noted {
+  alert: Pick<Alert, 'id' | 'service' | 'protocol'>;
+  facts: Facts;
+}
+
 export interface FirstSeen {
-  /** Which facts come for the first time; notes them. */
-  note(alert: Alert, facts: Facts): Promise<First>;
-  /** The same for facts that were noted before; notes nothing. */
-  recall(alert: Alert, facts: Facts): Promise<First | undefined>;
+  /** Which facts come for the first time, in the order of the alerts, which are of one protocol; notes them. */
+  note(noted: readonly Noted[]): Promise<First[]>;
+  /** The same for facts of one alert that were noted before; notes nothing. */
+  recall(noted: Noted): Promise<First | undefined>;
 }
 
 const KEPT_MS = 35 * 86_400_000;
 /** By protocol, about 200 bytes each. */
 const MOST_FACTS = 2000;
 
+/** Alerts in one call. */
+const CHUNK = 200;
+
 /**
- * KEYS: facts by the last time, first alerts by fact; ARGV: now, milliseconds kept, how many at most, alert's id, facts.
- * Gives since when nothing was forgotten, and the first alert of each fact.
+ * KEYS: facts by the last time, first alerts by fact; ARGV: now, milliseconds kept, how many at most, then of each fact the
+ * alert's id and itself. Gives since when nothing was forgotten, and the first alert of each fact.
  */
 const NOTE = `
-local since = tonumber(redis.call('HGET', KEYS[2], 'since') or ARGV[1])
-local found = {}
-for i = 5, #ARGV do
-  redis.call('HSETNX', KEYS[2], ARGV[i], ARGV[4])
-  redis.call('ZADD', KEYS[1], 'GT', ARGV[1], ARGV[i])
-  found[#found + 1] = redis.call('HGET', KEYS[2], ARGV[i])
+local names, owners = {}, {}
+for i = 4, #ARGV, 2 do
+  local fact = ARGV[i + 1]
+  if not owners[fact] then names[#names + 1] = fact; owners[fact] = ARGV[i] end
 end
-local old = redis.call('ZRANGE', KEYS[1], '-inf', '(' .. (ARGV[1] - ARGV[2]), 'BYSCORE', 'LIMIT', 0, 100)
+local known = redis.call('HMGET', KEYS[2], 'since', unpack(names))
+local since = tonumber(known[1] or ARGV[1])
+local fields, times, gone = {}, {}, {}
+for i, fact in ipairs(names) do
+  times[#times + 1] = ARGV[1]
+  times[#times + 1] = fact
+  if known[i + 1] then
+    owners[fact] = known[i + 1]
+  else
+    fields[#fields + 1] = fact
+    fields[#fields + 1] = owners[fact]
+  end
+end
+if #times > 0 then redis.call('ZADD', KEYS[1], 'GT', unpack(times)) end
+local old = redis.call('ZRANGE', KEYS[1], '-inf', '(' .. (ARGV[1] - ARGV[2]), 'BYSCORE', 'LIMIT', 0, 1000)
+for _, fact in ipairs(old) do gone[#gone + 1] = fact end
 local excess = redis.call('ZCARD', KEYS[1]) - #old - ARGV[3]
 if excess > 0 then
   local more = redis.call('ZRANGE', KEYS[1], #old, #old + excess - 1, 'WITHSCORES')
   for i = 1, #more, 2 do
-    old[#old + 1] = more[i]
+    gone[#gone + 1] = more[i]
     since = math.max(since, tonumber(more[i + 1]))
   end
 end
-for _, fact in ipairs(old) do
-  redis.call('ZREM', KEYS[1], fact)
-  redis.call('HDEL', KEYS[2], fact)
+fields[#fields + 1] = 'since'
+fields[#fields + 1] = since
+redis.call('HSET', KEYS[2], unpack(fields))
+if #gone > 0 then
+  redis.call('ZREM', KEYS[1], unpack(gone))
+  redis.call('HDEL', KEYS[2], unpack(gone))
 end
-redis.call('HSET', KEYS[2], 'since', since)
 redis.call('PEXPIRE', KEYS[1], 2 * ARGV[2])
 redis.call('PEXPIRE', KEYS[2], 2 * ARGV[2])
+local found = {}
+for i = 5, #ARGV, 2 do found[#found + 1] = owners[ARGV[i]] end
 return { tostring(since), found }`;
 
 const KINDS = ['origin', 'detectors'] as const;
@@ -71,7 +98,11 @@ const namedOf = (facts: Facts): Named[] =>
   });
 
 /** `ids`: the first alert of each fact, null where none is remembered. */
-const answersOf = (alert: Alert, named: readonly Named[], ids: readonly (string | null)[]): Omit<First, 'since'> =>
+const answersOf = (
+  alert: Noted['alert'],
+  named: readonly Named[],
+  ids: readonly (string | null)[],
+): Omit<First, 'since'> =>
   Object.fromEntries(
     named.flatMap(({ kind }, index) => {
       const first = ids[index] ?? null;
@@ -85,21 +116,32 @@ export const createFirstSeen = (
   now: () => number,
   { keptMs = KEPT_MS, mostFacts = MOST_FACTS } = {},
 ): FirstSeen => {
-  const keysOf = ({ service, protocol }: Alert): [string, string] => {
+  const keysOf = ({ service, protocol }: Noted['alert']): [string, string] => {
     const name = JSON.stringify([service, protocol]);
     return [`${prefix}:facts:${name}`, `${prefix}:firsts:${name}`];
   };
   const sinceOf = (since: string): string => iso(Math.max(Number(since), now() - keptMs));
 
+  const noteChunk = async (noted: readonly Noted[]): Promise<First[]> => {
+    const [one] = noted;
+    if (one === undefined) return [];
+    const all = noted.map(({ alert, facts }) => ({ alert, named: namedOf(facts) }));
+    const pairs = all.flatMap(({ alert, named }) => named.flatMap(({ member }) => [alert.id, member]));
+    const answer = await redis.eval(NOTE, 2, ...keysOf(one.alert), now(), keptMs, mostFacts, ...pairs);
+    const [since, ids] = answer as [string, string[]];
+    return all.map(({ alert, named }) => ({
+      since: sinceOf(since),
+      ...answersOf(alert, named, ids.splice(0, named.length)),
+    }));
+  };
+
   return {
-    note: async (alert, facts) => {
-      const named = namedOf(facts);
-      const settings = [now(), keptMs, mostFacts, alert.id];
-      const answer = await redis.eval(NOTE, 2, ...keysOf(alert), ...settings, ...named.map(({ member }) => member));
-      const [since, ids] = answer as [string, string[]];
-      return { since: sinceOf(since), ...answersOf(alert, named, ids) };
+    note: async (noted) => {
+      const found: First[] = [];
+      for (const chunk of chunksOf(noted, CHUNK)) found.push(...(await noteChunk(chunk)));
+      return found;
     },
-    recall: async (alert, facts) => {
+    recall: async ({ alert, facts }) => {
       const named = namedOf(facts);
       const [since, ...ids] = await redis.hmget(keysOf(alert)[1], 'since', ...named.map(({ member }) => member));
       return since ? { since: sinceOf(since), ...answersOf(alert, named, ids) } : undefined;

@@ -1,7 +1,7 @@
 /** What a protocol was alerted about before, in a real Redis and with a clock of the test's own. */
 import { expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
-import { createFirstSeen } from '../../../src/features/enrichment/first-seen.ts';
+import { createFirstSeen, type Facts } from '../../../src/features/enrichment/first-seen.ts';
 import { makeAlert } from '../../support/numbered.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
@@ -13,29 +13,47 @@ const setUp = (settings = { keptMs: 24 * HOUR, mostFacts: 100 }) => {
   const time = { now: T0 };
   const open = () => createFirstSeen(redis, prefix, () => time.now, settings);
   const firstSeen = open();
-  const note = (alert: Alert, origin: string, detectors = 'a') => firstSeen.note(alert, { origin, detectors });
-  return { redis, prefix, time, open, firstSeen, note };
+  const noteFacts = async (alert: Alert, facts: Facts, by = firstSeen) => (await by.note([{ alert, facts }]))[0];
+  const note = (alert: Alert, origin: string, detectors = 'a') => noteFacts(alert, { origin, detectors });
+  return { noteFacts, redis, prefix, time, open, firstSeen, note };
 };
 
 const iso = (at: number): string => new Date(at).toISOString();
 
 test('a fact is new with the alert that came with it first, however often that is asked', async () => {
-  const { note, time, open } = setUp();
+  const { note, noteFacts, time, open } = setUp();
   expect(await note(makeAlert(1), '0x1')).toEqual({ since: iso(T0), origin: true, detectors: true });
   time.now += HOUR;
   expect(await note(makeAlert(2), '0x2')).toEqual({ since: iso(T0), origin: true, detectors: false });
   expect(await note(makeAlert(3), '0x1', 'b')).toEqual({ since: iso(T0), origin: false, detectors: true });
-  expect(await open().note(makeAlert(1), { origin: '0x1', detectors: 'a' })).toMatchObject({
+  expect(await noteFacts(makeAlert(1), { origin: '0x1', detectors: 'a' }, open())).toMatchObject({
     origin: true,
     detectors: true,
   });
-  expect(await open().note(makeAlert(4), { origin: '0x9' })).toEqual({ since: iso(T0), origin: true });
+  expect(await noteFacts(makeAlert(4), { origin: '0x9' }, open())).toEqual({ since: iso(T0), origin: true });
 });
 
 test('two that ask at once are not both the first', async () => {
-  const { open } = setUp();
-  const answers = await Promise.all([1, 2, 3].map((n) => open().note(makeAlert(n), { origin: '0x1' })));
-  expect(answers.filter(({ origin }) => origin)).toHaveLength(1);
+  const { open, noteFacts } = setUp();
+  const answers = await Promise.all([1, 2, 3].map((n) => noteFacts(makeAlert(n), { origin: '0x1' }, open())));
+  expect(answers.filter((first) => first?.origin)).toHaveLength(1);
+});
+
+test('of alerts that come together the first one has the news', async () => {
+  const { firstSeen } = setUp();
+  const noted = Array.from({ length: 450 }, (_, n) => ({
+    alert: makeAlert(n),
+    facts: { origin: `0x${Math.floor(n / 2) % 2}`, ...(n === 3 ? {} : { detectors: 'a' }) },
+  }));
+  const found = await firstSeen.note(noted);
+  expect(found.slice(0, 4)).toEqual([
+    { since: iso(T0), origin: true, detectors: true },
+    { since: iso(T0), origin: false, detectors: false },
+    { since: iso(T0), origin: true, detectors: false },
+    { since: iso(T0), origin: false },
+  ]);
+  expect(found).toHaveLength(450);
+  expect(found.filter(({ origin, detectors }) => origin || detectors)).toHaveLength(2);
 });
 
 test('each protocol of each service has a memory of its own', async () => {
@@ -74,13 +92,13 @@ test('it is bounded: the oldest go, and it remembers no further back than that',
 
 test('history is asked, and makes nothing known', async () => {
   const { note, firstSeen } = setUp();
-  expect(await firstSeen.recall(makeAlert(1), { origin: '0x1' })).toBeUndefined();
+  expect(await firstSeen.recall({ alert: makeAlert(1), facts: { origin: '0x1' } })).toBeUndefined();
   await note(makeAlert(1), '0x1');
-  expect(await firstSeen.recall(makeAlert(1), { origin: '0x1', detectors: 'z' })).toEqual({
+  expect(await firstSeen.recall({ alert: makeAlert(1), facts: { origin: '0x1', detectors: 'z' } })).toEqual({
     since: iso(T0),
     origin: true,
   });
-  expect(await firstSeen.recall(makeAlert(2), { origin: '0x1', detectors: 'a' })).toEqual({
+  expect(await firstSeen.recall({ alert: makeAlert(2), facts: { origin: '0x1', detectors: 'a' } })).toEqual({
     since: iso(T0),
     origin: false,
     detectors: false,
