@@ -7,7 +7,7 @@ import { openBlindness } from './app/blindness.ts';
 import { openDelivery } from './app/deliver.ts';
 import { openDispatch } from './app/dispatch.ts';
 import { createLifecycle, type Lifecycle } from './app/lifecycle.ts';
-import { expectHealth, startMaintenance } from './app/maintenance.ts';
+import { expectHealth, MAINTENANCE_EVERY_MS, startMaintenance } from './app/maintenance.ts';
 import { openMembership } from './app/membership.ts';
 import { openStore } from './app/open-store.ts';
 import { openReading } from './app/poll.ts';
@@ -37,6 +37,8 @@ export interface DaemonDependencies {
   scrub(text: string): string;
   /** Epoch milliseconds. Default `Date.now`. */
   now?(): number;
+  /** How long the maintenance loop pauses after each round. Default `MAINTENANCE_EVERY_MS`. */
+  maintenanceEveryMs?: number;
 }
 
 export interface Daemon {
@@ -208,13 +210,19 @@ const startWork = async (context: Context, verbs: ReturnType<typeof openVerbs>) 
   lifecycle.onStop('poll', () => polling.stop(0));
 };
 
-export const createDaemon = ({ config, log, scrub, now = Date.now }: DaemonDependencies): Daemon => {
+export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
+  const { config, log, now = Date.now, maintenanceEveryMs = MAINTENANCE_EVERY_MS } = dependencies;
   const lifecycle = createLifecycle(log, STEP_MS);
   const stopping = new AbortController();
   const failed = Promise.withResolvers<string>();
   const context: Context = {
-    ...{ id: randomUUID(), config, log, scrub, now, lifecycle },
-    ...{ stopping: stopping.signal, fail: failed.resolve },
+    ...dependencies,
+    id: randomUUID(),
+    now,
+    maintenanceEveryMs,
+    lifecycle,
+    stopping: stopping.signal,
+    fail: failed.resolve,
   };
 
   return {

@@ -37,10 +37,12 @@ export interface MaintenanceDependencies {
   blindness: Pick<ReturnType<typeof openBlindness>, 'everyMs' | 'round'>;
   stopping: AbortSignal;
   fail(reason: string): void;
+  /** How long the loop pauses after each of its rounds. */
+  maintenanceEveryMs: number;
   now(): number;
 }
 
-const ROUND_EVERY_MS = 15_000;
+export const MAINTENANCE_EVERY_MS = 15_000;
 /** Well below what makes others think that this daemon does not run. */
 const REPORT_EVERY_MS = 5000;
 /** While it is not ready, so that a start and a recovery show soon. */
@@ -54,7 +56,7 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, unde
 
 /** Names what readiness depends on, before anything of it is known. */
 export const expectHealth = (health: Health, { poll, services, channels }: Config): void => {
-  health.expect('redis', { provenWithinMs: 4 * ROUND_EVERY_MS });
+  health.expect('redis', { provenWithinMs: 4 * MAINTENANCE_EVERY_MS });
   const provenWithinMs = 4 * poll.interval + LONGEST_LIST_RETRY_MS + 30_000;
   for (const { name } of services) health.expect(`service:${name}`, { provenWithinMs });
   for (const kind of Object.keys(channels)) health.expect(`channel:${kind}`);
@@ -127,8 +129,9 @@ const watchReads = async ({ blindness, stopping, log }: MaintenanceDependencies)
 
 /** Runs until `stopping`; never rejects. */
 export const startMaintenance = async (dependencies: MaintenanceDependencies): Promise<void> => {
-  const { config, log, store, health, mirror, review, channelCheck, delivering, reading, stopping, fail, now } =
+  const { config, log, store, health, mirror, review, channelCheck, delivering, reading, stopping, fail } =
     dependencies;
+  const { maintenanceEveryMs, now } = dependencies;
   const { channels } = delivering;
   const watch = createLoopWatch({
     kinds: channels.map(({ kind }) => kind),
@@ -170,7 +173,7 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
         if (!stopping.aborted) log.error({ err: error }, 'a round of maintenance failed; trying again');
       });
       await roundEnded(running, stopping);
-      await pause(ROUND_EVERY_MS, stopping);
+      await pause(maintenanceEveryMs, stopping);
     }
   };
 

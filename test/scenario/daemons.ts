@@ -53,13 +53,16 @@ const sumOf = (metrics: string, name: string, labels: Record<string, string>): n
     .filter(([, , given = '']) => Object.entries(labels).every(([key, value]) => given.includes(`${key}="${value}"`)))
     .reduce((sum, [, , , value]) => sum + Number(value), 0);
 
+/** Short, so that no scenario waits for the next round. */
+const MAINTENANCE_EVERY_MS = 1000;
+
 /** Starts a daemon on `config`; its log is kept, not shown. */
 export const startDaemon = async (config: Config): Promise<RunningDaemon> => {
   const lines: string[] = [];
   const read: LogLine[] = [];
   const scrub = createScrubber(collectSecrets(config));
   const log = createLogger({ level: 'trace', scrub, destination: { write: (line) => void lines.push(line) } });
-  const daemon = createDaemon({ config, log, scrub });
+  const daemon = createDaemon({ config, log, scrub, maintenanceEveryMs: MAINTENANCE_EVERY_MS });
   const { opsUrl: url } = await daemon.start().catch(async (error: unknown) => {
     await daemon.stop();
     throw error;
