@@ -9,6 +9,8 @@ import { until } from '../support/until.ts';
 
 /** A busy machine must not make a renewed lease seem old. */
 const TIMING = { renewEveryMs: 20, staleAfterMs: 1500 };
+/** Where no holder lives that could seem dead, a lease may be stale soon. */
+const SOON = { staleAfterMs: 200 };
 
 let dataDir: string;
 let file: string;
@@ -24,8 +26,11 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const take = async (onLost: (why: string) => void = () => {}): Promise<DataDirLock> => {
-  const lock = await lockDataDir({ dataDir, onLost, ...TIMING });
+const take = async (
+  onLost: (why: string) => void = () => {},
+  timing: Partial<typeof TIMING> = {},
+): Promise<DataDirLock> => {
+  const lock = await lockDataDir({ dataDir, onLost, ...TIMING, ...timing });
   locks.push(lock);
   return lock;
 };
@@ -85,13 +90,13 @@ test.each([
   ],
 ])('a lease is taken over: one %s', async (_name, lease) => {
   await leave(lease);
-  await take();
+  await take(undefined, SOON);
   expect(await read()).toMatchObject({ host: hostname(), pid: process.pid });
 });
 
 test.each(['', '{', 'null', '{"id":1}'])('a lease is taken over: one that reads %j', async (text) => {
   await writeFile(file, text);
-  await take();
+  await take(undefined, SOON);
   expect(await read()).toMatchObject({ pid: process.pid });
 });
 
@@ -122,7 +127,7 @@ test('a lease that was deleted by hand is made again', async () => {
 
 test('a directory that vanished is lost', async () => {
   const lost: string[] = [];
-  await take((why) => lost.push(why));
+  await take((why) => lost.push(why), SOON);
   await rm(dataDir, { recursive: true });
   await until('the loss is reported', () => lost.length > 0);
   expect(lost).toEqual([expect.stringMatching(/cannot be renewed \(ENOENT\)/)]);
