@@ -56,6 +56,13 @@ export const shortenMiddle = (text: string, { head, tail }: { head: number; tail
 export const shortenAddresses = (text: string, size: { head: number; tail: number }): string =>
   text.replace(/\b0x[0-9a-f]{40}\b/gi, (address) => shortenMiddle(address, size));
 
+/** `1 alert`, `3 alerts`. */
+export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
+/** The same in a sentence: `one alert`, `3 alerts`. */
+export const countedInWords = (count: number, one: string, many?: string): string =>
+  count === 1 ? `one ${one}` : counted(count, one, many);
+
 /** Whether a URL can carry a text as a path segment: `.` and `..` are resolved on the way, however they are written. */
 export const isPathSegment = (text: string): boolean => text !== '' && text !== '.' && text !== '..';
 

@@ -4,6 +4,8 @@ import {
   beginningOf,
   cleanLine,
   cleanText,
+  counted,
+  countedInWords,
   escapeInvisible,
   shorten,
   shortenAddresses,
@@ -122,4 +124,10 @@ test('beginningOf keeps whole characters', () => {
   expect(beginningOf('a🧨b', 2)).toBe('a');
   expect(beginningOf('a🧨b', 3)).toBe('a🧨');
   expect(beginningOf('ab', 5)).toBe('ab');
+});
+
+test('a count has the noun in the right number', () => {
+  expect([0, 1, 2].map((count) => counted(count, 'alert'))).toEqual(['0 alerts', '1 alert', '2 alerts']);
+  expect([1, 2].map((count) => counted(count, 'entry', 'entries'))).toEqual(['1 entry', '2 entries']);
+  expect([0, 1, 2].map((count) => countedInWords(count, 'alert'))).toEqual(['0 alerts', 'one alert', '2 alerts']);
 });

@@ -1,6 +1,6 @@
 /** An alert's context in words. Unknown values are shown as unknown; an alert without `context` gets no words at all. */
 import { type Alert, type AlertContext, hasFired, type JsonObject } from '../alert.ts';
-import { cleanLine, shorten } from '../text.ts';
+import { cleanLine, counted, shorten } from '../text.ts';
 import { objectOf, timeText, UNKNOWN } from './field.ts';
 
 const MOST_NAMES = 20;
@@ -49,7 +49,7 @@ const triggerText = ({ trigger }: AlertContext): string => {
   if (trigger === undefined) return UNKNOWN;
   const { groups, matched } = trigger;
   if (groups === 0) return 'no trigger group listed';
-  if (matched === undefined) return `none of ${groups} group${groups === 1 ? '' : 's'} fired as a whole`;
+  if (matched === undefined) return `none of ${counted(groups, 'group')} fired as a whole`;
   return `group ${matched.number} of ${groups}: ${listed(matched.detectors)}`;
 };
 

@@ -1,7 +1,7 @@
 /** An audit report as text: a table, the differences, and what was done about them. */
 
 import { type AuditReport, isBalanced, isMissingHealed, type ProtocolAudit, sumOf } from '../features/audit/balance.ts';
-import { cleanLine } from '../text.ts';
+import { cleanLine, counted } from '../text.ts';
 import { clockText } from '../time.ts';
 import { type Column, renderTable } from './table.ts';
 
@@ -69,7 +69,7 @@ export const renderAudit = ({ protocols, unaudited }: AuditReport): string => {
   const lines = [
     ...rows.flatMap(differencesOf),
     ...unaudited.map(({ protocol, problem }) => `${protocol}: not compared: ${problem}`),
-    ...(quiet > 0 ? [`${quiet} ${quiet === 1 ? 'protocol' : 'protocols'} without anything to account for`] : []),
+    ...(quiet > 0 ? [`${counted(quiet, 'protocol')} without anything to account for`] : []),
     ...trimmedText(protocols),
     totalOf(protocols),
   ];

@@ -2,7 +2,7 @@
 
 import type { BacktestReport } from '../features/backtest/backtest.ts';
 import type { DestinationLoad, ProtocolLoad } from '../features/backtest/report.ts';
-import { cleanLine } from '../text.ts';
+import { cleanLine, counted } from '../text.ts';
 import { ageText, clock, type Moment } from '../time.ts';
 import { type Column, renderTable } from './table.ts';
 
@@ -48,7 +48,7 @@ const destinationsText = (destinations: readonly DestinationLoad[]): string =>
   ]);
 
 const correlatedText = (count: number): string =>
-  `${count} ${count === 1 ? 'notification is' : 'notifications are'} not sent because the alert of an inspection covers ${count === 1 ? 'it' : 'them'}.\n`;
+  `${counted(count, 'notification is', 'notifications are')} not sent because the alert of an inspection covers ${count === 1 ? 'it' : 'them'}.\n`;
 
 const detectorsText = (detectors: BacktestReport['detectors']): string =>
   renderTable<BacktestReport['detectors'][number]>(detectors, [
@@ -66,7 +66,7 @@ const mutesText = (mutes: BacktestReport['mutes']): string =>
 export const renderBacktest = (report: BacktestReport): string => {
   const { since, until, alerts, protocols, detectors, destinations, correlated, mutes, problems } = report;
   const sections = [
-    `${minuteText(since)} to ${minuteText(until)} UTC: ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}\n`,
+    `${minuteText(since)} to ${minuteText(until)} UTC: ${counted(alerts, 'alert')}\n`,
     ...(protocols.length === 0 ? [] : [protocolsText(protocols)]),
     ...(detectors.length === 0 ? [] : [detectorsText(detectors)]),
     ...(destinations.length === 0 ? [] : [destinationsText(destinations)]),

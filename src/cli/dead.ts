@@ -6,7 +6,7 @@ import { UsageError } from '../errors.ts';
 import { createTracer, readLetters } from '../features/trace/trace.ts';
 import type { DeadDelivery } from '../ledger/dead-letters.ts';
 import { NO_DESTINATION, targetOf } from '../ledger/record.ts';
-import { cleanLine } from '../text.ts';
+import { cleanLine, counted, countedInWords } from '../text.ts';
 import { clock } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { createSelector, type DeadFilters, type DeadSelection, type Selected } from './dead-selection.ts';
@@ -17,7 +17,7 @@ import { type View, withView } from './with-view.ts';
 /** The length of the beginning of an id that is enough to name it. */
 const SHORT_ID = 14;
 
-export const countText = (count: number): string => (count === 1 ? 'one dead delivery' : `${count} dead deliveries`);
+export const countText = (count: number): string => countedInWords(count, 'dead delivery', 'dead deliveries');
 
 /** Throws a `UsageError` where a name fits none. */
 export const findLetters = async ({ store }: View, selection: DeadSelection): Promise<Selected['ids']> => {
@@ -81,7 +81,7 @@ const showText = (letter: Shown, content: Content, history: readonly string[]): 
   [
     `${letter.id}`,
     `  to        ${cleanLine(placeText(letter))} (destination ${letter.destination.id})`,
-    `  died      ${exactTime(letter.at)}, after ${letter.attempts} ${letter.attempts === 1 ? 'try' : 'tries'}`,
+    `  died      ${exactTime(letter.at)}, after ${counted(letter.attempts, 'try', 'tries')}`,
     `  because   ${letter.reason}: ${cleanLine(letter.message)}`,
     '',
     ...contentLines(content).flatMap(indented),

@@ -1,7 +1,7 @@
 /** The demo's account of what happens at both ends: what the service produced, what arrived where, and how long it took. */
 import type { ProducedEvent, ReceivedEvent, SandboxEvent } from '../sandbox/events.ts';
 import type { SandboxAddresses } from '../sandbox/sandbox.ts';
-import { cleanLine, shorten, shortenMiddle } from '../text.ts';
+import { cleanLine, counted, shorten, shortenMiddle } from '../text.ts';
 import { clock } from '../time.ts';
 import type { CommandContext } from './context.ts';
 import { createDemoSums } from './demo-sums.ts';
@@ -97,9 +97,13 @@ export const createAccount = ({ isTty, raw: { write } }: Pick<CommandContext, 'i
     closing: () => {
       const { alerts, delivered, withInspection } = sums.sums();
       const along =
-        withInspection === 0 ? '' : `, ${withInspection} of them notifications that their inspection's alert covers`;
-      write(`\n${inspections} inspections produced. `);
-      write(`${alerts} alerts: ${delivered} delivered on every kind${along}; ${alerts - delivered} waiting.\n`);
+        withInspection === 0
+          ? ''
+          : `, ${counted(withInspection, 'of them a notification', 'of them notifications')} that an inspection's alert covers`;
+      write(`\n${counted(inspections, 'inspection')} produced. `);
+      write(
+        `${counted(alerts, 'alert')}: ${delivered} delivered on every kind${along}; ${alerts - delivered} waiting.\n`,
+      );
       for (const kind of KINDS) write(latencyText(kind, latencies.get(kind) ?? []));
     },
   };

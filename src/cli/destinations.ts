@@ -5,7 +5,7 @@ import { openRetry } from '../app/retry.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
 import type { KnownDestination } from '../features/approval/destinations.ts';
-import { cleanLine } from '../text.ts';
+import { cleanLine, countedInWords } from '../text.ts';
 import { clock } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { warnOfIdle } from './dead-change.ts';
@@ -19,8 +19,6 @@ const openApproval = (view: View, config: Config) => openDestinations({ config, 
 const nameOf = ({ kind, label }: KnownDestination): string => `${kind} ${cleanLine(label)}`;
 
 const factsOf = ({ id, label }: KnownDestination) => ({ destination: id, to: label });
-
-const alertsText = (count: number): string => (count === 1 ? 'one alert' : `${count} alerts`);
 
 const table = (known: readonly KnownDestination[]): string =>
   renderTable<KnownDestination>(known, [
@@ -93,7 +91,7 @@ export const approveDestinations = (options: ApproveOptions, context: CommandCon
       );
     } else {
       for (const { one, sent: count } of approved) {
-        const rest = count === 0 ? '' : `, and ${alertsText(count)} that were held for it are queued`;
+        const rest = count === 0 ? '' : `, and ${countedInWords(count, 'alert')} that were held for it are queued`;
         context.write(`${nameOf(one)}: approved${rest}\n`);
       }
     }
@@ -152,7 +150,7 @@ export const revokeDestination = (options: RevokeOptions, context: CommandContex
       throw new UsageError(`${nameOf(one)} is revoked already; --drop gives up the alerts that wait for it`);
     }
     const dropped = drops ? await dropHeld(view, approval, one) : 0;
-    const done = [...(revoked ? ['revoked'] : []), ...(drops ? [`${alertsText(dropped)} given up`] : [])];
+    const done = [...(revoked ? ['revoked'] : []), ...(drops ? [`${countedInWords(dropped, 'alert')} given up`] : [])];
     if (options.json === true) writeJson(context, { id: one.id, revoked, dropped });
     else context.write(`${nameOf(one)}: ${done.join(', ')}\n`);
     return EXIT.done;

@@ -9,6 +9,7 @@ import { createShape, type Shape } from '../config/shape.ts';
 import { parseYaml, type Syntax } from '../config/syntax.ts';
 import { readTree, type Tree } from '../config/tree.ts';
 import { formatProblem, UsageError } from '../errors.ts';
+import { countedInWords } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { readInputText, STANDARD_INPUT } from './input-text.ts';
 
@@ -27,7 +28,7 @@ const refusal = ({ what }: Pick<ListKind<unknown>, 'what'>, file: string, findin
   // The whole list is called by its name, whether its content or its syntax is wrong.
   const named = findings.map((found) => (typeof found.path[0] === 'number' ? found : { ...found, path: [what] }));
   const problems = toProblems(file, named, placeOf);
-  const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
+  const count = countedInWords(problems.length, 'problem');
   return new UsageError([`the ${what} have ${count}; nothing was sent:`, ...problems.map(formatProblem)].join('\n'));
 };
 

@@ -3,6 +3,7 @@ import type { JsonObject } from '../alert.ts';
 import { UsageError } from '../errors.ts';
 import { walkPages } from '../service/paginate.ts';
 import type { Page } from '../service/wire.ts';
+import { counted } from '../text.ts';
 import type { CommandContext } from './context.ts';
 import { createProgress } from './progress.ts';
 
@@ -85,7 +86,7 @@ export const printListing = async <T>(listing: Listing<T>, options: ListingOptio
       count += items.length;
       hasMore = items.length < page.items.length;
       if (hasMore) break;
-      progress.show(`${what}: ${count} on ${pages} ${pages === 1 ? 'page' : 'pages'} so far`);
+      progress.show(`${what}: ${count} on ${counted(pages, 'page')} so far`);
     }
   } finally {
     progress.end();

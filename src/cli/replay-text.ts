@@ -1,12 +1,9 @@
 /** What a replay did, or would do, in words. Pure. */
-
 import type { Unread } from '../features/replay/history.ts';
 import type { ReplayCounts, ReplayedAlert } from '../features/replay/replay.ts';
-import { cleanLine } from '../text.ts';
+import { cleanLine, counted } from '../text.ts';
 import { clock } from '../time.ts';
 import { renderTable } from './table.ts';
-
-const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
 /** True where no alert has anywhere to go. */
 export const isNothing = ({ alerts, skipped, stranded }: ReplayCounts): boolean => alerts === skipped + stranded;
@@ -15,9 +12,12 @@ export const isNothing = ({ alerts, skipped, stranded }: ReplayCounts): boolean 
 export const countsText = (counts: ReplayCounts): string => {
   const { alerts, sent, held, waiting } = counts;
   if (isNothing(counts)) return '';
-  const already = waiting === 0 ? '' : `; ${waiting} were waiting already and are not sent twice`;
+  const already =
+    waiting === 0
+      ? ''
+      : `; ${counted(waiting, 'was waiting already and is', 'were waiting already and are')} not sent twice`;
   const kept = held === 0 ? '' : `, ${held} of them held until approved`;
-  return `${plural(alerts, 'alert')}: ${plural(sent + held, 'delivery', 'deliveries')} queued as replays${kept}${already}\n`;
+  return `${counted(alerts, 'alert')}: ${counted(sent + held, 'delivery', 'deliveries')} queued as replays${kept}${already}\n`;
 };
 
 /** What could not be read, a line each. */
@@ -29,8 +29,8 @@ export const unreadLines = (unread: readonly Unread[]): string[] =>
 /** Alerts that went nowhere, and lists that could not be read; for standard error. */
 export const unreadText = ({ skipped, stranded, problems, unread }: ReplayCounts): string =>
   [
-    ...(skipped === 0 ? [] : [`${plural(skipped, 'alert')} left out: no trigger of the protocol asks for them`]),
-    ...(stranded === 0 ? [] : [`${plural(stranded, 'alert')} left out: no destination`]),
+    ...(skipped === 0 ? [] : [`${counted(skipped, 'alert')} left out: no trigger of the protocol asks for them`]),
+    ...(stranded === 0 ? [] : [`${counted(stranded, 'alert')} left out: no destination`]),
     ...problems.map(cleanLine),
     ...unreadLines(unread),
   ]

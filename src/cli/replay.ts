@@ -17,6 +17,7 @@ import {
 import { routeSettings } from '../features/routes/routes.ts';
 import { destinationsAt } from '../features/routes/rules.ts';
 import { targetOf } from '../ledger/record.ts';
+import { counted } from '../text.ts';
 import { iso } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { warnOfHeld, warnOfIdle } from './dead-change.ts';
@@ -55,7 +56,7 @@ const openResend = async (config: Config, trusted: readonly Destination[], conte
 };
 
 const progressText = ({ done, of, counts }: ReplayProgress): string =>
-  `${done} of ${of} lists read, ${counts.alerts} alerts`;
+  `${done} of ${of} lists read, ${counted(counts.alerts, 'alert')}`;
 
 type Run = Pick<Parameters<typeof replayHistory>[0], 'config' | 'history' | 'onProgress'> & { plan: ReplayPlan };
 

@@ -1,5 +1,6 @@
 /** What zod found, as sentences for the operator. */
 import type { z } from 'zod';
+import { counted } from '../text.ts';
 import type { Path } from './display.ts';
 import { nearest } from './suggest.ts';
 
@@ -16,15 +17,17 @@ const KINDS: Readonly<Record<string, string>> = {
   boolean: 'must be true or false',
 };
 
-const NOUNS: Readonly<Record<string, string>> = {
-  string: ' characters',
-  array: ' entries',
-  object: ' keys',
-  record: ' keys',
+const LENGTHS: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  string: ['character', 'characters'],
+  array: ['entry', 'entries'],
+  object: ['key', 'keys'],
+  record: ['key', 'keys'],
 };
 
-const bound = (word: string, value: unknown, origin: string): string =>
-  `must be ${word} ${value}${NOUNS[origin] ?? ''}`;
+const bound = (word: string, value: number | bigint, origin: string): string => {
+  const [one, many] = LENGTHS[origin] ?? [];
+  return one === undefined ? `must be ${word} ${value}` : `must have ${word} ${counted(Number(value), one, many)}`;
+};
 
 /** For issues that the schema itself has no sentence for. */
 export const ruleOf = (issue: RawIssue): string => {

@@ -34,7 +34,7 @@ test.each<[unknown, object]>([
   ['x', { path: [], rule: 'must be a map', at: 'value', isKind: true }],
   [{ interval: 7 }, { path: ['interval'], rule: 'must be a text (put quotes around digits)', isKind: true }],
   [{ many: 7 }, { path: ['many'], rule: 'must be a list', isKind: true }],
-  [{ many: [] }, { path: ['many'], rule: 'must be at least 1 entries', at: 'value' }],
+  [{ many: [] }, { path: ['many'], rule: 'must have at least 1 entry', at: 'value' }],
   [{ many: [1] }, { path: ['many', 0], rule: 'must be at least 2', at: 'value' }],
   [{ many: [10] }, { path: ['many', 0], rule: 'must be at most 9', at: 'value', isKind: true }],
   [{ many: [2.5] }, { path: ['many', 0], rule: 'must be a whole number', isKind: true }],

@@ -1,6 +1,6 @@
 /** One incident as the parts of a mail: a text that is complete by itself, and the same as HTML. */
 
-import { shorten } from '../../text.ts';
+import { counted, shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import type { Content, Detection, Fact } from '../content.ts';
 import type { MailParts } from './body.ts';
@@ -27,7 +27,7 @@ const boundDetections = (detections: readonly Detection[]): Detection[] => {
   const rest = detections.slice(DETECTIONS_MAX).map(({ name }) => name);
   return rest.length === 0
     ? shown
-    : [...shown, { name: `${rest.length} more detectors`, message: bound(rest.join(', '), VALUE_LIMIT) }];
+    : [...shown, { name: counted(rest.length, 'more detector'), message: bound(rest.join(', '), VALUE_LIMIT) }];
 };
 
 /** A list that is too long becomes one shortened text. */

@@ -41,9 +41,12 @@ const checkHeaders = (received: Received): Check => {
 const UNITS_MS = [86_400_000, 3_600_000, 60_000, 1000];
 
 /** Rounded to the largest unit of which there are at least ten, or to seconds. */
-const about = (durationMs: number): string => {
-  const unit = UNITS_MS.find((ms) => durationMs >= 10 * ms) ?? 1000;
-  return formatDuration(Math.round(durationMs / unit) * unit);
+const differenceText = (ageMs: number): string => {
+  const size = Math.abs(ageMs);
+  const unit = UNITS_MS.find((ms) => size >= 10 * ms) ?? 1000;
+  const count = Math.round(size / unit);
+  if (count === 0) return 'just now';
+  return `${formatDuration(count * unit)} ${ageMs < 0 ? 'in the future' : 'old'}`;
 };
 
 const checkTimestamp = ({ timestamp = '' }: Received, { now, toleranceMs }: VerifyOptions): Check => {
@@ -52,7 +55,7 @@ const checkTimestamp = ({ timestamp = '' }: Received, { now, toleranceMs }: Veri
     return bad(/^\d{13}$/.test(timestamp) ? 'is in milliseconds; seconds are due' : 'is not a number of seconds');
   }
   const ageMs = now - Number(timestamp) * 1000;
-  const difference = `${about(Math.abs(ageMs))} ${ageMs < 0 ? 'in the future' : 'old'}`;
+  const difference = differenceText(ageMs);
   const tolerance = `the tolerance is ${formatDuration(toleranceMs)}`;
   if (Math.abs(ageMs) <= toleranceMs) return { check: 'timestamp', ok: true, detail: `${difference}, ${tolerance}` };
   return bad(`${difference}, and ${tolerance}: a clock is wrong, or the message was kept or played again`);

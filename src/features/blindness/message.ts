@@ -1,5 +1,5 @@
 /** What people read where a service, or some of its protocols, cannot be read, and when that is over. Pure. */
-import { cleanLine, shorten } from '../../text.ts';
+import { cleanLine, countedInWords, shorten } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { ANNOUNCED_AN_HOUR } from '../outages/message.ts';
 import type { Blindness } from './store.ts';
@@ -17,8 +17,6 @@ const protocolsText = (names: readonly string[]): string =>
     ? `${names.slice(0, NAMED).map(nameText).join(', ')} and ${names.length - NAMED} more`
     : names.map(nameText).join(', ');
 
-const countText = (count: number, what: string): string => (count === 1 ? `one ${what}` : `${count} ${what}s`);
-
 const subjectText = ({ service, isWhole, protocols }: Subject): string => {
   if (isWhole) return `The monitoring service ${nameText(service)}`;
   const kind = protocols.length === 1 ? 'The protocol' : `${protocols.length} protocols`;
@@ -35,8 +33,8 @@ const COMES_AND_GOES = 'It comes and goes: for the rest of the hour its changes 
 export const unreadText = (subject: Subject & { watched: number; times: number }): string => {
   const { isWhole, protocols, since, watched, times } = subject;
   const what = isWhole
-    ? `No alert of its ${countText(watched, 'protocol')} can be found meanwhile.`
-    : `No alert of them can be found meanwhile; ${watched - protocols.length} others are read.`;
+    ? `No alert of its ${countedInWords(watched, 'protocol')} can be found meanwhile.`
+    : `No alert of them can be found meanwhile; ${countedInWords(watched - protocols.length, 'other is', 'others are')} read.`;
   return [
     `${subjectText(subject)} cannot be read${reasonText(subject)}`,
     ...(protocols.length > 1 ? [`They are ${protocolsText(protocols)}.`] : []),
@@ -61,7 +59,7 @@ export interface ReadAgainInput extends Subject {
 
 const caughtUpText = ({ alerts, isBound }: CaughtUp): string => {
   if (alerts === 0) return 'Nothing to alert about was written meanwhile.';
-  return `Caught up: ${isBound ? 'more than ' : ''}${countText(alerts, 'alert')} of that time.`;
+  return `Caught up: ${isBound ? 'more than ' : ''}${countedInWords(alerts, 'alert')} of that time.`;
 };
 
 export const readAgainText = (input: ReadAgainInput): string => {

@@ -1,6 +1,6 @@
 /** The report of a mute that has ended: which alerts it hid. Pure. */
 import { scopeText } from '../../mute-text.ts';
-import { cleanLine, shorten } from '../../text.ts';
+import { cleanLine, countedInWords, shorten } from '../../text.ts';
 import { clockText, iso } from '../../time.ts';
 import { type HiddenItem, MOST_LISTED, type StoredMute } from './store.ts';
 
@@ -26,8 +26,6 @@ const kindOf = ({ type, detectors }: HiddenItem): string => {
   if (type.startsWith('notification.')) return 'stored notification';
   return detectors.map(cleanLine).join(', ') || 'no detector named';
 };
-
-const countText = (count: number): string => (count === 1 ? 'one alert' : `${count} alerts`);
 
 const headOf = (item: HiddenItem): string => shorten(`${cleanLine(item.protocol)}: ${kindOf(item)}`, LIMITS.head);
 
@@ -83,7 +81,7 @@ export const muteReportTexts = (
   return parts.map(({ lines }, index) => {
     const part = parts.length === 1 ? '' : `, part ${index + 1} of ${parts.length}`;
     return [
-      `A mute has ended that hid ${countText(hid)}${part}: ${shorten(cleanLine(mute.reason), LIMITS.reason)}`,
+      `A mute has ended that hid ${countedInWords(hid, 'alert')}${part}: ${shorten(cleanLine(mute.reason), LIMITS.reason)}`,
       `${mute.id}: ${scope}; ${times}${mute.endedAt === undefined ? '' : ', ended by hand'}`,
       ...(insteadOf.length > 0 ? [insteadText(insteadOf)] : []),
       '',

@@ -2,6 +2,7 @@
 import type { ChannelKind } from '../../alert.ts';
 import { MOST_DEAD } from '../../ledger/dead-letters.ts';
 import { nameOf } from '../../ledger/record.ts';
+import { counted } from '../../text.ts';
 import { type HeldDestination, HOLD_BOUNDS } from '../approval/store.ts';
 
 /** Alerts that are held for a destination, and the names of the protocols that lead there. */
@@ -35,7 +36,7 @@ const heldSentence = ({ one: { destination, waiting, isRevoked }, protocols }: H
   const listed = protocols.length === 0 ? '' : ` (for ${listText(protocols)})`;
   const state = `${isRevoked ? 'was revoked' : 'is new'} and waits for approval`;
   const most = waiting >= HOLD_BOUNDS.alerts ? ', which is the most: newer ones are dead' : '';
-  const count = `${waiting} ${waiting === 1 ? 'alert' : 'alerts'}${most}`;
+  const count = `${counted(waiting, 'alert')}${most}`;
   return `${nameOf(destination)}${listed} ${state} with ${count}: tocsin destinations approve ${destination.id}`;
 };
 
@@ -47,10 +48,10 @@ const heldSentences = (held: readonly HeldFor[]): string[] => [
 ];
 
 const leftSentence = ({ kind, jobs }: Problems['left'][number]): string =>
-  `${jobs} ${jobs === 1 ? 'job waits' : 'jobs wait'} for ${kind}, which the config does not set up: what no daemon sends within a day is dead`;
+  `${counted(jobs, 'job waits', 'jobs wait')} for ${kind}, which the config does not set up: what no daemon sends within a day is dead`;
 
 const trimmedSentence = (trimmed: number): string =>
-  `${trimmed} dead ${trimmed === 1 ? 'delivery was' : 'deliveries were'} removed lately, as ${MOST_DEAD} are kept at most: tocsin replay sends their items again`;
+  `${counted(trimmed, 'dead delivery was', 'dead deliveries were')} removed lately, as ${MOST_DEAD} are kept at most: tocsin replay sends their items again`;
 
 /** The worst first. */
 export const problemSentences = ({ unwatched, held, left, routes, trimmed, quarantined }: Problems): string[] => [
@@ -59,5 +60,5 @@ export const problemSentences = ({ unwatched, held, left, routes, trimmed, quara
   ...left.filter(({ jobs }) => jobs > 0).map(leftSentence),
   ...routes,
   ...(trimmed === 0 ? [] : [trimmedSentence(trimmed)]),
-  ...(quarantined === 0 ? [] : [`${quarantined} items of the service could not be understood`]),
+  ...(quarantined === 0 ? [] : [`${counted(quarantined, 'item')} of the service could not be understood`]),
 ];

@@ -174,7 +174,7 @@ test('problems come worst first: outages, held alerts, channels that lead nowher
     held(`^email a@example.com \\(for Vault, Bridge, Pool and 2 more\\) is new and waits for approval with 2 alerts: `),
     held(`^slack C1 was revoked and waits for approval with 1 alert: tocsin destinations approve ${SLACK.id}$`),
     'Vault: slack: nothing to send to',
-    '1 items of the service could not be understood',
+    '1 item of the service could not be understood',
   ]);
   expect(report.held).toMatchObject([
     { id: MAIL.id, kind: 'email', label: 'a@example.com', waiting: 2 },
