@@ -13,7 +13,7 @@ import { DONE, type JobStage, rerun } from './stage.ts';
 export interface JoinBatchDependencies {
   batches: Pick<BatchStore, 'add'>;
   /** Queues the job that sends the batch of this number; the same however often. */
-  enqueueBatch(destination: Destination, number: number): Promise<void>;
+  enqueueBatch(destination: Destination, number: number, alerts: readonly Alert[]): Promise<void>;
 }
 
 export interface BatchDependencies {
@@ -29,7 +29,7 @@ export const joinBatch = async (
   alerts: readonly Alert[],
   { batches, enqueueBatch }: JoinBatchDependencies,
 ): Promise<Verdict> => {
-  if (alerts.length > 0) await enqueueBatch(destination, await batches.add(destination, alerts));
+  if (alerts.length > 0) await enqueueBatch(destination, await batches.add(destination, alerts), alerts);
   return DONE;
 };
 

@@ -16,6 +16,8 @@ export interface ParcelJob extends Parcel {
   v: Version;
   /** How often sending was tried and counted; waiting for a send slot and our own outages are not counted. */
   attempt: number;
+  /** Whose share of the workers it takes, see `priority.ts`; absent in the job of an older daemon. */
+  share?: string;
   /** Epoch milliseconds of the first try: retries end by age. */
   firstTriedAt?: number;
   /** Epoch milliseconds of the first `unknown` failure in a row; absent where the last failure was another. */

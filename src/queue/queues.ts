@@ -1,9 +1,10 @@
 /** The parcels' queues, one for each channel kind: the only place that makes them and their workers. */
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
-import { CHANNEL_KINDS, type ChannelKind, type Destination, type Parcel } from '../alert.ts';
+import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination, type Parcel } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { batchJob, batchJobId, type ParcelJob, parcelJob, parcelJobId, readParcelJob } from './job.ts';
+import { createPriorities, type Priorities, shareOf, urgencyOfParcel } from './priority.ts';
 import { type Rest, restWhenRefused } from './rest.ts';
 
 export interface QueueSettings {
@@ -33,8 +34,8 @@ export interface ParcelQueues {
    * this many milliseconds, and sends only the alerts that no other alert covers there by then.
    */
   enqueue(parcels: readonly Parcel[], nonce?: string, unlessCoveredInMs?: number): Promise<void>;
-  /** Queues the job that sends a batch, once; durable when it resolves. */
-  enqueueBatch(destination: Destination, batch: number): Promise<void>;
+  /** Queues the job that sends a batch, once, in the share of the alerts that open it; durable when it resolves. */
+  enqueueBatch(destination: Destination, batch: number, alerts: readonly Alert[]): Promise<void>;
   /**
    * `onUnknownVersion` is called with the queue's name whenever a job comes up that this daemon cannot read. Such a job
    * stays, and comes up again.
@@ -148,13 +149,17 @@ const openQueues = ({ redis, prefix, onError }: QueueSettings): Queues =>
   });
 
 const createEnqueue =
-  (queues: Queues): ParcelQueues['enqueue'] =>
+  (queues: Queues, priorities: Record<ChannelKind, Priorities>): ParcelQueues['enqueue'] =>
   async (parcels, nonce, delay) => {
-    const jobs = parcels.map((parcel) => ({
-      name: 'parcel',
-      data: { ...parcelJob(parcel), ...(delay === undefined ? {} : { unlessTold: true }) },
-      opts: { jobId: parcelJobId(parcel, nonce), ...(delay === undefined ? {} : { delay }) },
-    }));
+    const jobs = parcels.map((parcel) => {
+      const share = shareOf(parcel.alerts);
+      const priority = priorities[parcel.destination.kind].next(share, urgencyOfParcel(parcel));
+      return {
+        name: 'parcel',
+        data: { ...parcelJob(parcel), share, ...(delay === undefined ? {} : { unlessTold: true }) },
+        opts: { jobId: parcelJobId(parcel, nonce), priority, ...(delay === undefined ? {} : { delay }) },
+      };
+    });
     for (const kind of CHANNEL_KINDS) {
       const own = jobs.filter(({ data }) => data.destination.kind === kind);
       for (const chunk of chunksOf(own, ADDED_AT_ONCE)) await queues[kind].addBulk(chunk);
@@ -187,12 +192,16 @@ const createWork =
 export const createParcelQueues = (settings: QueueSettings): ParcelQueues => {
   const { redis, prefix } = settings;
   const queues = openQueues(settings);
+  const priorities = byKind(() => createPriorities(Date.now));
   const canaryKey = (kind: ChannelKind): string => `${prefix}:canary:${kind}`;
   return {
-    enqueue: createEnqueue(queues),
-    enqueueBatch: async (destination, batch) => {
-      const jobId = batchJobId(destination, batch);
-      await queues[destination.kind].add('gathering', batchJob(destination, batch), { jobId });
+    enqueue: createEnqueue(queues, priorities),
+    enqueueBatch: async (destination, batch, alerts) => {
+      const share = shareOf(alerts);
+      // Whatever opens it: something urgent may join it later.
+      const priority = priorities[destination.kind].next(share, 'critical');
+      const opts = { jobId: batchJobId(destination, batch), priority };
+      await queues[destination.kind].add('gathering', { ...batchJob(destination, batch), share }, opts);
     },
     work: createWork(settings, canaryKey),
     counts: () =>

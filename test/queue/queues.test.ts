@@ -8,6 +8,7 @@ import { openTestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
 const SLACK = destinationOf('slack', 'C1');
+const OTHER = destinationOf('slack', 'C2');
 const MAIL = destinationOf('email', 'ops@example.com');
 const parcel = (destination = SLACK, ...numbers: number[]) => ({
   destination,
@@ -71,12 +72,29 @@ test('a parcel that another alert may cover waits and is marked as such', async 
   expect(runs[0]?.afterMs).toBeGreaterThanOrEqual(250);
 });
 
+test('of many jobs of one protocol, another protocol waits for one', async () => {
+  const { queues, work } = setUp();
+  const flood = Array.from({ length: 300 }, (_, n) => parcel(destinationOf('slack', `C${n}`), n));
+  await queues.enqueue(flood);
+  await queues.enqueue([{ destination: SLACK, alerts: [makeAlert(1000, { protocol: 'Quiet' })] }]);
+  await queues.enqueueBatch(OTHER, 1, [makeAlert(1001, { protocol: 'Quiet batch' })]);
+  await queues.enqueue([{ destination: SLACK, alerts: [makeAlert(1002, { type: 'tocsin.mute.ended' })] }]);
+  const shares: (string | undefined)[] = [];
+  work(async ({ share }) => {
+    shares.push(share);
+    return { done: true };
+  });
+  await until('all of them', () => shares.length === 303);
+  expect(shares.indexOf('main/Quiet')).toBe(1);
+  expect(shares.indexOf('main/Quiet batch')).toBe(2);
+});
+
 test('a batch has one job, however often it is queued', async () => {
   const { queues, countsOf } = setUp();
-  await queues.enqueueBatch(SLACK, 3);
-  await queues.enqueueBatch(SLACK, 3);
+  await queues.enqueueBatch(SLACK, 3, [makeAlert(1)]);
+  await queues.enqueueBatch(SLACK, 3, [makeAlert(1)]);
   expect(await countsOf('slack')).toMatchObject({ waiting: 1 });
-  await queues.enqueueBatch(SLACK, 4);
+  await queues.enqueueBatch(SLACK, 4, [makeAlert(1)]);
   expect(await countsOf('slack')).toMatchObject({ waiting: 2 });
 });
 

@@ -67,12 +67,12 @@ describe('the inventory', () => {
     const { queues, queue, missing, batches } = setUp();
     const first = await batches.add(DESTINATION, parcel(1).alerts);
     expect(await missing(1)).toEqual([1]);
-    await queues.enqueueBatch(DESTINATION, first);
+    await queues.enqueueBatch(DESTINATION, first, []);
     expect(await missing(1, 2)).toEqual([2]);
     await batches.seal(DESTINATION, first);
     const second = await batches.add(DESTINATION, parcel(2).alerts);
     expect(await missing(1, 2)).toEqual([2]);
-    await queues.enqueueBatch(DESTINATION, second);
+    await queues.enqueueBatch(DESTINATION, second, []);
     expect(await missing(1, 2)).toEqual([]);
     await queue.remove(batchJobId(DESTINATION, first));
     expect(await missing(1, 2)).toEqual([1]);
