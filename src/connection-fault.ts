@@ -1,4 +1,4 @@
-/** Why a connection could not be made, in words that tell what to mend: a port, a name, a certificate. */
+/** Why a connection could not be made, in words that say what to mend: a port, a name, a certificate. */
 
 const UNTRUSTED = 'has a certificate that nobody we trust vouches for';
 const NOT_TLS = 'does not speak TLS as expected';

@@ -65,7 +65,7 @@ export type ServiceReason =
  *   list-pages, list-items, list-readings        one list, which has to end
  *   protocols, listing-size                      one key's listing
  *   contacts                                     one protocol's channels
- *   malformed                                    one page's malformed items that are told one by one
+ *   malformed                                    one page's malformed items that are logged one by one
  */
 export const SERVICE_BOUNDS = [
   'answer-bytes',

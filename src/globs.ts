@@ -1,7 +1,7 @@
 /**
  * Globs on names, as the config writes them: `*`, `?`, `[a-z]`, `[!a]`, `{one,other}`, and `\` before a character that
- * shall stand for itself. Names come from outside and are long where somebody wants them to be: all ways through a glob
- * are followed at once, one character of the name after the other, so the time grows with the name and not with its power.
+ * shall stand for itself. Names come from outside, so somebody may make one long on purpose. The match reads the name
+ * once and follows all ways through the glob at the same time, so its time is linear in the length of the name.
  */
 
 /** `one`: a character. `star`: any number of them. `fork`: goes on at each of these steps, without a character. */

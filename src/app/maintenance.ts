@@ -75,7 +75,7 @@ const listUntilKnown = async (
   }
 };
 
-/** Tells others every few seconds how this daemon is doing, and at its end that it stops. */
+/** Writes every few seconds how this daemon is doing, and removes that when the daemon stops. */
 const keepReporting = async ({ store, selfReport, stopping, log }: MaintenanceDependencies): Promise<void> => {
   const { redis, daemonReports } = store;
   const failed = (error: unknown): void => {
@@ -90,7 +90,7 @@ const keepReporting = async ({ store, selfReport, stopping, log }: MaintenanceDe
     await Promise.race([daemonReports.write(report).catch(failed), stopped]);
     await pause(report.ready ? REPORT_EVERY_MS : REPORT_TROUBLE_EVERY_MS, stopping);
   }
-  // Without Redis nobody is told: then the report grows old. A connection may look ready and be dead.
+  // Without Redis the report cannot be removed, and grows old instead. A connection may look ready and be dead.
   if (redis.status !== 'ready') return;
   await Promise.race([
     daemonReports.remove(selfReport().id).catch(failed),

@@ -46,7 +46,7 @@ const LOOPBACK: readonly LookupAddress[] = [
   { address: '::1', family: 6 },
 ];
 
-/** Lets so many work at once. Throws `DNS_BUSY` where none came free before the signal. */
+/** `most` slots; others wait for one. Throws `DNS_BUSY` where none came free before the signal. */
 const createSlots = (most: number) => {
   let taken = 0;
   const waiting = new Set<() => void>();

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 
 export interface SearchRule {
   domains: readonly string[];
-  /** A name with so many dots is tried as it stands first. */
+  /** A name with at least this many dots is tried as it stands first. */
   ndots: number;
 }
 

@@ -1,4 +1,4 @@
-/** What is told of malformed items. */
+/** Records malformed items: in the quarantine, the metrics and the log. */
 import type { Logger } from 'pino';
 import type { MalformedItem, Source } from '../alert.ts';
 import { createBoundCount } from './bound-count.ts';
@@ -18,7 +18,7 @@ export interface MalformedReportDependencies {
 /** The log shows this much of a malformed item, in UTF-16 units. */
 const EXCERPT = 300;
 
-/** Of one page or listing; each costs a write to Redis and a line. Of others only their number is told. */
+/** Of one page or listing: each costs a write to Redis and a log line. The log gives only the number of the others. */
 const MOST_MALFORMED = 100;
 
 /** Keeps, counts and logs each malformed item once. */
@@ -28,7 +28,7 @@ export const createMalformedReport = ({ quarantine, metrics, log }: MalformedRep
     const more = malformed.length - MOST_MALFORMED;
     if (more > 0) {
       countBound(service, 'malformed');
-      log.error({ service, source, more }, 'more malformed items came together than are told one by one');
+      log.error({ service, source, more }, 'more malformed items came together than are logged one by one');
     }
     for (const item of await quarantine.admit(service, source, malformed.slice(0, MOST_MALFORMED))) {
       const { problem, raw, bound } = item;

@@ -159,7 +159,7 @@ const openServer = (
   return server.on('drop', () => warnOfDrop({ connections }));
 };
 
-/** Serves the pages to whoever names this server, to so many at once, and not to the slow. */
+/** Serves the pages to requests that name this server. It bounds open connections and closes slow ones. */
 export const createOpsServer = (settings: OpsServerSettings): OpsServer => {
   const { listen } = settings;
   let server: Server | undefined;

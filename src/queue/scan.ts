@@ -25,7 +25,7 @@ const READ_AT_ONCE = 100;
 
 const deliveryKey = ({ alert, destination }: DeliveryRef): string => `${destination} ${alert}`;
 
-/** As much of a job's data as any version writes. */
+/** The fields of a job's data that every version writes under these names; a version may leave some out. */
 interface Written {
   destination?: { id?: string };
   alerts?: { id?: string }[];

@@ -1,4 +1,4 @@
-/** Tries each command that we need with a real write, and tells what Redis does not let our user do. */
+/** Tries each command that we need with a real write, and finds those that Redis does not let our user run. */
 
 import { Cluster } from 'ioredis';
 import { nameOfTrial, trials } from './commands.ts';

@@ -45,7 +45,7 @@ const weightOf = ({ contacts = [] }: ChannelEntry): number => Math.max(1, contac
 const contactsOf = ({ channels }: Pick<Protocol, 'channels'>): number =>
   channels.reduce((sum, channel) => sum + weightOf(channel), 0);
 
-/** The first so many contacts, in as many channels as they are in. */
+/** The first `MOST_CONTACTS` contacts, with the channels that they are in. */
 const firstContacts = (channels: readonly ChannelEntry[]): ChannelEntry[] => {
   let room = MOST_CONTACTS;
   return channels.flatMap((channel) => {

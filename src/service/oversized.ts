@@ -1,11 +1,11 @@
-/** The beginning of an answer that was cut off, where a single item made it too large: what can be told of that item. */
+/** An answer that was cut off because a single item made it too large: finds what names that item in the beginning. */
 import type { JsonObject } from '../alert.ts';
 import type { Page } from './wire.ts';
 
 const PAGE = /"page"\s*:\s*\[\s*(?=\{)/;
 
 /** What helps to find the item at the service. */
-const TOLD = ['_id', 'id', 'txHash', 'protocol', 'createdAt'] as const;
+const NAMED_BY = ['_id', 'id', 'txHash', 'protocol', 'createdAt'] as const;
 /** So much of an item is searched for it, and so much is shown of one that has nothing of it. */
 const SEARCHED = 65_536;
 const SHOWN = 300;
@@ -56,7 +56,7 @@ export const pageOfOversized = (start: string, maxBytes: number): Page<never> | 
   const from = match.index + match[0].length;
   if (depthAt(start, from, start.length) === 0) return undefined;
   const item = start.slice(from, from + SEARCHED);
-  const told: JsonObject = Object.assign({}, ...TOLD.map((name) => fieldOf(item, name)));
-  const raw = Object.keys(told).length > 0 ? told : item.slice(0, SHOWN);
+  const names: JsonObject = Object.assign({}, ...NAMED_BY.map((name) => fieldOf(item, name)));
+  const raw = Object.keys(names).length > 0 ? names : item.slice(0, SHOWN);
   return { items: [], malformed: [{ problem: `larger than ${maxBytes} bytes`, raw, bound: 'answer-bytes' }] };
 };

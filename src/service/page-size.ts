@@ -64,7 +64,7 @@ export const createPages = <T>({ fetchPage, pageSize: asked, first, knows }: Pag
     }
   };
 
-  /** Goes back until a page that was read comes before `next`: pages may overlap by more than their size tells. */
+  /** Goes back until a page that was read comes before `next`: pages may overlap by more than their size suggests. */
   const behindKnown = async (next: number, size: number): Promise<number> => {
     for (let number = next; number > 1; number = Math.floor(number / 2)) {
       if (await isKnown(number - 1, size)) return number;

@@ -40,7 +40,7 @@ export interface BodyStart {
   isWhole: boolean;
 }
 
-/** Takes in so many bytes at most, counted after decompression: a small answer can become a very large one. */
+/** Reads at most `maxBytes`, counted after decompression: a small answer can become a very large one. */
 export const readBody = async (body: Readable, maxBytes: number): Promise<BodyStart> => {
   const chunks: Buffer[] = [];
   let size = 0;

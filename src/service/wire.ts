@@ -137,10 +137,10 @@ const isEmptyPage = (wrapper: JsonObject, isLater: boolean): boolean => {
   return isLater ? isPage || Object.keys(wrapper).length === 0 : isPage && (total ?? 0) === 0;
 };
 
-/** On one page. So many real items would not fit the largest answer; elements of a few bytes cost a hundred times that. */
+/** On one page. The largest answer has no room for this many real items. Elements of a few bytes fit, and cost a hundred times their size in memory. */
 export const MOST_ELEMENTS = 100_000;
 
-/** Why a page with so many elements is not read; undefined: it is. */
+/** Why a page with `count` elements is not read; undefined where it is. */
 export const tooManyElements = (count: number): { ok: false; problem: string; bound: ServiceBound } | undefined =>
   count > MOST_ELEMENTS
     ? { ok: false, problem: `a page with ${count} elements, more than ${MOST_ELEMENTS}`, bound: 'page-elements' }

@@ -114,7 +114,7 @@ describe('the bound on lookups at once', () => {
     expect(await all).toEqual([[four(PUBLIC)], [four(PUBLIC)], [four(PUBLIC)]]);
   });
 
-  test('is told of a name that waited in vain, which is asked for the next time', async () => {
+  test('learns of a name that waited in vain, which is asked for the next time', async () => {
     const { codeOf, server } = await setUp(usual, { mostLookups: 1, timeoutMs: 300 });
     const all = names(5, 'silent');
     const codes = await Promise.all(all.map(codeOf));

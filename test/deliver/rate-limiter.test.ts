@@ -191,7 +191,10 @@ describe('beside an older release', () => {
     { minLength: 1, maxLength: 25 },
   );
 
-  /** What can be asked; each gives a time, 0 for none. What is held is the queue's: any daemon may go on with it. */
+  /**
+   * Performs an act and gives the time of its slot, 0 for none. A reserved slot is kept in the job, so any daemon may
+   * follow it up.
+   */
   const playerOf = (daemons: readonly RateLimiter[], rate: Rate, now: () => number) => {
     const held: Slot[] = [];
     const note = (slot: Slot): number => {

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface Link {
   port: number;
-  /** Bytes of all connections, present and new, disappear both ways; nothing is closed and nobody is told. */
+  /** Bytes of all connections, present and new, disappear both ways; nothing is closed, so neither end notices. */
   swallow(): void;
   /** New connections pass. Those that lost bytes stay open and silent for ever. */
   heal(): void;

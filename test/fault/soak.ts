@@ -3,7 +3,7 @@
  *
  *   node test/fault/soak.ts [--minutes 30] [--every 60] [--rate 20]
  *
- * A line every so many seconds: the daemon's memory, what is in Redis, and how long alerts took in that time, from the
+ * Prints a line every `--every` seconds: the daemon's memory, what is in Redis, and how long alerts took in that time, from the
  * service's writing them to their arrival. Exits with 2 where something was lost or came twice.
  */
 import { readFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ const memoryOf = async (pid: number | undefined): Promise<number> => {
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) * 1024;
 };
 
-/** People get so many alerts as digests, with a pause after each; programs get each at once. */
+/** At this rate people get digests, with a pause after each; programs get each alert at once. */
 type Latencies = Record<'people' | 'webhooks', number[]>;
 
 /** Gives what arrived since it was last asked, as milliseconds since it was written. */

@@ -108,7 +108,7 @@ describe('a bound', () => {
       expect(await countOf(metrics, bound), bound).toBe('1');
   });
 
-  test('on malformed items of one page: the first are told one by one, of the others how many', async () => {
+  test('on malformed items of one page: the first are logged one by one, of the others how many', async () => {
     const { report, lines, metrics } = setUp();
     const malformed = Array.from({ length: 100_000 }, (_, n) => ({ problem: 'no _id', raw: { n } }));
     await report.onPage(STREAM, { items: [], malformed });

@@ -186,7 +186,7 @@ describe('connections', () => {
     return socket;
   };
 
-  test('beyond the bound are closed and told, and a place that is free again is given away', async () => {
+  test('beyond the bound are closed and logged, and a place that is free again is used', async () => {
     const { url, get, warnings } = await open(undefined, undefined, { limits: { connections: 2 } });
     const [one] = [await opened(url), await opened(url)];
     const third = await opened(url);

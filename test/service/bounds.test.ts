@@ -33,7 +33,7 @@ test('a page of too many elements is not read', async () => {
   expect(error.message).toMatch(/200, but a page with 100001 elements, more than 100000$/);
 });
 
-test('so many are read', async () => {
+test('a page of just as many elements as may be is read', async () => {
   const { inspections } = await setUp(() => tiny(MOST_ELEMENTS, '{}'));
   expect((await inspections()).malformed).toHaveLength(MOST_ELEMENTS);
 });
@@ -78,7 +78,7 @@ test.each(['listProtocols', 'listAssets'])('an endless listing is read so far (%
   expect(requests).toHaveLength(7);
 });
 
-test('a listing of just so many protocols is whole', async () => {
+test('a listing of just as many protocols as may be is whole', async () => {
   const { service } = await setUp((number) =>
     listingOf(
       Array.from({ length: number > 10 ? 0 : 1000 }, (_, n) => ({ descriptor: `p-${Math.max(1, number)}-${n}` })),
@@ -110,7 +110,7 @@ test('a listing that is large by its contacts is read so far', async () => {
   expect(requests).toHaveLength(4);
 });
 
-test('of a protocol with too many contacts the first are used, and the others told', async () => {
+test('of a protocol with too many contacts the first are used, and the bound is reported', async () => {
   const contacts = (count: number, name: string) => Array.from({ length: count }, (_, n) => `${name}-${n}@x.example`);
   const notificationChannels = [
     { name: 'webhook', url: 'https://x.example' },
@@ -187,7 +187,7 @@ test('values are counted whatever the texts among them hold', () => {
     fc.property(value, (json) => {
       const written = JSON.stringify(json);
       const count = countOf(json);
-      // An answer too short to hold so many is not searched.
+      // An answer too short to hold that many is not searched.
       expect(hasTooManyValues(written, count)).toBe(false);
       if (count > 0) expect(hasTooManyValues(written, count - 1)).toBe(true);
     }),

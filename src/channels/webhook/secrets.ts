@@ -16,7 +16,7 @@ export const deriveSecret = (common: string, address: string): string => {
   return `whsec_${Buffer.from(hkdfSync('sha256', signingKey(common), '', info, DERIVED_BYTES)).toString('base64')}`;
 };
 
-/** Of how many addresses derived secrets are remembered; beyond it they are derived anew, which takes microseconds. */
+/** Derived secrets are remembered for this many addresses. Others are derived anew, which takes microseconds. */
 export const REMEMBERED_MAX = 1000;
 
 /** Gives the value for an address, made when it is first asked for, of those that were asked for last. */

@@ -23,7 +23,7 @@ export const createServerChange = ({ redis, prefix, onChanged }: ServerChangeDep
     check: async (): Promise<void> => {
       const [known = '', present = ''] = (await redis.eval(LOOK, 1, key)) as string[];
       if (present === '' || present === known) return;
-      // An empty Redis has nothing to look for: the state file tells where reading goes on.
+      // An empty Redis has nothing to look for: the state file says where reading goes on.
       if (known !== '') await onChanged(present);
       await redis.set(key, present);
     },

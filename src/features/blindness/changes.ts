@@ -10,9 +10,9 @@ export interface Reading {
 
 /** All in milliseconds. */
 export interface Limits {
-  /** Unread for so long is news. */
+  /** Unread for at least this long is news. */
   tellAfter: number;
-  /** Unread for less is nothing unusual. */
+  /** Unread for less than this is normal. */
   usual: number;
 }
 

@@ -6,7 +6,7 @@ import type { Blindness } from './store.ts';
 
 type Subject = Pick<Blindness, 'isWhole' | 'protocols' | 'since' | 'reason'> & { service: string };
 
-/** A message names at most so many protocols. */
+/** A message names at most this many protocols. */
 const NAMED = 10;
 const LIMITS = { name: 100, reason: 300 };
 

@@ -5,9 +5,9 @@ import { ageText, iso } from '../../time.ts';
 import { type CurrentOutage, outageSentence } from '../outages/current.ts';
 import type { HeardDaemon } from './daemons.ts';
 
-/** Daemons report every few seconds; one that was not heard for so long does not run, or cannot write to Redis. */
+/** Daemons report every few seconds; one that was not heard for this long does not run, or cannot write to Redis. */
 export const SILENT_AFTER_MS = 20_000;
-/** A single read that fails may pass by itself; one that fails for so long needs somebody. */
+/** A single read that fails may pass by itself; one that fails for this long needs somebody. */
 const PARTLY_FOR_MS = 60_000;
 
 export const isRunning = ({ silentMs }: Pick<HeardDaemon, 'silentMs'>): boolean => silentMs <= SILENT_AFTER_MS;

@@ -19,7 +19,7 @@ export interface SelfReportDependencies {
   scrub(text: string): string;
 }
 
-/** A sentence of a report has at most so many UTF-16 units: it is written every few seconds. */
+/** A sentence of a report has at most this many UTF-16 units: it is written every few seconds. */
 const LONGEST_SENTENCE = 1000;
 
 const NOT_YET = 'it was not read yet';

@@ -22,11 +22,11 @@ export interface WebhookRaw {
 }
 
 export interface WebhookReceiverOptions extends ListenOptions, HttpReceiverOptions {
-  /** `whsec_...`: signatures are required and checked. Several: any of them. Default: nothing is checked. */
+  /** `whsec_...`. With several, a signature made with any of them is good. Default: signatures are not checked. */
   secret?: string | readonly string[];
   /** Secrets by path, instead of `secret`. */
   secrets?: Readonly<Record<string, string>>;
-  /** How old or new `webhook-timestamp` may be. Default 5 minutes. */
+  /** How far `webhook-timestamp` may be from now, before or after. Default 5 minutes. */
   toleranceMs?: number;
 }
 

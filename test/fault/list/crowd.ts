@@ -31,7 +31,7 @@ export const CROWD_FAULTS: readonly Fault[] = [
   },
   {
     name: 'three-cut-off',
-    what: 'one of three daemons has no way to Redis for 15 s, and is not told',
+    what: 'one of three daemons has no way to Redis for 15 s, and gets no error',
     stage: THREE,
     doubles: 'in flight',
     strike: async ({ redis: { links } }) => {

@@ -30,7 +30,7 @@ const setUp = () => {
     log: { warn: (line: object) => void lines.push(line) } as Parameters<typeof createLeftKinds>[0]['log'],
     now,
   });
-  /** Rounds every half hour up to so many hours after the start. */
+  /** Rounds every half hour, until `hours` after the start. */
   const roundsUntil = async (hours: number): Promise<void> => {
     for (; time.now <= begun + hours * HOUR; time.now += HOUR / 2) await round();
   };

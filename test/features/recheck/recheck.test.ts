@@ -73,7 +73,7 @@ const setUp = async (changes: Partial<RecheckDependencies> = {}, quirks: Partial
     const found = firstRecheck(item, 'Vault', time.now, settings);
     return store.note('main', found ? [found] : []);
   };
-  /** What a turn at so many minutes after the start leads to. */
+  /** What a turn `minutes` after the start leads to. */
   const at = async (minutes: number): Promise<Outcome[]> => {
     time.now = T0 + minutes * MINUTE;
     await recheck('main', new AbortController().signal);

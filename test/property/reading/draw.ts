@@ -17,7 +17,7 @@ export const SETTINGS = {
 const DATES = ['createdAt', 'txTimestamp', 'updatedAt'] as const;
 const STYLES = ['repeat', 'brackets', 'comma'] as const;
 
-/** True once in so many times. */
+/** True once in `times` times. */
 const rarely = (random: Random, times: number): boolean => random.below(times) === 0;
 
 export const drawQuirks = (random: Random): Partial<Quirks> => {

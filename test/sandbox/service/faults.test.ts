@@ -116,7 +116,7 @@ describe('connections', () => {
 describe('rules', () => {
   const fault = { kind: 'status', status: 500 } as const;
 
-  test('hit so many requests, after so many others, and are then gone', async () => {
+  test('hit a number of requests, after a number of others, and are then gone', async () => {
     const { client, service } = await startService();
     service.addFault({ fault, after: 1, times: 2 });
     const seen: number[] = [];
