@@ -1,7 +1,21 @@
 /** Why a connection could not be made, in words that say what to mend: a port, a name, a certificate. */
 
-const UNTRUSTED = 'has a certificate that nobody we trust vouches for';
-const NOT_TLS = 'does not speak TLS as expected';
+/** TLS codes of a certificate that nobody we trust vouches for. */
+export const UNTRUSTED_CODES = [
+  'CERT_UNTRUSTED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+] as const;
+
+/** TLS codes of a peer that speaks something else. */
+export const NOT_TLS_CODES = ['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'EPROTO'] as const;
+
+/** A table in which each of the codes means the same. */
+export const allOf = <T>(codes: readonly string[], meaning: T): Record<string, T> =>
+  Object.fromEntries(codes.map((code) => [code, meaning]));
 
 /** By errno or TLS code. Sources: Node's errors and `tls` documentation, OpenSSL's verification codes. */
 const FAULTS: Readonly<Record<string, string>> = {
@@ -19,16 +33,9 @@ const FAULTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has a certificate that has expired',
   CERT_NOT_YET_VALID: 'has a certificate that is not valid yet',
   CERT_REVOKED: 'has a certificate that was revoked',
-  CERT_UNTRUSTED: UNTRUSTED,
-  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
-  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  ...allOf(UNTRUSTED_CODES, 'has a certificate that nobody we trust vouches for'),
   ERR_TLS_CERT_ALTNAME_INVALID: 'has a certificate for another name',
-  ERR_SSL_WRONG_VERSION_NUMBER: NOT_TLS,
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: NOT_TLS,
-  EPROTO: NOT_TLS,
+  ...allOf(NOT_TLS_CODES, 'does not speak TLS as expected'),
 };
 
 /** As the end of a sentence that begins with who was asked; undefined for a code that is none of these. */

@@ -5,17 +5,19 @@ import type { Fault } from '../fault.ts';
 /** Longer than any failover here takes. */
 const GONE_MS = 12_000;
 
+const killMaster: Fault['strike'] = async ({ redis: { master } }) => {
+  await master.kill('SIGKILL');
+  await sleep(GONE_MS);
+  await master.start();
+};
+
 export const FAILOVER_FAULTS: readonly Fault[] = [
   {
     name: 'sentinel-killed',
     what: 'kill -9 of the master under three Sentinels; it comes back as a replica',
     stage: { daemons: 3, redis: 'sentinel' },
     doubles: 'in flight',
-    strike: async ({ redis: { master } }) => {
-      await master.kill('SIGKILL');
-      await sleep(GONE_MS);
-      await master.start();
-    },
+    strike: killMaster,
   },
   {
     name: 'sentinel-frozen',
@@ -33,11 +35,7 @@ export const FAILOVER_FAULTS: readonly Fault[] = [
     what: 'kill -9 of the master of our slot, in a Cluster of three masters with replicas',
     stage: { daemons: 3, redis: 'cluster' },
     doubles: 'in flight',
-    strike: async ({ redis: { master } }) => {
-      await master.kill('SIGKILL');
-      await sleep(GONE_MS);
-      await master.start();
-    },
+    strike: killMaster,
   },
   {
     name: 'cluster-down',
