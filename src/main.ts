@@ -4,7 +4,11 @@ import { createInterface } from 'node:readline/promises';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
-import { exitCodeOf, runProgram } from './cli/program.ts';
+import { restartWithHeapFlags } from './cli/heap.ts';
+
+restartWithHeapFlags();
+// Loaded only now: a start that does not go on need not wait for it.
+const { exitCodeOf, runProgram } = await import('./cli/program.ts');
 
 /** Exit codes of a stop that a second signal forces. */
 const FORCED = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;

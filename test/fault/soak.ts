@@ -3,17 +3,20 @@
  *
  *   node test/fault/soak.ts [--minutes 30] [--every 60] [--rate 20]
  *
- * Prints a line every `--every` seconds: the daemon's memory, what is in Redis, and how long alerts took in that time, from the
- * service's writing them to their arrival. Exits with 2 where something was lost or came twice.
+ * Prints a line every `--every` seconds: the daemon's resident memory, the heap that was in use after a collection, its
+ * CPU (of one core), what is in Redis, and how long alerts took in that time, from the service's writing them to their
+ * arrival (the median and p99, of webhooks and of people). Exits with 2 where something was lost or came twice.
  */
 import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setInterval, setTimeout as sleep } from 'node:timers/promises';
 import { interruption, numbersOf, percentile, print, printTable, run } from '../../bench/run.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { DaemonProcess } from './daemon-process.ts';
 import { type Stage, setStage } from './stage.ts';
 
 const { minutes, every, rate } = numbersOf({ minutes: 30, every: 60, rate: 20 });
 const LAST_MS = 60_000;
+const LOOK_EVERY_MS = 5000;
 
 const MB = 1024 * 1024;
 const megabytes = (bytes: number): string => (bytes / MB).toFixed(1);
@@ -48,11 +51,42 @@ const watchLatency = (sandbox: Sandbox): (() => Latencies) => {
   };
 };
 
-const measure = async ({ redis, daemons: [daemon] }: Stage, { people, webhooks }: Latencies): Promise<string[]> => {
+interface Process {
+  /** The least heap in use in that time: what is left after a collection. */
+  heap: number;
+  cpuSeconds: number;
+}
+
+/** Looks at the daemon's own metrics every few seconds; gives what they said since it was last asked. */
+const watchProcess = (daemon: DaemonProcess, signal: AbortSignal): (() => Process) => {
+  let [heap, cpu, cpuBefore] = [Number.POSITIVE_INFINITY, 0, 0];
+  const look = async (): Promise<void> => {
+    const text = await (await fetch(new URL('/metrics', daemon.url()))).text();
+    const metric = (name: string): number => Number(new RegExp(`^tocsin_${name} (\\S+)`, 'm').exec(text)?.[1]);
+    heap = Math.min(heap, metric('nodejs_heap_size_used_bytes'));
+    cpu = metric('process_cpu_seconds_total');
+  };
+  void (async () => {
+    for await (const _ of setInterval(LOOK_EVERY_MS, undefined, { signal })) await look().catch(() => {});
+  })().catch(() => {});
+  return () => {
+    const seen = { heap, cpuSeconds: cpu - cpuBefore };
+    [heap, cpuBefore] = [Number.POSITIVE_INFINITY, cpu];
+    return seen;
+  };
+};
+
+const measure = async (
+  { redis, daemons: [daemon] }: Stage,
+  { people, webhooks }: Latencies,
+  { heap, cpuSeconds }: Process,
+): Promise<string[]> => {
   const info = String(await redis.command(redis.master, 'INFO', 'memory'));
   const used = Number(/^used_memory:(\d+)/m.exec(info)?.[1]);
   return [
     megabytes(await memoryOf(daemon.pid())),
+    megabytes(heap),
+    ((cpuSeconds / every) * 100).toFixed(1),
     String(await redis.command(redis.master, 'DBSIZE')),
     megabytes(used),
     String(people.length + webhooks.length),
@@ -63,28 +97,33 @@ const measure = async ({ redis, daemons: [daemon] }: Stage, { people, webhooks }
 const HEAD = [
   'minute',
   'daemon MB',
+  'heap MB',
+  'CPU %',
   'Redis keys',
   'Redis MB',
   'arrived',
-  'webhook p50',
+  'webhooks',
   'p99 ms',
-  'people p50',
+  'people',
   'p99 ms',
 ];
-const WIDTH = 12;
+const WIDTH = 11;
 const line = (cells: readonly string[]): void => print(cells.map((cell) => cell.padStart(WIDTH)).join(''));
 
 const soak = async (stage: Stage): Promise<boolean> => {
   const { stream, books, sandbox } = stage;
   const taken = watchLatency(sandbox);
+  const ended = new AbortController();
+  const process = watchProcess(stage.daemons[0], ended.signal);
   line(HEAD);
   stream.start();
   const begunAt = Date.now();
   for (let turn = 1; turn * every <= minutes * 60; turn += 1) {
     await sleep(Math.max(0, begunAt + turn * every * 1000 - Date.now()));
-    line([((turn * every) / 60).toFixed(1), ...(await measure(stage, taken()))]);
+    line([((turn * every) / 60).toFixed(1), ...(await measure(stage, taken(), process()))]);
   }
   stream.stop();
+  ended.abort();
   for (const deadline = Date.now() + LAST_MS; books.lost().length > 0 && Date.now() < deadline; ) await sleep(500);
   const { expected, lost, doubled } = books.close(0, 0);
   print('');
