@@ -28,8 +28,10 @@ const ended = async (world: World, count: number) => {
   return ends(world);
 };
 
-test('what is muted is reported when the mute ends, to the people who missed it, by one of two daemons', async () => {
-  const world = await startWorld({ names: ['Vault', 'Bridge'], config: { audit: { every: '200ms' } } });
+test.concurrent('what is muted is reported when the mute ends, to the people who missed it, by one of two daemons', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished, names: ['Vault', 'Bridge'], config: { audit: { every: '200ms' } } });
   const console = await openConsole(world);
   const daemons = [await world.start(), await world.start()];
   for (const daemon of daemons) await daemon.watching();
@@ -78,8 +80,10 @@ test('what is muted is reported when the mute ends, to the people who missed it,
   expect(await console.run('mute', 'list')).toMatchObject({ code: 0, out: 'nothing is muted\n' });
 });
 
-test('a long list comes whole, in parts, and leaves room for those of others', async () => {
-  const world = await startWorld({ names: ['Vault', 'Bridge'], kinds: ['email', 'telegram', 'slack'] });
+test.concurrent('a long list comes whole, in parts, and leaves room for those of others', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({ onFinished, names: ['Vault', 'Bridge'], kinds: ['email', 'telegram', 'slack'] });
   const console = await openConsole(world);
   const daemons = [await world.start(), await world.start()];
   for (const daemon of daemons) await daemon.watching();
@@ -128,9 +132,12 @@ test('a mute that ran out while no daemon was there is reported at the next star
   expect(ends(world)).toHaveLength(1);
 });
 
-test('a window of the config mutes by the clock, and never what the floor names', async () => {
+test.concurrent('a window of the config mutes by the clock, and never what the floor names', async ({
+  onTestFinished: onFinished,
+}) => {
   const day = { days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '00:00', to: '24:00', reason: 'always' };
   const world = await startWorld({
+    onFinished,
     names: ['Vault', 'Bridge'],
     kinds: ['webhook'],
     config: { mutes: { never: ['floor*'], windows: [{ ...day, protocols: ['Vault'], timeZone: 'Pacific/Auckland' }] } },
@@ -152,8 +159,11 @@ test('a window of the config mutes by the clock, and never what the floor names'
   expect(await console.json('trace', quiet?._id ?? '')).toMatchObject([{ deliveries: [{ state: 'muted' }] }]);
 });
 
-test('a follow-up of what is muted is muted as well, and reported with it', async () => {
+test.concurrent('a follow-up of what is muted is muted as well, and reported with it', async ({
+  onTestFinished: onFinished,
+}) => {
   const world = await startWorld({
+    onFinished,
     names: ['Vault'],
     kinds: ['slack', 'webhook'],
     config: {
@@ -188,8 +198,8 @@ test('a follow-up of what is muted is muted as well, and reported with it', asyn
   expect(ends(world).map(({ kind }) => kind)).toEqual(['slack']);
 });
 
-test('what is replayed is not muted', async () => {
-  const world = await startWorld({ names: ['Vault'], kinds: ['webhook'] });
+test.concurrent('what is replayed is not muted', async ({ onTestFinished: onFinished }) => {
+  const world = await startWorld({ onFinished, names: ['Vault'], kinds: ['webhook'] });
   const console = await openConsole(world);
   await world.start();
   await console.run('mute', 'add', '--protocol', '*', '--for', '1h', '--reason', 'noise');

@@ -1,5 +1,5 @@
 /** Rechecks: who was alerted to a critical hears when it is none; what turns critical late is sent. */
-import { expect, test } from 'vitest';
+import { expect, type onTestFinished, test } from 'vitest';
 import { createCursors } from '../../src/poll/cursor.ts';
 import { openTestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -9,8 +9,9 @@ const { redis } = openTestRedis();
 
 const NAMES = ['Vault', 'Bridge'];
 /** The sweep sees nothing that is older than half a second: what turns critical later is for the recheck. */
-const startLooking = (secondLook: string[]): Promise<World> =>
+const startLooking = (onFinished: typeof onTestFinished, secondLook: string[]): Promise<World> =>
   startWorld({
+    onFinished,
     names: NAMES,
     config: {
       alerts: { secondLook },
@@ -30,8 +31,10 @@ const subjects = ({ sandbox }: World, txHash: string): string[] =>
 
 const EVERYWHERE = ['email', 'slack', 'telegram', 'webhook'];
 
-test('suspicious inspections that turn critical are sent, the others are not', async () => {
-  const world = await startLooking(['1s', '5s', '8s']);
+test.concurrent('suspicious inspections that turn critical are sent, the others are not', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startLooking(onFinished, ['1s', '5s', '8s']);
   const daemon = await world.start();
   await daemon.watching();
   const { service } = world.sandbox;
@@ -55,8 +58,10 @@ test('suspicious inspections that turn critical are sent, the others are not', a
   expect(await daemon.metric('tocsin_second_looks_total', { outcome: 'forwarded' })).toBe(1);
 });
 
-test('one follow-up each for what was downgraded and what is gone, where the first was sent', async () => {
-  const world = await startLooking(['1s', '2s', '3s']);
+test.concurrent('one follow-up each for what was downgraded and what is gone, where the first was sent', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startLooking(onFinished, ['1s', '2s', '3s']);
   const daemon = await world.start();
   await daemon.watching();
   const { service } = world.sandbox;
