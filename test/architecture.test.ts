@@ -42,6 +42,7 @@ const GROUND = [
   'errors',
   'globs',
   'html',
+  'identity',
   'mute-text',
   'one-by-one',
   'private-file',

@@ -1,5 +1,6 @@
 /** Makes the content of a digest from its alerts. */
-import { type Alert, contentId } from '../alert.ts';
+import type { Alert } from '../alert.ts';
+import { contentId } from '../identity.ts';
 import { shorten } from '../text.ts';
 import { clockText } from '../time.ts';
 import type { Chains } from './chains.ts';

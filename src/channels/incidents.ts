@@ -2,8 +2,9 @@
  * Splits a parcel into messages: one for each transaction, or one digest if there are many. Pure, and the same for every
  * kind that people read.
  */
-import { type Alert, type Destination, isAnnouncement, isSample, messageId, type Parcel } from '../alert.ts';
+import { type Alert, type Destination, isAnnouncement, isSample, type Parcel } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
+import { messageId } from '../identity.ts';
 import type { Message } from './channel.ts';
 
 /** More incidents than this at once become a digest: nobody reads the sixth message of a minute. */

@@ -1,5 +1,6 @@
 /** Rate limits: each destination has its own, and all that share a sender have the sender's as well. */
-import { type Destination, destinationId, senderId } from '../alert.ts';
+import type { Destination } from '../alert.ts';
+import { destinationId, senderId } from '../identity.ts';
 import type { RateLimit } from './options.ts';
 import { rateOf, sharesRateWith, sharesSender } from './registry.ts';
 

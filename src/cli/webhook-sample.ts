@@ -1,5 +1,5 @@
 /** `tocsin webhook sample`: a signed request of each type, to try a receiver with. */
-import { type Alert, ANNOUNCEMENTS, alertId, CHANGES, destinationId, TOCSIN } from '../alert.ts';
+import { type Alert, ANNOUNCEMENTS, CHANGES, TOCSIN } from '../alert.ts';
 import { WELL_KNOWN_CHAINS } from '../channels/chains.ts';
 import { labelOf } from '../channels/registry.ts';
 import { composeWebhook } from '../channels/webhook/message.ts';
@@ -8,6 +8,7 @@ import { ASSESSMENTS } from '../config/sections.ts';
 import { UsageError } from '../errors.ts';
 import { announcementAlert } from '../features/announcements/alert.ts';
 import { sampleAlert } from '../features/sample/alert.ts';
+import { alertId, destinationId } from '../identity.ts';
 import { iso } from '../time.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
 import { addressIn, type SecretOptions, secretsFor } from './webhook-secrets.ts';

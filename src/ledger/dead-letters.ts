@@ -1,7 +1,8 @@
 /** Deliveries that failed for good: kept whole until somebody retries or drops them, so many at most. */
 import type { Cluster, Redis } from 'ioredis';
-import { type Alert, type Destination, deliveryId } from '../alert.ts';
+import type { Alert, Destination } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
+import { deliveryId } from '../identity.ts';
 import { execute } from '../redis/pipeline.ts';
 import { NO_DESTINATION } from './record.ts';
 

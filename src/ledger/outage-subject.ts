@@ -1,5 +1,6 @@
 /** What an outage concerns: one destination, or the sender (a token, a mail server) behind every destination of a kind. */
-import { type ChannelKind, type Destination, senderId } from '../alert.ts';
+import type { ChannelKind, Destination } from '../alert.ts';
+import { senderId } from '../identity.ts';
 import { nameOf } from './record.ts';
 
 export interface Subject {

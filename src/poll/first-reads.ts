@@ -1,6 +1,7 @@
 /** Which items are read for the first time: overlap and sweep read most of them again, in any daemon. */
 import type { Cluster, Redis } from 'ioredis';
-import { alertId, type Item, type Source } from '../alert.ts';
+import type { Item, Source } from '../alert.ts';
+import { alertId } from '../identity.ts';
 import { execute } from '../redis/pipeline.ts';
 
 export interface FirstReads {

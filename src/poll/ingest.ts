@@ -1,5 +1,6 @@
 /** From the items of one page to alerts that are queued: what is wanted, what is new, what is old. */
-import { type Alert, alertId, type Item, type ItemPage } from '../alert.ts';
+import type { Alert, Item, ItemPage } from '../alert.ts';
+import { alertId } from '../identity.ts';
 import type { HeldLock } from '../redis/lock.ts';
 import { plainName } from '../text.ts';
 import { iso } from '../time.ts';

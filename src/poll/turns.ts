@@ -1,5 +1,6 @@
 /** Every turn that reads the services: what is asked, how often, and when within its interval. */
-import { contentId, type Source } from '../alert.ts';
+import type { Source } from '../alert.ts';
+import { contentId } from '../identity.ts';
 import type { Catalog } from './catalog.ts';
 import type { Stream } from './poller.ts';
 import { streamsOf } from './streams.ts';

@@ -1,7 +1,8 @@
 /** Deadlines of alerts, as delayed jobs: has a person's channel accepted them by then? */
 import { type Job, Queue, Worker } from 'bullmq';
-import { type Alert, contentId } from '../alert.ts';
+import type { Alert } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
+import { contentId } from '../identity.ts';
 import { JOB_OPTIONS, type QueueCounts, type QueueSettings, stopWorker, WORKER_LOCKS } from './queues.ts';
 import { restWhenRefused } from './rest.ts';
 

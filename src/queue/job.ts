@@ -3,7 +3,8 @@
  * is covered, `moves` are address changes. A new field that an older daemon may safely overlook keeps the version; data
  * that it would read wrongly gets a higher one, and then it leaves the job alone.
  */
-import { type Destination, type Format, type Parcel, parcelId } from '../alert.ts';
+import type { Destination, Format, Parcel } from '../alert.ts';
+import { parcelId } from '../identity.ts';
 
 /** Of a parcel that carries its alerts. */
 const PARCEL_VERSION = 1;

@@ -1,6 +1,7 @@
 /** The two item lists as one: pages of items to poll, with an identity for those that carry none. */
-import { contentId, type Item, type ItemPage, type Source } from '../alert.ts';
+import type { Item, ItemPage, Source } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
+import { contentId } from '../identity.ts';
 import { isPathSegment, plainName } from '../text.ts';
 import type { ArrayParams } from './address.ts';
 import type { ServiceClient } from './client.ts';

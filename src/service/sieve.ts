@@ -1,5 +1,6 @@
 /** Keeps of each page what a walk has not seen yet. */
-import { contentId, type JsonValue } from '../alert.ts';
+import type { JsonValue } from '../alert.ts';
+import { contentId } from '../identity.ts';
 import type { Page } from './wire.ts';
 
 /** Of a longer key only a digest is kept: ids come from outside. */

@@ -2,8 +2,9 @@
  * Inspections and notifications as the service gives them, decoded leniently: a field of another shape is left out, and
  * an item without identity or assessment is set aside as malformed, so that the items beside it are still read.
  */
-import { contentId, type ItemDates, type JsonObject, type JsonValue, type MalformedItem } from '../alert.ts';
+import type { ItemDates, JsonObject, JsonValue, MalformedItem } from '../alert.ts';
 import type { ServiceBound } from '../errors.ts';
+import { contentId } from '../identity.ts';
 import { cutDeep, isTooDeep, TOO_DEEP } from './depth.ts';
 import { countOf, dateMs, listOf, objectOf, optional, textOf } from './fields.ts';
 import type { Decode, Reading } from './request.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Alert, deliveryId, isAnnouncement } from '../../src/alert.ts';
+import { type Alert, isAnnouncement } from '../../src/alert.ts';
 import { DIGEST_MAX, FEW, incidentsOf, messagesOf, planOf } from '../../src/channels/incidents.ts';
+import { deliveryId } from '../../src/identity.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
 import { anyAlerts, hashOf, oneIncident, storm, stormAlert } from '../support/parcels.ts';
 

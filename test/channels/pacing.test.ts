@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { type ChannelKind, type Destination, destinationId } from '../../src/alert.ts';
+import type { ChannelKind, Destination } from '../../src/alert.ts';
 import { pacingOf } from '../../src/channels/pacing.ts';
+import { destinationId } from '../../src/identity.ts';
 
 const at = (kind: ChannelKind, address: string): Destination => ({
   id: destinationId(kind, address),

@@ -1,8 +1,8 @@
 /** `tocsin audit` beside a running daemon, and what the daemon does of its own accord. */
 import { Queue } from 'bullmq';
 import { expect, onTestFinished, test } from 'vitest';
-import { alertId } from '../../src/alert.ts';
 import type { AuditReport, sumOf } from '../../src/features/audit/balance.ts';
+import { alertId } from '../../src/identity.ts';
 import { createAlertIndex } from '../../src/ledger/index-by-date.ts';
 import { startWorld, type World, type WorldOptions } from '../scenario/world.ts';
 import { openTestRedis } from '../support/redis.ts';

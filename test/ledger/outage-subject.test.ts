@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { senderId } from '../../src/alert.ts';
+import { senderId } from '../../src/identity.ts';
 import { subjectId, subjectName } from '../../src/ledger/outage-subject.ts';
 import { destinationOf } from '../support/alerts.ts';
 

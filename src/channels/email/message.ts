@@ -1,5 +1,6 @@
 /** Composes the mails of a parcel: subject, thread, list and footer around the text. */
-import { type Alert, contentId, type Destination, type Parcel } from '../../alert.ts';
+import type { Alert, Destination, Parcel } from '../../alert.ts';
+import { contentId } from '../../identity.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import type { ComposeContext, Message } from '../channel.ts';
 import { describeDigest } from '../digest.ts';

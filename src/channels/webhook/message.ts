@@ -2,13 +2,13 @@
 import {
   type Alert,
   type Destination,
-  deliveryId,
   isAnnouncement,
   type JsonObject,
   type JsonValue,
   type Parcel,
 } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
+import { deliveryId } from '../../identity.ts';
 import { shorten } from '../../text.ts';
 import type { Chains } from '../chains.ts';
 import type { ComposeContext, Message } from '../channel.ts';

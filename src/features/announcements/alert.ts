@@ -1,5 +1,6 @@
 /** A message of Tocsin itself as an alert: it is queued, recorded and retried like any other. */
-import { type Alert, type Announcement, alertId, TOCSIN } from '../../alert.ts';
+import { type Alert, type Announcement, TOCSIN } from '../../alert.ts';
+import { alertId } from '../../identity.ts';
 import { iso } from '../../time.ts';
 
 export interface AnnouncementInput {

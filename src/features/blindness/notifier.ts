@@ -1,6 +1,7 @@
 /** Announces that a service, or some of its protocols, cannot be read, and when that is over. Throws where Redis fails. */
 import type { Logger } from 'pino';
-import { contentId, type Destination } from '../../alert.ts';
+import type { Destination } from '../../alert.ts';
+import { contentId } from '../../identity.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { brokenAmong, readersOf } from '../outages/audience.ts';

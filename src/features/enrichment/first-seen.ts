@@ -4,8 +4,9 @@
  * and says how far back it goes.
  */
 import type { Cluster, Redis } from 'ioredis';
-import { type Alert, type AlertContext, contentId } from '../../alert.ts';
+import type { Alert, AlertContext } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
+import { contentId } from '../../identity.ts';
 import { iso } from '../../time.ts';
 
 /** A fact's name by its kind; what is not known of the alert is left out. */

@@ -1,7 +1,8 @@
 /** Sends to the fallback: alerts that nobody has accepted in time, that are dead, unroutable, or held for approval. */
 import type { Logger } from 'pino';
-import { type Alert, type Destination, senderId } from '../../alert.ts';
+import type { Alert, Destination } from '../../alert.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
+import { senderId } from '../../identity.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { AlertRecord, Target } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';

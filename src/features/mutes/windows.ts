@@ -1,5 +1,6 @@
 /** The windows of the config: mutes that repeat by the clock of a time zone. Pure. */
-import { contentId, type Mute } from '../../alert.ts';
+import type { Mute } from '../../alert.ts';
+import { contentId } from '../../identity.ts';
 import { iso } from '../../time.ts';
 
 export interface MuteWindow {

@@ -1,5 +1,6 @@
 /** Who gets the news that something is broken. */
-import { type Destination, isHuman, senderId } from '../../alert.ts';
+import { type Destination, isHuman } from '../../alert.ts';
+import { senderId } from '../../identity.ts';
 import type { OutageStore } from './store.ts';
 
 export interface ReadersInput {

@@ -1,5 +1,6 @@
 /** Which destinations and senders are broken now, for `status` and for metrics. */
-import { CHANNEL_KINDS, type ChannelKind, senderId } from '../../alert.ts';
+import { CHANNEL_KINDS, type ChannelKind } from '../../alert.ts';
+import { senderId } from '../../identity.ts';
 import type { DestinationStatistics } from '../../ledger/destination-stats.ts';
 import { nameOf } from '../../ledger/record.ts';
 import type { OutageStore } from './store.ts';

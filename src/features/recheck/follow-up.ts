@@ -1,7 +1,8 @@
 /** What the ledger knows of the first alert of an inspection, and how its follow-up gets to people. */
 import type { Logger } from 'pino';
-import { type Alert, alertId, type Destination, isHuman } from '../../alert.ts';
+import { type Alert, type Destination, isHuman } from '../../alert.ts';
 import type { RoutedAlert } from '../../dispatch/stage.ts';
+import { alertId } from '../../identity.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { DeliveryRecord } from '../../ledger/record.ts';
 import type { FirstAlert } from './verdict.ts';

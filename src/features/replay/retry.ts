@@ -1,7 +1,8 @@
 /** Sends again what operators name: dead deliveries to where they went, unroutable alerts by the routes of today. */
-import { type Alert, type ChannelKind, contentId, type Destination, type Parcel } from '../../alert.ts';
+import type { Alert, ChannelKind, Destination, Parcel } from '../../alert.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import type { Routes } from '../../dispatch/route.ts';
+import { contentId } from '../../identity.ts';
 import type { Corrections } from '../../ledger/corrections.ts';
 import type { DeadDelivery, DeadLetters } from '../../ledger/dead-letters.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';

@@ -1,5 +1,6 @@
 /** The alert of `tocsin test`: shaped like a real finding, so that people see what they will get, and marked as a test. */
-import { type Alert, alertId } from '../../alert.ts';
+import type { Alert } from '../../alert.ts';
+import { alertId } from '../../identity.ts';
 import { iso } from '../../time.ts';
 
 /** `id` distinguishes samples: the same id is the same sample. */

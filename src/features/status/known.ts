@@ -1,5 +1,6 @@
 /** What all daemons together know: which of them run, how each service answers, and what needs somebody. Pure. */
-import { CHANNEL_KINDS, senderId } from '../../alert.ts';
+import { CHANNEL_KINDS } from '../../alert.ts';
+import { senderId } from '../../identity.ts';
 import type { DaemonStatus, ServiceCondition, ServiceStatus } from '../../ops/status.ts';
 import { ageText, iso } from '../../time.ts';
 import { type CurrentOutage, outageSentence } from '../outages/current.ts';

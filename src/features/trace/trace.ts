@@ -1,6 +1,7 @@
 /** Finds everything the ledger knows about one item, whichever of its names is given. */
-import { type Alert, alertId, deliveryId, SOURCES, TOCSIN } from '../../alert.ts';
+import { type Alert, SOURCES, TOCSIN } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
+import { alertId, deliveryId } from '../../identity.ts';
 import type { DeadDelivery, DeadLetters } from '../../ledger/dead-letters.ts';
 import type { AlertIndex } from '../../ledger/index-by-date.ts';
 import type { Ledger } from '../../ledger/ledger.ts';

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Alert, deliveryId } from '../../../src/alert.ts';
+import type { Alert } from '../../../src/alert.ts';
 import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import { emailConfig } from '../../../src/channels/email/config.ts';
 import { email } from '../../../src/channels/email/transport.ts';
+import { deliveryId } from '../../../src/identity.ts';
 import { cleanText } from '../../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 import { readMail } from '../../support/mail-reader.ts';

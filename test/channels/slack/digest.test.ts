@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Alert, type Destination, messageId } from '../../../src/alert.ts';
+import type { Alert, Destination } from '../../../src/alert.ts';
 import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import { FORMATS, type Format, type Message } from '../../../src/channels/channel.ts';
 import type { SlackBody } from '../../../src/channels/slack/body.ts';
 import { composeSlack } from '../../../src/channels/slack/message.ts';
+import { messageId } from '../../../src/identity.ts';
 import { cleanLine } from '../../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Alert, deliveryId, type JsonObject, messageId } from '../../../src/alert.ts';
+import type { Alert, JsonObject } from '../../../src/alert.ts';
 import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import type { Format } from '../../../src/channels/channel.ts';
 import { createGuardedPost } from '../../../src/channels/http.ts';
@@ -10,6 +10,7 @@ import { composeWebhook } from '../../../src/channels/webhook/message.ts';
 import { deriveSecret } from '../../../src/channels/webhook/secrets.ts';
 import { webhook } from '../../../src/channels/webhook/transport.ts';
 import { announcementAlert } from '../../../src/features/announcements/alert.ts';
+import { deliveryId, messageId } from '../../../src/identity.ts';
 import { destinationOf, inspectionAlert, notificationAlert, sampleInspection, TX_HASH } from '../../support/alerts.ts';
 import { createCertificate } from '../../support/certificate.ts';
 import { startHttpReceiver } from '../../support/http-receiver.ts';

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { type Alert, alertId } from '../../../src/alert.ts';
+import type { Alert } from '../../../src/alert.ts';
 import { createAct } from '../../../src/features/recheck/act.ts';
 import type { DueRecheck, Watched } from '../../../src/features/recheck/store.ts';
 import type { FirstAlert } from '../../../src/features/recheck/verdict.ts';
+import { alertId } from '../../../src/identity.ts';
 import type { Sighting } from '../../../src/service/lookup.ts';
 import { makeItem, T0 } from '../../support/items.ts';
 

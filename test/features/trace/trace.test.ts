@@ -1,8 +1,9 @@
 /** Every name of an item leads to it: its own id, the alert's, its transaction's, and that of a dead delivery. */
 import { describe, expect, test } from 'vitest';
-import { type Alert, alertId, deliveryId } from '../../../src/alert.ts';
+import type { Alert } from '../../../src/alert.ts';
 import { createApprovalStore } from '../../../src/features/approval/store.ts';
 import { createTracer } from '../../../src/features/trace/trace.ts';
+import { alertId, deliveryId } from '../../../src/identity.ts';
 import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
 import { createAlertIndex } from '../../../src/ledger/index-by-date.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
