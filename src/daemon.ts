@@ -1,6 +1,5 @@
 /** The composition root: opens everything in order, hands each part what it needs, and closes in reverse. */
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { openAuditor } from './app/audit.ts';
 import { openBlindness } from './app/blindness.ts';
@@ -10,24 +9,16 @@ import { createLifecycle, type Lifecycle } from './app/lifecycle.ts';
 import { expectHealth, MAINTENANCE_EVERY_MS, startMaintenance } from './app/maintenance.ts';
 import { openMembership } from './app/membership.ts';
 import { openStore } from './app/open-store.ts';
+import { startOps } from './app/ops.ts';
 import { openReading } from './app/poll.ts';
 import { createRechecking } from './app/recheck.ts';
 import { isReview } from './app/schedule.ts';
 import type { Config } from './config/schema.ts';
 import { createAuditJob, createAuditMarks } from './features/audit/job.ts';
-import { createDeadLetterBound } from './features/housekeeping/dead-letters.ts';
-import { createGoneDestinations } from './features/routes/gone.ts';
-import { createRouteReview } from './features/routes/review.ts';
-import { fallbackRoutes, routeSettings } from './features/routes/routes.ts';
-import { createCounters } from './features/status/counters.ts';
-import { refreshGauges } from './features/status/gauges.ts';
-import { createSelfReport } from './features/status/self-report.ts';
-import { createStatus } from './features/status/status.ts';
 import { createChannelCheck } from './ops/channel-check.ts';
 import { createHealth } from './ops/health.ts';
 import { createMetrics } from './ops/metrics.ts';
 import { createNewerJobs } from './ops/newer-jobs.ts';
-import { createOpsServer } from './ops/server.ts';
 import { version } from './version.ts';
 
 export interface DaemonDependencies {
@@ -131,64 +122,6 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
   };
 };
 
-/** The endpoints for operators; up before any work begins, so that the start can be watched. */
-const startOps = async (
-  context: Context,
-  { store, metrics, health, reading, delivering }: ReturnType<typeof openVerbs>,
-) => {
-  const { id, config, log, scrub, now, lifecycle } = context;
-  const startedAt = now();
-  const selfReport = createSelfReport({
-    id,
-    host: hostname(),
-    pid: process.pid,
-    startedAt,
-    health,
-    services: reading.states,
-    scrub,
-  });
-  const settings = routeSettings(config);
-  const fallback = fallbackRoutes(config, settings);
-  const review = createRouteReview(settings, log, fallback.problems);
-  const { catalog } = reading;
-  const { destinations } = review;
-  const counters = createCounters({ config, metrics, catalog, destinations, fallback: fallback.destinations });
-  metrics.onScrape(counters.begin);
-  const forgetGone = createGoneDestinations({
-    ...store,
-    routed: async () => {
-      const found = await Promise.all(config.services.map(({ name }) => catalog.protocols(name)));
-      // A service that lists nothing may be one that was never read.
-      return found.some(({ size }) => size === 0) ? undefined : [...destinations(), ...fallback.destinations];
-    },
-    keepSeries: counters.keepDestinations,
-    log,
-    now,
-  });
-  const status = createStatus({
-    ...store,
-    config,
-    protocols: catalog.protocols,
-    unwatched: catalog.unwatched,
-    daemons: async () => {
-      const own = { ...selfReport(), silentMs: 0 };
-      return [own, ...(await store.daemonReports.list()).filter(({ id }) => id !== own.id)];
-    },
-    review,
-    startedAt,
-    now,
-  });
-  metrics.onScrape(() => refreshGauges({ ...store, config, metrics, catalog, review, now }));
-  const ops = createOpsServer({ ...config.ops, health, metrics, status, log, now });
-  lifecycle.onStop('ops', ops.stop);
-  const boundDeadLetters = createDeadLetterBound({ ...store, metrics, log });
-  const keepHouse = async (): Promise<void> => {
-    await boundDeadLetters();
-    await delivering.endLeftKinds();
-  };
-  return { review, selfReport, forgetGone, keepHouse, ...(await ops.start()) };
-};
-
 const startWork = async (context: Context, verbs: ReturnType<typeof openVerbs>) => {
   const { config, lifecycle } = context;
   const { store, dispatching, delivering, reading, rechecks, audits } = verbs;
@@ -230,7 +163,7 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
       const opened = await openStore(context);
       const verbs = openVerbs(context, opened);
       expectHealth(verbs.health, config);
-      const { url, ...parts } = await startOps(context, verbs);
+      const { url, ...parts } = await startOps({ ...context, ...verbs });
       await opened.demandRedis();
       await startWork(context, verbs);
       const maintenance = startMaintenance({ ...context, ...verbs, ...parts });

@@ -1,0 +1,89 @@
+/** Composes what operators see of a daemon: its status, its metrics, and what keeps these within their bounds. */
+import { hostname } from 'node:os';
+import type { Logger } from 'pino';
+import type { Config } from '../config/schema.ts';
+import { createDeadLetterBound } from '../features/housekeeping/dead-letters.ts';
+import { createGoneDestinations } from '../features/routes/gone.ts';
+import { createRouteReview } from '../features/routes/review.ts';
+import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
+import { createCounters } from '../features/status/counters.ts';
+import { refreshGauges } from '../features/status/gauges.ts';
+import { createSelfReport } from '../features/status/self-report.ts';
+import { createStatus } from '../features/status/status.ts';
+import type { Health } from '../ops/health.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import { createOpsServer } from '../ops/server.ts';
+import type { openDelivery } from './deliver.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import type { openReading } from './poll.ts';
+import type { Store } from './store.ts';
+
+export interface OpsDependencies {
+  /** Of this run of the daemon. */
+  id: string;
+  config: Config;
+  store: Store;
+  metrics: Metrics;
+  health: Health;
+  reading: Pick<ReturnType<typeof openReading>, 'states' | 'catalog'>;
+  delivering: Pick<ReturnType<typeof openDelivery>, 'endLeftKinds'>;
+  lifecycle: Pick<Lifecycle, 'onStop'>;
+  scrub(text: string): string;
+  log: Logger;
+  now(): number;
+}
+
+/** The endpoints for operators; up before any work begins, so that the start can be watched. */
+export const startOps = async (dependencies: OpsDependencies) => {
+  const { id, config, log, scrub, now, lifecycle, store, metrics, health, reading, delivering } = dependencies;
+  const startedAt = now();
+  const selfReport = createSelfReport({
+    id,
+    host: hostname(),
+    pid: process.pid,
+    startedAt,
+    health,
+    services: reading.states,
+    scrub,
+  });
+  const settings = routeSettings(config);
+  const fallback = fallbackRoutes(config, settings);
+  const review = createRouteReview(settings, log, fallback.problems);
+  const { catalog } = reading;
+  const { destinations } = review;
+  const counters = createCounters({ config, metrics, catalog, destinations, fallback: fallback.destinations });
+  metrics.onScrape(counters.begin);
+  const forgetGone = createGoneDestinations({
+    ...store,
+    routed: async () => {
+      const found = await Promise.all(config.services.map(({ name }) => catalog.protocols(name)));
+      // A service that lists nothing may be one that was never read.
+      return found.some(({ size }) => size === 0) ? undefined : [...destinations(), ...fallback.destinations];
+    },
+    keepSeries: counters.keepDestinations,
+    log,
+    now,
+  });
+  const status = createStatus({
+    ...store,
+    config,
+    protocols: catalog.protocols,
+    unwatched: catalog.unwatched,
+    daemons: async () => {
+      const own = { ...selfReport(), silentMs: 0 };
+      return [own, ...(await store.daemonReports.list()).filter(({ id }) => id !== own.id)];
+    },
+    review,
+    startedAt,
+    now,
+  });
+  metrics.onScrape(() => refreshGauges({ ...store, config, metrics, catalog, review, now }));
+  const ops = createOpsServer({ ...config.ops, health, metrics, status, log, now });
+  lifecycle.onStop('ops', ops.stop);
+  const boundDeadLetters = createDeadLetterBound({ ...store, metrics, log });
+  const keepHouse = async (): Promise<void> => {
+    await boundDeadLetters();
+    await delivering.endLeftKinds();
+  };
+  return { review, selfReport, forgetGone, keepHouse, ...(await ops.start()) };
+};
