@@ -1,6 +1,6 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Both install what is missing and say so.
 .DEFAULT_GOAL := help
-.PHONY: help packages setup demo check test fault soak bench format pin clean
+.PHONY: help packages setup demo check test fault soak bench growth format pin clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,10 +26,11 @@ fault: setup ## real daemons and a real Redis through every fault: what is lost,
 soak: setup ## 20 alerts a second for half an hour: memory, Redis and latency as they go
 	@node_modules/.bin/node test/fault/soak.ts $(ARGS)
 
-bench: setup ## latency, throughput and poll scale on this machine; two minutes
-	@status=0; for name in latency throughput poll-scale; do \
-	  printf '\n%s\n' "$$name"; node_modules/.bin/node bench/$$name.ts || status=$$?; \
-	done; exit $$status
+bench: setup ## speed and memory beside yardsticks; a quarter of an hour, ARGS=--quick four minutes
+	@node_modules/.bin/node bench/main.ts $(ARGS)
+
+growth: setup ## what an alert and a protocol cost from 1,000 to 100,000 of them; half an hour
+	@node_modules/.bin/node bench/growth.ts $(ARGS)
 
 format: packages ## format the code
 	@npm run --silent format

@@ -18,6 +18,8 @@ const DOCUMENTS = [
   'CHANGELOG.md',
   'docs/redis-keys.md',
   'docs/faults.md',
+  'docs/performance.md',
+  'bench/README.md',
 ];
 const EVERY = [...DOCUMENTS, 'docs/decisions/README.md', ...DECISIONS];
 

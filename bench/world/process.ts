@@ -4,10 +4,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelEntry, ChannelKind } from '../../src/alert.ts';
-import { inspectionsIn } from './inspection.ts';
 import { createReceivers } from './receivers.ts';
 import { createService } from './service.ts';
-import type { Arrival, Order, WorldMessage, WorldSettings } from './world.ts';
+import { createTally } from './tally.ts';
+import type { Order, WorldMessage, WorldSettings } from './world.ts';
 
 const settings = JSON.parse(process.argv[2] ?? '') as WorldSettings;
 /** Epoch milliseconds with their fractions, and never set back. */
@@ -17,9 +17,7 @@ const tell = (message: WorldMessage): void => {
   process.send?.(message);
 };
 
-/** A destination of its own for each protocol, of the kinds in turn. */
-const channelOf = (n: number): ChannelEntry => {
-  const name: ChannelKind = settings.kinds[n % settings.kinds.length] ?? 'webhook';
+const channelOf = (name: ChannelKind, n: number): ChannelEntry => {
   switch (name) {
     case 'webhook':
       return { name, url: `http://127.0.0.1:${portOf(server)}/hooks/${n}` };
@@ -32,16 +30,16 @@ const channelOf = (n: number): ChannelEntry => {
   }
 };
 
-const service = createService(settings, channelOf, now);
-let arrivals: Arrival[] = [];
-const receivers = createReceivers({
-  onMessage: (kind, beganAt, content) => {
-    for (const id of inspectionsIn(content)) {
-      arrivals.push({ id, kind, beganAt, latencyMs: beganAt - (service.toldAt(id) ?? Number.NaN) });
-    }
-  },
-  now,
-});
+/** Each protocol has destinations of its own: of every kind, or of one, the kinds in turn. */
+const channelsOf = (n: number): ChannelEntry[] => {
+  const { kinds, each } = settings;
+  const own = each === 'all' ? kinds : [kinds[n % kinds.length] ?? 'webhook'];
+  return own.map((name) => channelOf(name, n));
+};
+
+const service = createService(settings, channelsOf, now);
+const tally = createTally(service);
+const receivers = createReceivers({ onMessage: tally.note, now });
 const server = createServer((request, response) => {
   if (request.method === 'POST') void receivers.take(request, response).catch(() => response.destroy());
   else service.answer(request.url ?? '', response);
@@ -56,14 +54,21 @@ const write = async ({ perSecond, count }: Extract<Order, { kind: 'write' }>): P
   }
 };
 
-const report = (): void => {
-  tell({ kind: 'report', written: service.written(), ...service.asked(), arrivals });
-  arrivals = [];
-};
-
 process.on('message', (order: Order) => {
-  if (order.kind === 'write') void write(order);
-  else report();
+  switch (order.kind) {
+    case 'write':
+      return void write(order);
+    case 'store':
+      return service.store(order);
+    case 'answer':
+      return receivers.answer(order.how);
+    case 'reset':
+      return tally.reset();
+    case 'tally':
+      return tell({ kind: 'tally', told: service.told(), ...tally.read() });
+    case 'report':
+      return tell({ kind: 'report', written: service.written(), ...service.asked(), arrivals: tally.take() });
+  }
 });
 process.on('disconnect', () => process.exit(0));
 

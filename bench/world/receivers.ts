@@ -10,15 +10,28 @@ export interface ReceiverDependencies {
   now(): number;
 }
 
+/** `away`: webhooks are answered with 503. `held`: they are taken, and never answered. */
+export type Answering = 'ok' | 'away' | 'held';
+
 /** What Slack, Telegram and a webhook's receiver may answer, all in one. */
-const ANSWER = JSON.stringify({
+const ANSWER = {
   ok: true,
   result: { message_id: 1, id: 1, is_bot: true, first_name: 'Bench', username: 'bench_bot', chat: { id: 1 } },
   channel: 'C0BENCH0000',
   ts: '1700000000.000100',
   user: 'bench',
   team: 'bench',
-});
+  file_id: 'F0BENCH0000',
+  files: [{ id: 'F0BENCH0000' }],
+};
+
+const ANSWER_TEXT = JSON.stringify(ANSWER);
+
+/** A file for Slack is uploaded to an address that Slack names. */
+const answerTo = ({ headers, url }: IncomingMessage): string =>
+  url?.endsWith('/files.getUploadURLExternal')
+    ? JSON.stringify({ ...ANSWER, upload_url: `http://${headers.host}/upload` })
+    : ANSWER_TEXT;
 
 /** Other calls of the two APIs only ask who we are. */
 const kindOf = (path: string): ChannelKind | undefined => {
@@ -29,13 +42,19 @@ const kindOf = (path: string): ChannelKind | undefined => {
 
 export const createReceivers = ({ onMessage, now }: ReceiverDependencies) => {
   const mailBeganAt = new Map<string, number>();
+  let answering: Answering = 'ok';
   return {
+    answer: (how: Answering): void => {
+      answering = how;
+    },
     /** Takes one POST. */
     take: async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
       const beganAt = now();
       const kind = kindOf(request.url ?? '');
       const content = await text(request);
-      response.setHeader('content-type', 'application/json').end(ANSWER);
+      if (kind === 'webhook' && answering === 'away') return void response.writeHead(503).end();
+      if (kind !== 'webhook' || answering === 'ok')
+        response.setHeader('content-type', 'application/json').end(answerTo(request));
       if (kind) onMessage(kind, beganAt, content);
     },
     smtp: new SMTPServer({

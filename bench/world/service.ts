@@ -4,14 +4,12 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { ChannelEntry } from '../../src/alert.ts';
-import { type Inspection, inspectionOf } from './inspection.ts';
+import { inspectionOf } from './inspection.ts';
 
 export interface ServiceSettings {
   protocols: number;
   /** The first so many never answer when their inspections are asked for. */
   hanging: number;
-  /** Inspections of the first protocol that are there from the start, a millisecond apart up to now. */
-  stored: number;
 }
 
 interface Stored {
@@ -20,17 +18,44 @@ interface Stored {
   json: string;
 }
 
+/** So many inspections at once, of the protocols in turn from this one on, the dates so close together. */
+export interface StoreOrder {
+  count: number;
+  from: number;
+  to: number;
+  perMs: number;
+}
+
 const PAGE = 500;
+/** Tocsin takes no more from one API key. More protocols are those of several services. */
+const PROTOCOLS_A_SERVICE = 10_000;
+export const servicesFor = (protocols: number): number => Math.ceil(protocols / PROTOCOLS_A_SERVICE);
+
+/** Service, path and query. */
+const TARGET = /^\/service-(\d+)\/([^?]*)\??(.*)$/;
 
 const protocolName = (n: number): string => `Protocol ${n}`;
+
+/** The first of them that is later; they are in order of their dates. */
+const firstAfter = (inspections: readonly Stored[], at: number): number => {
+  let [low, high] = [0, inspections.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((inspections[middle]?.at ?? 0) > at) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+};
+
+const NOTHING = '{"page":[],"pageNumber":1,"total":0}';
 
 const pageOf = (items: readonly string[], pageNumber: number, total: number): string =>
   `{"page":[${items.join(',')}],"pageNumber":${pageNumber},"total":${total}}`;
 
 /** `now`: milliseconds of the clock that everything is measured by. */
 export const createService = (
-  { protocols, hanging, stored }: ServiceSettings,
-  channelOf: (n: number) => ChannelEntry,
+  { protocols, hanging }: ServiceSettings,
+  channelsOf: (n: number) => ChannelEntry[],
   now: () => number,
 ) => {
   const inspections: Stored[][] = Array.from({ length: protocols }, () => []);
@@ -38,25 +63,26 @@ export const createService = (
   let requests = 0;
   let count = 0;
   const toldAt = new Map<string, number>();
+  const writtenAt = new Map<string, number>();
 
-  const write = (n: number, at: number): Inspection => {
+  const write = (n: number, at: number): void => {
     const inspection = inspectionOf(count, protocolName(n), at);
     count += 1;
+    writtenAt.set(inspection._id, now());
     inspections[n]?.push({ at, id: inspection._id, json: JSON.stringify(inspection) });
-    return inspection;
   };
-  const startedAt = Date.now();
-  for (let left = stored; left > 0; left -= 1) write(0, startedAt - left);
 
-  const listing = (pageNumber: number): string => {
-    const start = (pageNumber - 1) * PAGE;
-    const length = Math.max(0, Math.min(PAGE, protocols - start));
+  const listing = (service: number, pageNumber: number): string => {
+    const total = Math.min(PROTOCOLS_A_SERVICE, protocols - service * PROTOCOLS_A_SERVICE);
+    const skipped = (pageNumber - 1) * PAGE;
+    const start = service * PROTOCOLS_A_SERVICE + skipped;
+    const length = Math.max(0, Math.min(PAGE, total - skipped));
     const page = Array.from({ length }, (_, index) => {
       const n = start + index;
-      const settings = { notificationChannels: [channelOf(n)] };
+      const settings = { notificationChannels: channelsOf(n) };
       return JSON.stringify({ protocols: { protocolId: `id-${n}`, descriptor: protocolName(n), setttings: settings } });
     });
-    return `[${pageOf(page, pageNumber, protocols)}]`;
+    return `[${pageOf(page, pageNumber, total)}]`;
   };
 
   const list = (n: number, query: URLSearchParams, response: ServerResponse): void => {
@@ -64,12 +90,18 @@ export const createService = (
     const before = Date.parse(query.get('endDate') ?? '9999-01-01');
     const pageNumber = Number(query.get('pageNumber') ?? 1);
     const size = Number(query.get('pageSize') ?? PAGE);
-    const found = (inspections[n] ?? []).filter(({ at }) => at > after && at < before);
-    const page = found.slice((pageNumber - 1) * size, pageNumber * size);
-    const json = page.map((item) => item.json);
+    const all = inspections[n] ?? [];
+    const [start, end] = [firstAfter(all, after), firstAfter(all, before - 1)];
+    const page = all.slice(Math.min(end, start + (pageNumber - 1) * size), Math.min(end, start + pageNumber * size));
     const toldNow = now();
     for (const { id } of page) if (!toldAt.has(id)) toldAt.set(id, toldNow);
-    response.end(pageOf(json, pageNumber, found.length));
+    response.end(
+      pageOf(
+        page.map(({ json }) => json),
+        pageNumber,
+        Math.max(0, end - start),
+      ),
+    );
   };
 
   return {
@@ -77,8 +109,14 @@ export const createService = (
     write: (n: number): void => {
       write(n, Date.now());
     },
+    store: ({ count: wanted, from, to, perMs }: StoreOrder): void => {
+      const startedAt = Date.now();
+      for (let n = 0; n < wanted; n += 1) write(from + (n % (to - from)), startedAt - Math.floor((wanted - n) / perMs));
+    },
     written: (): number => count,
+    told: (): number => toldAt.size,
     toldAt: (id: string): number | undefined => toldAt.get(id),
+    writtenAt: (id: string): number | undefined => writtenAt.get(id),
     /** What was asked since it was last called: by protocol the times of its polls, and how many requests in all. */
     asked: (): { requests: number; polls: number[][] } => {
       const report = { requests, polls };
@@ -88,14 +126,13 @@ export const createService = (
     },
     answer: (target: string, response: ServerResponse): void => {
       requests += 1;
-      const [path = '', search = ''] = target.split('?');
+      const [, service = '', path = '', search = ''] = TARGET.exec(target) ?? [];
       const query = new URLSearchParams(search);
       response.setHeader('content-type', 'application/json');
-      if (path === '/protocols') {
-        response.end(listing(Number(query.get('pageNumber') ?? 1)));
-        return;
-      }
-      const n = Number(/^\/Protocol%20(\d+)\//.exec(path)?.[1] ?? -1);
+      if (path === 'protocols')
+        return void response.end(listing(Number(service), Number(query.get('pageNumber') ?? 1)));
+      if (path === 'notifications') return void response.end(NOTHING);
+      const n = Number(/^Protocol%20(\d+)\//.exec(path)?.[1] ?? -1);
       if (!query.has('pageNumber')) polls[n]?.push(now());
       if (n >= hanging) list(n, query, response);
     },

@@ -1,16 +1,26 @@
 /** The world around the daemon, in a process of its own: starts it, gives it orders, takes its reports. */
-import { fork } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import type { ChannelKind } from '../../src/alert.ts';
-import type { ServiceSettings } from './service.ts';
+import type { Answering } from './receivers.ts';
+import type { ServiceSettings, StoreOrder } from './service.ts';
 
 export interface WorldSettings extends ServiceSettings {
-  /** The protocols' channels, in turn. */
   kinds: readonly ChannelKind[];
+  /** Whether each protocol has a channel of every kind, or of one, the kinds in turn. */
+  each: 'all' | 'one';
 }
 
-/** `write`: so many new inspections in all, over the protocols in turn. */
-export type Order = { kind: 'write'; perSecond: number; count: number } | { kind: 'report' };
+/**
+ * `write`: so many new inspections in all, over the protocols in turn. `store`: at once. `answer`: how webhooks are
+ * answered from now on. `reset`: the sums begin anew.
+ */
+export type Order =
+  | { kind: 'write'; perSecond: number; count: number }
+  | ({ kind: 'store' } & StoreOrder)
+  | { kind: 'answer'; how: Answering }
+  | { kind: 'reset' | 'tally' | 'report' };
 
 /** One alert in one message. Times in milliseconds of the world's clock. */
 export interface Arrival {
@@ -21,6 +31,19 @@ export interface Arrival {
   beganAt: number;
   /** From the service's first answer with the inspection until then; NaN where there was none. */
   latencyMs: number;
+  /** From when the service got the inspection; NaN where it never had it. */
+  ageMs: number;
+}
+
+/** Sums since they began anew. Times are zero where nothing arrived. */
+export interface Tally {
+  /** Alerts by channel kind, each counted once. */
+  arrived: number;
+  messages: number;
+  /** The first of their inspections that the service gave; NaN where it never had one. */
+  firstToldAt: number;
+  firstAt: number;
+  lastAt: number;
 }
 
 /** All since the last report, but `written`, which counts from the start. */
@@ -33,7 +56,10 @@ export interface Report {
   arrivals: Arrival[];
 }
 
-export type WorldMessage = { kind: 'listening'; port: number; smtpPort: number } | Report;
+/** `told`: inspections that the service has given so far. */
+export type TallyReport = { kind: 'tally'; told: number } & Tally;
+
+export type WorldMessage = { kind: 'listening'; port: number; smtpPort: number } | TallyReport | Report;
 
 export interface World {
   /** Of the service, the webhooks and the two APIs. */
@@ -41,12 +67,20 @@ export interface World {
   smtpPort: number;
   /** Begins to write; the reports tell how far it is. */
   write(order: { perSecond: number; count: number }): void;
+  store(order: StoreOrder): void;
+  answer(how: Answering): void;
+  reset(): void;
+  tally(): Promise<TallyReport>;
   report(): Promise<Report>;
   stop(): Promise<void>;
 }
 
-export const startWorld = async (settings: WorldSettings): Promise<World> => {
-  const child = fork(new URL('./process.ts', import.meta.url), [JSON.stringify(settings)]);
+const PROGRAM = fileURLToPath(new URL('./process.ts', import.meta.url));
+
+/** `prefix`: a program that starts it, such as taskset, with its arguments. */
+export const startWorld = async (settings: WorldSettings, prefix: readonly string[] = []): Promise<World> => {
+  const [program = '', ...args] = [...prefix, process.execPath, PROGRAM, JSON.stringify(settings)];
+  const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ended = once(child, 'exit');
   const next = async <Kind extends WorldMessage['kind']>(kind: Kind) => {
     const [message] = (await Promise.race([once(child, 'message'), ended.then(() => [undefined])])) as (
@@ -63,6 +97,13 @@ export const startWorld = async (settings: WorldSettings): Promise<World> => {
     url: `http://127.0.0.1:${port}`,
     smtpPort,
     write: (given) => order({ kind: 'write', ...given }),
+    store: (given) => order({ kind: 'store', ...given }),
+    answer: (how) => order({ kind: 'answer', how }),
+    reset: () => order({ kind: 'reset' }),
+    tally: async () => {
+      order({ kind: 'tally' });
+      return next('tally');
+    },
     report: async () => {
       order({ kind: 'report' });
       return next('report');

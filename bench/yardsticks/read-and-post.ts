@@ -20,7 +20,7 @@ export const readAndPost = async (
     await (await pool.request({ path: `/hooks/${n}`, method: 'POST', headers: HEADERS, body })).body.dump();
   };
   const read = async (n: number): Promise<void> => {
-    const path = `/Protocol%20${n}/inspections?startDate=${since}`;
+    const path = `/service-0/Protocol%20${n}/inspections?startDate=${since}`;
     const { page } = (await (await pool.request({ path, method: 'GET' })).body.json()) as { page: { _id: string }[] };
     await Promise.all(page.map((inspection) => post(n, inspection)));
   };
@@ -32,18 +32,5 @@ export const readAndPost = async (
     await sleep(Math.max(0, begunAt + (turn * intervalMs) / protocols - performance.now()));
   }
   await Promise.all(reading);
-  await pool.close();
-};
-
-/** Posts all, so many at once. */
-export const postAll = async (url: string, bodies: readonly string[], concurrency: number): Promise<void> => {
-  const pool = new Pool(url, { connections: concurrency });
-  const waiting = bodies.values();
-  const postOn = async (): Promise<void> => {
-    for (const body of waiting) {
-      await (await pool.request({ path: '/hooks/0', method: 'POST', headers: HEADERS, body })).body.dump();
-    }
-  };
-  await Promise.all(Array.from({ length: concurrency }, postOn));
   await pool.close();
 };

@@ -1,0 +1,133 @@
+/**
+ * Alerts that the service has all at once, for one webhook: CPU an alert beside the floor, alerts a second beside
+ * Alertmanager, and commands to Redis. Each repetition plays all three one after the other.
+ */
+import type { Bench, BenchOptions, Row } from '../row.ts';
+import { medianOf } from '../run.ts';
+import { type Stage, withStage } from '../stage/stage.ts';
+import { arrived } from '../world/arrived.ts';
+import { findAlertmanager } from '../yardsticks/alertmanager.ts';
+import { type Cost, costOf, playAlertmanager, playFloor, WARM_UP } from '../yardsticks/play.ts';
+import { startYardstick, type Yardstick } from '../yardsticks/yardstick.ts';
+
+interface Tocsin extends Cost {
+  daemonUs: number;
+  redisUs: number;
+  /** To Redis, an alert; those that scripts give are counted as well. */
+  commands: number;
+  scripts: number;
+}
+
+interface Round {
+  tocsin: Tocsin;
+  floor: Cost;
+  alertmanager: Cost | undefined;
+}
+
+/** What the bench itself asks Redis. */
+const OURS = ['info', 'ping', 'config|resetstat', 'flushall'];
+const SCRIPTS = ['eval', 'evalsha', 'fcall'];
+
+/** The first half of the protocols has the warm-up, the second what is measured. */
+export const playTocsin = async (stage: Stage, count: number, half = 1, perMs = 10): Promise<Tocsin> => {
+  const { world, redis } = stage;
+  world.reset();
+  world.store({ count: WARM_UP, from: 0, to: half, perMs: 1 });
+  const daemon = await stage.startDaemon();
+  await arrived(world, WARM_UP);
+  world.reset();
+  await redis.resetCommands();
+  const before = { daemon: daemon.cpu(), redis: redis.cpu() };
+  world.store({ count, from: half, to: 2 * half, perMs });
+  const { firstToldAt, lastAt } = await arrived(world, count);
+  const [daemonSeconds, redisSeconds] = [daemon.cpu() - before.daemon, redis.cpu() - before.redis];
+  const calls = [...(await redis.commands())].filter(([name]) => !OURS.includes(name));
+  const sumOf = (some: typeof calls): number => some.reduce((sum, [, times]) => sum + times, 0) / count;
+  return {
+    ...costOf(count, daemonSeconds + redisSeconds, lastAt - firstToldAt),
+    daemonUs: (daemonSeconds * 1e6) / count,
+    redisUs: (redisSeconds * 1e6) / count,
+    commands: sumOf(calls),
+    scripts: sumOf(calls.filter(([name]) => SCRIPTS.includes(name))),
+  };
+};
+
+const playRound = ({ program }: BenchOptions, yardstick: Yardstick, count: number): Promise<Round> => {
+  const settings = {
+    program,
+    protocols: 2,
+    hanging: 0,
+    kinds: ['webhook'],
+    each: 'one',
+    poll: { interval: '1s' },
+  } as const;
+  const rival = findAlertmanager();
+  return withStage(settings, async (stage) => ({
+    floor: await playFloor(stage, yardstick, count),
+    alertmanager: rival === undefined ? undefined : await playAlertmanager(stage, rival, count),
+    tocsin: await playTocsin(stage, count),
+  }));
+};
+
+const us = (value: number): string => value.toFixed(0);
+
+const rowsOf = (rounds: readonly Round[], count: number): Row[] => {
+  const all = (pick: (round: Round) => number): number => medianOf(rounds.map(pick));
+  const hasRival = rounds.every(({ alertmanager }) => alertmanager !== undefined);
+  const rival = (pick: (cost: Cost) => number) => (round: Round) =>
+    round.alertmanager === undefined ? Number.NaN : pick(round.alertmanager);
+  const [rivalUs, rivalRate] = [rival((cost) => cost.us), rival((cost) => cost.perSecond)];
+  return [
+    {
+      key: 'alert-cpu',
+      work: 'CPU an alert to a webhook',
+      unit: 'us',
+      measured: all(({ tocsin }) => tocsin.us),
+      yardstick: {
+        name: 'floor',
+        measured: all(({ floor }) => floor.us),
+        ratio: all(({ tocsin, floor }) => tocsin.us / floor.us),
+      },
+      note: `daemon ${us(all(({ tocsin }) => tocsin.daemonUs))}, Redis ${us(all(({ tocsin }) => tocsin.redisUs))}${hasRival ? `; Alertmanager ${us(all(rivalUs))}` : ''}`,
+      wanted: { of: 'ratio', most: 1.5 },
+    },
+    {
+      key: 'alert-rate',
+      work: `alerts a second, ${count} at once`,
+      unit: '/s',
+      measured: all(({ tocsin }) => tocsin.perSecond),
+      ...(hasRival && {
+        yardstick: {
+          name: 'Alertmanager',
+          measured: all(rivalRate),
+          ratio: all((round) => round.tocsin.perSecond / rivalRate(round)),
+        },
+      }),
+      note: `floor ${us(all(({ floor }) => floor.perSecond))}/s${hasRival ? '' : '; Alertmanager is not installed here'}`,
+      wanted: { of: 'ratio', least: 1.3 },
+    },
+    {
+      key: 'alert-commands',
+      work: 'Redis commands an alert',
+      unit: '',
+      measured: all(({ tocsin }) => tocsin.commands),
+      note: `of them ${all(({ tocsin }) => tocsin.scripts).toFixed(2)} scripts; what scripts call is counted`,
+      wanted: { of: 'value', most: 8 },
+    },
+  ];
+};
+
+export const measure: Bench = async (options) => {
+  const count = options.quick ? 5000 : 10_000;
+  const yardstick = await startYardstick();
+  try {
+    const rounds: Round[] = [];
+    while (rounds.length < options.repeat) {
+      rounds.push(await playRound(options, yardstick, count));
+      options.say(`alerts: ${rounds.length} of ${options.repeat}`);
+    }
+    return rowsOf(rounds, count);
+  } finally {
+    await yardstick.stop();
+  }
+};

@@ -1,0 +1,129 @@
+/** What Tocsin takes while there is nothing to do, and until it works: the daemon, `--help` and `status`. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bench, BenchOptions, Row } from '../row.ts';
+import { medianOf } from '../run.ts';
+import { type Stage, withStage } from '../stage/stage.ts';
+import { startYardstick } from '../yardsticks/yardstick.ts';
+
+/** The first listing and the first polls have been. */
+const SETTLE_MS = 10_000;
+const WINDOWS = 5;
+
+interface Idle {
+  memory: number;
+  /** Shares of a core. */
+  daemon: number;
+  redis: number;
+  commandsASecond: number;
+}
+
+/** Seconds until Node has done that. */
+const runNode = async (args: readonly string[]): Promise<number> => {
+  const begunAt = performance.now();
+  const child = spawn(process.execPath, args, { stdio: 'ignore', env: { PATH: process.env.PATH ?? '' } });
+  await once(child, 'exit');
+  return (performance.now() - begunAt) / 1000;
+};
+
+const watchIdle = async ({ redis, startDaemon }: Stage, seconds: number): Promise<Idle> => {
+  const daemon = await startDaemon();
+  await sleep(SETTLE_MS);
+  const windows: Omit<Idle, 'memory'>[] = [];
+  while (windows.length < WINDOWS) {
+    await redis.resetCommands();
+    const before = { daemon: daemon.cpu(), redis: redis.cpu(), at: performance.now() };
+    await sleep((seconds * 1000) / WINDOWS);
+    const passed = (performance.now() - before.at) / 1000;
+    const calls = [...(await redis.commands()).values()].reduce((sum, times) => sum + times, 0);
+    windows.push({
+      daemon: (daemon.cpu() - before.daemon) / passed,
+      redis: (redis.cpu() - before.redis) / passed,
+      commandsASecond: calls / passed,
+    });
+  }
+  return {
+    memory: daemon.memory(),
+    daemon: medianOf(windows.map((one) => one.daemon)),
+    redis: medianOf(windows.map((one) => one.redis)),
+    commandsASecond: medianOf(windows.map((one) => one.commandsASecond)),
+  };
+};
+
+const bareMemory = async (): Promise<number> => {
+  const yardstick = await startYardstick();
+  return Promise.resolve(yardstick.memory()).finally(yardstick.stop);
+};
+
+const idleRows = async (idle: Idle, starts: readonly number[], bareStart: number): Promise<Row[]> => [
+  {
+    key: 'idle-memory',
+    work: 'idle, one protocol: memory',
+    unit: 'MB',
+    measured: idle.memory,
+    yardstick: { name: 'Node with BullMQ and undici', measured: await bareMemory() },
+    wanted: { of: 'value', most: 110 },
+  },
+  {
+    key: 'idle-start',
+    work: 'from the start until it works',
+    unit: 's',
+    measured: medianOf(starts),
+    yardstick: { name: 'bare Node', measured: bareStart },
+    wanted: { of: 'value', most: 0.7 },
+  },
+  {
+    key: 'idle-cpu',
+    work: 'idle, one protocol: CPU',
+    unit: '% of a core',
+    measured: 100 * idle.daemon,
+    note: `Redis ${(100 * idle.redis).toFixed(1)} %; ${idle.commandsASecond.toFixed(1)} Redis commands/s`,
+    wanted: { of: 'value', most: 0.3 },
+  },
+];
+
+interface Commands {
+  help: number;
+  status: number;
+  bare: number;
+}
+
+const timeCommands = async ({ program, repeat }: BenchOptions, { config, startDaemon }: Stage): Promise<Commands> => {
+  await startDaemon();
+  const times: Commands[] = [];
+  // The first of each fills the caches of files.
+  for (let n = 0; n <= repeat; n += 1) {
+    times.push({
+      help: await runNode([program, '--help']),
+      status: await runNode([program, 'status', '--config', config]),
+      bare: await runNode(['--eval', '0']),
+    });
+  }
+  const middle = (pick: (one: Commands) => number): number => medianOf(times.slice(1).map(pick));
+  return { help: middle(({ help }) => help), status: middle(({ status }) => status), bare: middle(({ bare }) => bare) };
+};
+
+const commandRow = (name: 'help' | 'status', { [name]: measured, bare }: Commands, most: number): Row => ({
+  key: `command-${name}`,
+  work: name === 'help' ? 'tocsin --help' : 'tocsin status',
+  unit: 's',
+  measured,
+  yardstick: { name: 'bare Node', measured: bare },
+  wanted: { of: 'value', most },
+});
+
+export const measure: Bench = async (options) => {
+  const { program, quick, repeat } = options;
+  const settings = { program, protocols: 1, hanging: 0, kinds: ['webhook'], each: 'one', isDefault: true } as const;
+  const idle = await withStage(settings, (stage) => watchIdle(stage, quick ? 15 : 60));
+  const starts: number[] = [];
+  while (starts.length < repeat)
+    starts.push(await withStage(settings, async ({ startDaemon }) => (await startDaemon()).startSeconds));
+  const commands = await withStage(settings, (stage) => timeCommands(options, stage));
+  return [
+    ...(await idleRows(idle, starts, commands.bare)),
+    commandRow('help', commands, 0.1),
+    commandRow('status', commands, 0.4),
+  ];
+};

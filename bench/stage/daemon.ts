@@ -1,0 +1,102 @@
+/** The daemon as people run it: a process of its own, its log in a file. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { cpuOf, memoryOf, peakMemoryOf } from './process.ts';
+
+export interface DaemonSettings {
+  /** What to run: `src/main.ts` of this tree or of another version. */
+  program: string;
+  /** Of its log. */
+  directory: string;
+  config: string;
+  /** A program that starts it, such as taskset, with its arguments. */
+  prefix?: readonly string[];
+}
+
+export interface DaemonProcess {
+  pid: number;
+  /** From its start until its log said that it works. */
+  startSeconds: number;
+  /** Address of its ops endpoints. */
+  ops: string;
+  /** Seconds since its start. */
+  cpu(): number;
+  /** MB. */
+  memory(): number;
+  peakMemory(): number;
+  /** What its log has besides information, by message, each with how often and the last reason. */
+  complaints(): string[];
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const PROGRAM = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const START_MS = 60_000;
+const STOP_MS = 15_000;
+
+let started = 0;
+
+const isRunning = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null;
+
+const waitForStart = async (child: ChildProcess, log: string): Promise<string> => {
+  for (const end = performance.now() + START_MS; performance.now() < end; await sleep(10)) {
+    const text = readFileSync(log, 'utf8');
+    const ops = /^\{.*"ops":"([^"]+)".*"msg":"started"/m.exec(text)?.[1];
+    if (ops !== undefined) return ops;
+    if (!isRunning(child)) throw new Error(`the daemon ended: ${text.slice(-2000)}`);
+  }
+  throw new Error('the daemon did not start in time');
+};
+
+const complaintsIn = (log: string): string[] => {
+  const complaints = new Map<string, { times: number; reason: string }>();
+  for (const line of readFileSync(log, 'utf8').split('\n')) {
+    if (line === '' || line.includes('"level":"info"') || !line.startsWith('{') || !line.endsWith('}')) continue;
+    const { msg, err, message = '' } = JSON.parse(line) as { msg: string; err?: { message: string }; message?: string };
+    complaints.set(msg, { times: (complaints.get(msg)?.times ?? 0) + 1, reason: err?.message ?? message });
+  }
+  return [...complaints].map(([msg, { times, reason }]) => `logged ${times} times: ${msg}: ${reason}`);
+};
+
+export const startDaemon = async ({ program, directory, config, prefix = [] }: DaemonSettings) => {
+  started += 1;
+  const log = join(directory, `daemon-${started}.log`);
+  const out = openSync(log, 'a');
+  const [first = '', ...args] = [...prefix, process.execPath, program, 'run', '--config', config];
+  const begunAt = performance.now();
+  const child = spawn(first, args, {
+    env: { PATH: process.env.PATH ?? '', NODE_NO_WARNINGS: '1' },
+    stdio: ['ignore', out, out],
+  });
+  closeSync(out);
+  const ended = once(child, 'exit');
+  const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+    if (isRunning(child)) child.kill(signal);
+    await ended;
+  };
+  const ops = await waitForStart(child, log).catch(async (error: unknown) => {
+    await end('SIGKILL');
+    throw error;
+  });
+  const pid = child.pid ?? 0;
+  const daemon: DaemonProcess = {
+    pid,
+    startSeconds: (performance.now() - begunAt) / 1000,
+    ops,
+    cpu: () => cpuOf(pid),
+    memory: () => memoryOf(pid),
+    peakMemory: () => peakMemoryOf(pid),
+    complaints: () => complaintsIn(log),
+    kill: () => end('SIGKILL'),
+    stop: async () => {
+      const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+      await end('SIGTERM');
+      clearTimeout(late);
+    },
+  };
+  return daemon;
+};
