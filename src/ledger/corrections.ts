@@ -5,18 +5,15 @@ import { execute } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
 import {
   type Act,
-  CLOSE_ALERT,
   type DeliveryRecord,
   type DeliveryState,
   lastFew,
   ledgerKeys,
   NO_DESTINATION,
-  OPEN_ALERT,
-  parseRecord,
-  recordAlert,
   type Target,
   targetOf,
 } from './record.ts';
+import { createWrites, recordAlert } from './writes.ts';
 
 export interface Corrections {
   /**
@@ -30,29 +27,14 @@ export interface Corrections {
   clearUnroutable(alerts: readonly Alert[]): Promise<void>;
 }
 
-/**
- * KEYS: the alert, the counts; ARGV: destination, record, states it may be in, whether it is reopened. Not added to the
- * track's open alerts: an alert sent again by hand must not hold back the cursor backup, or a loss of Redis would send
- * everything since that alert again.
- */
-const AMEND = `${OPEN_ALERT}${CLOSE_ALERT}
-local old = redis.call('HGET', KEYS[1], ARGV[1])
-local state = old and cjson.decode(old).state or ''
-if old and not string.find(ARGV[3], state, 1, true) then return state end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-if ARGV[4] == '1' then
-  redis.call('HINCRBY', KEYS[2], ARGV[1], 1)
-  openAlert(KEYS[1])
-elseif state == '' then
-  closeAlert(KEYS[1])
-end
-return state`;
-
-const FROM = { retried: 'dead', replayed: 'dead delivered muted', dropped: 'dead' } as const;
+/** The states that may be amended; a delivery that the ledger does not know may be, too. */
+const FROM = { retried: ['dead'], replayed: ['dead', 'delivered', 'muted'], dropped: ['dead'] } as const;
 type Amendment = keyof typeof FROM;
+const mayAmend = (act: Amendment, { state }: DeliveryRecord): boolean => FROM[act].some((one) => one === state);
 
 export const createCorrections = (redis: Redis | Cluster, prefix: string, now: () => number): Corrections => {
   const keys = ledgerKeys(prefix);
+  const change = createWrites(redis, keys);
 
   const amended = (before: DeliveryRecord | undefined, target: Target, act: Act): DeliveryRecord => ({
     attempts: [],
@@ -63,19 +45,19 @@ export const createCorrections = (redis: Redis | Cluster, prefix: string, now: (
     acts: lastFew([...(before?.acts ?? []), act]),
   });
 
+  /**
+   * What is reopened is not added to the track's open alerts: an alert sent again by hand must not hold back the cursor
+   * backup, or a loss of Redis would send everything since that alert again.
+   */
   const amend = async (target: Target, alerts: readonly Alert[], act: Amendment) => {
-    const known = await Promise.all(alerts.map(({ id }) => redis.hget(keys.alert(id), target.id)));
     const done: Act = { at: iso(now()), act };
-    const opens = act === 'dropped' ? '0' : '1';
     const noted = redis.pipeline();
-    const batch = redis.pipeline();
-    alerts.forEach((alert, index) => {
-      recordAlert(noted, keys, alert);
-      const record = JSON.stringify(amended(parseRecord(known[index]), target, done));
-      batch.eval(AMEND, 2, keys.alert(alert.id), keys.waiting, target.id, record, FROM[act], opens);
-    });
+    for (const alert of alerts) recordAlert(noted, keys, alert);
     await execute(noted);
-    return (await execute(batch)).map((state) => (state === '' ? undefined : (state as DeliveryState)));
+    const next = (before: DeliveryRecord | undefined): DeliveryRecord | undefined =>
+      before && !mayAmend(act, before) ? undefined : amended(before, target, done);
+    const found = await change(alerts.map((alert) => ({ destination: target, alert, next })));
+    return found.map((before) => before?.state);
   };
 
   return {

@@ -1,17 +1,12 @@
 /** The ledger's alerts by date: for audits, and to keep the ledger bounded. No delivery asks it. */
-import type { Cluster, Redis } from 'ioredis';
+import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { execute } from '../redis/pipeline.ts';
-import {
-  ALERT_FIELD,
-  type AlertRecord,
-  CLOSE_ALERT,
-  indexTransaction,
-  ledgerKeys,
-  OPEN_FIELD,
-  RETENTION_SECONDS,
-} from './record.ts';
+import { parseSummary, stateOf } from './encoding.ts';
+import { ALERT_FIELD, isFinal, ledgerKeys, OPEN_FIELD, RETENTION_SECONDS } from './record.ts';
+import { createTransactions, indexTransaction, transactionMember } from './transactions.ts';
+import { CLOSE_ALERT } from './writes.ts';
 
 export interface AlertIndex {
   /** Ids of the alerts dated after `from` and up to `to`, both in epoch milliseconds; oldest first. */
@@ -52,14 +47,22 @@ for i, id in ipairs(ARGV) do
 end
 return kept`;
 
-/** KEYS: an old alert, the index; ARGV: its id. Gives the alert if it is open; else it leaves the index, and expires. */
+/**
+ * KEYS: an old alert, the index; ARGV: its id. Gives what it is about, '' where it is gone already, and whether it is open;
+ * if it is not, it leaves the index, and expires.
+ */
 const AGE = `${CLOSE_ALERT}
-if tonumber(redis.call('HGET', KEYS[1], '${OPEN_FIELD}') or '0') > 0 then
-  return redis.call('HGET', KEYS[1], '${ALERT_FIELD}')
-end
-if redis.call('TTL', KEYS[1]) == -1 then closeAlert(KEYS[1]) end
+local about = redis.call('HGET', KEYS[1], '${ALERT_FIELD}')
+if about and isOpen(KEYS[1]) then return { about, 1 } end
+if about and redis.call('TTL', KEYS[1]) == -1 then closeAlert(KEYS[1]) end
 redis.call('ZREM', KEYS[2], ARGV[1])
-return false`;
+return { about or '', 0 }`;
+
+/** An alert of which no delivery waits; it has no `about` where it has expired. */
+interface Closed {
+  id: Alert['id'];
+  about: string | undefined;
+}
 
 export const createAlertIndex = (
   redis: Redis | Cluster,
@@ -68,40 +71,71 @@ export const createAlertIndex = (
   mostAlerts = MOST_ALERTS,
 ): AlertIndex => {
   const keys = ledgerKeys(prefix);
+  const transactions = createTransactions(redis, keys);
 
-  /** Those of `ids` without a waiting delivery. */
-  const closed = async (ids: readonly string[]): Promise<string[]> => {
+  /** Those of `ids` without a waiting delivery, with what they are about. */
+  const closed = async (ids: readonly string[]): Promise<Closed[]> => {
     const batch = redis.pipeline();
-    for (const id of ids) batch.hget(keys.alert(id), OPEN_FIELD);
-    const open = await execute(batch);
-    return ids.filter((_, index) => Number(open[index] ?? 0) <= 0);
+    for (const id of ids) batch.hgetall(keys.alert(id));
+    const all = (await execute(batch)) as Record<string, string>[];
+    return ids.flatMap((id, index) => {
+      const { [ALERT_FIELD]: about, [OPEN_FIELD]: _open, ...deliveries } = all[index] ?? {};
+      const isOpen = Object.values(deliveries).some((text) => !isFinal(stateOf(text)));
+      return isOpen ? [] : [{ id, about }];
+    });
   };
 
-  /** `ids`: oldest first. The date first, so that after a crash nothing is taken for missing. */
-  const remove = async (ids: readonly string[]): Promise<void> => {
-    const last = ids.at(-1);
+  const forgetTransaction = (batch: ChainableCommander, { id, about }: Closed): void => {
+    const member = about === undefined ? undefined : transactionMember(parseSummary(id, about));
+    if (member !== undefined) batch.zrem(keys.transactions, member);
+  };
+
+  /** `gone`: oldest first. The date first, so that after a crash nothing is taken for missing. */
+  const remove = async (gone: readonly Closed[]): Promise<void> => {
+    const last = gone.at(-1);
     if (last === undefined) return;
-    const date = await redis.zscore(keys.index, last);
+    const date = await redis.zscore(keys.index, last.id);
     const batch = redis.pipeline();
     if (date !== null) batch.eval(RAISE, 1, keys.trimmedTo, date);
-    for (const id of ids) batch.del(keys.alert(id)).zrem(keys.index, id);
+    for (const one of gone) {
+      forgetTransaction(batch, one);
+      batch.del(keys.alert(one.id)).zrem(keys.index, one.id);
+    }
     await execute(batch);
+  };
+
+  /** Gives how many of them stay, because they are open, and how many were gone already. */
+  const ageSome = async (ids: readonly string[]): Promise<{ open: number; gone: number }> => {
+    const batch = redis.pipeline();
+    for (const id of ids) batch.eval(AGE, 2, keys.alert(id), keys.index, id);
+    const aged = (await execute(batch)) as [string, number][];
+    const then = redis.pipeline();
+    let [open, gone] = [0, 0];
+    for (const [index, [about, isOpen]] of aged.entries()) {
+      const id = ids[index] ?? '';
+      if (about === '') gone += 1;
+      else if (isOpen === 0) forgetTransaction(then, { id, about });
+      else {
+        open += 1;
+        indexTransaction(then, keys, parseSummary(id, about));
+      }
+    }
+    await execute(then);
+    return { open, gone };
   };
 
   /** Open alerts stay in the index, and are found by their transaction. */
   const age = async (): Promise<void> => {
     const oldest = `(${now() - RETENTION_SECONDS * 1000}`;
+    let gone = 0;
     for (let skipped = 0; ; ) {
       const ids = await redis.zrangebyscore(keys.index, '-inf', oldest, 'LIMIT', skipped, CHUNK);
-      if (ids.length === 0) return;
-      const batch = redis.pipeline();
-      for (const id of ids) batch.eval(AGE, 2, keys.alert(id), keys.index, id);
-      const open = ((await execute(batch)) as (string | null)[]).flatMap((json) => json ?? []);
-      const found = redis.pipeline();
-      for (const json of open) indexTransaction(found, keys, JSON.parse(json) as AlertRecord['alert']);
-      await execute(found);
-      skipped += open.length;
+      if (ids.length === 0) break;
+      const found = await ageSome(ids);
+      skipped += found.open;
+      gone += found.gone;
     }
+    if (gone > 0) await transactions.dropGone();
   };
 
   const removeExcess = async (): Promise<number> => {

@@ -1,5 +1,4 @@
 /** What the ledger holds of one alert: one hash an alert, a field a destination. */
-import type { ChainableCommander } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 
 /** `waiting` is queued or held; the other three are final, but `dead` may be retried by hand. */
@@ -72,12 +71,14 @@ const KEPT = 10;
 export const lastFew = <T>(entries: readonly T[]): T[] => entries.slice(-KEPT);
 
 export const ALERT_FIELD = 'alert';
-/** How many of the alert's deliveries wait. */
+/** How many of the alert's deliveries wait, in alerts that an older version recorded: it is counted anew at each change. */
 export const OPEN_FIELD = 'open';
 
 export const ledgerKeys = (prefix: string) => ({
   alert: (id: string): string => `${prefix}:alert:${id}`,
-  transaction: (hash: string): string => `${prefix}:tx:${hash.toLowerCase()}`,
+  transactions: `${prefix}:txs`,
+  /** Where an older version kept the alerts of a transaction. */
+  oldTransaction: (hash: string): string => `${prefix}:tx:${hash.toLowerCase()}`,
   /** Every alert in the ledger, by date; `books` is an old name. */
   index: `${prefix}:books`,
   /** The latest date of an alert that was removed because there were too many. */
@@ -94,46 +95,6 @@ export const targetOf = ({ id, kind, label }: Target): Target => ({ id, kind, la
 
 /** A destination as people read it. */
 export const nameOf = ({ kind, label }: Pick<Target, 'kind' | 'label'>): string => `${kind} ${label}`;
-
-export const parseRecord = (json: string | null | undefined): DeliveryRecord | undefined =>
-  json ? (JSON.parse(json) as DeliveryRecord) : undefined;
-
-const summary = (alert: Alert): AlertRecord['alert'] => {
-  const { item: _item, replay: _replay, notice: _notice, context: _context, ...recorded } = alert;
-  return recorded;
-};
-
-/** Finds the alert by its transaction for as long again. */
-export const indexTransaction = (
-  batch: ChainableCommander,
-  keys: LedgerKeys,
-  { id, txHash }: Pick<Alert, 'id' | 'txHash'>,
-): void => {
-  if (txHash === undefined) return;
-  batch.sadd(keys.transaction(txHash), id);
-  batch.expire(keys.transaction(txHash), RETENTION_SECONDS);
-};
-
-/** Records what the alert is about. Whoever records a delivery after it says how long it is kept, see `CLOSE_ALERT`. */
-export const recordAlert = (batch: ChainableCommander, keys: LedgerKeys, alert: Alert): void => {
-  batch.hsetnx(keys.alert(alert.id), ALERT_FIELD, JSON.stringify(summary(alert)));
-  batch.zadd(keys.index, Date.parse(alert.at), alert.id);
-  indexTransaction(batch, keys, alert);
-};
-
-/**
- * Lua: how long `alert`, the key of an alert's hash, is kept. An alert with a waiting delivery does not expire: its counts
- * would never be corrected. It does once its last delivery has ended.
- */
-export const OPEN_ALERT = `
-local function openAlert(alert)
-  if redis.call('HINCRBY', alert, '${OPEN_FIELD}', 1) <= 1 then redis.call('PERSIST', alert) end
-end`;
-export const CLOSE_ALERT = `
-local function closeAlert(alert)
-  if tonumber(redis.call('HGET', alert, '${OPEN_FIELD}') or '0') > 0 then return end
-  redis.call('EXPIRE', alert, ${RETENTION_SECONDS})
-end`;
 
 /** How an attempt ended, with the ids of its receipt. */
 export interface AttemptResult extends Pick<DeliveryRecord, 'state' | 'providerId' | 'handle'> {

@@ -1,6 +1,7 @@
 /** A Redis that comes back without what it had acknowledged last: the daemon looks for that at once. */
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
+import { createLedger } from '../../src/ledger/ledger.ts';
 import { ownRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from './world.ts';
@@ -36,7 +37,7 @@ test('a lost job and a lost item are queued again soon after a restart, without 
   await until('both are tried', async () => (await daemon.status()).queues.some(({ delayed }) => delayed === 2));
   const queue = [`${world.prefix}:deliver-webhook:*`];
   const redis = new Redis(redisUrl);
-  const [record = ''] = await redis.smembers(`${world.prefix}:tx:${gone?.txHash.toLowerCase()}`);
+  const [record = ''] = await createLedger(redis, world.prefix, Date.now).byTransaction(gone?.txHash ?? '');
   await redis.quit();
   expect(record).not.toBe('');
   await forget(redisUrl, [...queue, `${world.prefix}:alert:${record}`]);

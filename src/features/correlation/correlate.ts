@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
+import type { AlertRecord, Ledger } from '../../ledger/ledger.ts';
 import { transactionsIn } from '../../service/transactions.ts';
 import type { CoveredDeliveries } from './covered-deliveries.ts';
 import { coveringAlertAt, mayBeCovered } from './match.ts';
@@ -54,7 +54,7 @@ export const createCorrelation = ({ ledger, covered, log, ...settings }: Correla
 
   const recordsOf = async (hash: string) => {
     const records = await Promise.all((await ledger.byTransaction(hash)).map(ledger.read));
-    return records.filter((record) => record !== undefined);
+    return records.filter((record) => record?.alert.txHash?.toLowerCase() === hash) as AlertRecord[];
   };
 
   /** Ends the deliveries that another alert covers; gives the other destinations. */

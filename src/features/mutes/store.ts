@@ -1,7 +1,9 @@
 /** Mutes in Redis, and what each of them hides until it is reported. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Mute } from '../../alert.ts';
-import { CLOSE_ALERT, type DeliveryRecord, ledgerKeys, recordAlert, targetOf } from '../../ledger/record.ts';
+import { encodeRecord } from '../../ledger/encoding.ts';
+import { type DeliveryRecord, ledgerKeys, targetOf } from '../../ledger/record.ts';
+import { CLOSE_ALERT, recordAlert } from '../../ledger/writes.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
 
@@ -100,7 +102,7 @@ for n = 1, #KEYS - 3 do
       redis.call('HSET', KEYS[3 + n], ARGV[2], ARGV[3])
     end
     hid[#hid + 1] = ARGV[i]
-  elseif cjson.decode(redis.call('HGET', KEYS[2], ARGV[i])).state ~= 'muted' then
+  elseif not isState(redis.call('HGET', KEYS[2], ARGV[i]), 'muted') then
     others[#others + 1] = ARGV[i]
   end
 end
@@ -153,7 +155,7 @@ const createHiding = (redis: Redis | Cluster, prefix: string, now: () => number,
     hide: async (mute, alert, item, destinations) => {
       const batch = redis.pipeline();
       recordAlert(batch, ledger, alert);
-      const written = destinations.flatMap((one) => [one.id, JSON.stringify(recordOf(one, mute)), JSON.stringify(one)]);
+      const written = destinations.flatMap((one) => [one.id, encodeRecord(recordOf(one, mute)), JSON.stringify(one)]);
       const lists = destinations.map((one) => keys.list(mute.id, one.id));
       const all = [keys.mutes, ledger.alert(alert.id), keys.hidden(mute.id), ...lists];
       batch.eval(HIDE, all.length, ...all, mute.id, alert.id, JSON.stringify(item), mostListed, ...written);

@@ -1,0 +1,148 @@
+/**
+ * How the ledger writes an alert and its deliveries: short, because they are kept for weeks. A delivery is a letter for
+ * its state and a list in JSON, an alert `~` and a list. Until November 2026 both were objects in JSON; those are read as
+ * well. A daemon of that time fails loudly at the new ones, and leaves what they belong to alone. Pure.
+ */
+import { type Alert, SOURCES } from '../alert.ts';
+import { iso } from '../time.ts';
+import type { AlertRecord, Attempt, DeliveryRecord, DeliveryState } from './record.ts';
+
+const LETTERS = { waiting: 'w', delivered: 'd', muted: 'm', dead: 'x' } as const;
+const STATES: Readonly<Record<string, DeliveryState>> = { w: 'waiting', d: 'delivered', m: 'muted', x: 'dead' };
+const OUTCOMES = { delivered: 'd', retrying: 'r', dead: 'x' } as const;
+const OUTCOME_OF: Readonly<Record<string, Attempt['outcome']>> = { d: 'delivered', r: 'retrying', x: 'dead' };
+
+/** Lua: whether a delivery, as either version writes it, is in this state. */
+export const IS_STATE = `
+local letters = { waiting = '${LETTERS.waiting}', delivered = '${LETTERS.delivered}', muted = '${LETTERS.muted}', dead = '${LETTERS.dead}' }
+local function isState(text, state)
+  local first = string.sub(text, 1, 1)
+  if first ~= '{' then return first == letters[state] end
+  return string.find(text, '"state":"' .. state .. '"', 1, true) ~= nil
+end`;
+
+/** Epoch milliseconds where that says the same, else the text. */
+type Time = number | string;
+
+const timeOf = (at: string): Time => {
+  const ms = Date.parse(at);
+  return Number.isNaN(ms) || iso(ms) !== at ? at : ms;
+};
+
+const textOf = (at: Time): string => (typeof at === 'number' ? iso(at) : at);
+
+type AttemptRest = Omit<Attempt, 'at' | 'outcome' | 'durationMs'>;
+/** 0 for the time of the record. */
+type WrittenAttempt = [at: Time, outcome: string, durationMs: number, rest?: AttemptRest];
+
+interface RecordRest {
+  p?: string | undefined;
+  h?: string | undefined;
+  a?: DeliveryRecord['acts'] | undefined;
+  w?: string | undefined;
+  b?: string | undefined;
+  k?: string | undefined;
+}
+type WrittenRecord = [label: string, at: Time, attempts?: WrittenAttempt[], rest?: RecordRest];
+
+const isEmpty = (object: object): boolean => Object.values(object).every((value) => value === undefined);
+
+/** The kind that a destination's id names. */
+const kindOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndexOf('-'))) || id;
+
+/** The provider's id of the last message stands in the record already. */
+const writtenAttempt = (
+  { at, outcome, durationMs, ...rest }: Attempt,
+  { at: last }: DeliveryRecord,
+): WrittenAttempt => {
+  const head: [Time, string, number] = [at === last ? 0 : timeOf(at), OUTCOMES[outcome], durationMs];
+  return isEmpty(rest) ? head : [...head, rest];
+};
+
+const attemptOf = ([at, outcome, durationMs, rest]: WrittenAttempt, last: string): Attempt => ({
+  at: at === 0 ? last : textOf(at),
+  outcome: OUTCOME_OF[outcome] ?? 'retrying',
+  durationMs,
+  ...rest,
+});
+
+export const encodeRecord = (record: DeliveryRecord): string => {
+  const { state, destination, at, attempts, providerId, handle, acts, with: covering, by } = record;
+  const kind = destination.kind === kindOf(destination.id) ? undefined : destination.kind;
+  const rest: RecordRest = { p: providerId, h: handle, a: acts, w: covering, b: by, k: kind };
+  const written: WrittenRecord = [destination.label, timeOf(at)];
+  const hasRest = !isEmpty(rest);
+  if (attempts.length > 0 || hasRest) written.push(attempts.map((attempt) => writtenAttempt(attempt, record)));
+  if (hasRest) written.push(rest);
+  return LETTERS[state] + JSON.stringify(written);
+};
+
+const fromList = (id: string, state: DeliveryState, written: WrittenRecord): DeliveryRecord => {
+  const [label, time, attempts = [], { p, h, a, w, b, k } = {}] = written;
+  const at = textOf(time);
+  return {
+    state,
+    destination: { id, kind: k ?? kindOf(id), label },
+    at,
+    ...(p === undefined ? {} : { providerId: p }),
+    ...(h === undefined ? {} : { handle: h }),
+    attempts: attempts.map((attempt) => attemptOf(attempt, at)),
+    ...(a === undefined ? {} : { acts: a }),
+    ...(w === undefined ? {} : { with: w }),
+    ...(b === undefined ? {} : { by: b }),
+  };
+};
+
+/** `id`: the destination's. */
+export const parseRecord = (id: string, text: string): DeliveryRecord => {
+  const state = STATES[text.slice(0, 1)];
+  if (state === undefined) return JSON.parse(text) as DeliveryRecord;
+  return fromList(id, state, JSON.parse(text.slice(1)) as WrittenRecord);
+};
+
+export const stateOf = (text: string): DeliveryState =>
+  STATES[text.slice(0, 1)] ?? (JSON.parse(text) as DeliveryRecord).state;
+
+type Summary = AlertRecord['alert'];
+type WrittenSummary = [
+  source: number,
+  service: string,
+  protocol: string,
+  type: string,
+  itemId: string,
+  at: Time,
+  readAt: Time,
+  txHash?: string | 0,
+  followUp?: Alert['followUp'],
+];
+
+const SUMMARY = '~';
+
+export const encodeSummary = (alert: Summary): string => {
+  const { source, service, protocol, type, itemId, at, readAt, txHash, followUp } = alert;
+  const written: WrittenSummary = [
+    ...[SOURCES.indexOf(source), service, protocol, type, itemId, timeOf(at), timeOf(readAt)],
+  ] as unknown as WrittenSummary;
+  if (txHash !== undefined || followUp !== undefined) written.push(txHash ?? 0);
+  if (followUp !== undefined) written.push(followUp);
+  return SUMMARY + JSON.stringify(written);
+};
+
+/** `id`: the alert's. */
+export const parseSummary = (id: string, text: string): Summary => {
+  if (!text.startsWith(SUMMARY)) return JSON.parse(text) as Summary;
+  const written = JSON.parse(text.slice(1)) as WrittenSummary;
+  const [source, service, protocol, type, itemId, at, readAt, txHash = 0, followUp] = written;
+  return {
+    id,
+    source: SOURCES[source] ?? 'inspections',
+    service,
+    protocol,
+    type,
+    itemId,
+    at: textOf(at),
+    readAt: textOf(readAt),
+    ...(txHash === 0 ? {} : { txHash }),
+    ...(followUp === undefined ? {} : { followUp }),
+  };
+};

@@ -1,0 +1,60 @@
+/** Alerts by their transaction: one sorted set, in the order of its members, which begin with the transaction. */
+import type { ChainableCommander, Cluster, Redis } from 'ioredis';
+import type { Alert } from '../alert.ts';
+import { chunksOf } from '../chunks.ts';
+import { contentId } from '../identity.ts';
+import { execute } from '../redis/pipeline.ts';
+import type { LedgerKeys } from './record.ts';
+
+const HASH = /^0x[0-9a-f]{64}$/;
+/** So many digits, the first and the last ones, tell a transaction apart from all others. */
+const DIGITS = 16;
+const CHUNK = 500;
+
+const beginningOf = (txHash: string): string => {
+  const hash = txHash.toLowerCase();
+  return HASH.test(hash) ? hash.slice(2, 2 + DIGITS / 2) + hash.slice(-DIGITS / 2) : contentId(hash).slice(0, DIGITS);
+};
+
+/** Undefined for an alert that names no transaction. */
+export const transactionMember = ({ id, txHash }: Pick<Alert, 'id' | 'txHash'>): string | undefined =>
+  txHash === undefined ? undefined : `${beginningOf(txHash)}${id}`;
+
+/** Finds the alert by its transaction from now on. */
+export const indexTransaction = (
+  batch: ChainableCommander,
+  keys: LedgerKeys,
+  alert: Pick<Alert, 'id' | 'txHash'>,
+): void => {
+  const member = transactionMember(alert);
+  if (member !== undefined) batch.zadd(keys.transactions, 0, member);
+};
+
+/** KEYS: the transactions, then alerts; ARGV: the members of these. Removes those whose alert is gone. */
+const DROP_GONE = `
+local gone = {}
+for i, member in ipairs(ARGV) do
+  if redis.call('EXISTS', KEYS[i + 1]) == 0 then gone[#gone + 1] = member end
+end
+if #gone > 0 then redis.call('ZREM', KEYS[1], unpack(gone)) end
+return #gone`;
+
+export const createTransactions = (redis: Redis | Cluster, keys: LedgerKeys) => ({
+  /** Ids of the alerts that name a transaction. */
+  alertsOf: async (txHash: string): Promise<string[]> => {
+    const beginning = beginningOf(txHash);
+    const batch = redis
+      .pipeline()
+      .zrange(keys.transactions, `[${beginning}`, `(${beginning}~`, 'BYLEX')
+      .smembers(keys.oldTransaction(txHash));
+    const [members, older] = (await execute(batch)) as [string[], string[]];
+    return [...new Set([...members.map((member) => member.slice(DIGITS)), ...older])];
+  },
+  /** Reads all of it. Only for after a stop of weeks, when alerts have expired whose transaction nobody knows. */
+  dropGone: async (): Promise<void> => {
+    for (const members of chunksOf(await redis.zrange(keys.transactions, '0', '-1'), CHUNK)) {
+      const alerts = members.map((member) => keys.alert(member.slice(DIGITS)));
+      await redis.eval(DROP_GONE, 1 + alerts.length, keys.transactions, ...alerts, ...members);
+    }
+  },
+});

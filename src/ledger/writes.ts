@@ -1,0 +1,242 @@
+/**
+ * How deliveries get into the ledger: many in one script. A change is made from what was read, and counts only if that is
+ * still so; else it is made again. An alert with a waiting delivery does not expire: its counts would never be corrected.
+ * It does, some weeks after its last delivery has ended.
+ */
+import type { ChainableCommander, Cluster, Redis } from 'ioredis';
+import type { Alert, Destination, Parcel } from '../alert.ts';
+import { chunksOf } from '../chunks.ts';
+import { execute } from '../redis/pipeline.ts';
+import { encodeRecord, encodeSummary, IS_STATE, parseRecord } from './encoding.ts';
+import {
+  ALERT_FIELD,
+  type DeliveryRecord,
+  type LedgerKeys,
+  OPEN_FIELD,
+  RETENTION_SECONDS,
+  type Target,
+} from './record.ts';
+import { indexTransaction, transactionMember } from './transactions.ts';
+
+/** Alerts in one script: what it takes is over within a few milliseconds. */
+const CHUNK = 100;
+
+/** Changes that were made in vain, because others came between, before it is given up. */
+const MOST_CONFLICTS = 100;
+
+/** Lua: lists to be written at the end, one command a key. */
+const COLLECT = `
+local function add(lists, key, ...)
+  local list = lists[key] or {}
+  lists[key] = list
+  for i = 1, select('#', ...) do list[#list + 1] = (select(i, ...)) end
+end
+local function flush(command, lists)
+  for key, list in pairs(lists) do redis.call(command, key, unpack(list)) end
+end`;
+
+/**
+ * KEYS: the index, the transactions, the counts; then by alert itself and the track's open alerts. ARGV: how many
+ * destinations, their ids and records; then by alert its id, its date, what it is about, its member of the transactions or
+ * '', how many destinations, and which. Deliveries that are known stay as they are.
+ */
+const RECORD_WAITING = `${COLLECT}
+local sorted, opened, counts, alerts = {}, {}, {}, {}
+for i = 4, #KEYS, 2 do alerts[#alerts + 1] = KEYS[i] end
+local areNew = redis.call('EXISTS', unpack(alerts)) == 0
+local at = 2 + 2 * ARGV[1]
+for n, alert in ipairs(alerts) do
+  local id, date, about, member, ids = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], {}
+  for i = at + 5, at + 4 + ARGV[at + 4] do ids[#ids + 1] = ARGV[2 * ARGV[i]] end
+  local known = areNew and {} or redis.call('HMGET', alert, '${ALERT_FIELD}', '${OPEN_FIELD}', unpack(ids))
+  local fields = {}
+  for i, destination in ipairs(ids) do
+    if not known[i + 2] then
+      fields[#fields + 1] = destination
+      fields[#fields + 1] = ARGV[2 * ARGV[at + 4 + i] + 1]
+      counts[destination] = (counts[destination] or 0) + 1
+    end
+  end
+  local added = #fields / 2
+  if added > 0 then
+    if not known[1] then fields[#fields + 1] = '${ALERT_FIELD}'; fields[#fields + 1] = about end
+    if known[2] then fields[#fields + 1] = '${OPEN_FIELD}'; fields[#fields + 1] = known[2] + added end
+    redis.call('HSET', alert, unpack(fields))
+    if not areNew then redis.call('PERSIST', alert) end
+    add(opened, KEYS[3 + 2 * n], date, id)
+  end
+  add(sorted, KEYS[1], date, id)
+  if member ~= '' then add(sorted, KEYS[2], 0, member) end
+  at = at + 5 + ARGV[at + 4]
+end
+flush('ZADD', sorted)
+flush('ZADD', opened)
+for destination, count in pairs(counts) do redis.call('HINCRBY', KEYS[3], destination, count) end
+return 1`;
+
+/**
+ * KEYS: the counts, then by delivery its alert and the track's open alerts; ARGV: by delivery its destination, the record
+ * that was read or '', the new one, the alert's id. Gives by delivery false where that was still so; else the record that
+ * is kept, '' for none.
+ */
+const CHANGE = `${COLLECT}${IS_STATE}
+local counts, closed, answers = {}, {}, {}
+for i = 2, #KEYS, 2 do
+  local alert, at = KEYS[i], (i - 2) * 2
+  local destination, before, after = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  local fields = redis.call('HGETALL', alert)
+  local kept, others, isCounted = '', 0, false
+  for f = 1, #fields, 2 do
+    if fields[f] == destination then kept = fields[f + 1]
+    elseif fields[f] == '${OPEN_FIELD}' then isCounted = true
+    elseif fields[f] ~= '${ALERT_FIELD}' and isState(fields[f + 1], 'waiting') then others = others + 1 end
+  end
+  answers[#answers + 1] = kept ~= before and kept
+  if kept == before then
+    local waited, waits = isState(before, 'waiting'), isState(after, 'waiting')
+    if isCounted then
+      redis.call('HSET', alert, destination, after, '${OPEN_FIELD}', others + (waits and 1 or 0))
+    else
+      redis.call('HSET', alert, destination, after)
+    end
+    if waited ~= waits then counts[destination] = (counts[destination] or 0) + (waits and 1 or -1) end
+    if waits and not waited then
+      redis.call('PERSIST', alert)
+    elseif not waits and others == 0 and (waited or before == '') then
+      redis.call('EXPIRE', alert, ${RETENTION_SECONDS})
+      if waited then add(closed, KEYS[i + 1], ARGV[at + 4]) end
+    end
+  end
+end
+flush('ZREM', closed)
+for destination, count in pairs(counts) do
+  if count ~= 0 then redis.call('HINCRBY', KEYS[1], destination, count) end
+end
+return answers`;
+
+/** Lua: an alert's hash expires, unless one of its deliveries waits. */
+export const CLOSE_ALERT = `${IS_STATE}
+local function isOpen(alert)
+  for _, text in ipairs(redis.call('HVALS', alert)) do if isState(text, 'waiting') then return true end end
+  return false
+end
+local function closeAlert(alert)
+  if not isOpen(alert) then redis.call('EXPIRE', alert, ${RETENTION_SECONDS}) end
+end`;
+
+/** Records what the alert is about. Whoever records a delivery after it says how long it is kept, see `CLOSE_ALERT`. */
+export const recordAlert = (batch: ChainableCommander, keys: LedgerKeys, alert: Alert): void => {
+  batch.hsetnx(keys.alert(alert.id), ALERT_FIELD, encodeSummary(alert));
+  batch.zadd(keys.index, Date.parse(alert.at), alert.id);
+  indexTransaction(batch, keys, alert);
+};
+
+/** Each alert once, with the places of its destinations. */
+const placesOf = (parcels: readonly Parcel[], destinations: readonly string[]): [Alert, Set<number>][] => {
+  const places = new Map<Alert['id'], [Alert, Set<number>]>();
+  for (const { destination, alerts } of parcels) {
+    const place = destinations.indexOf(destination.id) + 1;
+    for (const alert of alerts) {
+      const known = places.get(alert.id);
+      if (known) known[1].add(place);
+      else places.set(alert.id, [alert, new Set([place])]);
+    }
+  }
+  return [...places.values()];
+};
+
+/** `records`: by destination. */
+export const recordWaiting = (
+  batch: ChainableCommander,
+  keys: LedgerKeys,
+  parcels: readonly Parcel[],
+  records: ReadonlyMap<Destination['id'], DeliveryRecord>,
+): void => {
+  const ids = [...records.keys()];
+  const head = [ids.length, ...[...records].flatMap(([id, record]) => [id, encodeRecord(record)])];
+  for (const chunk of chunksOf(placesOf(parcels, ids), CHUNK)) {
+    const own = [keys.index, keys.transactions, keys.waiting];
+    const args: (string | number)[] = [...head];
+    for (const [alert, places] of chunk) {
+      own.push(keys.alert(alert.id), keys.open(alert));
+      args.push(alert.id, Date.parse(alert.at), encodeSummary(alert), transactionMember(alert) ?? '');
+      args.push(places.size, ...places);
+    }
+    batch.eval(RECORD_WAITING, own.length, ...own, ...args);
+  }
+};
+
+/** A delivery that is to be changed. */
+export interface Change {
+  destination: Target;
+  alert: Alert;
+  /** What is recorded next; undefined: it stays as it is. Called again where another change came between. */
+  next(before: DeliveryRecord | undefined): DeliveryRecord | undefined;
+}
+
+interface Attempted {
+  change: Change;
+  /** As it was read last; undefined: it has to be read. */
+  text: string | undefined;
+  before?: DeliveryRecord | undefined;
+}
+
+const parsed = ({ change, text }: Attempted): DeliveryRecord | undefined =>
+  text === undefined || text === '' ? undefined : parseRecord(change.destination.id, text);
+
+export const createWrites = (redis: Redis | Cluster, keys: LedgerKeys) => {
+  const readAll = async (attempted: readonly Attempted[]): Promise<void> => {
+    const unread = attempted.filter(({ text }) => text === undefined);
+    if (unread.length === 0) return;
+    const batch = redis.pipeline();
+    for (const { change } of unread) batch.hget(keys.alert(change.alert.id), change.destination.id);
+    const found = (await execute(batch)) as (string | null)[];
+    for (const [index, one] of unread.entries()) one.text = found[index] ?? '';
+  };
+
+  /** Gives those that another change came between; they know what that one wrote. */
+  const write = async (attempted: readonly Attempted[]): Promise<Attempted[]> => {
+    const batch = redis.pipeline();
+    const written: { one: Attempted; text: string }[] = [];
+    for (const one of attempted) {
+      one.before = parsed(one);
+      const next = one.change.next(one.before);
+      if (next === undefined) continue;
+      // The others were recorded when they were queued.
+      if (one.before === undefined) recordAlert(batch, keys, one.change.alert);
+      written.push({ one, text: encodeRecord(next) });
+    }
+    const chunks = chunksOf(written, CHUNK);
+    for (const chunk of chunks) {
+      const own = [keys.waiting, ...chunk.flatMap(({ one: { change } }) => keysOf(change.alert))];
+      const args = chunk.flatMap(({ one: { change, text: before = '' }, text }) => [
+        ...[change.destination.id, before, text, change.alert.id],
+      ]);
+      batch.eval(CHANGE, own.length, ...own, ...args);
+    }
+    if (written.length === 0) return [];
+    const answers = (await execute(batch)).slice(-chunks.length).flat() as (string | null)[];
+    return written.flatMap(({ one, text }, index) => {
+      const other = answers[index] ?? null;
+      one.text = other ?? text;
+      return other === null ? [] : [one];
+    });
+  };
+
+  const keysOf = (alert: Alert): [string, string] => [keys.alert(alert.id), keys.open(alert)];
+
+  /** `known`: what was read of them lately, as it stands in Redis. Gives what each was before its change, in order. */
+  return async (
+    changes: readonly Change[],
+    known: (change: Change) => string | undefined = () => undefined,
+  ): Promise<(DeliveryRecord | undefined)[]> => {
+    const all: Attempted[] = changes.map((change) => ({ change, text: known(change) }));
+    let left = all;
+    for (let conflicts = 0; left.length > 0; conflicts += 1) {
+      if (conflicts > MOST_CONFLICTS) throw new Error('others changed the same deliveries in the ledger all the time');
+      await readAll(left);
+      left = await write(left);
+    }
+    return all.map(({ before }) => before);
+  };
+};
