@@ -27,9 +27,15 @@ const parseInfo = (text: string): Info =>
     }),
   );
 
-const withinTime = async <T>(answer: Promise<T>, refused: Promise<void>): Promise<T | undefined> => {
+/** How long a question may take: until Redis refuses us, at most `timeoutMs`. */
+interface Patience {
+  refused: Promise<void>;
+  timeoutMs: number;
+}
+
+const withinTime = async <T>(answer: Promise<T>, { refused, timeoutMs }: Patience): Promise<T | undefined> => {
   const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), ANSWER_TIMEOUT_MS);
+  const timer = setTimeout(() => resolve(undefined), timeoutMs);
   return Promise.race([answer, promise, refused.then(() => undefined)]).finally(() => clearTimeout(timer));
 };
 
@@ -73,9 +79,9 @@ const checkAppendOnly = (info: Info): RedisFinding[] => {
   ];
 };
 
-const inspectNode = async (node: Redis, refused: Promise<void>): Promise<RedisFinding[]> => {
+const inspectNode = async (node: Redis, patience: Patience): Promise<RedisFinding[]> => {
   const asked = node.info().catch((error: unknown) => (error instanceof Error ? error : undefined));
-  const answer = await withinTime(asked, refused);
+  const answer = await withinTime(asked, patience);
   if (answer === undefined) return [{ name: 'unreachable', message: unreachable(undefined) }];
   if (answer instanceof Error) {
     if (troubleOf(answer, '') !== undefined) return [{ name: 'unreachable', message: unreachable(undefined) }];
@@ -92,21 +98,21 @@ const unreachable = (trouble: RedisTrouble | undefined): string =>
     : `Redis does not answer: ${trouble.message}. Nothing can be queued or delivered until it does.`;
 
 /** In a Cluster the keys may be on any master. */
-const nodesOf = async (redis: RedisClient, refused: Promise<void>): Promise<Redis[]> => {
+const nodesOf = async (redis: RedisClient, patience: Patience): Promise<Redis[]> => {
   if (!(redis instanceof Cluster)) return [redis];
   await withinTime(
     redis.ping().catch(() => {}),
-    refused,
+    patience,
   );
   return redis.nodes('master');
 };
 
-const inspect = async (redis: RedisClient, refused: Promise<void>): Promise<RedisFinding[]> => {
-  const nodes = await nodesOf(redis, refused);
+const inspect = async (redis: RedisClient, patience: Patience): Promise<RedisFinding[]> => {
+  const nodes = await nodesOf(redis, patience);
   if (nodes.length === 0) {
     return [{ name: 'unreachable', message: 'No master of the Redis Cluster answers: nothing can be queued.' }];
   }
-  return (await Promise.all(nodes.map((node) => inspectNode(node, refused)))).flat();
+  return (await Promise.all(nodes.map((node) => inspectNode(node, patience)))).flat();
 };
 
 /** Where a Redis is and what is ours there, for people; so `address` must not hold a password. */
@@ -126,11 +132,11 @@ const someOf = (commands: readonly string[]): string => {
 const checkPermissions = async (
   redis: RedisClient,
   { address, prefix }: RedisPlace,
-  refused: Promise<void>,
+  patience: Patience,
 ): Promise<RedisFinding[]> => {
   const tried = await withinTime(
     refusedOf(redis, `${prefix}:check:${randomUUID()}`).catch(() => undefined),
-    refused,
+    patience,
   );
   if (tried === undefined) return [];
   const findings: RedisFinding[] = [];
@@ -162,10 +168,15 @@ const explain = (finding: RedisFinding, trouble: RedisTrouble | undefined): Redi
  * What is wrong with this Redis; empty when nothing is. Never throws and never waits longer than some seconds. Its
  * settings are read in INFO only: managed services forbid CONFIG.
  */
-export const checkRedis = (redis: RedisClient, place: RedisPlace): Promise<RedisFinding[]> =>
+export const checkRedis = (
+  redis: RedisClient,
+  place: RedisPlace,
+  { timeoutMs = ANSWER_TIMEOUT_MS } = {},
+): Promise<RedisFinding[]> =>
   watchingTrouble(redis, place.address, async ({ refused, latest }) => {
-    const findings = (await inspect(redis, refused)).map((finding) => explain(finding, latest()));
+    const patience = { refused, timeoutMs };
+    const findings = (await inspect(redis, patience)).map((finding) => explain(finding, latest()));
     const answers = !findings.some(({ name }) => name === 'refused' || name === 'unreachable');
-    if (answers) findings.push(...(await checkPermissions(redis, place, refused)));
+    if (answers) findings.push(...(await checkPermissions(redis, place, patience)));
     return [...new Map(findings.map((finding) => [finding.message, finding])).values()];
   });

@@ -1,5 +1,5 @@
 /** Mutes from the operator's chair: what they have to say, how long they may last, and how they are seen. */
-import { expect, test } from 'vitest';
+import { expect, type onTestFinished, test } from 'vitest';
 import { startWorld } from '../scenario/world.ts';
 import { until } from '../support/until.ts';
 import { openConsole } from './console.ts';
@@ -14,15 +14,20 @@ interface Mute {
   endedAt?: string;
 }
 
-const start = async (mutes: object = {}) => {
-  const world = await startWorld({ names: ['Vault', 'Bridge'], kinds: ['slack', 'webhook'], config: { mutes } });
+const start = async (onFinished: typeof onTestFinished, mutes: object = {}) => {
+  const world = await startWorld({
+    onFinished,
+    names: ['Vault', 'Bridge'],
+    kinds: ['slack', 'webhook'],
+    config: { mutes },
+  });
   const daemon = await world.start();
   await daemon.watching();
   return { world, daemon, console: await openConsole(world) };
 };
 
-test('are added, listed and ended', async () => {
-  const { console, daemon } = await start();
+test.concurrent('are added, listed and ended', async ({ onTestFinished: onFinished }) => {
+  const { console, daemon } = await start(onFinished);
   const before = Date.now();
   const added = await console.json<Mute>(
     ...['mute', 'add', '--protocol', 'Vault', '--detector', 'flash*', '--destination', 'C0SANDBOX01'],
@@ -63,8 +68,8 @@ test('are added, listed and ended', async () => {
   );
 });
 
-test('say what is wrong with them', async () => {
-  const { console } = await start({ maxLength: '4h', never: ['reentrancy', 'price*'] });
+test.concurrent('say what is wrong with them', async ({ onTestFinished: onFinished }) => {
+  const { console } = await start(onFinished, { maxLength: '4h', never: ['reentrancy', 'price*'] });
   const add = async (...args: string[]) => {
     const { code, err } = await console.run('mute', 'add', ...args);
     return `${code} ${err}`;
@@ -95,9 +100,11 @@ test('say what is wrong with them', async () => {
   );
 });
 
-test('of the config are listed while they are open, and can be ended', async () => {
+test.concurrent('of the config are listed while they are open, and can be ended', async ({
+  onTestFinished: onFinished,
+}) => {
   const day = { from: '00:00', to: '24:00', reason: 'migration' };
-  const { console, world } = await start({ windows: [{ ...day, destinations: ['C0SANDBOX01'] }] });
+  const { console, world } = await start(onFinished, { windows: [{ ...day, destinations: ['C0SANDBOX01'] }] });
   const [window] = await console.json<Mute[]>('mute', 'list');
   expect(window?.id).toMatch(/^window-/);
   world.reconciler.excuse('slack');
@@ -112,8 +119,8 @@ test('of the config are listed while they are open, and can be ended', async () 
   expect(await console.json<Mute[]>('mute', 'list')).toEqual([]);
 });
 
-test('without Redis there are none to speak of', async () => {
-  const world = await startWorld({ names: ['Vault'], kinds: ['webhook'], redisUrl: 'redis://127.0.0.1:1' });
+test.concurrent('without Redis there are none to speak of', async ({ onTestFinished: onFinished }) => {
+  const world = await startWorld({ onFinished, names: ['Vault'], kinds: ['webhook'], redisUrl: 'redis://127.0.0.1:1' });
   const console = await openConsole(world);
   for (const args of [
     ['mute', 'add', '--protocol', '*', '--for', '1h', '--reason', 'why'],

@@ -11,6 +11,8 @@ import { freePort, type OwnRedis, ownRedis } from '../support/redis-server.ts';
 
 const PLACE = { address: 'redis.example:6379', prefix: '{tocsin}' };
 const HERE = { ...PLACE, address: 'HERE' };
+/** Where nobody will answer: long enough to see how connecting fails. */
+const SOON = { timeoutMs: 1500 };
 
 const undo: (() => Promise<unknown> | unknown)[] = [];
 
@@ -120,7 +122,7 @@ test('a Redis that takes no writes now is no mistake of the config', async () =>
 });
 
 test('a Redis that is not there is a finding, not a wait without end', async () => {
-  const findings = await checkRedis(connect(await freePort()), PLACE);
+  const findings = await checkRedis(connect(await freePort()), PLACE, SOON);
   expect(findings).toEqual([
     {
       name: 'unreachable',
@@ -182,7 +184,7 @@ test('a certificate that nobody vouches for is told apart from a port that is cl
   undo.push(() => server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  expect(await checkRedis(openAt(`rediss://127.0.0.1:${port}`), HERE)).toEqual([
+  expect(await checkRedis(openAt(`rediss://127.0.0.1:${port}`), HERE, SOON)).toEqual([
     { name: 'unreachable', message: expect.stringMatching(/HERE has a certificate that nobody .*SELF_SIGNED/) },
   ]);
 });
