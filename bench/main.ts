@@ -1,7 +1,8 @@
 /**
  * Prints each row of the table in docs/performance.md with its yardstick, and fails where one has become worse.
  *
- *   node bench/main.ts [--quick] [--only alerts,crash] [--repeat 5] [--minutes 2] [--program FILE] [--json FILE] [--write]
+ *   node bench/main.ts [--quick] [--only alerts,crash] [--repeat 5] [--alerts 10000] [--minutes 2]
+ *     [--program FILE] [--json FILE] [--write]
  *
  * `--quick`: less of everything, in about four minutes. `--only`: these benches. `--minutes`: how long alerts flow to all
  * kinds. `--program`: what runs as the daemon, such as `src/main.ts` of another version. `--json`: writes what was
@@ -40,12 +41,14 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   two,
 };
 const REPEAT = { full: 5, quick: 2 };
+const ALERTS = { full: 10_000, quick: 5000 };
 
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     only: { type: 'string', default: Object.keys(BENCHES).join(',') },
     repeat: { type: 'string' },
+    alerts: { type: 'string' },
     minutes: { type: 'string', default: '2' },
     program: { type: 'string', default: PROGRAM },
     json: { type: 'string' },
@@ -87,10 +90,12 @@ const asJson = (rows: readonly Row[]): string =>
   );
 
 await run(async () => {
+  const size = values.quick ? 'quick' : 'full';
   const options: BenchOptions = {
     program: resolve(values.program),
     quick: values.quick,
-    repeat: positive('repeat', values.repeat ?? String(values.quick ? REPEAT.quick : REPEAT.full)),
+    repeat: positive('repeat', values.repeat ?? String(REPEAT[size])),
+    alerts: positive('alerts', values.alerts ?? String(ALERTS[size])),
     minutes: positive('minutes', values.minutes),
     say,
   };

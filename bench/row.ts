@@ -45,6 +45,8 @@ export interface BenchOptions {
   quick: boolean;
   /** Repetitions; the median of them counts. */
   repeat: number;
+  /** So many at once, where the cost of one is measured. */
+  alerts: number;
   /** Of the bench that shows whether memory stays. */
   minutes: number;
   /** Says how far it is. */

@@ -7,7 +7,7 @@ import { medianOf } from '../run.ts';
 import { type Stage, withStage } from '../stage/stage.ts';
 import { arrived } from '../world/arrived.ts';
 import { findAlertmanager } from '../yardsticks/alertmanager.ts';
-import { type Cost, costOf, playAlertmanager, playFloor, WARM_UP } from '../yardsticks/play.ts';
+import { type Cost, costOf, playAlertmanager, playFloor, warmUpFor } from '../yardsticks/play.ts';
 import { startYardstick, type Yardstick } from '../yardsticks/yardstick.ts';
 
 interface Tocsin extends Cost {
@@ -31,10 +31,11 @@ const SCRIPTS = ['eval', 'evalsha', 'fcall'];
 /** The first half of the protocols has the warm-up, the second what is measured. */
 export const playTocsin = async (stage: Stage, count: number, half = 1, perMs = 10): Promise<Tocsin> => {
   const { world, redis } = stage;
+  const warmUp = warmUpFor(count);
   world.reset();
-  world.store({ count: WARM_UP, from: 0, to: half, perMs: 1 });
+  world.store({ count: warmUp, from: 0, to: half, perMs: 1 });
   const daemon = await stage.startDaemon();
-  await arrived(world, WARM_UP);
+  await arrived(world, warmUp);
   world.reset();
   await redis.resetCommands();
   const before = { daemon: daemon.cpu(), redis: redis.cpu() };
@@ -118,7 +119,7 @@ const rowsOf = (rounds: readonly Round[], count: number): Row[] => {
 };
 
 export const measure: Bench = async (options) => {
-  const count = options.quick ? 5000 : 10_000;
+  const count = options.alerts;
   const yardstick = await startYardstick();
   try {
     const rounds: Round[] = [];

@@ -37,12 +37,11 @@ const rateOf = (program: string, daemons: number, count: number): Promise<number
   return withStage(settings, (stage) => play(stage, daemons, count));
 };
 
-export const measure: Bench = async ({ program, quick, repeat, say }): Promise<Row[]> => {
+export const measure: Bench = async ({ program, alerts: count, repeat, say }): Promise<Row[]> => {
   if (!canPin()) {
     say('two: left out, as it needs two cores and taskset');
     return [];
   }
-  const count = quick ? 5000 : 10_000;
   const rounds: { one: number; two: number }[] = [];
   while (rounds.length < repeat) {
     rounds.push({ one: await rateOf(program, 1, count), two: await rateOf(program, 2, count) });

@@ -13,7 +13,7 @@ export interface Cost {
 }
 
 /** Before it is measured, code is compiled and connections are opened. */
-export const WARM_UP = 2000;
+export const warmUpFor = (count: number): number => Math.min(2000, count);
 
 export const costOf = (count: number, cpuSeconds: number, ms: number): Cost => ({
   us: (cpuSeconds * 1e6) / count,
@@ -22,11 +22,12 @@ export const costOf = (count: number, cpuSeconds: number, ms: number): Cost => (
 
 /** Uses the stage's Redis, and leaves it empty. */
 export const playFloor = async ({ world, redis }: Stage, yardstick: Yardstick, count: number): Promise<Cost> => {
+  const warmUp = warmUpFor(count);
   const order = { kind: 'floor', redisUrl: redis.url, url: world.url } as const;
-  await yardstick.run({ ...order, from: 0, count: WARM_UP });
+  await yardstick.run({ ...order, from: 0, count: warmUp });
   world.reset();
   const before = redis.cpu();
-  const { begunAt, cpuSeconds } = await yardstick.run({ ...order, from: WARM_UP, count });
+  const { begunAt, cpuSeconds } = await yardstick.run({ ...order, from: warmUp, count });
   const redisSeconds = redis.cpu() - before;
   const { lastAt } = await arrived(world, count);
   await redis.client.flushall();
@@ -34,14 +35,15 @@ export const playFloor = async ({ world, redis }: Stage, yardstick: Yardstick, c
 };
 
 export const playAlertmanager = async ({ world }: Stage, program: string, count: number): Promise<Cost> => {
+  const warmUp = warmUpFor(count);
   const alertmanager = await startAlertmanager(program, world.url);
   try {
     world.reset();
-    await alertmanager.post(0, WARM_UP);
-    await arrived(world, WARM_UP);
+    await alertmanager.post(0, warmUp);
+    await arrived(world, warmUp);
     world.reset();
     const before = alertmanager.cpu();
-    const begunAt = await alertmanager.post(WARM_UP, count);
+    const begunAt = await alertmanager.post(warmUp, count);
     const { lastAt } = await arrived(world, count);
     return costOf(count, alertmanager.cpu() - before, lastAt - begunAt);
   } finally {
