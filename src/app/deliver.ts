@@ -9,7 +9,7 @@ import { createLeftKinds } from '../features/housekeeping/left-kinds.ts';
 import type { Subject } from '../ledger/outage-subject.ts';
 import { createDeliveryReport } from '../ops/delivery-report.ts';
 import type { Metrics } from '../ops/metrics.ts';
-import type { ParcelWorker } from '../queue/queues.ts';
+import type { ParcelWorker } from '../queue/parcel-worker.ts';
 import type { openDispatch } from './dispatch.ts';
 import type { Store } from './store.ts';
 import { startWorker } from './workers.ts';

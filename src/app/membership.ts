@@ -3,7 +3,8 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ChannelKind } from '../alert.ts';
-import { type ParcelWorker, queueName } from '../queue/queues.ts';
+import type { ParcelWorker } from '../queue/parcel-worker.ts';
+import { queueName } from '../queue/settings.ts';
 import { BEAT_EVERY_MS, createMembers, type Member, type Members } from '../redis/members.ts';
 import type { Store } from './store.ts';
 

@@ -12,6 +12,7 @@ import { createSendSlots } from '../deliver/send-slot.ts';
 import { createThreads } from '../deliver/threads.ts';
 import { createDeliver } from '../deliver/worker.ts';
 import type { Subject } from '../ledger/outage-subject.ts';
+import { createShares } from '../queue/shares.ts';
 import { iso } from '../time.ts';
 import type { Store } from './store.ts';
 
@@ -53,6 +54,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     onRecovered,
   });
   const chains = chainsOf(config);
+  const shares = createShares(options.concurrency);
   const deliver = createDeliver({
     channel,
     compose: (parcel, format, at) => channel.compose(parcel, { sentAt: iso(at), format, chains }),
@@ -71,16 +73,20 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
         }
       : {}),
     uncovered: dependencies.uncovered,
-    onAttempt,
+    onAttempt: (event) => {
+      shares.note(event.destination.id, event);
+      onAttempt(event);
+    },
     onDead,
     onDisabled: disabled.disable,
     onMoved,
     scrub,
     isStopping,
     timeoutMs: options.timeout,
+    probeMs: ({ id }) => shares.probeMs(id),
     maxAgeMs: options.retry.maxAge,
     now,
     random: Math.random,
   });
-  return queues.work(channel.kind, options.concurrency, deliver, dependencies.onUnknownVersion);
+  return queues.work(channel.kind, shares, deliver, dependencies.onUnknownVersion);
 };

@@ -6,7 +6,7 @@ import type { Alert, Destination } from '../alert.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { BatchStore } from '../queue/batch-store.ts';
 import type { ParcelJob } from '../queue/job.ts';
-import type { Verdict } from '../queue/queues.ts';
+import type { Verdict } from '../queue/parcel-worker.ts';
 import type { SendSlots } from './send-slot.ts';
 import { DONE, type JobStage, rerun } from './stage.ts';
 

@@ -1,6 +1,6 @@
 /** Stage: a message waits where the daemon stops, where its send slot has not come, and while a circuit is open. */
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Verdict } from '../queue/queues.ts';
+import type { Verdict } from '../queue/parcel-worker.ts';
 import { joinBatch } from './batch.ts';
 import { type CorrelateDependencies, uncoveredOf } from './correlate.ts';
 import type { DestinationHealth } from './health.ts';

@@ -2,7 +2,7 @@
 import type { Destination } from '../alert.ts';
 import type { BatchStore } from '../queue/batch-store.ts';
 import type { ParcelJob } from '../queue/job.ts';
-import type { Verdict } from '../queue/queues.ts';
+import type { Verdict } from '../queue/parcel-worker.ts';
 import { type JoinBatchDependencies, joinBatch } from './batch.ts';
 import { isFresh, type JobStage, rerun } from './stage.ts';
 

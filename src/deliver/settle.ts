@@ -1,6 +1,6 @@
 /** Stage: what becomes of the job after a message: it goes on, or ends its run and is tried again. */
 import type { Destination } from '../alert.ts';
-import type { Verdict } from '../queue/queues.ts';
+import type { Verdict } from '../queue/parcel-worker.ts';
 import type { AddressChanges } from './address-changes.ts';
 import { plainer } from './compose.ts';
 import type { SendSlots } from './send-slot.ts';

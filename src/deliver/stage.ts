@@ -4,7 +4,7 @@ import type { Format, Message, Receipt } from '../channels/channel.ts';
 import type { DeliveryError } from '../errors.ts';
 import type { Attempt } from '../ledger/record.ts';
 import type { ParcelJob } from '../queue/job.ts';
-import type { Verdict } from '../queue/queues.ts';
+import type { Verdict } from '../queue/parcel-worker.ts';
 import type { Decision } from '../queue/retry.ts';
 
 /** One step: does its part, fills in the context for the stages after it, or gives an end; then no other stage runs. */

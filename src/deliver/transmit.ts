@@ -1,4 +1,5 @@
 /** Stage: one request to the channel, and how long it took. */
+import type { Destination } from '../alert.ts';
 import type { Channel, Receipt } from '../channels/channel.ts';
 import { DeliveryError, messageOf } from '../errors.ts';
 import type { AttemptRun, AttemptStage } from './stage.ts';
@@ -7,6 +8,8 @@ export interface TransmitDependencies {
   channel: Pick<Channel, 'send' | 'amend'>;
   /** Milliseconds one send may take. */
   timeoutMs: number;
+  /** The same for a destination that gave no answer in time, if that is less. Default: as long as any. */
+  probeMs?(destination: Destination): number | undefined;
   now(): number;
 }
 
@@ -23,9 +26,11 @@ const request = async (
   amends !== undefined && channel.amend ? channel.amend(amends, message, signal) : channel.send(message, signal);
 
 /** Ends the attempt where our own shutdown aborted it. */
-export const transmit: AttemptStage<TransmitDependencies> = async (attempt, { channel, timeoutMs, now }) => {
+export const transmit: AttemptStage<TransmitDependencies> = async (attempt, dependencies) => {
+  const { channel, timeoutMs, probeMs, now } = dependencies;
   const begun = now();
-  const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(timeoutMs)]);
+  const mostMs = Math.min(timeoutMs, probeMs?.(attempt.message.destination) ?? timeoutMs);
+  const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(mostMs)]);
   try {
     attempt.receipt = await request(attempt, channel, signal);
   } catch (error) {

@@ -2,7 +2,7 @@
  * What a BullMQ worker does with a job: parcel -> channel -> outcome, through the stages below. Each is a file of this
  * folder that bears its name. `app/workers.ts` starts the workers.
  */
-import type { ProcessParcel } from '../queue/queues.ts';
+import type { ProcessParcel } from '../queue/parcel-worker.ts';
 import { batch, dropBatch } from './batch.ts';
 import { compose } from './compose.ts';
 import { correlate } from './correlate.ts';

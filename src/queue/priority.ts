@@ -14,6 +14,13 @@ const RANKS = Math.floor(2 ** 21 / URGENCIES.length);
 /** In this time half of what a protocol had queued is forgotten. */
 const HALF_LIFE_MS = 60_000;
 
+/**
+ * So many jobs of a protocol that had no more lately, follow-ups and notifications, go with the criticals: else they would
+ * wait for all criticals of all others. They come after this many criticals of each.
+ */
+const QUIET = { jobs: 5, rank: 20 };
+const PROMOTED: ReadonlySet<Urgency> = new Set(['follow-up', 'notification']);
+
 /** Protocols that a process remembers; those that had little lately are forgotten first. */
 const MOST_REMEMBERED = 10_000;
 
@@ -46,32 +53,43 @@ export interface Priorities {
   next(share: string, urgency: Urgency): number;
 }
 
+/** How many jobs were queued lately, by urgency. */
+interface Counts {
+  byUrgency: readonly number[];
+  at: number;
+}
+
+const NOTHING = URGENCIES.map(() => 0);
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
+
+const countsAt = ({ byUrgency, at }: Counts, now: number): readonly number[] =>
+  byUrgency.map((count) => count * 0.5 ** (Math.max(0, now - at) / HALF_LIFE_MS));
+
+/** Forgets the half that had the least. */
+const forget = (known: Map<string, Counts>, now: number): void => {
+  if (known.size <= MOST_REMEMBERED) return;
+  const bySum = [...known].map(([share, counts]) => ({ share, sum: sumOf(countsAt(counts, now)) }));
+  bySum.sort((a, b) => a.sum - b.sum);
+  for (const { share } of bySum.slice(0, MOST_REMEMBERED / 2)) known.delete(share);
+};
+
 /**
- * A job's rank is how many jobs its protocol had queued lately, so that the first jobs of each protocol come before the
- * second ones of any. Each process counts what it queues itself, without a command to Redis.
+ * A job's rank is how many jobs of its urgency its protocol had queued lately, so that the first jobs of each protocol come
+ * before the second ones of any. Each process counts what it queues itself, without a command to Redis.
  */
 export const createPriorities = (now: () => number): Priorities => {
-  const counts = new Map<string, { count: number; at: number }>();
-
-  const countAt = (share: string, at: number): number => {
-    const known = counts.get(share);
-    return known === undefined ? 0 : known.count * 0.5 ** (Math.max(0, at - known.at) / HALF_LIFE_MS);
-  };
-
-  const forget = (at: number): void => {
-    if (counts.size <= MOST_REMEMBERED) return;
-    const byCount = [...counts.keys()].map((share) => ({ share, count: countAt(share, at) }));
-    byCount.sort((a, b) => a.count - b.count);
-    for (const { share } of byCount.slice(0, MOST_REMEMBERED / 2)) counts.delete(share);
-  };
-
+  const known = new Map<string, Counts>();
   return {
     next: (share, urgency) => {
       const at = now();
-      const count = countAt(share, at);
-      counts.set(share, { count: count + 1, at });
-      forget(at);
-      return priorityOf(urgency, count);
+      const before = known.get(share);
+      const counts = before ? countsAt(before, at) : NOTHING;
+      const own = URGENCIES.indexOf(urgency);
+      known.set(share, { byUrgency: counts.map((count, index) => (index === own ? count + 1 : count)), at });
+      forget(known, at);
+      const isQuiet = PROMOTED.has(urgency) && sumOf(counts) < QUIET.jobs;
+      return isQuiet ? priorityOf('critical', QUIET.rank + sumOf(counts)) : priorityOf(urgency, counts[own] ?? 0);
     },
   };
 };

@@ -1,24 +1,11 @@
 /** The parcels' queues, one for each channel kind: the only place that makes them and their workers. */
-import { DelayedError, type Job, Queue, Worker } from 'bullmq';
+import { Queue } from 'bullmq';
 import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination, type Parcel } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
-import type { RedisClient } from '../redis/connect.ts';
-import { batchJob, batchJobId, type ParcelJob, parcelJob, parcelJobId, readParcelJob } from './job.ts';
+import { batchJob, batchJobId, parcelJob, parcelJobId } from './job.ts';
+import { CANARY, createWork, type Work } from './parcel-worker.ts';
 import { createPriorities, type Priorities, shareOf, urgencyOfParcel } from './priority.ts';
-import { type Rest, restWhenRefused } from './rest.ts';
-
-export interface QueueSettings {
-  redis: RedisClient;
-  /** Key prefix with a hash tag, so that every key of a script is on one Cluster slot. */
-  prefix: string;
-  onError(queue: string, error: Error): void;
-  /** How a worker rests while Redis refuses its commands. Default: it waits. */
-  rest?: Rest;
-}
-
-/** What a processor decides about a job: it is done, or it runs again at a given time with new data. */
-export type Verdict = { done: true } | { done: false; runAt: number; data: ParcelJob };
-export type ProcessParcel = (job: ParcelJob, signal: AbortSignal) => Promise<Verdict>;
+import { JOB_OPTIONS, type QueueSettings, queueName } from './settings.ts';
 
 export interface QueueCounts {
   name: string;
@@ -37,15 +24,10 @@ export interface ParcelQueues {
   /** Queues the job that sends a batch, once, in the share of the alerts that open it; durable when it resolves. */
   enqueueBatch(destination: Destination, batch: number, alerts: readonly Alert[]): Promise<void>;
   /**
-   * `onUnknownVersion` is called with the queue's name whenever a job comes up that this daemon cannot read. Such a job
-   * stays, and comes up again.
+   * Runs as many jobs at once as their shares allow. `onUnknownVersion` is called with the queue's name whenever a job
+   * comes up that this daemon cannot read. Such a job stays, and comes up again.
    */
-  work(
-    kind: ChannelKind,
-    concurrency: number,
-    process: ProcessParcel,
-    onUnknownVersion: (queue: string, version: string) => void,
-  ): ParcelWorker;
+  work: Work;
   counts(): Promise<QueueCounts[]>;
   /**
    * Sends a canary through this kind's queue, ahead of waiting jobs, and gives when any daemon last took one: epoch
@@ -61,80 +43,8 @@ export interface ParcelQueues {
   close(): Promise<void>;
 }
 
-export interface ParcelWorker {
-  /** The locks of its jobs name it. */
-  id: string;
-  /** Looks at once for jobs that lost their lock. */
-  checkStalled(): Promise<void>;
-  /** Takes no new job, lets the running ones end, and aborts those that have not after `graceMs`. */
-  stop(graceMs: number): Promise<void>;
-}
-
-/**
- * Only exceptions of our own (a bug, a Redis error) cost a BullMQ attempt; `retry.ts` decides on a receiver's failures,
- * which cost none. So practically no job fails by count. Completed jobs are removed at once: the ledger knows what was
- * delivered, and a kept job id would swallow a deliberate repeat.
- */
-export const JOB_OPTIONS = {
-  attempts: 1_000_000,
-  backoff: { type: 'fixed', delay: 5000 },
-  removeOnComplete: true,
-  removeOnFail: { count: 1000 },
-  stackTraceLimit: 3,
-} as const;
-
-/**
- * Locks are renewed every 5 s and checked every 3 s, so that a killed daemon's jobs start again within 13 s even where
- * nobody noticed that it is gone, see `abandoned-jobs.ts`. A crash of ours is never the parcel's fault, so no number of
- * stalls ends a job.
- */
-export const WORKER_LOCKS = { lockDuration: 10_000, stalledInterval: 3000, maxStalledCount: 1_000_000 } as const;
-
 /** One call of `addBulk` is one pipeline. */
 const ADDED_AT_ONCE = 500;
-
-export const queueName = (kind: ChannelKind): string => `deliver-${kind}`;
-
-const CANARY = 'canary';
-
-/** Long enough to cost little, short enough for a newer daemon beside this one: it can take the job when it is due. */
-const UNKNOWN_AGAIN_MS = 5000;
-
-interface JobTaken {
-  job: Job<unknown>;
-  token: string | undefined;
-  signal: AbortSignal;
-}
-
-/** What waits costs no attempt: attempts are for our own exceptions. */
-const runJob = async (
-  { job, token, signal }: JobTaken,
-  process: ProcessParcel,
-  onUnknownVersion: (version: string) => void,
-): Promise<void> => {
-  const data = readParcelJob(job.data);
-  if ('unknownVersion' in data) {
-    onUnknownVersion(data.unknownVersion);
-    await job.moveToDelayed(Date.now() + UNKNOWN_AGAIN_MS, token);
-    throw new DelayedError();
-  }
-  const verdict = await process(data, signal);
-  if (verdict.done) return;
-  // At once: a clock that is set back during the next command must not make the wait longer by as much.
-  const delayMs = Math.max(0, verdict.runAt - Date.now());
-  await job.updateData(verdict.data);
-  await job.moveToDelayed(Date.now() + delayMs, token);
-  throw new DelayedError();
-};
-
-/**
- * Ends a worker: its jobs may end by themselves for `graceMs` and are aborted then. Without Redis they cannot end and
- * BullMQ would wait for ever: they are left, and start again when their locks have expired. The caller bounds the time.
- */
-export const stopWorker = async (worker: Worker, redis: RedisClient, graceMs: number): Promise<void> => {
-  const timer = setTimeout(() => worker.cancelAllJobs('the daemon is stopping'), graceMs);
-  await worker.close(redis.status !== 'ready').finally(() => clearTimeout(timer));
-};
 
 const byKind = <T>(make: (kind: ChannelKind) => T): Record<ChannelKind, T> =>
   Object.fromEntries(CHANNEL_KINDS.map((kind) => [kind, make(kind)])) as Record<ChannelKind, T>;
@@ -166,29 +76,6 @@ const createEnqueue =
     }
   };
 
-const createWork =
-  ({ redis, prefix, onError, rest }: QueueSettings, canaryKey: (kind: ChannelKind) => string): ParcelQueues['work'] =>
-  (kind, concurrency, process, onUnknownVersion) => {
-    const onUnknown = (version: string): void => onUnknownVersion(queueName(kind), version);
-    const worker = new Worker(
-      queueName(kind),
-      // Three parameters declared: only then does BullMQ pass the signal.
-      async (job, token, signal) => {
-        if (job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
-        else await runJob({ job, token, signal: signal ?? new AbortController().signal }, process, onUnknown);
-      },
-      { connection: redis, prefix, concurrency, ...WORKER_LOCKS },
-    );
-    worker.on('error', (error) => onError(worker.name, error));
-    restWhenRefused(worker, rest);
-    worker.on('failed', (_job, error) => onError(worker.name, error));
-    return {
-      id: worker.id,
-      checkStalled: () => worker.startStalledCheckTimer(),
-      stop: (graceMs) => stopWorker(worker, redis, graceMs),
-    };
-  };
-
 export const createParcelQueues = (settings: QueueSettings): ParcelQueues => {
   const { redis, prefix } = settings;
   const queues = openQueues(settings);
@@ -203,7 +90,7 @@ export const createParcelQueues = (settings: QueueSettings): ParcelQueues => {
       const opts = { jobId: batchJobId(destination, batch), priority };
       await queues[destination.kind].add('gathering', { ...batchJob(destination, batch), share }, opts);
     },
-    work: createWork(settings, canaryKey),
+    work: createWork(settings, queues, canaryKey),
     counts: () =>
       Promise.all(
         CHANNEL_KINDS.map(async (kind) => {

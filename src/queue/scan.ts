@@ -8,7 +8,7 @@ import { chunksOf } from '../chunks.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { execute } from '../redis/pipeline.ts';
 import { batchKeys } from './batch-store.ts';
-import { queueName } from './queues.ts';
+import { queueName } from './settings.ts';
 
 /** A delivery by the ids of its alert and destination. */
 export interface DeliveryRef {

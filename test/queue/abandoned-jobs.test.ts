@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createAbandonedJobs } from '../../src/queue/abandoned-jobs.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
+import { createShares } from '../../src/queue/shares.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';
@@ -17,7 +18,8 @@ test('only the jobs of the named workers are freed, and the next check starts th
   const startWorker = (name: string, concurrency: number) => {
     const worker = queues.work(
       'slack',
-      concurrency,
+      // It takes no more from the queue than it runs.
+      { ...createShares(20), jobs: concurrency },
       ({ alerts }) => {
         runs.push(`${name} ${alerts[0]?.itemId}`);
         return end;

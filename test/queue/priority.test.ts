@@ -9,6 +9,7 @@ const ofType = (type: string, changes: Partial<Alert> = {}): Alert => makeAlert(
 
 test('criticals and samples come first, then follow-ups, notifications, announcements and replays', () => {
   const priorities = createPriorities(() => 0);
+  for (let n = 0; n < 5; n += 1) priorities.next('a', 'replay');
   const alerts = [
     ofType('inspection.critical'),
     ofType('test.sample', { replay: true }),
@@ -42,6 +43,21 @@ test('a protocol that had nothing queued goes before all but the first jobs of a
   expect(priorities.next('busy', 'critical')).toBe(1 + 250);
   time.now = 3_600_000;
   expect(priorities.next('busy', 'critical')).toBe(1);
+});
+
+test('a critical of a protocol with many notifications goes before them', () => {
+  const priorities = createPriorities(() => 0);
+  const notifications = Array.from({ length: 500 }, () => priorities.next('busy', 'notification'));
+  expect(priorities.next('busy', 'critical')).toBeLessThan(Math.min(...notifications));
+});
+
+test('a notification of a quiet protocol does not wait for all criticals of a busy one', () => {
+  const priorities = createPriorities(() => 0);
+  const busy = Array.from({ length: 3000 }, () => priorities.next('busy', 'critical'));
+  const quiet = Array.from({ length: 6 }, () => priorities.next('quiet', 'notification'));
+  const before = quiet.map((priority) => busy.filter((one) => one <= priority).length);
+  expect(before).toEqual([21, 22, 23, 24, 25, 3000]);
+  expect(priorities.next('quiet too', 'announcement')).toBeGreaterThan(Math.max(...busy));
 });
 
 test('no number of jobs makes a critical less urgent than a follow-up', () => {

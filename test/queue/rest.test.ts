@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createDeadlines } from '../../src/queue/deadlines.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
 import { createSchedule } from '../../src/queue/schedule.ts';
+import { createShares } from '../../src/queue/shares.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { ownRedis } from '../support/redis-server.ts';
@@ -49,7 +50,7 @@ test.each(['turns', 'parcels', 'deadlines'] as const)('%s: one try, one rest', a
     parcels: () =>
       queues.work(
         'slack',
-        2,
+        createShares(2),
         async (job) => {
           taken.push(job);
           return { done: true };

@@ -2,7 +2,7 @@
 import { Queue } from 'bullmq';
 import { expect, onTestFinished, test } from 'vitest';
 import { batchJob, batchJobId, parcelJob } from '../../src/queue/job.ts';
-import { JOB_OPTIONS } from '../../src/queue/queues.ts';
+import { JOB_OPTIONS } from '../../src/queue/settings.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';

@@ -13,7 +13,7 @@ import { createDeliver, type DeliverDependencies } from '../../deliver/worker.ts
 import type { EnqueueDependencies } from '../../dispatch/enqueue.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { batchJob, batchJobId, type ParcelJob, parcelJob } from '../../queue/job.ts';
-import type { ProcessParcel } from '../../queue/queues.ts';
+import type { ProcessParcel } from '../../queue/parcel-worker.ts';
 import { createMemoryBatchStore, createMemoryRateStateStore, createMemoryThreads } from './in-memory.ts';
 import type { Timeline } from './timeline.ts';
 

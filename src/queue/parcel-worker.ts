@@ -1,0 +1,118 @@
+/** Takes the jobs of one kind from its queue and runs them, each in its share of the places. */
+import { DelayedError, type Job, type Queue, Worker } from 'bullmq';
+import type { ChannelKind } from '../alert.ts';
+import { type ParcelJob, readParcelJob } from './job.ts';
+import { shareOf } from './priority.ts';
+import { createRecall, type Recall } from './recall.ts';
+import { restWhenRefused } from './rest.ts';
+import { type QueueSettings, queueName, stopWorker, WORKER_LOCKS } from './settings.ts';
+import type { Claim } from './share-rule.ts';
+import type { Shares } from './shares.ts';
+
+/** What a processor decides about a job: it is done, or it runs again at a given time with new data. */
+export type Verdict = { done: true } | { done: false; runAt: number; data: ParcelJob };
+export type ProcessParcel = (job: ParcelJob, signal: AbortSignal) => Promise<Verdict>;
+
+export interface ParcelWorker {
+  /** The locks of its jobs name it. */
+  id: string;
+  /** Looks at once for jobs that lost their lock. */
+  checkStalled(): Promise<void>;
+  /** Takes no new job, lets the running ones end, and aborts those that have not after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export type Work = (
+  kind: ChannelKind,
+  shares: Shares,
+  process: ProcessParcel,
+  onUnknownVersion: (queue: string, version: string) => void,
+) => ParcelWorker;
+
+/** The name of a job that does nothing, and the queue's only one. */
+export const CANARY = 'canary';
+
+/** Long enough to cost little, short enough for a newer daemon beside this one: it can take the job when it is due. */
+const UNKNOWN_AGAIN_MS = 5000;
+
+interface JobTaken {
+  job: Job<unknown>;
+  token: string | undefined;
+  signal: AbortSignal;
+}
+
+/** What waits costs no attempt: attempts are for our own exceptions. */
+const putBack = async ({ job, token }: JobTaken, delayMs: number): Promise<never> => {
+  await job.moveToDelayed(Date.now() + delayMs, token);
+  throw new DelayedError();
+};
+
+const claimOf = ({ share, alerts, destination, slot }: ParcelJob, priority = 0): Claim => ({
+  share: share ?? shareOf(alerts),
+  destination: destination.id,
+  priority,
+  isDue: slot !== undefined && slot.at <= Date.now(),
+});
+
+interface JobRunner {
+  shares: Shares;
+  recall: Recall;
+  process: ProcessParcel;
+  onUnknownVersion(version: string): void;
+}
+
+const runJob = async (taken: JobTaken, { shares, recall, process, onUnknownVersion }: JobRunner): Promise<void> => {
+  const { job, signal } = taken;
+  const data = readParcelJob(job.data);
+  if ('unknownVersion' in data) {
+    onUnknownVersion(data.unknownVersion);
+    return putBack(taken, UNKNOWN_AGAIN_MS);
+  }
+  const place = await shares.enter(claimOf(data, job.priority));
+  if ('againInMs' in place) {
+    recall.wentBack(job.id ?? '', Date.now() + place.againInMs);
+    return putBack(taken, place.againInMs);
+  }
+  const verdict = await process(data, signal).finally(place.leave);
+  if (shares.hasRoom()) void recall.recall();
+  if (verdict.done) return;
+  // At once: a clock that is set back during the next command must not make the wait longer by as much.
+  const delayMs = Math.max(0, verdict.runAt - Date.now());
+  await job.updateData(verdict.data);
+  await putBack(taken, delayMs);
+};
+
+export const createWork =
+  (
+    { redis, prefix, onError, rest }: QueueSettings,
+    queues: Record<ChannelKind, Queue>,
+    canaryKey: (kind: ChannelKind) => string,
+  ): Work =>
+  (kind, shares, process, onUnknownVersion) => {
+    const runner: JobRunner = {
+      shares,
+      recall: createRecall(queues[kind], Date.now),
+      process,
+      onUnknownVersion: (version) => onUnknownVersion(queueName(kind), version),
+    };
+    const worker = new Worker(
+      queueName(kind),
+      // Three parameters declared: only then does BullMQ pass the signal.
+      async (job, token, signal) => {
+        if (job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
+        else await runJob({ job, token, signal: signal ?? new AbortController().signal }, runner);
+      },
+      { connection: redis, prefix, concurrency: shares.jobs, ...WORKER_LOCKS },
+    );
+    worker.on('error', (error) => onError(worker.name, error));
+    restWhenRefused(worker, rest);
+    worker.on('failed', (_job, error) => onError(worker.name, error));
+    return {
+      id: worker.id,
+      checkStalled: () => worker.startStalledCheckTimer(),
+      stop: (graceMs) => {
+        shares.close();
+        return stopWorker(worker, redis, graceMs);
+      },
+    };
+  };

@@ -1,0 +1,45 @@
+/** What every queue and its workers are opened with, and how a worker ends. */
+import type { Worker } from 'bullmq';
+import type { ChannelKind } from '../alert.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import type { Rest } from './rest.ts';
+
+export interface QueueSettings {
+  redis: RedisClient;
+  /** Key prefix with a hash tag, so that every key of a script is on one Cluster slot. */
+  prefix: string;
+  onError(queue: string, error: Error): void;
+  /** How a worker rests while Redis refuses its commands. Default: it waits. */
+  rest?: Rest;
+}
+
+/**
+ * Only exceptions of our own (a bug, a Redis error) cost a BullMQ attempt; `retry.ts` decides on a receiver's failures,
+ * which cost none. So practically no job fails by count. Completed jobs are removed at once: the ledger knows what was
+ * delivered, and a kept job id would swallow a deliberate repeat.
+ */
+export const JOB_OPTIONS = {
+  attempts: 1_000_000,
+  backoff: { type: 'fixed', delay: 5000 },
+  removeOnComplete: true,
+  removeOnFail: { count: 1000 },
+  stackTraceLimit: 3,
+} as const;
+
+/**
+ * Locks are renewed every 5 s and checked every 3 s, so that a killed daemon's jobs start again within 13 s even where
+ * nobody noticed that it is gone, see `abandoned-jobs.ts`. A crash of ours is never the parcel's fault, so no number of
+ * stalls ends a job.
+ */
+export const WORKER_LOCKS = { lockDuration: 10_000, stalledInterval: 3000, maxStalledCount: 1_000_000 } as const;
+
+export const queueName = (kind: ChannelKind): string => `deliver-${kind}`;
+
+/**
+ * Ends a worker: its jobs may end by themselves for `graceMs` and are aborted then. Without Redis they cannot end and
+ * BullMQ would wait for ever: they are left, and start again when their locks have expired. The caller bounds the time.
+ */
+export const stopWorker = async (worker: Worker, redis: RedisClient, graceMs: number): Promise<void> => {
+  const timer = setTimeout(() => worker.cancelAllJobs('the daemon is stopping'), graceMs);
+  await worker.close(redis.status !== 'ready').finally(() => clearTimeout(timer));
+};
