@@ -43,6 +43,8 @@ export interface Daemon {
 
 /** Sends that run at a stop may end by themselves for this long. Then they are aborted, and wait in the queue. */
 const GRACE_MS = 4000;
+/** The same for polls, which go on from their cursors. */
+const POLL_GRACE_MS = 1000;
 /** Bound of each step of a stop. */
 const STEP_MS = 6000;
 
@@ -82,12 +84,15 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
     health,
     outages,
     mirror,
+    membership: { own: context.id, readersOf: (service) => membership.readersOf(service) },
     dispatch,
     onRead: (stream) => blindness.onRead(stream),
     onItems: (stream, items) => rechecks.note(stream, items),
     onSwept: (stream, signal) => rechecks.readSuspicious(stream, signal),
   });
   lifecycle.onStop('services', reading.close);
+  const membership = openMembership({ ...context, store, polls: reading.polls, workers: delivering.workers });
+  lifecycle.onStop('membership', membership.stop);
   const { catalog, serviceOf } = reading;
   const blindness = openBlindness({ ...shared, health, dispatching, reading: () => reading, scrub });
   const rechecks = createRechecking({
@@ -115,6 +120,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
     dispatching,
     delivering,
     channelCheck,
+    membership,
     reading,
     blindness,
     rechecks,
@@ -124,23 +130,23 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
 
 const startWork = async (context: Context, verbs: ReturnType<typeof openVerbs>) => {
   const { config, lifecycle } = context;
-  const { store, dispatching, delivering, reading, rechecks, audits } = verbs;
-  const membership = openMembership({ ...context, store, workers: delivering.workers });
-  lifecycle.onStop('membership', membership.stop);
+  const { store, dispatching, delivering, membership, reading, rechecks, audits } = verbs;
   const stopDelivering = delivering.start();
   lifecycle.onStop('deliver', () => stopDelivering(GRACE_MS));
   await membership.start();
   const stopFallback = dispatching.fallback.start();
   lifecycle.onStop('fallback', () => stopFallback(GRACE_MS));
   await reading.keepSchedule();
-  const polling = store.schedule.work(config.poll.concurrency, async (turn, signal) => {
+  const turns = store.schedule.work(config.poll.concurrency, async (turn, signal) => {
     if (turn.kind === 'release') await dispatching.release();
-    else if (!isReview(turn)) return reading.intake.run(turn, signal);
+    else if (!isReview(turn)) await reading.run(turn, signal);
     else if (turn.kind === 'look') await rechecks.run(turn.service, signal);
     else await audits.run(turn.service, signal, turn);
     return undefined;
   });
-  lifecycle.onStop('poll', () => polling.stop(0));
+  lifecycle.onStop('schedule', () => turns.stop(0));
+  reading.startPolling();
+  lifecycle.onStop('poll', () => reading.stopPolling(POLL_GRACE_MS));
 };
 
 export const createDaemon = (dependencies: DaemonDependencies): Daemon => {

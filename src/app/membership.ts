@@ -12,6 +12,8 @@ export interface MembershipDependencies {
   /** Of this run of the daemon. */
   id: string;
   store: Pick<Store, 'redis' | 'prefix' | 'abandonedJobs'>;
+  /** What this daemon polls, see `Member`. */
+  polls(): Required<Pick<Member, 'services' | 'blindTo'>>;
   workers(): readonly (Pick<ParcelWorker, 'id' | 'checkStalled'> & { kind: ChannelKind })[];
   log: Logger;
   stopping: AbortSignal;
@@ -19,6 +21,13 @@ export interface MembershipDependencies {
 
 /** A stopping daemon waits at most this long to say that it leaves. */
 const FAREWELL_MS = 1000;
+
+/** Who shares a service: those that poll it, but for those that it does not answer, unless it answers nobody. */
+export const readersOf = (service: string, members: readonly Member[]): string[] => {
+  const all = members.filter(({ services = [] }) => services.includes(service));
+  const able = all.filter(({ blindTo = [] }) => !blindTo.includes(service));
+  return (able.length > 0 ? able : all).map(({ id }) => id);
+};
 
 const createFree =
   (members: Members, { store, workers, log }: MembershipDependencies) =>
@@ -34,13 +43,14 @@ const createFree =
   };
 
 export const openMembership = (dependencies: MembershipDependencies) => {
-  const { id, store, workers, log, stopping } = dependencies;
+  const { id, store, polls, workers, log, stopping } = dependencies;
   const { redis, prefix } = store;
   const self = (): Member => ({
     id,
     host: hostname(),
     pid: process.pid,
     workers: workers().map((worker) => worker.id),
+    ...polls(),
   });
   const members = createMembers({ redis, prefix, self, elapsed: () => performance.now() });
   const free = createFree(members, dependencies);
@@ -61,7 +71,7 @@ export const openMembership = (dependencies: MembershipDependencies) => {
   };
 
   return {
-    live: members.live,
+    readersOf: (service: string) => readersOf(service, members.members()),
     start: async (): Promise<void> => {
       await beat();
       timer = setInterval(() => void beat(), BEAT_EVERY_MS);

@@ -6,8 +6,8 @@ import type { Health } from '../ops/health.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Outages } from '../ops/outages.ts';
 import { createPollReport } from '../ops/poll-report.ts';
-import { createAdmission } from '../poll/admission.ts';
-import { createBackoffStore } from '../poll/backoff-store.ts';
+import { type Admission, createAdmission } from '../poll/admission.ts';
+import { createBackoffStore, rememberWaits } from '../poll/backoff-store.ts';
 import { createBeginning } from '../poll/beginning.ts';
 import { type Catalog, createCatalog } from '../poll/catalog.ts';
 import type { Track } from '../poll/cursor.ts';
@@ -16,17 +16,20 @@ import { createNameFilter } from '../poll/include.ts';
 import { createIntake } from '../poll/intake.ts';
 import { createPollLock } from '../poll/lock.ts';
 import type { Mirror } from '../poll/mirror.ts';
-import { createPoller, type Stream, tracksOf } from '../poll/poller.ts';
+import { createPoller, type PollResult } from '../poll/poller.ts';
+import { createPolling } from '../poll/polling.ts';
+import { createReadMemory, type ReadMemory } from '../poll/read-memory.ts';
 import { createScheduleKeeper } from '../poll/schedule-keeper.ts';
 import { serviceStates } from '../poll/service-states.ts';
+import { type Stream, tracksOf } from '../poll/stream.ts';
 import { streamsOf } from '../poll/streams.ts';
-import type { TurnData } from '../poll/turns.ts';
+import { catalogTurns, placeOf, type TurnData } from '../poll/turns.ts';
 import type { Turn } from '../queue/schedule.ts';
 import { pagesOf } from '../service/feed.ts';
 import { listAssets, listProtocols } from '../service/listing.ts';
 import { openServices, type Service } from '../service/open.ts';
 import { iso } from '../time.ts';
-import { type ReleaseTurn, type ReviewTurn, reviewTurns } from './schedule.ts';
+import { type DaemonTurn, reviewTurns } from './schedule.ts';
 import type { Store } from './store.ts';
 
 export interface ReadingDependencies {
@@ -38,6 +41,8 @@ export interface ReadingDependencies {
   log: Logger;
   dispatch(alerts: Alert[]): Promise<void>;
   mirror: Mirror;
+  /** Who this daemon is, and who shares a service with it. */
+  membership: { own: string; readersOf(service: string): readonly string[] };
   /** Called with every page that was read. */
   onItems(stream: Stream, items: readonly Item[]): Promise<void>;
   /** Called after each poll that has read its stream to the end. */
@@ -85,7 +90,20 @@ const openBeginning = ({ config, mirror, log, now }: ReadingDependencies, servic
     now,
   });
 
-const openPoller = (dependencies: ReadingDependencies, serviceOf: ServiceOf, catalog: Catalog, report: Report) => {
+const elapsed = (): number => performance.now();
+
+const openMemory = ({ config, store, mirror }: ReadingDependencies, onChanged: (stream: Stream) => void): ReadMemory =>
+  createReadMemory({ commits: store.quietCommits, onCursor: mirror.note, onChanged, elapsed, settings: config.poll });
+
+const openPoller = (
+  dependencies: ReadingDependencies,
+  {
+    serviceOf,
+    catalog,
+    report,
+    memory,
+  }: { serviceOf: ServiceOf; catalog: Catalog; report: Report; memory: ReadMemory },
+) => {
   const { config, store, mirror, dispatch, now } = dependencies;
   return createPoller({
     pages: (stream, since, signal, thorough) =>
@@ -97,6 +115,7 @@ const openPoller = (dependencies: ReadingDependencies, serviceOf: ServiceOf, cat
     seen: store.seen,
     commits: store.commits,
     lock: createPollLock(store.locks),
+    memory,
     dispatch,
     onPage: async (stream, page) => {
       await dependencies.onItems(stream, page.items);
@@ -107,20 +126,98 @@ const openPoller = (dependencies: ReadingDependencies, serviceOf: ServiceOf, cat
   });
 };
 
+const createProbe =
+  (serviceOf: ServiceOf) =>
+  async (service: string, signal: AbortSignal): Promise<void> => {
+    await serviceOf(service).client.listProtocols({ pageSize: 1, hideAssets: true }, signal);
+  };
+
 const openAdmission = ({ config, store, now }: ReadingDependencies, serviceOf: ServiceOf, report: Report) =>
   createAdmission({
     services: config.services.map(({ name }) => name),
     everyMs: config.poll.interval,
     concurrency: config.poll.concurrency,
     heldForMs: (service) => serviceOf(service).client.heldForMs(),
-    backoffs: createBackoffStore(store.redis, store.prefix, now),
-    probe: async (service, signal) => {
-      await serviceOf(service).client.listProtocols({ pageSize: 1, hideAssets: true }, signal);
-    },
+    backoffs: rememberWaits(createBackoffStore(store.redis, store.prefix, now), elapsed),
+    probe: createProbe(serviceOf),
     onRefused: report.onRefused,
-    elapsed: () => performance.now(),
+    elapsed,
     random: Math.random,
   });
+
+/** The turns that daemons share: of one service, one of them lists the protocols. */
+const openSchedule = ({ config, store, log }: ReadingDependencies) =>
+  createScheduleKeeper<Turn<DaemonTurn>>({
+    schedule: store.schedule,
+    turns: [
+      ...catalogTurns(
+        config.services.map(({ name }) => name),
+        config.poll.catalogEvery,
+      ),
+      ...reviewTurns(config),
+    ],
+    onStopped: (ids) =>
+      log.warn(
+        { turns: ids.length, first: ids[0] },
+        'scheduled turns had stopped, as after a failover or a clock that was set back; they are made anew',
+      ),
+  });
+
+/** So long a service may fail to answer one daemon until the others read it alone: what passes by itself moves nothing. */
+const BLIND_AFTER_MS = 3000;
+
+type Poll = (stream: Stream, signal: AbortSignal) => Promise<PollResult>;
+
+const openIntake = (
+  dependencies: ReadingDependencies,
+  parts: {
+    serviceOf: ServiceOf;
+    catalog: Catalog;
+    report: Report;
+    admission: Admission;
+    poll: Poll;
+    onCatalog(): Promise<void>;
+  },
+) => {
+  const { report, poll } = parts;
+  return createIntake({
+    ...parts,
+    ...report,
+    probe: createProbe(parts.serviceOf),
+    poll: async (stream, signal) => {
+      const result = await poll(stream, signal);
+      if (result.sweep) await dependencies.onSwept(stream, signal);
+      return result;
+    },
+    onPolled: (stream, result, durationMs) => {
+      report.onPolled(stream, result, durationMs);
+      if (result.outcome === 'read') dependencies.onRead(stream);
+    },
+    now: dependencies.now,
+  });
+};
+
+const openPolling = (
+  { config, membership, log }: ReadingDependencies,
+  { catalog, memory, intake }: { catalog: Catalog; memory: ReadMemory; intake: ReturnType<typeof createIntake> },
+) => {
+  const { interval, concurrency } = config.poll;
+  const totals = new Map<string, number>();
+  return createPolling({
+    ...membership,
+    ...{ catalog, memory, concurrency, elapsed },
+    poll: intake.poll,
+    probe: intake.probe,
+    services: config.services.map(({ name }) => name),
+    sources: config.alerts.sources,
+    everyMs: () => interval,
+    firstInMs: (stream) => placeOf(stream, interval, totals.get(stream.service) ?? 0),
+    gapMs: () => 0,
+    onShare: (service, streams) => void totals.set(service, streams.length),
+    onStopped: (stream) => log.warn({ ...stream }, 'a poll did not end; it was given up, and others go on'),
+    onError: (error) => log.warn({ err: error }, 'polling was held up; it goes on'),
+  });
+};
 
 export const openReading = (dependencies: ReadingDependencies) => {
   const { config, store, metrics, health, outages, log, now } = dependencies;
@@ -131,39 +228,32 @@ export const openReading = (dependencies: ReadingDependencies) => {
   const firstReads = createFirstReads(store.redis, store.prefix, { keepMs, now });
   const report = createPollReport({ quarantine: store.quarantine, firstReads, metrics, health, outages, log });
   const catalog = openCatalog(dependencies, serviceOf);
-  const { poll } = openPoller(dependencies, serviceOf, catalog, report);
-  const schedule = createScheduleKeeper<Turn<TurnData>, Turn<ReviewTurn | ReleaseTurn>>({
-    schedule: store.schedule,
-    others: reviewTurns(config),
-    onStopped: (ids) =>
-      log.warn(
-        { turns: ids.length, first: ids[0] },
-        'scheduled turns had stopped, as after a failover or a clock that was set back; they are made anew',
-      ),
-  });
-  const intake = createIntake({
-    settings: { ...config.poll, services: names, sources: config.alerts.sources },
-    catalog,
-    admission: openAdmission(dependencies, serviceOf, report),
-    poll: async (stream, signal) => {
-      const result = await poll(stream, signal);
-      if (result.sweep) await dependencies.onSwept(stream, signal);
-      return result;
-    },
-    sync: schedule.sync,
-    ...report,
-    onPolled: (stream, result, durationMs) => {
-      report.onPolled(stream, result, durationMs);
-      if (result.outcome === 'read') dependencies.onRead(stream);
-    },
-    now,
-  });
+  const memory = openMemory(dependencies, (stream) => polling.hasten(stream));
+  const { poll } = openPoller(dependencies, { serviceOf, catalog, report, memory });
+  const schedule = openSchedule(dependencies);
+  const admission = openAdmission(dependencies, serviceOf, report);
+  const onCatalog = (): Promise<void> => polling.look();
+  const intake = openIntake(dependencies, { serviceOf, catalog, report, admission, poll, onCatalog });
+  const polling = openPolling(dependencies, { catalog, memory, intake });
   return {
     catalog,
     services,
     serviceOf,
     /** Sets the schedule up again where Redis has lost it. */
-    keepSchedule: () => schedule.keep(intake.plan),
+    keepSchedule: schedule.keep,
+    /** One turn of the schedule. */
+    run: async (turn: TurnData, signal: AbortSignal): Promise<void> => {
+      if (turn.kind === 'catalog') await intake.listAll(turn.service, signal);
+      // An older daemon scheduled it, or does so beside this one.
+      else schedule.outdated();
+    },
+    startPolling: polling.start,
+    stopPolling: polling.stop,
+    /** What this daemon polls, and which of it does not answer. */
+    polls: () => ({
+      services: polling.isRunning() ? names : [],
+      blindTo: names.filter((name) => (admission.trouble(name)?.since ?? Infinity) <= elapsed() - BLIND_AFTER_MS),
+    }),
     /** Whether each service answers at present. */
     states: () => serviceStates(names, outages.current()),
     /** Why a service, or one of these protocols, cannot be read, as far as this daemon knows. */

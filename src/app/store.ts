@@ -24,6 +24,7 @@ import { ledgerKeys } from '../ledger/record.ts';
 import { createCommitStore } from '../poll/commit-store.ts';
 import { createCursors } from '../poll/cursor.ts';
 import { createQuarantine } from '../poll/quarantine.ts';
+import { createQuietCommits } from '../poll/quiet-commits.ts';
 import { createSeen } from '../poll/seen.ts';
 import { createAbandonedJobs } from '../queue/abandoned-jobs.ts';
 import { createBatchStore } from '../queue/batch-store.ts';
@@ -72,6 +73,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     cursors: createCursors(redis, prefix),
     seen: createSeen(redis, prefix),
     commits: createCommitStore(prefix, ledgerKeys(prefix).open),
+    quietCommits: createQuietCommits(redis, prefix, ledgerKeys(prefix).open),
     quarantine: createQuarantine(redis, prefix, now),
     ledger: createLedger(redis, prefix, now),
     alertIndex: createAlertIndex(redis, prefix, now),

@@ -43,3 +43,25 @@ export const createBackoffStore = (redis: Redis | Cluster, prefix: string, now: 
     leftMs,
   };
 };
+
+/** So old a wait may be: a poll that finds nothing new asks Redis nothing. Its end is known to each daemon anyway. */
+const FRESH_MS = 1000;
+
+/** Asks Redis once in a while, however many polls ask. `elapsed`: milliseconds by a clock that nobody sets. */
+export const rememberWaits = (store: BackoffStore, elapsed: () => number): BackoffStore => {
+  const asked = new Map<string, { at: number; leftMs: Promise<number> }>();
+  return {
+    note: async (service, waitMs) => {
+      asked.delete(service);
+      await store.note(service, waitMs);
+    },
+    leftMs: async (service) => {
+      const before = asked.get(service);
+      const isFresh = before !== undefined && elapsed() - before.at < FRESH_MS;
+      const now = isFresh ? before : { at: elapsed(), leftMs: store.leftMs(service) };
+      asked.set(service, now);
+      now.leftMs.catch(() => asked.delete(service));
+      return Math.max(0, (await now.leftMs) - (elapsed() - now.at));
+    },
+  };
+};

@@ -2,7 +2,7 @@
 import type { HeldLock } from '../redis/lock.ts';
 import type { Advance, CommitStore } from './commit-store.ts';
 import type { Cursor, Cursors, Track } from './cursor.ts';
-import type { MirroredCursor } from './mirror.ts';
+import { type MirroredCursor, mirroredOf } from './mirror.ts';
 import type { Progress } from './progress.ts';
 import type { Window } from './windows.ts';
 
@@ -13,34 +13,30 @@ export interface CommitDependencies {
   beginningOf(track: Track): MirroredCursor | Promise<MirroredCursor>;
   /** Called with each cursor after a read; not past an alert that is still on its way. */
   onCursor(track: Track, cursor: MirroredCursor): void;
-  now(): number;
   /** Durations in milliseconds. */
   settings: { overlap: number; lookback: number };
 }
 
-export const createCommit = ({ cursors, commits, onCursor, now, ...dependencies }: CommitDependencies) => {
+export const createCommit = ({ cursors, commits, onCursor, ...dependencies }: CommitDependencies) => {
   const { overlap, lookback } = dependencies.settings;
 
   const begin = async (track: Track): Promise<Cursor> => {
     const beginning = await dependencies.beginningOf(track);
     await cursors.begin(track, beginning);
-    return beginning;
+    return { ...beginning, begun: beginning.position };
   };
 
-  /**
-   * The copy outside Redis stays behind what is not delivered: with Redis its job would be lost, too. `oldest`: the date of
-   * the oldest alert that is on its way.
-   */
   const mirror = (
     { track, cursor }: Window,
     { position = 0, sweptTo = 0 }: Progress,
-    oldest = Number.POSITIVE_INFINITY,
+    oldest: number | undefined,
   ): void => {
-    onCursor(track, {
+    const moved = {
       start: cursor.start,
-      position: Math.min(Math.max(cursor.position, position), oldest),
-      sweptTo: Math.min(Math.max(cursor.sweptTo, sweptTo), oldest),
-    });
+      position: Math.max(cursor.position, position),
+      sweptTo: Math.max(cursor.sweptTo, sweptTo),
+    };
+    onCursor(track, mirroredOf(moved, oldest));
   };
 
   return {
@@ -56,20 +52,15 @@ export const createCommit = ({ cursors, commits, onCursor, now, ...dependencies 
         windows.map(({ track }) => track),
         to,
       ),
-    /** When it has ended; releases the lock. `sweptAt`: when it began, if it was a sweep. */
-    finish: async (
-      lock: HeldLock,
-      windows: readonly Window[],
-      progress: Progress,
-      sweptAt: number | undefined,
-    ): Promise<void> => {
+    /** When it has ended; releases the lock. */
+    finish: async (lock: HeldLock, windows: readonly Window[], end: Advance): Promise<void> => {
       const floor = overlap + 2 * lookback;
       const ends = windows.map(({ track, cursor }) => ({
         track,
         forgetBefore: Math.min(cursor.position, cursor.sweptTo) - floor,
       }));
-      const oldest = await commits.finish(lock, ends, { ...progress, polledAt: now(), sweptAt });
-      for (const [index, window] of windows.entries()) mirror(window, progress, oldest[index]);
+      const oldest = await commits.finish(lock, ends, end);
+      for (const [index, window] of windows.entries()) mirror(window, end, oldest[index]);
     },
   };
 };

@@ -21,6 +21,8 @@ export interface Cursor {
   sweptAt?: number;
   /** When a read was last completed, also one that found nothing. Absent before the first. */
   polledAt?: number;
+  /** Where it was begun or set. */
+  begun?: number;
 }
 
 export type Moving = 'position' | 'sweptTo' | 'sweptAt' | 'polledAt';
@@ -39,10 +41,10 @@ export const trackKey = ({ service, source, protocol }: Track): string => JSON.s
 
 export const cursorKey = (prefix: string, track: Track): string => `${prefix}:cursor:${trackKey(track)}`;
 
-const FIELDS = ['start', 'position', 'sweptTo', 'sweptAt', 'polledAt'] as const;
+const FIELDS = ['start', 'position', 'sweptTo', 'sweptAt', 'polledAt', 'begun'] as const;
 
 const toCursor = (values: readonly (string | null)[]): Cursor | undefined => {
-  const [start, position, sweptTo, sweptAt, polledAt] = values;
+  const [start, position, sweptTo, sweptAt, polledAt, begun] = values;
   if (!start || !position || !sweptTo) return undefined;
   return {
     start: Number(start),
@@ -50,6 +52,7 @@ const toCursor = (values: readonly (string | null)[]): Cursor | undefined => {
     sweptTo: Number(sweptTo),
     ...(sweptAt ? { sweptAt: Number(sweptAt) } : {}),
     ...(polledAt ? { polledAt: Number(polledAt) } : {}),
+    ...(begun ? { begun: Number(begun) } : {}),
   };
 };
 

@@ -54,6 +54,8 @@ export const isWanted = (item: Item, assessments: readonly string[]): boolean =>
 export const ownItems = (items: readonly Item[], { source, protocol }: Track): readonly Item[] =>
   source === 'inspections' ? items : items.filter((item) => plainName(item.protocol) === plainName(protocol));
 
+export type IngestSettings = Pick<IngestDependencies, 'assessments' | 'lookback'>;
+
 /** The latest moment an item's dates can mean: one in whole seconds may have lost its milliseconds. */
 const latestOf = (item: Item): number | undefined => {
   const dates = datesOf(item);
@@ -62,13 +64,33 @@ const latestOf = (item: Item): number | undefined => {
   return latest % 1000 === 0 ? latest + 999 : latest;
 };
 
-export const createIngest = ({ seen, commits, dispatch, now, assessments, lookback }: IngestDependencies) => {
-  /** The latest date decides: whichever date the service filters by, it is not after that one. Undated items always count. */
-  const isInWindow = (item: Item, { since, cursor }: Window): boolean => {
-    const latest = latestOf(item);
-    return latest === undefined || latest > Math.max(since, cursor.start - lookback);
-  };
+/** The latest date decides: whichever date the service filters by, it is not after that one. Undated items always count. */
+const isInWindow = (item: Item, { since, cursor }: Window, lookback: number): boolean => {
+  const latest = latestOf(item);
+  return latest === undefined || latest > Math.max(since, cursor.start - lookback);
+};
 
+/**
+ * `unwanted`: it is no alert here. `outside`: these windows do not want it, a wider one may. `settled`: once it was ingested
+ * nothing more is to be done. `open`: it has to be looked up each time.
+ */
+export type Standing = 'unwanted' | 'outside' | 'settled' | 'open';
+
+export const standingOf = (
+  item: Item,
+  windows: readonly Window[],
+  { assessments, lookback }: IngestSettings,
+): Standing => {
+  if (!isWanted(item, assessments)) return 'unwanted';
+  const own = windows.filter(({ track }) => ownItems([item], track).length > 0);
+  if (own.length === 0) return 'unwanted';
+  if (!own.some((window) => isInWindow(item, window, lookback))) return 'outside';
+  // Without a date it is remembered for as long as it is read.
+  const isSettled = latestOf(item) !== undefined && own.every((window) => isInWindow(item, window, lookback));
+  return isSettled ? 'settled' : 'open';
+};
+
+export const createIngest = ({ seen, commits, dispatch, now, assessments, lookback }: IngestDependencies) => {
   /**
    * An item dated before the start is history where the first read finds it. One that shows up afterwards was written
    * late.
@@ -80,7 +102,7 @@ export const createIngest = ({ seen, commits, dispatch, now, assessments, lookba
     const readAt = now();
     const found = new Map<string, { alert: Alert; identity: Identity; past: boolean }>();
     for (const item of items) {
-      if (!isWanted(item, assessments) || !isInWindow(item, window)) continue;
+      if (!isWanted(item, assessments) || !isInWindow(item, window, lookback)) continue;
       const alert = toAlert(item, window.track.service, window.track.protocol, readAt);
       const identity = { id: alert.id, latest: latestOf(item) ?? readAt };
       found.set(alert.id, { alert, identity, past: isPast(item, window.cursor) });

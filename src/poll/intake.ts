@@ -1,18 +1,18 @@
-/** What each turn of the schedule does: a listing, or a poll of one stream. */
+/** What a turn does: a listing, or a poll of one stream. */
 import { ServiceError } from '../errors.ts';
 import type { Admission } from './admission.ts';
 import type { Catalog } from './catalog.ts';
 import { createListing, isHeld, type ListingDependencies } from './listing.ts';
 import type { PollResult, Stream } from './poller.ts';
-import { type IntakeSettings, type IntakeTurn, planTurns, type TurnData } from './turns.ts';
 
 export interface IntakeDependencies extends ListingDependencies {
-  settings: IntakeSettings;
-  catalog: Pick<Catalog, 'refresh' | 'refreshAssets' | 'protocols'>;
+  catalog: Pick<Catalog, 'refresh' | 'refreshAssets'>;
   admission: Admission;
   poll(stream: Stream, signal: AbortSignal): Promise<PollResult>;
-  /** Makes the schedule equal to these turns. */
-  sync(turns: readonly IntakeTurn[]): Promise<void>;
+  /** One cheap question. Throws `ServiceError`. */
+  probe(service: string, signal: AbortSignal): Promise<void>;
+  /** Called when the catalog may have changed. */
+  onCatalog(): Promise<void>;
   onPolled(stream: Stream, result: PollResult, durationMs: number): void;
   /** `isDown`: the service as a whole is in trouble, not this stream alone. */
   onPollFailed(stream: Stream, error: unknown, isDown: boolean): void;
@@ -24,6 +24,9 @@ const mayBeOneName = (error: unknown): boolean =>
   error instanceof ServiceError && (error.reason === 'missing' || error.reason === 'rejected');
 
 const subjectOf = ({ source, protocols }: Stream): string => JSON.stringify([source, ...protocols]);
+
+/** What is asked for, to the failure detector. */
+const PROBE = 'probe';
 
 const HELD: PollResult = { outcome: 'held', items: 0, alerts: 0, sweep: false };
 
@@ -65,26 +68,35 @@ const createPollTurn = ({ admission, poll, onPolled, onPollFailed, now }: PollDe
 };
 
 export const createIntake = (dependencies: IntakeDependencies) => {
-  const { settings, catalog, sync } = dependencies;
   const listing = createListing(dependencies);
-  const runPoll = createPollTurn(dependencies);
-  const plan = (): Promise<IntakeTurn[]> => planTurns(settings, catalog);
 
-  /** Lists a service's protocols again, and schedules them. False where it failed or has to wait. */
+  /** Lists a service's protocols again, so that they are polled. False where it failed or has to wait. */
   const list = async (service: string, signal: AbortSignal): Promise<boolean> => {
     if (!(await listing.list(service, signal))) return false;
-    await sync(await plan());
+    await dependencies.onCatalog();
     return true;
   };
 
+  const { admission } = dependencies;
+  const probe = async (service: string, signal: AbortSignal): Promise<void> => {
+    if (!(await admission.admit(service, PROBE, signal)).admitted) return;
+    try {
+      await dependencies.probe(service, signal);
+      admission.answered(service, PROBE);
+    } catch (error) {
+      await admission.failed(service, PROBE, error, signal);
+    }
+  };
+
   return {
-    plan,
+    /** Finds out whether a service that is in trouble answers again, where no poll does. */
+    probe,
     list,
-    /** One turn. Gives in how many milliseconds to take it again, where the service could not be asked now. */
-    run: async (data: TurnData, signal: AbortSignal): Promise<number | undefined> => {
-      if (data.kind === 'poll') return runPoll(data.stream, signal);
-      if (await list(data.service, signal)) await listing.listAssets(data.service, signal);
-      return undefined;
+    /** Lists a service's protocols, and then their assets. */
+    listAll: async (service: string, signal: AbortSignal): Promise<void> => {
+      if (await list(service, signal)) await listing.listAssets(service, signal);
     },
+    /** One poll. Gives in how many milliseconds to try again, where the service could not be asked now. */
+    poll: createPollTurn(dependencies),
   };
 };

@@ -20,6 +20,15 @@ export interface Mirror {
   flush(): Promise<void>;
 }
 
+/**
+ * What is copied of a cursor. It stays behind what is not delivered: with Redis its job would be lost, too. `oldest`: the
+ * date of the oldest alert that is on its way.
+ */
+export const mirroredOf = (
+  { start, position, sweptTo }: MirroredCursor,
+  oldest = Number.POSITIVE_INFINITY,
+): MirroredCursor => ({ start, position: Math.min(position, oldest), sweptTo: Math.min(sweptTo, oldest) });
+
 const VERSION = 1;
 
 interface MirrorFile {

@@ -2,27 +2,26 @@
  * One poll: cursor -> pages -> dispatch -> commit. The order of the three writes is the promise:
  * queue first, remember the identities second, move the cursor last. A crash between any two costs a repeat,
  * which identities and ledger absorb, and never an item.
+ *
+ * A poll begins quietly, from what this daemon remembers of the stream. The first item that it does not know makes it
+ * take the lock of the stream's tracks; from there on all is asked of Redis.
  */
-import type { Alert, ItemPage, Source } from '../alert.ts';
+import type { Alert, ItemPage } from '../alert.ts';
 import type { HeldLock } from '../redis/lock.ts';
 import { type CommitDependencies, createCommit } from './commit.ts';
 import type { CommitStore } from './commit-store.ts';
-import type { Track } from './cursor.ts';
+import type { Cursor, Track } from './cursor.ts';
 import { createIngest } from './ingest.ts';
+import { createItemMemory, type ItemMemory } from './item-memory.ts';
 import type { PollLock } from './lock.ts';
 import { createProgress } from './progress.ts';
+import { isUnchanged, type KnownStream, type ReadEnd, type ReadMemory } from './read-memory.ts';
+import { createRecollection } from './recollection.ts';
 import type { Seen } from './seen.ts';
-import { isSweepDue, notAhead, type WindowSettings, windowOf } from './windows.ts';
+import { type Stream, tracksOf } from './stream.ts';
+import { isSweepDue, notAhead, type Window, type WindowSettings, windowOf } from './windows.ts';
 
-/** What one request can read: one protocol's inspections, or the notifications of several protocols. */
-export interface Stream {
-  service: string;
-  source: Source;
-  protocols: string[];
-}
-
-export const tracksOf = ({ service, source, protocols }: Stream): Track[] =>
-  protocols.map((protocol) => ({ service, source, protocol }));
+export { type Stream, tracksOf } from './stream.ts';
 
 /** A page as it is read. */
 export interface ReadPage extends ItemPage {
@@ -48,10 +47,13 @@ export interface PollerDependencies extends Omit<CommitDependencies, 'commits' |
   seen: Seen;
   commits: CommitStore;
   lock: PollLock;
+  /** Default: every poll asks Redis. */
+  memory?: Pick<ReadMemory, 'recall' | 'keep' | 'move' | 'forget'>;
   /** Resolves when every alert is durably queued. */
   dispatch(alerts: Alert[]): Promise<void>;
-  /** Called for every page as it is ingested, to count items and report malformed ones. */
+  /** Called for every page as it is ingested, to count items and report malformed ones; without items it had before. */
   onPage(stream: Stream, page: ItemPage): Promise<void>;
+  now(): number;
   settings: PollSettings;
 }
 
@@ -65,46 +67,139 @@ export interface PollResult {
 
 const NOT_READ = { items: 0, alerts: 0, sweep: false };
 
+/** What a poll goes by, and what it finds. */
+interface Reading {
+  stream: Stream;
+  tracks: Track[];
+  signal: AbortSignal;
+  /** Absent while the poll is quiet. */
+  held?: HeldLock;
+  /** What this daemon remembers, where the poll began quietly. */
+  known?: KnownStream;
+  /** The tracks' cursors. */
+  loaded: readonly Cursor[];
+  items: ItemMemory;
+}
+
+/** Where the stream stands. Then the poll is quiet no more, or begins again with what Redis has. */
+type Turned = 'loud' | 'changed' | 'busy';
+
+const NO_MEMORY: NonNullable<PollerDependencies['memory']> = {
+  recall: () => undefined,
+  keep: () => {},
+  move: () => {},
+  forget: () => {},
+};
+
 export const createPoller = (dependencies: PollerDependencies) => {
-  const { pages, lock, now, settings } = dependencies;
+  const { pages, lock, now, settings, cursors, memory = NO_MEMORY } = dependencies;
   const ingest = createIngest({ ...dependencies, assessments: settings.assessments, lookback: settings.lookback });
   const commit = createCommit(dependencies);
+  const recollection = createRecollection(settings);
 
-  const read = async (stream: Stream, tracks: Track[], held: HeldLock, signal: AbortSignal): Promise<PollResult> => {
+  /** A quiet poll takes the lock. What it was told under it decides whether what is remembered is still so. */
+  const turn = async (reading: Reading): Promise<Turned> => {
+    const held = await lock.take(reading.tracks);
+    if (!held) return 'busy';
+    reading.held = held;
+    const found = await cursors.get(reading.tracks);
+    const isSame =
+      reading.known?.server === held.server &&
+      reading.known.tracks.every((one, index) => isUnchanged(one, found[index]));
+    return isSame ? 'loud' : 'changed';
+  };
+
+  const end = async (reading: Reading, windows: readonly Window[], to: ReadEnd): Promise<void> => {
+    const { stream, held, loaded, items } = reading;
+    if (held === undefined) return memory.move(stream, to);
+    await commit.finish(held, windows, to);
+    memory.keep(stream, { server: held.server, loaded, items }, to);
+  };
+
+  const windowsOf = ({ tracks, loaded }: Reading, begun: number) => {
+    const present = loaded.map((cursor) => notAhead(cursor, begun));
+    const isSweep = present.some((cursor) => isSweepDue(cursor, begun, settings));
+    const of = (cursor: Cursor, index: number) => windowOf(tracks[index] as Track, cursor, isSweep, settings);
+    return { isSweep, windows: present.map(of) };
+  };
+
+  /** Tells and queues what a page has. Gives how many alerts that were, or why it was not taken. */
+  const take = async (reading: Reading, windows: readonly Window[], page: ReadPage) => {
+    const { stream, items } = reading;
+    if (reading.held === undefined && !recollection.isQuiet(page, windows, items)) {
+      const turned = await turn(reading);
+      if (turned !== 'loud') return turned;
+    }
+    const reported = dependencies.onPage(stream, { ...page, items: recollection.untold(page, items) });
+    // Its alerts do not wait for what is counted and reported; where they fail, the poll fails with their error.
+    reported.catch(() => {});
+    const fresh = reading.held === undefined ? 0 : await ingest(reading.held, windows, page);
+    await reported;
+    recollection.note(page, windows, items);
+    return fresh;
+  };
+
+  /** While the read goes on. Of a quiet one nothing is written before its end. */
+  const advance = async (
+    { held }: Reading,
+    windows: readonly Window[],
+    { upTo }: Pick<ReturnType<typeof createProgress>, 'upTo'>,
+    { settledBefore }: ReadPage,
+  ): Promise<void> => {
+    if (held !== undefined && settledBefore !== undefined) await commit.advance(held, windows, upTo(settledBefore));
+  };
+
+  /** Gives what it found; `changed` where it has to begin again under the lock, which it holds. */
+  const read = async (reading: Reading): Promise<PollResult | 'changed'> => {
+    const { stream, signal } = reading;
     const clock = (): number => dependencies.clock(stream.service);
     const [ownBegun, begun] = [now(), clock()];
-    const loaded = (await commit.load(tracks)).map((one) => ({ ...one, cursor: notAhead(one.cursor, begun) }));
-    const isSweep = loaded.some(({ cursor }) => isSweepDue(cursor, begun, settings));
-    const windows = loaded.map(({ track, cursor }) => windowOf(track, cursor, isSweep, settings));
+    const { isSweep, windows } = windowsOf(reading, begun);
     const progress = createProgress({ clock, now, begun, ownBegun, isSweep, lookback: settings.lookback });
     const result: PollResult = { outcome: 'read', items: 0, alerts: 0, sweep: isSweep };
     for await (const page of pages(stream, Math.min(...windows.map(({ since }) => since)), signal, isSweep)) {
-      const reported = dependencies.onPage(stream, page);
-      // Its alerts do not wait for what is counted and reported; where they fail, the poll fails with their error.
-      reported.catch(() => {});
-      const fresh = await ingest(held, windows, page);
-      await reported;
+      const fresh = await take(reading, windows, page);
+      if (typeof fresh === 'string') return fresh === 'changed' ? fresh : { ...NOT_READ, outcome: fresh };
       progress.count(page.items);
       result.alerts += fresh;
       result.items += page.items.length;
-      if (page.settledBefore !== undefined) await commit.advance(held, windows, progress.upTo(page.settledBefore));
+      await advance(reading, windows, progress, page);
       // Nothing new where new items come: the sweep asks whether there is more.
       if (page.short && fresh === 0 && !isSweep) break;
     }
-    await commit.finish(held, windows, progress.upTo(), isSweep ? progress.begun() : undefined);
+    const sweptAt = isSweep ? progress.begun() : undefined;
+    await end(reading, windows, { ...progress.upTo(), sweptAt, polledAt: now() });
+    return result;
+  };
+
+  const readQuietly = async (reading: Reading): Promise<PollResult | 'changed'> => {
+    const known = memory.recall(reading.stream);
+    if (known === undefined) return 'changed';
+    Object.assign(reading, { known, loaded: known.tracks.map(({ cursor }) => cursor), items: known.items });
+    return read(reading);
+  };
+
+  const readLocked = async (reading: Reading): Promise<PollResult> => {
+    const { stream, tracks } = reading;
+    memory.forget(stream);
+    const held = reading.held ?? (await lock.take(tracks));
+    if (!held) return { outcome: 'busy', ...NOT_READ };
+    reading.held = held;
+    const loaded = (await commit.load(tracks)).map(({ cursor }) => cursor);
+    const result = await read({ ...reading, loaded, items: createItemMemory(tracks.length) });
+    if (result === 'changed') throw new Error('a poll under the lock does not turn');
     return result;
   };
 
   return {
     /** Reads what is new and queues it. Throws where the service or Redis failed; nothing is lost by that. */
     poll: async (stream: Stream, signal: AbortSignal): Promise<PollResult> => {
-      const tracks = tracksOf(stream);
-      const held = await lock.take(tracks);
-      if (!held) return { outcome: 'busy', ...NOT_READ };
+      const reading: Reading = { stream, tracks: tracksOf(stream), signal, loaded: [], items: createItemMemory(0) };
       try {
-        return await read(stream, tracks, held, signal);
+        const result = await readQuietly(reading);
+        return result === 'changed' ? await readLocked(reading) : result;
       } finally {
-        await held.release();
+        await reading.held?.release();
       }
     },
   };

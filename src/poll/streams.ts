@@ -1,7 +1,7 @@
 /** The requests that read everything: as few as possible, each small enough for a URL. */
 import type { Source } from '../alert.ts';
 import { isPathSegment } from '../text.ts';
-import type { Stream } from './poller.ts';
+import type { Stream } from './stream.ts';
 
 /** Names one notifications request carries: they travel in the URL, and proxies cut long ones. */
 const NAMES_PER_REQUEST = 40;

@@ -4,6 +4,8 @@ import type { Cluster, Redis } from 'ioredis';
 import { SERVER_FUNCTION } from './server-id.ts';
 
 export interface HeldLock {
+  /** The run id of the Redis that gave it; '' where it does not say. */
+  server: string;
   /** Prolongs the lock, which also happens by itself. False when it was lost: the holder must stop. */
   renew(): Promise<boolean>;
   /**
@@ -92,6 +94,7 @@ export const createLocks = (redis: Redis | Cluster, prefix: string, ttlMs = 10_0
       return answer;
     };
     return {
+      server,
       renew,
       write: (script, of, args) => write(script, of, args),
       writeLast: async (script, of, args) => {

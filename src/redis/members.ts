@@ -13,6 +13,9 @@ export interface Member {
   pid: number;
   /** Ids of its BullMQ workers: a job's lock names the worker that runs it. */
   workers: readonly string[];
+  /** Services that it polls, and those of them that do not answer it. A daemon of an earlier version names none. */
+  services?: readonly string[];
+  blindTo?: readonly string[];
 }
 
 export interface Members {
@@ -20,6 +23,8 @@ export interface Members {
   beat(): Promise<Member[]>;
   /** Every member that is not known to be gone, this one included; in the same order for all of them. */
   live(): readonly string[];
+  /** The same, with what each says of itself. */
+  members(): readonly Member[];
   /** To be called once nothing is left to do for a member that is gone. */
   forget(id: string): Promise<void>;
   /** This daemon stops. */
@@ -85,6 +90,11 @@ export const createMembers = ({ redis, prefix, self, elapsed }: MembersDependenc
     return silentMs >= SILENT_MS || hasEnded(member, self());
   };
 
+  const members = (): Member[] =>
+    [self(), ...[...others.values()].map(({ member }) => member)]
+      .filter(({ id }) => !gone.has(id))
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+
   return {
     beat: async () => {
       const { id, ...rest } = self();
@@ -97,7 +107,8 @@ export const createMembers = ({ redis, prefix, self, elapsed }: MembersDependenc
       gone = new Set(found.map(({ id: each }) => each));
       return found;
     },
-    live: () => [own, ...[...others.keys()].filter((id) => !gone.has(id))].sort(),
+    live: () => members().map(({ id }) => id),
+    members,
     forget: async (id) => {
       await redis.hdel(key, id);
     },

@@ -24,28 +24,27 @@ const setUp = () => {
     commits,
     beginningOf: () => BEGINNING,
     onCursor: (_track, cursor) => mirrored.push(cursor),
-    now: () => T0 + 100_000,
     settings: { overlap: OVERLAP, lookback: LOOKBACK },
   });
   const finish = async (progress: Progress, sweptAt?: number): Promise<void> => {
     const windows = (await commit.load([TRACK])).map((one) => ({ ...one, since: T0 }));
-    await locked(TRACK, (held) => commit.finish(held, windows, progress, sweptAt));
+    await locked(TRACK, (held) => commit.finish(held, windows, { ...progress, sweptAt, polledAt: T0 + 100_000 }));
   };
   return { redis, prefix, cursors, seen, mirrored, commit, finish, ...writes };
 };
 
 test('a track without a cursor begins once', async () => {
   const { advance, commit } = setUp();
-  expect(await commit.load([TRACK])).toEqual([{ track: TRACK, cursor: BEGINNING }]);
+  expect(await commit.load([TRACK])).toEqual([{ track: TRACK, cursor: { ...BEGINNING, begun: T0 } }]);
   await advance(TRACK, { position: T0 + 1000 });
-  expect((await commit.load([TRACK]))[0]?.cursor).toEqual({ ...BEGINNING, position: T0 + 1000 });
+  expect((await commit.load([TRACK]))[0]?.cursor).toEqual({ ...BEGINNING, begun: T0, position: T0 + 1000 });
 });
 
 test('the end of a read moves the cursor, notes when that was, and releases the lock', async () => {
   const { redis, prefix, cursors, mirrored, finish } = setUp();
   await finish({ position: T0 + 9000, sweptTo: T0 + 8000 }, T0 + 7000);
   const moved = { start: T0, position: T0 + 9000, sweptTo: T0 + 8000 };
-  expect(await cursors.get([TRACK])).toEqual([{ ...moved, sweptAt: T0 + 7000, polledAt: T0 + 100_000 }]);
+  expect(await cursors.get([TRACK])).toEqual([{ ...moved, begun: T0, sweptAt: T0 + 7000, polledAt: T0 + 100_000 }]);
   expect(mirrored).toEqual([moved]);
   expect(await redis.keys(`${prefix}:lock:*`)).toEqual([]);
 });

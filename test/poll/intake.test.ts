@@ -3,7 +3,6 @@ import { ServiceError, type ServiceReason } from '../../src/errors.ts';
 import type { AdmitResult } from '../../src/poll/admission.ts';
 import { createIntake } from '../../src/poll/intake.ts';
 import type { PollResult, Stream } from '../../src/poll/poller.ts';
-import type { IntakeTurn } from '../../src/poll/turns.ts';
 
 const never = new AbortController().signal;
 const streamOf = (...protocols: string[]): Stream => ({ service: 'main', source: 'notifications', protocols });
@@ -21,11 +20,10 @@ const setUp = () => {
     isDown: false,
   };
   const seen: string[] = [];
-  const schedules: (readonly IntakeTurn[])[] = [];
+  const looks: string[] = [];
   const report = (word: string) => (subject: string | Stream, detail?: unknown) =>
     void seen.push(`${word} ${typeof subject === 'string' ? subject : subject.protocols.join('+')}${detail ?? ''}`);
   const intake = createIntake({
-    settings: { services: ['main'], sources: ['inspections'], interval: 15_000, catalogEvery: 60_000 },
     catalog: {
       refresh: async () => {
         if (world.listing) throw world.listing;
@@ -35,7 +33,6 @@ const setUp = () => {
       refreshAssets: async () => {
         if (world.assets) throw world.assets;
       },
-      protocols: async () => new Map([['Vault', { name: 'Vault', channels: [], notifyOn: [], missed: 0 }]]),
     },
     admission: {
       admit: async () => world.admitted,
@@ -49,7 +46,8 @@ const setUp = () => {
       if (answer instanceof Error) throw answer;
       return answer;
     },
-    sync: async (turns) => void schedules.push(turns),
+    probe: async () => {},
+    onCatalog: async () => void looks.push('look'),
     onPolled: (stream, { outcome }) => report('polled')(stream, `: ${outcome}`),
     onPollFailed: (stream, _error, isDown) => report('poll failed')(stream, isDown ? ', down' : ''),
     onListed: (service) => report('listed')(service),
@@ -60,11 +58,11 @@ const setUp = () => {
     onAssetsFailed: (service) => report('assets failed')(service),
     now: () => 0,
   });
-  const poll = (stream: Stream, signal = never) => intake.run({ kind: 'poll', stream }, signal);
-  const list = () => intake.run({ kind: 'catalog', service: 'main' }, never);
+  const poll = (stream: Stream, signal = never) => intake.poll(stream, signal);
+  const list = () => intake.listAll('main', never);
   /** What was reported, without what the admission heard. */
   const reported = () => seen.filter((line) => /^(polled|poll failed|list|assets)/.test(line));
-  return { world, seen, reported, schedules, poll, list };
+  return { world, seen, reported, looks, poll, list };
 };
 
 describe('a poll', () => {
@@ -122,27 +120,27 @@ describe('a poll', () => {
 });
 
 describe('a listing', () => {
-  test('schedules its protocols, and lists their assets after it', async () => {
-    const { reported, schedules, list } = setUp();
+  test('lets its protocols be looked at, and lists their assets after it', async () => {
+    const { reported, looks, list } = setUp();
     await list();
     expect(reported()).toEqual(['listed main', 'assets listed main']);
-    expect(schedules.map((turns) => turns.map(({ data }) => data.kind))).toEqual([['catalog', 'poll']]);
+    expect(looks).toHaveLength(1);
   });
 
-  test('that fails leaves schedule and assets as they are', async () => {
-    const { world, reported, schedules, list } = setUp();
+  test('that fails leaves protocols and assets as they are', async () => {
+    const { world, reported, looks, list } = setUp();
     world.listing = failure('failed');
     await list();
-    expect([reported(), schedules]).toEqual([['list failed main'], []]);
+    expect([reported(), looks]).toEqual([['list failed main'], []]);
   });
 
-  test('that was read in part schedules what is known, and is a failure of the service', async () => {
-    const { world, seen, reported, schedules, list } = setUp();
+  test('that was read in part lets what is known be looked at, and is a failure of the service', async () => {
+    const { world, seen, reported, looks, list } = setUp();
     world.unfinished = failure('unreadable');
     await list();
     expect(reported()).toEqual(['listed in part main: unreadable', 'assets listed main']);
     expect(seen).toContain('failed listing');
-    expect(schedules).toHaveLength(1);
+    expect(looks).toHaveLength(1);
   });
 
   test('that has to wait is no failure', async () => {
@@ -155,12 +153,12 @@ describe('a listing', () => {
   });
 
   test('whose assets fail stands, and assets that have to wait are no failure', async () => {
-    const { world, reported, schedules, list } = setUp();
+    const { world, reported, looks, list } = setUp();
     world.assets = failure('unreadable');
     await list();
     world.assets = failure('held');
     await list();
     expect(reported()).toEqual(['listed main', 'assets failed main', 'listed main']);
-    expect(schedules).toHaveLength(2);
+    expect(looks).toHaveLength(2);
   });
 });

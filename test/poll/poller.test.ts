@@ -12,6 +12,7 @@ import { createSeen } from '../../src/poll/seen.ts';
 import { createLocks } from '../../src/redis/lock.ts';
 import { openCommits } from '../support/commits.ts';
 import { createHistory, makeItem, T0 } from '../support/items.ts';
+import { openReadMemory } from '../support/read-memory.ts';
 import { openTestRedis } from '../support/redis.ts';
 
 const TRACK: Track = { service: 'main', source: 'inspections', protocol: 'Vault' };
@@ -24,6 +25,7 @@ const setUp = (changes: Partial<PollerDependencies> = {}, pageSize = 3) => {
   const dispatched: Alert[] = [];
   const time = { now: T0 };
   const cursors = createCursors(redis, prefix);
+  const settings = { overlap: 5000, lookback: 15 * MINUTE, sweepEvery: MINUTE, assessments: ['critical'] };
   const { poll } = createPoller({
     pages: history.pages,
     clock: () => time.now,
@@ -38,7 +40,8 @@ const setUp = (changes: Partial<PollerDependencies> = {}, pageSize = 3) => {
     },
     onPage: async () => {},
     now: () => time.now,
-    settings: { overlap: 5000, lookback: 15 * MINUTE, sweepEvery: MINUTE, assessments: ['critical'] },
+    memory: openReadMemory(redis, prefix, { settings }),
+    settings,
     ...changes,
   });
   const signal = new AbortController().signal;
@@ -436,8 +439,10 @@ describe('a cursor', () => {
     const { advance } = openCommits(redis, prefix);
     await advance(TRACK, { position: 5000, polledAt: 7 });
     await advance(TRACK, { position: 4000.7 });
-    expect(await cursors.get([TRACK])).toEqual([{ start: 1000, position: 5000, sweptTo: 1000, polledAt: 7 }]);
+    expect(await cursors.get([TRACK])).toEqual([
+      { start: 1000, position: 5000, sweptTo: 1000, polledAt: 7, begun: 1000 },
+    ]);
     await cursors.set(TRACK, 10);
-    expect(await cursors.get([TRACK])).toEqual([{ start: 10, position: 10, sweptTo: 10 }]);
+    expect(await cursors.get([TRACK])).toEqual([{ start: 10, position: 10, sweptTo: 10, begun: 10 }]);
   });
 });

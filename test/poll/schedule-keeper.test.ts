@@ -3,42 +3,49 @@ import { createScheduleKeeper } from '../../src/poll/schedule-keeper.ts';
 
 const setUp = () => {
   const redis = { turns: ['of an earlier start', 'another', 'a third', 'a fourth'] as readonly string[] };
-  const keeper = createScheduleKeeper<string, string>({
+  let syncs = 0;
+  const keeper = createScheduleKeeper<string>({
     schedule: {
       sync: async (turns) => {
         redis.turns = turns;
+        syncs += 1;
       },
       check: async () => ({ count: redis.turns.length, stopped: [] }),
     },
-    others: ['audit'],
+    turns: ['catalog', 'audit'],
     onStopped: () => {},
   });
-  const plans: string[] = [];
-  const keep = () =>
-    keeper.keep(async () => {
-      plans.push('planned');
-      return ['poll', 'catalog'];
-    });
-  return { redis, keeper, keep, plans };
+  return { redis, keeper, syncs: () => syncs };
 };
 
 test('the first time the schedule is set up, whatever Redis holds', async () => {
-  const { redis, keep } = setUp();
-  await keep();
-  expect(redis.turns).toEqual(['poll', 'catalog', 'audit']);
+  const { redis, keeper } = setUp();
+  await keeper.keep();
+  expect(redis.turns).toEqual(['catalog', 'audit']);
 });
 
-test('nothing is planned again while Redis holds the schedule', async () => {
-  const { keeper, keep, plans } = setUp();
-  await keeper.sync(['poll']);
-  await keep();
-  expect(plans).toEqual([]);
+test('nothing is set up again while Redis holds the schedule', async () => {
+  const { keeper, syncs } = setUp();
+  await keeper.keep();
+  await keeper.keep();
+  expect(syncs()).toBe(1);
 });
 
 test('a schedule that Redis lost is set up again', async () => {
-  const { redis, keeper, keep } = setUp();
-  await keeper.sync(['poll', 'catalog']);
+  const { redis, keeper } = setUp();
+  await keeper.keep();
   redis.turns = [];
-  await keep();
-  expect(redis.turns).toEqual(['poll', 'catalog', 'audit']);
+  await keeper.keep();
+  expect(redis.turns).toEqual(['catalog', 'audit']);
+});
+
+test('turns that an older daemon has added are removed once one of them came', async () => {
+  const { redis, keeper } = setUp();
+  await keeper.keep();
+  redis.turns = [...redis.turns, 'poll'];
+  await keeper.keep();
+  expect(redis.turns).toContain('poll');
+  keeper.outdated();
+  await keeper.keep();
+  expect(redis.turns).toEqual(['catalog', 'audit']);
 });

@@ -23,15 +23,15 @@ const setUp = () => {
     await Promise.all([schedule.close(), queue.close()]);
   });
   const stopped: string[] = [];
-  const keeper = createScheduleKeeper<Turn<string>, Turn<string>>({
+  const keeper = createScheduleKeeper<Turn<string>>({
     schedule,
-    others: [],
+    turns: TURNS,
     onStopped: (ids) => stopped.push(...ids),
   });
   return {
     schedule,
     queue,
-    keep: () => keeper.keep(async () => TURNS),
+    keep: () => keeper.keep(),
     stopped,
     pass: (ms: number) => {
       elapsedMs += ms;

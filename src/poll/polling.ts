@@ -1,0 +1,113 @@
+/** The polls of this daemon: of the streams that are its share, each in its time, with what it remembers of them. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Source } from '../alert.ts';
+import type { Catalog } from './catalog.ts';
+import type { ReadMemory } from './read-memory.ts';
+import { createShare } from './shares.ts';
+import { type Stream, streamKey } from './stream.ts';
+import { streamsOf } from './streams.ts';
+import { createTimetable, type TimetableDependencies } from './timetable.ts';
+
+export interface PollingDependencies
+  extends Pick<TimetableDependencies<Stream>, 'concurrency' | 'everyMs' | 'firstInMs' | 'gapMs' | 'elapsed'> {
+  services: readonly string[];
+  sources: readonly Source[];
+  catalog: Pick<Catalog, 'protocols'>;
+  /** Who this daemon is, and who shares a service with it: ids, in the same order for all of them. */
+  own: string;
+  readersOf(service: string): readonly string[];
+  memory: Pick<ReadMemory, 'retain' | 'commit'>;
+  /** One poll, see `Intake`. */
+  poll(stream: Stream, signal: AbortSignal): Promise<number | undefined>;
+  /** Asks a service that did not answer this daemon whether it does again. */
+  probe(service: string, signal: AbortSignal): Promise<void>;
+  /** Called with the streams of this daemon when they change; `total`: with those of the others. */
+  onShare(service: string, streams: readonly Stream[], total: number): void;
+  onStopped(stream: Stream): void;
+  /** Called where Redis does not let us go on; it is tried again. */
+  onError(error: unknown): void;
+}
+
+/** Who lives and what is listed is looked at so often. */
+const LOOK_EVERY_MS = 1000;
+/** What a killed daemon has not written costs a sweep, and others see a cursor move as late as this. */
+const COMMIT_EVERY_MS = 2000;
+/** Longer than any backlog takes from which nothing is lost: a poll that is given up goes on where it was. */
+const DEADLINE_MS = 600_000;
+
+/** Repeats what must not run twice at once. */
+const repeat = (everyMs: number, work: () => Promise<void>, onError: (error: unknown) => void, signal: AbortSignal) => {
+  const loop = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await work().catch((error: unknown) => {
+        if (!signal.aborted) onError(error);
+      });
+      await sleep(everyMs, undefined, { signal }).catch(() => {});
+    }
+  };
+  void loop();
+};
+
+export const createPolling = (dependencies: PollingDependencies) => {
+  const { services, sources, catalog, own, readersOf, memory, poll, probe, onShare, onStopped, onError } = dependencies;
+  const stopping = new AbortController();
+  let isStarted = false;
+  const timetable = createTimetable<Stream>({
+    ...dependencies,
+    laneOf: ({ service }) => service,
+    run: poll,
+    deadlineMs: DEADLINE_MS,
+    onStopped,
+    onError: (_stream, error) => onError(error),
+  });
+  /** The streams of each service, and what they were reckoned from. */
+  const shares = new Map<string, { listed: object; readers: string; streams: readonly Stream[] }>();
+
+  const hasChanged = async (service: string): Promise<boolean> => {
+    const listed = await catalog.protocols(service);
+    const readers = readersOf(service);
+    const before = shares.get(service);
+    if (before?.listed === listed && before.readers === readers.join()) return false;
+    const all = streamsOf(service, [...listed.keys()], sources);
+    const streams = all.filter(createShare(own, readers));
+    shares.set(service, { listed, readers: readers.join(), streams });
+    onShare(service, streams, all.length);
+    return true;
+  };
+
+  const look = async (): Promise<void> => {
+    if (!isStarted) return;
+    const changed = await Promise.all(services.map(hasChanged));
+    if (!changed.some(Boolean) || stopping.signal.aborted) return;
+    const streams = [...shares.values()].flatMap((share) => share.streams);
+    const tasks = new Map(streams.map((stream) => [streamKey(stream), stream]));
+    memory.retain(new Set(tasks.keys()));
+    timetable.set(tasks);
+  };
+
+  /** Others have all of its streams, so no poll shows whether it answers this daemon by now. */
+  const probeLeft = async (): Promise<void> => {
+    const left = services.filter((service) => !readersOf(service).includes(own));
+    await Promise.all(left.map((service) => probe(service, stopping.signal)));
+  };
+
+  return {
+    /** The catalog may have changed. */
+    look,
+    /** To be read at once. */
+    hasten: (stream: Stream): void => timetable.hasten(streamKey(stream)),
+    isRunning: (): boolean => isStarted && !stopping.signal.aborted,
+    start: (): void => {
+      isStarted = true;
+      repeat(LOOK_EVERY_MS, look, onError, stopping.signal);
+      repeat(LOOK_EVERY_MS, probeLeft, onError, stopping.signal);
+      repeat(COMMIT_EVERY_MS, memory.commit, onError, stopping.signal);
+    },
+    /** `graceMs`: for the polls, and for Redis to take what they have moved. */
+    stop: async (graceMs: number): Promise<void> => {
+      stopping.abort();
+      await timetable.stop(graceMs);
+      await Promise.race([memory.commit().catch(onError), sleep(graceMs, undefined, { ref: false })]);
+    },
+  };
+};

@@ -1,0 +1,191 @@
+/**
+ * What this daemon knows of the tracks that it polls: their cursors, and the items that need nothing more. With it a poll
+ * that finds nothing new asks Redis nothing. It is only ever a copy of what was done under a track's lock. Where it is
+ * lost, or wrong, a poll asks Redis again.
+ */
+import { chunksOf } from '../chunks.ts';
+import type { Cursor, Track } from './cursor.ts';
+import type { ItemMemory } from './item-memory.ts';
+import { type MirroredCursor, mirroredOf } from './mirror.ts';
+import type { Progress } from './progress.ts';
+import type { QuietAnswer, QuietCommits } from './quiet-commits.ts';
+import { type Stream, streamKey, tracksOf } from './stream.ts';
+
+export interface KnownTrack {
+  track: Track;
+  /** As the polls since have moved it. */
+  cursor: Cursor;
+  /** Its position as it is in Redis. */
+  stored: number;
+  /** Swept since Redis has last had it. */
+  isSwept: boolean;
+}
+
+export interface KnownStream {
+  /** The run id of the Redis that all of it is known from. */
+  server: string;
+  tracks: readonly KnownTrack[];
+  items: ItemMemory;
+}
+
+/** How far one poll has read. `sweptAt`: when it began, if it was a sweep. */
+export interface ReadEnd extends Progress {
+  polledAt: number;
+  sweptAt: number | undefined;
+}
+
+export interface ReadMemory {
+  /** Undefined where the stream has to be read under its lock. */
+  recall(stream: Stream): KnownStream | undefined;
+  /** A poll under the lock has ended at Redis `server`. `loaded`: the cursors before it, in the order of the tracks. */
+  keep(stream: Stream, read: { server: string; loaded: readonly Cursor[]; items: ItemMemory }, end: ReadEnd): void;
+  /** A quiet poll has ended. */
+  move(stream: Stream, end: ReadEnd): void;
+  forget(stream: Stream): void;
+  /** Forgets all streams but these, by their keys. */
+  retain(keys: ReadonlySet<string>): void;
+  /** Writes what the quiet polls have moved. */
+  commit(): Promise<void>;
+}
+
+export interface ReadMemoryDependencies {
+  commits: QuietCommits;
+  /** Called with each cursor that was committed; not past an alert that is still on its way. */
+  onCursor(track: Track, cursor: MirroredCursor): void;
+  /** Called where a cursor turned out to be another one, as after an operator set it: to be read soon. */
+  onChanged(stream: Stream): void;
+  /** Milliseconds by a clock that nobody sets. */
+  elapsed(): number;
+  /** Durations in milliseconds. */
+  settings: { overlap: number; lookback: number };
+}
+
+/** Tracks in one script: a few milliseconds of Redis. */
+const COMMITTED_AT_ONCE = 200;
+/** Nothing is judged by memory while Redis has not taken the cursors for so long: it may be another one by now. */
+const LONGEST_UNCOMMITTED_MS = 10_000;
+
+const grown = (value: number, to: number | undefined): number => Math.max(value, Math.floor(to ?? value));
+
+const movedBy = (cursor: Cursor, { position, sweptTo, sweptAt, polledAt }: ReadEnd): Cursor => ({
+  ...cursor,
+  position: grown(cursor.position, position),
+  sweptTo: grown(cursor.sweptTo, sweptTo),
+  ...(sweptAt === undefined ? {} : { sweptAt: grown(cursor.sweptAt ?? 0, sweptAt) }),
+  polledAt: grown(cursor.polledAt ?? 0, polledAt),
+});
+
+/** Where the cursor is not what was known of it, it is not the one that polls have moved since. */
+export const isUnchanged = ({ cursor: { begun }, stored }: KnownTrack, found: Cursor | undefined): boolean =>
+  found !== undefined && found.begun === begun && found.position === stored;
+
+interface Entry {
+  stream: Stream;
+  of: KnownStream;
+}
+
+/** A track with its cursor as it is being written. */
+interface Writing extends Entry {
+  one: KnownTrack;
+  cursor: Cursor;
+}
+
+export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemory => {
+  const { commits, onCursor, onChanged, elapsed, settings } = dependencies;
+  const floor = settings.overlap + 2 * settings.lookback;
+  const known = new Map<string, Entry>();
+  /** Those that quiet polls have moved. */
+  const moved = new Set<Entry>();
+  let server = '';
+  let movedSince: number | undefined;
+
+  const forget = (stream: Stream): void => {
+    const entry = known.get(streamKey(stream));
+    if (entry) moved.delete(entry);
+    known.delete(streamKey(stream));
+  };
+
+  const forgetAll = (): void => {
+    known.clear();
+    moved.clear();
+  };
+
+  /** What is moved from now on is written next time. */
+  const takeMoved = (): Writing[] => {
+    const all = [...moved].flatMap((entry) => entry.of.tracks.map((one) => ({ ...entry, one, cursor: one.cursor })));
+    moved.clear();
+    return all;
+  };
+
+  const settle = ({ stream, of, one, cursor }: Writing, answer: QuietAnswer): void => {
+    // Read under its lock, or forgotten, meanwhile.
+    if (known.get(streamKey(stream))?.of !== of) return;
+    if (answer === 'changed') {
+      forget(stream);
+      onChanged(stream);
+      return;
+    }
+    one.stored = cursor.position;
+    onCursor(one.track, mirroredOf(cursor, answer.oldest));
+  };
+
+  const write = async (all: readonly Writing[]): Promise<void> => {
+    const asked = server;
+    const answers = await commits.commit(
+      asked,
+      all.map(({ one, cursor }) => ({
+        ...{ track: one.track, cursor, stored: one.stored },
+        ...(one.isSwept ? { forgetBefore: Math.min(cursor.position, cursor.sweptTo) - floor } : {}),
+      })),
+    );
+    // Another Redis: what it lacks has to be read again.
+    if (answers === undefined && server === asked) forgetAll();
+    for (const [index, one] of all.entries()) {
+      one.one.isSwept = false;
+      settle(one, answers?.[index] ?? 'changed');
+    }
+  };
+
+  return {
+    recall: (stream) => {
+      if (movedSince !== undefined && elapsed() - movedSince > LONGEST_UNCOMMITTED_MS) return undefined;
+      return known.get(streamKey(stream))?.of;
+    },
+    keep: (stream, { server: from, loaded, items }, end) => {
+      if (from !== server) forgetAll();
+      server = from;
+      const former = known.get(streamKey(stream));
+      const tracks = tracksOf(stream).flatMap((track, index): KnownTrack[] => {
+        const before = loaded[index];
+        if (before === undefined) return [];
+        // Quiet polls may have moved the cursor on from what Redis has.
+        const stored = grown(former?.of.tracks[index]?.stored ?? before.position, end.position);
+        return [{ track, cursor: movedBy(before, end), stored, isSwept: false }];
+      });
+      if (end.sweptAt !== undefined) items.swept();
+      const entry = { stream, of: { server, tracks, items } };
+      known.set(streamKey(stream), entry);
+      if (former !== undefined && moved.delete(former)) moved.add(entry);
+    },
+    move: (stream, end) => {
+      const entry = known.get(streamKey(stream));
+      if (entry === undefined) return;
+      movedSince ??= elapsed();
+      moved.add(entry);
+      for (const one of entry.of.tracks) {
+        one.cursor = movedBy(one.cursor, end);
+        one.isSwept ||= end.sweptAt !== undefined;
+      }
+      if (end.sweptAt !== undefined) entry.of.items.swept();
+    },
+    forget,
+    retain: (keys) => {
+      for (const [key, { stream }] of known) if (!keys.has(key)) forget(stream);
+    },
+    commit: async () => {
+      const begun = elapsed();
+      for (const chunk of chunksOf(takeMoved(), COMMITTED_AT_ONCE)) await write(chunk);
+      movedSince = moved.size === 0 ? undefined : begun;
+    },
+  };
+};

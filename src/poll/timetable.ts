@@ -1,0 +1,203 @@
+/**
+ * When each task of this daemon has its turn: those that are due first go first, a few at a time, and each again after its
+ * interval. By a clock that nobody sets, so a clock that is set back stops nothing. A turn that does not end is given up.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createDueQueue, type DueQueue } from './due-queue.ts';
+
+export interface TimetableDependencies<Task> {
+  /** Turns at once. */
+  concurrency: number;
+  /** Tasks of one lane do not wait for the pace of another. */
+  laneOf(task: Task): string;
+  /** Milliseconds until a new task has its first turn, and between two turns. */
+  firstInMs(task: Task): number;
+  everyMs(task: Task): number;
+  /** Least milliseconds between two turns of a lane. */
+  gapMs(lane: string): number;
+  /** One turn. Gives in how many milliseconds to take it again, where that should not be after its interval. */
+  run(task: Task, signal: AbortSignal): Promise<number | undefined>;
+  /** Milliseconds after which a turn has stopped. */
+  deadlineMs: number;
+  /** Called when a turn has stopped, and when one has thrown; the task has its next turn in any case. */
+  onStopped(task: Task): void;
+  onError(task: Task, error: unknown): void;
+  elapsed(): number;
+}
+
+export interface Timetable<Task> {
+  /** These, by key, and no others have turns from now on; those that it knows keep their time. */
+  set(tasks: ReadonlyMap<string, Task>): void;
+  /** It has its next turn at once. */
+  hasten(key: string): void;
+  /** Aborts what runs, and waits for it for `graceMs` at most. */
+  stop(graceMs: number): Promise<void>;
+}
+
+interface Entry<Task> {
+  key: string;
+  task: Task;
+  lane: Lane<Task>;
+  isWanted: boolean;
+  /** Where it waits; another place in the queue is outdated. */
+  place: Place<Task> | undefined;
+  isHastened: boolean;
+}
+
+interface Place<Task> {
+  dueAt: number;
+  entry: Entry<Task>;
+}
+
+interface Lane<Task> {
+  name: string;
+  queue: DueQueue<Place<Task>>;
+  /** No turn before this. */
+  openAt: number;
+}
+
+interface Run<Task> {
+  entry: Entry<Task>;
+  startedAt: number;
+  controller: AbortController;
+  ended: Promise<void>;
+}
+
+/** Tasks by lane, as they are due. */
+const createLanes = <Task>({ laneOf, gapMs }: Pick<TimetableDependencies<Task>, 'laneOf' | 'gapMs'>) => {
+  const lanes = new Map<string, Lane<Task>>();
+  const place = (entry: Entry<Task>, dueAt: number): void => {
+    entry.place = { dueAt, entry };
+    entry.lane.queue.push(entry.place);
+  };
+  /** The first that still counts. */
+  const firstOf = ({ queue }: Lane<Task>): Place<Task> | undefined => {
+    for (;;) {
+      const first = queue.first();
+      if (first === undefined || (first.entry.isWanted && first.entry.place === first)) return first;
+      queue.shift();
+    }
+  };
+  return {
+    place,
+    of: (task: Task): Lane<Task> => {
+      const name = laneOf(task);
+      const lane = lanes.get(name) ?? { name, queue: createDueQueue(), openAt: Number.NEGATIVE_INFINITY };
+      lanes.set(name, lane);
+      return lane;
+    },
+    /** When the next turn may be; Infinity where nothing waits. */
+    nextAt: (): number =>
+      Math.min(...[...lanes.values()].map((lane) => Math.max(firstOf(lane)?.dueAt ?? Infinity, lane.openAt)), Infinity),
+    /** Takes the next one of a lane that is due; the lanes take turns. */
+    take: (at: number): Entry<Task> | undefined => {
+      for (const lane of lanes.values()) {
+        const first = lane.openAt <= at ? firstOf(lane) : undefined;
+        if (first === undefined || first.dueAt > at) continue;
+        lane.queue.shift();
+        lane.openAt = at + gapMs(lane.name);
+        // Behind the others.
+        lanes.delete(lane.name);
+        lanes.set(lane.name, lane);
+        first.entry.place = undefined;
+        return first.entry;
+      }
+      return undefined;
+    },
+  };
+};
+
+export const createTimetable = <Task>(dependencies: TimetableDependencies<Task>): Timetable<Task> => {
+  const { concurrency, firstInMs, everyMs, run, deadlineMs, onStopped, onError, elapsed } = dependencies;
+  const lanes = createLanes(dependencies);
+  const entries = new Map<string, Entry<Task>>();
+  /** The oldest comes first. */
+  const running = new Set<Run<Task>>();
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+
+  const ended = (one: Run<Task>, againInMs?: number): void => {
+    // It was given up, and has had its next turn since.
+    if (!running.delete(one) || !one.entry.isWanted) return;
+    const { entry, startedAt } = one;
+    const next = againInMs === undefined ? startedAt + everyMs(entry.task) : elapsed() + againInMs;
+    lanes.place(entry, entry.isHastened ? elapsed() : next);
+    entry.isHastened = false;
+  };
+
+  const begin = (entry: Entry<Task>): void => {
+    const controller = new AbortController();
+    const one: Run<Task> = { entry, startedAt: elapsed(), controller, ended: Promise.resolve() };
+    running.add(one);
+    one.ended = run(entry.task, controller.signal)
+      .then(
+        (againInMs) => ended(one, againInMs),
+        (error: unknown) => {
+          if (!isStopped) onError(entry.task, error);
+          ended(one);
+        },
+      )
+      .then(turn);
+  };
+
+  const giveUpStopped = (): void => {
+    for (const one of running) {
+      if (elapsed() - one.startedAt < deadlineMs) return;
+      one.controller.abort();
+      onStopped(one.entry.task);
+      ended(one);
+    }
+  };
+
+  /** Starts what is due, and comes back when the next one is. */
+  const turn = (): void => {
+    clearTimeout(timer);
+    if (isStopped) return;
+    giveUpStopped();
+    while (running.size < concurrency) {
+      const entry = lanes.take(elapsed());
+      if (entry === undefined) break;
+      begin(entry);
+    }
+    const [oldest] = running;
+    const stopsAt = (oldest?.startedAt ?? Infinity) + deadlineMs;
+    const wakeAt = Math.min(stopsAt, running.size < concurrency ? lanes.nextAt() : Infinity);
+    if (Number.isFinite(wakeAt)) timer = setTimeout(turn, Math.max(0, Math.ceil(wakeAt - elapsed())));
+  };
+
+  const add = (key: string, task: Task): void => {
+    const entry: Entry<Task> = {
+      ...{ key, task, lane: lanes.of(task), isWanted: true, place: undefined, isHastened: false },
+    };
+    entries.set(key, entry);
+    lanes.place(entry, elapsed() + firstInMs(task));
+  };
+
+  return {
+    set: (tasks) => {
+      for (const [key, entry] of entries) {
+        if (tasks.has(key)) continue;
+        entry.isWanted = false;
+        entries.delete(key);
+      }
+      for (const [key, task] of tasks) if (!entries.has(key)) add(key, task);
+      turn();
+    },
+    hasten: (key) => {
+      const entry = entries.get(key);
+      if (entry === undefined) return;
+      if (entry.place === undefined) entry.isHastened = true;
+      else lanes.place(entry, elapsed());
+      turn();
+    },
+    stop: async (graceMs) => {
+      isStopped = true;
+      clearTimeout(timer);
+      for (const { controller } of running) controller.abort();
+      const all = Promise.all([...running].map((one) => one.ended));
+      const giveUp = new AbortController();
+      await Promise.race([all, sleep(graceMs, undefined, { signal: giveUp.signal }).catch(() => {})]);
+      giveUp.abort();
+    },
+  };
+};

@@ -1,0 +1,18 @@
+/** What a daemon remembers of its reads, over a real Redis. */
+import type { Redis } from 'ioredis';
+import { ledgerKeys } from '../../src/ledger/record.ts';
+import { createQuietCommits } from '../../src/poll/quiet-commits.ts';
+import { createReadMemory, type ReadMemoryDependencies } from '../../src/poll/read-memory.ts';
+
+export const openReadMemory = (
+  redis: Redis,
+  prefix: string,
+  changes: Pick<ReadMemoryDependencies, 'settings'> & Partial<ReadMemoryDependencies>,
+) =>
+  createReadMemory({
+    commits: createQuietCommits(redis, prefix, ledgerKeys(prefix).open),
+    onCursor: () => {},
+    onChanged: () => {},
+    elapsed: () => performance.now(),
+    ...changes,
+  });
