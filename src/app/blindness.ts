@@ -1,4 +1,4 @@
-/** Composes the watch over what is not read: its news go where those of a broken channel go. */
+/** Composes the check for unread services and protocols. Its announcements go where those of a broken channel go. */
 import type { Logger } from 'pino';
 import { isAnnouncement } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';

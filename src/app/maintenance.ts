@@ -116,11 +116,11 @@ const roundEnded = async (round: Promise<void>, stopping: AbortSignal): Promise<
   stopping.removeEventListener('abort', giveUp);
 };
 
-/** Looks for what is not read, in a loop of its own: nothing else may keep it from that. */
+/** Checks for unread services and protocols, in a loop of its own, so that no other work delays it. */
 const watchReads = async ({ blindness, stopping, log }: MaintenanceDependencies): Promise<void> => {
   while (!stopping.aborted) {
     const round = blindness.round().catch((error: unknown) => {
-      if (!stopping.aborted) log.error({ err: error }, 'a look for what is not read failed; trying again');
+      if (!stopping.aborted) log.error({ err: error }, 'the check for unread services failed; trying again');
     });
     await roundEnded(round, stopping);
     await pause(blindness.everyMs, stopping);

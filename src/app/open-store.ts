@@ -21,7 +21,7 @@ export interface OpenStoreDependencies {
   now(): number;
 }
 
-/** Where the directory cannot be had, the embedded Redis says so; without one the daemon does without a state file. */
+/** If the directory is unusable, the embedded Redis reports it. With another Redis the daemon runs without a state file. */
 const closeDataDir = async ({ config: { dataDir }, log }: OpenStoreDependencies): Promise<void> => {
   const isClosed = await makePrivateDirectory(dataDir).catch((error: unknown) => {
     if (error instanceof UsageError) throw error;

@@ -25,7 +25,7 @@ const auditTurn = (service: string, index: number, everyMs: number): Turn<Review
   data: { kind: 'audit', service },
 });
 
-/** Until every daemon is connected again, and what they had still to say to Redis has arrived. */
+/** By then every daemon is connected again, and the commands that it kept back have reached Redis. */
 const URGENT_AFTER_MS = 5000;
 
 /** One daemon takes them, however many ask for them. `server`: the id of the Redis server that was found. */

@@ -12,7 +12,10 @@ export interface ServerWatchDependencies {
   stopping: AbortSignal;
 }
 
-/** Looks after every reconnect until `stopping`. Gives what looks now: in a Cluster a failover may break no connection of ours. */
+/**
+ * Checks after every reconnect until `stopping`. The returned function checks at once: in a Cluster a failover may break
+ * no connection of ours.
+ */
 export const watchServer = ({ config, store, log, stopping }: ServerWatchDependencies): (() => Promise<void>) => {
   const { redis, prefix, schedule } = store;
   const { check } = createServerChange({

@@ -39,7 +39,7 @@ const REDIS_URL = {
   rule: 'must be a redis:// or rediss:// URL, or the path of a unix socket',
 };
 
-/** Every key has to be in one slot of a Cluster. Of several braces Redis may take others for the hash tag than we do. */
+/** Every key has to be in one slot of a Cluster. With several pairs of braces, Redis may take another one for the hash tag. */
 const ONE_HASH_TAG = /^(?!.*\{.*\{)(?!.*\}.*\})/;
 
 /** Where the queue lives. None of `url`, `sentinel`, `cluster`: a private redis-server under `dataDir`. */

@@ -9,7 +9,7 @@ export interface NewerJobsDependencies {
 }
 
 const CHECK = 'jobs';
-/** They come up every few seconds while there are any; after so long without one they are gone. */
+/** They come up every few seconds while there are any; after this long without one they are gone. */
 const GONE_AFTER_MS = 60_000;
 
 export const createNewerJobs = ({ health, log, now }: NewerJobsDependencies) => {

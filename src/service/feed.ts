@@ -27,7 +27,8 @@ export type FeedPage = StretchPage<Item> & Pick<ItemPage, 'foreign'>;
 export interface Feed {
   /**
    * Inspections of one protocol dated after `since` (epoch milliseconds), page by page, oldest first if the service
-   * sorts, without those that name another listed protocol. `thorough` reads so that nothing slips between two pages, and says how far all is read; otherwise one walk.
+   * sorts, without those that name another listed protocol. `thorough` lets nothing slip between two pages, and says up
+   * to when everything was read. Otherwise it is one walk.
    */
   inspections(protocol: string, since: number, signal: AbortSignal, thorough?: boolean): AsyncGenerator<FeedPage>;
   /** Notifications of several protocols, likewise. */

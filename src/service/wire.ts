@@ -138,7 +138,10 @@ const isEmptyPage = (wrapper: JsonObject, isLater: boolean): boolean => {
   return isLater ? isPage || Object.keys(wrapper).length === 0 : isPage && (total ?? 0) === 0;
 };
 
-/** On one page. The largest answer has no room for this many real items. Elements of a few bytes fit, and cost a hundred times their size in memory. */
+/**
+ * On one page. The largest answer has no room for this many real items. Elements of a few bytes fit, and cost a hundred
+ * times their size in memory.
+ */
 export const MOST_ELEMENTS = 100_000;
 
 /** Why a page with `count` elements is not read; undefined where it is. */

@@ -1,4 +1,4 @@
-/** What is news: which protocols are unread now and were not announced, and which of those announced are read again. Pure. */
+/** Which protocols are newly unread, and which of the announced ones are read again. Pure. */
 import type { Blindness } from './store.ts';
 
 /** The reads of one protocol, the worst of its sources. */
@@ -39,7 +39,7 @@ export const isBack = (readings: ChangesInput['readings'], limits: Limits): bool
 
 const endedOf = ({ readings, announced, backForMs, limits }: ChangesInput): Changes['ended'] => {
   const others = new Set(announced.flatMap(({ protocols }) => protocols));
-  /** Polls come back one after the other. What is still unread some time later is news of its own. */
+  /** Polls recover one after the other. A protocol that is still unread after a while is announced on its own. */
   const isWholeOver = (): boolean => {
     const own = [...readings].filter(([name]) => !others.has(name));
     return backForMs >= limits.tellAfter || own.every(([, reading]) => isReadNow(limits, reading));
@@ -54,8 +54,8 @@ const endedOf = ({ readings, announced, backForMs, limits }: ChangesInput): Chan
 };
 
 /**
- * Where all protocols are unread, the service is. While none is read as usual, that may be about to show: then nothing is
- * said of single ones.
+ * If all protocols are unread, the service as a whole is announced. While no protocol is read as usual, that may be about
+ * to happen, so no single protocol is announced yet.
  */
 const begunOf = ({ readings, announced, limits }: ChangesInput): Changes['begun'] => {
   if (announced.some(({ isWhole }) => isWhole)) return undefined;

@@ -1,4 +1,4 @@
-/** Notices what is not read, and lets it be announced, once over all daemons. */
+/** Notices services and protocols that are not read, and has each announced once over all daemons. */
 import type { Track } from '../../poll/cursor.ts';
 import type { ReadWatch } from '../../poll/read-watch.ts';
 import type { HeldLock } from '../../redis/lock.ts';

@@ -41,7 +41,7 @@ export const createLeftKinds = (dependencies: LeftKindsDependencies) => {
     return since !== undefined && now() - since >= IDLE_FOR_MS;
   };
 
-  /** Gives how many deliveries are dead by it. The job goes last: after a crash it ends again, and nothing is added. */
+  /** Gives how many deliveries it ended. It removes the job last, so that after a crash it runs again and adds nothing. */
   const endJob = async (kind: ChannelKind, { id, job }: LeftJob): Promise<number> => {
     const { destination, attempt, gathering } = job;
     const own = gathering === undefined ? job.alerts : await batches.seal(destination, gathering);

@@ -18,7 +18,7 @@ export interface GoneDependencies {
   ledger: Pick<Ledger, 'waitingByDestination'>;
   /** All that the services' protocols and the fallback lead to; undefined while that is not known. */
   routed(): Promise<readonly Pick<Destination, 'id'>[] | undefined>;
-  /** These are left; others have no metrics either. */
+  /** Called with the destinations that remain. All others lose their metrics. */
   keepSeries(left: ReadonlySet<Destination['id']>): Promise<void>;
   log: Pick<Logger, 'info'>;
   now(): number;
@@ -26,7 +26,7 @@ export interface GoneDependencies {
 
 const LOOK_EVERY_MS = 3_600_000;
 
-/** Gives what looks for them; to be called often, it does so once an hour. */
+/** The returned function may be called often: it acts once an hour. */
 export const createGoneDestinations = (dependencies: GoneDependencies): (() => Promise<void>) => {
   const { destinationStats, batches, addressChanges, ledger, routed, keepSeries, log, now } = dependencies;
   let lookedAt = Number.NEGATIVE_INFINITY;
