@@ -262,7 +262,7 @@ describe('when a mute ends', () => {
     for (const { time } of daemons) time.now = T0 + 2 * HOUR;
     await Promise.all(daemons.map(({ sweep }) => sweep()));
     const texts = daemons.flatMap(({ said }) => said());
-    const waiting = (kind: string) => redis.llen(`${prefix}:deliver-${kind}:wait`);
+    const waiting = (kind: string) => redis.zcard(`${prefix}:deliver-${kind}:prioritized`);
     expect([await waiting('email'), await waiting('slack')]).toEqual([6, 1]);
     const to = (label: string) => [...new Set(texts.flatMap(([one, said]) => (one === label ? said : [])))].toSorted();
     const mails = to(MAIL.label);
@@ -446,7 +446,7 @@ describe('when a mute ends', () => {
     for (const { time } of daemons) time.now = T0 + 2 * HOUR;
     await Promise.all(daemons.map(({ sweep }) => sweep()));
     for (const { sweep } of daemons) await sweep();
-    const jobs = await first.redis.llen(`${first.prefix}:deliver-slack:wait`);
+    const jobs = await first.redis.zcard(`${first.prefix}:deliver-slack:prioritized`);
     expect(jobs).toBe(1);
   });
 
