@@ -13,6 +13,8 @@ import { startOps } from './app/ops.ts';
 import { openReading } from './app/poll.ts';
 import { createRechecking } from './app/recheck.ts';
 import { isReview } from './app/schedule.ts';
+import type { Channel } from './channels/channel.ts';
+import { openConfiguredChannels } from './channels/open.ts';
 import type { Config } from './config/schema.ts';
 import { createAuditJob, createAuditMarks } from './features/audit/job.ts';
 import { createChannelCheck } from './ops/channel-check.ts';
@@ -56,8 +58,18 @@ interface Context extends Required<DaemonDependencies> {
   fail(reason: string): void;
 }
 
+const openChannels = async ({ config, now, lifecycle }: Context): Promise<readonly Channel[]> => {
+  const { channels, close } = await openConfiguredChannels(config, now);
+  lifecycle.onStop('channels', close);
+  return channels;
+};
+
 /** Opens the verbs and features, each with what it needs; nothing runs yet. */
-const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnType<typeof openStore>>) => {
+const openVerbs = (
+  context: Context,
+  { store, outages, mirror }: Awaited<ReturnType<typeof openStore>>,
+  channels: readonly Channel[],
+) => {
   const { config, log, scrub, now, lifecycle } = context;
   const metrics = createMetrics({ version });
   const health = createHealth({ now });
@@ -67,6 +79,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
   const { dispatch, dispatchRouted, routesOf } = dispatching;
   const delivering = openDelivery({
     ...shared,
+    channels,
     scrub,
     dispatching,
     onUnknownVersion: newerJobs.met,
@@ -76,9 +89,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
       else health.fail(`channel:${kind}`, problem);
     },
   });
-  const { channels } = delivering;
   const channelCheck = createChannelCheck({ channels, health, outages, signal: context.stopping, now });
-  lifecycle.onStop('channels', delivering.close);
   const reading = openReading({
     ...shared,
     health,
@@ -119,6 +130,7 @@ const openVerbs = (context: Context, { store, outages, mirror }: Awaited<ReturnT
     newerJobs,
     dispatching,
     delivering,
+    channels,
     channelCheck,
     membership,
     reading,
@@ -167,7 +179,7 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
   return {
     start: async () => {
       const opened = await openStore(context);
-      const verbs = openVerbs(context, opened);
+      const verbs = openVerbs(context, opened, await openChannels(context));
       expectHealth(verbs.health, config);
       const { url, ...parts } = await startOps({ ...context, ...verbs });
       await opened.demandRedis();

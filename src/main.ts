@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { restartWithHeapFlags } from './cli/heap.ts';
 
-restartWithHeapFlags();
+restartWithHeapFlags(process.env);
 // Loaded only now: a start that does not go on need not wait for it.
 const { exitCodeOf, runProgram } = await import('./cli/program.ts');
 

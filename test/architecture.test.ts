@@ -11,6 +11,8 @@ interface Import {
   /** A path under src, or a package's name. */
   to: string;
   typeOnly: boolean;
+  /** By `import(...)`, when it is needed. */
+  isLazy: boolean;
 }
 
 const STATEMENT =
@@ -23,6 +25,7 @@ const importsOf = (file: string): Import[] =>
       from: file,
       to: to.startsWith('.') ? posix.normalize(posix.join(posix.dirname(file), to)) : to,
       typeOnly: groups.clause?.startsWith('type ') ?? false,
+      isLazy: groups.lazy !== undefined,
     };
   });
 
@@ -234,6 +237,36 @@ describe('the tree', () => {
   test('files and paths stay as the tree says', () => {
     const names = new Set(FILES.flatMap((file) => file.replace(/\.ts$/, '').split('/')));
     expect([...names].filter((name) => /^(utils?|helpers?|common|shared|misc|lib)$/.test(name))).toEqual([]);
+  });
+});
+
+/** The packages that are loaded with a file, before anything of it runs. */
+const packagesOf = (start: string): string[] => {
+  const next = Map.groupBy(
+    IMPORTS.filter(({ typeOnly, isLazy }) => !typeOnly && !isLazy),
+    ({ from }) => from,
+  );
+  const seen = new Set([start]);
+  // A set gives what is added while it is read.
+  for (const file of seen) for (const { to } of next.get(file) ?? []) seen.add(to);
+  return [...seen].filter((name) => !OWN.has(name) && !name.startsWith('.')).toSorted();
+};
+
+describe('a start waits only for the libraries that it needs', () => {
+  const CLIENTS = ['@slack/web-api', 'nodemailer', 'telegraf'];
+
+  test('one that asks for help', () => {
+    expect(packagesOf('main.ts')).toEqual([]);
+    expect(packagesOf('cli/program.ts')).toEqual(['commander']);
+  });
+
+  test('one of a command that reads Redis', () => {
+    expect(packagesOf('cli/status.ts')).toEqual(['bullmq', 'ioredis', 'yaml', 'zod']);
+  });
+
+  test('one of a daemon: of the channels what is configured', () => {
+    expect(packagesOf('channels/slack/transport.ts')).toContain('@slack/web-api');
+    expect(packagesOf('cli/run.ts').filter((name) => CLIENTS.includes(name))).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Composes `deliver`: hands its workers the channels, and what to do when a delivery failed or a destination recovered. */
 import type { Logger } from 'pino';
 import { CHANNEL_KINDS, type ChannelKind, isSample } from '../alert.ts';
-import { openConfiguredChannels } from '../channels/open.ts';
+import type { Channel } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import type { Broken } from '../deliver/health.ts';
 import type { AttemptEvent } from '../deliver/report.ts';
@@ -17,6 +17,7 @@ import { startWorker } from './workers.ts';
 export interface OpenDelivery {
   config: Config;
   store: Store;
+  channels: readonly Channel[];
   metrics: Metrics;
   log: Logger;
   scrub(text: string): string;
@@ -32,9 +33,8 @@ export interface OpenDelivery {
 type Worker = ParcelWorker & { kind: ChannelKind };
 
 export const openDelivery = (dependencies: OpenDelivery) => {
-  const { config, store, metrics, log, scrub, dispatching, onRefused, onSender, now } = dependencies;
+  const { config, store, channels, metrics, log, scrub, dispatching, onRefused, onSender, now } = dependencies;
   const { fallback, outageNotifier, uncovered } = dispatching;
-  const { channels, close } = openConfiguredChannels(config, now);
   const report = createDeliveryReport({ log, metrics, now });
   let stopping = false;
   let workers: Worker[] = [];
@@ -75,7 +75,6 @@ export const openDelivery = (dependencies: OpenDelivery) => {
   });
 
   return {
-    channels,
     /** Ends what waits for channel kinds that the config does not set up; to be called often. */
     endLeftKinds,
     /** Starts the workers; gives the function that stops them. */
@@ -88,6 +87,5 @@ export const openDelivery = (dependencies: OpenDelivery) => {
     },
     /** None before the start. */
     workers: (): readonly Worker[] => workers,
-    close,
   };
 };

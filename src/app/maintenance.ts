@@ -1,6 +1,7 @@
 /** The maintenance loop: keeps the schedule, sends canaries, writes the state file, checks the channels. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { Channel } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import type { RouteReview } from '../features/routes/review.ts';
 import type { DaemonReport } from '../features/status/daemons.ts';
@@ -12,7 +13,6 @@ import type { NewerJobs } from '../ops/newer-jobs.ts';
 import type { Outages } from '../ops/outages.ts';
 import type { Mirror } from '../poll/mirror.ts';
 import type { openBlindness } from './blindness.ts';
-import type { openDelivery } from './deliver.ts';
 import type { openReading } from './poll.ts';
 import { watchServer } from './server-change.ts';
 import type { Store } from './store.ts';
@@ -32,7 +32,7 @@ export interface MaintenanceDependencies {
   forgetGone(): Promise<void>;
   /** Keeps what only grows within its bounds. */
   keepHouse(): Promise<void>;
-  delivering: Pick<ReturnType<typeof openDelivery>, 'channels'>;
+  channels: readonly Pick<Channel, 'kind'>[];
   reading: ReturnType<typeof openReading>;
   blindness: Pick<ReturnType<typeof openBlindness>, 'everyMs' | 'round'>;
   stopping: AbortSignal;
@@ -129,10 +129,8 @@ const watchReads = async ({ blindness, stopping, log }: MaintenanceDependencies)
 
 /** Runs until `stopping`; never rejects. */
 export const startMaintenance = async (dependencies: MaintenanceDependencies): Promise<void> => {
-  const { config, log, store, health, mirror, review, channelCheck, delivering, reading, stopping, fail } =
-    dependencies;
+  const { config, log, store, health, mirror, review, channelCheck, channels, reading, stopping, fail } = dependencies;
   const { maintenanceEveryMs, now } = dependencies;
-  const { channels } = delivering;
   const watch = createLoopWatch({
     kinds: channels.map(({ kind }) => kind),
     isRedisReady: () => store.redis.status === 'ready',

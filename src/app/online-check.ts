@@ -95,7 +95,7 @@ const refusedOf = async (
 export const askEverything = async (config: Config, signal: AbortSignal): Promise<OnlineFinding[]> => {
   const settings = routeSettings(config);
   const review = createRouteReview(settings, { warn: () => {} });
-  const { channels, judge, close } = openConfiguredChannels(config, Date.now);
+  const { channels, judge, close } = await openConfiguredChannels(config, Date.now);
   const answers = await Promise.all([
     askServices(config, review, signal),
     askRedis(config, signal),

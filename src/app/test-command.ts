@@ -1,5 +1,6 @@
 /** Composes `tocsin test`: it uses the running daemon's queue, or workers of its own where no daemon runs. */
 import type { Alert, ChannelKind, Destination, Parcel } from '../alert.ts';
+import { openConfiguredChannels } from '../channels/open.ts';
 import type { Config } from '../config/schema.ts';
 import { collectSecrets } from '../config/secrets.ts';
 import { UnavailableError, UsageError } from '../errors.ts';
@@ -87,7 +88,8 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
   const shared = { config, store, metrics: createMetrics({ version }), log, now };
   const dispatching = openDispatch({ ...shared, protocolOf: catalog.protocolOf });
   // What a newer daemon queued stays for it; the daemons say so.
-  const delivering = openDelivery({ ...shared, scrub, dispatching, onUnknownVersion: () => {} });
+  const { channels, close: closeChannels } = await openConfiguredChannels(config, now);
+  const delivering = openDelivery({ ...shared, channels, scrub, dispatching, onUnknownVersion: () => {} });
   let stopWorkers = async (): Promise<void> => {};
 
   return {
@@ -116,7 +118,7 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
     read: store.ledger.read,
     close: async () => {
       await stopWorkers();
-      await delivering.close();
+      await closeChannels();
       await Promise.all([...services.values()].map(({ client }) => client.close()));
       await store.close();
       await close();

@@ -72,7 +72,10 @@ export interface ChannelDependencies {
   now(): number;
 }
 
-/** One kind of channel, as the registry lists it. */
+/** Opens what sending needs (pools, clients), without any request yet. */
+export type CreateChannel<Config> = (config: Config, dependencies: ChannelDependencies) => Channel;
+
+/** One kind of channel, as the registry lists it: everything that can be known of it without sending. */
 export interface ChannelModule<Config> {
   kind: ChannelKind;
   /** The addresses that an entry of this kind names. Pure and strict: anything that may be no address is a problem. */
@@ -91,6 +94,6 @@ export interface ChannelModule<Config> {
   rateOf?(address: string, configured: RateLimit): RateLimit;
   /** The address whose rate this one shares, where the platform counts several as one. Default: its own. */
   sharesRateWith?(address: string): string;
-  /** Opens what sending needs (pools, clients), without any request yet. */
-  create(config: Config, dependencies: ChannelDependencies): Channel;
+  /** Loads what sends, its provider's library included, which takes time and memory. */
+  load(): Promise<CreateChannel<Config>>;
 }

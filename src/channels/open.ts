@@ -3,10 +3,10 @@ import { createGuardedPost } from './http.ts';
 import { type ChannelConfigs, openChannels } from './registry.ts';
 
 /** All kinds share one guard for addresses from outside; its rules are in `channels.webhook`. */
-export const openConfiguredChannels = (config: { channels: ChannelConfigs }, now: () => number) => {
+export const openConfiguredChannels = async (config: { channels: ChannelConfigs }, now: () => number) => {
   const { allowHttp = false, allowNetworks = [] } = config.channels.webhook ?? {};
   const guard = createGuardedPost({ allowHttp, allowNetworks });
-  const channels = openChannels(config.channels, { post: guard.post, now });
+  const channels = await openChannels(config.channels, { post: guard.post, now });
   return {
     channels,
     judge: guard.judge,

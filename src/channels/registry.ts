@@ -2,14 +2,14 @@
 import type { ChannelEntry, ChannelKind, Destination } from '../alert.ts';
 import type { Addresses, Channel, ChannelDependencies, ChannelModule } from './channel.ts';
 import type { EmailConfig } from './email/config.ts';
-import { email } from './email/transport.ts';
+import { email } from './email/module.ts';
 import type { RateLimit } from './options.ts';
 import type { SlackConfig } from './slack/config.ts';
-import { slack } from './slack/transport.ts';
+import { slack } from './slack/module.ts';
 import type { TelegramConfig } from './telegram/config.ts';
-import { telegram } from './telegram/transport.ts';
+import { telegram } from './telegram/module.ts';
 import type { WebhookConfig } from './webhook/config.ts';
-import { webhook } from './webhook/transport.ts';
+import { webhook } from './webhook/module.ts';
 
 /** The `channels` section of the config. Nothing is sent by a kind that is left out. */
 export interface ChannelConfigs {
@@ -29,7 +29,7 @@ export const addressesOf = (kind: ChannelKind, entry: ChannelEntry): Addresses =
 
 export const labelOf = (kind: ChannelKind, address: string): string => modules[kind].labelOf(address);
 
-const factsOf = (kind: ChannelKind): Omit<ChannelModule<never>, 'create'> => modules[kind];
+const factsOf = (kind: ChannelKind): Omit<ChannelModule<never>, 'load'> => modules[kind];
 
 export const isBatched = (kind: ChannelKind): boolean => factsOf(kind).isBatched;
 
@@ -46,14 +46,15 @@ export const rateOf = ({ kind, address }: Address, configured: RateLimit): RateL
 export const sharesRateWith = ({ kind, address }: Address): string =>
   factsOf(kind).sharesRateWith?.(address) ?? address;
 
-/** Opens every kind that the config sets up. */
-export const openChannels = (configs: ChannelConfigs, dependencies: ChannelDependencies): Channel[] => {
-  const open = <Config>(module: ChannelModule<Config>, config: Config | undefined): Channel[] =>
-    config === undefined ? [] : [module.create(config, dependencies)];
-  return [
-    ...open(email, configs.email),
-    ...open(telegram, configs.telegram),
-    ...open(slack, configs.slack),
-    ...open(webhook, configs.webhook),
-  ];
+/** Loads and opens every kind that the config sets up, and no other. */
+export const openChannels = async (configs: ChannelConfigs, dependencies: ChannelDependencies): Promise<Channel[]> => {
+  const open = async <Config>(module: ChannelModule<Config>, config: Config | undefined): Promise<Channel[]> =>
+    config === undefined ? [] : [(await module.load())(config, dependencies)];
+  const opened = await Promise.all([
+    open(email, configs.email),
+    open(telegram, configs.telegram),
+    open(slack, configs.slack),
+    open(webhook, configs.webhook),
+  ]);
+  return opened.flat();
 };

@@ -48,7 +48,7 @@ describe('rates', () => {
   });
 });
 
-test('only kinds that the config sets up are opened', () => {
+test('only kinds that the config sets up are opened', async () => {
   const dependencies = { post: () => Promise.reject(new Error('nobody is asked')), now: () => 0 };
-  expect(openChannels({}, dependencies)).toEqual([]);
+  expect(await openChannels({}, dependencies)).toEqual([]);
 });

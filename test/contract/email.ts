@@ -1,5 +1,6 @@
 import { emailConfig } from '../../src/channels/email/config.ts';
-import { email } from '../../src/channels/email/transport.ts';
+import { email } from '../../src/channels/email/module.ts';
+import { createEmailChannel } from '../../src/channels/email/transport.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { readMail } from '../support/mail-reader.ts';
 import { type Reply, startSmtpRelay } from '../support/smtp-relay.ts';
@@ -40,7 +41,7 @@ export const emailContestant: Contestant<Reply> = {
     const smtp = { host: '127.0.0.1', port: relay.port, requireTLS: false, user: USER, pass: PASS };
     const config = { ...emailConfig.parse({ from: 'Tocsin <tocsin@example.com>', smtp }), timeout: timeoutMs };
     return {
-      channel: email.create(config, { post: () => Promise.reject(new Error('not by this way')), now: Date.now }),
+      channel: createEmailChannel(config, { post: () => Promise.reject(new Error('not by this way')), now: Date.now }),
       destinations: [
         destinationOf('email', 'oncall@example.com'),
         destinationOf('email', "o'neill+pager@mail.example.org"),

@@ -1,6 +1,7 @@
 import { createGuardedPost } from '../../src/channels/http.ts';
 import { slackConfig } from '../../src/channels/slack/config.ts';
-import { slack } from '../../src/channels/slack/transport.ts';
+import { slack } from '../../src/channels/slack/module.ts';
+import { createSlackChannel } from '../../src/channels/slack/transport.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { type Answer, type Arrived, startHttpReceiver } from '../support/http-receiver.ts';
 import { readSlack } from '../support/slack-reader.ts';
@@ -123,7 +124,7 @@ export const slackContestant: Contestant<Answer> = {
     const receiver = await startHttpReceiver(provider.accept);
     const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1'] });
     const config = { ...slackConfig.parse({ botToken: TOKEN, apiUrl: `${receiver.origin}/api` }), timeout: timeoutMs };
-    const channel = slack.create(config, { post: guard.post, now: Date.now });
+    const channel = createSlackChannel(config, { post: guard.post, now: Date.now });
     return {
       channel: {
         ...channel,

@@ -1,5 +1,6 @@
 import { telegramConfig } from '../../src/channels/telegram/config.ts';
-import { telegram } from '../../src/channels/telegram/transport.ts';
+import { telegram } from '../../src/channels/telegram/module.ts';
+import { createTelegramChannel } from '../../src/channels/telegram/transport.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { type Answer, type Arrived, startHttpReceiver } from '../support/http-receiver.ts';
 import { activeIn, limitBroken, type Parsed, parseTelegramHtml } from '../support/telegram-reader.ts';
@@ -103,7 +104,10 @@ export const telegramContestant: Contestant<Answer> = {
     const receiver = await startHttpReceiver(accept);
     const config = { ...telegramConfig.parse({ botToken: TOKEN, apiRoot: receiver.origin }), timeout: timeoutMs };
     return {
-      channel: telegram.create(config, { post: () => Promise.reject(new Error('not by this way')), now: Date.now }),
+      channel: createTelegramChannel(config, {
+        post: () => Promise.reject(new Error('not by this way')),
+        now: Date.now,
+      }),
       destinations: [destinationOf('telegram', '-1001234567890'), destinationOf('telegram', '@lending_alerts/77')],
       secrets: [TOKEN, TOKEN_KEY],
       script: receiver.script,

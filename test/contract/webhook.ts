@@ -1,6 +1,7 @@
 import { createGuardedPost } from '../../src/channels/http.ts';
 import { webhookConfig } from '../../src/channels/webhook/config.ts';
-import { webhook } from '../../src/channels/webhook/transport.ts';
+import { webhook } from '../../src/channels/webhook/module.ts';
+import { createWebhookChannel } from '../../src/channels/webhook/transport.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { type Answer, startHttpReceiver } from '../support/http-receiver.ts';
 import type { Contestant } from './contestant.ts';
@@ -29,7 +30,7 @@ export const webhookContestant: Contestant<Answer> = {
     const receiver = await startHttpReceiver();
     const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1'] });
     const config = { ...webhookConfig.parse({ secret: `whsec_${KEY}` }), timeout: timeoutMs };
-    const channel = webhook.create(config, { post: guard.post, now: () => NOW });
+    const channel = createWebhookChannel(config, { post: guard.post, now: () => NOW });
     const [first, second] = PATHS.map((path) => destinationOf('webhook', `${receiver.origin}${path}`));
     if (first === undefined || second === undefined) throw new Error('no destinations');
     return {

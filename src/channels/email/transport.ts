@@ -1,12 +1,10 @@
 /** E-mail through a relay: one mail, one recipient, one attempt. The pool keeps connections but never sends a mail twice. */
 import type { Readable } from 'node:stream';
 import { createTransport, type SendMailOptions } from 'nodemailer';
-import type { ChannelEntry } from '../../alert.ts';
 import { DeliveryError } from '../../errors.ts';
 import { createScrubber } from '../../secret.ts';
 import { cleanLine, shorten } from '../../text.ts';
-import { quoteContact } from '../address.ts';
-import type { Addresses, Channel, ChannelModule, Message, Receipt } from '../channel.ts';
+import type { Channel, CreateChannel, Message, Receipt } from '../channel.ts';
 import { networkFailure } from '../network.ts';
 import { type Mailbox, parseAddress } from './address.ts';
 import type { MailBody } from './body.ts';
@@ -20,19 +18,6 @@ const SILENCE_MS = 60_000;
 const IDLE_MS = 30_000;
 const GOODBYE_MS = 1000;
 const RECEIPT_LIMIT = 300;
-
-const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
-  const named = contacts.filter((contact) => contact.trim() !== '');
-  // Spaces around an address are a slip of the hand; a line break may be an attempt to inject headers.
-  const parsed = named.map((contact) => ({ contact, address: parseAddress(contact.replace(/^ +| +$/g, '')) }));
-  const problems = parsed
-    .filter(({ address }) => address === undefined)
-    .map(({ contact }) => `the email contact ${quoteContact(contact)} is no plain address like oncall@example.com`);
-  if (url.trim() !== '') problems.push('the email entry has a url, which is not used: addresses go into contacts');
-  if (named.length === 0 && url.trim() === '') problems.push('the email entry has nothing to send to');
-  const addresses = parsed.flatMap(({ address }) => (address === undefined ? [] : [address]));
-  return { addresses: [...new Set(addresses)], problems };
-};
 
 const openPool = ({ smtp, concurrency, timeout }: EmailConfig) =>
   createTransport({
@@ -121,7 +106,7 @@ const trackTexts = (pool: ReturnType<typeof openPool>): WeakMap<AbortSignal, Rea
   return texts;
 };
 
-const create = (config: EmailConfig): Channel<MailBody> => {
+export const createEmailChannel: CreateChannel<EmailConfig> = (config): Channel<MailBody> => {
   const { smtp, from, timeout } = config;
   const peer = `${smtp.host}:${smtp.port}`;
   const scrub = createScrubber(smtp.pass === undefined ? [] : [smtp.pass.reveal()]);
@@ -175,15 +160,4 @@ const create = (config: EmailConfig): Channel<MailBody> => {
       ),
     close: async () => pool.close(),
   };
-};
-
-/** E-mail, for the registry. */
-export const email: ChannelModule<EmailConfig> = {
-  kind: 'email',
-  addressesOf,
-  labelOf: (address) => address,
-  isBatched: true,
-  sharesSender: () => true,
-  givesHandle: () => true,
-  create,
 };

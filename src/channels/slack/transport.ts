@@ -1,12 +1,11 @@
 /** Slack: channels with the bot token, incoming webhooks through the guard. */
 import { Agent } from 'undici';
-import type { ChannelEntry } from '../../alert.ts';
 import { DeliveryError } from '../../errors.ts';
 import { cleanLine, shorten } from '../../text.ts';
-import { quoteContact, webAddress, webLabel } from '../address.ts';
-import type { Addresses, Channel, ChannelDependencies, ChannelModule } from '../channel.ts';
+import { webLabel } from '../address.ts';
+import type { Channel, CreateChannel } from '../channel.ts';
 import { type GuardedPost, retryAfterMs } from '../http.ts';
-import { isHook, parseChannel } from './address.ts';
+import { isHook } from './address.ts';
 import type { SlackBody } from './body.ts';
 import { createBot, WITHOUT_PREVIEWS } from './bot.ts';
 import { type Call, createCall } from './call.ts';
@@ -35,7 +34,7 @@ const sendToHook = async (post: GuardedPost, url: string, body: SlackBody, signa
 const noThreads = (): DeliveryError =>
   new DeliveryError('bad-message', 'an incoming webhook cannot change a message', { code: 'not_amended' });
 
-const create = (config: SlackConfig, { post, now }: ChannelDependencies): Channel<SlackBody> => {
+export const createSlackChannel: CreateChannel<SlackConfig> = (config, { post, now }): Channel<SlackBody> => {
   const agent = new Agent({ allowH2: false, connections: config.concurrency, maxResponseSize: ANSWER_LIMIT_BYTES });
   const permits = createFilePermits(now);
   const call: Call =
@@ -67,36 +66,4 @@ const create = (config: SlackConfig, { post, now }: ChannelDependencies): Channe
     },
     close: () => agent.destroy(),
   };
-};
-
-const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
-  const channels = contacts.filter((text) => text.trim() !== '');
-  const hooks = [url].filter((text) => text.trim() !== '');
-  if (channels.length + hooks.length === 0) {
-    return { addresses: [], problems: ['the slack entry has nothing to send to'] };
-  }
-  const found = [...channels.map(parseChannel), ...hooks.map(webAddress)].filter((address) => address !== undefined);
-  const noChannel = channels.filter((text) => parseChannel(text) === undefined);
-  const noHook = hooks.filter((text) => webAddress(text) === undefined);
-  return {
-    addresses: [...new Set(found)],
-    problems: [
-      ...noChannel.map((text) => `the slack contact ${quoteContact(text)} is no channel id (C...) or name (#name)`),
-      ...noHook.map((text) => `the slack url ${quoteContact(text)} is no http or https URL`),
-    ],
-  };
-};
-
-const labelOf = (address: string): string => (webAddress(address) === undefined ? address : webLabel(address));
-
-/** Slack, for the registry. */
-export const slack: ChannelModule<SlackConfig> = {
-  kind: 'slack',
-  addressesOf,
-  labelOf,
-  isBatched: true,
-  // An incoming webhook has a key of its own, and its answer names no message.
-  sharesSender: (address) => !isHook(address),
-  givesHandle: (address) => !isHook(address),
-  create,
 };

@@ -1,28 +1,12 @@
 /** Telegram through a bot: one `sendMessage`, `sendDocument` or `editMessageText` for each attempt. */
 import type { Telegram } from 'telegraf';
-import type { ChannelEntry } from '../../alert.ts';
-import { quoteContact } from '../address.ts';
-import type { Addresses, Channel, ChannelModule, Message, Receipt } from '../channel.ts';
+import type { Channel, CreateChannel, Message, Receipt } from '../channel.ts';
 import type { DigestFile } from '../digest-file.ts';
-import { formatChatAddress, parseChatAddress } from './address.ts';
+import { parseChatAddress } from './address.ts';
 import { createTelegramClient } from './client.ts';
 import type { TelegramConfig } from './config.ts';
 import { composeTelegram, type TelegramBody } from './message.ts';
 import { notAmendable, unlessUnchanged } from './verdicts.ts';
-
-const addressesOf = ({ contacts = [], url = '' }: ChannelEntry): Addresses => {
-  const named = contacts.map((contact) => contact.trim()).filter((contact) => contact !== '');
-  const parsed = named.map((contact) => ({ contact, address: parseChatAddress(contact) }));
-  const problems = parsed
-    .filter(({ address }) => address === undefined)
-    .map(
-      ({ contact }) => `the telegram contact ${quoteContact(contact)} is no chat id or @name, with or without /TOPIC`,
-    );
-  if (url.trim() !== '') problems.push('the telegram entry has a url, which is not used: chats go into contacts');
-  if (named.length === 0 && url.trim() === '') problems.push('the telegram entry has nothing to send to');
-  const addresses = parsed.flatMap(({ address }) => (address === undefined ? [] : [formatChatAddress(address)]));
-  return { addresses: [...new Set(addresses)], problems };
-};
 
 interface Sent {
   /** Of the first part. */
@@ -84,7 +68,7 @@ const receiptOf = ({ destination }: Message, messageId: unknown): Receipt =>
 const sentOf = (progress: string | undefined): Sent | undefined =>
   progress === undefined ? undefined : (JSON.parse(progress) as Sent);
 
-const create = (config: TelegramConfig): Channel<TelegramBody> => {
+export const createTelegramChannel: CreateChannel<TelegramConfig> = (config): Channel<TelegramBody> => {
   const client = createTelegramClient(config);
 
   const sendPart = (message: Message<TelegramBody>, sent: Sent | undefined, signal: AbortSignal) =>
@@ -122,22 +106,4 @@ const create = (config: TelegramConfig): Channel<TelegramBody> => {
     },
     close: async () => client.close(),
   };
-};
-
-/** People have positive ids; groups and channels have negative ones, or names. */
-const isPrivateChat = (address: string): boolean => /^\d/.test(address);
-
-/** Telegram, for the registry. */
-export const telegram: ChannelModule<TelegramConfig> = {
-  kind: 'telegram',
-  addressesOf,
-  labelOf: (address) => address,
-  isBatched: true,
-  sharesSender: () => true,
-  givesHandle: () => true,
-  rateOf: (address, { perMinute, ...rate }) =>
-    perMinute === undefined || isPrivateChat(address) ? rate : { ...rate, perMinute },
-  // The limits are those of the chat, and topics are places in one chat.
-  sharesRateWith: (address) => parseChatAddress(address)?.chat ?? address,
-  create,
 };

@@ -1,8 +1,7 @@
 /** Signed webhooks by Standard Webhooks 1.0.0, through the guard. */
-import type { ChannelEntry } from '../../alert.ts';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
-import { quoteContact, webAddress, webLabel } from '../address.ts';
-import type { Addresses, Channel, ChannelDependencies, ChannelModule } from '../channel.ts';
+import { webLabel } from '../address.ts';
+import type { Channel, CreateChannel } from '../channel.ts';
 import { type ConnectionSettings, type PostResponse, retryAfterMs } from '../http.ts';
 import type { ReceiverConfig, WebhookConfig } from './config.ts';
 import { composeWebhook } from './message.ts';
@@ -75,7 +74,7 @@ const signingText = ({ secret, secrets, deriveSecrets }: WebhookConfig): string 
     : `signs for ${count} receivers, sends to all others unsigned: no common secret is configured`;
 };
 
-const create = (config: WebhookConfig, { post, now }: ChannelDependencies): Channel<string> => {
+export const createWebhookChannel: CreateChannel<WebhookConfig> = (config, { post, now }): Channel<string> => {
   const keysOf = createSecretFinder(config, signingKey);
   const mannerFor = createReceiverFinder(mapValues(config.receivers, mannerOf));
   return {
@@ -106,27 +105,4 @@ const create = (config: WebhookConfig, { post, now }: ChannelDependencies): Chan
     verify: async () => signingText(config),
     close: async () => {},
   };
-};
-
-const addressesOf = ({ contacts = [], url }: ChannelEntry): Addresses => {
-  const named = [...(url === undefined ? [] : [url]), ...contacts].filter((text) => text.trim() !== '');
-  if (named.length === 0) return { addresses: [], problems: ['the webhook entry has nothing to send to'] };
-  const problems = named
-    .filter((text) => webAddress(text) === undefined)
-    .map((text) => `the webhook address ${quoteContact(text)} is no http or https URL`);
-  return { addresses: [...new Set(named.map(webAddress).filter((address) => address !== undefined))], problems };
-};
-
-/** Webhooks, one signed JSON for each alert. */
-export const webhook: ChannelModule<WebhookConfig> = {
-  kind: 'webhook',
-  addressesOf,
-  labelOf: webLabel,
-  isBatched: false,
-  // By answering 410, see `GONE`.
-  canBeDisabled: true,
-  // Receivers have nothing in common but the program that sends.
-  sharesSender: () => false,
-  givesHandle: () => false,
-  create,
 };

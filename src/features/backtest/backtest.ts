@@ -92,7 +92,7 @@ const listedAs = (protocols: readonly HistoryProtocol[]) => {
 /** Throws what reading throws. */
 export const backtest = async (input: BacktestInput): Promise<BacktestReport> => {
   const { config, history, protocols, period, onProgress } = input;
-  const { channels, close } = openConfiguredChannels(config, Date.now);
+  const { channels, close } = await openConfiguredChannels(config, Date.now);
   const { routesOf } = createRouting({ config, settings: routeSettings(config), protocolOf: listedAs(protocols) });
   const tally = createTally();
   const loads = createLoads(

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseAddress, parseMailbox } from '../../../src/channels/email/address.ts';
 import { emailConfig } from '../../../src/channels/email/config.ts';
-import { email } from '../../../src/channels/email/transport.ts';
+import { email } from '../../../src/channels/email/module.ts';
 import { anyText } from '../../support/texts.ts';
 
 describe('addresses', () => {

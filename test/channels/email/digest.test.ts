@@ -8,7 +8,7 @@ import type { MailBody } from '../../../src/channels/email/body.ts';
 import { emailConfig } from '../../../src/channels/email/config.ts';
 import { INLINE_MAX } from '../../../src/channels/email/digest-shown.ts';
 import { composeEmail, SUBJECT_LIMIT } from '../../../src/channels/email/message.ts';
-import { email } from '../../../src/channels/email/transport.ts';
+import { createEmailChannel } from '../../../src/channels/email/transport.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile.ts';
 import { readHtml, readMail } from '../../support/mail-reader.ts';
@@ -171,7 +171,10 @@ const openEmail = async () => {
   const relay = await startSmtpRelay();
   const smtp = { host: '127.0.0.1', port: relay.port, requireTLS: false };
   const config = emailConfig.parse({ from: 'Tocsin <tocsin@example.com>', smtp });
-  const channel = email.create(config, { post: () => Promise.reject(new Error('not by this way')), now: Date.now });
+  const channel = createEmailChannel(config, {
+    post: () => Promise.reject(new Error('not by this way')),
+    now: Date.now,
+  });
   closers.push(relay.close, channel.close);
   const send = (message: Message) => channel.send(message, new AbortController().signal);
   const last = () => readMail(relay.accepted.at(-1)?.raw ?? '');

@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import { emailConfig } from '../../../src/channels/email/config.ts';
-import { email } from '../../../src/channels/email/transport.ts';
+import { createEmailChannel } from '../../../src/channels/email/transport.ts';
 import { DeliveryError } from '../../../src/errors.ts';
 import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
 import { createCertificate } from '../../support/certificate.ts';
@@ -21,7 +21,10 @@ afterEach(async () => {
 
 const openEmail = (smtp: object, timeout = '20s') => {
   const config = emailConfig.parse({ from: 'tocsin@example.com', smtp: { host: '127.0.0.1', ...smtp }, timeout });
-  const channel = email.create(config, { post: () => Promise.reject(new Error('not by this way')), now: Date.now });
+  const channel = createEmailChannel(config, {
+    post: () => Promise.reject(new Error('not by this way')),
+    now: Date.now,
+  });
   closers.push(channel.close);
   return channel;
 };

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
 import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import { emailConfig } from '../../../src/channels/email/config.ts';
-import { email } from '../../../src/channels/email/transport.ts';
+import { createEmailChannel } from '../../../src/channels/email/transport.ts';
 import { deliveryId } from '../../../src/identity.ts';
 import { cleanText } from '../../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
@@ -21,7 +21,7 @@ afterEach(async () => {
 const openEmail = async (from = 'Tocsin <tocsin@example.com>') => {
   const relay = await startSmtpRelay();
   const smtp = { host: '127.0.0.1', port: relay.port, requireTLS: false };
-  const channel = email.create(emailConfig.parse({ from, smtp }), DEPENDENCIES);
+  const channel = createEmailChannel(emailConfig.parse({ from, smtp }), DEPENDENCIES);
   closers.push(relay.close, channel.close);
   const compose = (alert: Alert, address: string) => {
     const [message] = channel.compose(

@@ -5,7 +5,7 @@ import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import { FORMATS, type Format } from '../../../src/channels/channel.ts';
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import { slackConfig } from '../../../src/channels/slack/config.ts';
-import { slack } from '../../../src/channels/slack/transport.ts';
+import { createSlackChannel } from '../../../src/channels/slack/transport.ts';
 import { HOSTILE_NAME, HOSTILE_TEXTS } from '../../../src/sandbox/hostile.ts';
 import { createSlackReceiver } from '../../../src/sandbox/receivers/slack/slack.ts';
 import { cleanLine } from '../../../src/text.ts';
@@ -20,7 +20,7 @@ const open = async (botToken = 'xoxb-sandbox') => {
   const receiver = createSlackReceiver({ channels: ['C0SANDBOX01'] });
   const { apiUrl, webhookUrl } = await receiver.start();
   const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1'] });
-  const channel = slack.create(slackConfig.parse({ botToken, apiUrl }), { post: guard.post, now: Date.now });
+  const channel = createSlackChannel(slackConfig.parse({ botToken, apiUrl }), { post: guard.post, now: Date.now });
   closers.push(receiver.stop, guard.close, channel.close);
   const send = async (alert: Alert, address = 'C0SANDBOX01', format: Format = 'rich') => {
     const parcel = { destination: destinationOf('slack', address), alerts: [alert] };

@@ -5,7 +5,7 @@ import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import type { Format, Message } from '../../../src/channels/channel.ts';
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import { slackConfig } from '../../../src/channels/slack/config.ts';
-import { slack } from '../../../src/channels/slack/transport.ts';
+import { createSlackChannel } from '../../../src/channels/slack/transport.ts';
 import { createSlackReceiver, slackError } from '../../../src/sandbox/receivers/slack/slack.ts';
 import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
 import { type Answer, startHttpReceiver } from '../../support/http-receiver.ts';
@@ -25,7 +25,7 @@ const openChannel = (apiUrl: string, allowNetworks = ['127.0.0.1']) => {
   const clock = { now: Date.now() };
   const guard = createGuardedPost({ allowHttp: true, allowNetworks });
   const config = slackConfig.parse({ botToken: 'xoxb-sandbox', apiUrl });
-  const channel = slack.create(config, { post: guard.post, now: () => clock.now });
+  const channel = createSlackChannel(config, { post: guard.post, now: () => clock.now });
   closers.push(guard.close, channel.close);
   const compose = (alerts: Alert[], destination: Destination = CHANNEL, format: Format = 'rich'): Message[] =>
     channel.compose({ destination, alerts }, { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' });

@@ -9,7 +9,8 @@ import { SLACK_CODES } from '../../../src/channels/slack/codes.ts';
 import { slackConfig } from '../../../src/channels/slack/config.ts';
 import { escapeSlack } from '../../../src/channels/slack/markup.ts';
 import { composeSlack } from '../../../src/channels/slack/message.ts';
-import { slack } from '../../../src/channels/slack/transport.ts';
+import { slack } from '../../../src/channels/slack/module.ts';
+import { createSlackChannel } from '../../../src/channels/slack/transport.ts';
 import { cleanLine, cleanText } from '../../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
 import { startHttpReceiver } from '../../support/http-receiver.ts';
@@ -36,7 +37,7 @@ afterEach(async () => {
 const openSlack = async (config: object = { botToken: 'xoxb-1-token' }) => {
   const receiver = await startHttpReceiver(() => ({ status: 200, body: '{"ok":true,"ts":"1763633275.000400"}' }));
   const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1'] });
-  const channel = slack.create(slackConfig.parse({ apiUrl: receiver.origin, ...config }), {
+  const channel = createSlackChannel(slackConfig.parse({ apiUrl: receiver.origin, ...config }), {
     post: guard.post,
     now: Date.now,
   });

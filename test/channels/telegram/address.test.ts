@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { formatChatAddress, parseChatAddress } from '../../../src/channels/telegram/address.ts';
 import { telegramConfig } from '../../../src/channels/telegram/config.ts';
-import { telegram } from '../../../src/channels/telegram/transport.ts';
+import { telegram } from '../../../src/channels/telegram/module.ts';
 
 const TOKEN = '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
 

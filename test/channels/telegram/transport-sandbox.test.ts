@@ -6,7 +6,7 @@ import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import type { Format, Message } from '../../../src/channels/channel.ts';
 import { telegramConfig } from '../../../src/channels/telegram/config.ts';
 import type { TelegramBody } from '../../../src/channels/telegram/message.ts';
-import { telegram } from '../../../src/channels/telegram/transport.ts';
+import { createTelegramChannel } from '../../../src/channels/telegram/transport.ts';
 import { DeliveryError } from '../../../src/errors.ts';
 import { createTelegramReceiver, telegramVerdict } from '../../../src/sandbox/receivers/telegram/telegram.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
@@ -20,7 +20,7 @@ const TOPIC = `${CHAT}/7`;
 
 const openChannel = (apiRoot: string, timeout = '20s') => {
   const dependencies = { post: () => Promise.reject(new Error('not by this way')), now: Date.now };
-  const channel = telegram.create(telegramConfig.parse({ botToken: TOKEN, apiRoot, timeout }), dependencies);
+  const channel = createTelegramChannel(telegramConfig.parse({ botToken: TOKEN, apiRoot, timeout }), dependencies);
   onTestFinished(channel.close);
   const { amend } = channel;
   if (amend === undefined) throw new Error('it must know how');

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import { telegramConfig } from '../../../src/channels/telegram/config.ts';
-import { telegram } from '../../../src/channels/telegram/transport.ts';
+import { createTelegramChannel } from '../../../src/channels/telegram/transport.ts';
 import { DeliveryError } from '../../../src/errors.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 import { startHttpReceiver } from '../../support/http-receiver.ts';
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 const openChannel = (apiRoot: string, timeout = '20s', alert = inspectionAlert()) => {
-  const channel = telegram.create(telegramConfig.parse({ botToken: TOKEN, apiRoot, timeout }), DEPENDENCIES);
+  const channel = createTelegramChannel(telegramConfig.parse({ botToken: TOKEN, apiRoot, timeout }), DEPENDENCIES);
   closers.push(channel.close);
   const send = (address = '-1001234567890', progress?: string) => {
     const [message] = channel.compose(

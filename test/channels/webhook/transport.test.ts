@@ -7,8 +7,9 @@ import type { Format } from '../../../src/channels/channel.ts';
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import { webhookConfig } from '../../../src/channels/webhook/config.ts';
 import { composeWebhook } from '../../../src/channels/webhook/message.ts';
+import { webhook } from '../../../src/channels/webhook/module.ts';
 import { deriveSecret } from '../../../src/channels/webhook/secrets.ts';
-import { webhook } from '../../../src/channels/webhook/transport.ts';
+import { createWebhookChannel } from '../../../src/channels/webhook/transport.ts';
 import { announcementAlert } from '../../../src/features/announcements/alert.ts';
 import { deliveryId, messageId } from '../../../src/identity.ts';
 import { destinationOf, inspectionAlert, notificationAlert, sampleInspection, TX_HASH } from '../../support/alerts.ts';
@@ -39,7 +40,7 @@ const openWebhook = async (config: object, now = () => Date.now()) => {
   const receiver = await startHttpReceiver();
   const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1', 'localhost'] });
   closers.push(receiver.close, guard.close);
-  const channel = webhook.create(webhookConfig.parse(config), { post: guard.post, now });
+  const channel = createWebhookChannel(webhookConfig.parse(config), { post: guard.post, now });
   const send = (alert: Alert, address = `${receiver.origin}/in`) =>
     channel.send(compose(alert, { address }), AbortSignal.timeout(20_000));
   return { receiver, channel, send };
@@ -62,7 +63,7 @@ const openHost = async (configOf: (host: Host) => object) => {
   const [secure, plain] = [receivers[0].origin, receivers[1].origin];
   const hosts = [new URL(secure).host, new URL(plain).host] as const;
   const config = webhookConfig.parse(configOf({ origin: secure, hosts, ca: cert }));
-  const channel = webhook.create(config, { post: guard.post, now: Date.now });
+  const channel = createWebhookChannel(config, { post: guard.post, now: Date.now });
   const arrivalAt = async (address: string) => {
     await channel.send(compose(inspectionAlert(), { address }), AbortSignal.timeout(20_000));
     const arrived = receivers.find(({ origin }) => address.startsWith(origin))?.arrived.at(-1);
@@ -211,7 +212,7 @@ describe('signature', () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
         const sent: { body: string; headers: Record<string, string> }[] = [];
-        const channel = webhook.create(webhookConfig.parse({ secret: secretOf('a') }), {
+        const channel = createWebhookChannel(webhookConfig.parse({ secret: secretOf('a') }), {
           post: async ({ body, headers }) => {
             sent.push({ body, headers });
             return { status: 200, headers: {}, text: '' };
@@ -269,7 +270,7 @@ describe('signature', () => {
     closers.push(receiver.close, guard.close);
     const address = `${receiver.origin}/in`;
     const config = webhookConfig.parse(configOf(address, [secretOf('n'), secretOf('o')]));
-    const channel = webhook.create(config, { post: guard.post, now: Date.now });
+    const channel = createWebhookChannel(config, { post: guard.post, now: Date.now });
     await channel.send(compose(inspectionAlert(), { address }), AbortSignal.timeout(20_000));
     const { body = '', headers = {} } = receiver.arrived[0] ?? {};
     const [newer = '', older = '', ...others] = (headers['webhook-signature'] ?? '').split(' ');

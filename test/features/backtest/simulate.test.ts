@@ -34,7 +34,7 @@ interface Setting {
 const simulate = async (reads: readonly [number, Alert[]][], setting: Setting = {}) => {
   const { config: more = '', routesOf = () => [CHAT] } = setting;
   const config = parseConfig(`${CONFIG}${more}`, 'tocsin.yaml', {});
-  const { channels, close } = openConfiguredChannels(config, Date.now);
+  const { channels, close } = await openConfiguredChannels(config, Date.now);
   const messages: SimulatedMessage[] = [];
   const routed: number[] = [];
   const simulation = createSimulation({
