@@ -9,6 +9,7 @@ import type { Config } from '../config/schema.ts';
 import { type Broken, createDestinationHealth } from '../deliver/health.ts';
 import type { AttemptEvent } from '../deliver/report.ts';
 import { createSendSlots } from '../deliver/send-slot.ts';
+import { createSenderTurns } from '../deliver/sender-turns.ts';
 import { createThreads } from '../deliver/threads.ts';
 import { createDeliver } from '../deliver/worker.ts';
 import type { Subject } from '../ledger/outage-subject.ts';
@@ -55,6 +56,10 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
   });
   const chains = chainsOf(config);
   const shares = createShares(options.concurrency);
+  const senderTurns = createSenderTurns({
+    reserve: (sender) => store.rateLimiter.reserve(sender, sender.rate),
+    now,
+  });
   const deliver = createDeliver({
     channel,
     compose: (parcel, format, at) => channel.compose(parcel, { sentAt: iso(at), format, chains }),
@@ -62,7 +67,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     ledger,
     deadLetters: store.dead,
     destinationStats: store.destinationStats,
-    sendSlots: createSendSlots({ rateLimiter: store.rateLimiter, paceOf, senderOf, now }),
+    sendSlots: createSendSlots({ rateLimiter: store.rateLimiter, paceOf, senderOf, senderTurns, now }),
     health,
     addressChanges: store.addressChanges,
     ...(isBatched(channel.kind)
@@ -88,5 +93,12 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     now,
     random: Math.random,
   });
-  return queues.work(channel.kind, shares, deliver, dependencies.onUnknownVersion);
+  const worker = queues.work(channel.kind, shares, deliver, dependencies.onUnknownVersion);
+  return {
+    ...worker,
+    stop: (graceMs: number) => {
+      senderTurns.close();
+      return worker.stop(graceMs);
+    },
+  };
 };

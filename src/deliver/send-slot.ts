@@ -2,6 +2,7 @@
 import type { Destination } from '../alert.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import { NEAR_MS, type Paced, type Rate, type RateLimiter, type Slot } from './rate-limiter.ts';
+import type { SenderTurns } from './sender-turns.ts';
 
 export interface Pace extends Paced {
   rate: Rate;
@@ -12,6 +13,8 @@ export interface SendSlotDependencies {
   /** Under which id and how fast it is written to; destinations that a platform counts as one share both. */
   paceOf(destination: Destination): Pace;
   senderOf(destination: Destination): Pace | undefined;
+  /** Protocols get the sender's slots in turns. Default: each job reserves its own, first come, first served. */
+  senderTurns?: Pick<SenderTurns, 'take'>;
   now(): number;
 }
 
@@ -34,14 +37,22 @@ export interface SendSlots {
   rest(destination: Destination): Promise<void>;
 }
 
-export const createSendSlots = ({ rateLimiter, paceOf, senderOf, now }: SendSlotDependencies): SendSlots => {
+const isLimited = ({ perSecond, perMinute }: Rate): boolean => perSecond !== undefined || perMinute !== undefined;
+
+export const createSendSlots = (dependencies: SendSlotDependencies): SendSlots => {
+  const { rateLimiter, paceOf, senderOf, senderTurns, now } = dependencies;
   const slotAt = (runAt: number, data: ParcelJob): SendSlot => ({ isNow: runAt <= now() + NEAR_MS, runAt, data });
 
   /** The slot of the sender, once the destination's has come. */
   const withSender = async (job: ParcelJob, slot: Slot): Promise<SendSlot> => {
     const own = slotAt(slot.at, { ...job, slot });
     const sender = senderOf(job.destination);
-    if (!own.isNow || sender === undefined) return own;
+    if (!own.isNow || sender === undefined || !isLimited(sender.rate)) return own;
+    // A daemon without turns has reserved one for the job already.
+    if (senderTurns && job.senderSlot === undefined) {
+      const hasSlot = await senderTurns.take(sender, job.share ?? '');
+      return { isNow: hasSlot, runAt: now(), data: { ...job, slot: { ...slot, at: Math.max(slot.at, now()) } } };
+    }
     const senderSlot = await rateLimiter.reserve(sender, sender.rate, job.senderSlot);
     // Move the destination's slot to the sender's, or both starve.
     const moved = { ...slot, at: Math.max(slot.at, senderSlot.at) };

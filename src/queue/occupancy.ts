@@ -1,6 +1,8 @@
 /** How many jobs there are of each share and destination. */
 
+/** Whose a job is. */
 export interface Owner {
+  /** A protocol, see `priority.ts`. */
   share: string;
   /** Id of the destination. */
   destination: string;

@@ -1,5 +1,6 @@
 /** What one protocol has waiting delays another's alert hardly at all: counted in sends that had to end before. */
 import { expect, onTestFinished, test } from 'vitest';
+import type { ChannelKind } from '../../src/alert.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
 import { createShares } from '../../src/queue/shares.ts';
 import { destinationOf } from '../support/alerts.ts';
@@ -7,16 +8,16 @@ import { makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
-const setUp = () => {
+const setUp = ({ kind = 'webhook', places = 50 }: { kind?: ChannelKind; places?: number } = {}) => {
   const { redis, prefix } = openTestRedis();
   const queues = createParcelQueues({ redis, prefix, onError: () => {} });
   onTestFinished(() => queues.close());
-  const shares = createShares(50);
+  const shares = createShares(places);
   const log: string[] = [];
   /** Runs the queue's jobs: each is logged when it begins and when `send` resolves. */
   const work = (send: (address: string, signal: AbortSignal) => Promise<void>): void => {
     const worker = queues.work(
-      'webhook',
+      kind,
       shares,
       async ({ destination: { address } }, signal) => {
         log.push(`begin ${address}`);
@@ -29,7 +30,7 @@ const setUp = () => {
     onTestFinished(() => worker.stop(0));
   };
   const parcel = (protocol: string, address: string, n = 1) => ({
-    destination: destinationOf('webhook', address),
+    destination: destinationOf(kind, address),
     alerts: [makeAlert(n, { protocol })],
   });
   return { queues, shares, log, work, parcel };
@@ -70,4 +71,15 @@ test('one slow webhook with many parcels leaves a healthy one its places', async
   work((address, signal) => (address.includes('slow') ? hang(signal) : Promise.resolve()));
   await until('the healthy one has all', () => log.filter((line) => line.startsWith('end')).length === 60);
   expect(log.filter((line) => line === 'begin https://slow.example')).toHaveLength(4);
+});
+
+test('5,000 mailboxes of one protocol: the mail of another is among the next', async () => {
+  const { queues, log, work, parcel } = setUp({ kind: 'email', places: 5 });
+  await queues.enqueue(Array.from({ length: 5000 }, (_, n) => parcel('Busy', `a${n}@example.com`)));
+  work(() => new Promise((resolve) => setTimeout(resolve, 5)));
+  await until('some are sent', () => log.length > 50);
+  await queues.enqueue([parcel('Quiet', 'quiet@example.com')]);
+  const before = log.length;
+  await until('the mail', () => log.includes('end quiet@example.com'));
+  expect(log.indexOf('begin quiet@example.com') - before).toBeLessThan(20);
 });
