@@ -52,6 +52,7 @@ export type Store = ReturnType<typeof createStore>;
 export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
   const queues = createParcelQueues({ redis, prefix, onError });
   const schedule = createSchedule<DaemonTurn>({ redis, prefix, onError });
+  const destinationStats = createDestinationStats(redis, prefix);
   const deadlines = createDeadlines({ redis, prefix, onError });
   return {
     redis,
@@ -80,7 +81,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     corrections: createCorrections(redis, prefix, now),
     operatorLog: createOperatorLog(redis, prefix, now),
     dead: createDeadLetters(redis, prefix),
-    destinationStats: createDestinationStats(redis, prefix),
+    destinationStats,
     disabled: createDisabled(redis, prefix),
     mutes: createMuteStore(redis, prefix, now),
     held: createApprovalStore(redis, prefix, now),
@@ -95,7 +96,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     rechecks: createRecheckStore(redis, prefix),
     daemonReports: createDaemonReports(redis, prefix, now),
     close: async () => {
-      await Promise.all([queues.close(), schedule.close(), deadlines.close()]);
+      await Promise.all([destinationStats.written(), queues.close(), schedule.close(), deadlines.close()]);
     },
   };
 };

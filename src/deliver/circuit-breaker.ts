@@ -14,6 +14,8 @@ export interface CircuitFailure {
 }
 
 export interface Circuits {
+  /** Nothing is known of them: nothing failed since the last message that was delivered. */
+  areClean(ids: readonly string[]): Promise<boolean>;
   /** When to ask again, in epoch milliseconds; undefined where all of these circuits are closed. */
   pausedUntil(ids: readonly string[]): Promise<number | undefined>;
   /** The same just before a message is sent: of several messages that ask for an open circuit, one may go as the probe. */
@@ -130,6 +132,7 @@ export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () =
     return Number(await redis.eval(ASK, ids.length, ...ids.map(keyOf), now(), probeMs, ...limits)) || undefined;
   };
   return {
+    areClean: async (ids) => (await redis.exists(...ids.map(keyOf))) === 0,
     pausedUntil: (ids) => ask(ids, ''),
     admit: (ids) => ask(ids, PROBE_MS),
     release: async (ids) => {

@@ -21,6 +21,8 @@ export interface HealthDependencies {
   isSenders(destination: Destination): Promise<boolean>;
   onBroken(broken: Broken): Promise<void>;
   onRecovered(subject: Subject): Promise<void>;
+  /** Milliseconds by a clock that nobody sets. Default: the process' own. */
+  elapsed?(): number;
 }
 
 export interface DestinationHealth {
@@ -37,8 +39,33 @@ export interface DestinationHealth {
   ): Promise<number | undefined>;
 }
 
+/**
+ * Where nothing has failed, Redis is asked once for many messages. What fails in another daemon is noticed this much
+ * later, in milliseconds, and what fails here at once.
+ */
+const CLEAN_MS = 1000;
+/** Clean circuits that a process remembers. */
+const MOST_CLEAN = 10_000;
+
 /** These concern the message or the rate; they do not say whether the destination works. */
 const INCONCLUSIVE: ReadonlySet<DeliveryReason> = new Set(['rate-limited', 'bad-message', 're-address']);
+
+/** The clean circuits that are known, by when they were looked at. */
+const createCleanCircuits = ({ circuits, elapsed = () => performance.now() }: HealthDependencies) => {
+  const lookedAt = new Map<string, number>();
+  return {
+    areKnown: (ids: readonly string[]): boolean =>
+      ids.every((id) => elapsed() - (lookedAt.get(id) ?? Number.NEGATIVE_INFINITY) < CLEAN_MS),
+    look: async (ids: readonly string[]): Promise<boolean> => {
+      const at = elapsed();
+      const areClean = await circuits.areClean(ids);
+      if (lookedAt.size > MOST_CLEAN) lookedAt.clear();
+      for (const id of ids) areClean ? lookedAt.set(id, at) : lookedAt.delete(id);
+      return areClean;
+    },
+    forget: (id: string): void => void lookedAt.delete(id),
+  };
+};
 
 export const createDestinationHealth = (dependencies: HealthDependencies): DestinationHealth => {
   const { circuits, senderOf, isSenders, onBroken, onRecovered } = dependencies;
@@ -48,6 +75,8 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
     return sender === undefined ? [destination.id] : [destination.id, sender.id];
   };
 
+  const clean = createCleanCircuits(dependencies);
+
   /** Announced first, closed second: where a daemon ends in between, the same is announced again. */
   const close = async (circuit: string, destination: Destination): Promise<void> => {
     if (!(await circuits.worked(circuit))) return;
@@ -56,10 +85,17 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
   };
 
   return {
-    pausedUntil: (destination) => circuits.pausedUntil(circuitsOf(destination)),
-    admit: (destination) => circuits.admit(circuitsOf(destination)),
+    pausedUntil: async (destination) => {
+      const ids = circuitsOf(destination);
+      return (await clean.look(ids)) ? undefined : circuits.pausedUntil(ids);
+    },
+    admit: async (destination) => {
+      const ids = circuitsOf(destination);
+      return clean.areKnown(ids) ? undefined : circuits.admit(ids);
+    },
     worked: async (destination) => {
-      await Promise.all(circuitsOf(destination).map((circuit) => close(circuit, destination)));
+      const ids = circuitsOf(destination);
+      if (!clean.areKnown(ids)) await Promise.all(ids.map((circuit) => close(circuit, destination)));
     },
     failed: async (destination, alerts, { error, message, retryInMs }) => {
       const { reason } = error;
@@ -71,7 +107,10 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
       const isSender = sender !== undefined && reason === 'sender-misconfigured' && (await isSenders(destination));
       const circuit = isSender ? sender.id : destination.id;
       const isTest = alerts.length > 0 && alerts.every(isSample);
+      clean.forget(circuit);
       const { isNews, pausedUntil } = await circuits.failed(circuit, { reason, retryInMs, isTest });
+      // Whoever looked meanwhile may not have seen it.
+      clean.forget(circuit);
       if (isNews) {
         await onBroken({ destination, isSender, alerts, reason, message });
         // It has worked again meanwhile, before there was anything to take back.

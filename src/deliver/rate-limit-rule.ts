@@ -85,6 +85,8 @@ const next = (state: RateState, now: number, rate: Rate): { state: RateState; at
     cell ? state.tat - cell.tolerance : now,
     window && oldest !== undefined ? oldest + window.length : now,
   );
+  // Nothing is counted: the state stays the same, and is not written again.
+  if (!cell && !window) return { state, at };
   const tat = cell ? Math.max(at, state.tat) + cell.interval : state.tat;
   const latest = window ? [at, ...recent(state.latest, now).slice(0, window.count - 1)] : state.latest;
   return { state: { ...state, tat, latest }, at };
@@ -143,6 +145,13 @@ export const movedBack = (state: RateState, now: number): RateState => {
   const moved = { tat: tat - by, hold: held - by, shift: shift - by, rest: rested - by, at: now };
   return { ...state, ...moved, latest: latest.map((slot) => slot - by) };
 };
+
+/** Nothing limits the destination's messages, and nothing holds them up at this moment. */
+export const isFree = (state: RateState, now: number, { perSecond, perMinute }: Rate): boolean =>
+  perSecond === undefined &&
+  perMinute === undefined &&
+  Math.max(state.hold, state.rest) <= now &&
+  movedBack(state, now) === state;
 
 /** The latest moment in a state. */
 export const lastMoment = ({ tat, hold: held, rest: rested, latest: [newest = 0] }: RateState): number =>

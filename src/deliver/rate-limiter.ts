@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import {
   EMPTY_STATE,
   hold,
+  isFree,
   lastMoment,
   movedBack,
   type Rate,
@@ -38,6 +39,8 @@ export interface RateLimiter {
 export interface RateLimiterDependencies {
   store: RateStateStore;
   now(): number;
+  /** Milliseconds by a clock that nobody sets. Default: the process' own. */
+  elapsed?(): number;
 }
 
 /** A state is kept a day beyond its last moment: jobs that hold its slots may come late. */
@@ -45,6 +48,9 @@ const KEEP_MS = 86_400_000;
 
 /** States that a process remembers, so that the usual request is one command. */
 const MOST_REMEMBERED = 5000;
+
+/** A destination without a rate is asked after once in this time: what held it up in another daemon shows that much later. */
+const RECENT_MS = 1000;
 
 /** A request fails after this many conflicts in a row with other daemons; the queue then runs its job again. */
 const MOST_CONFLICTS = 100;
@@ -62,13 +68,18 @@ interface Request {
 }
 
 /** The latest states by id; the one that was used longest ago goes first. */
-const createMemory = () => {
-  const states = new Map<string, KeptState>();
+const createMemory = (elapsed: () => number) => {
+  const states = new Map<string, { kept: KeptState; at: number }>();
   return {
-    get: (id: string) => states.get(id),
+    get: (id: string): KeptState | undefined => states.get(id)?.kept,
+    /** What was kept a moment ago. */
+    recent: (id: string): RateState | undefined => {
+      const known = states.get(id);
+      return known && elapsed() - known.at < RECENT_MS ? known.kept.state : undefined;
+    },
     set: (id: string, kept: KeptState): void => {
       states.delete(id);
-      states.set(id, kept);
+      states.set(id, { kept, at: elapsed() });
       for (const oldest of states.keys()) {
         if (states.size <= MOST_REMEMBERED) break;
         states.delete(oldest);
@@ -81,8 +92,8 @@ const createMemory = () => {
  * Group commit: requests for one id that arrive while a write for it is on its way wait, and are then applied together,
  * in order, by one write. So fifty jobs of one destination cost a few commands, not fifty.
  */
-const createGroupCommit = ({ store, now }: RateLimiterDependencies) => {
-  const memory = createMemory();
+const createGroupCommit = ({ store, now, elapsed = () => performance.now() }: RateLimiterDependencies) => {
+  const memory = createMemory(elapsed);
   const waiting = new Map<string, Request[]>();
 
   /** A group that changes nothing is compared, too: another daemon may have moved the slots. */
@@ -117,7 +128,10 @@ const createGroupCommit = ({ store, now }: RateLimiterDependencies) => {
     waiting.delete(id);
   };
 
-  return <T>({ id }: Paced, step: Step<T>): Promise<T> => {
+  /** What was kept a moment ago, unless it is about to change. */
+  const known = ({ id }: Paced): RateState | undefined => (waiting.has(id) ? undefined : memory.recent(id));
+
+  const commitStep = <T>({ id }: Paced, step: Step<T>): Promise<T> => {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     let answer: () => void = () => {};
     const request: Request = {
@@ -138,13 +152,24 @@ const createGroupCommit = ({ store, now }: RateLimiterDependencies) => {
     }
     return promise;
   };
+  return { commit: commitStep, known };
 };
 
 export const createRateLimiter = (dependencies: RateLimiterDependencies): RateLimiter => {
-  const commit = createGroupCommit(dependencies);
+  const { now } = dependencies;
+  const { commit, known } = createGroupCommit(dependencies);
+
+  /** The slot of this moment, where the destination has no rate and nothing held it up when it was asked after last. */
+  const freeSlot = (paced: Paced, rate: Rate): Slot | undefined => {
+    const at = now();
+    const state = known(paced);
+    return state && isFree(state, at, rate) ? reserve(state, at, rate).slot : undefined;
+  };
+
   return {
-    reserve: (paced, rate, held) => commit(paced, (state, at) => reserve(state, at, rate, held)),
-    take: (paced, rate) => commit(paced, (state, at) => take(state, at, rate)),
+    reserve: async (paced, rate, held) =>
+      freeSlot(paced, rate) ?? commit(paced, (state, at) => reserve(state, at, rate, held)),
+    take: async (paced, rate) => freeSlot(paced, rate) ?? commit(paced, (state, at) => take(state, at, rate)),
     hold: (paced, until) => commit(paced, (state, at) => hold(state, at, until)),
     rest: (paced) => commit(paced, (state, at) => ({ state: rest(state, at), slot: undefined })),
   };

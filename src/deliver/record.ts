@@ -90,7 +90,8 @@ const recordDelivered = async (
   await takeBackLetters(destination, died, deadLetters);
   const repeats = found.filter((state) => state === 'delivered').length;
   if (run.decision.kind === 'delivered') run.decision = { ...run.decision, isRepeat: repeats > 0 };
-  await destinationStats.succeeded(destination, alerts.length - repeats, at);
+  // It is a moment until they are written; no alert waits for that, and without them none is lost.
+  destinationStats.succeeded(destination, alerts.length - repeats, at).catch(() => {});
 };
 
 const entryOf = (

@@ -1,5 +1,6 @@
 /** Statistics of each destination, over all daemons: for `status` and the status page. */
-import type { Cluster, Redis } from 'ioredis';
+import { setTimeout } from 'node:timers/promises';
+import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 import type { ChannelKind, Destination } from '../alert.ts';
 import { execute } from '../redis/pipeline.ts';
 
@@ -17,10 +18,12 @@ export interface DestinationStatistics {
 }
 
 export interface DestinationStats {
-  /** `delivered` counts alerts; `at` is ISO 8601. */
+  /** `delivered` counts alerts; `at` is ISO 8601. Resolves when it is written, which is within a moment. */
   succeeded(destination: Destination, delivered: number, at: string): Promise<void>;
   /** `at` is ISO 8601; `error` is a sentence without secrets. */
   failed(destination: Destination, at: string, error: string): Promise<void>;
+  /** Resolves when this process has nothing left to write. */
+  written(): Promise<void>;
   /** By kind and label. */
   list(): Promise<DestinationStatistics[]>;
   /** False where something was sent there since `before` (ISO 8601), or tried: then all stays. */
@@ -36,16 +39,22 @@ redis.call('DEL', KEYS[2])
 redis.call('SREM', KEYS[1], ARGV[1])
 return 1`;
 
+/** Of messages that were delivered to one destination within this, one is written down. */
+const GATHER_MS = 100;
+
+interface Success {
+  destination: Destination;
+  delivered: number;
+  at: string;
+}
+
 export const createDestinationStats = (redis: Redis | Cluster, prefix: string): DestinationStats => {
   const index = `${prefix}:destinations`;
   const keyOf = (id: string): string => `${prefix}:destination:${id}`;
 
   /** Adds to a batch what is written with every change. */
-  const note = ({ id, kind, label }: Destination, fields: Record<string, string>) =>
-    redis
-      .pipeline()
-      .sadd(index, id)
-      .hset(keyOf(id), { id, kind, label, ...fields });
+  const note = (batch: ChainableCommander, { id, kind, label }: Destination, fields: Record<string, string>) =>
+    batch.sadd(index, id).hset(keyOf(id), { id, kind, label, ...fields });
 
   const read = async (id: string): Promise<DestinationStatistics> => {
     const { delivered, lastError, lastSuccess, lastFailure, kind, label } = await redis.hgetall(keyOf(id));
@@ -60,15 +69,43 @@ export const createDestinationStats = (redis: Redis | Cluster, prefix: string): 
     };
   };
 
+  /** Successes that are not written yet, by destination. */
+  let unwritten = new Map<Destination['id'], Success>();
+  let writing: Promise<void> | undefined;
+
+  const add = (batch: ChainableCommander, { destination, delivered, at }: Success): void => {
+    note(batch, destination, { lastSuccess: at, lastError: '' }).hincrby(keyOf(destination.id), 'delivered', delivered);
+  };
+
+  const write = async (): Promise<void> => {
+    await setTimeout(GATHER_MS);
+    writing = undefined;
+    const all = unwritten;
+    unwritten = new Map();
+    const batch = redis.pipeline();
+    for (const success of all.values()) add(batch, success);
+    await execute(batch);
+  };
+
   return {
-    succeeded: async (destination, delivered, at) => {
-      const batch = note(destination, { lastSuccess: at, lastError: '' });
-      await execute(batch.hincrby(keyOf(destination.id), 'delivered', delivered));
+    succeeded: (destination, delivered, at) => {
+      const known = unwritten.get(destination.id);
+      unwritten.set(destination.id, { destination, delivered: delivered + (known?.delivered ?? 0), at });
+      writing ??= write();
+      return writing;
     },
     failed: async (destination, at, error) => {
-      await execute(note(destination, { lastFailure: at, lastError: error }));
+      const batch = redis.pipeline();
+      const before = unwritten.get(destination.id);
+      unwritten.delete(destination.id);
+      if (before) add(batch, before);
+      await execute(note(batch, destination, { lastFailure: at, lastError: error }));
+    },
+    written: async () => {
+      await writing;
     },
     list: async () => {
+      await writing;
       const all = await Promise.all((await redis.smembers(index)).map(read));
       return all.sort((a, b) => a.kind.localeCompare(b.kind) || a.label.localeCompare(b.label));
     },

@@ -4,6 +4,7 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Parcel } from '../alert.ts';
+import { createGroupCommit } from '../redis/group-commit.ts';
 import { execute } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
 import { parseRecord, parseSummary, stateOf } from './encoding.ts';
@@ -75,6 +76,12 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
   const change = createWrites(redis, keys);
   const memory = createMemory();
 
+  /** Attempts that end at about the same time, in whatever jobs, are recorded by one script. */
+  const record = createGroupCommit(async (groups: readonly Change[][]) => {
+    const states = (await change(groups.flat(), memory.take)).map((before) => before?.state);
+    return groups.map(({ length }) => states.splice(0, length));
+  });
+
   const textsOf = async ({ id: destination }: Target, alerts: readonly Alert[]): Promise<(string | null)[]> => {
     const [only] = alerts;
     // A pipeline costs more than its one command.
@@ -101,10 +108,9 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
         return text === '' || !isFinal(stateOf(text));
       });
     },
-    recordAttempt: async (destination, alerts, result) => {
+    recordAttempt: (destination, alerts, result) => {
       const next = (before: DeliveryRecord | undefined): DeliveryRecord => afterAttempt(before, destination, result);
-      const changes = alerts.map((alert) => ({ destination, alert, next }));
-      return (await change(changes, memory.take)).map((before) => before?.state);
+      return record(alerts.map((alert) => ({ destination, alert, next })));
     },
   };
   return writes;

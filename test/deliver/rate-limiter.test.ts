@@ -13,8 +13,15 @@ import { openTestRedis } from '../support/redis.ts';
 const NOW = Date.parse('2026-11-20T10:00:00Z');
 const PACED = { id: 'slack:C1' };
 
+/** Never twice within the time in which a destination without a rate is not asked after again. */
+let steps = 0;
+const elapsed = (): number => {
+  steps += 1_000_000;
+  return steps;
+};
+
 const daemonOn = (redis: Redis, prefix: string, now = () => NOW): RateLimiter =>
-  createRateLimiter({ store: createRateStateStore(redis, prefix), now });
+  createRateLimiter({ store: createRateStateStore(redis, prefix), now, elapsed });
 
 /** Counts what a store is asked. */
 const counted = (store: RateStateStore) => {
@@ -47,6 +54,23 @@ describe('requests of one daemon', () => {
     for (const _ of every(1, 10)) reserved.push(await rateLimiter.reserve(PACED, { perMinute: 100, perSecond: 2 }));
     expect(ats(reserved)).toEqual(every(500, 10));
     expect(counts.commands).toBe(10);
+  });
+
+  test('of a destination without a rate ask once a second, and know at once what held it up here', async () => {
+    const { redis, prefix } = openTestRedis();
+    const { store, counts } = counted(createRateStateStore(redis, prefix));
+    const clock = { elapsed: 0 };
+    const rateLimiter = createRateLimiter({ store, now: () => NOW, elapsed: () => clock.elapsed });
+    const reserve = async () => (await rateLimiter.reserve(PACED, {})).at - NOW;
+    for (const _ of every(1, 10)) expect(await reserve()).toBe(0);
+    expect(await rateLimiter.take(PACED, {})).toEqual({ at: NOW, shift: 0 });
+    expect(counts.commands).toBe(1);
+    await daemonOn(redis, prefix).hold(PACED, NOW + 5000);
+    expect(await reserve()).toBe(0);
+    clock.elapsed += 1000;
+    expect(await reserve()).toBe(5000);
+    await rateLimiter.hold(PACED, NOW + 8000);
+    expect([await reserve(), await rateLimiter.take(PACED, {})]).toEqual([8000, undefined]);
   });
 
   test('of which one destination does not hold up another', async () => {

@@ -116,13 +116,15 @@ test('a ledger that cannot be written is no failure of the receiver', async () =
   const world: ReturnType<typeof setUpDeliveries> = setUpDeliveries({
     respond: async () => {
       // What is written after a delivery meets something else there.
-      await world.redis.set(`${world.prefix}:circuit:${DESTINATION.id}`, 'no circuit');
+      await world.redis.set(`${world.prefix}:waiting`, 'no counts');
       return undefined;
     },
   });
   const { start, redis, prefix, ledger, sent } = world;
+  await ledger.recordWaiting([parcelOf(1)]);
+  await redis.del(`${prefix}:waiting`);
   await expect(start(parcelOf(1))).rejects.toThrow('WRONGTYPE');
-  await redis.del(`${prefix}:circuit:${DESTINATION.id}`);
+  await redis.del(`${prefix}:waiting`);
   expect(await start(parcelOf(1))).toEqual({ done: true });
   expect(sent).toHaveLength(1);
   const [delivery] = (await ledger.read(makeAlert(1).id))?.deliveries ?? [];

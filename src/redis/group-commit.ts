@@ -1,0 +1,44 @@
+/** Group commit: what is asked for while a write is on its way waits, and is then written together, in order, by one. */
+import { setImmediate } from 'node:timers/promises';
+
+interface Waiting<T, R> {
+  one: T;
+  resolve(result: R): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * `write`: gives a result for each, in their order. What comes in one turn of the event loop is written together, too. So
+ * fifty jobs that end at about the same time cost a few commands, and each knows when its own are durable.
+ */
+export const createGroupCommit = <T, R>(write: (all: readonly T[]) => Promise<readonly R[]>) => {
+  let waiting: Waiting<T, R>[] = [];
+  let isWriting = false;
+
+  const writeGroup = async (group: readonly Waiting<T, R>[]): Promise<void> => {
+    try {
+      const results = await write(group.map(({ one }) => one));
+      for (const [index, { resolve }] of group.entries()) resolve(results[index] as R);
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  };
+
+  const drain = async (): Promise<void> => {
+    isWriting = true;
+    while (waiting.length > 0) {
+      await setImmediate();
+      const group = waiting;
+      waiting = [];
+      await writeGroup(group);
+    }
+    isWriting = false;
+  };
+
+  return (one: T): Promise<R> => {
+    const { promise, resolve, reject } = Promise.withResolvers<R>();
+    waiting.push({ one, resolve, reject });
+    if (!isWriting) void drain();
+    return promise;
+  };
+};

@@ -1,0 +1,92 @@
+/** What a daemon knows of circuits without asking for each message, with real circuits in Redis. */
+import { expect, test } from 'vitest';
+import { createCircuits } from '../../src/deliver/circuit-breaker.ts';
+import { createDestinationHealth } from '../../src/deliver/health.ts';
+import { DeliveryError } from '../../src/errors.ts';
+import { senderId } from '../../src/identity.ts';
+import { destinationOf } from '../support/alerts.ts';
+import { makeAlert } from '../support/numbered.ts';
+import { openTestRedis } from '../support/redis.ts';
+
+const NOW = Date.parse('2026-11-20T12:00:00Z');
+const [ONE, TWO] = [destinationOf('slack', 'C1'), destinationOf('slack', 'C2')];
+
+const setUp = () => {
+  const { redis, prefix } = openTestRedis();
+  const clock = { elapsed: 0 };
+  const asked = { admitted: 0, worked: 0 };
+  const open = () => {
+    const circuits = createCircuits(redis, prefix, () => NOW);
+    const admit = (ids: readonly string[]) => {
+      asked.admitted += 1;
+      return circuits.admit(ids);
+    };
+    const worked = (id: string) => {
+      asked.worked += 1;
+      return circuits.worked(id);
+    };
+    return createDestinationHealth({
+      circuits: { ...circuits, admit, worked },
+      senderOf: ({ kind }) => ({ id: senderId(kind), rate: {} }),
+      isSenders: async () => true,
+      onBroken: async () => {},
+      onRecovered: async () => {},
+      elapsed: () => clock.elapsed,
+    });
+  };
+  return { clock, asked, open };
+};
+
+const fail = (health: ReturnType<ReturnType<typeof setUp>['open']>, reason: 'sender-misconfigured' | 'retry') =>
+  health.failed(ONE, [makeAlert(1)], {
+    error: new DeliveryError(reason, 'no', { code: 'no' }),
+    message: 'no',
+    retryInMs: 1000,
+  });
+
+test('where nothing failed, one look is enough for the messages of a second', async () => {
+  const { clock, asked, open } = setUp();
+  const health = open();
+  expect(await health.pausedUntil(ONE)).toBeUndefined();
+  for (let n = 0; n < 20; n += 1) {
+    expect(await health.admit(ONE)).toBeUndefined();
+    await health.worked(ONE);
+  }
+  expect(asked).toEqual({ admitted: 0, worked: 0 });
+  clock.elapsed += 1000;
+  await health.admit(ONE);
+  expect(asked.admitted).toBe(1);
+});
+
+test('what failed here is known at once, and so is what failed for all of its sender', async () => {
+  const { open } = setUp();
+  const health = open();
+  await health.pausedUntil(ONE);
+  await health.pausedUntil(TWO);
+  for (let n = 0; n < 3; n += 1) await fail(health, 'retry');
+  expect(await health.admit(ONE)).toBeGreaterThan(NOW);
+  expect(await health.admit(TWO)).toBeUndefined();
+  await fail(health, 'sender-misconfigured');
+  expect(await health.admit(TWO)).toBeGreaterThan(NOW);
+});
+
+test('what failed in another daemon is known at the next look, or a second later', async () => {
+  const { clock, open } = setUp();
+  const [here, there] = [open(), open()];
+  await here.pausedUntil(ONE);
+  for (let n = 0; n < 3; n += 1) await fail(there, 'retry');
+  expect(await here.admit(ONE)).toBeUndefined();
+  clock.elapsed += 1000;
+  expect(await here.admit(ONE)).toBeGreaterThan(NOW);
+  expect(await here.pausedUntil(ONE)).toBeGreaterThan(NOW);
+});
+
+test('a success takes a failure back, wherever that was', async () => {
+  const { open } = setUp();
+  const [here, there] = [open(), open()];
+  for (let n = 0; n < 2; n += 1) await fail(there, 'retry');
+  await here.pausedUntil(ONE);
+  await here.worked(ONE);
+  await fail(there, 'retry');
+  expect(await here.admit(ONE)).toBeUndefined();
+});
