@@ -30,19 +30,21 @@ export interface RateState {
   readonly rest: number;
   /** How many digests have followed each other. */
   readonly rests: number;
+  /** The latest slot that a job came for. */
+  readonly used: number;
   /** When the state was last changed. */
   readonly at: number;
   /** The latest slots, newest first: those of the last minutes, at most as many as `perMinute` allows. */
   readonly latest: readonly number[];
 }
 
-export const EMPTY_STATE: RateState = { tat: 0, hold: 0, shift: 0, rest: 0, rests: 0, at: 0, latest: [] };
+export const EMPTY_STATE: RateState = { tat: 0, hold: 0, shift: 0, rest: 0, rests: 0, used: 0, at: 0, latest: [] };
 
 /** A slot that is so near, in milliseconds, is now: less is not worth a trip through the queue. */
 export const NEAR_MS = 20;
 
 /**
- * A job that comes this much later than its slot, in milliseconds, gets a new one: else all jobs that missed theirs in an
+ * A job that comes this much later than its slot, in milliseconds, has missed it: else all jobs that missed theirs in an
  * outage would be sent at once.
  */
 export const LATE_MS = 2000;
@@ -89,15 +91,34 @@ const next = (state: RateState, now: number, rate: Rate): { state: RateState; at
   if (!cell && !window) return { state, at };
   const tat = cell ? Math.max(at, state.tat) + cell.interval : state.tat;
   const latest = window ? [at, ...recent(state.latest, now).slice(0, window.count - 1)] : state.latest;
-  return { state: { ...state, tat, latest }, at };
+  return { state: use({ ...state, tat, latest }, at, now), at };
+};
+
+/** A job came for the slot, if that is now. */
+const use = (state: RateState, at: number, now: number): RateState =>
+  at > now + NEAR_MS || at <= state.used ? state : { ...state, used: at };
+
+/**
+ * A slot was missed. Where no job came for any slot since, it was through our own fault, and nobody loses a place by that:
+ * this slot and all after it move by as long as they stood still. Where others came for theirs, this one alone is late,
+ * and takes the next free one.
+ */
+const afterMissing = (state: RateState, now: number, rate: Rate, missed: number): { state: RateState; at: number } => {
+  const stoodMs = Math.floor(now - Math.max(state.used, missed));
+  if (stoodMs <= LATE_MS) return next(state, now, rate);
+  const latest = state.latest.map((at) => (at >= missed ? at + stoodMs : at));
+  const moved = { ...state, tat: state.tat + stoodMs, shift: state.shift + stoodMs, latest };
+  return { state: use(moved, now, now), at: Math.max(now, state.hold) };
 };
 
 /** The next slot, now or later; one that is `held` already is where it is by now, unless it was missed. */
 export const reserve = (state: RateState, now: number, rate: Rate, held?: Slot): { state: RateState; slot: Slot } => {
   const moved = held && held.at + state.shift - held.shift;
-  if (moved !== undefined && now - moved <= LATE_MS) return { state, slot: slotAt(moved, state) };
-  const taken = next(state, now, rate);
-  return { state: taken.state, slot: slotAt(taken.at, state) };
+  if (moved !== undefined && now - moved <= LATE_MS) {
+    return { state: use(state, moved, now), slot: slotAt(moved, state) };
+  }
+  const taken = moved === undefined ? next(state, now, rate) : afterMissing(state, now, rate, moved);
+  return { state: taken.state, slot: slotAt(taken.at, taken.state) };
 };
 
 /** The slot of this moment, where it is free; else the same state. */
@@ -141,8 +162,8 @@ const CLOCKS_MS = 5000;
 export const movedBack = (state: RateState, now: number): RateState => {
   const by = state.at - now;
   if (by <= CLOCKS_MS) return state;
-  const { tat, hold: held, shift, rest: rested, latest } = state;
-  const moved = { tat: tat - by, hold: held - by, shift: shift - by, rest: rested - by, at: now };
+  const { tat, hold: held, shift, rest: rested, used, latest } = state;
+  const moved = { tat: tat - by, hold: held - by, shift: shift - by, rest: rested - by, used: used - by, at: now };
   return { ...state, ...moved, latest: latest.map((slot) => slot - by) };
 };
 

@@ -23,29 +23,29 @@ export interface RateStateStore {
 }
 
 /**
- * KEYS: the hash, the latest slots. ARGV: the expected version; to write, the hash's five fields, for how many
+ * KEYS: the hash, the latest slots. ARGV: the expected version; to write, the hash's six fields, for how many
  * milliseconds, when it was changed, and the slots. Answers with nothing where the version was the expected one, else with
  * when it was changed and what is kept. The version is a hash of the kept values but the time of the change, which an
  * older release does not write: so a write by a daemon of an older release, whose scripts know no version, is noticed, too.
  */
 const COMPARE_AND_SET = `
-local kept = redis.call('HMGET', KEYS[1], 'tat', 'hold', 'shift', 'rest', 'rests')
-for index = 1, 5 do kept[index] = kept[index] or '0' end
+local kept = redis.call('HMGET', KEYS[1], 'tat', 'hold', 'shift', 'rest', 'rests', 'used')
+for index = 1, 6 do kept[index] = kept[index] or '0' end
 for _, slot in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do kept[#kept + 1] = slot end
 local text = table.concat(kept, ' ')
 if redis.sha1hex(text) ~= ARGV[1] then return (redis.call('HGET', KEYS[1], 'at') or '0') .. ' ' .. text end
 if #ARGV == 1 then return false end
-redis.call('HSET', KEYS[1], 'tat', ARGV[2], 'hold', ARGV[3], 'shift', ARGV[4], 'rest', ARGV[5], 'rests', ARGV[6], 'at', ARGV[8])
-redis.call('PEXPIRE', KEYS[1], ARGV[7])
+redis.call('HSET', KEYS[1], 'tat', ARGV[2], 'hold', ARGV[3], 'shift', ARGV[4], 'rest', ARGV[5], 'rests', ARGV[6], 'used', ARGV[7], 'at', ARGV[9])
+redis.call('PEXPIRE', KEYS[1], ARGV[8])
 redis.call('DEL', KEYS[2])
-for from = 9, #ARGV, 1000 do redis.call('RPUSH', KEYS[2], unpack(ARGV, from, math.min(from + 999, #ARGV))) end
-redis.call('PEXPIRE', KEYS[2], ARGV[7])
+for from = 10, #ARGV, 1000 do redis.call('RPUSH', KEYS[2], unpack(ARGV, from, math.min(from + 999, #ARGV))) end
+redis.call('PEXPIRE', KEYS[2], ARGV[8])
 return false`;
 
 const versionOf = (text: string): string => createHash('sha1').update(text).digest('hex');
 
-const valuesOf = ({ tat, hold, shift, rest, rests, latest }: RateState): number[] => [
-  ...[tat, hold, shift, rest, rests],
+const valuesOf = ({ tat, hold, shift, rest, rests, used, latest }: RateState): number[] => [
+  ...[tat, hold, shift, rest, rests, used],
   ...latest,
 ];
 
@@ -53,16 +53,18 @@ const keptOf = (state: RateState): KeptState => ({ version: versionOf(valuesOf(s
 
 const parseKept = (answer: string): KeptState => {
   const text = answer.slice(answer.indexOf(' ') + 1);
-  const [at = 0, tat = 0, hold = 0, shift = 0, rest = 0, rests = 0, ...latest] = answer.split(' ').map(Number);
-  return { version: versionOf(text), state: { tat, hold, shift, rest, rests, at, latest } };
+  const [at = 0, tat = 0, hold = 0, shift = 0, rest = 0, rests = 0, used = 0, ...latest] = answer
+    .split(' ')
+    .map(Number);
+  return { version: versionOf(text), state: { tat, hold, shift, rest, rests, used, at, latest } };
 };
 
 const NOTHING = keptOf(EMPTY_STATE);
 
 export const createRateStateStore = (redis: RedisClient, prefix: string): RateStateStore => ({
   compareAndSet: async (id, expected = NOTHING, next, keepMs) => {
-    const [tat, hold, shift, rest, rests, ...latest] = next ? valuesOf(next) : [];
-    const values = next ? [tat, hold, shift, rest, rests, keepMs, next.at, ...latest] : [];
+    const [tat, hold, shift, rest, rests, used, ...latest] = next ? valuesOf(next) : [];
+    const values = next ? [tat, hold, shift, rest, rests, used, keepMs, next.at, ...latest] : [];
     const keys = [`${prefix}:slot:${id}`, `${prefix}:slots:${id}`];
     const args = [expected.version, ...values.map(String)];
     const other = (await redis.eval(COMPARE_AND_SET, 2, ...keys, ...args)) as string | null;
