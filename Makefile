@@ -39,4 +39,4 @@ pin: packages ## write digests of base images and missing package hashes into th
 	@NODE_USE_ENV_PROXY=1 node_modules/.bin/node scripts/pin.ts
 
 clean: ## remove installed packages and the demo's data
-	rm -rf node_modules data
+	rm -rf node_modules data dist

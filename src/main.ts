@@ -1,12 +1,16 @@
 #!/usr/bin/env node
 /** argv -> command; signals -> AbortSignal; error -> exit code. The only file with effects at its top level. */
+import { enableCompileCache } from 'node:module';
 import { createInterface } from 'node:readline/promises';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
+import { compileCacheOf } from './cli/compile-cache.ts';
 import { restartWithHeapFlags } from './cli/heap.ts';
 
-restartWithHeapFlags(process.env);
+const compileCache = compileCacheOf(process.env);
+restartWithHeapFlags({ ...process.env, ...(compileCache !== undefined && { NODE_COMPILE_CACHE: compileCache }) });
+if (compileCache !== undefined) enableCompileCache(compileCache);
 // Loaded only now: a start that does not go on need not wait for it.
 const { exitCodeOf, runProgram } = await import('./cli/program.ts');
 

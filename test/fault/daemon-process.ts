@@ -60,6 +60,7 @@ export const createDaemonProcess = async (settings: DaemonSettings): Promise<Dae
   const env = {
     PATH: process.env.PATH ?? '',
     NODE_NO_WARNINGS: '1',
+    NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/node'),
     TOCSIN_FAULT_FILE: troubleFile,
     TOCSIN_DATA_DIR: place('data'),
     TOCSIN_OPS_LISTEN: '127.0.0.1:0',

@@ -36,13 +36,17 @@ const BASE = {
 
 type OnFinished = (stop: () => Promise<void>) => void;
 
-/** Runs `tocsin ARGS`; killed with the test at the latest. `onFinished`: of a test that runs beside others. */
+/**
+ * Runs `tocsin ARGS`; killed with the test at the latest. `onFinished`: of a test that runs beside others. `main`: another
+ * file than the source's.
+ */
 export const startProgram = (
   args: readonly string[],
   environment: Record<string, string> = {},
   onFinished: OnFinished = onTestFinished,
+  main = MAIN,
 ): Program => {
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd: ROOT, env: { ...BASE, ...environment } });
+  const child = spawn(process.execPath, [main, ...args], { cwd: ROOT, env: { ...BASE, ...environment } });
   const out: string[] = [];
   const err: string[] = [];
   child.stdout.setEncoding('utf8').on('data', (text: string) => out.push(text));
@@ -71,8 +75,9 @@ export const runProgram = async (
   args: readonly string[],
   environment: Record<string, string> = {},
   onFinished: OnFinished = onTestFinished,
+  main = MAIN,
 ): Promise<Ended> => {
-  const program = startProgram(args, environment, onFinished);
+  const program = startProgram(args, environment, onFinished, main);
   const code = await program.ended;
   return { code, stdout: program.stdout(), stderr: program.stderr() };
 };
@@ -82,8 +87,9 @@ export const startDaemonProgram = async (
   configFile: string,
   environment: Record<string, string>,
   onFinished: OnFinished = onTestFinished,
+  main = MAIN,
 ): Promise<Program & { url: string }> => {
-  const program = startProgram(['run', '--config', configFile], environment, onFinished);
+  const program = startProgram(['run', '--config', configFile], environment, onFinished, main);
   const [started] = await until('the daemon has started', () => {
     if (program.process.exitCode !== null) throw new Error(`it ended: ${program.stdout()}${program.stderr()}`);
     const lines = program.log('started');
