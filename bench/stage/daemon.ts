@@ -13,6 +13,8 @@ export interface DaemonSettings {
   /** Of its log. */
   directory: string;
   config: string;
+  /** Besides what every daemon has. */
+  environment?: Readonly<Record<string, string>>;
   /** A program that starts it, such as taskset, with its arguments. */
   prefix?: readonly string[];
 }
@@ -62,14 +64,14 @@ const complaintsIn = (log: string): string[] => {
   return [...complaints].map(([msg, { times, reason }]) => `logged ${times} times: ${msg}: ${reason}`);
 };
 
-export const startDaemon = async ({ program, directory, config, prefix = [] }: DaemonSettings) => {
+export const startDaemon = async ({ program, directory, config, environment = {}, prefix = [] }: DaemonSettings) => {
   started += 1;
   const log = join(directory, `daemon-${started}.log`);
   const out = openSync(log, 'a');
   const [first = '', ...args] = [...prefix, process.execPath, program, 'run', '--config', config];
   const begunAt = performance.now();
   const child = spawn(first, args, {
-    env: { PATH: process.env.PATH ?? '', NODE_NO_WARNINGS: '1' },
+    env: { PATH: process.env.PATH ?? '', NODE_NO_WARNINGS: '1', ...environment },
     stdio: ['ignore', out, out],
   });
   closeSync(out);

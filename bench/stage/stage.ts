@@ -15,6 +15,8 @@ export interface StageSettings extends WorldSettings {
   poll?: object;
   /** Everything as it is configured by default, with notifications and rechecks, which a short bench leaves out. */
   isDefault?: boolean;
+  /** Of the daemons, besides what they always have. */
+  environment?: Readonly<Record<string, string>>;
   /** A program that starts every process, such as taskset, with its arguments. */
   prefix?: readonly string[];
 }
@@ -71,13 +73,13 @@ const build = async (settings: StageSettings, directory: string, undo: Undo[]): 
     await writeFile(file, JSON.stringify(configTree(settings, world, redis, join(directory, name))), { mode: 0o600 });
     return file;
   };
-  const { program, prefix = [] } = settings;
+  const { program, environment = {}, prefix = [] } = settings;
   return {
     world,
     redis,
     config: await configFor(OPERATOR),
     startDaemon: async (name = 'daemon') => {
-      const daemon = await startDaemon({ program, directory, config: await configFor(name), prefix });
+      const daemon = await startDaemon({ program, directory, config: await configFor(name), environment, prefix });
       undo.push(async () => {
         await daemon.stop();
         for (const complaint of daemon.complaints()) process.stderr.write(`${complaint}\n`);
