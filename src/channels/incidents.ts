@@ -5,6 +5,7 @@
 import { type Alert, type Destination, isAnnouncement, isSample, type Parcel } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { messageId } from '../identity.ts';
+import { isMuteReport } from './announcement-content.ts';
 import type { Message } from './channel.ts';
 
 /** More incidents than this at once become a digest: nobody reads the sixth message of a minute. */
@@ -19,8 +20,8 @@ export interface MessagePlan {
   alerts: readonly Alert[];
 }
 
-/** Announcements and samples are no incidents and must not drown in a digest. */
-const standsAlone = (alert: Alert): boolean => isAnnouncement(alert) || isSample(alert);
+/** Announcements in one message; more become a second one. */
+const ANNOUNCEMENTS_MAX = 100;
 
 /** Alerts with the same key are one incident. Only inspections that name a transaction can share one. */
 const incidentKey = ({ id, source, followUp, type, txHash, replay, item }: Alert): string =>
@@ -53,12 +54,25 @@ const plansOf = (alerts: readonly Alert[]): MessagePlan[] => {
     : incidents.map((incident) => ({ as: 'single', alerts: incident }));
 };
 
-/** Every alert in exactly one message. Replayed history has messages of its own, after the news. */
+const single = (alerts: readonly Alert[]): MessagePlan => ({ as: 'single', alerts });
+
+/** Those of one kind are one message; mute reports, which are the longest, come last. */
+const announcementPlans = (alerts: readonly Alert[]): MessagePlan[] =>
+  [...Map.groupBy(alerts, ({ type, replay }) => `${type} ${replay}`).values()]
+    .toSorted(([one], [other]) => Number(one && isMuteReport(one)) - Number(other && isMuteReport(other)))
+    .flatMap((same) => chunksOf(same, ANNOUNCEMENTS_MAX).map(single));
+
+/**
+ * Every alert in exactly one message. Samples and announcements are no incidents and must not drown in a digest; neither
+ * do announcements hold up the news. Replayed history has messages of its own, after all others.
+ */
 export const planOf = (alerts: readonly Alert[]): MessagePlan[] => {
-  const others = alerts.filter((alert) => !standsAlone(alert));
+  const announcements = alerts.filter((alert) => isAnnouncement(alert) && !isSample(alert));
+  const others = alerts.filter((alert) => !isAnnouncement(alert) && !isSample(alert));
   return [
-    ...alerts.filter(standsAlone).map((alert): MessagePlan => ({ as: 'single', alerts: [alert] })),
+    ...alerts.filter(isSample).map((alert) => single([alert])),
     ...plansOf(others.filter(({ replay }) => !replay)),
+    ...announcementPlans(announcements),
     ...plansOf(others.filter(({ replay }) => replay)),
   ];
 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Alert, isAnnouncement } from '../../src/alert.ts';
+import { type Alert, isAnnouncement, isSample } from '../../src/alert.ts';
 import { DIGEST_MAX, FEW, incidentsOf, messagesOf, planOf } from '../../src/channels/incidents.ts';
 import { deliveryId } from '../../src/identity.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
@@ -48,6 +48,12 @@ describe('an incident', () => {
   });
 });
 
+/** A sample is alone, and announcements are of one kind. */
+const expectOneKind = (told: readonly Alert[]): void => {
+  if (told.some(isSample)) expect(told).toHaveLength(1);
+  if (told.some(isAnnouncement)) expect(new Set(told.map(({ type }) => type)).size).toBe(1);
+};
+
 describe('a parcel', () => {
   test('a few incidents are sent one by one, more of them as one digest', () => {
     expect(shapeOf(storm(FEW))).toEqual(storm(FEW).map(() => 'single 1'));
@@ -62,6 +68,20 @@ describe('a parcel', () => {
     const sample = inspectionAlert({ item: { _id: 'sample' }, type: 'test.sample' });
     const past = storm(20).map((alert) => ({ ...alert, id: `past ${alert.id}`, replay: true }));
     expect(shapeOf([...past, ...storm(2), sample])).toEqual(['single 1', 'single 1', 'single 1', 'digest 20']);
+  });
+
+  test('announcements of one kind are one message, after the news', () => {
+    const announcement = (type: string, n: number): Alert =>
+      notificationAlert(`${type} ${n}`, { id: `${type} ${n}`, type: `tocsin.${type}` });
+    const broken = Array.from({ length: 130 }, (_, n) => announcement('destination.broken', n));
+    const reports = [announcement('mute.ended', 1), announcement('mute.ended', 2)];
+    const plan = planOf([...reports, ...broken, ...storm(30)]);
+    expect(plan.map(({ as, alerts: [first], alerts: { length } }) => `${as} ${length} ${first?.type}`)).toEqual([
+      'digest 30 inspection.critical',
+      'single 100 tocsin.destination.broken',
+      'single 30 tocsin.destination.broken',
+      'single 2 tocsin.mute.ended',
+    ]);
   });
 
   test('beyond what one digest holds becomes several of one size', () => {
@@ -93,7 +113,7 @@ describe('a parcel', () => {
         expect(messagesOf({ destination, alerts }, bodyOf)).toEqual(messages);
         for (const { alerts: told } of messages) {
           expect(new Set(told.map(({ replay }) => replay)).size).toBe(1);
-          if (told.some((alert) => isAnnouncement(alert) || alert.type === 'test.sample')) expect(told).toHaveLength(1);
+          expectOneKind(told);
           if (told.length === 1)
             expect(messages.map(({ id }) => id)).toContain(deliveryId(told[0]?.id ?? '', destination.id));
           // What was refused is sent again by itself, in a plainer format, as the same message.
