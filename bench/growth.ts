@@ -10,7 +10,7 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Line, plot } from './plot.ts';
-import { playTocsin } from './rows/alerts.ts';
+import { POLL, playTocsin } from './rows/alerts.ts';
 import { print, printTable, run } from './run.ts';
 import { PROGRAM } from './stage/daemon.ts';
 import { poll } from './stage/polling.ts';
@@ -40,7 +40,7 @@ interface Point {
 }
 
 const alertsAt = async (size: number): Promise<Point> => {
-  const settings = { ...common, protocols: 2 * PROTOCOLS, poll: { interval: '1s' } };
+  const settings = { ...common, protocols: 2 * PROTOCOLS, poll: POLL };
   return withStage(settings, async (stage) => {
     const { us, commands } = await playTocsin(stage, size, PROTOCOLS, 100);
     const used = (await stage.redis.usedBytes()) / 1e6;

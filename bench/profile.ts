@@ -10,7 +10,7 @@ import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { playTocsin } from './rows/alerts.ts';
+import { POLL, playTocsin } from './rows/alerts.ts';
 import { print, printTable, run } from './run.ts';
 import { PROGRAM } from './stage/daemon.ts';
 import { withStage } from './stage/stage.ts';
@@ -74,7 +74,7 @@ const record = async (directory: string, count: number) => {
     hanging: 0,
     kinds: ['webhook'],
     each: 'one',
-    poll: { interval: '1s' },
+    poll: POLL,
     environment: { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${directory}` },
   } as const;
   return withStage(settings, (stage) => playTocsin(stage, count));
