@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { isAnnouncement } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
+import { longestIntervalMs } from '../config/poll-interval.ts';
 import type { Config } from '../config/schema.ts';
 import { createBlindnessCheck } from '../features/blindness/check.ts';
 import type { CaughtUp } from '../features/blindness/message.ts';
@@ -62,7 +63,7 @@ const createDestinations =
 
 export const openBlindness = (dependencies: OpenBlindness) => {
   const { config, store, health, dispatching, reading, scrub, log, now } = dependencies;
-  const { interval } = config.poll;
+  const interval = longestIntervalMs(config.poll);
   const everyMs = Math.min(LONGEST_PERIOD_MS, interval);
   const watch = createReadWatch({
     cursors: store.cursors,

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Channel } from '../channels/channel.ts';
+import { longestIntervalMs } from '../config/poll-interval.ts';
 import type { Config } from '../config/schema.ts';
 import type { RouteReview } from '../features/routes/review.ts';
 import type { DaemonReport } from '../features/status/daemons.ts';
@@ -57,7 +58,7 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, unde
 /** Names what readiness depends on, before anything of it is known. */
 export const expectHealth = (health: Health, { poll, services, channels }: Config): void => {
   health.expect('redis', { provenWithinMs: 4 * MAINTENANCE_EVERY_MS });
-  const provenWithinMs = 4 * poll.interval + LONGEST_LIST_RETRY_MS + 30_000;
+  const provenWithinMs = 4 * longestIntervalMs(poll) + LONGEST_LIST_RETRY_MS + 30_000;
   for (const { name } of services) health.expect(`service:${name}`, { provenWithinMs });
   for (const kind of Object.keys(channels)) health.expect(`channel:${kind}`);
 };

@@ -1,7 +1,9 @@
 /** Composes `poll`: hands it the services, the schedule, and `dispatch`. */
 import type { Logger } from 'pino';
 import type { Alert, Item } from '../alert.ts';
+import { AUTO_INTERVAL_MS, longestIntervalMs } from '../config/poll-interval.ts';
 import type { Config } from '../config/schema.ts';
+import { ServiceError } from '../errors.ts';
 import type { Health } from '../ops/health.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Outages } from '../ops/outages.ts';
@@ -16,6 +18,7 @@ import { createNameFilter } from '../poll/include.ts';
 import { createIntake } from '../poll/intake.ts';
 import { createPollLock } from '../poll/lock.ts';
 import type { Mirror } from '../poll/mirror.ts';
+import { createPacer, type Pacer } from '../poll/pacer.ts';
 import { createPoller, type PollResult } from '../poll/poller.ts';
 import { createPolling } from '../poll/polling.ts';
 import { createReadMemory, type ReadMemory } from '../poll/read-memory.ts';
@@ -23,7 +26,7 @@ import { createScheduleKeeper } from '../poll/schedule-keeper.ts';
 import { serviceStates } from '../poll/service-states.ts';
 import { type Stream, tracksOf } from '../poll/stream.ts';
 import { streamsOf } from '../poll/streams.ts';
-import { catalogTurns, placeOf, type TurnData } from '../poll/turns.ts';
+import { catalogTurns, type TurnData } from '../poll/turns.ts';
 import type { Turn } from '../queue/schedule.ts';
 import { pagesOf } from '../service/feed.ts';
 import { listAssets, listProtocols } from '../service/listing.ts';
@@ -132,10 +135,13 @@ const createProbe =
     await serviceOf(service).client.listProtocols({ pageSize: 1, hideAssets: true }, signal);
   };
 
+/** A key that was refused is tried as often, where polls come more seldom. */
+const LONGEST_PROBE_MS = 15_000;
+
 const openAdmission = ({ config, store, now }: ReadingDependencies, serviceOf: ServiceOf, report: Report) =>
   createAdmission({
     services: config.services.map(({ name }) => name),
-    everyMs: config.poll.interval,
+    everyMs: Math.min(LONGEST_PROBE_MS, longestIntervalMs(config.poll)),
     concurrency: config.poll.concurrency,
     heldForMs: (service) => serviceOf(service).client.heldForMs(),
     backoffs: rememberWaits(createBackoffStore(store.redis, store.prefix, now), elapsed),
@@ -175,11 +181,12 @@ const openIntake = (
     catalog: Catalog;
     report: Report;
     admission: Admission;
+    pacer: Pacer;
     poll: Poll;
     onCatalog(): Promise<void>;
   },
 ) => {
-  const { report, poll } = parts;
+  const { report, pacer, poll } = parts;
   return createIntake({
     ...parts,
     ...report,
@@ -191,29 +198,49 @@ const openIntake = (
     },
     onPolled: (stream, result, durationMs) => {
       report.onPolled(stream, result, durationMs);
-      if (result.outcome === 'read') dependencies.onRead(stream);
+      if (result.outcome !== 'read') return;
+      const isPlain = result.alerts === 0 && !result.sweep;
+      pacer.polled(stream, result.alerts, isPlain ? durationMs : undefined);
+      dependencies.onRead(stream);
+    },
+    onPollFailed: (stream, error, isDown) => {
+      if (error instanceof ServiceError && error.reason === 'limited') pacer.limited(stream.service);
+      report.onPollFailed(stream, error, isDown);
     },
     now: dependencies.now,
   });
 };
 
+const openPacer = ({ config, log }: ReadingDependencies, serviceOf: ServiceOf): Pacer =>
+  createPacer({
+    settings: { ...config.poll, leastMs: AUTO_INTERVAL_MS.least, longestMs: AUTO_INTERVAL_MS.longest },
+    asked: (service) => serviceOf(service).client.asked(),
+    onBudget: (service, needed) => {
+      if (needed === undefined) log.info({ service }, 'the requests a second suffice again for all protocols');
+      else
+        log.warn(
+          { service, requestsPerSecond: config.poll.requestsPerSecond, needed },
+          'poll.requestsPerSecond is too small, or the service too slow, to read every protocol within 15 seconds',
+        );
+    },
+    elapsed,
+  });
+
 const openPolling = (
   { config, membership, log }: ReadingDependencies,
-  { catalog, memory, intake }: { catalog: Catalog; memory: ReadMemory; intake: ReturnType<typeof createIntake> },
+  parts: { catalog: Catalog; memory: ReadMemory; intake: ReturnType<typeof createIntake>; pacer: Pacer },
 ) => {
-  const { interval, concurrency } = config.poll;
-  const totals = new Map<string, number>();
+  const { catalog, memory, intake, pacer } = parts;
+  const { concurrency } = config.poll;
   return createPolling({
     ...membership,
+    ...pacer,
     ...{ catalog, memory, concurrency, elapsed },
     poll: intake.poll,
     probe: intake.probe,
     services: config.services.map(({ name }) => name),
     sources: config.alerts.sources,
-    everyMs: () => interval,
-    firstInMs: (stream) => placeOf(stream, interval, totals.get(stream.service) ?? 0),
-    gapMs: () => 0,
-    onShare: (service, streams) => void totals.set(service, streams.length),
+    onShare: (service, streams, total) => pacer.share(service, streams.length, total),
     onStopped: (stream) => log.warn({ ...stream }, 'a poll did not end; it was given up, and others go on'),
     onError: (error) => log.warn({ err: error }, 'polling was held up; it goes on'),
   });
@@ -231,10 +258,14 @@ export const openReading = (dependencies: ReadingDependencies) => {
   const memory = openMemory(dependencies, (stream) => polling.hasten(stream));
   const { poll } = openPoller(dependencies, { serviceOf, catalog, report, memory });
   const schedule = openSchedule(dependencies);
+  metrics.onScrape(async () => {
+    for (const service of names) metrics.pollInterval.set({ service }, pacer.state(service).everyMs / 1000);
+  });
   const admission = openAdmission(dependencies, serviceOf, report);
   const onCatalog = (): Promise<void> => polling.look();
-  const intake = openIntake(dependencies, { serviceOf, catalog, report, admission, poll, onCatalog });
-  const polling = openPolling(dependencies, { catalog, memory, intake });
+  const pacer = openPacer(dependencies, serviceOf);
+  const intake = openIntake(dependencies, { serviceOf, catalog, report, admission, pacer, poll, onCatalog });
+  const polling = openPolling(dependencies, { catalog, memory, intake, pacer });
   return {
     catalog,
     services,
@@ -255,7 +286,7 @@ export const openReading = (dependencies: ReadingDependencies) => {
       blindTo: names.filter((name) => (admission.trouble(name)?.since ?? Infinity) <= elapsed() - BLIND_AFTER_MS),
     }),
     /** Whether each service answers at present. */
-    states: () => serviceStates(names, outages.current()),
+    states: () => serviceStates(names, outages.current()).map((state) => ({ ...state, pace: pacer.state(state.name) })),
     /** Why a service, or one of these protocols, cannot be read, as far as this daemon knows. */
     reasonOf: (service: string, protocols: readonly string[]): string | undefined =>
       outages

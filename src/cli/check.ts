@@ -58,11 +58,16 @@ const notes = ({ channels: { webhook }, destinations: { gate }, fallback }: Conf
     : []),
 ];
 
+const everyLine = ({ poll: { interval, requestsPerSecond } }: Config): string =>
+  interval === 'auto'
+    ? `as often as ${requestsPerSecond} requests a second allow`
+    : `every ${formatDuration(interval)}`;
+
 /** The configuration in a few lines, for the person who has just written it. */
 const summarise = (config: Config): string[] => [
   `services: ${config.services.map(({ name, baseUrl }) => `${name} at ${hostOf(baseUrl)}`).join(', ')}`,
   `redis: ${redisLine(config)}`,
-  `forwards: ${forwardsLine(config)}, every ${formatDuration(config.poll.interval)}`,
+  `forwards: ${forwardsLine(config)}, ${everyLine(config)}`,
   `protocols: ${protocolsLine(config)}`,
   `channels: ${channelsLine(config)}`,
   `fallback: ${fallbackLine(config)}`,

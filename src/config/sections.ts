@@ -88,8 +88,36 @@ const startFrom = () =>
 /** The rules compare with these where the operator gives only one of the two. */
 export const POLL_DEFAULTS = { overlap: '5s', lookback: '15m' };
 
+const INTERVAL_RULE = 'must be auto, or a whole number and a unit: 500ms, 15s, 10m, 24h or 7d';
+const LEAST_INTERVAL_MS = 100;
+const LONGEST_INTERVAL_MS = 24 * 86_400_000;
+
+const readInterval = (text: string): number | 'auto' => (text === 'auto' ? text : (parseDuration(text) ?? Number.NaN));
+
+const isInterval = (text: string): boolean => {
+  const interval = readInterval(text);
+  return interval === 'auto' || (interval >= LEAST_INTERVAL_MS && interval <= LONGEST_INTERVAL_MS);
+};
+
+const interval = () =>
+  z
+    .string({ error: INTERVAL_RULE })
+    .regex(/^(auto|\d{1,12}(ms|s|m|h|d))$/, { error: INTERVAL_RULE, abort: true })
+    .refine(isInterval, { error: 'must be from 100ms to 24d' })
+    .transform(readInterval);
+
+const BUDGET_RULE = 'must be a number from 0.1 to 1000';
+
 export const pollSection = z.strictObject({
-  interval: duration({ minMs: 100 }).prefault('15s').describe('Between two reads of one protocol and source.'),
+  interval: interval()
+    .prefault('auto')
+    .describe('Between two reads of one protocol and source. auto: as short as requestsPerSecond allows, 1s to 15s.'),
+  requestsPerSecond: z
+    .number({ error: BUDGET_RULE })
+    .min(0.1, { error: BUDGET_RULE })
+    .max(1000, { error: BUDGET_RULE })
+    .default(4)
+    .describe('Requests a second to one service, of all daemons together, where interval is auto.'),
   overlap: duration({ minMs: 0 }).prefault(POLL_DEFAULTS.overlap).describe('Read again on every poll.'),
   lookback: duration({ minMs: 0 })
     .prefault(POLL_DEFAULTS.lookback)

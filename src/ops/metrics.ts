@@ -79,6 +79,11 @@ const readingMetrics = ({ counter, gauge, histogram }: Maker) => ({
   ]),
   serviceUp: gauge('service_up', 'Whether the last request to the service was answered: 1 or 0.', ['service']),
   unreadProtocols: gauge('unread_protocols', 'Protocols that were not read for three poll intervals.', ['service']),
+  pollInterval: gauge(
+    'poll_interval_seconds',
+    'How long a protocol waits between two polls at most, but for those that are late: the delay of its alerts.',
+    ['service'],
+  ),
   catalogProtocols: gauge('catalog_protocols', 'Protocols that are watched.', ['service']),
   unroutableEntries: gauge(
     'unroutable_entries',

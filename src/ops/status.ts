@@ -61,6 +61,10 @@ export interface ServiceStatus {
   since?: string;
   /** Where it is not up: why, in a sentence without secrets. */
   lastError?: string;
+  /** How long a protocol waits between two polls at most; absent where no daemon says so. */
+  pollSeconds?: number;
+  /** The `poll.requestsPerSecond` with which no protocol waits too long, where the present one is too small. */
+  neededRequestsPerSecond?: number;
 }
 
 export interface ProtocolStatus {

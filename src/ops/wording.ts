@@ -30,8 +30,10 @@ export const sortDestinations = (destinations: readonly DestinationStatus[]): De
   ...destinations.filter((destination) => !isFailing(destination)),
 ];
 
-export const serviceText = ({ up, lastError }: ServiceStatus): string =>
-  up ? 'answers' : (lastError ?? 'does not answer');
+export const serviceText = ({ up, lastError, pollSeconds }: ServiceStatus): string => {
+  if (!up) return lastError ?? 'does not answer';
+  return pollSeconds === undefined ? 'answers' : `answers, each protocol is read every ${pollSeconds} s`;
+};
 
 export const daemonText = ({ isRunning, ready, checks }: DaemonStatus): string => {
   if (!isRunning) return 'silent: it does not run, or cannot reach Redis';

@@ -1,5 +1,6 @@
 /** The present config over real history: what it says is what a daemon then does. */
 import { expect, test } from 'vitest';
+import { longestIntervalMs } from '../../src/config/poll-interval.ts';
 import type { BacktestReport } from '../../src/features/backtest/backtest.ts';
 import { startWorld, type World } from '../scenario/world.ts';
 import { openConsole } from './console.ts';
@@ -8,7 +9,7 @@ const NO_REDIS = 'redis://127.0.0.1:1';
 
 /** The beginning of a read, some time ago. */
 const momentOf = ({ sandbox: { service }, config }: World, agoMs: number): number => {
-  const { interval } = config.poll;
+  const interval = longestIntervalMs(config.poll);
   return Math.floor((service.now() - agoMs) / interval) * interval;
 };
 
@@ -73,7 +74,7 @@ test('needs no Redis, and finds digests, the worst minute and the longest wait a
   const { service } = world.sandbox;
   const begun = momentOf(world, 2 * 3_600_000);
   for (let n = 0; n < 20; n += 1) {
-    const createdAt = begun + n * world.config.poll.interval;
+    const createdAt = begun + n * longestIntervalMs(world.config.poll);
     service.insertInspection({ protocol: 'Vault', assessment: 'critical', createdAt });
   }
   world.critical('Vault');

@@ -33,7 +33,7 @@ describe('check', () => {
     expect(summary).toEqual([
       'services: main at monitor.example.com',
       'redis: embedded, under ./data',
-      'forwards: inspections (critical) and notifications, every 15s',
+      'forwards: inspections (critical) and notifications, as often as 4 requests a second allow',
       'protocols: *',
       'channels: webhook',
       'fallback: none',
@@ -74,7 +74,7 @@ fallback: { after: 2m, channels: [{ name: webhook, url: "https://a.example/token
 `);
     expect((await checkConfig(file, {})).summary.slice(1, 6)).toEqual([
       'redis: one server, by redis.url',
-      'forwards: inspections (critical) and notifications, every 15s',
+      'forwards: inspections (critical) and notifications, as often as 4 requests a second allow',
       'protocols: a*, b, without ab; 1 with channels of their own',
       'channels: webhook',
       'fallback: webhook after 2m',
@@ -118,10 +118,11 @@ describe('schema', () => {
 
   it('takes a variable wherever a value has a form', () => {
     expect(schema).toHaveProperty('properties.poll.properties.interval', {
-      description: 'Between two reads of one protocol and source.',
-      default: '15s',
+      description:
+        'Between two reads of one protocol and source. auto: as short as requestsPerSecond allows, 1s to 15s.',
+      default: 'auto',
       anyOf: [
-        { type: 'string', pattern: '^(\\d{1,12})(ms|s|m|h|d)$' },
+        { type: 'string', pattern: '^(auto|\\d{1,12}(ms|s|m|h|d))$' },
         { type: 'string', pattern: '\\$\\{' },
       ],
     });

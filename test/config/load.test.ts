@@ -25,7 +25,8 @@ describe('a config that is right', () => {
       redis: { prefix: 'tocsin' },
       dataDir: './data',
       poll: {
-        interval: 15_000,
+        interval: 'auto',
+        requestsPerSecond: 4,
         overlap: 5_000,
         lookback: 900_000,
         sweepEvery: 60_000,
@@ -103,7 +104,7 @@ describe('a config with mistakes', () => {
       'c.yaml:3:14: services.0.baseUrl: must be an absolute http or https URL, without user and password (got "monitor.example.com")',
       'c.yaml:4:13: services.0.apiKey: names the variable MONITOR_KEY, which is not set',
       'c.yaml:5:5: services.0.timout: is not a known key; did you mean timeout?',
-      'c.yaml:7:13: poll.interval: must be a whole number and a unit: 500ms, 15s, 10m, 24h or 7d (got 15)',
+      'c.yaml:7:13: poll.interval: must be auto, or a whole number and a unit: 500ms, 15s, 10m, 24h or 7d (got 15)',
       'c.yaml:10:16: channels.webhook.allowHttp: must be true or false (got "maybe")',
     ]);
   });

@@ -41,6 +41,7 @@ const useAll = (metrics: Metrics): void => {
   metrics.alerts.inc({ service, source, protocol: 'Lending Pool' });
   metrics.cursorLag.set({ service, source }, 3);
   metrics.serviceUp.set({ service }, 1);
+  metrics.pollInterval.set({ service }, 5);
   metrics.unreadProtocols.set({ service }, 1);
   metrics.catalogProtocols.set({ service }, 2);
   metrics.unroutableEntries.set(1);

@@ -1,6 +1,7 @@
 /** The present config over real history: what each destination would have got, composed as it would be, never sent. */
 import type { Alert } from '../../alert.ts';
 import { openConfiguredChannels } from '../../channels/open.ts';
+import { longestIntervalMs } from '../../config/poll-interval.ts';
 import type { Config } from '../../config/schema.ts';
 import { oldestFirst } from '../../queue/batch-store.ts';
 import { iso } from '../../time.ts';
@@ -100,7 +101,7 @@ export const backtest = async (input: BacktestInput): Promise<BacktestReport> =>
     openByConfig(config),
   );
   const simulation = createSimulation({ config, channels, routesOf, onRouted: tally.add, onMessage: loads.add });
-  const reads = createReads(config.poll.interval);
+  const reads = createReads(longestIntervalMs(config.poll));
   try {
     const unread = await history.read(protocols, {
       period,

@@ -1,6 +1,7 @@
 /** Keeps a stored notification from being sent where inspections cover all its transactions. In doubt it is sent. */
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
+import { longestIntervalMs } from '../../config/poll-interval.ts';
 import type { Config } from '../../config/schema.ts';
 import type { AlertRecord, Ledger } from '../../ledger/ledger.ts';
 import { transactionsIn } from '../../service/transactions.ts';
@@ -28,7 +29,7 @@ const MOST_TRANSACTIONS = 20;
 
 export const correlationSettings = ({ alerts, poll }: Pick<Config, 'alerts' | 'poll'>): CorrelationSettings => ({
   isOn: alerts.correlate && alerts.sources.includes('inspections'),
-  waitMs: Math.min(LONGEST_WAIT_MS, poll.interval),
+  waitMs: Math.min(LONGEST_WAIT_MS, longestIntervalMs(poll)),
 });
 
 /** The transactions by which an alert is compared; none where it is sent anyway. */

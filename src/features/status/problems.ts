@@ -17,6 +17,8 @@ export interface Problems {
   held: readonly HeldFor[];
   /** Jobs of channel kinds that left the config, see `features/housekeeping`. */
   left: readonly { kind: ChannelKind; jobs: number }[];
+  /** Services whose protocols wait too long for the next poll. */
+  slow: readonly { name: string; needed: number }[];
   /** Of the routes, in sentences. */
   routes: readonly string[];
   /** Dead letters that were removed because there were too many. */
@@ -53,11 +55,15 @@ const leftSentence = ({ kind, jobs }: Problems['left'][number]): string =>
 const trimmedSentence = (trimmed: number): string =>
   `${counted(trimmed, 'dead delivery was', 'dead deliveries were')} removed lately, as ${MOST_DEAD} are kept at most: tocsin replay sends their items again`;
 
+const slowSentence = ({ name, needed }: Problems['slow'][number]): string =>
+  `${name}: its protocols are read less than every 15 seconds; poll.requestsPerSecond: ${needed} would suffice`;
+
 /** The worst first. */
-export const problemSentences = ({ unwatched, held, left, routes, trimmed, quarantined }: Problems): string[] => [
+export const problemSentences = ({ unwatched, held, left, slow, routes, trimmed, quarantined }: Problems): string[] => [
   ...unwatched.map(({ name, reason }) => `${name}: ${reason}`),
   ...heldSentences(held),
   ...left.filter(({ jobs }) => jobs > 0).map(leftSentence),
+  ...slow.map(slowSentence),
   ...routes,
   ...(trimmed === 0 ? [] : [trimmedSentence(trimmed)]),
   ...(quarantined === 0 ? [] : [`${counted(quarantined, 'item')} of the service could not be understood`]),

@@ -1,6 +1,8 @@
 /** What this daemon knows, as it reports it to other processes. */
+
 import type { CheckReport, Health } from '../../ops/health.ts';
 import type { ServiceStatus } from '../../ops/status.ts';
+import type { PaceState } from '../../poll/pacer.ts';
 import { shorten } from '../../text.ts';
 import { iso } from '../../time.ts';
 import { version } from '../../version.ts';
@@ -15,7 +17,7 @@ export interface SelfReportDependencies {
   startedAt: number;
   health: Pick<Health, 'ready'>;
   /** Which services have no read that fails. */
-  services(): readonly Pick<ServiceStatus, 'name' | 'up' | 'since' | 'lastError'>[];
+  services(): readonly (Pick<ServiceStatus, 'name' | 'up' | 'since' | 'lastError'> & { pace?: PaceState })[];
   scrub(text: string): string;
 }
 
@@ -32,7 +34,7 @@ type KnownService = ReturnType<SelfReportDependencies['services']>[number];
  * some are not read at all, for whatever reason.
  */
 const serviceStatus = (
-  reads: KnownService,
+  reads: Omit<KnownService, 'pace'>,
   check: CheckReport | undefined,
   protocols: CheckReport | undefined,
 ): ServiceStatus => {
@@ -53,15 +55,24 @@ const serviceStatus = (
   return { name, up: false, state: isStale ? 'fails' : 'unknown', ...since, lastError: isStale ? NOT_LATELY : NOT_YET };
 };
 
+const paceStatus = ({
+  everyMs,
+  needed,
+}: PaceState): Pick<ServiceStatus, 'pollSeconds' | 'neededRequestsPerSecond'> => ({
+  pollSeconds: Math.round(everyMs / 100) / 10,
+  ...(needed === undefined ? {} : { neededRequestsPerSecond: needed }),
+});
+
 export const createSelfReport = ({ health, services, scrub, startedAt, ...self }: SelfReportDependencies) => {
   const sentence = (text: string): string => shorten(scrub(text), LONGEST_SENTENCE);
 
   return (): DaemonReport => {
     const { status, checks } = health.ready();
     const checkOf = (wanted: string): CheckReport | undefined => checks.find(({ name }) => name === wanted);
-    const known = services().map((one) =>
-      serviceStatus(one, checkOf(`service:${one.name}`), checkOf(`protocols:${one.name}`)),
-    );
+    const known = services().map(({ pace, ...one }) => ({
+      ...serviceStatus(one, checkOf(`service:${one.name}`), checkOf(`protocols:${one.name}`)),
+      ...(pace === undefined ? {} : paceStatus(pace)),
+    }));
     return {
       ...self,
       version,

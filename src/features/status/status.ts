@@ -8,6 +8,7 @@ import type {
   DestinationStatus,
   HeldStatus,
   ProtocolStatus,
+  ServiceStatus,
   SourceStatus,
   StatusReport,
   UnwatchedStatus,
@@ -128,6 +129,9 @@ const leftJobs = async ({ config, queues }: StatusDependencies): Promise<Problem
   return Promise.all(kinds.map(async (kind) => ({ kind, jobs: await queues.waitingFor(kind) })));
 };
 
+const slowOf = (services: readonly ServiceStatus[]): Problems['slow'] =>
+  services.flatMap(({ name, neededRequestsPerSecond: needed }) => (needed === undefined ? [] : { name, needed }));
+
 export const createStatus = (dependencies: StatusDependencies) => {
   const { config, mutes, outageStore, startedAt, now } = dependencies;
   const activeMutes = createActiveMutes({ config, mutes, now });
@@ -152,7 +156,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
     ]);
     const others = problemSentences({
       unwatched: unwatched.filter(({ why }) => why !== 'excluded'),
-      ...{ held, left, routes: dependencies.review.problems(), trimmed, quarantined },
+      ...{ held, left, slow: slowOf(services), routes: dependencies.review.problems(), trimmed, quarantined },
     });
     const urgent = needsSomebody({ daemons, services, broken, dead, now: now() });
     return {

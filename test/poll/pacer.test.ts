@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { createBudget } from '../../src/poll/budget.ts';
+import { createPacer, type PacerDependencies } from '../../src/poll/pacer.ts';
+import { streamsOf } from '../../src/poll/streams.ts';
+
+const streamsFor = (count: number) =>
+  streamsOf(
+    'main',
+    Array.from({ length: count }, (_, n) => `Protocol ${n}`),
+    ['inspections'],
+  );
+
+describe('the budget', () => {
+  const setUp = () => {
+    const time = { ms: 0 };
+    return { time, budget: createBudget(4, () => time.ms) };
+  };
+
+  test('is halved by a 429, once for all that come together, and recovers when it is quiet', () => {
+    const { time, budget } = setUp();
+    for (let n = 0; n < 10; n += 1) budget.limited();
+    expect(budget.current()).toBe(2);
+    time.ms += 30_000;
+    expect(budget.current()).toBeGreaterThan(2);
+    time.ms += 120_000;
+    expect(budget.current()).toBe(4);
+  });
+
+  test('is lowered by slow answers, but never to nothing', () => {
+    const { time, budget } = setUp();
+    budget.answered(1999);
+    expect(budget.current()).toBe(4);
+    for (let n = 0; n < 100; n += 1) {
+      budget.answered(5000);
+      time.ms += 5000;
+    }
+    expect(budget.current()).toBeLessThan(1);
+    expect(budget.current()).toBeGreaterThan(0.2);
+  });
+});
+
+describe('the pacer', () => {
+  const setUp = (settings: Partial<PacerDependencies['settings']> = {}) => {
+    const time = { ms: 0, asked: 0 };
+    const told: (number | undefined)[] = [];
+    const pacer = createPacer({
+      settings: { interval: 'auto', requestsPerSecond: 4, leastMs: 1000, longestMs: 15_000, ...settings },
+      asked: () => time.asked,
+      onBudget: (_service, needed) => told.push(needed),
+      elapsed: () => time.ms,
+    });
+    return { time, told, pacer };
+  };
+
+  test('a fixed interval is kept', () => {
+    const { pacer } = setUp({ interval: 7000 });
+    const [stream] = streamsFor(1);
+    if (stream === undefined) throw new Error('no stream');
+    pacer.share('main', 100, 100);
+    expect([pacer.everyMs(stream), pacer.gapMs('main'), pacer.state('main')]).toEqual([7000, 0, { everyMs: 7000 }]);
+    expect(pacer.firstInMs(stream)).toBeLessThan(2000);
+  });
+
+  test('daemons share the budget by their streams', () => {
+    const { pacer } = setUp();
+    pacer.share('main', 10, 20);
+    expect(pacer.state('main').everyMs).toBeCloseTo(5000, 6);
+  });
+
+  test('a stream that brought alerts is read more often, for five minutes', () => {
+    const { pacer, time } = setUp();
+    const streams = streamsFor(40);
+    const [busy, other] = streams;
+    if (busy === undefined || other === undefined) throw new Error('no streams');
+    pacer.share('main', 40, 40);
+    pacer.polled(busy, 1, undefined);
+    time.ms += 1000;
+    expect(pacer.everyMs(busy)).toBeLessThan(pacer.everyMs(other) / 3);
+    time.ms += 301_000;
+    pacer.everyMs(other);
+    expect(pacer.everyMs(busy)).toBe(pacer.everyMs(other));
+  });
+
+  test('polls that cost several requests come more seldom', () => {
+    const { pacer, time } = setUp();
+    const streams = streamsFor(12);
+    pacer.share('main', 12, 12);
+    for (let second = 0; second < 60; second += 1) {
+      for (const stream of streams) pacer.polled(stream, 0, 20);
+      time.asked += 24;
+      time.ms += 1000;
+      pacer.state('main');
+    }
+    expect(pacer.state('main').everyMs).toBeCloseTo(6000, -2);
+  });
+
+  test('a budget that is too small is told once, with the one that would suffice', () => {
+    const { pacer, told, time } = setUp();
+    pacer.share('main', 300, 300);
+    expect(pacer.state('main')).toEqual({ everyMs: 15_000, needed: 20 });
+    time.ms += 5000;
+    pacer.state('main');
+    pacer.share('main', 30, 30);
+    expect(pacer.state('main')).toEqual({ everyMs: 7500 });
+    expect(told).toEqual([20, undefined]);
+  });
+});
