@@ -155,6 +155,11 @@ export const createPollReport = ({ quarantine, firstReads, metrics, health, outa
       if (alerts > 0) log.info(line, 'found');
       else log.debug(line, 'polled');
     },
+    /** Others poll it, so no poll of this daemon proves that it answers. */
+    onProbed: (service: string): void => {
+      metrics.serviceUp.set({ service }, 1);
+      health.prove(`service:${service}`);
+    },
     onPollFailed: (stream: ReportedStream, error: unknown, isDown: boolean): void => {
       const { service, source } = stream;
       metrics.polls.inc({ service, source, outcome: 'failed' });

@@ -14,6 +14,8 @@ export interface IntakeDependencies extends ListingDependencies {
   /** Called when the catalog may have changed. */
   onCatalog(): Promise<void>;
   onPolled(stream: Stream, result: PollResult, durationMs: number): void;
+  /** Called when a probe was answered. */
+  onProbed(service: string): void;
   /** `isDown`: the service as a whole is in trouble, not this stream alone. */
   onPollFailed(stream: Stream, error: unknown, isDown: boolean): void;
   now(): number;
@@ -83,6 +85,7 @@ export const createIntake = (dependencies: IntakeDependencies) => {
     try {
       await dependencies.probe(service, signal);
       admission.answered(service, PROBE);
+      dependencies.onProbed(service);
     } catch (error) {
       await admission.failed(service, PROBE, error, signal);
     }

@@ -30,6 +30,8 @@ export interface PollingDependencies
 
 /** Who lives and what is listed is looked at so often. */
 const LOOK_EVERY_MS = 1000;
+/** A service of which this daemon has nothing to poll is asked so often whether it answers: readiness says so. */
+const IDLE_PROBE_EVERY_MS = 15_000;
 /** What a killed daemon has not written costs a sweep, and others see a cursor move as late as this. */
 const COMMIT_EVERY_MS = 2000;
 /** Longer than any backlog takes from which nothing is lost: a poll that is given up goes on where it was. */
@@ -49,7 +51,8 @@ const repeat = (everyMs: number, work: () => Promise<void>, onError: (error: unk
 };
 
 export const createPolling = (dependencies: PollingDependencies) => {
-  const { services, sources, catalog, own, readersOf, memory, poll, probe, onShare, onStopped, onError } = dependencies;
+  const { services, sources, catalog, own, readersOf, memory, poll, probe, elapsed } = dependencies;
+  const { onShare, onStopped, onError } = dependencies;
   const stopping = new AbortController();
   let isStarted = false;
   const timetable = createTimetable<Stream>({
@@ -62,6 +65,9 @@ export const createPolling = (dependencies: PollingDependencies) => {
   });
   /** The streams of each service, and what they were reckoned from. */
   const shares = new Map<string, { listed: object; readers: string; streams: readonly Stream[] }>();
+
+  const probedAt = new Map<string, number>();
+  let startedAt = elapsed();
 
   const hasChanged = async (service: string): Promise<boolean> => {
     const listed = await catalog.protocols(service);
@@ -77,17 +83,30 @@ export const createPolling = (dependencies: PollingDependencies) => {
 
   const look = async (): Promise<void> => {
     if (!isStarted) return;
-    const changed = await Promise.all(services.map(hasChanged));
-    if (!changed.some(Boolean) || stopping.signal.aborted) return;
+    const looks = await Promise.allSettled(services.map(hasChanged));
+    if (looks.some((one) => one.status === 'fulfilled' && one.value)) schedule();
+    for (const one of looks) if (one.status === 'rejected') throw one.reason;
+  };
+
+  const schedule = (): void => {
+    if (stopping.signal.aborted) return;
     const streams = [...shares.values()].flatMap((share) => share.streams);
     const tasks = new Map(streams.map((stream) => [streamKey(stream), stream]));
     memory.retain(new Set(tasks.keys()));
     timetable.set(tasks);
   };
 
-  /** Others have all of its streams, so no poll shows whether it answers this daemon by now. */
+  /** Others have all of its streams, so no poll shows whether it answers this daemon. */
+  const isLeft = (service: string): boolean => {
+    if (!readersOf(service).includes(own)) return true;
+    // Where there are few protocols, one of several daemons may have none.
+    const isIdle = shares.get(service)?.streams.length === 0;
+    return isIdle && elapsed() - (probedAt.get(service) ?? startedAt) >= IDLE_PROBE_EVERY_MS;
+  };
+
   const probeLeft = async (): Promise<void> => {
-    const left = services.filter((service) => !readersOf(service).includes(own));
+    const left = services.filter(isLeft);
+    for (const service of left) probedAt.set(service, elapsed());
     await Promise.all(left.map((service) => probe(service, stopping.signal)));
   };
 
@@ -99,6 +118,7 @@ export const createPolling = (dependencies: PollingDependencies) => {
     isRunning: (): boolean => isStarted && !stopping.signal.aborted,
     start: (): void => {
       isStarted = true;
+      startedAt = elapsed();
       repeat(LOOK_EVERY_MS, look, onError, stopping.signal);
       repeat(LOOK_EVERY_MS, probeLeft, onError, stopping.signal);
       repeat(COMMIT_EVERY_MS, memory.commit, onError, stopping.signal);

@@ -16,8 +16,9 @@ const mix = (a: number, b: number): number => {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 };
 
-/** Gives whether a stream is `own`'s. `readers`: the ids of all that share the service. */
+/** Gives whether a stream is `own`'s. `readers`: the ids of all that share the service; one that is not among them has none. */
 export const createShare = (own: string, readers: readonly string[]): ((stream: Stream) => boolean) => {
+  if (!readers.includes(own)) return () => false;
   const others = readers.filter((id) => id !== own).map((id) => ({ id, seed: numberOf(contentId(id)) }));
   const ownSeed = numberOf(contentId(own));
   return (stream) => {

@@ -47,6 +47,7 @@ const setUp = () => {
       return answer;
     },
     probe: async () => {},
+    onProbed: () => {},
     onCatalog: async () => void looks.push('look'),
     onPolled: (stream, { outcome }) => report('polled')(stream, `: ${outcome}`),
     onPollFailed: (stream, _error, isDown) => report('poll failed')(stream, isDown ? ', down' : ''),

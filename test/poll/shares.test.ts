@@ -28,3 +28,7 @@ test('a daemon that goes leaves its streams to the others, and those keep theirs
 test('one that is alone has all', () => {
   expect(STREAMS.every(createShare('a', ['a']))).toBe(true);
 });
+
+test('one that does not share a service has nothing of it', () => {
+  expect(STREAMS.filter(createShare('a', ['b', 'c']))).toEqual([]);
+});

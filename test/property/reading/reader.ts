@@ -130,6 +130,7 @@ export const createReader = (options: ReaderOptions) => {
     admission,
     poll,
     probe: async () => {},
+    onProbed: () => {},
     onCatalog: async () => {},
     onPolled: (stream, { outcome }) => {
       if (outcome === 'read') options.onRead(stream);

@@ -1,0 +1,73 @@
+/** Which streams this daemon polls, as the catalog and the other daemons change. */
+import { expect, onTestFinished, test } from 'vitest';
+import type { CatalogEntry } from '../../src/poll/catalog.ts';
+import { createPolling } from '../../src/poll/polling.ts';
+import { until } from '../support/until.ts';
+
+const listOf = (...names: string[]): ReadonlyMap<string, CatalogEntry> =>
+  new Map(names.map((name) => [name, { name, missed: 0 } as CatalogEntry]));
+
+const setUp = (protocols: (service: string) => Promise<ReadonlyMap<string, CatalogEntry>>) => {
+  const polled: string[] = [];
+  const clock = { ahead: 0 };
+  const probed: string[] = [];
+  const readers: Record<string, string[]> = { good: ['own'], bad: ['own'] };
+  const polling = createPolling({
+    services: ['good', 'bad'],
+    sources: ['inspections'],
+    catalog: { protocols },
+    own: 'own',
+    readersOf: (service) => readers[service] ?? [],
+    memory: { retain: () => {}, commit: async () => {} },
+    poll: async ({ protocols: [protocol = ''] }) => {
+      polled.push(protocol);
+      return undefined;
+    },
+    probe: async (service) => void probed.push(service),
+    onShare: () => {},
+    onStopped: () => {},
+    onError: () => {},
+    ...{
+      concurrency: 4,
+      everyMs: () => 10,
+      firstInMs: () => 0,
+      gapMs: () => 0,
+      elapsed: () => performance.now() + clock.ahead,
+    },
+  });
+  onTestFinished(() => polling.stop(100));
+  return { polling, polled, probed, readers, clock };
+};
+
+test('a service whose catalog cannot be read now does not keep the protocols of another from being polled', async () => {
+  const { polling, polled } = setUp(async (service) => {
+    if (service === 'bad') throw new Error('Redis refuses');
+    return listOf('Vault');
+  });
+  polling.start();
+  await until('Vault is polled', () => polled.includes('Vault'));
+});
+
+test('a daemon that the service does not answer, while it answers others, polls nothing of it', async () => {
+  const { polling, polled, readers } = setUp(async (service) => listOf(service));
+  polling.start();
+  await until('both are polled', () => polled.includes('good') && polled.includes('bad'));
+  readers.bad = ['other'];
+  await polling.look();
+  polled.length = 0;
+  await until('the other is polled on', () => polled.length > 5);
+  expect(polled).not.toContain('bad');
+});
+
+test('a service of which this daemon has nothing to poll is probed: else nothing shows that it answers', async () => {
+  const list = listOf('Vault');
+  const { polling, polled, probed, readers, clock } = setUp(async () => list);
+  const others = Array.from({ length: 100 }, (_, n) => `other ${n}`);
+  readers.bad = ['own', ...others];
+  polling.start();
+  await until('the other service is polled', () => polled.length > 0);
+  expect(probed).toEqual([]);
+  clock.ahead = 15_000;
+  await until('it is probed', () => probed.length > 0);
+  expect(probed).toEqual(['bad']);
+});
