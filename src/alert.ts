@@ -188,8 +188,10 @@ export interface Alert {
   readAt: string;
   /** Lower-cased transaction hash, where the item names one. */
   txHash?: string;
-  /** The item exactly as the service gave it. */
+  /** The item exactly as the service gave it, unless it was truncated. */
   item: JsonObject;
+  /** Bytes of the whole item, where it was too large and only a part of it is here; see `item-size.ts`. */
+  truncatedFrom?: number;
   /** True where an operator replays history. */
   replay: boolean;
   /** Present where it follows an alert of the same item. */

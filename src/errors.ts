@@ -66,6 +66,7 @@ export type ServiceReason =
  *   protocols, listing-size                      one key's listing
  *   contacts                                     one protocol's channels
  *   malformed                                    one page's malformed items that are logged one by one
+ *   item-bytes                                   one item that becomes an alert; the rest of it is cut off
  */
 export const SERVICE_BOUNDS = [
   'answer-bytes',
@@ -78,6 +79,7 @@ export const SERVICE_BOUNDS = [
   'listing-size',
   'contacts',
   'malformed',
+  'item-bytes',
 ] as const;
 export type ServiceBound = (typeof SERVICE_BOUNDS)[number];
 

@@ -46,6 +46,7 @@ const GROUND = [
   'globs',
   'html',
   'identity',
+  'item-size',
   'mute-text',
   'one-by-one',
   'private-file',

@@ -16,6 +16,7 @@ import { createRouting, fallbackRoutes, openRoutes, routeSettings } from '../fea
 import { createUnroutable } from '../features/routes/unroutable.ts';
 import { createFilter } from '../features/suppression/filter.ts';
 import { createRelease } from '../features/suppression/release.ts';
+import { LARGEST_ITEM } from '../item-size.ts';
 import { muteFacts } from '../mute-text.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
@@ -98,6 +99,13 @@ export const openDispatch = (dependencies: OpenDispatch) => {
     log,
   });
   const { dispatch, dispatchRouted } = createDispatch({
+    onTruncated: ({ id, service, protocol }, bytes) => {
+      metrics.boundsReached.inc({ service, bound: 'item-bytes' });
+      log.warn(
+        { alert: id, service, protocol, bytes, kept: LARGEST_ITEM },
+        'an item is too large: only a part is sent',
+      );
+    },
     withContext: createEnrichment({ firstSeen: store.firstSeen, protocolOf, log }),
     routesOf,
     onRouted: ({ service, protocol, source }) => metrics.alerts.inc({ service, protocol, source }),

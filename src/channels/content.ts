@@ -4,6 +4,7 @@
  * Items are read leniently: a field of another shape is shown as `unknown` and never makes this fail.
  */
 import { type Alert, type FollowUp, hasFired, isAnnouncement, isSample, type JsonObject } from '../alert.ts';
+import { LARGEST_ITEM } from '../item-size.ts';
 import { cleanLine, cleanText } from '../text.ts';
 import { type Chains, transactionLink } from './chains.ts';
 import { chainOf, type Fact, inspectionFacts, notificationFacts } from './facts.ts';
@@ -50,10 +51,20 @@ export const firedDetections = (item: JsonObject): Detection[] =>
       message: typeof detection.message === 'string' ? cleanText(detection.message) : '',
     }));
 
+/** Why there is less to read than the service has. */
+export const truncatedText = ({ truncatedFrom }: Pick<Alert, 'truncatedFrom'>): string[] =>
+  truncatedFrom === undefined
+    ? []
+    : [`Only a part of it is here: the service gave ${truncatedFrom} bytes, and ${LARGEST_ITEM} of an item are kept.`];
+
 const noticeOf = (alert: Alert): { notice?: string } => {
   if (isSample(alert)) return { notice: 'This is a test. Nothing happened.' };
   const replay = alert.replay ? ['Replay: this was found earlier and is forwarded again.'] : [];
-  const notices = [...(alert.notice === undefined ? [] : [cleanLine(alert.notice)]), ...replay];
+  const notices = [
+    ...(alert.notice === undefined ? [] : [cleanLine(alert.notice)]),
+    ...truncatedText(alert),
+    ...replay,
+  ];
   return notices.length > 0 ? { notice: notices.join(' ') } : {};
 };
 

@@ -76,8 +76,10 @@ export const noticeOf = (alerts: readonly Alert[]): { notice?: string } => {
     .map(({ name, count }) => (count === alerts.length ? name : `${count} of them: ${name}`));
   const more = reasons.length - NOTICES_MAX;
   const replay = alerts.some((alert) => alert.replay);
+  const truncated = alerts.filter(({ truncatedFrom }) => truncatedFrom !== undefined).length;
   const notices = [
     ...texts,
+    ...(truncated > 0 ? [`Of ${truncated} only a part is here: the service gave too much of them.`] : []),
     ...(more > 0 ? [`And ${more} more reasons.`] : []),
     ...(replay ? ['Replay: these were found earlier and are forwarded again.'] : []),
   ];

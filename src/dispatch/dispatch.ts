@@ -1,5 +1,6 @@
 /** New alerts of one page -> destinations -> parcels -> jobs, through the stages below. */
 import type { Alert } from '../alert.ts';
+import { type BoundDependencies, bound } from './bound.ts';
 import { type CorrelateDependencies, correlate } from './correlate.ts';
 import { type EnqueueDependencies, enqueue } from './enqueue.ts';
 import { type EnrichDependencies, enrich } from './enrich.ts';
@@ -10,7 +11,8 @@ import { type SetDeadlineDependencies, setDeadline } from './set-deadline.ts';
 import type { DispatchRun, DispatchStage, RoutedAlert } from './stage.ts';
 import { type SuppressDependencies, suppress } from './suppress.ts';
 
-export type DispatchDependencies = EnrichDependencies &
+export type DispatchDependencies = BoundDependencies &
+  EnrichDependencies &
   RouteDependencies &
   CorrelateDependencies &
   SuppressDependencies &
@@ -20,6 +22,7 @@ export type DispatchDependencies = EnrichDependencies &
 
 /** In this order. Each stage is a file of this folder that bears its name. */
 const STAGES: readonly DispatchStage<DispatchDependencies>[] = [
+  bound,
   enrich,
   route,
   correlate,
@@ -31,7 +34,7 @@ const STAGES: readonly DispatchStage<DispatchDependencies>[] = [
 ];
 
 /** For alerts whose destinations are known: a follow-up goes where the alert that it follows went. */
-const ROUTED_STAGES: readonly DispatchStage<DispatchDependencies>[] = [suppress, pack, record, enqueue];
+const ROUTED_STAGES: readonly DispatchStage<DispatchDependencies>[] = [bound, suppress, pack, record, enqueue];
 
 export interface Dispatch {
   /** When it resolves, every alert is durably queued or accounted for. `nonce` makes a deliberate repeat other jobs. */

@@ -1,6 +1,7 @@
 /** One parcel for each destination: the new alerts of one page that go there; too many are cut into several parcels. */
 import { isHuman, type Parcel } from '../alert.ts';
-import { chunksOf } from '../chunks.ts';
+import { packed } from '../chunks.ts';
+import { itemSize } from '../item-size.ts';
 import type { RoutedAlert } from './stage.ts';
 
 /** For programs: large enough to be cheap, small enough to be repeated. */
@@ -8,8 +9,14 @@ const PARCEL_ALERTS = 20;
 /** For people: they get what one page brought as one digest. */
 const DIGEST_ALERTS = 500;
 
-const cut = ({ destination, alerts }: Parcel): Parcel[] =>
-  chunksOf(alerts, isHuman(destination) ? DIGEST_ALERTS : PARCEL_ALERTS).map((part) => ({ destination, alerts: part }));
+/** A job is read, written and kept whole, and a worker has a hundred of them. */
+const PARCEL_BYTES = 512 * 1024;
+
+const cut = ({ destination, alerts }: Parcel): Parcel[] => {
+  const least = Math.floor(PARCEL_BYTES / (isHuman(destination) ? DIGEST_ALERTS : PARCEL_ALERTS));
+  const parts = packed(alerts, PARCEL_BYTES, ({ item }) => Math.max(least, itemSize(item)));
+  return parts.map((part) => ({ destination, alerts: part }));
+};
 
 export const toParcels = (routed: readonly Pick<RoutedAlert, 'alert' | 'destinations'>[]): Parcel[] => {
   const byDestination = new Map<string, Parcel>();

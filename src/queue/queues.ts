@@ -1,7 +1,8 @@
 /** The parcels' queues, one for each channel kind: the only place that makes them and their workers. */
 import { Queue } from 'bullmq';
 import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination, type Parcel } from '../alert.ts';
-import { chunksOf } from '../chunks.ts';
+import { packed } from '../chunks.ts';
+import { itemSize } from '../item-size.ts';
 import { batchJob, batchJobId, parcelJob, parcelJobId } from './job.ts';
 import { CANARY, createWork, type Work } from './parcel-worker.ts';
 import { createPriorities, type Priorities, shareOf, urgencyOfParcel } from './priority.ts';
@@ -43,8 +44,14 @@ export interface ParcelQueues {
   close(): Promise<void>;
 }
 
-/** One call of `addBulk` is one pipeline. */
-const ADDED_AT_ONCE = 500;
+/** One call of `addBulk` is one pipeline: so many jobs and, about, so many bytes. */
+const ADDED_AT_ONCE = { jobs: 500, bytes: 2 * 1024 * 1024 };
+
+const jobBytes = ({ data }: { data: Parcel }): number =>
+  Math.max(
+    Math.floor(ADDED_AT_ONCE.bytes / ADDED_AT_ONCE.jobs),
+    data.alerts.reduce((bytes, { item }) => bytes + itemSize(item), 0),
+  );
 
 const byKind = <T>(make: (kind: ChannelKind) => T): Record<ChannelKind, T> =>
   Object.fromEntries(CHANNEL_KINDS.map((kind) => [kind, make(kind)])) as Record<ChannelKind, T>;
@@ -72,7 +79,7 @@ const createEnqueue =
     });
     for (const kind of CHANNEL_KINDS) {
       const own = jobs.filter(({ data }) => data.destination.kind === kind);
-      for (const chunk of chunksOf(own, ADDED_AT_ONCE)) await queues[kind].addBulk(chunk);
+      for (const chunk of packed(own, ADDED_AT_ONCE.bytes, jobBytes)) await queues[kind].addBulk(chunk);
     }
   };
 

@@ -87,8 +87,9 @@ test('of many jobs of one protocol, another protocol waits for one', async () =>
     return { done: true };
   });
   await until('all of them', () => shares.length === 303);
-  expect(shares.indexOf('main/Quiet')).toBe(1);
-  expect(shares.indexOf('main/Quiet batch')).toBe(2);
+  // A worker asks for a few jobs at once, and may start them in another order.
+  expect(shares.indexOf('main/Quiet')).toBeLessThan(5);
+  expect(shares.indexOf('main/Quiet batch')).toBeLessThan(5);
 });
 
 test('a batch has one job, however often it is queued', async () => {

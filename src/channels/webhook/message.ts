@@ -51,6 +51,7 @@ const payloadOf = (alert: Alert, destination: Destination, whole: boolean, chain
       ...followUpOf(alert, destination),
       ...(alert.context === undefined || !whole ? {} : { context: { ...alert.context } }),
       ...(alert.notice === undefined ? {} : { notice: alert.notice }),
+      ...(alert.truncatedFrom === undefined ? {} : { truncated: { bytes: alert.truncatedFrom } }),
       ...(whole ? {} : { partial: true }),
     },
   };

@@ -12,6 +12,10 @@ const common = {
     .describe('Links that Tocsin adds; empty if the chain or the hash is unknown.'),
   replay: z.boolean().describe('True if an operator replays history.'),
   notice: z.string().exactOptional().describe('Why it comes in an unusual way, in a sentence.'),
+  truncated: z
+    .looseObject({ bytes: z.number().describe('Size of the whole item as JSON.') })
+    .exactOptional()
+    .describe('Present if the item was larger than 256 kB: long texts and lists in it are cut.'),
   partial: z
     .literal(true)
     .exactOptional()
