@@ -211,10 +211,9 @@ const openIntake = (
   });
 };
 
-const openPacer = ({ config, log }: ReadingDependencies, serviceOf: ServiceOf): Pacer =>
+const openPacer = ({ config, log }: ReadingDependencies): Pacer =>
   createPacer({
     settings: { ...config.poll, leastMs: AUTO_INTERVAL_MS.least, longestMs: AUTO_INTERVAL_MS.longest },
-    asked: (service) => serviceOf(service).client.asked(),
     onBudget: (service, needed) => {
       if (needed === undefined) log.info({ service }, 'the requests a second suffice again for all protocols');
       else
@@ -263,7 +262,7 @@ export const openReading = (dependencies: ReadingDependencies) => {
   });
   const admission = openAdmission(dependencies, serviceOf, report);
   const onCatalog = (): Promise<void> => polling.look();
-  const pacer = openPacer(dependencies, serviceOf);
+  const pacer = openPacer(dependencies);
   const intake = openIntake(dependencies, { serviceOf, catalog, report, admission, pacer, poll, onCatalog });
   const polling = openPolling(dependencies, { catalog, memory, intake, pacer });
   return {

@@ -6,8 +6,8 @@ export interface PaceInput {
   busy: number;
   /** Requests a second that this daemon may make. */
   budget: number;
-  /** What a poll costs on average, sweeps and all other requests included. */
-  requestsAPoll: number;
+  /** Milliseconds between two sweeps of a stream. */
+  sweepEveryMs: number;
   /** Never more often, never more seldom; milliseconds. */
   leastMs: number;
   longestMs: number;
@@ -21,19 +21,24 @@ export interface Pace {
   neededBudget: number;
 }
 
+/** What a sweep that finds nothing asks besides its poll. What there is to find is read at once, whatever the budget. */
+const SWEEP_REQUESTS = 1;
+
 /** A busy stream is read so much more often than a quiet one. */
 const BUSY_WEIGHT = 4;
 
-export const paceOf = ({ streams, busy, budget, requestsAPoll, leastMs, longestMs }: PaceInput): Pace => {
+export const paceOf = ({ streams, busy, budget, sweepEveryMs, leastMs, longestMs }: PaceInput): Pace => {
   const within = (ms: number): number => Math.min(longestMs, Math.max(leastMs, ms));
   /** Milliseconds at which so many streams make so many polls a millisecond. */
   const everyMs = (count: number, rate: number): number => within(rate > 0 ? count / rate : longestMs);
   const quiet = streams - busy;
-  const rate = budget / requestsAPoll / 1000;
+  const sweeps = (SWEEP_REQUESTS * streams) / Math.max(sweepEveryMs, longestMs);
+  // No poll is more than one sweep.
+  const rate = Math.max(budget / 1000 - sweeps, budget / 1000 / (1 + SWEEP_REQUESTS));
   const fair = (busy * BUSY_WEIGHT + quiet) / rate;
   const busyMs = within(fair / BUSY_WEIGHT);
   const quietMs = quiet === 0 ? busyMs : everyMs(quiet, rate - busy / busyMs);
-  const neededBudget = (1000 * streams * requestsAPoll) / longestMs;
+  const neededBudget = 1000 * (streams / longestMs + sweeps);
   // Where the quiet ones must not wait for longer, the busy ones have what is left.
   if (quietMs === longestMs && busy > 0) {
     return { busyMs: everyMs(busy, rate - quiet / longestMs), quietMs, neededBudget };

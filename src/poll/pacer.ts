@@ -9,6 +9,8 @@ export interface PacerSettings {
   interval: number | 'auto';
   /** Requests a second to one service, of all daemons together. */
   requestsPerSecond: number;
+  /** Milliseconds between two sweeps of a stream. */
+  sweepEvery: number;
   /** Of `auto`, in milliseconds. */
   leastMs: number;
   longestMs: number;
@@ -16,8 +18,6 @@ export interface PacerSettings {
 
 export interface PacerDependencies {
   settings: PacerSettings;
-  /** How many requests a service was sent by now. */
-  asked(service: string): number;
   /** Called when the budget of a service becomes too small for its streams, and when it suffices again: undefined. */
   onBudget(service: string, needed: number | undefined): void;
   elapsed(): number;
@@ -37,29 +37,17 @@ const BUSY_MS = 300_000;
 const RECKON_MS = 1000;
 /** Turns of a service come no closer than this share of their average distance: what is late may catch up. */
 const GAP_SHARE = 0.5;
-/** Each reckoning moves the average cost of a poll by this share. */
-const COST_SHARE = 0.2;
 /** A budget that is missed by less is met. */
 const TOLERANCE = 1.02;
 
-const createServicePace = (service: string, { settings, asked, onBudget, elapsed }: PacerDependencies) => {
-  const { leastMs, longestMs, requestsPerSecond } = settings;
+const createServicePace = (service: string, { settings, onBudget, elapsed }: PacerDependencies) => {
+  const { leastMs, longestMs, sweepEvery: sweepEveryMs, requestsPerSecond } = settings;
   const budget: Budget = createBudget(requestsPerSecond, elapsed);
   const busyUntil = new Map<string, number>();
-  const counted = { asked: asked(service), polls: 0, cost: 1 };
   let [own, total] = [0, 0];
   let pace: Pace = { busyMs: longestMs, quietMs: longestMs, neededBudget: 0 };
   let reckonedAt = Number.NEGATIVE_INFINITY;
-  let polls = 0;
   let isTold = false;
-
-  /** What polls cost on average by now. */
-  const learnCost = (): void => {
-    const [askedNow, pollsNow] = [asked(service), polls];
-    const made = pollsNow - counted.polls;
-    if (made > 0) counted.cost += COST_SHARE * (Math.max(1, (askedNow - counted.asked) / made) - counted.cost);
-    Object.assign(counted, { asked: askedNow, polls: pollsNow });
-  };
 
   const tell = (allowed: number): void => {
     const isTooSmall = total > 0 && pace.neededBudget > allowed * TOLERANCE;
@@ -75,10 +63,9 @@ const createServicePace = (service: string, { settings, asked, onBudget, elapsed
     if (now - reckonedAt < RECKON_MS) return pace;
     reckonedAt = now;
     for (const [key, until] of busyUntil) if (until < now) busyUntil.delete(key);
-    learnCost();
     const allowed = (budget.current() * own) / Math.max(1, total);
-    const input = { streams: own, busy: Math.min(own, busyUntil.size), budget: allowed, requestsAPoll: counted.cost };
-    if (own > 0) pace = paceOf({ ...input, leastMs, longestMs });
+    const busy = Math.min(own, busyUntil.size);
+    if (own > 0) pace = paceOf({ streams: own, busy, budget: allowed, sweepEveryMs, leastMs, longestMs });
     tell(allowed);
     return pace;
   };
@@ -96,7 +83,6 @@ const createServicePace = (service: string, { settings, asked, onBudget, elapsed
       return rate > 0 ? GAP_SHARE / rate : 0;
     },
     polled: (stream: Stream, alerts: number, answerMs: number | undefined): void => {
-      polls += 1;
       if (alerts > 0) busyUntil.set(streamKey(stream), elapsed() + BUSY_MS);
       if (answerMs !== undefined) budget.answered(answerMs);
     },

@@ -97,8 +97,6 @@ export interface ServiceClient {
   inspectionStats(query: InspectionQuery, signal: AbortSignal): Promise<InspectionStats>;
   settings(protocol: string, signal: AbortSignal): Promise<ProtocolSettings>;
   listNotifications(query: NotificationQuery, signal: AbortSignal): Promise<Page<Notification>>;
-  /** How many requests were sent by now. */
-  asked(): number;
   /** Milliseconds until the wait that the service named is over; 0 where there is none. Until then every call throws. */
   heldForMs(): number;
   /** Takes no new request and waits for those in flight. Idempotent. */
@@ -194,7 +192,6 @@ export const createServiceClient = (options: ServiceOptions): ServiceClient => {
     pageSize,
     ...reads(transport, pageSize, listStyle),
     ...changes(transport),
-    asked: transport.asked,
     heldForMs: transport.heldForMs,
     close: () => transport.close(),
   };

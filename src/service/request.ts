@@ -44,8 +44,6 @@ export type Salvage<T> = (start: string, maxBytes: number) => T | undefined;
 export interface Transport {
   /** Throws a `ServiceError` for every answer that cannot be used. */
   ask<T>(request: ServiceRequest, decode: Decode<T>, signal: AbortSignal, salvage?: Salvage<T>): Promise<T>;
-  /** How many requests were sent by now. */
-  asked(): number;
   /** Milliseconds until the wait that the service named is over; 0 where there is none. Until then nothing is asked. */
   heldForMs(): number;
   /** Takes no new request and lets those in flight end, each within its own deadline. */
@@ -134,11 +132,9 @@ export const createTransport = (settings: TransportSettings): Transport => {
   const pool = createPool(base.origin, settings);
   const hold = createHold(now);
   let closing: Promise<void> | undefined;
-  let asked = 0;
 
   const send = ({ method, path, body }: ServiceRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> => {
     const request = { method, path: `${prefix}${path}`, signal };
-    asked += 1;
     if (body === undefined) return pool.request({ ...request, headers });
     const withType = { ...headers, 'content-type': 'application/json' };
     return pool.request({ ...request, headers: withType, body: JSON.stringify(body) });
@@ -165,7 +161,6 @@ export const createTransport = (settings: TransportSettings): Transport => {
 
   return {
     ask,
-    asked: () => asked,
     heldForMs: hold.leftMs,
     close: () => {
       closing ??= pool.close();

@@ -8,7 +8,7 @@ const inputs = fc
     streams: fc.integer({ min: 1, max: 20_000 }),
     busyShare: fc.double({ min: 0, max: 1, noNaN: true }),
     budget: fc.double({ min: 0.1, max: 1000, noNaN: true }),
-    requestsAPoll: fc.double({ min: 1, max: 5, noNaN: true }),
+    sweepEveryMs: fc.integer({ min: 100, max: 3_600_000 }),
   })
   .map(
     ({ streams, busyShare, ...rest }): PaceInput => ({
@@ -19,9 +19,11 @@ const inputs = fc
     }),
   );
 
-/** Requests a second that a pace makes. */
-const spent = ({ streams, busy, requestsAPoll }: PaceInput, { busyMs, quietMs }: ReturnType<typeof paceOf>): number =>
-  1000 * requestsAPoll * ((streams - busy) / quietMs + busy / busyMs);
+/** Requests a second that a pace makes: one more where a poll is a sweep. */
+const spent = ({ streams, busy, sweepEveryMs }: PaceInput, { busyMs, quietMs }: ReturnType<typeof paceOf>): number => {
+  const each = (everyMs: number): number => 1000 / everyMs + 1000 / Math.max(everyMs, sweepEveryMs, LIMITS.longestMs);
+  return (streams - busy) * each(quietMs) + busy * each(busyMs);
+};
 
 describe('the pace', () => {
   test('is never under a second, never over 15, and the busy ones never come after the others', () => {
@@ -66,20 +68,20 @@ describe('the pace', () => {
   });
 
   test.each([
-    [4, 1000],
-    [6, 1500],
-    [21, 5250],
-    [60, 15_000],
+    [3, 1000],
+    [6, 1538],
+    [21, 5753],
+    [48, 15_000],
     [600, 15_000],
   ])('with 4 requests a second, %i streams are read every %i ms', (streams, ms) => {
-    const pace = paceOf({ streams, busy: 0, budget: 4, requestsAPoll: 1, ...LIMITS });
-    expect(pace.quietMs).toBeCloseTo(ms, 6);
-    expect(pace.neededBudget).toBeCloseTo(streams / 15, 6);
+    const pace = paceOf({ streams, busy: 0, budget: 4, sweepEveryMs: 60_000, ...LIMITS });
+    expect(Math.round(pace.quietMs)).toBe(ms);
+    expect(pace.neededBudget).toBeCloseTo(streams / 15 + streams / 60, 6);
   });
 
-  test('a busy stream among many is read every second or so', () => {
-    const pace = paceOf({ streams: 41, busy: 1, budget: 4, requestsAPoll: 1, ...LIMITS });
-    expect(pace.busyMs).toBeLessThan(3000);
-    expect(pace.quietMs).toBeLessThan(12_000);
+  test('a busy stream among many is read much more often', () => {
+    const pace = paceOf({ streams: 41, busy: 1, budget: 4, sweepEveryMs: 60_000, ...LIMITS });
+    expect(pace.busyMs).toBeLessThan(pace.quietMs / 3);
+    expect(pace.quietMs).toBeLessThan(14_000);
   });
 });

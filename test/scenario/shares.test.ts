@@ -1,0 +1,65 @@
+/** Daemons that share a Redis divide the protocols among those that live and that the service answers. */
+import { expect, test } from 'vitest';
+import { until } from '../support/until.ts';
+import { type RunningDaemon, startDaemon } from './daemons.ts';
+import { startWorld } from './world.ts';
+
+const NAMES = Array.from({ length: 12 }, (_, n) => `Protocol ${n}`);
+
+/** The protocols of the latest polls of a daemon, twice as many as there are. */
+const latestOf = (daemon: RunningDaemon): Set<string> => {
+  const lines = daemon
+    .log()
+    .filter(({ msg, subject }) => /^(polled|found)$/.test(msg) && /^insp/.test(String(subject)));
+  return new Set(lines.slice(-2 * NAMES.length).map(({ subject }) => String(subject)));
+};
+
+test('two daemons poll different protocols, and one polls all when the other has stopped', async () => {
+  const world = await startWorld({ names: NAMES, kinds: ['webhook'] });
+  const [one, other] = [await world.start(), await world.start()];
+  await until('each protocol is read by one of them', () => {
+    const [ones, others] = [latestOf(one), latestOf(other)];
+    const all = new Set([...ones, ...others]);
+    return ones.size > 0 && others.size > 0 && ones.size + others.size === NAMES.length && all.size === NAMES.length;
+  });
+  await one.stop();
+  await until('the other reads all', () => latestOf(other).size === NAMES.length);
+  for (const name of NAMES) world.critical(name);
+  await world.balanced();
+}, 60_000);
+
+test('what the service does not answer one daemon is read by the other', async () => {
+  const world = await startWorld({ names: NAMES, kinds: ['webhook'] });
+  const one = await world.start();
+  await until('it reads all', () => latestOf(one).size === NAMES.length);
+  const [service] = world.config.services;
+  if (service === undefined) throw new Error('no service');
+  const blind = await startDaemon({ ...world.config, services: [{ ...service, baseUrl: 'http://127.0.0.1:1' }] });
+  await until('the other has a share, which it cannot read', () => latestOf(one).size < NAMES.length);
+  await until('it reads all again', () => latestOf(one).size === NAMES.length);
+  for (const name of NAMES) world.critical(name);
+  await world.balanced();
+  await blind.stop();
+}, 60_000);
+
+test('with interval: auto a few protocols are read every second, and everybody can see it', async () => {
+  const world = await startWorld({
+    names: ['Vault'],
+    kinds: ['webhook'],
+    config: { poll: { interval: 'auto', sweepEvery: '1m' } },
+  });
+  const daemon = await world.start();
+  world.critical('Vault', 3);
+  await world.balanced();
+  await until('the status has it', async () => (await daemon.status()).services[0]?.pollSeconds === 1);
+  expect(await daemon.metric('tocsin_poll_interval_seconds')).toBe(1);
+});
+
+test('a budget that is too small is told, with the one that would suffice', async () => {
+  const poll = { interval: 'auto', requestsPerSecond: 0.1 };
+  const world = await startWorld({ names: NAMES, kinds: ['webhook'], config: { poll } });
+  const daemon = await world.start();
+  await until('the log names it', () => daemon.log().some(({ needed }) => Number(needed) >= 1));
+  const { problems } = await daemon.status();
+  expect(problems).toContainEqual(expect.stringMatching(/poll\.requestsPerSecond: \d+ would suffice$/));
+});
