@@ -13,7 +13,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readExpected, writeExpected } from './expected.ts';
-import { type Bench, type BenchOptions, isMet, judgedOf, type Row } from './row.ts';
+import { type Bench, type BenchOptions, isMet, type Row, watchedOf } from './row.ts';
 import { measure as alerts } from './rows/alerts.ts';
 import { measure as crash } from './rows/crash.ts';
 import { measure as fresh } from './rows/fresh.ts';
@@ -83,7 +83,7 @@ const asJson = (rows: readonly Row[]): string =>
     {
       at: new Date().toISOString(),
       machine: machine(),
-      rows: rows.map((row) => ({ ...row, judged: judgedOf(row), met: isMet(row) })),
+      rows: rows.map((row) => ({ ...row, watched: watchedOf(row), met: isMet(row) })),
     },
     undefined,
     2,

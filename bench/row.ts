@@ -10,21 +10,28 @@ export interface Row {
   /** Why there is no yardstick, or what else was seen. */
   note?: string;
   wanted: Wanted;
+  /** What is compared with earlier runs. A time is the machine's as well, so its ratio is. Default: as `wanted`. */
+  watched?: Side;
 }
 
 /** A bound of the measured value, or of its ratio to the yardstick. `most`: less is better; `least`: more is. */
-export type Wanted = { of: 'ratio' | 'value' } & ({ most: number } | { least: number });
+export type Wanted = { of: Side } & ({ most: number } | { least: number });
 
-/** What is compared with what is wanted and with what was written down; undefined where the yardstick is missing. */
-export const judgedOf = ({ measured, yardstick, wanted }: Row): number | undefined => {
-  if (wanted.of === 'value') return measured;
+export type Side = 'ratio' | 'value';
+
+const sideOf = ({ measured, yardstick }: Row, side: Side): number | undefined => {
+  if (side === 'value') return measured;
   return yardstick === undefined ? undefined : (yardstick.ratio ?? measured / yardstick.measured);
 };
 
+/** What is compared with what was written down; undefined where its yardstick is missing. */
+export const watchedOf = (row: Row): number | undefined => sideOf(row, row.watched ?? row.wanted.of);
+
+/** Undefined where its yardstick is missing. */
 export const isMet = (row: Row): boolean | undefined => {
-  const judged = judgedOf(row);
-  if (judged === undefined) return undefined;
-  return 'most' in row.wanted ? judged <= row.wanted.most : judged >= row.wanted.least;
+  const side = sideOf(row, row.wanted.of);
+  if (side === undefined) return undefined;
+  return 'most' in row.wanted ? side <= row.wanted.most : side >= row.wanted.least;
 };
 
 /** Worse than what was written down by more than this fails. */
@@ -32,9 +39,9 @@ const TOLERANCE = 1.25;
 
 /** NaN, where something was not to be measured, is worse too. */
 export const isWorse = (row: Row, expected: number | undefined): boolean => {
-  const judged = judgedOf(row);
-  if (judged === undefined || expected === undefined) return false;
-  return 'most' in row.wanted ? !(judged <= expected * TOLERANCE) : !(judged >= expected / TOLERANCE);
+  const side = watchedOf(row);
+  if (side === undefined || expected === undefined) return false;
+  return 'most' in row.wanted ? !(side <= expected * TOLERANCE) : !(side >= expected / TOLERANCE);
 };
 
 /** What every bench gets. */

@@ -1,6 +1,6 @@
 /** The rows as people read them. */
 import type { Expected } from './expected.ts';
-import { isMet, isWorse, judgedOf, type Row } from './row.ts';
+import { isMet, isWorse, type Row, watchedOf } from './row.ts';
 import { print, printTable } from './run.ts';
 
 /** Three digits are as many as a repetition gives again. */
@@ -32,7 +32,7 @@ const cellsOf = (row: Row, expected: Expected): string[] => {
     ratioOf(row),
     wantedOf(row),
     metText(row),
-    before === undefined || judgedOf(row) === undefined
+    before === undefined || watchedOf(row) === undefined
       ? ''
       : `${short(before)}${isWorse(row, before) ? ' WORSE' : ''}`,
   ];

@@ -70,6 +70,7 @@ const rowOf = (direct: readonly number[], arrivals: readonly Arrival[]): Row => 
     yardstick: { name: 'p99 of read and post', measured: percentile(direct, 0.99) },
     note: `p50/p99 ${kinds.join(', ')}; load average ${ms(loadavg()[0] ?? 0)}`,
     wanted: { of: 'value', most: 25 },
+    watched: 'ratio',
   };
 };
 

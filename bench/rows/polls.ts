@@ -74,6 +74,7 @@ const scaleRows = (polling: Polling, bareUs: number, empty: number, { protocols,
       yardstick: { name: 'bare GETs', measured: (100 * protocols * bareUs) / interval / 1e6 },
       note: `daemon ${percent(polling.daemon)}, Redis ${percent(polling.redis)}`,
       wanted: { of: 'value', most: 30 },
+      watched: 'ratio',
     },
     {
       key: 'scale-memory',

@@ -10,6 +10,8 @@ import { startYardstick } from '../yardsticks/yardstick.ts';
 /** The first listing and the first polls have been. */
 const SETTLE_MS = 10_000;
 const WINDOWS = 5;
+const BARE_POSTS = 4;
+const BARE_SECONDS = 10;
 
 interface Idle {
   memory: number;
@@ -51,18 +53,32 @@ const watchIdle = async ({ redis, startDaemon }: Stage, seconds: number): Promis
   };
 };
 
-const bareMemory = async (): Promise<number> => {
+interface Bare {
+  memory: number;
+  /** Of a core. */
+  share: number;
+}
+
+/** A process that has the same libraries, and does as little as can be. */
+const watchBare = async ({ world }: Stage): Promise<Bare> => {
   const yardstick = await startYardstick();
-  return Promise.resolve(yardstick.memory()).finally(yardstick.stop);
+  try {
+    const memory = yardstick.memory();
+    const order = { kind: 'post', url: world.url, perSecond: BARE_POSTS, seconds: BARE_SECONDS } as const;
+    const { cpuSeconds, seconds } = await yardstick.run(order);
+    return { memory, share: cpuSeconds / seconds };
+  } finally {
+    await yardstick.stop();
+  }
 };
 
-const idleRows = async (idle: Idle, starts: readonly number[], bareStart: number): Promise<Row[]> => [
+const idleRows = (idle: Idle, starts: readonly number[], bare: Bare, bareStart: number): Row[] => [
   {
     key: 'idle-memory',
     work: 'idle, one protocol: memory',
     unit: 'MB',
     measured: idle.memory,
-    yardstick: { name: 'Node with BullMQ and undici', measured: await bareMemory() },
+    yardstick: { name: 'Node with BullMQ and undici', measured: bare.memory },
     wanted: { of: 'value', most: 110 },
   },
   {
@@ -72,14 +88,17 @@ const idleRows = async (idle: Idle, starts: readonly number[], bareStart: number
     measured: medianOf(starts),
     yardstick: { name: 'bare Node', measured: bareStart },
     wanted: { of: 'value', most: 0.7 },
+    watched: 'ratio',
   },
   {
     key: 'idle-cpu',
     work: 'idle, one protocol: CPU',
     unit: '% of a core',
     measured: 100 * idle.daemon,
+    yardstick: { name: `${BARE_POSTS} bare POSTs/s`, measured: 100 * bare.share },
     note: `Redis ${(100 * idle.redis).toFixed(1)} %; ${idle.commandsASecond.toFixed(1)} Redis commands/s`,
     wanted: { of: 'value', most: 0.3 },
+    watched: 'ratio',
   },
 ];
 
@@ -111,18 +130,22 @@ const commandRow = (name: 'help' | 'status', { [name]: measured, bare }: Command
   measured,
   yardstick: { name: 'bare Node', measured: bare },
   wanted: { of: 'value', most },
+  watched: 'ratio',
 });
 
 export const measure: Bench = async (options) => {
   const { program, quick, repeat } = options;
   const settings = { program, protocols: 1, hanging: 0, kinds: ['webhook'], each: 'one', isDefault: true } as const;
-  const idle = await withStage(settings, (stage) => watchIdle(stage, quick ? 15 : 60));
+  const { bare, idle } = await withStage(settings, async (stage) => ({
+    bare: await watchBare(stage),
+    idle: await watchIdle(stage, quick ? 15 : 60),
+  }));
   const starts: number[] = [];
   while (starts.length < repeat)
     starts.push(await withStage(settings, async ({ startDaemon }) => (await startDaemon()).startSeconds));
   const commands = await withStage(settings, (stage) => timeCommands(options, stage));
   return [
-    ...(await idleRows(idle, starts, commands.bare)),
+    ...idleRows(idle, starts, bare, commands.bare),
     commandRow('help', commands, 0.1),
     commandRow('status', commands, 0.4),
   ];

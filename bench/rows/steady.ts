@@ -73,6 +73,7 @@ const rowsOf = (bare: number, [first, ...windows]: readonly [Window, ...Window[]
       yardstick: { name: '80 bare POSTs/s', measured: 100 * bare },
       note: `daemon ${percent(middle(({ daemon }) => daemon))}, Redis ${percent(middle(({ redis }) => redis))}`,
       wanted: { of: 'value', most: 6 },
+      watched: 'ratio',
     },
     {
       key: 'steady-memory',

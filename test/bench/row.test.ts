@@ -1,6 +1,6 @@
 /** What makes `make bench` fail. */
 import { describe, expect, test } from 'vitest';
-import { isMet, isWorse, judgedOf, type Row } from '../../bench/row.ts';
+import { isMet, isWorse, type Row, watchedOf } from '../../bench/row.ts';
 
 const row = (measured: number, wanted: Row['wanted'], yardstick?: Row['yardstick']): Row => ({
   key: 'key',
@@ -12,10 +12,12 @@ const row = (measured: number, wanted: Row['wanted'], yardstick?: Row['yardstick
 });
 
 describe('a row', () => {
-  test('is judged by its value, or by its ratio to the yardstick', () => {
-    expect(judgedOf(row(30, { of: 'value', most: 1 }, { name: 'floor', measured: 10 }))).toBe(30);
-    expect(judgedOf(row(30, { of: 'ratio', most: 1 }, { name: 'floor', measured: 10 }))).toBe(3);
-    expect(judgedOf(row(30, { of: 'ratio', most: 1 }, { name: 'floor', measured: 10, ratio: 2.9 }))).toBe(2.9);
+  test('is watched by its value, or by its ratio to the yardstick', () => {
+    expect(watchedOf(row(30, { of: 'value', most: 1 }, { name: 'floor', measured: 10 }))).toBe(30);
+    expect(watchedOf(row(30, { of: 'ratio', most: 1 }, { name: 'floor', measured: 10 }))).toBe(3);
+    expect(watchedOf(row(30, { of: 'ratio', most: 1 }, { name: 'floor', measured: 10, ratio: 2.9 }))).toBe(2.9);
+    const slow = { ...row(30, { of: 'value', most: 40 }, { name: 'floor', measured: 10 }), watched: 'ratio' } as const;
+    expect([watchedOf(slow), isMet(slow)]).toEqual([3, true]);
   });
 
   test('that is a bound of less is worse when it is larger by more than a quarter', () => {
@@ -31,8 +33,8 @@ describe('a row', () => {
     expect([131, 129].map((value) => isMet(row(value, most, beside)))).toEqual([true, false]);
   });
 
-  test('without its yardstick is not judged; one that could not be measured is worse', () => {
-    expect(judgedOf(row(30, { of: 'ratio', most: 1 }))).toBeUndefined();
+  test('without its yardstick is not watched; one that could not be measured is worse', () => {
+    expect(watchedOf(row(30, { of: 'ratio', most: 1 }))).toBeUndefined();
     expect(isMet(row(30, { of: 'ratio', most: 1 }))).toBeUndefined();
     expect(isWorse(row(30, { of: 'ratio', most: 1 }), 1)).toBe(false);
     expect(isWorse(row(Number.NaN, { of: 'value', most: 1 }), 1)).toBe(true);
