@@ -5,8 +5,8 @@
  *     [--program FILE] [--json FILE] [--write]
  *
  * `--quick`: less of everything, in about four minutes. `--only`: these benches. `--minutes`: how long alerts flow to all
- * kinds. `--program`: what runs as the daemon, such as `src/main.ts` of another version. `--json`: writes what was
- * measured. `--write`: writes down what later runs are compared with.
+ * kinds. `--program`: what runs as the daemon, such as `src/main.ts` of another version; left out: this tree's, built as
+ * for the image. `--json`: writes what was measured. `--write`: writes down what later runs are compared with.
  */
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg } from 'node:os';
@@ -25,7 +25,7 @@ import { measure as steady } from './rows/steady.ts';
 import { measure as two } from './rows/two.ts';
 import { measure as waiting } from './rows/waiting.ts';
 import { print, run } from './run.ts';
-import { PROGRAM } from './stage/daemon.ts';
+import { openProgram } from './stage/image.ts';
 import { printRows } from './table.ts';
 
 const BENCHES: Readonly<Record<string, Bench>> = {
@@ -50,7 +50,7 @@ const { values } = parseArgs({
     repeat: { type: 'string' },
     alerts: { type: 'string' },
     minutes: { type: 'string', default: '2' },
-    program: { type: 'string', default: PROGRAM },
+    program: { type: 'string' },
     json: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
@@ -92,7 +92,7 @@ const asJson = (rows: readonly Row[]): string =>
 await run(async () => {
   const size = values.quick ? 'quick' : 'full';
   const options: BenchOptions = {
-    program: resolve(values.program),
+    program: await openProgram(values.program && resolve(values.program)),
     quick: values.quick,
     repeat: positive('repeat', values.repeat ?? String(REPEAT[size])),
     alerts: positive('alerts', values.alerts ?? String(ALERTS[size])),

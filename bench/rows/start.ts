@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench, BenchOptions, Row } from '../row.ts';
 import { medianOf } from '../run.ts';
+import { programEnvironment } from '../stage/image.ts';
 import { type Stage, withStage } from '../stage/stage.ts';
 import { startYardstick } from '../yardsticks/yardstick.ts';
 
@@ -24,7 +25,7 @@ interface Idle {
 /** Seconds until Node has done that. */
 const runNode = async (args: readonly string[]): Promise<number> => {
   const begunAt = performance.now();
-  const child = spawn(process.execPath, args, { stdio: 'ignore', env: { PATH: process.env.PATH ?? '' } });
+  const child = spawn(process.execPath, args, { stdio: 'ignore', env: programEnvironment() });
   await once(child, 'exit');
   return (performance.now() - begunAt) / 1000;
 };

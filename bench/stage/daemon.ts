@@ -5,6 +5,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { programEnvironment } from './image.ts';
 import { cpuOf, memoryOf, peakMemoryOf } from './process.ts';
 
 export interface DaemonSettings {
@@ -54,10 +55,14 @@ const waitForStart = async (child: ChildProcess, log: string): Promise<string> =
   throw new Error('the daemon did not start in time');
 };
 
+/** A request that ran when the bench ended its daemon. */
+const OUR_STOP = 'stopped by the caller';
+
 const complaintsIn = (log: string): string[] => {
   const complaints = new Map<string, { times: number; reason: string }>();
   for (const line of readFileSync(log, 'utf8').split('\n')) {
     if (line === '' || line.includes('"level":"info"') || !line.startsWith('{') || !line.endsWith('}')) continue;
+    if (line.includes(OUR_STOP)) continue;
     const { msg, err, message = '' } = JSON.parse(line) as { msg: string; err?: { message: string }; message?: string };
     complaints.set(msg, { times: (complaints.get(msg)?.times ?? 0) + 1, reason: err?.message ?? message });
   }
@@ -71,7 +76,7 @@ export const startDaemon = async ({ program, directory, config, environment = {}
   const [first = '', ...args] = [...prefix, process.execPath, program, 'run', '--config', config];
   const begunAt = performance.now();
   const child = spawn(first, args, {
-    env: { PATH: process.env.PATH ?? '', NODE_NO_WARNINGS: '1', ...environment },
+    env: { ...programEnvironment(), ...environment },
     stdio: ['ignore', out, out],
   });
   closeSync(out);

@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-const main = fileURLToPath(new URL('../../bench/main.ts', import.meta.url));
+const pathOf = (file: string): string => fileURLToPath(new URL(`../../${file}`, import.meta.url));
 
 test('a small run goes all the way and prints its table', async () => {
-  const run = promisify(execFile)(process.execPath, [main, '--only', 'alerts', '--alerts', '40', '--repeat', '1']);
+  const options = ['--only', 'alerts', '--alerts', '40', '--repeat', '1', '--program', pathOf('src/main.ts')];
+  const run = promisify(execFile)(process.execPath, [pathOf('bench/main.ts'), ...options]);
   // What forty alerts cost is no measure, so it may be told to be worse.
   const { stdout } = await run.catch((error: { stdout: string }) => error);
   expect(stdout).toMatch(/^CPU an alert to a webhook +\d+ us +floor: \d+ /m);
