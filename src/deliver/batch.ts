@@ -29,7 +29,8 @@ export const joinBatch = async (
   alerts: readonly Alert[],
   { batches, enqueueBatch }: JoinBatchDependencies,
 ): Promise<Verdict> => {
-  if (alerts.length > 0) await enqueueBatch(destination, await batches.add(destination, alerts), alerts);
+  if (alerts.length === 0) return DONE;
+  for (const number of await batches.add(destination, alerts)) await enqueueBatch(destination, number, alerts);
   return DONE;
 };
 

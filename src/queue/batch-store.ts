@@ -1,15 +1,18 @@
 /**
  * Batches: alerts that wait for a destination that cannot take them now. The open batch takes in alerts until its first
  * try, when it is sealed, so that every retry sends the same. Each batch has a number and a job; alerts that come after
- * the seal belong to the next one. (The Redis keys call it gathering and frozen.)
+ * the seal belong to the next one. A batch that is full is sealed early. (The Redis keys call it gathering and frozen.)
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
-import { chunksOf } from '../chunks.ts';
+import { chunksOf, packed } from '../chunks.ts';
 
 export interface BatchStore {
-  /** Adds alerts to the open batch, once however often; durable when it resolves. Gives the batch's number. */
-  add(destination: Destination, alerts: readonly Alert[]): Promise<number>;
+  /**
+   * Adds alerts to the open batch, once however often; durable when it resolves. Gives the numbers of the batches that took
+   * them, and of those that were full: each has to have its job.
+   */
+  add(destination: Destination, alerts: readonly Alert[]): Promise<number[]>;
   hasOpenBatch(destination: Destination): Promise<boolean>;
   /** Seals a batch, once, and gives all of its alerts, oldest first. */
   seal(destination: Destination, batch: number): Promise<Alert[]>;
@@ -27,18 +30,31 @@ export interface BatchLookup {
   isInBatch(destination: Destination['id'], alert: Alert['id']): Promise<boolean>;
 }
 
-/** KEYS: the open batch, the number of batches; ARGV: id and JSON of each alert. */
+/**
+ * KEYS: the open batch, the number of batches, the bytes of the open batch; ARGV: how many alerts and bytes a batch holds,
+ * then id and JSON of each alert. Gives the batch's number, below zero where it is full and took nothing.
+ */
 const ADD = `
-local fresh = redis.call('EXISTS', KEYS[1]) == 0
-for i = 1, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
-if fresh then return redis.call('INCR', KEYS[2]) end
+local size = redis.call('HLEN', KEYS[1])
+local bytes = 0
+for i = 4, #ARGV, 2 do bytes = bytes + #ARGV[i] end
+if size > 0 then
+  local held = tonumber(redis.call('GET', KEYS[3]) or '0')
+  local isFull = size + (#ARGV - 2) / 2 > tonumber(ARGV[1]) or held + bytes > tonumber(ARGV[2])
+  if isFull then return -tonumber(redis.call('GET', KEYS[2])) end
+  bytes = held + bytes
+end
+for i = 3, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+redis.call('SET', KEYS[3], bytes)
+if size == 0 then return redis.call('INCR', KEYS[2]) end
 return tonumber(redis.call('GET', KEYS[2]))`;
 
-/** KEYS: the open batch, the number of batches, the sealed batch; ARGV: its number. */
+/** KEYS: the open batch, the number of batches, the sealed batch, the bytes of the open batch; ARGV: its number. */
 const SEAL = `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] or redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
 redis.call('RENAME', KEYS[1], KEYS[3])
+redis.call('DEL', KEYS[4])
 return 1`;
 
 /** KEYS: the open batch, the number of batches. */
@@ -46,36 +62,71 @@ const FORGET = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 return redis.call('DEL', KEYS[2])`;
 
-/** Alerts that go into Redis in one call. */
-const ADDED_AT_ONCE = 200;
+/** What one message can be about, and what its job can hold in memory; more is the next batch. */
+export const FULL = { alerts: 5000, bytes: 8 * 1024 * 1024 };
+
+/** What goes into Redis, or out of it, in one call: so many alerts and, about, so many bytes. */
+const AT_ONCE = { alerts: 200, bytes: 1024 * 1024 };
 
 /** The order of alerts in a batch's message. */
-export const oldestFirst = (a: Alert, b: Alert): number => a.at.localeCompare(b.at) || a.id.localeCompare(b.id);
+export const oldestFirst = (a: Alert, b: Alert): number => {
+  if (a.at !== b.at) return a.at < b.at ? -1 : 1;
+  return a.id < b.id ? -1 : Number(a.id > b.id);
+};
 
 export const batchKeys = (prefix: string) => ({
   open: (destination: string): string => `${prefix}:gather:${destination}`,
   count: (destination: string): string => `${prefix}:gathers:${destination}`,
   sealed: (destination: string, batch: number): string => `${prefix}:frozen:${destination}:${batch}`,
+  bytes: (destination: string): string => `${prefix}:gather-bytes:${destination}`,
 });
 
-export const createBatchStore = (redis: Redis | Cluster, prefix: string): BatchStore & BatchLookup & BatchCleanup => {
+/** `full`: what a batch holds. */
+export const createBatchStore = (
+  redis: Redis | Cluster,
+  prefix: string,
+  full = FULL,
+): BatchStore & BatchLookup & BatchCleanup => {
   const keys = batchKeys(prefix);
+
+  const sealOpen = async (id: string, batch: number): Promise<void> => {
+    const all = [keys.open(id), keys.count(id), keys.sealed(id, batch), keys.bytes(id)];
+    await redis.eval(SEAL, all.length, ...all, batch);
+  };
+
+  /** In calls that no other command has to wait long for, and with a pause after each: the whole may be large. */
+  const read = async (key: string): Promise<Alert[]> => {
+    const alerts: Alert[] = [];
+    for (const ids of chunksOf(await redis.hkeys(key), AT_ONCE.alerts)) {
+      const found = await redis.hmget(key, ...ids);
+      for (const json of found) if (json !== null) alerts.push(JSON.parse(json) as Alert);
+    }
+    return alerts.sort(oldestFirst);
+  };
+
   return {
     add: async ({ id }, alerts) => {
-      let batch = 0;
-      for (const chunk of chunksOf(alerts, ADDED_AT_ONCE)) {
-        const pairs = chunk.flatMap((alert) => [alert.id, JSON.stringify(alert)]);
-        batch = Number(await redis.eval(ADD, 2, keys.open(id), keys.count(id), ...pairs));
+      const numbers = new Set<number>();
+      const all = [keys.open(id), keys.count(id), keys.bytes(id)];
+      const put = (pairs: readonly string[], { alerts: most, bytes } = full) =>
+        redis.eval(ADD, all.length, ...all, most, bytes, ...pairs).then(Number);
+      const least = Math.floor(AT_ONCE.bytes / AT_ONCE.alerts);
+      const pairs = alerts.map((alert) => [alert.id, JSON.stringify(alert)] as const);
+      for (const chunk of packed(pairs, AT_ONCE.bytes, ([, json]) => Math.max(least, json.length))) {
+        const number = await put(chunk.flat());
+        numbers.add(Math.abs(number));
+        if (number >= 0) continue;
+        await sealOpen(id, -number);
+        // Into the next one, whatever others have put there meanwhile.
+        numbers.add(await put(chunk.flat(), { alerts: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }));
       }
-      return batch;
+      return [...numbers];
     },
     hasOpenBatch: async ({ id }) => (await redis.exists(keys.open(id))) === 1,
     isInBatch: async (destination, alert) => (await redis.hexists(keys.open(destination), alert)) === 1,
     seal: async ({ id }, batch) => {
-      const sealed = keys.sealed(id, batch);
-      await redis.eval(SEAL, 3, keys.open(id), keys.count(id), sealed, batch);
-      const alerts = (await redis.hvals(sealed)).map((json) => JSON.parse(json) as Alert);
-      return alerts.sort(oldestFirst);
+      await sealOpen(id, batch);
+      return read(keys.sealed(id, batch));
     },
     drop: async ({ id }, batch) => {
       await redis.del(keys.sealed(id, batch));

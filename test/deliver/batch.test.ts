@@ -107,7 +107,7 @@ describe('the stage', () => {
         batches: {
           add: async (_destination, alerts) => {
             done.push(`add ${alerts.length}`);
-            return 3;
+            return [3];
           },
           seal: async (_destination, number) => {
             done.push(`seal ${number}`);

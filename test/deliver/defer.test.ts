@@ -31,7 +31,7 @@ const setUp = (changes: Partial<DeferDependencies> = {}) => {
       batches: {
         add: async (_destination, alerts) => {
           done.push(`add ${alerts.map(({ itemId }) => itemId).join()}`);
-          return 1;
+          return [1];
         },
         seal: async () => [],
       },

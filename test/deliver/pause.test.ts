@@ -12,7 +12,7 @@ const setUp = () => {
     batches: {
       add: async (_destination: unknown, alerts: readonly unknown[]) => {
         done.push(`add ${alerts.length}`);
-        return 4;
+        return [4];
       },
       seal: async (_destination: unknown, number: number) => {
         done.push(`seal ${number}`);

@@ -68,12 +68,12 @@ describe('the inventory', () => {
 
   test('finds what waits in a batch, open or sealed, but not without the job that will send it', async () => {
     const { queues, queue, missing, batches } = setUp();
-    const first = await batches.add(DESTINATION, parcel(1).alerts);
+    const [first = 0] = await batches.add(DESTINATION, parcel(1).alerts);
     expect(await missing(1)).toEqual([1]);
     await queues.enqueueBatch(DESTINATION, first, []);
     expect(await missing(1, 2)).toEqual([2]);
     await batches.seal(DESTINATION, first);
-    const second = await batches.add(DESTINATION, parcel(2).alerts);
+    const [second = 0] = await batches.add(DESTINATION, parcel(2).alerts);
     expect(await missing(1, 2)).toEqual([2]);
     await queues.enqueueBatch(DESTINATION, second, []);
     expect(await missing(1, 2)).toEqual([]);

@@ -140,7 +140,7 @@ export const createMemoryBatchStore = (): BatchStore => {
       if (open.size === 0) counts.set(id, (counts.get(id) ?? 0) + 1);
       for (const alert of alerts) open.set(alert.id, alert);
       waiting.set(id, open);
-      return counts.get(id) ?? 0;
+      return [counts.get(id) ?? 0];
     },
     hasOpenBatch: async ({ id }) => waiting.has(id),
     seal: async ({ id }, batch) => {

@@ -47,7 +47,8 @@ test('after a day its deliveries are dead, and its jobs are gone', async () => {
   const { store, told, events, lines, roundsUntil, queue } = setUp();
   await queue(1, 2);
   await store.ledger.recordWaiting([{ destination: SLACK, alerts: [makeAlert(3)] }]);
-  await store.queues.enqueueBatch(SLACK, await store.batches.add(SLACK, [makeAlert(3)]), [makeAlert(3)]);
+  const [number = 0] = await store.batches.add(SLACK, [makeAlert(3)]);
+  await store.queues.enqueueBatch(SLACK, number, [makeAlert(3)]);
   await store.queues.sendCanary('slack');
   await roundsUntil(23);
   expect(await store.queues.waitingFor('slack')).toBe(2);
