@@ -105,7 +105,7 @@ const openVerbs = (
   const membership = openMembership({ ...context, store, polls: reading.polls, workers: delivering.workers });
   lifecycle.onStop('membership', membership.stop);
   const { catalog, serviceOf } = reading;
-  const blindness = openBlindness({ ...shared, health, dispatching, reading: () => reading, scrub });
+  const blindness = openBlindness({ ...shared, health, dispatching, mirror, reading: () => reading, scrub });
   const rechecks = createRechecking({
     ...shared,
     outages,

@@ -8,6 +8,9 @@ import { createBlindnessCheck } from '../features/blindness/check.ts';
 import type { CaughtUp } from '../features/blindness/message.ts';
 import { createBlindnessNotifier } from '../features/blindness/notifier.ts';
 import type { Health } from '../ops/health.ts';
+import type { Cursors } from '../poll/cursor.ts';
+import type { CursorSnapshots } from '../poll/cursor-snapshots.ts';
+import { type Mirror, mirroredOf } from '../poll/mirror.ts';
 import { type Stream, tracksOf } from '../poll/poller.ts';
 import { createReadWatch } from '../poll/read-watch.ts';
 import type { openDispatch } from './dispatch.ts';
@@ -19,6 +22,7 @@ export interface OpenBlindness {
   store: Store;
   health: Pick<Health, 'ready'>;
   dispatching: Pick<ReturnType<typeof openDispatch>, 'announce' | 'fallback' | 'destinationsOf' | 'isOpen'>;
+  mirror: Pick<Mirror, 'note'>;
   reading(): Pick<ReturnType<typeof openReading>, 'tracksOf' | 'reasonOf' | 'onUnread'>;
   scrub(text: string): string;
   log: Logger;
@@ -61,12 +65,24 @@ const createDestinations =
     return [...found.values()];
   };
 
+/** What is looked at is copied: after a loss of Redis, any daemon may be the first to read a track that others read before. */
+const createCopying = ({ read }: CursorSnapshots, mirror: Pick<Mirror, 'note'>): Pick<Cursors, 'get'> => ({
+  get: async (tracks) => {
+    const found = await read(tracks);
+    return found.map(({ cursor, oldest }, index) => {
+      const track = tracks[index];
+      if (track !== undefined && cursor !== undefined) mirror.note(track, mirroredOf(cursor, oldest));
+      return cursor;
+    });
+  },
+});
+
 export const openBlindness = (dependencies: OpenBlindness) => {
-  const { config, store, health, dispatching, reading, scrub, log, now } = dependencies;
+  const { config, store, health, dispatching, mirror, reading, scrub, log, now } = dependencies;
   const interval = longestIntervalMs(config.poll);
   const everyMs = Math.min(LONGEST_PERIOD_MS, interval);
   const watch = createReadWatch({
-    cursors: store.cursors,
+    cursors: createCopying(store.cursorSnapshots, mirror),
     freshMs: 1.5 * interval,
     gapMs: 2 * everyMs + LATE_MS,
     elapsed,

@@ -23,6 +23,7 @@ import { createOperatorLog } from '../ledger/operator-log.ts';
 import { ledgerKeys } from '../ledger/record.ts';
 import { createCommitStore } from '../poll/commit-store.ts';
 import { createCursors } from '../poll/cursor.ts';
+import { createCursorSnapshots } from '../poll/cursor-snapshots.ts';
 import { createQuarantine } from '../poll/quarantine.ts';
 import { createQuietCommits } from '../poll/quiet-commits.ts';
 import { createSeen } from '../poll/seen.ts';
@@ -72,6 +73,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     }),
     locks: createLocks(redis, prefix),
     cursors: createCursors(redis, prefix),
+    cursorSnapshots: createCursorSnapshots(redis, prefix, ledgerKeys(prefix).open),
     seen: createSeen(redis, prefix),
     commits: createCommitStore(prefix, ledgerKeys(prefix).open),
     quietCommits: createQuietCommits(redis, prefix, ledgerKeys(prefix).open),

@@ -41,9 +41,10 @@ export const trackKey = ({ service, source, protocol }: Track): string => JSON.s
 
 export const cursorKey = (prefix: string, track: Track): string => `${prefix}:cursor:${trackKey(track)}`;
 
-const FIELDS = ['start', 'position', 'sweptTo', 'sweptAt', 'polledAt', 'begun'] as const;
+export const CURSOR_FIELDS = ['start', 'position', 'sweptTo', 'sweptAt', 'polledAt', 'begun'] as const;
 
-const toCursor = (values: readonly (string | null)[]): Cursor | undefined => {
+/** Of the values of `CURSOR_FIELDS`; undefined where it is none. */
+export const toCursor = (values: readonly (string | null)[]): Cursor | undefined => {
   const [start, position, sweptTo, sweptAt, polledAt, begun] = values;
   if (!start || !position || !sweptTo) return undefined;
   return {
@@ -59,7 +60,8 @@ const toCursor = (values: readonly (string | null)[]): Cursor | undefined => {
 export const createCursors = (redis: Redis | Cluster, prefix: string): Cursors => {
   const keyOf = (track: Track): string => cursorKey(prefix, track);
   return {
-    get: (tracks) => Promise.all(tracks.map(async (track) => toCursor(await redis.hmget(keyOf(track), ...FIELDS)))),
+    get: (tracks) =>
+      Promise.all(tracks.map(async (track) => toCursor(await redis.hmget(keyOf(track), ...CURSOR_FIELDS)))),
     begin: async (track, { start, position, sweptTo }) => {
       const key = keyOf(track);
       const fields = Object.entries({ start, position, sweptTo, begun: position });

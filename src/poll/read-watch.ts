@@ -2,7 +2,6 @@
  * Which tracks are read, by any daemon: a cursor that moves is read. Only moves count, and for how long there was none by
  * a clock that nobody sets: so no daemon's wrong clock, and no daemon that cannot read by itself, decides it.
  */
-import { mapInChunks } from '../chunks.ts';
 import { type Cursor, type Cursors, type Track, trackKey } from './cursor.ts';
 
 export interface WatchedTrack {
@@ -29,8 +28,6 @@ interface Known {
   readAt: number;
   wasRead: boolean;
 }
-
-const ASKED_AT_ONCE = 500;
 
 const fingerprint = (cursor: Cursor | undefined): string => JSON.stringify([cursor?.polledAt, cursor?.position]);
 
@@ -67,7 +64,7 @@ export const createReadWatch = ({ cursors, freshMs, gapMs, elapsed }: ReadWatchD
       const begun = elapsed();
       const isFresh = (track: Track): boolean => begun - (known.get(trackKey(track))?.readAt ?? -Infinity) < freshMs;
       const asked = tracks.filter((track) => !isFresh(track));
-      const found = await mapInChunks(asked, ASKED_AT_ONCE, async (track) => (await cursors.get([track]))[0]);
+      const found = asked.length === 0 ? [] : await cursors.get(asked);
       const at = elapsed();
       const isGap = at - (lookedAt.get(service) ?? at) > gapMs;
       forget(service, isGap ? [] : tracks);

@@ -68,20 +68,26 @@ export const createMembers = ({ redis, prefix, self, elapsed }: MembersDependenc
   let beats = 0;
   let lastBeatAt = elapsed();
   let others = new Map<string, Watched>();
+  /** Those of them that Redis has lost, and that have not beaten since. */
+  let lost = new Map<string, Watched>();
   let gone = new Set<string>();
 
-  const note = (entries: Record<string, string>): void => {
+  /** `isEmptied`: Redis has lost our own entry, so those that are missing have not left. */
+  const note = (entries: Record<string, string>, isEmptied: boolean): void => {
     const at = elapsed();
     const isGap = at - lastBeatAt > LONGEST_GAP_MS;
     lastBeatAt = at;
     const heard = Object.entries(entries).filter(([id]) => id !== own);
-    others = new Map(
-      heard.map(([id, beat]) => {
+    const missing = isEmptied ? others : lost;
+    lost = new Map([...missing].filter(([id]) => !(id in entries)));
+    others = new Map([
+      ...lost,
+      ...heard.map(([id, beat]): [string, Watched] => {
         const before = others.get(id);
         if (before?.beat === beat) return [id, isGap ? { ...before, since: at } : before];
         return [id, { member: { ...(JSON.parse(beat) as Member), id }, beat, since: at }];
       }),
-    );
+    ]);
   };
 
   const isGone = async ({ member, since }: Watched): Promise<boolean> => {
@@ -100,8 +106,8 @@ export const createMembers = ({ redis, prefix, self, elapsed }: MembersDependenc
       const { id, ...rest } = self();
       beats += 1;
       const batch = redis.pipeline().hset(key, id, JSON.stringify({ ...rest, beats }));
-      const [, entries] = await execute(batch.hgetall(key));
-      note(entries as Record<string, string>);
+      const [added, entries] = await execute(batch.hgetall(key));
+      note(entries as Record<string, string>, added === 1 && beats > 1);
       const judged = await Promise.all([...others.values()].map(async (one) => ({ one, ended: await isGone(one) })));
       const found = judged.filter(({ ended }) => ended).map(({ one }) => one.member);
       gone = new Set(found.map(({ id: each }) => each));
@@ -110,6 +116,7 @@ export const createMembers = ({ redis, prefix, self, elapsed }: MembersDependenc
     live: () => members().map(({ id }) => id),
     members,
     forget: async (id) => {
+      lost.delete(id);
       await redis.hdel(key, id);
     },
     leave: async () => {

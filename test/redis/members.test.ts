@@ -89,3 +89,20 @@ test('where our own beats stopped, others are watched anew: they may have had no
   expect(await pass(1, two, one)).toEqual([]);
   expect(one.live()).toEqual(['member-1', 'member-2']);
 });
+
+test('where Redis was emptied the others still live, until they have been silent', async () => {
+  const { redis, prefix, join, pass } = setUp();
+  const [one, two, three] = [join(), join(ELSEWHERE), join(ELSEWHERE)];
+  await pass(2, one, two, three);
+  await redis.del(`${prefix}:members`);
+  expect(await pass(1, one)).toEqual([]);
+  expect(one.live()).toEqual(['member-1', 'member-2', 'member-3']);
+  expect(await pass(2, two, one)).toEqual([]);
+  expect(one.live()).toEqual(['member-1', 'member-2', 'member-3']);
+  expect(await pass(3, two, one)).toEqual(['member-3']);
+  await Promise.all([one, two].map((each) => each.forget('member-3')));
+  expect(await pass(1, two, one)).toEqual([]);
+  await two.leave();
+  await pass(1, one);
+  expect(one.live()).toEqual(['member-1']);
+});
