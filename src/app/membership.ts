@@ -13,7 +13,7 @@ export interface MembershipDependencies {
   id: string;
   store: Pick<Store, 'redis' | 'prefix' | 'abandonedJobs'>;
   /** What this daemon polls, see `Member`. */
-  polls(): Required<Pick<Member, 'services' | 'blindTo'>>;
+  polls(): Required<Pick<Member, 'services' | 'blindTo' | 'reads'>>;
   workers(): readonly (Pick<ParcelWorker, 'id' | 'checkStalled'> & { kind: ChannelKind })[];
   log: Logger;
   stopping: AbortSignal;
@@ -22,9 +22,13 @@ export interface MembershipDependencies {
 /** A stopping daemon waits at most this long to say that it leaves. */
 const FAREWELL_MS = 1000;
 
-/** Who shares a service: those that poll it, but for those that it does not answer, unless it answers nobody. */
-export const readersOf = (service: string, members: readonly Member[]): string[] => {
-  const all = members.filter(({ services = [] }) => services.includes(service));
+/**
+ * Who shares a service: those that poll the same of it, but for those that it does not answer, unless it answers nobody.
+ * With another config, as while one is rolled out, a daemon would leave streams to one that does not read them.
+ */
+export const readersOf = (service: string, members: readonly Member[], own: string): string[] => {
+  const reads = members.find(({ id }) => id === own)?.reads;
+  const all = members.filter((member) => member.services?.includes(service) && member.reads === reads);
   const able = all.filter(({ blindTo = [] }) => !blindTo.includes(service));
   return (able.length > 0 ? able : all).map(({ id }) => id);
 };
@@ -71,7 +75,7 @@ export const openMembership = (dependencies: MembershipDependencies) => {
   };
 
   return {
-    readersOf: (service: string) => readersOf(service, members.members()),
+    readersOf: (service: string) => readersOf(service, members.members(), id),
     start: async (): Promise<void> => {
       await beat();
       timer = setInterval(() => void beat(), BEAT_EVERY_MS);

@@ -4,6 +4,7 @@ import type { Alert, Item } from '../alert.ts';
 import { AUTO_INTERVAL_MS, longestIntervalMs } from '../config/poll-interval.ts';
 import type { Config } from '../config/schema.ts';
 import { ServiceError } from '../errors.ts';
+import { contentId } from '../identity.ts';
 import type { Health } from '../ops/health.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Outages } from '../ops/outages.ts';
@@ -245,6 +246,10 @@ const openPolling = (
   });
 };
 
+/** What this config reads of a service, in short. */
+const readsOf = ({ alerts, protocols }: Config): string =>
+  contentId(...[alerts.sources, protocols.include, protocols.exclude].map((one) => JSON.stringify(one)));
+
 export const openReading = (dependencies: ReadingDependencies) => {
   const { config, store, metrics, health, outages, log, now } = dependencies;
   const names = config.services.map(({ name }) => name);
@@ -282,6 +287,7 @@ export const openReading = (dependencies: ReadingDependencies) => {
     /** What this daemon polls, and which of it does not answer. */
     polls: () => ({
       services: polling.isRunning() ? names : [],
+      reads: readsOf(config),
       blindTo: names.filter((name) => (admission.trouble(name)?.since ?? Infinity) <= elapsed() - BLIND_AFTER_MS),
     }),
     /** Whether each service answers at present. */

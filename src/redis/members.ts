@@ -16,6 +16,8 @@ export interface Member {
   /** Services that it polls, and those of them that do not answer it. A daemon of an earlier version names none. */
   services?: readonly string[];
   blindTo?: readonly string[];
+  /** What it reads of them; the same for the same config. */
+  reads?: string;
 }
 
 export interface Members {
