@@ -23,7 +23,7 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 ENV NODE_ENV=production \
-    NODE_COMPILE_CACHE=/data/.node-cache \
+    XDG_CACHE_HOME=/data/.cache \
     TOCSIN_CONFIG=/etc/tocsin/tocsin.yaml
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json LICENSE ./

@@ -13,6 +13,7 @@ import { parseDuration } from '../schema/fields.ts';
 import { createScrubber } from '../secret.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 import { createAccount } from './demo-account.ts';
+import { releaseYoungGeneration } from './heap.ts';
 import { sandboxEnvironment } from './sandbox-environment.ts';
 
 interface DemoOptions extends CommonOptions {
@@ -59,7 +60,7 @@ export const demo = async (options: DemoOptions, context: CommandContext): Promi
     const env = { ...context.env, ...sandboxEnvironment(addresses), TOCSIN_DATA_DIR: dataDir };
     const daemon = await openDaemon(env, context.warn);
     try {
-      const { opsUrl } = await daemon.start();
+      const { opsUrl } = await daemon.start().finally(releaseYoungGeneration);
       account.opening(addresses, opsUrl);
       sandbox.onEvent(account.print);
       sandbox.startTraffic(TRAFFIC);

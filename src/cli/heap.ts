@@ -3,6 +3,7 @@
  * only, so a daemon replaces itself once, within the same process, by one that has them. They cap nothing: a daemon with
  * much to remember still gets what it needs.
  */
+import { setFlagsFromString } from 'node:v8';
 
 const FLAGS = {
   /** MB that young objects may take before they are looked through, instead of 64. Less costs CPU. */
@@ -12,10 +13,10 @@ const FLAGS = {
 };
 
 /**
- * Threads share one pool of native memory, where glibc would give each of V8's a pool of its own that keeps what it freed.
- * Little is allocated there, so nobody waits for it.
+ * For glibc. Threads share one pool of native memory: each of V8's would have a pool of its own that keeps what it freed,
+ * and so little is allocated there that nobody waits for it. What is free at the pool's end is given back.
  */
-const ENVIRONMENT = { MALLOC_ARENA_MAX: '1' };
+const ENVIRONMENT = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072' };
 
 interface Start {
   /** Of the program, without Node's. */
@@ -28,7 +29,7 @@ interface Start {
 const TAKES_VALUE = ['-c', '--config'];
 
 /** Commands that stay. All others end soon, and need not wait for a second start. */
-const staysUp = (args: readonly string[]): boolean => {
+export const staysUp = (args: readonly string[]): boolean => {
   const first = args.find((arg, at) => !arg.startsWith('-') && !TAKES_VALUE.includes(args[at - 1] ?? ''));
   if (first !== undefined) return ['run', 'demo'].includes(first);
   return !args.some((arg) => ['--help', '-h', '--version', '-V'].includes(arg));
@@ -50,3 +51,12 @@ export const restartWithHeapFlags = (env: NodeJS.ProcessEnv): void => {
   if (missing.length === 0 || platform === 'win32' || execve === undefined) return;
   execve(execPath, [execPath, ...missing, ...execArgv, ...argv.slice(1)], { ...ENVIRONMENT, ...env });
 };
+
+/**
+ * While a daemon starts, almost all that it allocates is there to stay, and would blow up the young generation for good:
+ * by 20 MB, native memory included. So it keeps its first size, one MB, until there is work.
+ */
+export const holdYoungGeneration = (): void => setFlagsFromString('--semi-space-growth-factor=1');
+
+/** V8's default: it doubles under load, up to its bound, and shrinks when there is little to do. */
+export const releaseYoungGeneration = (): void => setFlagsFromString('--semi-space-growth-factor=2');

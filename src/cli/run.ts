@@ -6,6 +6,7 @@ import { createDaemon } from '../daemon.ts';
 import { createLogger } from '../ops/log.ts';
 import { createScrubber } from '../secret.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { releaseYoungGeneration } from './heap.ts';
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -28,7 +29,8 @@ export const run = async (options: CommonOptions, { env, signal, onHangup }: Com
     log.info({ clean }, 'stopped');
   };
   try {
-    const ended = await Promise.race([daemon.start().then(() => daemon.failed), aborted(signal).then(() => undefined)]);
+    const started = daemon.start().finally(releaseYoungGeneration);
+    const ended = await Promise.race([started.then(() => daemon.failed), aborted(signal).then(() => undefined)]);
     await stop();
     if (ended === undefined) return EXIT.done;
     log.fatal({ reason: ended }, 'the daemon cannot go on');
