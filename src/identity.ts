@@ -1,9 +1,9 @@
 /** Identities: the same thing has the same identity on every daemon, however often it is read. Pure. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Change, ChannelKind, Source } from './alert.ts';
 
 const digest = (length: number, parts: readonly string[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, length);
+  hash('sha256', JSON.stringify(parts)).slice(0, length);
 
 /** Identity of an item: 32 hex digits. Two keys of one service never share items, so the service's name is part of it. */
 export const alertId = (service: string, source: Source, itemId: string): string =>

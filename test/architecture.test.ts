@@ -42,6 +42,7 @@ const GROUND = [
   'alert',
   'chunks',
   'connection-fault',
+  'deadline',
   'errors',
   'globs',
   'html',

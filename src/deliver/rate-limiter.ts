@@ -168,7 +168,8 @@ export const createRateLimiter = (dependencies: RateLimiterDependencies): RateLi
 
   return {
     reserve: async (paced, rate, held) =>
-      freeSlot(paced, rate) ?? commit(paced, (state, at) => reserve(state, at, rate, held)),
+      (held === undefined ? freeSlot(paced, rate) : undefined) ??
+      commit(paced, (state, at) => reserve(state, at, rate, held)),
     take: async (paced, rate) => freeSlot(paced, rate) ?? commit(paced, (state, at) => take(state, at, rate)),
     hold: (paced, until) => commit(paced, (state, at) => hold(state, at, until)),
     rest: (paced) => commit(paced, (state, at) => ({ state: rest(state, at), slot: undefined })),

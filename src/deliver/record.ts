@@ -5,7 +5,7 @@ import type { DeliveryError } from '../errors.ts';
 import { type DeadLetters, deadId } from '../ledger/dead-letters.ts';
 import type { DestinationStats } from '../ledger/destination-stats.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Attempt } from '../ledger/record.ts';
+import type { Attempt, AttemptResult } from '../ledger/record.ts';
 import type { GivenUp } from '../queue/retry.ts';
 import { durationText, iso } from '../time.ts';
 import type { AttemptRun, AttemptStage } from './stage.ts';
@@ -74,24 +74,29 @@ const mark = (alerts: readonly Alert[]): { replay?: true } =>
 const givenUpText = ({ by, afterMs }: GivenUp): string =>
   `given up after ${durationText(afterMs)} ${by === 'max-age' ? '(retry.maxAge)' : 'of undocumented answers'}: `;
 
-const recordDelivered = async (
-  run: AttemptRun,
-  receipt: Receipt,
-  { ledger, deadLetters, destinationStats, now }: RecordDependencies,
-): Promise<void> => {
-  const { destination, alerts } = run.message;
-  const at = iso(now());
-  const { handle: _handle, progress: _progress, ...provided } = receipt;
-  const entry: Attempt = { at, outcome: 'delivered', durationMs: run.durationMs, ...provided, ...mark(alerts) };
-  run.entry = entry;
-  const end = { state: 'delivered', attempt: entry, ...receipt } as const;
+/** True where another job delivered some of it in the same moment. */
+const recordEnd = async (
+  { message: { destination, alerts } }: AttemptRun,
+  end: AttemptResult,
+  { ledger, deadLetters, destinationStats }: RecordDependencies,
+): Promise<boolean> => {
   const found = await ledger.recordAttempt(destination, alerts, end);
   const died = alerts.filter((_, index) => found[index] === 'dead');
   await takeBackLetters(destination, died, deadLetters);
   const repeats = found.filter((state) => state === 'delivered').length;
-  if (run.decision.kind === 'delivered') run.decision = { ...run.decision, isRepeat: repeats > 0 };
   // It is a moment until they are written; no alert waits for that, and without them none is lost.
-  destinationStats.succeeded(destination, alerts.length - repeats, at).catch(() => {});
+  destinationStats.succeeded(destination, alerts.length - repeats, end.attempt.at).catch(() => {});
+  return repeats > 0;
+};
+
+/** The next message need not wait until the end of this one is in the ledger: `settle` does where it has to. */
+const recordDelivered = (run: AttemptRun, receipt: Receipt, dependencies: RecordDependencies): void => {
+  const { handle: _handle, progress: _progress, ...provided } = receipt;
+  const given = { at: iso(dependencies.now()), outcome: 'delivered', durationMs: run.durationMs } as const;
+  run.entry = { ...given, ...provided, ...mark(run.message.alerts) };
+  const isRepeat = recordEnd(run, { state: 'delivered', attempt: run.entry, ...receipt }, dependencies);
+  isRepeat.catch(() => {});
+  run.decision = { kind: 'delivered', receipt, isRepeat };
 };
 
 const entryOf = (
@@ -123,7 +128,7 @@ const recordError = async (run: AttemptRun, error: DeliveryError, dependencies: 
 
 /** An error of the stores is no failure of the receiver: it is thrown. */
 export const record: AttemptStage<RecordDependencies> = async (run, dependencies) => {
-  if (run.decision.kind === 'delivered') await recordDelivered(run, run.decision.receipt, dependencies);
+  if (run.decision.kind === 'delivered') recordDelivered(run, run.decision.receipt, dependencies);
   if (run.error) await recordError(run, run.error, dependencies);
   return undefined;
 };

@@ -1,12 +1,14 @@
 /** Stage: what becomes of the job after a message: it goes on, or ends its run and is tried again. */
 import type { Destination } from '../alert.ts';
+import type { ParcelJob } from '../queue/job.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
 import type { AddressChanges } from './address-changes.ts';
 import { plainer } from './compose.ts';
+import { noteDelivered, type RecordedDependencies } from './recorded.ts';
 import type { SendSlots } from './send-slot.ts';
 import { type MessageRun, type MessageStage, rerun, type SendResult } from './stage.ts';
 
-export interface SettleDependencies {
+export interface SettleDependencies extends RecordedDependencies {
   sendSlots: Pick<SendSlots, 'hold'>;
   addressChanges: AddressChanges;
   /** The destination has another address from now on. Default: nothing. */
@@ -22,6 +24,8 @@ const CLAIMED_MS = 700;
 
 /** Another job sends some of the same alerts: its message ends within this, and then this job goes on with the rest. */
 const REPEAT_MS = 5000;
+
+export const afterRepeat = (job: ParcelJob, now: number): Verdict => rerun(now + REPEAT_MS, job);
 
 /** A message that was refused as a whole is cut into this many parts: quarters find the refused alert soonest. */
 const PARTS = 4;
@@ -66,7 +70,9 @@ export const settle: MessageStage<SettleDependencies> = (each, dependencies) => 
   const { now } = dependencies;
   switch (result.kind) {
     case 'delivered':
-      return result.isRepeat ? rerun(now() + REPEAT_MS, job) : undefined;
+      return noteDelivered(each.run, result.isRepeat, dependencies).then((isRepeat) =>
+        isRepeat ? afterRepeat(job, now()) : undefined,
+      );
     case 'partial': {
       const progress = { id: message.id, format: unit.format, after: result.progress, at: composedAt };
       return rerun(now(), { ...job, progress });

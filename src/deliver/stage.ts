@@ -53,6 +53,10 @@ export interface JobRun {
   uncomposable: { alerts: readonly Alert[]; error: unknown }[];
   /** Set by `compose`: one after the other, each composed when its time comes. */
   messages: Iterable<MessageRun>;
+  /** Filled by `settle`: ends that are on their way into the ledger, oldest first, see `recorded.ts`. */
+  unrecorded: Promise<boolean>[];
+  /** When the ledger last confirmed one, in milliseconds of a clock that nobody sets. */
+  confirmedAt?: number;
 }
 
 /** One message of a job. */
@@ -98,10 +102,10 @@ export type AttemptInput = Omit<AttemptRun, 'receipt' | 'error' | 'durationMs' |
 
 /**
  * `partial`: one of several parts was taken, and nothing is recorded yet. `isRepeat`: another job delivered some of it in
- * the same moment. `stopping`: the daemon is going down; nothing is charged.
+ * the same moment; known when the end is durable. `stopping`: the daemon is going down; nothing is charged.
  */
 export type AttemptResult =
-  | { kind: 'delivered'; receipt: Receipt; isRepeat: boolean }
+  | { kind: 'delivered'; receipt: Receipt; isRepeat: boolean | Promise<boolean> }
   | { kind: 'partial'; progress: string }
   | { kind: 'stopping' }
   | (Decision & { unknownSince?: number });

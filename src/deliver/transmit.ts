@@ -1,6 +1,7 @@
 /** Stage: one request to the channel, and how long it took. */
 import type { Destination } from '../alert.ts';
 import type { Channel, Receipt } from '../channels/channel.ts';
+import { startDeadline } from '../deadline.ts';
 import { DeliveryError, messageOf } from '../errors.ts';
 import type { AttemptRun, AttemptStage } from './stage.ts';
 
@@ -30,12 +31,15 @@ export const transmit: AttemptStage<TransmitDependencies> = async (attempt, depe
   const { channel, timeoutMs, probeMs, now } = dependencies;
   const begun = now();
   const mostMs = Math.min(timeoutMs, probeMs?.(attempt.message.destination) ?? timeoutMs);
-  const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(mostMs)]);
+  if (attempt.signal.aborted) return { kind: 'stopping' };
+  const deadline = startDeadline(attempt.signal, mostMs);
   try {
-    attempt.receipt = await request(attempt, channel, signal);
+    attempt.receipt = await request(attempt, channel, deadline.signal);
   } catch (error) {
     if (attempt.signal.aborted) return { kind: 'stopping' };
     attempt.error = toDeliveryError(error);
+  } finally {
+    deadline.end();
   }
   attempt.durationMs = now() - begun;
   return undefined;

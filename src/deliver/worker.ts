@@ -2,6 +2,7 @@
  * What a BullMQ worker does with a job: parcel -> channel -> outcome, through the stages below. Each is a file of this
  * folder that bears its name. `app/workers.ts` starts the workers.
  */
+import type { ParcelJob } from '../queue/job.ts';
 import type { ProcessParcel } from '../queue/parcel-worker.ts';
 import { batch, dropBatch } from './batch.ts';
 import { compose } from './compose.ts';
@@ -12,11 +13,12 @@ import { type GiveUpDependencies, giveUp } from './give-up.ts';
 import { lookUp } from './look-up.ts';
 import { pause } from './pause.ts';
 import { record } from './record.ts';
+import { whenRecorded } from './recorded.ts';
 import { refuse } from './refuse.ts';
 import { report } from './report.ts';
 import { rest } from './rest.ts';
 import { send } from './send.ts';
-import { settle } from './settle.ts';
+import { afterRepeat, settle } from './settle.ts';
 import { type AttemptInput, type AttemptRun, type DependenciesOf, DONE, type JobRun, runStages } from './stage.ts';
 import { transmit } from './transmit.ts';
 import { updateCircuit } from './update-circuit.ts';
@@ -53,6 +55,10 @@ export type DeliverDependencies = DependenciesOf<typeof JOB_STAGES> &
   DependenciesOf<typeof ATTEMPT_STAGES> &
   GiveUpDependencies;
 
+const newRun = (job: ParcelJob, signal: AbortSignal): JobRun => ({
+  ...{ job, signal, alerts: [], hasOpenBatch: false, units: [], uncomposable: [], messages: [], unrecorded: [] },
+});
+
 export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel => {
   const attempt = async (input: AttemptInput) => {
     // Until a stage decides otherwise nothing is charged.
@@ -62,13 +68,16 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
   const messageDependencies = { ...dependencies, attempt };
 
   return async (job, signal) => {
-    const run: JobRun = { job, signal, alerts: [], hasOpenBatch: false, units: [], uncomposable: [], messages: [] };
+    const run = newRun(job, signal);
     const end = await runStages(JOB_STAGES, run, dependencies);
     if (end) return end;
     for (const message of run.messages) {
       const verdict = await runStages(MESSAGE_STAGES, message, messageDependencies);
-      if (verdict) return verdict;
+      if (!verdict) continue;
+      await whenRecorded(run);
+      return verdict;
     }
+    if (await whenRecorded(run)) return afterRepeat(run.job, dependencies.now());
     await giveUp(run, dependencies);
     await dropBatch(run.job, dependencies);
     return DONE;

@@ -34,7 +34,7 @@ const mayAmend = (act: Amendment, { state }: DeliveryRecord): boolean => FROM[ac
 
 export const createCorrections = (redis: Redis | Cluster, prefix: string, now: () => number): Corrections => {
   const keys = ledgerKeys(prefix);
-  const change = createWrites(redis, keys);
+  const change = createWrites(redis, keys, now);
 
   const amended = (before: DeliveryRecord | undefined, target: Target, act: Act): DeliveryRecord => ({
     attempts: [],

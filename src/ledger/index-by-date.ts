@@ -4,7 +4,7 @@ import type { Alert, Destination } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { execute } from '../redis/pipeline.ts';
 import { parseSummary, stateOf } from './encoding.ts';
-import { ALERT_FIELD, isFinal, ledgerKeys, OPEN_FIELD, RETENTION_SECONDS } from './record.ts';
+import { ALERT_FIELD, type AlertRecord, isFinal, ledgerKeys, OPEN_FIELD, RETENTION_SECONDS } from './record.ts';
 import { createTransactions, indexTransaction, transactionMember } from './transactions.ts';
 import { CLOSE_ALERT } from './writes.ts';
 
@@ -48,15 +48,15 @@ end
 return kept`;
 
 /**
- * KEYS: an old alert, the index; ARGV: its id. Gives what it is about, '' where it is gone already, and whether it is open;
- * if it is not, it leaves the index, and expires.
+ * KEYS: an old alert, the index, the transactions; ARGV: its id, its member of the transactions or ''. Gives whether it is
+ * open; if it is not, it leaves the index and the transactions, and is removed unless it is to expire later.
  */
 const AGE = `${CLOSE_ALERT}
-local about = redis.call('HGET', KEYS[1], '${ALERT_FIELD}')
-if about and isOpen(KEYS[1]) then return { about, 1 } end
-if about and redis.call('TTL', KEYS[1]) == -1 then closeAlert(KEYS[1]) end
+if isOpen(KEYS[1]) then return 1 end
+if redis.call('TTL', KEYS[1]) == -1 then redis.call('DEL', KEYS[1]) end
 redis.call('ZREM', KEYS[2], ARGV[1])
-return { about or '', 0 }`;
+if ARGV[2] ~= '' then redis.call('ZREM', KEYS[3], ARGV[2]) end
+return 0`;
 
 /** An alert of which no delivery waits; it has no `about` where it has expired. */
 interface Closed {
@@ -104,24 +104,32 @@ export const createAlertIndex = (
     await execute(batch);
   };
 
+  const read = async (ids: readonly string[]): Promise<(AlertRecord['alert'] | undefined)[]> => {
+    const batch = redis.pipeline();
+    for (const id of ids) batch.hget(keys.alert(id), ALERT_FIELD);
+    const abouts = (await execute(batch)) as (string | null)[];
+    return ids.map((id, index) => {
+      const about = abouts[index] ?? null;
+      return about === null ? undefined : parseSummary(id, about);
+    });
+  };
+
   /** Gives how many of them stay, because they are open, and how many were gone already. */
   const ageSome = async (ids: readonly string[]): Promise<{ open: number; gone: number }> => {
+    const alerts = await read(ids);
     const batch = redis.pipeline();
-    for (const id of ids) batch.eval(AGE, 2, keys.alert(id), keys.index, id);
-    const aged = (await execute(batch)) as [string, number][];
-    const then = redis.pipeline();
-    let [open, gone] = [0, 0];
-    for (const [index, [about, isOpen]] of aged.entries()) {
-      const id = ids[index] ?? '';
-      if (about === '') gone += 1;
-      else if (isOpen === 0) forgetTransaction(then, { id, about });
-      else {
-        open += 1;
-        indexTransaction(then, keys, parseSummary(id, about));
-      }
+    for (const [index, id] of ids.entries()) {
+      const alert = alerts[index];
+      const member = alert === undefined ? undefined : transactionMember(alert);
+      batch.eval(AGE, 3, keys.alert(id), keys.index, keys.transactions, id, member ?? '');
     }
-    await execute(then);
-    return { open, gone };
+    const isOpen = ((await execute(batch)) as number[]).map((answer) => answer === 1);
+    const found = redis.pipeline();
+    for (const alert of alerts.filter((_, index) => isOpen[index])) {
+      if (alert) indexTransaction(found, keys, alert);
+    }
+    await execute(found);
+    return { open: isOpen.filter(Boolean).length, gone: alerts.filter((alert) => alert === undefined).length };
   };
 
   /** Open alerts stay in the index, and are found by their transaction. */

@@ -58,6 +58,9 @@ const waitingRecord = (destination: Destination, at: string, by?: string): Deliv
   ...(by === undefined ? {} : { by }),
 });
 
+/** So much later, in milliseconds, an attempt is recorded than it could be, so that others come along. */
+const GATHER_MS = 5;
+
 /** What deliveries were when they were read last, so that the end of one need not read it again. */
 const createMemory = () => {
   const texts = new WeakMap<Alert, { destination: string; text: string }>();
@@ -73,14 +76,14 @@ const createMemory = () => {
 
 /** What changes with a delivery. */
 const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () => number) => {
-  const change = createWrites(redis, keys);
+  const change = createWrites(redis, keys, now);
   const memory = createMemory();
 
   /** Attempts that end at about the same time, in whatever jobs, are recorded by one script. */
   const record = createGroupCommit(async (groups: readonly Change[][]) => {
     const states = (await change(groups.flat(), memory.take)).map((before) => before?.state);
     return groups.map(({ length }) => states.splice(0, length));
-  });
+  }, GATHER_MS);
 
   const textsOf = async ({ id: destination }: Target, alerts: readonly Alert[]): Promise<(string | null)[]> => {
     const [only] = alerts;

@@ -1,7 +1,9 @@
 /**
  * How deliveries get into the ledger: many in one script. A change is made from what was read, and counts only if that is
- * still so; else it is made again. An alert with a waiting delivery does not expire: its counts would never be corrected.
- * It does, some weeks after its last delivery has ended.
+ * still so; else it is made again.
+ *
+ * How long an alert is kept: until no delivery of it waits, or its counts would never be corrected, and some weeks after its
+ * date; then `index-by-date.ts` removes it. One that is old already when it ends expires some weeks after that instead.
  */
 import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Parcel } from '../alert.ts';
@@ -76,13 +78,14 @@ return 1`;
 
 /**
  * KEYS: the counts, then by delivery its alert and the track's open alerts; ARGV: by delivery its destination, the record
- * that was read or '', the new one, the alert's id. Gives by delivery false where that was still so; else the record that
- * is kept, '' for none.
+ * that was read or '', the new one, the alert's id, for how many seconds it is kept from now on if nothing of it waits, ''
+ * for one that goes with its date. Gives by delivery false where that was still so; else the record that is kept, '' for
+ * none.
  */
 const CHANGE = `${COLLECT}${IS_STATE}
 local counts, closed, answers = {}, {}, {}
 for i = 2, #KEYS, 2 do
-  local alert, at = KEYS[i], (i - 2) * 2
+  local alert, at = KEYS[i], (i - 2) / 2 * 5
   local destination, before, after = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   local fields = redis.call('HGETALL', alert)
   local kept, others, isCounted = '', 0, false
@@ -103,7 +106,7 @@ for i = 2, #KEYS, 2 do
     if waits and not waited then
       redis.call('PERSIST', alert)
     elseif not waits and others == 0 and (waited or before == '') then
-      redis.call('EXPIRE', alert, ${RETENTION_SECONDS})
+      if ARGV[at + 5] ~= '' then redis.call('EXPIRE', alert, ARGV[at + 5]) end
       if waited then add(closed, KEYS[i + 1], ARGV[at + 4]) end
     end
   end
@@ -184,7 +187,13 @@ interface Attempted {
 const parsed = ({ change, text }: Attempted): DeliveryRecord | undefined =>
   text === undefined || text === '' ? undefined : parseRecord(change.destination.id, text);
 
-export const createWrites = (redis: Redis | Cluster, keys: LedgerKeys) => {
+/** An alert that ends within this is kept by its date. */
+const YOUNG_MS = 86_400_000;
+
+export const createWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () => number) => {
+  /** Of an alert that is old already, as in a replay, the date says nothing about how long it is of use. */
+  const keptFor = ({ at }: Alert): number | '' => (now() - Date.parse(at) < YOUNG_MS ? '' : RETENTION_SECONDS);
+
   const readAll = async (attempted: readonly Attempted[]): Promise<void> => {
     const unread = attempted.filter(({ text }) => text === undefined);
     if (unread.length === 0) return;
@@ -210,7 +219,7 @@ export const createWrites = (redis: Redis | Cluster, keys: LedgerKeys) => {
     for (const chunk of chunks) {
       const own = [keys.waiting, ...chunk.flatMap(({ one: { change } }) => keysOf(change.alert))];
       const args = chunk.flatMap(({ one: { change, text: before = '' }, text }) => [
-        ...[change.destination.id, before, text, change.alert.id],
+        ...[change.destination.id, before, text, change.alert.id, keptFor(change.alert)],
       ]);
       batch.eval(CHANGE, own.length, ...own, ...args);
     }

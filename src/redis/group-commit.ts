@@ -1,5 +1,5 @@
 /** Group commit: what is asked for while a write is on its way waits, and is then written together, in order, by one. */
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 
 interface Waiting<T, R> {
   one: T;
@@ -8,10 +8,10 @@ interface Waiting<T, R> {
 }
 
 /**
- * `write`: gives a result for each, in their order. What comes in one turn of the event loop is written together, too. So
+ * `write`: gives a result for each, in their order. What comes within `gatherMs` of the first is written together, too. So
  * fifty jobs that end at about the same time cost a few commands, and each knows when its own are durable.
  */
-export const createGroupCommit = <T, R>(write: (all: readonly T[]) => Promise<readonly R[]>) => {
+export const createGroupCommit = <T, R>(write: (all: readonly T[]) => Promise<readonly R[]>, gatherMs: number) => {
   let waiting: Waiting<T, R>[] = [];
   let isWriting = false;
 
@@ -27,7 +27,7 @@ export const createGroupCommit = <T, R>(write: (all: readonly T[]) => Promise<re
   const drain = async (): Promise<void> => {
     isWriting = true;
     while (waiting.length > 0) {
-      await setImmediate();
+      await setTimeout(gatherMs);
       const group = waiting;
       waiting = [];
       await writeGroup(group);

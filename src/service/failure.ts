@@ -4,10 +4,10 @@
  */
 import { errors } from 'undici';
 import { connectionFault } from '../connection-fault.ts';
+import type { Deadline } from '../deadline.ts';
 import { type ServiceBound, ServiceError, type ServiceReason } from '../errors.ts';
 import { createScrubber, type Secret } from '../secret.ts';
 import { cleanLine, shorten } from '../text.ts';
-import type { Deadline } from './deadline.ts';
 
 /** Longest message, in UTF-16 units. */
 const MESSAGE_LIMIT = 200;

@@ -1,10 +1,11 @@
 /** The transport to the monitoring service: one HTTP request a call, bounded in time and size, never repeated or redirected. */
+
 import { type Dispatcher, Pool } from 'undici';
 import type { JsonValue } from '../alert.ts';
+import { startDeadline } from '../deadline.ts';
 import { type ServiceBound, ServiceError, UsageError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
 import { version } from '../version.ts';
-import { startDeadline } from './deadline.ts';
 import { excerptOf } from './excerpt.ts';
 import { classify, createFailer, type Fail, type RequestLabel } from './failure.ts';
 import { createHold } from './hold.ts';

@@ -9,7 +9,8 @@ import { openTestRedis } from '../support/redis.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';
 const SLACK = destinationOf('slack', 'C1');
-const ALERT = makeAlert(1);
+/** It ends so late that its date does not say how long it is kept. */
+const ALERT = makeAlert(1, { at: '2026-11-01T10:00:00.000Z' });
 
 const setUp = async (state?: DeliveryState) => {
   const { redis, prefix } = openTestRedis();

@@ -94,14 +94,28 @@ describe('the register', () => {
     expect(await ledger.byTransaction(txHash)).toEqual(ids(1));
   });
 
-  test('lets what has ended expire where an older version did not', async () => {
-    const { redis, prefix, alertIndex, time, expectAll, deliver } = setUp();
-    await expectAll([1]);
-    await deliver(1);
-    await redis.persist(`${prefix}:alert:${at(1).id}`);
+  test('removes with it what has ended and what finds it by its transaction; what is to expire later stays until then', async () => {
+    const { redis, prefix, ledger, alertIndex, time, expectAll, deliver } = setUp();
+    await expectAll([1, 2, 3]);
+    for (const n of [1, 2]) await deliver(n);
+    await redis.expire(`${prefix}:alert:${at(2).id}`, 1000);
     time.now = T0 + 36 * DAY;
     await alertIndex.trim();
-    expect(await redis.ttl(`${prefix}:alert:${at(1).id}`)).toBeGreaterThan(0);
+    expect(await ledger.read(at(1).id)).toBeUndefined();
+    expect(await redis.ttl(`${prefix}:alert:${at(2).id}`)).toBeGreaterThan(0);
+    const found = [1, 2, 3].map((n) => ledger.byTransaction(at(n).txHash ?? ''));
+    expect(await Promise.all(found)).toEqual([[], [], ids(3)]);
+    expect(await redis.zcard(`${prefix}:txs`)).toBe(1);
+  });
+
+  test('forgets the transactions of alerts that have expired before it looked', async () => {
+    const { redis, prefix, alertIndex, time, expectAll, deliver } = setUp();
+    await expectAll([1, 2]);
+    await deliver(1);
+    await redis.del(`${prefix}:alert:${at(1).id}`);
+    time.now = T0 + 36 * DAY;
+    await alertIndex.trim();
+    expect(await redis.zcard(`${prefix}:txs`)).toBe(1);
   });
 
   test('does not wait for what an older version let expire, and keeps what that would', async () => {

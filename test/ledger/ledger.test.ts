@@ -15,6 +15,8 @@ const setUp = () => {
   const { redis, prefix } = openTestRedis();
   return { redis, prefix, ledger: createLedger(redis, prefix, () => T0) };
 };
+/** It ends so late that its date does not say how long it is kept. */
+const oldAlert = (n: number) => makeAlert(n, { at: '2026-11-01T10:00:00.000Z' });
 const parcel = (destination = SLACK, ...numbers: number[]) => ({
   destination,
   alerts: numbers.map((n) => makeAlert(n)),
@@ -26,7 +28,7 @@ const DEAD = { state: 'dead', attempt: attempt('dead') } as const;
 
 test('an alert that never waited is kept for weeks', async () => {
   const { redis, prefix, ledger } = setUp();
-  await ledger.recordAttempt(NO_DESTINATION, [makeAlert(1)], DEAD);
+  await ledger.recordAttempt(NO_DESTINATION, [oldAlert(1)], DEAD);
   expect(await redis.ttl(`${prefix}:alert:${makeAlert(1).id}`)).toBeGreaterThan(0);
 });
 
@@ -62,15 +64,17 @@ describe('a waiting delivery', () => {
   test('does not expire: what is kept for weeks is an alert whose last delivery has ended', async () => {
     const { redis, prefix, ledger } = setUp();
     const ttl = () => redis.ttl(`${prefix}:alert:${makeAlert(1).id}`);
-    await ledger.recordWaiting([parcel(SLACK, 1), parcel(MAIL, 1)]);
+    const wait = (...destinations: (typeof SLACK)[]) =>
+      ledger.recordWaiting(destinations.map((destination) => ({ destination, alerts: [oldAlert(1)] })));
+    await wait(SLACK, MAIL);
     expect(await ttl()).toBe(-1);
-    await ledger.recordAttempt(SLACK, [makeAlert(1)], RETRYING);
-    await ledger.recordAttempt(SLACK, [makeAlert(1)], DELIVERED);
-    await ledger.recordWaiting([parcel(SLACK, 1), parcel(MAIL, 1)]);
+    await ledger.recordAttempt(SLACK, [oldAlert(1)], RETRYING);
+    await ledger.recordAttempt(SLACK, [oldAlert(1)], DELIVERED);
+    await wait(SLACK, MAIL);
     expect(await ttl()).toBe(-1);
-    await ledger.recordAttempt(MAIL, [makeAlert(1)], DEAD);
+    await ledger.recordAttempt(MAIL, [oldAlert(1)], DEAD);
     expect(await ttl()).toBeGreaterThan(0);
-    await ledger.recordWaiting([parcel(destinationOf('slack', 'C2'), 1)]);
+    await wait(destinationOf('slack', 'C2'));
     expect(await ttl()).toBe(-1);
   });
 
@@ -191,8 +195,8 @@ describe('an attempt', () => {
   });
 });
 
-test('an alert is found by its transaction in any case, without its item, and forgotten 35 days after its end', async () => {
-  const { redis, prefix, ledger } = setUp();
+test('an alert is found by its transaction in any case, and read without its item', async () => {
+  const { ledger } = setUp();
   const hash = `0x${'ab'.repeat(32)}`;
   const alert = makeAlert(1, { txHash: hash.toUpperCase().replace('0X', '0x') });
   await ledger.recordWaiting([{ destination: SLACK, alerts: [alert] }]);
@@ -202,8 +206,15 @@ test('an alert is found by its transaction in any case, without its item, and fo
   const record = await ledger.read(alert.id);
   expect(record?.alert).toMatchObject({ id: alert.id, service: alert.service, itemId: alert.itemId, at: alert.at });
   expect(record?.alert).not.toHaveProperty('item');
-  await ledger.recordAttempt(SLACK, [alert], DELIVERED);
-  const days = (await redis.ttl(`${prefix}:alert:${alert.id}`)) / 86_400;
+});
+
+test('an alert that is old when it ends is kept for 35 days from then; any other goes with its date', async () => {
+  const { redis, prefix, ledger } = setUp();
+  const ttl = (n: number) => redis.ttl(`${prefix}:alert:${makeAlert(n).id}`);
+  await ledger.recordWaiting([{ destination: SLACK, alerts: [oldAlert(1), makeAlert(2)] }]);
+  await ledger.recordAttempt(SLACK, [oldAlert(1), makeAlert(2)], DELIVERED);
+  const days = (await ttl(1)) / 86_400;
   expect(days).toBeGreaterThan(34.9);
   expect(days).toBeLessThanOrEqual(35);
+  expect(await ttl(2)).toBe(-1);
 });

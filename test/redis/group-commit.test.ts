@@ -11,7 +11,7 @@ test('what comes while a write is on its way is written by the next one, in orde
     begun.resolve();
     await goOn.promise;
     return all.map((one) => one * 10);
-  });
+  }, 1);
   const first = [commit(1), commit(2)];
   await begun.promise;
   const later = [commit(3), commit(4), commit(5)];
@@ -29,7 +29,7 @@ test('a group fails together, and those that come later do not', async () => {
   const commit = createGroupCommit(async (all: readonly number[]) => {
     if (fails) throw new Error('Redis is away');
     return all;
-  });
+  }, 1);
   const answers = await Promise.allSettled([commit(1), commit(2)]);
   expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   fails = false;

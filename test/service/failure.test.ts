@@ -1,7 +1,7 @@
 import { errors } from 'undici';
 import { expect, test } from 'vitest';
+import { startDeadline } from '../../src/deadline.ts';
 import { createSecret } from '../../src/secret.ts';
-import { startDeadline } from '../../src/service/deadline.ts';
 import { classify, createFailer, type RequestLabel } from '../../src/service/failure.ts';
 
 const KEY = 'a/b"c key';

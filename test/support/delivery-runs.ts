@@ -23,6 +23,7 @@ export const jobRun = (job: ParcelJob, changes: Partial<JobRun> = {}): JobRun =>
   units: [],
   uncomposable: [],
   messages: [],
+  unrecorded: [],
   ...changes,
 });
 

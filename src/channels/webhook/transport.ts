@@ -1,4 +1,5 @@
 /** Signed webhooks by Standard Webhooks 1.0.0, through the guard. */
+import { startDeadline } from '../../deadline.ts';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
 import { webLabel } from '../address.ts';
 import type { Channel, CreateChannel } from '../channel.ts';
@@ -84,7 +85,8 @@ export const createWebhookChannel: CreateChannel<WebhookConfig> = (config, { pos
       const timestamp = String(Math.floor(now() / 1000));
       const keys = keysOf(address);
       const { headers, connection } = mannerFor(address) ?? { headers: {} };
-      const response = await post({
+      const deadline = startDeadline(signal, config.timeout);
+      const request = {
         url: address,
         headers: {
           'user-agent': 'tocsin',
@@ -95,9 +97,10 @@ export const createWebhookChannel: CreateChannel<WebhookConfig> = (config, { pos
           ...(keys.length === 0 ? {} : { 'webhook-signature': signatures(keys, { id, timestamp, body }) }),
         },
         body,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(config.timeout)]),
+        signal: deadline.signal,
         ...(connection === undefined ? {} : { connection }),
-      });
+      };
+      const response = await post(request).finally(deadline.end);
       if (response.status < 200 || response.status > 299) throw refusalOf(response, address, now());
       return {};
     },

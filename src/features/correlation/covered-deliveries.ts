@@ -15,7 +15,7 @@ export const createCoveredDeliveries = (
   prefix: string,
   now: () => number,
 ): CoveredDeliveries => {
-  const change = createWrites(redis, ledgerKeys(prefix));
+  const change = createWrites(redis, ledgerKeys(prefix), now);
   return {
     end: async (alert, destination, other) => {
       let isEnded = false;

@@ -1,6 +1,6 @@
 import { getEventListeners, once } from 'node:events';
 import { expect, test } from 'vitest';
-import { startDeadline } from '../../src/service/deadline.ts';
+import { startDeadline } from '../src/deadline.ts';
 
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 

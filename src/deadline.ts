@@ -1,6 +1,7 @@
 /**
- * A signal that aborts with the caller's or after a time, whichever is first. Own timer and listener, undone at the end
- * of the request: `AbortSignal.timeout` would keep each request's timer until it fires, long after the answer.
+ * A signal that aborts with the caller's or after a time, whichever is first; as with `AbortSignal.timeout`, the reason is
+ * a `TimeoutError` then. Own timer and listener, undone at the end of the request: `AbortSignal.timeout` would keep each
+ * request's timer until it fires, long after the answer.
  */
 
 /** The longest delay that a timer accepts; a longer one would fire at once. */
@@ -14,17 +15,18 @@ export interface Deadline {
   end(): void;
 }
 
-/** `caller` has not aborted yet. */
 export const startDeadline = (caller: AbortSignal, timeoutMs: number): Deadline => {
   const controller = new AbortController();
   let ended: 'aborted' | 'expired' | undefined;
-  const finish = (how: 'aborted' | 'expired') => {
+  const finish = (how: 'aborted' | 'expired', reason: unknown) => {
     ended ??= how;
-    controller.abort();
+    controller.abort(reason);
   };
-  const abort = () => finish('aborted');
-  const timer = setTimeout(() => finish('expired'), Math.min(timeoutMs, MAX_DELAY_MS));
-  caller.addEventListener('abort', abort, { once: true });
+  const abort = () => finish('aborted', caller.reason);
+  const expire = () => finish('expired', new DOMException('The operation timed out', 'TimeoutError'));
+  const timer = setTimeout(expire, Math.min(timeoutMs, MAX_DELAY_MS));
+  if (caller.aborted) abort();
+  else caller.addEventListener('abort', abort, { once: true });
   return {
     signal: controller.signal,
     ended: () => ended,
