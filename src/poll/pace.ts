@@ -24,24 +24,21 @@ export interface Pace {
 /** What a sweep that finds nothing asks besides its poll. What there is to find is read at once, whatever the budget. */
 const SWEEP_REQUESTS = 1;
 
-/** A busy stream is read so much more often than a quiet one. */
-const BUSY_WEIGHT = 4;
+/** Of all polls these are only for busy streams, besides those that each stream has: the others hardly wait for them. */
+const BUSY_SHARE = 0.1;
 
 export const paceOf = ({ streams, busy, budget, sweepEveryMs, leastMs, longestMs }: PaceInput): Pace => {
-  const within = (ms: number): number => Math.min(longestMs, Math.max(leastMs, ms));
-  /** Milliseconds at which so many streams make so many polls a millisecond. */
-  const everyMs = (count: number, rate: number): number => within(rate > 0 ? count / rate : longestMs);
-  const quiet = streams - busy;
   const sweeps = (SWEEP_REQUESTS * streams) / Math.max(sweepEveryMs, longestMs);
-  // No poll is more than one sweep.
-  const rate = Math.max(budget / 1000 - sweeps, budget / 1000 / (1 + SWEEP_REQUESTS));
-  const fair = (busy * BUSY_WEIGHT + quiet) / rate;
-  const busyMs = within(fair / BUSY_WEIGHT);
-  const quietMs = quiet === 0 ? busyMs : everyMs(quiet, rate - busy / busyMs);
   const neededBudget = 1000 * (streams / longestMs + sweeps);
-  // Where the quiet ones must not wait for longer, the busy ones have what is left.
-  if (quietMs === longestMs && busy > 0) {
-    return { busyMs: everyMs(busy, rate - quiet / longestMs), quietMs, neededBudget };
-  }
-  return { busyMs: Math.min(busyMs, quietMs), quietMs, neededBudget };
+  const [most, least] = [1 / leastMs, 1 / longestMs];
+  const within = (rate: number): number => Math.min(most, Math.max(least, rate));
+  // Polls a millisecond. No poll is more than one sweep.
+  const all = Math.max(budget / 1000 - sweeps, budget / 1000 / (1 + SWEEP_REQUESTS));
+  const quiet = streams - busy;
+  const extra = busy === 0 ? 0 : BUSY_SHARE * all;
+  const wanted = within((all - extra) / streams + extra / Math.max(1, busy));
+  // What the busy ones cannot use is for the others, and what those need at least is not for the busy ones.
+  const quietRate = quiet === 0 ? wanted : within((all - busy * wanted) / quiet);
+  const busyRate = busy === 0 ? wanted : within(Math.min(wanted, (all - quiet * quietRate) / busy));
+  return { busyMs: 1 / busyRate, quietMs: 1 / Math.min(quietRate, busyRate), neededBudget };
 };

@@ -70,7 +70,7 @@ const NOT_READ = { items: 0, alerts: 0, sweep: false };
 /** What a poll goes by, and what it finds. */
 interface Reading {
   stream: Stream;
-  tracks: Track[];
+  tracks: readonly Track[];
   signal: AbortSignal;
   /** Absent while the poll is quiet. */
   held?: HeldLock;

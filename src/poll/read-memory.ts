@@ -67,13 +67,19 @@ const LONGEST_UNCOMMITTED_MS = 10_000;
 
 const grown = (value: number, to: number | undefined): number => Math.max(value, Math.floor(to ?? value));
 
-const movedBy = (cursor: Cursor, { position, sweptTo, sweptAt, polledAt }: ReadEnd): Cursor => ({
-  ...cursor,
-  position: grown(cursor.position, position),
-  sweptTo: grown(cursor.sweptTo, sweptTo),
-  ...(sweptAt === undefined ? {} : { sweptAt: grown(cursor.sweptAt ?? 0, sweptAt) }),
-  polledAt: grown(cursor.polledAt ?? 0, polledAt),
-});
+/** In place: one that was made anew at each poll would outlive the young generation each time. */
+const move = (cursor: Cursor, { position, sweptTo, sweptAt, polledAt }: ReadEnd): void => {
+  cursor.position = grown(cursor.position, position);
+  cursor.sweptTo = grown(cursor.sweptTo, sweptTo);
+  if (sweptAt !== undefined) cursor.sweptAt = grown(cursor.sweptAt ?? 0, sweptAt);
+  cursor.polledAt = grown(cursor.polledAt ?? 0, polledAt);
+};
+
+const movedBy = (before: Cursor, end: ReadEnd): Cursor => {
+  const cursor = { ...before };
+  move(cursor, end);
+  return cursor;
+};
 
 /** Where the cursor is not what was known of it, it is not the one that polls have moved since. */
 export const isUnchanged = ({ cursor: { begun }, stored }: KnownTrack, found: Cursor | undefined): boolean =>
@@ -112,7 +118,9 @@ export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemo
 
   /** What is moved from now on is written next time. */
   const takeMoved = (): Writing[] => {
-    const all = [...moved].flatMap((entry) => entry.of.tracks.map((one) => ({ ...entry, one, cursor: one.cursor })));
+    const all = [...moved].flatMap((entry) =>
+      entry.of.tracks.map((one) => ({ ...entry, one, cursor: { ...one.cursor } })),
+    );
     moved.clear();
     return all;
   };
@@ -173,7 +181,7 @@ export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemo
       movedSince ??= elapsed();
       moved.add(entry);
       for (const one of entry.of.tracks) {
-        one.cursor = movedBy(one.cursor, end);
+        move(one.cursor, end);
         one.isSwept ||= end.sweptAt !== undefined;
       }
       if (end.sweptAt !== undefined) entry.of.items.swept();

@@ -39,7 +39,8 @@ export const createSieve = <T>(identify: (item: T) => string) => {
           items: page.items.filter((_, index) => isNew[index]),
           malformed: page.malformed.filter((_, index) => isNew[page.items.length + index]),
         },
-        isRepeat: !pages.isNew(contentId(...keys)),
+        // Most pages are empty, and a digest costs more than all else that is done with them.
+        isRepeat: !pages.isNew(keys.length === 0 ? '' : contentId(...keys)),
       };
     },
   };
