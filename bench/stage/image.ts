@@ -11,15 +11,16 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Of the daemons and commands that a bench starts; nothing of it is the operator's own. */
 export const programEnvironment = (): Record<string, string> => {
-  const { PATH = '', NODE_COMPILE_CACHE } = process.env;
-  return { PATH, NODE_NO_WARNINGS: '1', ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
+  const { PATH = '', XDG_CACHE_HOME } = process.env;
+  return { PATH, NODE_NO_WARNINGS: '1', ...(XDG_CACHE_HOME !== undefined && { XDG_CACHE_HOME }) };
 };
 
 /** Code compiled by earlier starts is found again, as on a machine where Tocsin has run before. Gone with this process. */
 const openPlace = async (): Promise<string> => {
   const place = await mkdtemp(join(tmpdir(), 'tocsin-bench-image-'));
   process.once('exit', () => rmSync(place, { recursive: true, force: true }));
-  process.env.NODE_COMPILE_CACHE = join(place, 'cache');
+  // As in the image: commands find their compiled code there, and a daemon does not look for it.
+  process.env.XDG_CACHE_HOME = join(place, 'cache');
   return place;
 };
 
