@@ -37,6 +37,9 @@ const BUSY_MS = 300_000;
 const RECKON_MS = 1000;
 /** Turns of a service come no closer than this share of their average distance: what is late may catch up. */
 const GAP_SHARE = 0.5;
+/** Turns begin together that are due within this share of the time between two polls of a stream, but not more than that. */
+const TOGETHER_SHARE = 1 / 50;
+const LONGEST_TOGETHER_MS = 100;
 /** A budget that is missed by less is met. */
 const TOLERANCE = 1.02;
 
@@ -101,6 +104,7 @@ export const createPacer = (dependencies: PacerDependencies) => {
     return known;
   };
   const isAuto = interval === 'auto';
+  const state = (service: string): PaceState => (isAuto ? of(service).state() : { everyMs: interval });
   return {
     /** So many streams of a service are this daemon's, of so many in all. */
     share: (service: string, own: number, total: number): void => {
@@ -118,7 +122,9 @@ export const createPacer = (dependencies: PacerDependencies) => {
     polled: (stream: Stream, alerts: number, answerMs: number | undefined): void =>
       of(stream.service).polled(stream, alerts, answerMs),
     limited: (service: string): void => of(service).limited(),
-    state: (service: string): PaceState => (isAuto ? of(service).state() : { everyMs: interval }),
+    togetherMs: (): number =>
+      Math.min(LONGEST_TOGETHER_MS, ...[...totals.keys()].map((service) => TOGETHER_SHARE * state(service).everyMs)),
+    state,
   };
 };
 

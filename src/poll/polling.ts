@@ -9,7 +9,10 @@ import { streamsOf } from './streams.ts';
 import { createTimetable, type TimetableDependencies } from './timetable.ts';
 
 export interface PollingDependencies
-  extends Pick<TimetableDependencies<Stream>, 'concurrency' | 'everyMs' | 'firstInMs' | 'gapMs' | 'elapsed'> {
+  extends Pick<
+    TimetableDependencies<Stream>,
+    'concurrency' | 'everyMs' | 'firstInMs' | 'gapMs' | 'togetherMs' | 'elapsed'
+  > {
   services: readonly string[];
   sources: readonly Source[];
   catalog: Pick<Catalog, 'protocols'>;

@@ -15,6 +15,11 @@ export interface TimetableDependencies<Task> {
   everyMs(task: Task): number;
   /** Least milliseconds between two turns of a lane. */
   gapMs(lane: string): number;
+  /**
+   * Turns that are due within so many milliseconds begin together: a request that is one of several costs less than half of
+   * one alone.
+   */
+  togetherMs(): number;
   /** One turn. Gives in how many milliseconds to take it again, where that should not be after its interval. */
   run(task: Task, signal: AbortSignal): Promise<number | undefined>;
   /** Milliseconds after which a turn has stopped. */
@@ -33,12 +38,6 @@ export interface Timetable<Task> {
   /** Aborts what runs, and waits for it for `graceMs` at most. */
   stop(graceMs: number): Promise<void>;
 }
-
-/**
- * Turns that are due within so many milliseconds begin together: a request that is one of several costs less than half of
- * one alone.
- */
-const TOGETHER_MS = 20;
 
 interface Entry<Task> {
   key: string;
@@ -64,6 +63,7 @@ interface Lane<Task> {
 
 interface Run<Task> {
   entry: Entry<Task>;
+  dueAt: number;
   startedAt: number;
   controller: AbortController;
   ended: Promise<void>;
@@ -96,7 +96,7 @@ const createLanes = <Task>({ laneOf, gapMs }: Pick<TimetableDependencies<Task>, 
     nextAt: (): number =>
       Math.min(...[...lanes.values()].map((lane) => Math.max(firstOf(lane)?.dueAt ?? Infinity, lane.openAt)), Infinity),
     /** Takes the next one of a lane that is due; the lanes take turns. */
-    take: (at: number): Entry<Task> | undefined => {
+    take: (at: number): Place<Task> | undefined => {
       for (const lane of lanes.values()) {
         const first = lane.openAt <= at ? firstOf(lane) : undefined;
         if (first === undefined || first.dueAt > at) continue;
@@ -106,7 +106,7 @@ const createLanes = <Task>({ laneOf, gapMs }: Pick<TimetableDependencies<Task>, 
         lanes.delete(lane.name);
         lanes.set(lane.name, lane);
         first.entry.place = undefined;
-        return first.entry;
+        return first;
       }
       return undefined;
     },
@@ -114,7 +114,7 @@ const createLanes = <Task>({ laneOf, gapMs }: Pick<TimetableDependencies<Task>, 
 };
 
 export const createTimetable = <Task>(dependencies: TimetableDependencies<Task>): Timetable<Task> => {
-  const { concurrency, firstInMs, everyMs, run, deadlineMs, onStopped, onError, elapsed } = dependencies;
+  const { concurrency, firstInMs, everyMs, togetherMs, run, deadlineMs, onStopped, onError, elapsed } = dependencies;
   const lanes = createLanes(dependencies);
   const entries = new Map<string, Entry<Task>>();
   /** The oldest comes first. */
@@ -122,18 +122,23 @@ export const createTimetable = <Task>(dependencies: TimetableDependencies<Task>)
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
 
+  /** What began late because turns begin together keeps its time; what had to wait does not catch up. */
+  const nextOf = ({ entry, dueAt, startedAt }: Run<Task>, againInMs: number | undefined): number => {
+    if (againInMs !== undefined) return elapsed() + againInMs;
+    return everyMs(entry.task) + Math.max(dueAt, startedAt - togetherMs());
+  };
+
   const ended = (one: Run<Task>, againInMs?: number): void => {
     // It was given up, and has had its next turn since.
     if (!running.delete(one) || !one.entry.isWanted) return;
-    const { entry, startedAt } = one;
-    const next = againInMs === undefined ? startedAt + everyMs(entry.task) : elapsed() + againInMs;
-    lanes.place(entry, entry.isHastened ? elapsed() : next);
+    const { entry } = one;
+    lanes.place(entry, entry.isHastened ? elapsed() : nextOf(one, againInMs));
     entry.isHastened = false;
   };
 
-  const begin = (entry: Entry<Task>): void => {
+  const begin = ({ entry, dueAt }: Place<Task>): void => {
     const controller = new AbortController();
-    const one: Run<Task> = { entry, startedAt: elapsed(), controller, ended: Promise.resolve() };
+    const one: Run<Task> = { entry, dueAt, startedAt: elapsed(), controller, ended: Promise.resolve() };
     running.add(one);
     one.ended = run(entry.task, controller.signal)
       .then(
@@ -161,14 +166,14 @@ export const createTimetable = <Task>(dependencies: TimetableDependencies<Task>)
     if (isStopped) return;
     giveUpStopped();
     while (running.size < concurrency) {
-      const entry = lanes.take(elapsed());
-      if (entry === undefined) break;
-      begin(entry);
+      const next = lanes.take(elapsed());
+      if (next === undefined) break;
+      begin(next);
     }
     const [oldest] = running;
     const stopsAt = (oldest?.startedAt ?? Infinity) + deadlineMs;
     const wakeAt = Math.min(stopsAt, running.size < concurrency ? lanes.nextAt() : Infinity);
-    if (Number.isFinite(wakeAt)) timer = setTimeout(turn, Math.max(TOGETHER_MS, Math.ceil(wakeAt - elapsed())));
+    if (Number.isFinite(wakeAt)) timer = setTimeout(turn, Math.max(togetherMs(), Math.ceil(wakeAt - elapsed())));
   };
 
   const add = (key: string, task: Task): void => {

@@ -32,6 +32,7 @@ const setUp = (protocols: (service: string) => Promise<ReadonlyMap<string, Catal
       everyMs: () => 10,
       firstInMs: () => 0,
       gapMs: () => 0,
+      togetherMs: () => 0,
       elapsed: () => performance.now() + clock.ahead,
     },
   });

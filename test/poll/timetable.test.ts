@@ -11,6 +11,7 @@ const setUp = (changes: Partial<TimetableDependencies<string>> = {}) => {
     firstInMs: () => 0,
     everyMs: () => 3_600_000,
     gapMs: () => 0,
+    togetherMs: () => 0,
     run: async (task) => {
       log.push(task);
       return undefined;
