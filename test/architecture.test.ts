@@ -52,6 +52,7 @@ const GROUND = [
   'one-by-one',
   'private-file',
   'secret',
+  'slices',
   'text',
   'time',
   'version',

@@ -9,6 +9,7 @@ import type { DaemonReport } from '../features/status/daemons.ts';
 import { createOperatorLogReader } from '../features/status/operator-log.ts';
 import type { ChannelCheck } from '../ops/channel-check.ts';
 import type { Health } from '../ops/health.ts';
+import { createLoopDelay } from '../ops/loop-delay.ts';
 import { createLoopWatch } from '../ops/loop-watch.ts';
 import type { NewerJobs } from '../ops/newer-jobs.ts';
 import type { Outages } from '../ops/outages.ts';
@@ -138,6 +139,7 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
     sendCanary: store.queues.sendCanary,
     health,
     log,
+    delay: createLoopDelay(),
     onStuck: fail,
     now,
   });

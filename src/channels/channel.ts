@@ -1,5 +1,6 @@
 /** The contract every channel kind fulfils. A channel composes and sends; it never retries, waits, queues or logs. */
 import type { Alert, ChannelEntry, ChannelKind, Destination, Format, Parcel } from '../alert.ts';
+import type { Sliced } from '../slices.ts';
 import type { Chains } from './chains.ts';
 import type { GuardedPost } from './http.ts';
 import type { RateLimit } from './options.ts';
@@ -40,8 +41,8 @@ export interface Receipt {
 
 export interface Channel<Body = unknown> {
   kind: ChannelKind;
-  /** Turns a parcel into messages, most urgent first. Pure. */
-  compose(parcel: Parcel, context: ComposeContext): Message<Body>[];
+  /** Turns a parcel into messages, most urgent first. Pure, and in slices: a batch holds thousands of alerts. */
+  compose(parcel: Parcel, context: ComposeContext): Sliced<Message<Body>[]>;
   /** Sends once. Resolves when the provider accepted it; throws a `DeliveryError` otherwise, also when `signal` aborts. */
   send(message: Message<Body>, signal: AbortSignal): Promise<Receipt>;
   /**

@@ -1,5 +1,6 @@
 /** A digest as a plain-text file, for what does not fit into a message: counts, then every item with its hash. */
 
+import { mapSliced, type Sliced } from '../slices.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { type DigestContent, type DigestItem, nameOf, topOf } from './digest-content.ts';
 
@@ -47,17 +48,18 @@ const tablesText = ({ tables }: DigestContent): string[] =>
   });
 
 /** `tocsin-digest-ID.txt`. Pure. */
-export const digestFile = (content: DigestContent): DigestFile => {
+export function* digestFile(content: DigestContent): Sliced<DigestFile> {
   const { id, title, span, why, notice, items } = content;
   const limit = Math.min(SAID_MAX, Math.max(SAID_MIN, Math.floor(SAID_BUDGET / items.length)));
+  const texts = yield* mapSliced(items, (item, index) => itemText(item, index, limit));
   const parts = [
     [title, span, why, ...(notice === undefined ? [] : [notice])].join('\n'),
     ...tablesText(content),
     'All of them, the worst first',
-    ...items.map((item, index) => itemText(item, index, limit)),
+    ...texts,
   ];
   return { name: `tocsin-digest-${id}.txt`, text: `${parts.join('\n\n')}\n` };
-};
+}
 
 /** One line an item, without markup: severity, transaction hash (else id), protocol. */
 export const itemLine = (item: DigestItem): string => `${nameOf(item)} ${item.severity} ${shorten(item.protocol, 60)}`;

@@ -1,6 +1,7 @@
 /** Makes the content of a digest from its alerts. */
 import type { Alert } from '../alert.ts';
 import { contentId } from '../identity.ts';
+import { mapSliced, type Sliced, slice } from '../slices.ts';
 import { shorten } from '../text.ts';
 import { clockText } from '../time.ts';
 import type { Chains } from './chains.ts';
@@ -59,13 +60,14 @@ const itemOf = (described: readonly DescribedAlert[]): DigestItem & { at: number
   };
 };
 
-const itemsOf = (described: readonly DescribedAlert[]): DigestItem[] => {
+function* itemsOf(described: readonly DescribedAlert[]): Sliced<DigestItem[]> {
   const byAlert = new Map(described.map((one) => [one.alert, one]));
-  return incidentsOf(described.map(({ alert }) => alert))
-    .map((alerts) => itemOf(alerts.flatMap((alert) => byAlert.get(alert) ?? [])))
-    .toSorted((a, b) => a.rank - b.rank || b.detections.length - a.detections.length || (a.at || 0) - (b.at || 0))
-    .map(({ at: _at, rank: _rank, ...item }) => item);
-};
+  const incidents = incidentsOf(described.map(({ alert }) => alert));
+  const items = yield* mapSliced(incidents, (alerts) => itemOf(alerts.flatMap((alert) => byAlert.get(alert) ?? [])));
+  yield;
+  items.sort((a, b) => a.rank - b.rank || b.detections.length - a.detections.length || (a.at || 0) - (b.at || 0));
+  return yield* mapSliced(items, ({ at: _at, rank: _rank, ...item }) => item);
+}
 
 const assetsOf = ({ facts }: Content): string[] => {
   const assets = facts.find(({ label }) => label === 'Assets');
@@ -73,23 +75,31 @@ const assetsOf = ({ facts }: Content): string[] => {
 };
 
 /** A detector counts once for each alert. */
-const tablesOf = (contents: readonly Content[]): CountTable[] =>
-  [
-    { title: 'Protocols', counts: countsOf(contents.map(({ protocol }) => protocol)) },
-    { title: 'Detectors', counts: countsOf(contents.flatMap(({ detections }) => detections.map(({ name }) => name))) },
-    { title: 'Contracts', counts: countsOf(contents.flatMap((content) => [...new Set(assetsOf(content))])) },
+function* tablesOf(contents: readonly Content[]): Sliced<CountTable[]> {
+  const protocols = yield* slice(() => countsOf(contents.map(({ protocol }) => protocol)));
+  const detectors = yield* slice(() =>
+    countsOf(contents.flatMap(({ detections }) => detections.map(({ name }) => name))),
+  );
+  const contracts = yield* slice(() => countsOf(contents.flatMap((content) => [...new Set(assetsOf(content))])));
+  return [
+    { title: 'Protocols', counts: protocols },
+    { title: 'Detectors', counts: detectors },
+    { title: 'Contracts', counts: contracts },
   ].filter(({ counts }) => counts.length > 0);
+}
 
 /** Everything that people read about many alerts. Pure. */
-export const describeDigest = (alerts: readonly Alert[], chains: Chains, sentAt: string): DigestContent => {
-  const described = alerts.map((alert) => ({ alert, content: describe(alert, chains, sentAt) }));
-  const tables = tablesOf(described.map(({ content }) => content));
-  const items = itemsOf(described);
+export function* describeDigest(alerts: readonly Alert[], chains: Chains, sentAt: string): Sliced<DigestContent> {
+  const described = yield* mapSliced(alerts, (alert) => ({ alert, content: describe(alert, chains, sentAt) }));
+  const tables = yield* tablesOf(described.map(({ content }) => content));
+  const items = yield* itemsOf(described);
+  yield;
   const [worst] = items;
   const [severity] = described.map(({ content }) => content.severity).toSorted((a, b) => rankOf(a) - rankOf(b));
   if (worst === undefined || severity === undefined) throw new Error('a digest has at least one alert');
   const replay = alerts.every((alert) => alert.replay);
   const title = titleOf(described, tables[0]?.counts ?? [], replay);
+  yield;
   return {
     id: contentId('digest', ...alerts.map(({ id }) => id).toSorted()).slice(0, 8),
     headline: `${title}; worst: ${worst.headline}`,
@@ -103,4 +113,4 @@ export const describeDigest = (alerts: readonly Alert[], chains: Chains, sentAt:
     items,
     command: commandOf(alerts),
   };
-};
+}

@@ -1,5 +1,6 @@
 /** What people read about one incident: the contents of its alerts as one, with each fact once. */
 import type { Alert } from '../alert.ts';
+import { mapSliced, type Sliced } from '../slices.ts';
 import { uniteAnnouncements } from './announcement-content.ts';
 import type { Chains } from './chains.ts';
 import { type Content, type Detection, describe, type Fact, UNKNOWN } from './content.ts';
@@ -136,8 +137,9 @@ export const unite = (contents: readonly Content[], replay: boolean): Content =>
  * Everything that people read about one incident's alerts (see `incidentsOf`): the worst severity, all protocols and
  * assets, and each detection once, with its protocols unless it holds for all. For one alert the same as `describe`. Pure.
  */
-export const describeIncident = (alerts: readonly Alert[], chains: Chains, sentAt: string): Content => {
-  const contents = alerts.map((alert) => describe(alert, chains, sentAt));
+export function* describeIncident(alerts: readonly Alert[], chains: Chains, sentAt: string): Sliced<Content> {
+  const contents = yield* mapSliced(alerts, (alert) => describe(alert, chains, sentAt));
   const isReplay = alerts.some(({ replay }) => replay);
+  yield;
   return uniteAnnouncements(alerts, contents) ?? unite(contents, isReplay);
-};
+}

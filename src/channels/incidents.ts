@@ -5,6 +5,7 @@
 import { type Alert, type Destination, isAnnouncement, isSample, type Parcel } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { messageId } from '../identity.ts';
+import type { Sliced } from '../slices.ts';
 import { isMuteReport } from './announcement-content.ts';
 import type { Message } from './channel.ts';
 
@@ -24,10 +25,19 @@ export interface MessagePlan {
 const ANNOUNCEMENTS_MAX = 100;
 
 /** Alerts with the same key are one incident. Only inspections that name a transaction can share one. */
-const incidentKey = ({ id, source, followUp, type, txHash, replay, item }: Alert): string =>
+const newKey = ({ id, source, followUp, type, txHash, replay, item }: Alert): string =>
   source === 'inspections' && !followUp && type !== 'test.sample' && txHash
     ? JSON.stringify([replay, String(item.chainId), txHash])
     : id;
+
+const keys = new WeakMap<Alert, string>();
+
+/** Found once for each alert: a digest of thousands asks several times. */
+const incidentKey = (alert: Alert): string => {
+  const key = keys.get(alert) ?? newKey(alert);
+  keys.set(alert, key);
+  return key;
+};
 
 /** Alerts by transaction, in the order of each incident's first alert. */
 export const incidentsOf = (alerts: readonly Alert[]): Alert[][] => [...Map.groupBy(alerts, incidentKey).values()];
@@ -89,10 +99,14 @@ export const toMessage = <Body>(
 };
 
 /** The messages of a parcel; `bodyOf` makes the kind's body of an incident and of a digest. */
-export const messagesOf = <Body>(
+export function* messagesOf<Body>(
   { destination, alerts }: Parcel,
-  bodyOf: Readonly<Record<MessagePlan['as'], (alerts: readonly Alert[], destination: Destination) => Body>>,
-): Message<Body>[] =>
-  planOf(alerts).map(({ as, alerts: some }) =>
-    toMessage(destination, some, bodyOf[as](some, destination), as === 'digest'),
-  );
+  bodyOf: Readonly<Record<MessagePlan['as'], (alerts: readonly Alert[], destination: Destination) => Sliced<Body>>>,
+): Sliced<Message<Body>[]> {
+  const messages: Message<Body>[] = [];
+  for (const { as, alerts: some } of planOf(alerts)) {
+    const body = yield* bodyOf[as](some, destination);
+    messages.push(toMessage(destination, some, body, as === 'digest'));
+  }
+  return messages;
+}

@@ -1,4 +1,5 @@
 /** `tocsin webhook sample`: a signed request of each type, to try a receiver with. */
+
 import { type Alert, ANNOUNCEMENTS, CHANGES, TOCSIN } from '../alert.ts';
 import { WELL_KNOWN_CHAINS } from '../channels/chains.ts';
 import { labelOf } from '../channels/registry.ts';
@@ -9,6 +10,7 @@ import { UsageError } from '../errors.ts';
 import { announcementAlert } from '../features/announcements/alert.ts';
 import { sampleAlert } from '../features/sample/alert.ts';
 import { alertId, destinationId } from '../identity.ts';
+import { atOnce } from '../slices.ts';
 import { iso } from '../time.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
 import { addressIn, type SecretOptions, secretsFor } from './webhook-secrets.ts';
@@ -83,10 +85,12 @@ export const sample = async (options: SampleOptions, context: CommandContext): P
     address,
     label: labelOf('webhook', address),
   };
-  const [message] = composeWebhook(
-    { destination, alerts },
-    { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: iso(now) },
-    { batch: alerts.length },
+  const [message] = atOnce(
+    composeWebhook(
+      { destination, alerts },
+      { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: iso(now) },
+      { batch: alerts.length },
+    ),
   );
   const { id, body } = message ?? { id: '', body: '' };
   const timestamp = String(Math.floor(now / 1000));

@@ -1,13 +1,16 @@
 /** Stage: turns alerts into messages, each when its time comes; those that cannot be composed follow more plainly. */
 import type { Alert, Parcel } from '../alert.ts';
 import { FORMATS, type Format, type Message } from '../channels/channel.ts';
+import { inSlices, type Pauses, type Sliced } from '../slices.ts';
 import type { JobRun, JobStage, MessageRun, Unit } from './stage.ts';
 
 /** `at`: when it is said to be sent, in epoch milliseconds. */
-export type Compose = (parcel: Parcel, format: Format, at: number) => Message[];
+export type Compose = (parcel: Parcel, format: Format, at: number) => Sliced<Message[]>;
 
 export interface ComposeDependencies {
   compose: Compose;
+  /** How composing lets others have their turn. Default: every few milliseconds. */
+  pauses?: Pauses;
   now(): number;
 }
 
@@ -30,11 +33,16 @@ export const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.i
  * unit is split, and each alert is composed by itself after the others, in a plainer format if it was alone already. For
  * what is left then, see `give-up.ts`.
  */
-const messagesOf = (compose: Compose, run: JobRun, { alerts, format }: Unit, at: number): Message[] => {
+const messagesOf = async (
+  { compose, pauses }: ComposeDependencies,
+  run: JobRun,
+  { alerts, format }: Unit,
+  at: number,
+): Promise<Message[]> => {
   const { job, units, uncomposable } = run;
   if (alerts.length === 0) return [];
   try {
-    return compose({ destination: job.destination, alerts: [...alerts] }, format, at);
+    return await inSlices(compose({ destination: job.destination, alerts: [...alerts] }, format, at), pauses);
   } catch (error) {
     const next = alerts.length > 1 ? format : plainer(format);
     if (next === undefined) uncomposable.push({ alerts, error });
@@ -43,9 +51,13 @@ const messagesOf = (compose: Compose, run: JobRun, { alerts, format }: Unit, at:
   }
 };
 
-function* composeEach(run: JobRun, compose: Compose, composedAt: number): Generator<MessageRun> {
+async function* composeEach(
+  run: JobRun,
+  dependencies: ComposeDependencies,
+  composedAt: number,
+): AsyncGenerator<MessageRun, void> {
   for (let unit = run.units.shift(); unit; unit = run.units.shift()) {
-    for (const message of messagesOf(compose, run, unit, composedAt)) {
+    for (const message of await messagesOf(dependencies, run, unit, composedAt)) {
       yield { run, unit, message, composedAt, job: { ...run.job, format: plainest([unit, ...run.units]) } };
     }
   }
@@ -55,6 +67,6 @@ export const compose: JobStage<ComposeDependencies> = (run, dependencies) => {
   const { format, most, progress } = run.job;
   run.units = partsOf(run.alerts, most).map((alerts) => ({ alerts, format }));
   // Parts of one message are of one composition.
-  run.messages = composeEach(run, dependencies.compose, progress?.at ?? dependencies.now());
+  run.messages = composeEach(run, dependencies, progress?.at ?? dependencies.now());
   return undefined;
 };

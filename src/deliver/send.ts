@@ -1,5 +1,6 @@
 /** Stage: sends a message in the place of an earlier one that it belongs to, else below it, else by itself. */
 import type { Message } from '../channels/channel.ts';
+import { inSlices } from '../slices.ts';
 import { type Compose, plainer } from './compose.ts';
 import type { AttemptInput, AttemptResult, MessageRun, MessageStage } from './stage.ts';
 import type { Earlier, Threads } from './threads.ts';
@@ -22,23 +23,23 @@ const AMEND_TRIES = 2;
 const YIELDS = 5;
 
 /** Composing anew what was sent before must not keep back what is new. */
-const composed = (compose: Compose, ...input: Parameters<Compose>): Message[] => {
+const composed = async (compose: Compose, ...input: Parameters<Compose>): Promise<Message[]> => {
   try {
-    return compose(...input);
+    return await inSlices(compose(...input));
   } catch {
     return [];
   }
 };
 
 /** The earlier message with the new alerts in it; undefined where that is not one message, or cannot be changed. */
-const grown = (
+const grown = async (
   { alerts }: Earlier,
   { message, unit }: MessageRun,
   { compose, now }: SendDependencies,
-): Message | undefined => {
+): Promise<Message | undefined> => {
   if (alerts.length === 0) return undefined;
   const parcel = { destination: message.destination, alerts: [...alerts, ...message.alerts] };
-  const [only, ...others] = composed(compose, parcel, unit.format, now());
+  const [only, ...others] = await composed(compose, parcel, unit.format, now());
   return only && others.length === 0 ? { ...only, alerts: message.alerts } : undefined;
 };
 
@@ -60,7 +61,7 @@ const sendWith = async (
 ): Promise<AttemptResult> => {
   const { attempt, now } = dependencies;
   const input = inputOf(each, now());
-  const message = mayAmend && earlier ? grown(earlier, each, dependencies) : undefined;
+  const message = mayAmend && earlier ? await grown(earlier, each, dependencies) : undefined;
   if (message && earlier) {
     const result = await attempt({ ...input, canBePlainer: true, message, amends: earlier.handle });
     if (result.kind !== 'plainer') return result;

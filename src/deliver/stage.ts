@@ -52,7 +52,7 @@ export interface JobRun {
   /** Filled by `compose` as it goes on: not even the plainest format could be made of these, and why. */
   uncomposable: { alerts: readonly Alert[]; error: unknown }[];
   /** Set by `compose`: one after the other, each composed when its time comes. */
-  messages: Iterable<MessageRun>;
+  messages: AsyncIterable<MessageRun> | Iterable<MessageRun>;
   /** Filled by `settle`: ends that are on their way into the ledger, oldest first, see `recorded.ts`. */
   unrecorded: Promise<boolean>[];
   /** When the ledger last confirmed one, in milliseconds of a clock that nobody sets. */

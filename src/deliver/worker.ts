@@ -71,7 +71,7 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     const run = newRun(job, signal);
     const end = await runStages(JOB_STAGES, run, dependencies);
     if (end) return end;
-    for (const message of run.messages) {
+    for await (const message of run.messages) {
       const verdict = await runStages(MESSAGE_STAGES, message, messageDependencies);
       if (!verdict) continue;
       await whenRecorded(run);

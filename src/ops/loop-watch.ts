@@ -6,6 +6,8 @@
 import type { Logger } from 'pino';
 import type { ChannelKind } from '../alert.ts';
 import type { Health } from './health.ts';
+import type { LoopDelay } from './loop-delay.ts';
+import { createRareWarning } from './rare-warning.ts';
 import { createWatchdog } from './watchdog.ts';
 
 export interface LoopWatchDependencies {
@@ -16,6 +18,8 @@ export interface LoopWatchDependencies {
   sendCanary(kind: ChannelKind): Promise<number>;
   health: Pick<Health, 'watchLoop' | 'beat' | 'lastBeat'>;
   log: Pick<Logger, 'error' | 'warn'>;
+  /** How long the event loop was blocked. */
+  delay: LoopDelay;
   /** Called once for each loop that has stopped, with a sentence. */
   onStuck(reason: string): void;
   now(): number;
@@ -24,11 +28,14 @@ export interface LoopWatchDependencies {
 /** Long enough for a Redis that comes back and for a send that takes its whole timeout in every place. */
 const BOUND_MS = 180_000;
 const LAG_TO_LOG_MS = 2000;
+/** Nothing of ours blocks the event loop for longer, whatever comes; see `slices.ts`. */
+const BLOCKED_TO_LOG_MS = 50;
+const LOOK_AT_DELAY_MS = 10_000;
 /** The maintenance loop, under the name that `/livez` has always shown. */
 const MAINTENANCE = 'tend';
 
 export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
-  const { kinds, isRedisReady, sendCanary, health, log, onStuck, now } = dependencies;
+  const { kinds, isRedisReady, sendCanary, health, log, delay, onStuck, now } = dependencies;
   const loopOf = (kind: ChannelKind): string => `deliver:${kind}`;
   const loops = [MAINTENANCE, ...kinds.map(loopOf)];
   for (const loop of loops) health.watchLoop(loop, BOUND_MS);
@@ -48,6 +55,15 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
     now,
   });
 
+  const tellBlocked = createRareWarning({ log, text: 'the event loop was blocked', now });
+  // The first look is at the start, which is busy by itself.
+  let isFirst = true;
+  const lookAtDelay = setInterval(() => {
+    const worstMs = delay.worstMs();
+    if (!isFirst && worstMs > BLOCKED_TO_LOG_MS) tellBlocked({ worstMs });
+    isFirst = false;
+  }, LOOK_AT_DELAY_MS).unref();
+
   return {
     sendCanaries: async (): Promise<void> => {
       health.beat(MAINTENANCE);
@@ -57,6 +73,10 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
         seen.set(kind, passedAt);
       }
     },
-    stop: watchdog.stop,
+    stop: (): void => {
+      clearInterval(lookAtDelay);
+      delay.stop();
+      watchdog.stop();
+    },
   };
 };

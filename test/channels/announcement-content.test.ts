@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeIncident } from '../../src/channels/incident-content.ts';
+import { atOnce } from '../../src/slices.ts';
 import { notificationAlert, sampleInspection } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 
@@ -9,7 +10,7 @@ const announcement = (type: string, n: number) =>
 const several = (type: string, count: number) => Array.from({ length: count }, (_, n) => announcement(type, n + 1));
 
 test('a few of one kind are told whole, in one text', () => {
-  const { headline, title, message, severity } = describeIncident(several('destination.broken', 3), {}, SENT);
+  const { headline, title, message, severity } = atOnce(describeIncident(several('destination.broken', 3), {}, SENT));
   expect(severity).toBe('TOCSIN');
   expect(title).toBe('TOCSIN: 3 messages');
   expect(headline).toBe('TOCSIN: 3 messages, the first: Webhook 1 does not work.');
@@ -17,7 +18,7 @@ test('a few of one kind are told whole, in one text', () => {
 });
 
 test('of many, each by its first line', () => {
-  const { message = '' } = describeIncident(several('destination.broken', 40), {}, SENT);
+  const { message = '' } = atOnce(describeIncident(several('destination.broken', 40), {}, SENT));
   const lines = message.split('\n');
   expect(lines).toHaveLength(40 + 2);
   expect(lines[39]).toBe('- Webhook 40 does not work.');
@@ -25,13 +26,13 @@ test('of many, each by its first line', () => {
 });
 
 test('a mute report is told whole, however many there are', () => {
-  const { message = '' } = describeIncident(several('mute.ended', 40), {}, SENT);
+  const { message = '' } = atOnce(describeIncident(several('mute.ended', 40), {}, SENT));
   expect(message.match(/To do: look at number/g)).toHaveLength(40);
 });
 
 test('one alone, and what else is said of one transaction, is told as before', () => {
   const [one] = several('destination.broken', 1);
-  expect(describeIncident(one ? [one] : [], {}, SENT).title).toBe('TOCSIN');
+  expect(atOnce(describeIncident(one ? [one] : [], {}, SENT)).title).toBe('TOCSIN');
   const incident = [makeAlert(1, { item: sampleInspection() }), makeAlert(2, { item: sampleInspection() })];
-  expect(describeIncident(incident, {}, SENT).headline).toMatch(/^CRITICAL: Lending Pool: /);
+  expect(atOnce(describeIncident(incident, {}, SENT)).headline).toMatch(/^CRITICAL: Lending Pool: /);
 });

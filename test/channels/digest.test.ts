@@ -7,6 +7,7 @@ import { type DigestContent, nameOf, topOf } from '../../src/channels/digest-con
 import { digestFile, itemLine } from '../../src/channels/digest-file.ts';
 import { describeIncident } from '../../src/channels/incident-content.ts';
 import { DIGEST_MAX } from '../../src/channels/incidents.ts';
+import { atOnce } from '../../src/slices.ts';
 import { cleanLine } from '../../src/text.ts';
 import { inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../support/alerts.ts';
 import { HOSTILE_TEXTS } from '../support/hostile.ts';
@@ -16,8 +17,8 @@ import { wordsOf } from '../support/words.ts';
 
 const SENT_AT = '2026-11-20T10:20:00.000Z';
 
-const incident = (alerts: readonly Alert[]) => describeIncident(alerts, WELL_KNOWN_CHAINS, SENT_AT);
-const digest = (alerts: readonly Alert[]): DigestContent => describeDigest(alerts, WELL_KNOWN_CHAINS, SENT_AT);
+const incident = (alerts: readonly Alert[]) => atOnce(describeIncident(alerts, WELL_KNOWN_CHAINS, SENT_AT));
+const digest = (alerts: readonly Alert[]): DigestContent => atOnce(describeDigest(alerts, WELL_KNOWN_CHAINS, SENT_AT));
 const factsOf = (alerts: readonly Alert[]) =>
   Object.fromEntries(incident(alerts).facts.map(({ label, items, value }) => [label, items ?? value]));
 
@@ -194,7 +195,7 @@ describe('a digest', () => {
 
 describe('a digest as a file', () => {
   test('reads like this', () => {
-    const { name, text } = digestFile(digest([...storm(1), notificationAlert('Paused\nby the guardian')]));
+    const { name, text } = atOnce(digestFile(digest([...storm(1), notificationAlert('Paused\nby the guardian')])));
     expect(name).toMatch(/^tocsin-digest-[0-9a-f]{8}\.txt$/);
     expect(text).toBe(`2 alerts in 2 protocols: 1 critical, 1 notification
 2026-11-20 10:07:12 to 11:22:33 UTC
@@ -231,18 +232,18 @@ All of them, the worst first
     const detections = { [said]: { status: 'detected', message: said } };
     const item = { detections, assets: [{ address: said, descriptor: said }] };
     const alerts = storm(DIGEST_MAX).map((alert) => ({ ...alert, protocol: said, item: { ...alert.item, ...item } }));
-    expect(Buffer.byteLength(digestFile(digest(alerts)).text)).toBeLessThan(8_000_000);
+    expect(Buffer.byteLength(atOnce(digestFile(digest(alerts))).text)).toBeLessThan(8_000_000);
   });
 
   test('of a whole storm names every transaction in less than two megabytes', () => {
-    const { text } = digestFile(digest(storm(DIGEST_MAX)));
+    const { text } = atOnce(digestFile(digest(storm(DIGEST_MAX))));
     expect(text.length).toBeLessThan(2_000_000);
     const named = new Set(text.match(/0x[0-9a-f]{64}/g));
     expect(storm(DIGEST_MAX).filter(({ txHash = '' }) => !named.has(txHash))).toEqual([]);
   });
 
   test('says how much of a long text is left out', () => {
-    const { text } = digestFile(digest([notificationAlert('x'.repeat(25_000)), ...storm(6)]));
+    const { text } = atOnce(digestFile(digest([notificationAlert('x'.repeat(25_000)), ...storm(6)])));
     expect(text).toContain('x… [5000 characters left out]');
   });
 });
@@ -253,7 +254,7 @@ describe('any alerts', () => {
       fc.property(anyAlerts(40), anyText(), (alerts, hostile) => {
         fc.pre(alerts.length > 0);
         const content = digest(alerts.map((alert) => ({ ...alert, protocol: hostile, notice: hostile })));
-        const { text } = digestFile(content);
+        const { text } = atOnce(digestFile(content));
         for (const { txHash = '' } of alerts) expect(text).toContain(txHash);
         for (const item of content.items) {
           expect(text).toContain(nameOf(item));
@@ -273,7 +274,7 @@ describe('any alerts', () => {
   test.each(HOSTILE_TEXTS)('hostile text is shown as text: %j', (hostile) => {
     const detections = { [hostile]: { status: 'detected', message: hostile } };
     const alerts = storm(6).map((alert) => ({ ...alert, protocol: hostile, item: { ...alert.item, detections } }));
-    const { text } = digestFile(digest([...alerts, notificationAlert(hostile)]));
+    const { text } = atOnce(digestFile(digest([...alerts, notificationAlert(hostile)])));
     for (const word of wordsOf(hostile)) expect(text).toContain(word);
     expect(text.split('\n').map(cleanLine)).toEqual(text.split('\n').map((line) => line.trim().replace(/\s+/g, ' ')));
   });
@@ -283,6 +284,6 @@ describe('any alerts', () => {
     const { txHash: _txHash, ...nameless } = inspectionAlert();
     const content = digest(items.map((item, n) => ({ ...nameless, id: `${n}`, item, at: 'never' })));
     expect(content).toMatchObject({ alerts: 2, span: 'unknown', items: [{ time: 'unknown' }, { time: 'unknown' }] });
-    expect(digestFile(content).text).not.toContain(TX_HASH);
+    expect(atOnce(digestFile(content)).text).not.toContain(TX_HASH);
   });
 });

@@ -1,8 +1,10 @@
 /** What becomes of several alerts at once, for every kind that people read. */
+
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
 import { type ComposeContext, FORMATS, type Format } from '../../src/channels/channel.ts';
 import { FEW } from '../../src/channels/incidents.ts';
+import { atOnce } from '../../src/slices.ts';
 import { cleanLine } from '../../src/text.ts';
 import { inspectionAlert, notificationAlert } from '../support/alerts.ts';
 import { HOSTILE_TEXTS } from '../support/hostile.ts';
@@ -27,7 +29,7 @@ export const describeSeveral = <Step>(openTestCommand: () => Promise<Bench<Step>
   const deliver = async (alerts: Alert[], { format = 'rich', to = 0 }: { format?: Format; to?: number } = {}) => {
     const bench = await openTestCommand();
     const destination = bench.destinations[to] ?? bench.destinations[0];
-    const messages = bench.channel.compose({ destination, alerts }, { ...context, format });
+    const messages = atOnce(bench.channel.compose({ destination, alerts }, { ...context, format }));
     for (const message of messages) await bench.channel.send(message, nobody());
     return { messages, shown: bench.accepted() };
   };

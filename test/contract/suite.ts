@@ -1,10 +1,12 @@
 /** What holds for every channel kind, whatever its provider is like. */
+
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Alert, Destination } from '../../src/alert.ts';
 import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
 import { type ComposeContext, FORMATS, type Message } from '../../src/channels/channel.ts';
 import { DeliveryError } from '../../src/errors.ts';
+import { atOnce } from '../../src/slices.ts';
 import { cleanLine, cleanText } from '../../src/text.ts';
 import { inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../support/alerts.ts';
 import { HOSTILE_TEXTS } from '../support/hostile.ts';
@@ -53,7 +55,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
 
     const composeOne = (bench: Bench<Step>, alert: Alert, to = 0, context: Partial<ComposeContext> = {}): Message => {
       const destination = bench.destinations[to] ?? bench.destinations[0];
-      const messages = bench.channel.compose({ destination, alerts: [alert] }, { ...CONTEXT, ...context });
+      const messages = atOnce(bench.channel.compose({ destination, alerts: [alert] }, { ...CONTEXT, ...context }));
       const [message] = messages;
       if (message === undefined || messages.length !== 1) throw new Error(`${messages.length} messages for one alert`);
       return message;
@@ -198,7 +200,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
         inspectionAlert({ item: { _id: 'sample' }, type: 'test.sample' }),
       ];
       const compose = (bench: Bench<Step>, destination: Destination, context: Partial<ComposeContext> = {}) =>
-        bench.channel.compose(deepFreeze({ destination, alerts: mixed() }), { ...CONTEXT, ...context });
+        atOnce(bench.channel.compose(deepFreeze({ destination, alerts: mixed() }), { ...CONTEXT, ...context }));
 
       test.each(FORMATS)('%s covers every alert exactly once and stays the same', async (format) => {
         const bench = await openTestCommand();

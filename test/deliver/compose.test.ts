@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { compose } from '../../src/deliver/compose.ts';
 import type { ParcelJob } from '../../src/queue/job.ts';
+import { slice } from '../../src/slices.ts';
 import { items } from '../support/deliveries.ts';
 import { jobOf, jobRun, messageOf, NOW, now } from '../support/delivery-runs.ts';
 
@@ -10,36 +11,40 @@ const setUp = (job: ParcelJob) => {
   const end = compose(run, {
     compose: ({ alerts }, format, at) => {
       composed.push({ items: alerts.map(({ itemId }) => itemId), format, at });
-      return [messageOf({ ...job, alerts })];
+      return slice(() => [messageOf({ ...job, alerts })]);
     },
     now,
   });
-  return { run, composed, end, messages: run.messages[Symbol.iterator]() };
+  const messages = (async function* () {
+    yield* run.messages;
+  })();
+  const next = async () => (await messages.next()).value;
+  return { run, composed, end, next };
 };
 
-test('a message is composed when its time comes', () => {
-  const { composed, end, messages } = setUp(jobOf([1, 2, 3], { most: 2 }));
+test('a message is composed when its time comes', async () => {
+  const { composed, end, next } = setUp(jobOf([1, 2, 3], { most: 2 }));
   expect(end).toBeUndefined();
   expect(composed).toEqual([]);
-  expect(messages.next().value.message.alerts).toHaveLength(2);
+  expect((await next())?.message.alerts).toHaveLength(2);
   expect(composed).toEqual([{ items: items(1, 2), format: 'rich', at: NOW }]);
-  expect(messages.next().value.message.alerts).toHaveLength(1);
-  expect(messages.next().done).toBe(true);
+  expect((await next())?.message.alerts).toHaveLength(1);
+  expect(await next()).toBeUndefined();
 });
 
-test('parts of one message are of one composition', () => {
+test('parts of one message are of one composition', async () => {
   const progress = { id: 'x', format: 'rich', after: '1', at: NOW - 5000 } as const;
-  const { composed, messages } = setUp(jobOf([1], { progress }));
-  expect(messages.next().value.composedAt).toBe(NOW - 5000);
+  const { composed, next } = setUp(jobOf([1], { progress }));
+  expect((await next())?.composedAt).toBe(NOW - 5000);
   expect(composed).toEqual([{ items: items(1), format: 'rich', at: NOW - 5000 }]);
 });
 
-test('the job that goes back into the queue has the plainest format of what is left', () => {
-  const { run, messages, composed } = setUp(jobOf([1, 2], { most: 1 }));
-  expect(messages.next().value.job.format).toBe('rich');
+test('the job that goes back into the queue has the plainest format of what is left', async () => {
+  const { run, next, composed } = setUp(jobOf([1, 2], { most: 1 }));
+  expect((await next())?.job.format).toBe('rich');
   // As `settle` does for a refused message.
   run.units.push({ alerts: run.alerts.slice(0, 1), format: 'minimal' });
-  expect(messages.next().value.job.format).toBe('minimal');
-  expect(messages.next().value.job.format).toBe('minimal');
+  expect((await next())?.job.format).toBe('minimal');
+  expect((await next())?.job.format).toBe('minimal');
   expect(composed.map(({ format }) => format)).toEqual(['rich', 'rich', 'minimal']);
 });

@@ -3,6 +3,7 @@ import { type SendDependencies, send } from '../../src/deliver/send.ts';
 import type { AttemptInput, AttemptResult } from '../../src/deliver/stage.ts';
 import type { Earlier, Threads } from '../../src/deliver/threads.ts';
 import type { ParcelJob } from '../../src/queue/job.ts';
+import { slice } from '../../src/slices.ts';
 import { jobOf, messageOf, messageRun, NOW, now } from '../support/delivery-runs.ts';
 import { makeAlert } from '../support/numbered.ts';
 
@@ -26,7 +27,7 @@ const setUp = ({ earlier, isTaken = false, answers = [], changes = {} }: SetUp =
     claim: async () => (isTaken ? 'taken' : async () => void done.push('unclaim')),
   };
   const dependencies: SendDependencies = {
-    compose: ({ destination, alerts }) => [messageOf({ ...jobOf([]), destination, alerts })],
+    compose: ({ destination, alerts }) => slice(() => [messageOf({ ...jobOf([]), destination, alerts })]),
     attempt: async (input) => {
       tried.push(input);
       const { amends, message } = input;
@@ -86,7 +87,7 @@ describe('where an earlier message is about the same transaction', () => {
     ['is of a kind that cannot change messages', { changes: { canAmend: false } }, {}],
     ['was not changed in two tries', {}, { attempt: 2 }],
     ['has nothing that could grow', { earlier: { handle: 'old', alerts: [] } }, {}],
-    ['would not stay one message', { changes: { compose: () => [] } }, {}],
+    ['would not stay one message', { changes: { compose: () => slice(() => []) } }, {}],
     ['cannot be composed any more', { changes: { compose: fails } }, {}],
     ['is changed by another job for too long', { isTaken: true }, { yields: 5 }],
   ])('and %s, the new one is sent below it', async (_what, setting, job) => {

@@ -14,6 +14,7 @@ import { createDeadLetters } from '../../src/ledger/dead-letters.ts';
 import { createDestinationStats } from '../../src/ledger/destination-stats.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { parcelJob } from '../../src/queue/job.ts';
+import { mapSliced } from '../../src/slices.ts';
 import { destinationOf as makeDestination } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';
@@ -37,7 +38,7 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
   const channel: Channel<Format> = {
     kind: 'slack',
     compose: ({ destination, alerts }, { format }) =>
-      alerts.map((alert) => {
+      mapSliced(alerts, (alert) => {
         if (cannotCompose(alert, format)) throw new Error('not composable');
         return { destination, alerts: [alert], id: alert.id, body: format, isDigest: false };
       }),

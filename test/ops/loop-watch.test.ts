@@ -22,6 +22,7 @@ const setUp = () => {
   const { lines, log } = createLines();
   const stuck: string[] = [];
   const redis = { isReady: true };
+  const delay = { worstMs: 0 };
   /** When each queue's last canary came through; a queue that stands still keeps its time. */
   const passedAt = { slack: 0, email: 0 };
   const standing = new Set<string>();
@@ -35,6 +36,7 @@ const setUp = () => {
     },
     health,
     log,
+    delay: { worstMs: () => delay.worstMs, stop: () => {} },
     onStuck: (reason) => stuck.push(reason),
     now,
   });
@@ -46,10 +48,24 @@ const setUp = () => {
       await vi.advanceTimersByTimeAsync(ROUND_MS);
     }
   };
-  return { health, lines, stuck, redis, standing, run };
+  return { health, lines, stuck, redis, delay, standing, run };
 };
 
 describe('the loop watch', () => {
+  test('tells that the event loop was blocked, once a minute, but not for what the start took', async () => {
+    const { lines, delay, run } = setUp();
+    delay.worstMs = 70;
+    await run(1);
+    expect(lines).toEqual([]);
+    await run(1);
+    const told = { level: 'warn', message: 'the event loop was blocked', fields: { worstMs: 70, times: 1 } };
+    expect(lines).toEqual([told]);
+    await run(2);
+    expect(lines).toEqual([told]);
+    await run(3);
+    expect(lines).toHaveLength(2);
+  });
+
   test('is content while canaries come through', async () => {
     const { health, stuck, run } = setUp();
     await run(40);

@@ -1,4 +1,5 @@
 /** The delivery of parcels to a channel that does as it is announced, with a clock and a queue of the test's own. */
+
 import type { Alert, Destination } from '../../src/alert.ts';
 import type { Channel } from '../../src/channels/channel.ts';
 import { createAddressChanges } from '../../src/deliver/address-changes.ts';
@@ -16,6 +17,7 @@ import { createDestinationStats } from '../../src/ledger/destination-stats.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { createBatchStore } from '../../src/queue/batch-store.ts';
 import { batchJob, batchJobId, type ParcelJob, parcelJob } from '../../src/queue/job.ts';
+import { mapSliced } from '../../src/slices.ts';
 import { destinationOf } from './alerts.ts';
 import { makeAlert } from './numbered.ts';
 import { openTestRedis } from './redis.ts';
@@ -83,7 +85,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
       const byTransaction = [...Map.groupBy(alerts, ({ txHash, id }) => txHash ?? id).values()];
       const isDigest = isBatched && byTransaction.length > 5;
       const groups = isDigest ? [alerts] : byTransaction;
-      return groups.map((group) => {
+      return mapSliced(groups, (group) => {
         return { destination, alerts: group, id: group.map((alert) => alert.id).join(), body: group, isDigest };
       });
     },

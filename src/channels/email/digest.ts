@@ -1,5 +1,6 @@
 /** A digest as the parts of a mail: counts and the worst items in the mail, the whole list in an attached file. */
 
+import type { Sliced } from '../../slices.ts';
 import type { Format } from '../channel.ts';
 import { type DigestContent, nameOf } from '../digest-content.ts';
 import { digestFile, itemLine } from '../digest-file.ts';
@@ -40,13 +41,18 @@ const minimalText = ({ title, span, notice = '', items, command }: DigestContent
   paragraphs(`${title}\n${span}`, notice, items.map(itemLine).join('\n'), `All of them: ${command}`, footer);
 
 /** The parts of a mail about many alerts. */
-export const digestParts = (content: DigestContent, subject: string, footer: string, format: Format): MailParts => {
+export function* digestParts(
+  content: DigestContent,
+  subject: string,
+  footer: string,
+  format: Format,
+): Sliced<MailParts> {
   if (format === 'minimal') return { text: minimalText(content, footer) };
-  const { name, text } = digestFile(content);
+  const { name, text } = yield* digestFile(content);
   const shown = shownOf(content, name);
   return {
     text: digestText(content, shown, footer),
     ...(format === 'rich' ? { html: digestHtml(content, shown, subject, footer) } : {}),
     attachments: [{ filename: name, content: text }],
   };
-};
+}

@@ -1,6 +1,7 @@
 /** Composes the mails of a parcel: subject, thread, list and footer around the text. */
 import type { Alert, Destination, Parcel } from '../../alert.ts';
 import { contentId } from '../../identity.ts';
+import type { Sliced } from '../../slices.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import type { ComposeContext, Message } from '../channel.ts';
 import { describeDigest } from '../digest.ts';
@@ -51,10 +52,10 @@ const digestFooter = ({ label }: Destination): string =>
   `Sent by Tocsin to ${label}.\nWhere one of these went: tocsin trace TRANSACTION`;
 
 /** One mail for each incident, or one digest if there are many. */
-export const composeEmail = (parcel: Parcel, { chains, sentAt, format }: ComposeContext): Message<MailBody>[] =>
+export const composeEmail = (parcel: Parcel, { chains, sentAt, format }: ComposeContext): Sliced<Message<MailBody>[]> =>
   messagesOf<MailBody>(parcel, {
-    single: (alerts, destination) => {
-      const content = describeIncident(alerts, chains, sentAt);
+    single: function* (alerts, destination) {
+      const content = yield* describeIncident(alerts, chains, sentAt);
       const subject = subjectOf(content.headline);
       return {
         subject,
@@ -63,12 +64,12 @@ export const composeEmail = (parcel: Parcel, { chains, sentAt, format }: Compose
         ...seriesOf(alerts, content.protocol, destination),
       };
     },
-    digest: (alerts, destination) => {
-      const content = describeDigest(alerts, chains, sentAt);
+    digest: function* (alerts, destination) {
+      const content = yield* describeDigest(alerts, chains, sentAt);
       const subject = subjectOf(content.headline);
       return {
         subject,
-        ...digestParts(content, subject, digestFooter(destination), format),
+        ...(yield* digestParts(content, subject, digestFooter(destination), format)),
         date: sentAt,
         ...seriesOf(alerts, content.items[0]?.protocol ?? '', destination),
       };

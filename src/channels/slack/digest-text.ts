@@ -1,6 +1,7 @@
 /** Many alerts as plain texts: for a channel without files, and after a refusal. Pure. */
 import type { Alert } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
+import type { Sliced } from '../../slices.ts';
 import type { Format } from '../channel.ts';
 import { type CountTable, type DigestContent, type DigestItem, nameOf, topOf } from '../digest-content.ts';
 import { itemLine } from '../digest-file.ts';
@@ -9,7 +10,7 @@ import type { SlackBody } from './body.ts';
 import { beginning, escapeSlack, fitted } from './markup.ts';
 
 /** The content of a digest of some alerts. */
-export type Describe = (alerts: readonly Alert[]) => DigestContent;
+export type Describe = (alerts: readonly Alert[]) => Sliced<DigestContent>;
 
 const ROWS_MAX = 8;
 const ROW_LIMIT = 160;
@@ -66,18 +67,23 @@ export interface DigestPart {
 }
 
 /** The incidents as one text; if it is too long, as a text for each half of them. */
-const textsOf = (incidents: readonly Alert[][], describe: Describe, format: Format): DigestPart[] => {
+function* textsOf(incidents: readonly Alert[][], describe: Describe, format: Format): Sliced<DigestPart[]> {
   const alerts = incidents.flat();
-  const body = textBody(describe(alerts), format);
+  const body = textBody(yield* describe(alerts), format);
   if (body.text.length <= TEXT_LIMIT || incidents.length === 1) return [{ alerts, body }];
   const half = Math.ceil(incidents.length / 2);
-  return [incidents.slice(0, half), incidents.slice(half)].flatMap((part) => textsOf(part, describe, format));
-};
+  const first = yield* textsOf(incidents.slice(0, half), describe, format);
+  return [...first, ...(yield* textsOf(incidents.slice(half), describe, format))];
+}
 
 /**
  * As few texts as have room for every hash. Each is a digest of its own, so that a retry without the delivered ones leaves
  * the others as they were.
  */
-export const digestTexts = (alerts: readonly Alert[], describe: Describe, format: Format): DigestPart[] => {
-  return chunksOf(incidentsOf(alerts), ITEMS_MAX).flatMap((incidents) => textsOf(incidents, describe, format));
-};
+export function* digestTexts(alerts: readonly Alert[], describe: Describe, format: Format): Sliced<DigestPart[]> {
+  const parts: DigestPart[] = [];
+  for (const incidents of chunksOf(incidentsOf(alerts), ITEMS_MAX)) {
+    parts.push(...(yield* textsOf(incidents, describe, format)));
+  }
+  return parts;
+}

@@ -2,6 +2,7 @@
 import type { KnownBlock } from '@slack/types';
 import type { Alert } from '../../alert.ts';
 import { packed } from '../../chunks.ts';
+import type { Sliced } from '../../slices.ts';
 import { cleanLine } from '../../text.ts';
 import type { ComposeContext } from '../channel.ts';
 import { detectionText } from '../content.ts';
@@ -109,34 +110,34 @@ const wholeBody = (content: DigestContent): SlackBody | undefined => {
   return fits(blocks) ? body(content, blocks) : undefined;
 };
 
-const bodyWithFile = (content: DigestContent): SlackBody | undefined => {
-  const file = digestFile(content);
+function* bodyWithFile(content: DigestContent): Sliced<SlackBody | undefined> {
+  const file = yield* digestFile(content);
   const where = `All ${content.alerts}, each with its hash, are in a file in this message's thread: ${file.name}`;
   const blocks = withWorst(content, () => [context(where)]);
   return blocks && { ...body(content, blocks), file };
-};
+}
 
 const listBody = (content: DigestContent): SlackBody | undefined => {
   const blocks = withWorst(content, (items) => listBlocks(items, content.items.length));
   return blocks && body(content, blocks);
 };
 
-const richBody = (alerts: readonly Alert[], describe: Describe, mayAttach: boolean): SlackBody | undefined => {
+function* richBody(alerts: readonly Alert[], describe: Describe, mayAttach: boolean): Sliced<SlackBody | undefined> {
   if (!mayAttach && alerts.length > LIST_MAX) return undefined;
-  const content = describe(alerts);
-  return wholeBody(content) ?? (mayAttach ? bodyWithFile(content) : listBody(content));
-};
+  const content = yield* describe(alerts);
+  return wholeBody(content) ?? (mayAttach ? yield* bodyWithFile(content) : listBody(content));
+}
 
 /**
  * The messages of a digest: one with everything in blocks; else one with a file or, where files are not allowed, with a
  * list of every hash; else plain texts.
  */
-export const digestBodies = (
+export function* digestBodies(
   alerts: readonly Alert[],
   { format, chains, sentAt }: ComposeContext,
   mayAttach: boolean,
-): DigestPart[] => {
+): Sliced<DigestPart[]> {
   const describe: Describe = (some) => describeDigest(some, chains, sentAt);
-  const rich = format === 'rich' ? richBody(alerts, describe, mayAttach) : undefined;
-  return rich ? [{ alerts, body: rich }] : digestTexts(alerts, describe, format);
-};
+  const rich = format === 'rich' ? yield* richBody(alerts, describe, mayAttach) : undefined;
+  return rich ? [{ alerts, body: rich }] : yield* digestTexts(alerts, describe, format);
+}

@@ -1,6 +1,7 @@
 /** One incident as a Slack message, in each of the three formats. Pure. */
 import type { KnownBlock, SectionBlock } from '@slack/types';
 import type { Alert } from '../../alert.ts';
+import type { Sliced } from '../../slices.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import type { ComposeContext } from '../channel.ts';
 import { type Content, type Detection, detectionText, type Fact } from '../content.ts';
@@ -101,5 +102,6 @@ const richBody = (content: Content): SlackBody => {
 const BODIES = { rich: richBody, plain: plainBody, minimal: minimalBody };
 
 /** `alerts`: of one incident. */
-export const singleBody = (alerts: readonly Alert[], { format, chains, sentAt }: ComposeContext): SlackBody =>
-  BODIES[format](describeIncident(alerts, chains, sentAt));
+export function* singleBody(alerts: readonly Alert[], { format, chains, sentAt }: ComposeContext): Sliced<SlackBody> {
+  return BODIES[format](yield* describeIncident(alerts, chains, sentAt));
+}

@@ -4,6 +4,7 @@
  */
 import type { Alert } from '../../alert.ts';
 import { packed } from '../../chunks.ts';
+import type { Sliced } from '../../slices.ts';
 import { shorten, shortenAddresses } from '../../text.ts';
 import { detectionText } from '../content.ts';
 import { type Count, type CountTable, type DigestContent, type DigestItem, nameOf, topOf } from '../digest-content.ts';
@@ -76,8 +77,12 @@ const detailedItem = (item: DigestItem, index: number): Line[] => {
   ];
 };
 
+/** Above this number items never fit into a text, so it is not even tried: a storm has thousands of alerts. */
+const WHOLE_MAX = 150;
+
 /** Every item with all its messages; undefined if that does not fit into a text. */
 const wholeText = (content: DigestContent): Line[] | undefined => {
+  if (content.items.length > WHOLE_MAX) return undefined;
   const lines = disarmEach(
     [...headOf(content, IN_TEXT), ...content.items.flatMap(detailedItem), [{ text: content.why }]],
     Number.POSITIVE_INFINITY,
@@ -107,10 +112,10 @@ export interface DigestLayout {
   file?: DigestFile;
 }
 
-export const layOutDigest = (content: DigestContent): DigestLayout => {
+export function* layOutDigest(content: DigestContent): Sliced<DigestLayout> {
   const lines = wholeText(content);
-  return lines === undefined ? { lines: captionOf(content), file: digestFile(content) } : { lines };
-};
+  return lines === undefined ? { lines: captionOf(content), file: yield* digestFile(content) } : { lines };
+}
 
 /** Without file and markup: one line for every item. */
 export const minimalDigest = (content: DigestContent): Line[] => [
@@ -122,11 +127,15 @@ export const minimalDigest = (content: DigestContent): Line[] => [
 /** Room for the items below title and notice. */
 const MINIMAL_ROOM = TEXT_LIMIT - IN_TEXT.title - IN_TEXT.notice - 2;
 
-/** Splits alerts so that each part's minimal digest fits into a message. `itemsOf` describes the alerts of one incident. */
-export const minimalParts = (
+/** Splits alerts so that each part's minimal digest fits into a message. `digestOf` describes the alerts of one incident. */
+export function* minimalParts(
   alerts: readonly Alert[],
-  itemsOf: (alerts: readonly Alert[]) => readonly DigestItem[],
-): Alert[][] =>
-  packed(incidentsOf(alerts), MINIMAL_ROOM, (incident) =>
-    lengthOf(itemsOf(incident).map((item) => [{ text: itemLine(item) }])),
-  ).map((incidents) => incidents.flat());
+  digestOf: (alerts: readonly Alert[]) => Sliced<DigestContent>,
+): Sliced<Alert[][]> {
+  const sized: { incident: Alert[]; size: number }[] = [];
+  for (const incident of incidentsOf(alerts)) {
+    const { items } = yield* digestOf(incident);
+    sized.push({ incident, size: lengthOf(items.map((item) => [{ text: itemLine(item) }])) });
+  }
+  return packed(sized, MINIMAL_ROOM, ({ size }) => size).map((part) => part.flatMap(({ incident }) => incident));
+}

@@ -3,13 +3,14 @@
  * and #senddocument
  */
 import type { Alert, Parcel } from '../../alert.ts';
+import type { Sliced } from '../../slices.ts';
 import type { ComposeContext, Format, Message } from '../channel.ts';
 import type { Content } from '../content.ts';
 import { describeDigest } from '../digest.ts';
 import type { DigestContent } from '../digest-content.ts';
 import type { DigestFile } from '../digest-file.ts';
 import { describeIncident } from '../incident-content.ts';
-import { type MessagePlan, planOf, toMessage } from '../incidents.ts';
+import { planOf, toMessage } from '../incidents.ts';
 import { layOutDigest, minimalDigest, minimalParts } from './digest.ts';
 import { type Line, toHtml, toPlain } from './lines.ts';
 import { layOut, minimalLines } from './single.ts';
@@ -40,27 +41,29 @@ const singleBody = (content: Content, format: Format): TelegramBody => {
   };
 };
 
-const digestBody = (content: DigestContent, format: Format): TelegramBody => {
+function* digestBody(content: DigestContent, format: Format): Sliced<TelegramBody> {
   if (format === 'minimal') return { text: toPlain(minimalDigest(content)) };
-  const { lines, file } = layOutDigest(content);
+  const { lines, file } = yield* layOutDigest(content);
   return { text: write(lines, format), ...markupOf(format), ...(file ? { file } : {}) };
-};
+}
 
 /** The messages of a parcel. A digest is one message; the minimal format has no file, so it takes as many as its hashes need. */
-export const composeTelegram = (
+export function* composeTelegram(
   { destination, alerts }: Parcel,
   { chains, sentAt, format }: ComposeContext,
-): Message<TelegramBody>[] => {
-  const digest = (part: readonly Alert[]): DigestContent => describeDigest(part, chains, sentAt);
-  const parts = (plan: MessagePlan): readonly (readonly Alert[])[] =>
-    plan.as === 'digest' && format === 'minimal'
-      ? minimalParts(plan.alerts, (incident) => digest(incident).items)
-      : [plan.alerts];
-  const bodyOf = (plan: MessagePlan, part: readonly Alert[]): TelegramBody =>
-    plan.as === 'digest'
-      ? digestBody(digest(part), format)
-      : singleBody(describeIncident(part, chains, sentAt), format);
-  return planOf(alerts).flatMap((plan) =>
-    parts(plan).map((part) => toMessage(destination, part, bodyOf(plan, part), plan.as === 'digest')),
-  );
-};
+): Sliced<Message<TelegramBody>[]> {
+  const digest = (part: readonly Alert[]): Sliced<DigestContent> => describeDigest(part, chains, sentAt);
+  const messages: Message<TelegramBody>[] = [];
+  for (const plan of planOf(alerts)) {
+    if (plan.as === 'single') {
+      const content = yield* describeIncident(plan.alerts, chains, sentAt);
+      messages.push(toMessage(destination, plan.alerts, singleBody(content, format), false));
+      continue;
+    }
+    const parts = format === 'minimal' ? yield* minimalParts(plan.alerts, digest) : [plan.alerts];
+    for (const part of parts) {
+      messages.push(toMessage(destination, part, yield* digestBody(yield* digest(part), format), true));
+    }
+  }
+  return messages;
+}

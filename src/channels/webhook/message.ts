@@ -9,6 +9,7 @@ import {
 } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
 import { deliveryId } from '../../identity.ts';
+import { mapSliced, type Sliced } from '../../slices.ts';
 import { shorten } from '../../text.ts';
 import type { Chains } from '../chains.ts';
 import type { ComposeContext, Message } from '../channel.ts';
@@ -78,9 +79,9 @@ export const composeWebhook = (
   { destination, alerts }: Parcel,
   { format, chains }: ComposeContext,
   { batch }: { batch: number } = { batch: 1 },
-): Message<string>[] => {
+): Sliced<Message<string>[]> => {
   const whole = format === 'rich' || (format === 'plain' && batch > 1 && alerts.length > 1);
-  return chunksOf(alerts, format === 'rich' ? batch : 1).map((some) =>
+  return mapSliced(chunksOf(alerts, format === 'rich' ? batch : 1), (some) =>
     toMessage(destination, some, JSON.stringify(bodyOf(some, destination, whole, chains)), false),
   );
 };

@@ -1,4 +1,5 @@
 /** Incidents and digests by mail: what is composed, and what arrives. */
+
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
@@ -9,6 +10,7 @@ import { emailConfig } from '../../../src/channels/email/config.ts';
 import { INLINE_MAX } from '../../../src/channels/email/digest-shown.ts';
 import { composeEmail, SUBJECT_LIMIT } from '../../../src/channels/email/message.ts';
 import { createEmailChannel } from '../../../src/channels/email/transport.ts';
+import { atOnce } from '../../../src/slices.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile.ts';
 import { readHtml, readMail } from '../../support/mail-reader.ts';
@@ -20,7 +22,7 @@ const MAILBOX = destinationOf('email', 'oncall@example.com');
 const CONTEXT: ComposeContext = { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:20:00.000Z' };
 
 const compose = (alerts: Alert[], format: Format = 'rich'): Message<MailBody>[] =>
-  composeEmail({ destination: MAILBOX, alerts }, { ...CONTEXT, format });
+  atOnce(composeEmail({ destination: MAILBOX, alerts }, { ...CONTEXT, format }));
 
 const bodyOf = (alerts: Alert[], format: Format = 'rich'): MailBody => {
   const [message, ...more] = compose(alerts, format);

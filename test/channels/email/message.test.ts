@@ -5,6 +5,7 @@ import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import type { ComposeContext } from '../../../src/channels/channel.ts';
 import type { MailBody } from '../../../src/channels/email/body.ts';
 import { composeEmail } from '../../../src/channels/email/message.ts';
+import { atOnce } from '../../../src/slices.ts';
 import { cleanLine, cleanText } from '../../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../../support/alerts.ts';
 import { readHtml } from '../../support/mail-reader.ts';
@@ -16,7 +17,7 @@ const EXPLORER = 'https://basescan.org/';
 
 const bodyOf = (alert: Alert, changes: Partial<ComposeContext> = {}, destination = MAILBOX): MailBody => {
   const context: ComposeContext = { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' };
-  const [message] = composeEmail({ destination, alerts: [alert] }, { ...context, ...changes });
+  const [message] = atOnce(composeEmail({ destination, alerts: [alert] }, { ...context, ...changes }));
   if (message === undefined) throw new Error('nothing composed');
   return message.body;
 };

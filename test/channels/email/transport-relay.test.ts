@@ -1,4 +1,5 @@
 /** Relays that are strange, and relays that ask for TLS. */
+
 import { createServer, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { inspect } from 'node:util';
@@ -7,6 +8,7 @@ import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import { emailConfig } from '../../../src/channels/email/config.ts';
 import { createEmailChannel } from '../../../src/channels/email/transport.ts';
 import { DeliveryError } from '../../../src/errors.ts';
+import { atOnce } from '../../../src/slices.ts';
 import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
 import { createCertificate } from '../../support/certificate.ts';
 import { type RelayOptions, startSmtpRelay } from '../../support/smtp-relay.ts';
@@ -30,9 +32,11 @@ const openEmail = (smtp: object, timeout = '20s') => {
 };
 
 const sendBy = (channel: ReturnType<typeof openEmail>, signal = new AbortController().signal) => {
-  const [message] = channel.compose(
-    { destination: destinationOf('email', 'oncall@example.com'), alerts: [inspectionAlert()] },
-    { format: 'plain', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+  const [message] = atOnce(
+    channel.compose(
+      { destination: destinationOf('email', 'oncall@example.com'), alerts: [inspectionAlert()] },
+      { format: 'plain', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+    ),
   );
   if (message === undefined) throw new Error('nothing composed');
   return channel.send(message, signal);

@@ -5,6 +5,7 @@ import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import { emailConfig } from '../../../src/channels/email/config.ts';
 import { createEmailChannel } from '../../../src/channels/email/transport.ts';
 import { deliveryId } from '../../../src/identity.ts';
+import { atOnce } from '../../../src/slices.ts';
 import { cleanText } from '../../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 import { readMail } from '../../support/mail-reader.ts';
@@ -24,9 +25,11 @@ const openEmail = async (from = 'Tocsin <tocsin@example.com>') => {
   const channel = createEmailChannel(emailConfig.parse({ from, smtp }), DEPENDENCIES);
   closers.push(relay.close, channel.close);
   const compose = (alert: Alert, address: string) => {
-    const [message] = channel.compose(
-      { destination: destinationOf('email', address), alerts: [alert] },
-      { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+    const [message] = atOnce(
+      channel.compose(
+        { destination: destinationOf('email', address), alerts: [alert] },
+        { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+      ),
     );
     if (message === undefined) throw new Error('nothing composed');
     return message;

@@ -6,6 +6,7 @@ import { FORMATS, type Format, type Message } from '../../../src/channels/channe
 import type { SlackBody } from '../../../src/channels/slack/body.ts';
 import { composeSlack } from '../../../src/channels/slack/message.ts';
 import { messageId } from '../../../src/identity.ts';
+import { atOnce } from '../../../src/slices.ts';
 import { cleanLine } from '../../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile.ts';
@@ -28,7 +29,7 @@ interface Options {
 
 const compose = (alerts: Alert[], { to = BOT, format = 'rich', mayAttach = true }: Options = {}) => {
   const context = { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' };
-  return composeSlack({ destination: to, alerts }, context, mayAttach);
+  return atOnce(composeSlack({ destination: to, alerts }, context, mayAttach));
 };
 
 const only = (messages: Message<SlackBody>[]): SlackBody => {

@@ -1,4 +1,5 @@
 /** The Slack channel against the sandbox's Slack, which was written from Slack's documents and not from our code. */
+
 import { afterEach, expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
 import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
@@ -8,6 +9,7 @@ import { slackConfig } from '../../../src/channels/slack/config.ts';
 import { createSlackChannel } from '../../../src/channels/slack/transport.ts';
 import { HOSTILE_NAME, HOSTILE_TEXTS } from '../../../src/sandbox/hostile.ts';
 import { createSlackReceiver } from '../../../src/sandbox/receivers/slack/slack.ts';
+import { atOnce } from '../../../src/slices.ts';
 import { cleanLine } from '../../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
 
@@ -25,7 +27,7 @@ const open = async (botToken = 'xoxb-sandbox') => {
   const send = async (alert: Alert, address = 'C0SANDBOX01', format: Format = 'rich') => {
     const parcel = { destination: destinationOf('slack', address), alerts: [alert] };
     const context = { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' };
-    for (const message of channel.compose(parcel, context)) {
+    for (const message of atOnce(channel.compose(parcel, context))) {
       const receipt = await channel.send(message, AbortSignal.timeout(20_000));
       if (address === 'C0SANDBOX01') expect(receipt.providerId).toBe(receiver.received().at(-1)?.id);
     }

@@ -1,4 +1,5 @@
 /** Threads, edits and files of the Slack channel, against the sandbox's Slack and against scripted answers. */
+
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Alert, Destination } from '../../../src/alert.ts';
 import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
@@ -7,6 +8,7 @@ import { createGuardedPost } from '../../../src/channels/http.ts';
 import { slackConfig } from '../../../src/channels/slack/config.ts';
 import { createSlackChannel } from '../../../src/channels/slack/transport.ts';
 import { createSlackReceiver, slackError } from '../../../src/sandbox/receivers/slack/slack.ts';
+import { atOnce } from '../../../src/slices.ts';
 import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
 import { type Answer, startHttpReceiver } from '../../support/http-receiver.ts';
 import { makeAlert } from '../../support/numbered.ts';
@@ -28,7 +30,12 @@ const openChannel = (apiUrl: string, allowNetworks = ['127.0.0.1']) => {
   const channel = createSlackChannel(config, { post: guard.post, now: () => clock.now });
   closers.push(guard.close, channel.close);
   const compose = (alerts: Alert[], destination: Destination = CHANNEL, format: Format = 'rich'): Message[] =>
-    channel.compose({ destination, alerts }, { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' });
+    atOnce(
+      channel.compose(
+        { destination, alerts },
+        { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' },
+      ),
+    );
   const one = (...given: Parameters<typeof compose>): Message => {
     const [message, ...others] = compose(...given);
     if (message === undefined || others.length > 0) throw new Error(`${others.length} messages too many`);

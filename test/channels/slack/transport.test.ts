@@ -11,6 +11,7 @@ import { escapeSlack } from '../../../src/channels/slack/markup.ts';
 import { composeSlack } from '../../../src/channels/slack/message.ts';
 import { slack } from '../../../src/channels/slack/module.ts';
 import { createSlackChannel } from '../../../src/channels/slack/transport.ts';
+import { atOnce } from '../../../src/slices.ts';
 import { cleanLine, cleanText } from '../../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
 import { startHttpReceiver } from '../../support/http-receiver.ts';
@@ -20,7 +21,7 @@ const CHANNEL = destinationOf('slack', 'C024BE91L');
 
 const bodyOf = (alert: Alert, format: Format = 'rich'): SlackBody => {
   const context = { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' };
-  const [message] = composeSlack({ destination: CHANNEL, alerts: [alert] }, context, true);
+  const [message] = atOnce(composeSlack({ destination: CHANNEL, alerts: [alert] }, context, true));
   if (message === undefined) throw new Error('nothing composed');
   return message.body;
 };
@@ -43,9 +44,11 @@ const openSlack = async (config: object = { botToken: 'xoxb-1-token' }) => {
   });
   closers.push(receiver.close, guard.close, channel.close);
   const send = (address = CHANNEL.address, alert = inspectionAlert()) => {
-    const [message] = channel.compose(
-      { destination: destinationOf('slack', address), alerts: [alert] },
-      { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+    const [message] = atOnce(
+      channel.compose(
+        { destination: destinationOf('slack', address), alerts: [alert] },
+        { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+      ),
     );
     if (message === undefined) throw new Error('nothing composed');
     return channel.send(message, AbortSignal.timeout(20_000));

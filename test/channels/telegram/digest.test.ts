@@ -1,10 +1,12 @@
 /** Many alerts as one Telegram message, and the alerts of one transaction as one. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
 import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import { FORMATS, type Format, type Message } from '../../../src/channels/channel.ts';
 import { composeTelegram, type TelegramBody } from '../../../src/channels/telegram/message.ts';
+import { atOnce } from '../../../src/slices.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
 import { hashOf, makeAlert } from '../../support/numbered.ts';
 import { activeIn, limitBroken, type Parsed, parseTelegramHtml } from '../../support/telegram-reader.ts';
@@ -15,9 +17,11 @@ const EXPLORER = 'https://basescan.org/';
 const CAPTION_MAX = 1024;
 
 const compose = (alerts: Alert[], format: Format = 'rich'): Message<TelegramBody>[] =>
-  composeTelegram(
-    { destination: CHAT, alerts },
-    { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+  atOnce(
+    composeTelegram(
+      { destination: CHAT, alerts },
+      { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+    ),
   );
 
 const parse = ({ text, parse_mode }: TelegramBody): Parsed =>

@@ -4,6 +4,7 @@ import type { Alert } from '../../../src/alert.ts';
 import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import type { Format } from '../../../src/channels/channel.ts';
 import { composeTelegram, type TelegramBody } from '../../../src/channels/telegram/message.ts';
+import { atOnce } from '../../../src/slices.ts';
 import { cleanLine, cleanText } from '../../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../../support/alerts.ts';
 import { activeIn, limitBroken, type Parsed, parseTelegramHtml } from '../../support/telegram-reader.ts';
@@ -14,7 +15,7 @@ const EXPLORER = 'https://basescan.org/';
 
 const bodyOf = (alert: Alert, format: Format = 'rich'): TelegramBody => {
   const context = { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' };
-  const [message] = composeTelegram({ destination: CHAT, alerts: [alert] }, context);
+  const [message] = atOnce(composeTelegram({ destination: CHAT, alerts: [alert] }, context));
   if (message === undefined) throw new Error('nothing composed');
   return message.body;
 };

@@ -1,4 +1,5 @@
 /** The Telegram channel against the sandbox's Telegram, which was written from the Bot API's documents and sources. */
+
 import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
@@ -9,6 +10,7 @@ import type { TelegramBody } from '../../../src/channels/telegram/message.ts';
 import { createTelegramChannel } from '../../../src/channels/telegram/transport.ts';
 import { DeliveryError } from '../../../src/errors.ts';
 import { createTelegramReceiver, telegramVerdict } from '../../../src/sandbox/receivers/telegram/telegram.ts';
+import { atOnce } from '../../../src/slices.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 import { startHttpReceiver } from '../../support/http-receiver.ts';
 import { hashOf, makeAlert } from '../../support/numbered.ts';
@@ -41,9 +43,11 @@ const compose = (
   alerts: Alert[],
   { to = CHAT, format = 'rich' as Format } = {},
 ): Message<TelegramBody>[] =>
-  channel.compose(
-    { destination: destinationOf('telegram', to), alerts },
-    { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+  atOnce(
+    channel.compose(
+      { destination: destinationOf('telegram', to), alerts },
+      { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+    ),
   ) as Message<TelegramBody>[];
 
 const only = (messages: Message<TelegramBody>[]): Message<TelegramBody> => {

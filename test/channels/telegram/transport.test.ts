@@ -6,6 +6,7 @@ import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import { telegramConfig } from '../../../src/channels/telegram/config.ts';
 import { createTelegramChannel } from '../../../src/channels/telegram/transport.ts';
 import { DeliveryError } from '../../../src/errors.ts';
+import { atOnce } from '../../../src/slices.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 import { startHttpReceiver } from '../../support/http-receiver.ts';
 
@@ -22,9 +23,11 @@ const openChannel = (apiRoot: string, timeout = '20s', alert = inspectionAlert()
   const channel = createTelegramChannel(telegramConfig.parse({ botToken: TOKEN, apiRoot, timeout }), DEPENDENCIES);
   closers.push(channel.close);
   const send = (address = '-1001234567890', progress?: string) => {
-    const [message] = channel.compose(
-      { destination: destinationOf('telegram', address), alerts: [alert] },
-      { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+    const [message] = atOnce(
+      channel.compose(
+        { destination: destinationOf('telegram', address), alerts: [alert] },
+        { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+      ),
     );
     if (message === undefined) throw new Error('nothing composed');
     const going = { ...message, ...(progress === undefined ? {} : { progress }) };

@@ -1,4 +1,5 @@
 /** config/webhook.schema.json is what receivers are written by: it has to be what is really sent. */
+
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -10,6 +11,7 @@ import { payloadJsonSchema } from '../../../src/channels/webhook/schema.ts';
 import { ASSESSMENTS } from '../../../src/config/sections.ts';
 import { announcementAlert } from '../../../src/features/announcements/alert.ts';
 import { sampleAlert } from '../../../src/features/sample/alert.ts';
+import { atOnce } from '../../../src/slices.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 
 const SHIPPED: z.core.JSONSchema.JSONSchema = JSON.parse(
@@ -44,10 +46,12 @@ const ALERTS: Alert[] = [
 ];
 
 const payloads = (alerts: readonly Alert[], format: Format, batch: number): unknown[] =>
-  composeWebhook(
-    { destination: destinationOf('webhook', 'https://hooks.example/in'), alerts: [...alerts] },
-    { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' },
-    { batch },
+  atOnce(
+    composeWebhook(
+      { destination: destinationOf('webhook', 'https://hooks.example/in'), alerts: [...alerts] },
+      { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' },
+      { batch },
+    ),
   ).map(({ body }) => JSON.parse(body));
 
 test('the shipped file is what `tocsin schema --webhook` prints', () => {

@@ -12,6 +12,7 @@ import { deriveSecret } from '../../../src/channels/webhook/secrets.ts';
 import { createWebhookChannel } from '../../../src/channels/webhook/transport.ts';
 import { announcementAlert } from '../../../src/features/announcements/alert.ts';
 import { deliveryId, messageId } from '../../../src/identity.ts';
+import { atOnce } from '../../../src/slices.ts';
 import { destinationOf, inspectionAlert, notificationAlert, sampleInspection, TX_HASH } from '../../support/alerts.ts';
 import { createCertificate } from '../../support/certificate.ts';
 import { startHttpReceiver } from '../../support/http-receiver.ts';
@@ -29,7 +30,9 @@ const compose = (
   { format = 'rich', address = 'https://hooks.example/in' }: { format?: Format; address?: string } = {},
 ) => {
   const parcel = { destination: destinationOf('webhook', address), alerts: [alert] };
-  const [message] = composeWebhook(parcel, { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' });
+  const [message] = atOnce(
+    composeWebhook(parcel, { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' }),
+  );
   if (message === undefined) throw new Error('nothing composed');
   return message;
 };
@@ -155,10 +158,12 @@ describe('batches', () => {
   );
   const destination = destinationOf('webhook', 'https://hooks.example/in');
   const composeAll = (format: Format, batch: number, some = alerts) =>
-    composeWebhook(
-      { destination, alerts: some },
-      { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' },
-      { batch },
+    atOnce(
+      composeWebhook(
+        { destination, alerts: some },
+        { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' },
+        { batch },
+      ),
     ).map(({ id, body, alerts: told }) => ({ id, told: told.map(({ itemId }) => itemId), payload: JSON.parse(body) }));
 
   test('by default each alert comes by itself', () => {

@@ -8,6 +8,7 @@ import type { Pace } from '../../../src/deliver/send-slot.ts';
 import { createSimulatedDelivery, type SimulatedMessage } from '../../../src/features/backtest/delivery.ts';
 import { createMemoryLedger } from '../../../src/features/backtest/in-memory.ts';
 import { createTimeline } from '../../../src/features/backtest/timeline.ts';
+import { mapSliced, slice } from '../../../src/slices.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { DESTINATION, OTHER, range, setUpDeliveries } from '../../support/deliveries.ts';
 import { hashOf, makeAlert } from '../../support/numbered.ts';
@@ -33,10 +34,10 @@ interface Setting {
 }
 
 /** As the channel of `setUpDeliveries`. */
-const body = () => undefined;
+const body = () => slice(() => undefined);
 const forPeople = (parcel: Parcel) => messagesOf(parcel, { single: body, digest: body });
 const forPrograms = ({ destination, alerts }: Parcel) =>
-  incidentsOf(alerts).map((some) => ({
+  mapSliced(incidentsOf(alerts), (some) => ({
     destination,
     alerts: some,
     id: some.map(({ id }) => id).join(),
