@@ -273,6 +273,12 @@ describe('a start waits only for the libraries that it needs', () => {
   });
 });
 
+test('no daemon loads what Node has for fetch, as each import of node:http does', () => {
+  const isImported = (file: string): boolean =>
+    /^import (?!type )[^;]*from 'node:http'/m.test(readFileSync(join(SRC, file), 'utf8'));
+  expect(FILES.filter(isImported)).toEqual(['sandbox/listener.ts']);
+});
+
 describe('circles', () => {
   test('no circle of imports, of values or of types', () => {
     expect(circlesOf(OWN_IMPORTS)).toEqual([]);

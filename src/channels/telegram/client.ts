@@ -1,11 +1,14 @@
 /** Telegraf's HTTP client, kept to one server and one deadline. It neither retries nor waits. */
-import { Agent as HttpAgent } from 'node:http';
+import type { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { Telegram } from 'telegraf';
 import { createScrubber } from '../../secret.ts';
 import { networkFailure } from '../network.ts';
 import type { TelegramConfig } from './config.ts';
 import { redirected, telegramFailure } from './verdicts.ts';
+
+/** An import of it would load all that Node's `fetch` needs as well, 14 MB. */
+const http = process.getBuiltinModule('node:http');
 
 type CallOptions = NonNullable<Parameters<Telegram['callApi']>[2]>;
 
@@ -38,7 +41,7 @@ export const createTelegramClient = ({ botToken, apiRoot, timeout }: TelegramCon
   const token = botToken.reveal();
   const scrub = createScrubber([token]);
   const { host: peer, protocol } = new URL(apiRoot);
-  const agent = protocol === 'https:' ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
+  const agent = protocol === 'https:' ? new HttpsAgent({ keepAlive: true }) : new http.Agent({ keepAlive: true });
   const api = new Telegram(token, { apiRoot: asRoot(apiRoot), webhookReply: false });
   refuseRedirects(api, asRoot(apiRoot), agent);
   return {
