@@ -24,40 +24,61 @@ end`;
 /** Epoch milliseconds where that says the same, else the text. */
 type Time = number | string;
 
+/** The texts of times that were asked for last: those of one page, or of one moment, are mostly the same. */
+const times = new Map<string, Time>();
+const MOST_TIMES = 1000;
+
 const timeOf = (at: string): Time => {
+  const known = times.get(at);
+  if (known !== undefined) return known;
   const ms = Date.parse(at);
-  return Number.isNaN(ms) || iso(ms) !== at ? at : ms;
+  // 0 means something else.
+  const time = Number.isNaN(ms) || ms === 0 || iso(ms) !== at ? at : ms;
+  if (times.size >= MOST_TIMES) times.clear();
+  times.set(at, time);
+  return time;
 };
 
 const textOf = (at: Time): string => (typeof at === 'number' ? iso(at) : at);
 
 type AttemptRest = Omit<Attempt, 'at' | 'outcome' | 'durationMs'>;
-/** 0 for the time of the record. */
+/** The time is 0 for that of the record. */
 type WrittenAttempt = [at: Time, outcome: string, durationMs: number, rest?: AttemptRest];
+/** A number: the only attempt, which delivered it, took so many milliseconds. */
+type WrittenAttempts = number | WrittenAttempt[];
 
 interface RecordRest {
   p?: string | undefined;
-  h?: string | undefined;
+  /** 0 where it is the same as `p`. */
+  h?: string | 0 | undefined;
   a?: DeliveryRecord['acts'] | undefined;
   w?: string | undefined;
   b?: string | undefined;
   k?: string | undefined;
 }
-type WrittenRecord = [label: string, at: Time, attempts?: WrittenAttempt[], rest?: RecordRest];
+type WrittenRecord = [label: string, at: Time, attempts?: WrittenAttempts, rest?: RecordRest];
 
 const isEmpty = (object: object): boolean => Object.values(object).every((value) => value === undefined);
 
 /** The kind that a destination's id names. */
 const kindOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndexOf('-'))) || id;
 
-/** The provider's id of the last message stands in the record already. */
-const writtenAttempt = (
-  { at, outcome, durationMs, ...rest }: Attempt,
-  { at: last }: DeliveryRecord,
-): WrittenAttempt => {
+const writtenAttempt = ({ at, outcome, durationMs, ...rest }: Attempt, last: string): WrittenAttempt => {
   const head: [Time, string, number] = [at === last ? 0 : timeOf(at), OUTCOMES[outcome], durationMs];
   return isEmpty(rest) ? head : [...head, rest];
 };
+
+/** Most deliveries: the first attempt delivered it, and the provider's id is the record's. */
+const isPlain = ({ state, at, attempts: [only, ...others], providerId }: DeliveryRecord): boolean => {
+  if (only === undefined || others.length > 0 || state !== 'delivered' || only.at !== at) return false;
+  const { at: _at, outcome, durationMs: _durationMs, providerId: id, ...rest } = only;
+  return outcome === 'delivered' && id === providerId && isEmpty(rest);
+};
+
+const writtenAttempts = (record: DeliveryRecord): WrittenAttempts =>
+  isPlain(record) && record.attempts[0]
+    ? record.attempts[0].durationMs
+    : record.attempts.map((attempt) => writtenAttempt(attempt, record.at));
 
 const attemptOf = ([at, outcome, durationMs, rest]: WrittenAttempt, last: string): Attempt => ({
   at: at === 0 ? last : textOf(at),
@@ -66,13 +87,19 @@ const attemptOf = ([at, outcome, durationMs, rest]: WrittenAttempt, last: string
   ...rest,
 });
 
+const attemptsOf = (written: WrittenAttempts, last: string, providerId: string | undefined): Attempt[] =>
+  typeof written === 'number'
+    ? [{ at: last, outcome: 'delivered', durationMs: written, ...(providerId === undefined ? {} : { providerId }) }]
+    : written.map((attempt) => attemptOf(attempt, last));
+
 export const encodeRecord = (record: DeliveryRecord): string => {
   const { state, destination, at, attempts, providerId, handle, acts, with: covering, by } = record;
   const kind = destination.kind === kindOf(destination.id) ? undefined : destination.kind;
-  const rest: RecordRest = { p: providerId, h: handle, a: acts, w: covering, b: by, k: kind };
+  const h = handle !== undefined && handle === providerId ? 0 : handle;
+  const rest: RecordRest = { p: providerId, h, a: acts, w: covering, b: by, k: kind };
   const written: WrittenRecord = [destination.label, timeOf(at)];
   const hasRest = !isEmpty(rest);
-  if (attempts.length > 0 || hasRest) written.push(attempts.map((attempt) => writtenAttempt(attempt, record)));
+  if (attempts.length > 0 || hasRest) written.push(writtenAttempts(record));
   if (hasRest) written.push(rest);
   return LETTERS[state] + JSON.stringify(written);
 };
@@ -80,13 +107,14 @@ export const encodeRecord = (record: DeliveryRecord): string => {
 const fromList = (id: string, state: DeliveryState, written: WrittenRecord): DeliveryRecord => {
   const [label, time, attempts = [], { p, h, a, w, b, k } = {}] = written;
   const at = textOf(time);
+  const handle = h === 0 ? p : h;
   return {
     state,
     destination: { id, kind: k ?? kindOf(id), label },
     at,
     ...(p === undefined ? {} : { providerId: p }),
-    ...(h === undefined ? {} : { handle: h }),
-    attempts: attempts.map((attempt) => attemptOf(attempt, at)),
+    ...(handle === undefined ? {} : { handle }),
+    attempts: attemptsOf(attempts, at, p),
     ...(a === undefined ? {} : { acts: a }),
     ...(w === undefined ? {} : { with: w }),
     ...(b === undefined ? {} : { by: b }),

@@ -80,6 +80,20 @@ test('a delivery is read as it was written', () => {
   );
 });
 
+test('most deliveries are short: what stands twice in them is written once', () => {
+  const at = '2026-11-20T12:00:00.000Z';
+  const one: DeliveryRecord = {
+    state: 'delivered',
+    destination: { id: 'email-166e9ac95305', kind: 'email', label: 'a@example.com' },
+    at,
+    providerId: '<1@example.com>',
+    handle: '<1@example.com>',
+    attempts: [{ at, outcome: 'delivered', durationMs: 12, providerId: '<1@example.com>' }],
+  };
+  expect(encodeRecord(one)).toBe(`d["a@example.com",${Date.parse(at)},12,{"p":"<1@example.com>","h":0}]`);
+  expect(parseRecord(one.destination.id, encodeRecord(one))).toEqual(one);
+});
+
 test('an alert is read as it was written', () => {
   fc.assert(
     fc.property(summary, (one) => {
