@@ -45,11 +45,19 @@ const routeEntry = (entry: ChannelEntry, settings: RouteSettings): Routes => {
   };
 };
 
+/** Of one protocol, or of the fallback: each of them has a job for each alert. Of more, the first ones are used. */
+export const MOST_DESTINATIONS = 5000;
+
 /** The destinations of a list of channel entries, each once, in their order. */
 export const routeEntries = (entries: readonly ChannelEntry[], settings: RouteSettings): Routes => {
   const routes = entries.map((entry) => routeEntry(entry, settings));
   const unique = new Map(routes.flatMap(({ destinations }) => destinations).map((one) => [one.id, one]));
-  return { destinations: [...unique.values()], problems: routes.flatMap(({ problems }) => problems) };
+  const problems = routes.flatMap((one) => one.problems);
+  const excess = unique.size - MOST_DESTINATIONS;
+  if (excess > 0) {
+    problems.push(`${unique.size} destinations: the last ${excess} get nothing, as ${MOST_DESTINATIONS} are the most`);
+  }
+  return { destinations: [...unique.values()].slice(0, MOST_DESTINATIONS), problems };
 };
 
 /** Where an address given by hand leads. Throws a `UsageError` that says what is wrong with it. */

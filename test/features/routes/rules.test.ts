@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ChannelEntry } from '../../../src/alert.ts';
-import { channelsOf, type RouteSettings, routeAlert } from '../../../src/features/routes/rules.ts';
+import { channelsOf, MOST_DESTINATIONS, type RouteSettings, routeAlert } from '../../../src/features/routes/rules.ts';
 import { makeAlert } from '../../support/numbered.ts';
 
 const settings = (changes: Partial<RouteSettings> = {}): RouteSettings => ({
@@ -42,6 +42,13 @@ describe('routes', () => {
     expect(destinations).toEqual([]);
     expect(problems).toHaveLength(3);
     expect(problems.join('\n')).toMatch(/nothing to send to[\s\S]*telegram[\s\S]*pager/);
+  });
+
+  test('of more destinations than one protocol may have the first are used, and it says how many get nothing', () => {
+    const contacts = Array.from({ length: MOST_DESTINATIONS + 7 }, (_, n) => `a${n}@example.com`);
+    const { destinations, problems } = route([{ name: 'email', contacts }]);
+    expect(destinations.map(({ address }) => address)).toEqual(contacts.slice(0, MOST_DESTINATIONS));
+    expect(problems).toEqual(['5007 destinations: the last 7 get nothing, as 5000 are the most']);
   });
 
   test('an override replaces the channels of the service, extra ones come besides', () => {
