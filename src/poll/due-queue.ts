@@ -16,9 +16,11 @@ export const createDueQueue = <T extends Due>(): DueQueue<T> => {
   const heap: T[] = [];
   const dueAt = (index: number): number => heap[index]?.dueAt ?? Number.POSITIVE_INFINITY;
   const swap = (a: number, b: number): void => {
-    const [first, second] = [heap[a], heap[b]];
+    const first = heap[a];
+    const second = heap[b];
     if (first === undefined || second === undefined) return;
-    [heap[a], heap[b]] = [second, first];
+    heap[a] = second;
+    heap[b] = first;
   };
   const rise = (from: number): void => {
     for (let at = from; at > 0; ) {
@@ -30,7 +32,8 @@ export const createDueQueue = <T extends Due>(): DueQueue<T> => {
   };
   const sink = (): void => {
     for (let at = 0; ; ) {
-      const [left, right] = [2 * at + 1, 2 * at + 2];
+      const left = 2 * at + 1;
+      const right = left + 1;
       const child = dueAt(right) < dueAt(left) ? right : left;
       if (dueAt(at) <= dueAt(child)) return;
       swap(at, child);
@@ -41,7 +44,7 @@ export const createDueQueue = <T extends Due>(): DueQueue<T> => {
     push: (entry) => rise(heap.push(entry) - 1),
     first: () => heap[0],
     shift: () => {
-      const [first] = heap;
+      const first = heap[0];
       const last = heap.pop();
       if (heap.length > 0 && last !== undefined) {
         heap[0] = last;

@@ -84,6 +84,10 @@ interface Reading {
 /** Where the stream stands. Then the poll is quiet no more, or begins again with what Redis has. */
 type Turned = 'loud' | 'changed' | 'busy';
 
+/** Most pages have nothing on them, and nothing is to be told, queued or remembered of those. */
+const isNothing = ({ items, malformed, foreign = [] }: ReadPage): boolean =>
+  items.length + malformed.length + foreign.length === 0;
+
 const NO_MEMORY: NonNullable<PollerDependencies['memory']> = {
   recall: () => undefined,
   keep: () => {},
@@ -126,6 +130,7 @@ export const createPoller = (dependencies: PollerDependencies) => {
   /** Tells and queues what a page has. Gives how many alerts that were, or why it was not taken. */
   const take = async (reading: Reading, windows: readonly Window[], page: ReadPage) => {
     const { stream, items } = reading;
+    if (isNothing(page)) return 0;
     if (reading.held === undefined && !recollection.isQuiet(page, windows, items)) {
       const turned = await turn(reading);
       if (turned !== 'loud') return turned;
