@@ -29,7 +29,7 @@ soak: setup ## 20 alerts a second for half an hour: memory, Redis and latency as
 bench: setup ## speed and memory beside yardsticks; a quarter of an hour, ARGS=--quick four minutes
 	@node_modules/.bin/node bench/main.ts $(ARGS)
 
-growth: setup ## what an alert and a protocol cost from 1,000 to 100,000 of them; half an hour
+growth: setup ## what an alert and a protocol cost from 1,000 to 100,000 of them; a quarter of an hour
 	@node_modules/.bin/node bench/growth.ts $(ARGS)
 
 format: packages ## format the code
