@@ -6,6 +6,7 @@ import type { Attempt } from '../ledger/record.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
 import type { Decision } from '../queue/retry.ts';
+import type { DisabledDestination } from './disabled.ts';
 
 /** One step: does its part, fills in the context for the stages after it, or gives an end; then no other stage runs. */
 export type Stage<Context, End, Dependencies> = (
@@ -43,6 +44,8 @@ export interface JobRun {
   signal: AbortSignal;
   /** What is still to be delivered; set by `look-up`, and by `batch` for the job of a batch. */
   alerts: readonly Alert[];
+  /** Set by `look-up` where the destination's receiver disabled it. */
+  disabled?: DisabledDestination | undefined;
   /** Set by `look-up`: until when the circuit is open, in epoch milliseconds; undefined if it is closed. */
   pausedUntil?: number | undefined;
   /** Set by `look-up`: alerts for this destination wait in a batch, and this job may join it. */

@@ -25,8 +25,8 @@ import { updateCircuit } from './update-circuit.ts';
 
 /** Once for each run of a job. A stage that gives a verdict ends the run. */
 export const JOB_STAGES = [
+  lookUp, // in one round trip: whether it is disabled, new address, circuit, open batch, what is still to be sent
   refuse, // a destination that its receiver disabled: its deliveries die at once
-  lookUp, // in one round trip: new address, circuit, open batch, what is still to be sent
   correlate, // alerts that another alert covers by now are left out
   pause, // an open circuit: the job joins the batch of its destination, or waits
   batch, // joins an open batch; a batch's own job waits for its send slot and seals it

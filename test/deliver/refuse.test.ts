@@ -27,7 +27,6 @@ const setUp = () => {
   const announced: { to: string; items: string[]; why: string }[] = [];
   const events: AttemptEvent[] = [];
   const dependencies = {
-    disabled,
     ledger,
     deadLetters: dead,
     destinationStats,
@@ -36,7 +35,10 @@ const setUp = () => {
     onAttempt: (event: AttemptEvent) => void events.push(event),
     now,
   };
-  const run = (destination = GONE) => refuse(jobRun(parcelJob({ destination, alerts: ALERTS })), dependencies);
+  const run = async (destination = GONE) => {
+    const [found, alerts] = [await disabled.find(destination.id), await ledger.pending(destination, ALERTS)];
+    return refuse(jobRun(parcelJob({ destination, alerts: ALERTS }), { alerts, disabled: found }), dependencies);
+  };
   return { disabled, ledger, dead, destinationStats, announced, events, run };
 };
 
