@@ -76,6 +76,8 @@ interface Reading {
   held?: HeldLock;
   /** What this daemon remembers, where the poll began quietly. */
   known?: KnownStream;
+  /** The cursors as Redis had them when the poll turned. Quiet polls may have moved what is remembered on from there. */
+  stored?: readonly (Cursor | undefined)[];
   /** The tracks' cursors. */
   loaded: readonly Cursor[];
   items: ItemMemory;
@@ -87,6 +89,15 @@ type Turned = 'loud' | 'changed' | 'busy';
 /** Most pages have nothing on them, and nothing is to be told, queued or remembered of those. */
 const isNothing = ({ items, malformed, foreign = [] }: ReadPage): boolean =>
   items.length + malformed.length + foreign.length === 0;
+
+const windowBehind = (window: Window, { position, sweptTo }: Cursor = window.cursor): Window => ({
+  ...window,
+  cursor: {
+    ...window.cursor,
+    position: Math.min(window.cursor.position, position),
+    sweptTo: Math.min(window.cursor.sweptTo, sweptTo),
+  },
+});
 
 const NO_MEMORY: NonNullable<PollerDependencies['memory']> = {
   recall: () => undefined,
@@ -107,6 +118,7 @@ export const createPoller = (dependencies: PollerDependencies) => {
     if (!held) return 'busy';
     reading.held = held;
     const found = await cursors.get(reading.tracks);
+    reading.stored = found;
     const isSame =
       reading.known?.server === held.server &&
       reading.known.tracks.every((one, index) => isUnchanged(one, found[index]));
@@ -114,9 +126,11 @@ export const createPoller = (dependencies: PollerDependencies) => {
   };
 
   const end = async (reading: Reading, windows: readonly Window[], to: ReadEnd): Promise<void> => {
-    const { stream, held, loaded, items } = reading;
-    if (held === undefined) return memory.move(stream, to);
-    await commit.finish(held, windows, to);
+    const { stream, held, known, loaded, stored, items } = reading;
+    if (held === undefined) return known && memory.move(stream, known, to);
+    // Whoever reads next begins where Redis is, and must find remembered what that brings.
+    const behind = stored === undefined ? windows : windows.map((one, index) => windowBehind(one, stored[index]));
+    await commit.finish(held, behind, to);
     memory.keep(stream, { server: held.server, loaded, items }, to);
   };
 

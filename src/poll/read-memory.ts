@@ -37,10 +37,13 @@ export interface ReadEnd extends Progress {
 export interface ReadMemory {
   /** Undefined where the stream has to be read under its lock. */
   recall(stream: Stream): KnownStream | undefined;
-  /** A poll under the lock has ended at Redis `server`. `loaded`: the cursors before it, in the order of the tracks. */
+  /**
+   * A poll under the lock has ended at Redis `server`. `loaded`: the cursors before it, in the order of the tracks. Nothing
+   * is kept of a Redis that does not say which it is: its polls all take the lock.
+   */
   keep(stream: Stream, read: { server: string; loaded: readonly Cursor[]; items: ItemMemory }, end: ReadEnd): void;
-  /** A quiet poll has ended. */
-  move(stream: Stream, end: ReadEnd): void;
+  /** A quiet poll has ended, that went by `known`. Nothing is moved where something else is known by now. */
+  move(stream: Stream, known: KnownStream, end: ReadEnd): void;
   forget(stream: Stream): void;
   /** Forgets all streams but these, by their keys. */
   retain(keys: ReadonlySet<string>): void;
@@ -125,6 +128,14 @@ export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemo
     return all;
   };
 
+  /** Redis refused them: they are written next time. */
+  const putBack = (all: readonly Writing[]): void => {
+    for (const { stream, of } of all) {
+      const entry = known.get(streamKey(stream));
+      if (entry?.of === of) moved.add(entry);
+    }
+  };
+
   const settle = ({ stream, of, one, cursor }: Writing, answer: QuietAnswer): void => {
     // Read under its lock, or forgotten, meanwhile.
     if (known.get(streamKey(stream))?.of !== of) return;
@@ -160,6 +171,8 @@ export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemo
       return known.get(streamKey(stream))?.of;
     },
     keep: (stream, { server: from, loaded, items }, end) => {
+      // After a failover it would look the same, though it may lack what was queued.
+      if (from === '') return;
       if (from !== server) forgetAll();
       server = from;
       const former = known.get(streamKey(stream));
@@ -175,9 +188,9 @@ export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemo
       known.set(streamKey(stream), entry);
       if (former !== undefined && moved.delete(former)) moved.add(entry);
     },
-    move: (stream, end) => {
+    move: (stream, of, end) => {
       const entry = known.get(streamKey(stream));
-      if (entry === undefined) return;
+      if (entry?.of !== of) return;
       movedSince ??= elapsed();
       moved.add(entry);
       for (const one of entry.of.tracks) {
@@ -192,7 +205,15 @@ export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemo
     },
     commit: async () => {
       const begun = elapsed();
-      for (const chunk of chunksOf(takeMoved(), COMMITTED_AT_ONCE)) await write(chunk);
+      const chunks = chunksOf(takeMoved(), COMMITTED_AT_ONCE);
+      const failures: unknown[] = [];
+      for (const chunk of chunks) {
+        await write(chunk).catch((error: unknown) => {
+          failures.push(error);
+          putBack(chunk);
+        });
+      }
+      if (failures.length > 0) throw failures[0];
       movedSince = moved.size === 0 ? undefined : begun;
     },
   };

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
 import { ledgerKeys } from '../../src/ledger/record.ts';
 import { createCursors, type Track } from '../../src/poll/cursor.ts';
+import { createItemMemory } from '../../src/poll/item-memory.ts';
 import { createPollLock } from '../../src/poll/lock.ts';
 import type { MirroredCursor } from '../../src/poll/mirror.ts';
 import { createPoller, type Stream } from '../../src/poll/poller.ts';
@@ -215,4 +216,97 @@ test('nothing is judged by memory while Redis does not take what was moved', asy
   daemon.elapsed.ms += 10_001;
   await redis.set(`${prefix}:lock:${JSON.stringify(['main', 'inspections', 'Vault'])}`, 'somebody');
   expect(await daemon.poll()).toMatchObject({ outcome: 'busy' });
+});
+
+test('a Redis that does not say which it is has nothing remembered of it', async () => {
+  const { server, redis, history, time, daemon } = await setUpAlone();
+  const hide = () => redis.acl('SETUSER', 'default', '-info');
+  await redis.config('SET', 'appendonly', 'no');
+  await hide();
+  history.items.push(makeItem(8));
+  await daemon.poll();
+  await redis.save();
+  // It comes late, so it moves no cursor.
+  history.items.push(makeItem(5));
+  time.now += MINUTE;
+  await daemon.poll();
+  expect(daemon.dispatched).toEqual(['i-8', 'i-5']);
+  await server.kill('SIGKILL');
+  await server.start();
+  await hide();
+  for (let n = 0; n < 2; n += 1) {
+    time.now += MINUTE;
+    await daemon.poll();
+    await daemon.memory.commit();
+  }
+  expect(daemon.dispatched).toEqual(['i-8', 'i-5', 'i-5']);
+});
+
+test('what a sweep has moved and nobody has written is not taken for granted when something is queued', async () => {
+  const { open, time, history } = setUp();
+  const [one, other] = [open(), open()];
+  const at = (minutes: number): number => 60 * minutes;
+  history.items.push(makeItem(at(1)));
+  time.now = T0 + at(2) * 1000;
+  await one.poll();
+  // A sweep that finds what is known, long after; then something new.
+  time.now = T0 + at(60) * 1000;
+  history.items.push(makeItem(at(59), { assessment: 'ok' }));
+  await one.poll();
+  time.now += 10_000;
+  history.items.push(makeItem(at(60) + 9));
+  await one.poll();
+  expect(one.dispatched).toHaveLength(2);
+  time.now += MINUTE;
+  await other.poll();
+  expect(other.dispatched).toEqual([]);
+  expect(one.mirrored.every(({ sweptTo }) => sweptTo < T0 + at(3) * 1000)).toBe(true);
+});
+
+test('a poll that goes by what is known no more moves nothing', async () => {
+  const { open, time } = setUp();
+  const { poll, memory, cursor } = open();
+  await poll();
+  const former = memory.recall(STREAM);
+  if (former === undefined) throw new Error('nothing is known');
+  memory.forget(STREAM);
+  await poll();
+  memory.move(STREAM, former, { position: time.now + MINUTE, polledAt: time.now, sweptAt: undefined });
+  await memory.commit();
+  expect((await cursor())?.position).toBe(T0);
+});
+
+test('what Redis refused is written next time, and until then not trusted for long', async () => {
+  const { redis, prefix } = openTestRedis();
+  const elapsed = { ms: 0 };
+  const written: number[] = [];
+  let isRefused = true;
+  const memory = openReadMemory(redis, prefix, {
+    settings: SETTINGS,
+    elapsed: () => elapsed.ms,
+    commits: {
+      commit: async (_server, tracks) => {
+        if (isRefused) throw new Error('refused');
+        written.push(tracks.length);
+        return tracks.map(() => ({ oldest: undefined }));
+      },
+    },
+  });
+  const end = { position: undefined, polledAt: T0, sweptAt: undefined };
+  memory.keep(
+    STREAM,
+    { server: 'run1', loaded: [{ start: T0, position: T0, sweptTo: T0 }], items: createItemMemory(1) },
+    end,
+  );
+  const known = memory.recall(STREAM);
+  if (known === undefined) throw new Error('nothing is known');
+  memory.move(STREAM, known, end);
+  await expect(memory.commit()).rejects.toThrow('refused');
+  elapsed.ms = 10_001;
+  await expect(memory.commit()).rejects.toThrow('refused');
+  expect(memory.recall(STREAM)).toBeUndefined();
+  isRefused = false;
+  await memory.commit();
+  expect(written).toEqual([1]);
+  expect(memory.recall(STREAM)).toBe(known);
 });

@@ -7,8 +7,8 @@ import { createPollLock } from '../../src/poll/lock.ts';
 import type { Identity } from '../../src/poll/seen.ts';
 import { createLocks, type HeldLock } from '../../src/redis/lock.ts';
 
-export const openCommits = (redis: Redis, prefix: string) => {
-  const commits = createCommitStore(prefix, ledgerKeys(prefix).open);
+export const openCommits = (redis: Redis, prefix: string, openKey = ledgerKeys(prefix).open) => {
+  const commits = createCommitStore(prefix, openKey);
   const lock = createPollLock(createLocks(redis, prefix));
   const locked = async <T>(track: Track, work: (held: HeldLock) => Promise<T>): Promise<T> => {
     const held = await lock.take([track]);

@@ -8,9 +8,10 @@ export const openReadMemory = (
   redis: Redis,
   prefix: string,
   changes: Pick<ReadMemoryDependencies, 'settings'> & Partial<ReadMemoryDependencies>,
+  openKey = ledgerKeys(prefix).open,
 ) =>
   createReadMemory({
-    commits: createQuietCommits(redis, prefix, ledgerKeys(prefix).open),
+    commits: createQuietCommits(redis, prefix, openKey),
     onCursor: () => {},
     onChanged: () => {},
     elapsed: () => performance.now(),
