@@ -34,6 +34,9 @@ const BASE = {
   NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/node'),
 };
 
+/** Many are started at once, and each has its types stripped first. */
+const START_MS = 60_000;
+
 type OnFinished = (stop: () => Promise<void>) => void;
 
 /**
@@ -90,10 +93,11 @@ export const startDaemonProgram = async (
   main = MAIN,
 ): Promise<Program & { url: string }> => {
   const program = startProgram(['run', '--config', configFile], environment, onFinished, main);
-  const [started] = await until('the daemon has started', () => {
+  const isUp = () => {
     if (program.process.exitCode !== null) throw new Error(`it ended: ${program.stdout()}${program.stderr()}`);
     const lines = program.log('started');
     return lines.length > 0 ? lines : undefined;
-  });
+  };
+  const [started] = await until('the daemon has started', isUp, START_MS);
   return { ...program, url: String(started?.ops) };
 };
