@@ -154,7 +154,6 @@ const startWork = async (context: Context, verbs: ReturnType<typeof openVerbs>) 
     else if (!isReview(turn)) await reading.run(turn, signal);
     else if (turn.kind === 'look') await rechecks.run(turn.service, signal);
     else await audits.run(turn.service, signal, turn);
-    return undefined;
   });
   lifecycle.onStop('schedule', () => turns.stop(0));
   reading.startPolling();

@@ -1,5 +1,5 @@
 /** Repeated work, as BullMQ job schedulers: of several daemons, one takes each turn. */
-import { DelayedError, type Job, type JobSchedulerJson, Queue, Worker } from 'bullmq';
+import { type Job, type JobSchedulerJson, Queue, Worker } from 'bullmq';
 import { mapInChunks } from '../chunks.ts';
 import { restWhenRefused } from './rest.ts';
 import { type QueueSettings, stopWorker, WORKER_LOCKS } from './settings.ts';
@@ -10,8 +10,6 @@ export interface Turn<Data = unknown> {
   /** Unique among the turns; free of `:`. */
   id: string;
   everyMs: number;
-  /** When it is due, 1 to `everyMs` milliseconds after each full `everyMs` of the clock. Default: counted from its start. */
-  offsetMs?: number;
   data: Data;
 }
 
@@ -25,10 +23,9 @@ export interface Schedule<Data> {
   once(turn: Pick<Turn<Data>, 'id' | 'data'> & { delayMs: number }): Promise<void>;
   /** One command. */
   check(): Promise<ScheduleState>;
-  /** Where `run` gives a number of milliseconds, it is called once more after that, besides the turns to come. */
   work(
     concurrency: number,
-    run: (data: Data, signal: AbortSignal) => Promise<number | undefined>,
+    run: (data: Data, signal: AbortSignal) => Promise<void>,
   ): { stop(graceMs: number): Promise<void> };
   close(): Promise<void>;
 }
@@ -41,7 +38,6 @@ const CHANGED_AT_ONCE = 200;
 const isSame = (turn: Turn, scheduler: JobSchedulerJson | undefined): boolean =>
   scheduler !== undefined &&
   Number(scheduler.every) === turn.everyMs &&
-  (turn.offsetMs === undefined || Number(scheduler.offset) === turn.offsetMs) &&
   JSON.stringify(scheduler.template?.data) === JSON.stringify(turn.data);
 
 export interface ScheduleSettings extends QueueSettings {
@@ -54,15 +50,8 @@ export const createSchedule = <Data>(settings: ScheduleSettings): Schedule<Data>
   const queue = new Queue(QUEUE, { connection: redis, prefix, defaultJobOptions: TURN_OPTIONS });
   queue.on('error', (error) => onError(QUEUE, error));
 
-  const upsert = ({ id, everyMs, offsetMs, data }: Turn<Data>) => {
-    const repeat = offsetMs === undefined ? { every: everyMs } : { every: everyMs, offset: offsetMs };
-    return queue.upsertJobScheduler(id, repeat, { name: 'turn', data, opts: TURN_OPTIONS });
-  };
-
-  /** A scheduler with an offset would begin up to `everyMs` later. */
-  const beginAtOnce = async ({ offsetMs, data }: Turn<Data>): Promise<void> => {
-    if (offsetMs !== undefined) await queue.add('turn', data, { delay: offsetMs });
-  };
+  const upsert = ({ id, everyMs, data }: Turn<Data>) =>
+    queue.upsertJobScheduler(id, { every: everyMs }, { name: 'turn', data, opts: TURN_OPTIONS });
 
   return {
     sync: async (turns, stopped = []) => {
@@ -71,10 +60,8 @@ export const createSchedule = <Data>(settings: ScheduleSettings): Schedule<Data>
       const existing = new Map((await queue.getJobSchedulers(0, -1)).map((scheduler) => [scheduler.key, scheduler]));
       const wanted = new Set(turns.map(({ id }) => id));
       const changed = turns.filter((turn) => !isSame(turn, existing.get(turn.id)));
-      const added = turns.filter(({ id }) => !existing.has(id));
       const removed = [...existing.keys()].filter((id) => !wanted.has(id));
       await mapInChunks(changed, CHANGED_AT_ONCE, upsert);
-      await mapInChunks(added, CHANGED_AT_ONCE, beginAtOnce);
       await mapInChunks(removed, CHANGED_AT_ONCE, (id) => queue.removeJobScheduler(id));
     },
     once: async ({ id, delayMs, data }) => {
@@ -84,12 +71,8 @@ export const createSchedule = <Data>(settings: ScheduleSettings): Schedule<Data>
     work: (concurrency, run) => {
       const worker = new Worker(
         QUEUE,
-        async (job: Job<Data>, token, signal) => {
-          const againInMs = await run(job.data, signal ?? new AbortController().signal);
-          if (againInMs === undefined) return;
-          await job.moveToDelayed(Date.now() + againInMs, token);
-          throw new DelayedError();
-        },
+        // Three parameters declared: only then does BullMQ pass the signal.
+        (job: Job<Data>, _token, signal) => run(job.data, signal ?? new AbortController().signal),
         { connection: redis, prefix, concurrency, ...WORKER_LOCKS },
       );
       worker.on('error', (error) => onError(QUEUE, error));

@@ -31,24 +31,11 @@ test('schedulers are added, changed and removed', async () => {
 
 test('what is the same already is left alone', async () => {
   const { schedule, queue } = setUp();
-  const turns = [turn('one'), { ...turn('two'), offsetMs: 1500 }];
+  const turns = [turn('one'), turn('two')];
   await schedule.sync(turns);
   const before = (await queue.getDelayed()).map(({ id }) => id);
   await schedule.sync(turns);
   expect((await queue.getDelayed()).map(({ id }) => id)).toEqual(before);
-});
-
-test('a turn with an offset comes soon, and not only after a whole interval', async () => {
-  const { schedule } = setUp();
-  await schedule.sync([{ id: 'one', everyMs: 3_600_000, offsetMs: 100, data: 'at once' }]);
-  const taken: string[] = [];
-  const worker = schedule.work(1, async (data) => {
-    taken.push(data);
-    return undefined;
-  });
-  onTestFinished(() => worker.stop(0));
-  await until('its first turn', () => taken.length === 1);
-  expect(taken).toEqual(['at once']);
 });
 
 test('each turn is taken once, whichever of two daemons takes it', async () => {
@@ -66,17 +53,4 @@ test('each turn is taken once, whichever of two daemons takes it', async () => {
   await schedule.sync(['a', 'b', 'c'].map((id) => turn(id, 3_600_000)));
   await until('all three', () => taken.length >= 3);
   expect(taken.sort()).toEqual(['a', 'b', 'c']);
-});
-
-test('a turn that asks for it runs once more, after as long as it says', async () => {
-  const { schedule } = setUp();
-  const runs: number[] = [];
-  const worker = schedule.work(1, async () => {
-    runs.push(Date.now());
-    return runs.length === 1 ? 200 : undefined;
-  });
-  onTestFinished(() => worker.stop(0));
-  await schedule.sync([turn('one', 3_600_000)]);
-  await until('both runs', () => runs.length === 2);
-  expect((runs[1] ?? 0) - (runs[0] ?? 0)).toBeGreaterThanOrEqual(180);
 });

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 const HOUR_MS = 3_600_000;
 const EVERY_MS = 60_000;
 const TURNS: Turn<string>[] = [
-  { id: 'poll', everyMs: EVERY_MS, offsetMs: 500, data: 'poll' },
+  { id: 'poll', everyMs: EVERY_MS, data: 'poll' },
   { id: 'audit', everyMs: EVERY_MS, data: 'audit' },
 ];
 
