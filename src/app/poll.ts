@@ -132,8 +132,10 @@ const openPoller = (
 
 const createProbe =
   (serviceOf: ServiceOf) =>
-  async (service: string, signal: AbortSignal): Promise<void> => {
-    await serviceOf(service).client.listProtocols({ pageSize: 1, hideAssets: true }, signal);
+  async (service: string, stream: Stream | undefined, signal: AbortSignal): Promise<void> => {
+    const { client, feed, clock } = serviceOf(service);
+    if (stream === undefined) return void (await client.listProtocols({ pageSize: 1, hideAssets: true }, signal));
+    for await (const _ of pagesOf(feed, stream, clock.now(), signal, false)) return;
   };
 
 /** A key that was refused is tried as often, where polls come more seldom. */
@@ -146,7 +148,7 @@ const openAdmission = ({ config, store, now }: ReadingDependencies, serviceOf: S
     concurrency: config.poll.concurrency,
     heldForMs: (service) => serviceOf(service).client.heldForMs(),
     backoffs: rememberWaits(createBackoffStore(store.redis, store.prefix, now), elapsed),
-    probe: createProbe(serviceOf),
+    probe: (service, signal) => createProbe(serviceOf)(service, undefined, signal),
     onRefused: report.onRefused,
     elapsed,
     random: Math.random,

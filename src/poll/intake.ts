@@ -9,8 +9,8 @@ export interface IntakeDependencies extends ListingDependencies {
   catalog: Pick<Catalog, 'refresh' | 'refreshAssets'>;
   admission: Admission;
   poll(stream: Stream, signal: AbortSignal): Promise<PollResult>;
-  /** One cheap question. Throws `ServiceError`. */
-  probe(service: string, signal: AbortSignal): Promise<void>;
+  /** One cheap question, for `stream` where it is given: without its lock, which others need. Throws `ServiceError`. */
+  probe(service: string, stream: Stream | undefined, signal: AbortSignal): Promise<void>;
   /** Called when the catalog may have changed. */
   onCatalog(): Promise<void>;
   onPolled(stream: Stream, result: PollResult, durationMs: number): void;
@@ -80,14 +80,15 @@ export const createIntake = (dependencies: IntakeDependencies) => {
   };
 
   const { admission } = dependencies;
-  const probe = async (service: string, signal: AbortSignal): Promise<void> => {
-    if (!(await admission.admit(service, PROBE, signal)).admitted) return;
+  const probe = async (service: string, stream: Stream | undefined, signal: AbortSignal): Promise<void> => {
+    const subject = stream === undefined ? PROBE : subjectOf(stream);
+    if (!(await admission.admit(service, subject, signal)).admitted) return;
     try {
-      await dependencies.probe(service, signal);
-      admission.answered(service, PROBE);
+      await dependencies.probe(service, stream, signal);
+      admission.answered(service, subject);
       dependencies.onProbed(service);
     } catch (error) {
-      await admission.failed(service, PROBE, error, signal);
+      await admission.failed(service, subject, error, signal);
     }
   };
 

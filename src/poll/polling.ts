@@ -22,8 +22,8 @@ export interface PollingDependencies
   memory: Pick<ReadMemory, 'retain' | 'commit'>;
   /** One poll, see `Intake`. */
   poll(stream: Stream, signal: AbortSignal): Promise<number | undefined>;
-  /** Asks a service that did not answer this daemon whether it does again. */
-  probe(service: string, signal: AbortSignal): Promise<void>;
+  /** Asks a service of which this daemon polls nothing whether it answers. `stream`: for this. */
+  probe(service: string, stream: Stream | undefined, signal: AbortSignal): Promise<void>;
   /** Called with the streams of this daemon when they change; `total`: with those of the others. */
   onShare(service: string, streams: readonly Stream[], total: number): void;
   onStopped(stream: Stream): void;
@@ -67,7 +67,10 @@ export const createPolling = (dependencies: PollingDependencies) => {
     onError: (_stream, error) => onError(error),
   });
   /** The streams of each service, and what they were reckoned from. */
-  const shares = new Map<string, { listed: object; readers: string; streams: readonly Stream[] }>();
+  const shares = new Map<
+    string,
+    { listed: object; readers: string; all: readonly Stream[]; streams: readonly Stream[] }
+  >();
 
   const probedAt = new Map<string, number>();
   let startedAt = elapsed();
@@ -79,7 +82,7 @@ export const createPolling = (dependencies: PollingDependencies) => {
     if (before?.listed === listed && before.readers === readers.join()) return false;
     const all = streamsOf(service, [...listed.keys()], sources);
     const streams = all.filter(createShare(own, readers));
-    shares.set(service, { listed, readers: readers.join(), streams });
+    shares.set(service, { listed, readers: readers.join(), all, streams });
     onShare(service, streams, all.length);
     return true;
   };
@@ -107,10 +110,19 @@ export const createPolling = (dependencies: PollingDependencies) => {
     return isIdle && elapsed() - (probedAt.get(service) ?? startedAt) >= IDLE_PROBE_EVERY_MS;
   };
 
+  /** Where it did not answer: one stream after the other, as a listing may be answered where polls are not. */
+  const probedBy = (service: string): Stream | undefined => {
+    if (readersOf(service).includes(own)) return undefined;
+    const { all = [] } = shares.get(service) ?? {};
+    probes += 1;
+    return all[probes % all.length];
+  };
+  let probes = 0;
+
   const probeLeft = async (): Promise<void> => {
     const left = services.filter(isLeft);
     for (const service of left) probedAt.set(service, elapsed());
-    await Promise.all(left.map((service) => probe(service, stopping.signal)));
+    await Promise.all(left.map((service) => probe(service, probedBy(service), stopping.signal)));
   };
 
   return {

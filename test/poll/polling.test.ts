@@ -10,7 +10,7 @@ const listOf = (...names: string[]): ReadonlyMap<string, CatalogEntry> =>
 const setUp = (protocols: (service: string) => Promise<ReadonlyMap<string, CatalogEntry>>) => {
   const polled: string[] = [];
   const clock = { ahead: 0 };
-  const probed: string[] = [];
+  const probed: (string | undefined)[][] = [];
   const readers: Record<string, string[]> = { good: ['own'], bad: ['own'] };
   const polling = createPolling({
     services: ['good', 'bad'],
@@ -23,7 +23,7 @@ const setUp = (protocols: (service: string) => Promise<ReadonlyMap<string, Catal
       polled.push(protocol);
       return undefined;
     },
-    probe: async (service) => void probed.push(service),
+    probe: async (service, stream) => void probed.push([service, stream?.protocols[0]]),
     onShare: () => {},
     onStopped: () => {},
     onError: () => {},
@@ -50,7 +50,7 @@ test('a service whose catalog cannot be read now does not keep the protocols of 
 });
 
 test('a daemon that the service does not answer, while it answers others, polls nothing of it', async () => {
-  const { polling, polled, readers } = setUp(async (service) => listOf(service));
+  const { polling, polled, probed, readers } = setUp(async (service) => listOf(service));
   polling.start();
   await until('both are polled', () => polled.includes('good') && polled.includes('bad'));
   readers.bad = ['other'];
@@ -58,6 +58,9 @@ test('a daemon that the service does not answer, while it answers others, polls 
   polled.length = 0;
   await until('the other is polled on', () => polled.length > 5);
   expect(polled).not.toContain('bad');
+  // A listing may be answered where polls are not: only a poll shows that it can have its share again.
+  await until('it is probed', () => probed.length > 0);
+  expect(probed).toEqual([['bad', 'bad']]);
 });
 
 test('a service of which this daemon has nothing to poll is probed: else nothing shows that it answers', async () => {
@@ -70,5 +73,5 @@ test('a service of which this daemon has nothing to poll is probed: else nothing
   expect(probed).toEqual([]);
   clock.ahead = 15_000;
   await until('it is probed', () => probed.length > 0);
-  expect(probed).toEqual(['bad']);
+  expect(probed).toEqual([['bad', undefined]]);
 });
