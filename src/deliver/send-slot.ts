@@ -1,5 +1,5 @@
 /** When a job may send its next message: the slots of its destination and of the sender behind it. */
-import type { Destination } from '../alert.ts';
+import { type Destination, isAnnouncement } from '../alert.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import { NEAR_MS, type Paced, type Rate, type RateLimiter, type Slot } from './rate-limiter.ts';
 import type { SenderTurns } from './sender-turns.ts';
@@ -16,6 +16,8 @@ export interface SendSlotDependencies {
   /** Protocols get the sender's slots in turns. Default: each job reserves its own, first come, first served. */
   senderTurns?: Pick<SenderTurns, 'take'>;
   now(): number;
+  /** 0 up to, not including, 1. Default: at random. */
+  random?(): number;
 }
 
 /** The slot that a job holds: `data` is the job with it. */
@@ -39,8 +41,18 @@ export interface SendSlots {
 
 const isLimited = ({ perSecond, perMinute }: Rate): boolean => perSecond !== undefined || perMinute !== undefined;
 
+/** Announcements and replays, without a slot: they hold no place in the line, so that urgent alerts go before them. */
+const isPatient = ({ alerts, slot }: ParcelJob): boolean =>
+  slot === undefined && alerts.length > 0 && alerts.every((alert) => alert.replay || isAnnouncement(alert));
+
+/** How long a patient job waits for a slot that is free: longer each time, as many may wait for the same one. */
+const PATIENCE = { firstMs: 1000, longestMs: 20_000 };
+
+const patienceOf = (misses: number, random: number): number =>
+  Math.min(PATIENCE.longestMs, PATIENCE.firstMs * 2 ** misses) * (0.5 + random);
+
 export const createSendSlots = (dependencies: SendSlotDependencies): SendSlots => {
-  const { rateLimiter, paceOf, senderOf, senderTurns, now } = dependencies;
+  const { rateLimiter, paceOf, senderOf, senderTurns, now, random = Math.random } = dependencies;
   const slotAt = (runAt: number, data: ParcelJob): SendSlot => ({ isNow: runAt <= now() + NEAR_MS, runAt, data });
 
   /** The slot of the sender, once the destination's has come. */
@@ -59,16 +71,26 @@ export const createSendSlots = (dependencies: SendSlotDependencies): SendSlots =
     return slotAt(senderSlot.at, { ...job, slot: moved, senderSlot });
   };
 
+  const take: SendSlots['take'] = async (job) => {
+    const pace = paceOf(job.destination);
+    const slot = await rateLimiter.take(pace, pace.rate);
+    return slot && withSender(job, slot);
+  };
+
+  /** A slot of this moment, or none: then it asks again later. */
+  const takeLater = async (job: ParcelJob): Promise<SendSlot> => {
+    const { misses = 0, ...others } = job;
+    const runAt = now() + patienceOf(misses, random());
+    return (await take(others)) ?? { isNow: false, runAt, data: { ...job, misses: misses + 1 } };
+  };
+
   return {
     reserve: async (job) => {
       const pace = paceOf(job.destination);
+      if (isLimited(pace.rate) && isPatient(job)) return takeLater(job);
       return withSender(job, await rateLimiter.reserve(pace, pace.rate, job.slot));
     },
-    take: async (job) => {
-      const pace = paceOf(job.destination);
-      const slot = await rateLimiter.take(pace, pace.rate);
-      return slot && withSender(job, slot);
-    },
+    take,
     hold: (destination, until) => rateLimiter.hold(paceOf(destination), until),
     rest: (destination) => rateLimiter.rest(paceOf(destination)),
   };

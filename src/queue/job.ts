@@ -31,6 +31,8 @@ export interface ParcelJob extends Parcel {
   slot?: { at: number; shift: number };
   /** The send slot of its sender, which other destinations share. */
   senderSlot?: { at: number; shift: number };
+  /** How often it found no free send slot, see `deliver/send-slot.ts`. */
+  misses?: number;
   /** Alerts that another alert covers there by the time the job runs are not sent. */
   unlessTold?: true;
   /** Of a message that goes out in parts: its id, the last part's receipt, and the time that it shows as sent. */

@@ -85,3 +85,21 @@ test('who waits for the sender does not miss its own slot meanwhile: both slow, 
   await run();
   expect(sent.map(({ at }) => at)).toEqual([0, 60_500, 121_000, 181_500]);
 });
+
+test('announcements and replays hold up no alert that comes after them, and are all sent in the end', async () => {
+  const { add, run, sent } = setUp({ isBatched: false, rate: { perSecond: 1 } });
+  for (const n of range(1, 30)) add([makeAlert(n, { type: 'tocsin.destination.broken' })]);
+  for (const n of range(31, 60)) add([makeAlert(n, { replay: true })]);
+  await run(5000);
+  for (const n of range(61, 70)) add([makeAlert(n)]);
+  await run();
+  const urgent = sent.filter(({ items: [item = ''] }) => Number(item.slice(5)) > 60);
+  expect(Math.max(...urgent.map(({ at }) => at))).toBeLessThanOrEqual(5000 + 11_000);
+  expect(new Set(sent.map(({ items: [item] }) => item)).size).toBe(70);
+  expect(
+    mostWithin(
+      10_000,
+      sent.map(({ at }) => at),
+    ),
+  ).toBeLessThanOrEqual(10 + 1);
+});
