@@ -1,7 +1,7 @@
 /** What the image ships: the program as plain JavaScript, away from its sources. */
-import { access, readdir } from 'node:fs/promises';
+import { access, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openProgram } from '../../bench/stage/image.ts';
 import { startWorldFor } from '../cli/config-file.ts';
 import { runProgram, startDaemonProgram } from '../support/program.ts';
@@ -14,6 +14,7 @@ let main = '';
 beforeAll(async () => {
   main = await openProgram(undefined);
 });
+afterAll(() => rm(dirname(dirname(main)), { recursive: true, force: true }));
 
 test('it is JavaScript, and imports nothing else', async () => {
   const files = await readdir(dirname(main), { recursive: true, withFileTypes: true });
