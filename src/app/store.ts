@@ -54,6 +54,10 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
   const queues = createParcelQueues({ redis, prefix, onError });
   const schedule = createSchedule<DaemonTurn>({ redis, prefix, onError });
   const destinationStats = createDestinationStats(redis, prefix);
+  /** Without Redis it would wait for ever. */
+  const writeStatistics = async (): Promise<void> => {
+    if (redis.status === 'ready') await destinationStats.written();
+  };
   const deadlines = createDeadlines({ redis, prefix, onError });
   return {
     redis,
@@ -98,7 +102,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     rechecks: createRecheckStore(redis, prefix),
     daemonReports: createDaemonReports(redis, prefix, now),
     close: async () => {
-      await Promise.all([destinationStats.written(), queues.close(), schedule.close(), deadlines.close()]);
+      await Promise.all([writeStatistics(), queues.close(), schedule.close(), deadlines.close()]);
     },
   };
 };

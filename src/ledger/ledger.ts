@@ -4,6 +4,7 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Parcel } from '../alert.ts';
+import { chunksOf } from '../chunks.ts';
 import { createGroupCommit } from '../redis/group-commit.ts';
 import { execute } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
@@ -61,6 +62,13 @@ const waitingRecord = (destination: Destination, at: string, by?: string): Deliv
 /** So much later, in milliseconds, an attempt is recorded than it could be, so that others come along. */
 const GATHER_MS = 5;
 
+/** KEYS: alerts; ARGV: a destination. A pipeline would cost this process more, a command for each of them. */
+const READ = `
+local found = {}
+for i, key in ipairs(KEYS) do found[i] = redis.call('HGET', key, ARGV[1]) end
+return found`;
+const READ_AT_ONCE = 500;
+
 /** What deliveries were when they were read last, so that the end of one need not read it again. */
 const createMemory = () => {
   const texts = new WeakMap<Alert, { destination: string; text: string }>();
@@ -85,13 +93,13 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
     return groups.map(({ length }) => states.splice(0, length));
   }, GATHER_MS);
 
-  const textsOf = async ({ id: destination }: Target, alerts: readonly Alert[]): Promise<(string | null)[]> => {
-    const [only] = alerts;
-    // A pipeline costs more than its one command.
-    if (only && alerts.length === 1) return [await redis.hget(keys.alert(only.id), destination)];
-    const batch = redis.pipeline();
-    for (const { id } of alerts) batch.hget(keys.alert(id), destination);
-    return (await execute(batch)) as (string | null)[];
+  const textsOf = async ({ id }: Target, alerts: readonly Alert[]): Promise<(string | null)[]> => {
+    const texts: (string | null)[] = [];
+    for (const chunk of chunksOf(alerts, READ_AT_ONCE)) {
+      const own = chunk.map((alert) => keys.alert(alert.id));
+      texts.push(...((await redis.eval(READ, own.length, ...own, id)) as (string | null)[]));
+    }
+    return texts;
   };
 
   const writes: Pick<Ledger, 'recordWaiting' | 'pending' | 'recordAttempt'> = {

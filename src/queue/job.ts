@@ -6,15 +6,16 @@
 import type { Destination, Format, Parcel } from '../alert.ts';
 import { parcelId } from '../identity.ts';
 
-/** Of a parcel that carries its alerts. */
-const PARCEL_VERSION = 1;
-/** Of a batch's job: it has no alerts, so a daemon that knows no batches would end it. Until version 2 it was a 1, too. */
-const BATCH_VERSION = 2;
-type Version = typeof PARCEL_VERSION | typeof BATCH_VERSION;
+/**
+ * 3: the ledger of their deliveries is written in short, see `ledger/encoding.ts`. A batch's job was a 2, because it has no
+ * alerts, so a daemon that knows no batches would end it; a parcel's was a 1, and at first a batch's, too.
+ */
+const VERSION = 3;
+const KNOWN: readonly unknown[] = [1, 2, VERSION];
 
 /** The data of one BullMQ job. */
 export interface ParcelJob extends Parcel {
-  v: Version;
+  v: number;
   /** How often sending was tried and counted; waiting for a send slot and our own outages are not counted. */
   attempt: number;
   /** Whose share of the workers it takes, see `priority.ts`; absent in the job of an older daemon. */
@@ -46,7 +47,7 @@ export interface ParcelJob extends Parcel {
 }
 
 export const parcelJob = (parcel: Parcel): ParcelJob => ({
-  v: PARCEL_VERSION,
+  v: VERSION,
   ...parcel,
   attempt: 0,
   format: 'rich',
@@ -54,7 +55,6 @@ export const parcelJob = (parcel: Parcel): ParcelJob => ({
 
 export const batchJob = (destination: Destination, batch: number): ParcelJob => ({
   ...parcelJob({ destination, alerts: [] }),
-  v: BATCH_VERSION,
   gathering: batch,
 });
 
@@ -69,7 +69,5 @@ export const parcelJobId = ({ destination, alerts }: Parcel, nonce?: string): st
 /** A job's data, or the version that it names where this daemon does not know it: another one will. */
 export const readParcelJob = (data: unknown): ParcelJob | { unknownVersion: string } => {
   const version = (data as Partial<ParcelJob> | null)?.v;
-  return version === PARCEL_VERSION || version === BATCH_VERSION
-    ? (data as ParcelJob)
-    : { unknownVersion: String(version).slice(0, 20) };
+  return KNOWN.includes(version) ? (data as ParcelJob) : { unknownVersion: String(version).slice(0, 20) };
 };

@@ -9,12 +9,12 @@ const parcel = (...numbers: number[]) => ({ destination: SLACK, alerts: numbers.
 
 test('a fresh job is rich, untried and readable', () => {
   const job = parcelJob(parcel(1));
-  expect(job).toEqual({ v: 1, destination: SLACK, alerts: [makeAlert(1)], attempt: 0, format: 'rich' });
+  expect(job).toEqual({ v: 3, destination: SLACK, alerts: [makeAlert(1)], attempt: 0, format: 'rich' });
   expect(readParcelJob(JSON.parse(JSON.stringify(job)))).toEqual(job);
 });
 
 test("a batch's job names its number under the name that Redis has always had", () => {
-  expect(batchJob(SLACK, 7)).toMatchObject({ v: 2, alerts: [], gathering: 7 });
+  expect(batchJob(SLACK, 7)).toMatchObject({ v: 3, alerts: [], gathering: 7 });
   expect(batchJobId(SLACK, 7)).toBe(`gathering_${SLACK.id}_7`);
 });
 
@@ -39,7 +39,7 @@ test("a batch's job is of a version that daemons without batches leave alone, an
 });
 
 test.each([
-  [{ v: 3 }, '3'],
+  [{ v: 4 }, '4'],
   [{}, 'undefined'],
   [null, 'undefined'],
   ['text', 'undefined'],

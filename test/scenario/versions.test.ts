@@ -17,7 +17,7 @@ test('jobs of an unknown version are left alone, said once, and hold up readines
   const world = await startWorld({ names: ['Vault'], kinds: ['slack'] });
   const queue = new Queue('deliver-slack', { connection: redis, prefix: world.prefix, defaultJobOptions: JOB_OPTIONS });
   onTestFinished(() => queue.close());
-  const newer = { ...parcelJob({ destination: SLACK, alerts: [makeAlert(1)] }), v: 3 };
+  const newer = { ...parcelJob({ destination: SLACK, alerts: [makeAlert(1)] }), v: 4 };
   const id = 'parcel_newer';
   await queue.add('parcel', newer, { jobId: id });
   await queue.add('parcel', newer, { jobId: `${id}2` });
@@ -28,10 +28,10 @@ test('jobs of an unknown version are left alone, said once, and hold up readines
   const started = async (): Promise<number> => Number(await redis.hget(`${world.prefix}:deliver-slack:${id}`, 'ats'));
   await until('it has come up again', async () => (await started()) > 1);
   expect(await queue.getJob(id)).toMatchObject({ data: newer, attemptsMade: 0 });
-  expect(daemon.log(SAID)).toMatchObject([{ level: 'error', queue: 'deliver-slack', version: '3' }]);
+  expect(daemon.log(SAID)).toMatchObject([{ level: 'error', queue: 'deliver-slack', version: '4' }]);
   const ready = await daemon.ask('/readyz');
   expect(ready.status).toBe(503);
-  expect(ready.text).toContain('jobs of version 3 wait in deliver-slack');
+  expect(ready.text).toContain('jobs of version 4 wait in deliver-slack');
 
   // What a daemon of that version would do: here, one that writes what this one knows.
   for (const each of [id, `${id}2`]) await (await queue.getJob(each))?.updateData({ ...newer, v: 1 });
