@@ -29,7 +29,7 @@ export const UPGRADE_FAULTS: readonly Fault[] = [
   },
   {
     name: 'rollback',
-    what: 'the same back and forth: batches that the older version cannot read wait for this one',
+    what: 'the same back and forth: what the older version cannot read waits for this one',
     stage: { daemons: 3, config: BATCHES },
     doubles: 'none',
     whyNot: whyNoOlder,
