@@ -6,6 +6,7 @@ import type { ChannelKind } from '../alert.ts';
 import type { ParcelWorker } from '../queue/parcel-worker.ts';
 import { queueName } from '../queue/settings.ts';
 import { BEAT_EVERY_MS, createMembers, type Member, type Members } from '../redis/members.ts';
+import { pidNamespace } from '../redis/pid.ts';
 import type { Store } from './store.ts';
 
 export interface MembershipDependencies {
@@ -53,6 +54,7 @@ export const openMembership = (dependencies: MembershipDependencies) => {
     id,
     host: hostname(),
     pid: process.pid,
+    pids: pidNamespace(),
     workers: workers().map((worker) => worker.id),
     ...polls(),
   });

@@ -11,6 +11,8 @@ export interface Member {
   id: string;
   host: string;
   pid: number;
+  /** As `pidNamespace`: containers may share the name of their host. */
+  pids?: string;
   /** Ids of its BullMQ workers: a job's lock names the worker that runs it. */
   workers: readonly string[];
   /** Services that it polls, and those of them that do not answer it. A daemon of an earlier version names none. */
@@ -60,8 +62,8 @@ interface Watched {
   since: number;
 }
 
-const hasEnded = async ({ id, host, pid }: Member, self: Member): Promise<boolean> =>
-  host === self.host && !ownMembers.has(id) && (pid === process.pid || !(await isAlive(pid)));
+const hasEnded = async ({ id, host, pid, pids }: Member, self: Member): Promise<boolean> =>
+  host === self.host && pids === self.pids && !ownMembers.has(id) && (pid === process.pid || !(await isAlive(pid)));
 
 export const createMembers = ({ redis, prefix, self, elapsed }: MembersDependencies): Members => {
   const key = `${prefix}:members`;

@@ -1,4 +1,5 @@
 /** What can be known of a process from outside. */
+import { readlinkSync } from 'node:fs';
 import { readFile, readlink } from 'node:fs/promises';
 
 const accepts = (pid: number): boolean => {
@@ -22,3 +23,12 @@ export const isAlive = async (pid: number): Promise<boolean> => {
 /** Undefined where the process is gone, belongs to somebody else, or the system does not show it (not Linux). */
 export const workingDirectoryOf = (pid: number): Promise<string | undefined> =>
   readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+
+/** Among which processes our pids count: in another container the same pid is another process. '' where it does not show. */
+export const pidNamespace = (): string => {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
+};

@@ -79,6 +79,15 @@ test('a process of this host that has ended is gone sooner; two daemons of one p
   expect(one.live()).toEqual(['member-1', 'member-2']);
 });
 
+test('a pid of another container says nothing, also where both have the name of their host', async () => {
+  const { redis, prefix, join, pass } = setUp();
+  const one = join({ pids: 'pid:[1]' });
+  const beat = JSON.stringify({ ...HERE, pids: 'pid:[2]', workers: [], beats: 7 });
+  await redis.hset(`${prefix}:members`, 'elsewhere', beat);
+  expect(await pass(4, one)).toEqual([]);
+  expect(await pass(1, one)).toEqual(['elsewhere']);
+});
+
 test('where our own beats stopped, others are watched anew: they may have had no Redis either', async () => {
   const { clock, join, pass } = setUp();
   const [one, two] = [join(), join(ELSEWHERE)];
