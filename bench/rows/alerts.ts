@@ -6,6 +6,7 @@ import type { Bench, BenchOptions, Row } from '../row.ts';
 import { medianOf } from '../run.ts';
 import { type Stage, withStage } from '../stage/stage.ts';
 import { arrived } from '../world/arrived.ts';
+import { CLOSE, type Dates, RECENT } from '../world/dates.ts';
 import { findAlertmanager } from '../yardsticks/alertmanager.ts';
 import { type Cost, costOf, playAlertmanager, playFloor, warmUpFor } from '../yardsticks/play.ts';
 import { startYardstick, type Yardstick } from '../yardsticks/yardstick.ts';
@@ -32,17 +33,17 @@ const SCRIPTS = ['eval', 'evalsha', 'fcall'];
 export const POLL = { interval: '15s' };
 
 /** The first half of the protocols has the warm-up, the second what is measured. */
-export const playTocsin = async (stage: Stage, count: number, half = 1, perMs = 10): Promise<Tocsin> => {
+export const playTocsin = async (stage: Stage, count: number, half = 1, dates: Dates = CLOSE): Promise<Tocsin> => {
   const { world, redis } = stage;
   const warmUp = warmUpFor(count);
   world.reset();
-  world.store({ count: warmUp, from: 0, to: half, perMs: 1 });
+  world.store({ count: warmUp, from: 0, to: half, dates: RECENT });
   const daemon = await stage.startDaemon();
   await arrived(world, warmUp);
   world.reset();
   await redis.resetCommands();
   const before = { daemon: daemon.cpu(), redis: redis.cpu() };
-  world.store({ count, from: half, to: 2 * half, perMs });
+  world.store({ count, from: half, to: 2 * half, dates });
   const { firstToldAt, lastAt } = await arrived(world, count);
   const [daemonSeconds, redisSeconds] = [daemon.cpu() - before.daemon, redis.cpu() - before.redis];
   const calls = [...(await redis.commands())].filter(([name]) => !OURS.includes(name));

@@ -4,6 +4,7 @@ import type { Bench } from '../row.ts';
 import { medianOf } from '../run.ts';
 import { type Stage, withStage } from '../stage/stage.ts';
 import { arrived } from '../world/arrived.ts';
+import { RECENT } from '../world/dates.ts';
 import type { World } from '../world/world.ts';
 
 const PROTOCOLS = 3;
@@ -42,11 +43,11 @@ const arrivedAgain = async (world: World, ids: ReadonlySet<string>): Promise<num
 
 const play = async ({ world, startDaemon }: Stage): Promise<Crash> => {
   const first = await startDaemon();
-  world.store({ count: WARM_UP, from: 0, to: PROTOCOLS, perMs: 1 });
+  world.store({ count: WARM_UP, from: 0, to: PROTOCOLS, dates: RECENT });
   await arrived(world, WARM_UP);
   world.reset();
   world.answer('held');
-  world.store({ count: ALERTS, from: PROTOCOLS, to: 2 * PROTOCOLS, perMs: 1 });
+  world.store({ count: ALERTS, from: PROTOCOLS, to: 2 * PROTOCOLS, dates: RECENT });
   const ids = await held(world);
   await first.kill();
   world.answer('ok');

@@ -5,6 +5,7 @@ import type { Bench } from '../row.ts';
 import type { DaemonProcess } from '../stage/daemon.ts';
 import type { BenchRedis } from '../stage/redis.ts';
 import { withStage } from '../stage/stage.ts';
+import { CLOSE, RECENT } from '../world/dates.ts';
 
 const SILENCE_MS = 120_000;
 /** What is written late, or kept only for a moment, has come and gone after this. */
@@ -53,10 +54,10 @@ export const measure: Bench = async ({ program, quick }) => {
   return withStage(settings, async ({ world, redis, startDaemon }) => {
     const bare = await bareBytes(redis);
     const daemon = await startDaemon();
-    world.store({ count: WARM_UP, from: 0, to: PROTOCOLS, perMs: 1 });
+    world.store({ count: WARM_UP, from: 0, to: PROTOCOLS, dates: RECENT });
     await waitForDeliveries(daemon, WARM_UP * CHANNEL_KINDS.length);
     const before = await redis.usedBytes();
-    world.store({ count, from: PROTOCOLS, to: 2 * PROTOCOLS, perMs: 10 });
+    world.store({ count, from: PROTOCOLS, to: 2 * PROTOCOLS, dates: CLOSE });
     await waitForDeliveries(daemon, (WARM_UP + count) * CHANNEL_KINDS.length);
     const bytes = ((await redis.usedBytes()) - before) / count;
     return [

@@ -5,6 +5,7 @@ import type { Bench, Row } from '../row.ts';
 import { medianOf } from '../run.ts';
 import { type Stage, withStage } from '../stage/stage.ts';
 import { arrived } from '../world/arrived.ts';
+import { CLOSE, RECENT } from '../world/dates.ts';
 
 const PROTOCOLS = 20;
 const WARM_UP = 2000;
@@ -15,10 +16,10 @@ const canPin = (): boolean =>
 /** Alerts a second. */
 const play = async ({ world, startDaemon }: Stage, daemons: number, count: number): Promise<number> => {
   for (let n = 0; n < daemons; n += 1) await startDaemon(`data-${n}`);
-  world.store({ count: WARM_UP, from: 0, to: PROTOCOLS, perMs: 1 });
+  world.store({ count: WARM_UP, from: 0, to: PROTOCOLS, dates: RECENT });
   await arrived(world, WARM_UP);
   world.reset();
-  world.store({ count, from: PROTOCOLS, to: 2 * PROTOCOLS, perMs: 10 });
+  world.store({ count, from: PROTOCOLS, to: 2 * PROTOCOLS, dates: CLOSE });
   const { firstToldAt, lastAt } = await arrived(world, count);
   return (count * 1000) / (lastAt - firstToldAt);
 };

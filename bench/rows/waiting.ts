@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench } from '../row.ts';
 import { type Stage, withStage } from '../stage/stage.ts';
+import { CLOSE } from '../world/dates.ts';
 
 const PROTOCOLS = 10;
 const SILENCE_MS = 60_000;
@@ -39,7 +40,7 @@ export const measure: Bench = async ({ program, quick }) => {
     await sleep(SETTLE_MS);
     const empty = daemon.memory();
     stage.world.answer('away');
-    stage.world.store({ count, from: 0, to: PROTOCOLS, perMs: 50 });
+    stage.world.store({ count, from: 0, to: PROTOCOLS, dates: CLOSE });
     await waitUntilQueued(stage, count);
     const bytes = ((await stage.redis.usedBytes()) / count).toFixed(0);
     return [

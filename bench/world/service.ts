@@ -4,12 +4,15 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { ChannelEntry } from '../../src/alert.ts';
+import type { Dates } from './dates.ts';
 import { inspectionOf } from './inspection.ts';
 
 export interface ServiceSettings {
   protocols: number;
   /** The first so many never answer when their inspections are asked for. */
   hanging: number;
+  /** The others are not, until something is stored for one of them. Default: all. */
+  listed?: number;
 }
 
 interface Stored {
@@ -18,12 +21,12 @@ interface Stored {
   json: string;
 }
 
-/** So many inspections at once, of the protocols in turn from this one on, the dates so close together. */
+/** So many inspections at once, of the protocols in turn from this one on. Those that were not listed are from now on. */
 export interface StoreOrder {
   count: number;
   from: number;
   to: number;
-  perMs: number;
+  dates: Dates;
 }
 
 const PAGE = 500;
@@ -54,7 +57,7 @@ const pageOf = (items: readonly string[], pageNumber: number, total: number): st
 
 /** `now`: milliseconds of the clock that everything is measured by. */
 export const createService = (
-  { protocols, hanging }: ServiceSettings,
+  { protocols, hanging, listed = protocols }: ServiceSettings,
   channelsOf: (n: number) => ChannelEntry[],
   now: () => number,
 ) => {
@@ -73,7 +76,7 @@ export const createService = (
   };
 
   const listing = (service: number, pageNumber: number): string => {
-    const total = Math.min(PROTOCOLS_A_SERVICE, protocols - service * PROTOCOLS_A_SERVICE);
+    const total = Math.min(PROTOCOLS_A_SERVICE, listed - service * PROTOCOLS_A_SERVICE);
     const skipped = (pageNumber - 1) * PAGE;
     const start = service * PROTOCOLS_A_SERVICE + skipped;
     const length = Math.max(0, Math.min(PAGE, total - skipped));
@@ -109,8 +112,9 @@ export const createService = (
     write: (n: number): void => {
       write(n, Date.now());
     },
-    store: ({ count: wanted, from, to, perMs }: StoreOrder): void => {
-      const startedAt = Date.now();
+    store: ({ count: wanted, from, to, dates: { perMs, agoMs } }: StoreOrder): void => {
+      const startedAt = Date.now() - agoMs;
+      listed = Math.max(listed, to);
       for (let n = 0; n < wanted; n += 1) write(from + (n % (to - from)), startedAt - Math.floor((wanted - n) / perMs));
     },
     written: (): number => count,
