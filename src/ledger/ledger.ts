@@ -69,6 +69,9 @@ for i, key in ipairs(KEYS) do found[i] = redis.call('HGET', key, ARGV[1]) end
 return found`;
 const READ_AT_ONCE = 500;
 
+/** Of a digest's thousands of alerts, so many are recorded before others have their turn. */
+const RECORDED_AT_ONCE = 250;
+
 /** What deliveries were when they were read last, so that the end of one need not read it again. */
 const createMemory = () => {
   const texts = new WeakMap<Alert, { destination: string; text: string }>();
@@ -119,9 +122,13 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
         return text === '' || !isFinal(stateOf(text));
       });
     },
-    recordAttempt: (destination, alerts, result) => {
+    recordAttempt: async (destination, alerts, result) => {
       const next = (before: DeliveryRecord | undefined): DeliveryRecord => afterAttempt(before, destination, result);
-      return record(alerts.map((alert) => ({ destination, alert, next })));
+      const found: (DeliveryState | undefined)[] = [];
+      for (const some of chunksOf(alerts, RECORDED_AT_ONCE)) {
+        found.push(...(await record(some.map((alert) => ({ destination, alert, next })))));
+      }
+      return found;
     },
   };
   return writes;
