@@ -1,7 +1,6 @@
 /** Alerts by their transaction: one sorted set, in the order of its members, which begin with the transaction. */
 import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 import type { Alert } from '../alert.ts';
-import { chunksOf } from '../chunks.ts';
 import { contentId } from '../identity.ts';
 import { execute } from '../redis/pipeline.ts';
 import type { LedgerKeys } from './record.ts';
@@ -52,7 +51,11 @@ export const createTransactions = (redis: Redis | Cluster, keys: LedgerKeys) => 
   },
   /** Reads all of it. Only for after a stop of weeks, when alerts have expired whose transaction nobody knows. */
   dropGone: async (): Promise<void> => {
-    for (const members of chunksOf(await redis.zrange(keys.transactions, '0', '-1'), CHUNK)) {
+    for (let last: string | undefined; ; ) {
+      const after = last === undefined ? '-' : `(${last}`;
+      const members = await redis.zrange(keys.transactions, after, '+', 'BYLEX', 'LIMIT', 0, CHUNK);
+      last = members.at(-1);
+      if (last === undefined) return;
       const alerts = members.map((member) => keys.alert(member.slice(DIGITS)));
       await redis.eval(DROP_GONE, 1 + alerts.length, keys.transactions, ...alerts, ...members);
     }
