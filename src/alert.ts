@@ -43,6 +43,7 @@
  *   fallback     gets alerts that no human channel has accepted in time, and those that are dead, unroutable or held
  *   send slot    a moment at which a destination's rate limit allows a message
  *   batch        alerts that wait together for a destination's next send slot; sealed when they are sent
+ *   share        what one protocol may have of a worker's places, in each of which one job runs; see `queue/shares.ts`
  *   circuit      opens after failures in a row: alerts for the destination wait, and single probes go out
  *   outage       a circuit that is open and announced
  *
