@@ -1,8 +1,9 @@
 /** What an answer other than 2xx means, and how long it asks us to wait. */
 import type { ServiceError, ServiceReason } from '../errors.ts';
 import { EXCERPT_SOURCE_LIMIT, excerptOf } from './excerpt.ts';
+import type { Response } from './exchange.ts';
 import type { Fail } from './failure.ts';
-import { headerOf, openBody, type Response } from './response.ts';
+import { headerOf, openBody } from './response.ts';
 
 /** Milliseconds of an HTTP date, or `undefined`. */
 export const httpDateMs = (header: string | undefined): number | undefined => {

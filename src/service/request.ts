@@ -1,16 +1,18 @@
 /** The transport to the monitoring service: one HTTP request a call, bounded in time and size, never repeated or redirected. */
 
-import { type Dispatcher, Pool } from 'undici';
+import { Readable } from 'node:stream';
+import { Pool } from 'undici';
 import type { JsonValue } from '../alert.ts';
 import { startDeadline } from '../deadline.ts';
 import { type ServiceBound, ServiceError, UsageError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
 import { version } from '../version.ts';
 import { excerptOf } from './excerpt.ts';
+import { exchange, type Response } from './exchange.ts';
 import { classify, createFailer, type Fail, type RequestLabel } from './failure.ts';
 import { createHold } from './hold.ts';
 import { httpDateMs, refusal, statedWaitMs } from './refusal.ts';
-import { ACCEPTED_ENCODINGS, encodingOf, headerOf, openBody, readBody } from './response.ts';
+import { ACCEPTED_ENCODINGS, type BodyStart, encodingOf, headerOf, openBody, readBody } from './response.ts';
 import { hasTooManyValues, MOST_VALUES } from './values.ts';
 
 export interface TransportSettings {
@@ -92,25 +94,26 @@ const createPool = (origin: string, { connections, timeoutMs }: TransportSetting
     bodyTimeout: 0,
   });
 
+const textOf = async (response: Response, maxBytes: number, fail: Fail): Promise<BodyStart> => {
+  if (Buffer.isBuffer(response.body)) return { text: new TextDecoder().decode(response.body), isWhole: true };
+  const { statusCode: status } = response;
+  const body = openBody(response);
+  if (body === undefined)
+    throw fail('unreadable', `${status} in an encoding that is not known: ${encodingOf(response)}`, { status });
+  return readBody(body, maxBytes);
+};
+
 /** Decodes an answer. Throws what `fail` makes of one that cannot be used. */
 const createRead =
   ({ maxBodyBytes, now }: TransportSettings, hold: ReturnType<typeof createHold>, base: URL) =>
-  async <T>(
-    response: Dispatcher.ResponseData,
-    decode: Decode<T>,
-    salvage: Salvage<T> | undefined,
-    fail: Fail,
-  ): Promise<T> => {
+  async <T>(response: Response, decode: Decode<T>, salvage: Salvage<T> | undefined, fail: Fail): Promise<T> => {
     const { statusCode: status } = response;
     if (status < 200 || status > 299) {
       // Before the body, which may never end: until then the others would go on asking.
       hold.observe(statedWaitMs(response, now()));
       throw await refusal(response, now(), base.href, fail);
     }
-    const body = openBody(response);
-    if (body === undefined)
-      throw fail('unreadable', `${status} in an encoding that is not known: ${encodingOf(response)}`, { status });
-    const { text, isWhole } = await readBody(body, maxBodyBytes);
+    const { text, isWhole } = await textOf(response, maxBodyBytes, fail);
     if (!isWhole) {
       const salvaged = salvage?.(text, maxBodyBytes);
       if (salvaged !== undefined) return salvaged;
@@ -125,7 +128,7 @@ const createRead =
 
 /** Opens no connection yet. Throws a `UsageError` where the key cannot be sent. */
 export const createTransport = (settings: TransportSettings): Transport => {
-  const { name, apiKey, timeoutMs, now } = settings;
+  const { name, apiKey, timeoutMs, maxBodyBytes, now } = settings;
   const base = new URL(settings.baseUrl);
   const prefix = base.pathname.replace(/\/+$/, '');
   const headers = requestHeaders(name, apiKey);
@@ -134,11 +137,11 @@ export const createTransport = (settings: TransportSettings): Transport => {
   const hold = createHold(now);
   let closing: Promise<void> | undefined;
 
-  const send = ({ method, path, body }: ServiceRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> => {
-    const request = { method, path: `${prefix}${path}`, signal };
-    if (body === undefined) return pool.request({ ...request, headers });
+  const send = ({ method, path, body }: ServiceRequest, signal: AbortSignal): Promise<Response> => {
+    const request = { method, path: `${prefix}${path}`, headers };
+    if (body === undefined) return exchange(pool, request, signal, maxBodyBytes);
     const withType = { ...headers, 'content-type': 'application/json' };
-    return pool.request({ ...request, headers: withType, body: JSON.stringify(body) });
+    return exchange(pool, { ...request, headers: withType, body: JSON.stringify(body) }, signal, maxBodyBytes);
   };
 
   const read = createRead(settings, hold, base);
@@ -150,13 +153,17 @@ export const createTransport = (settings: TransportSettings): Transport => {
     if (retryAfterMs > 0)
       throw fail('held', `not asked: the service named a wait of ${retryAfterMs} ms more`, { retryAfterMs });
     const deadline = startDeadline(signal, timeoutMs);
+    let response: Response | undefined;
     try {
-      return await read(await send(request, deadline.signal), decode, salvage, fail);
+      response = await send(request, deadline.signal);
+      return await read(response, decode, salvage, fail);
     } catch (error) {
       if (error instanceof ServiceError && deadline.ended() !== 'aborted') throw error;
       throw fail(...classify(error, deadline, timeoutMs));
     } finally {
       deadline.end();
+      // What was not read to its end would keep its connection.
+      if (response?.body instanceof Readable) response.body.destroy();
     }
   };
 

@@ -1,9 +1,7 @@
 /** An answer as it comes: its headers, and its body, decompressed and taken in up to a bound only. */
-import { pipeline, type Readable, type Transform } from 'node:stream';
+import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { Dispatcher } from 'undici';
-
-export type Response = Dispatcher.ResponseData;
+import type { Response } from './exchange.ts';
 
 /** The first value of a header; names are lower-case. */
 export const headerOf = ({ headers }: Response, name: string): string | undefined => {
@@ -28,10 +26,11 @@ export const encodingOf = (response: Response): string =>
 /** The body as it was before it was compressed; undefined where the encoding is one that we do not know. */
 export const openBody = (response: Response): Readable | undefined => {
   const encoding = encodingOf(response);
-  if (encoding === 'identity') return response.body;
+  const body = Buffer.isBuffer(response.body) ? Readable.from([response.body]) : response.body;
+  if (encoding === 'identity') return body;
   const decoder = DECODERS.get(encoding)?.();
   // The reader of the decoder gets what goes wrong with either of them.
-  return decoder && pipeline(response.body, decoder, () => {});
+  return decoder && pipeline(body, decoder, () => {});
 };
 
 export interface BodyStart {
