@@ -78,7 +78,7 @@ describe('a state', () => {
     expect(await admin.states([POOL])).toEqual([
       {
         ...POOL,
-        cursor: { start: T0, position: T0 + 5000, sweptTo: T0, polledAt: T0 + 6000 },
+        cursor: { start: T0, position: T0 + 5000, sweptTo: T0, begun: T0, polledAt: T0 + 6000 },
         oldestOpen: T0 + 2000,
       },
     ]);
@@ -91,7 +91,7 @@ describe('a move', () => {
     await cursors.begin(POOL, { start: T0, position: T0, sweptTo: T0 });
     for (const at of [T0 - 60_000, T0 + 60_000]) {
       await admin.move(POOL, at);
-      expect(await cursors.get([POOL])).toEqual([{ start: at, position: at, sweptTo: at }]);
+      expect(await cursors.get([POOL])).toEqual([{ start: at, position: at, sweptTo: at, begun: at }]);
     }
   });
 
