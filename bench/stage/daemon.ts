@@ -24,6 +24,8 @@ export interface DaemonProcess {
   pid: number;
   /** From its start until its log said that it works. */
   startSeconds: number;
+  /** Of CPU, until then. */
+  startCpuSeconds: number;
   /** Address of its ops endpoints. */
   ops: string;
   /** Seconds since its start. */
@@ -93,6 +95,7 @@ export const startDaemon = async ({ program, directory, config, environment = {}
   const daemon: DaemonProcess = {
     pid,
     startSeconds: (performance.now() - begunAt) / 1000,
+    startCpuSeconds: cpuOf(pid),
     ops,
     cpu: () => cpuOf(pid),
     memory: () => memoryOf(pid),
