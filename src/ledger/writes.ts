@@ -7,7 +7,7 @@
  */
 import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Parcel } from '../alert.ts';
-import { chunksOf } from '../chunks.ts';
+import { chunksOf, packed } from '../chunks.ts';
 import { execute } from '../redis/pipeline.ts';
 import { encodeRecord, encodeSummary, IS_STATE, parseRecord } from './encoding.ts';
 import {
@@ -20,8 +20,11 @@ import {
 } from './record.ts';
 import { indexTransaction, transactionMember } from './transactions.ts';
 
-/** Alerts in one script: what it takes is over within a few milliseconds. */
+/** Changes in one script: what it takes is over within a few milliseconds. */
 const CHUNK = 100;
+
+/** New deliveries in one script: the same, and Lua cannot hand more than some 8,000 values to a command. */
+const DELIVERIES = 1000;
 
 /** Changes that were made in vain, because others came between, before it is given up. */
 const MOST_CONFLICTS = 100;
@@ -83,22 +86,32 @@ return 1`;
  * none.
  */
 const CHANGE = `${COLLECT}${IS_STATE}
-local counts, closed, answers = {}, {}, {}
+local counts, closed, answers, read = {}, {}, {}, {}
+local function recordsOf(alert)
+  if read[alert] then return read[alert] end
+  local records, fields = { of = {}, waiting = 0, isCounted = false }, redis.call('HGETALL', alert)
+  for f = 1, #fields, 2 do
+    if fields[f] == '${OPEN_FIELD}' then records.isCounted = true
+    elseif fields[f] ~= '${ALERT_FIELD}' then
+      records.of[fields[f]] = fields[f + 1]
+      if isState(fields[f + 1], 'waiting') then records.waiting = records.waiting + 1 end
+    end
+  end
+  read[alert] = records
+  return records
+end
 for i = 2, #KEYS, 2 do
   local alert, at = KEYS[i], (i - 2) / 2 * 5
   local destination, before, after = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-  local fields = redis.call('HGETALL', alert)
-  local kept, others, isCounted = '', 0, false
-  for f = 1, #fields, 2 do
-    if fields[f] == destination then kept = fields[f + 1]
-    elseif fields[f] == '${OPEN_FIELD}' then isCounted = true
-    elseif fields[f] ~= '${ALERT_FIELD}' and isState(fields[f + 1], 'waiting') then others = others + 1 end
-  end
+  local records = recordsOf(alert)
+  local kept = records.of[destination] or ''
   answers[#answers + 1] = kept ~= before and kept
   if kept == before then
     local waited, waits = isState(before, 'waiting'), isState(after, 'waiting')
-    if isCounted then
-      redis.call('HSET', alert, destination, after, '${OPEN_FIELD}', others + (waits and 1 or 0))
+    local others = records.waiting - (waited and 1 or 0)
+    records.of[destination], records.waiting = after, others + (waits and 1 or 0)
+    if records.isCounted then
+      redis.call('HSET', alert, destination, after, '${OPEN_FIELD}', records.waiting)
     else
       redis.call('HSET', alert, destination, after)
     end
@@ -134,18 +147,25 @@ export const recordAlert = (batch: ChainableCommander, keys: LedgerKeys, alert: 
   indexTransaction(batch, keys, alert);
 };
 
-/** Each alert once, with the places of its destinations. */
-const placesOf = (parcels: readonly Parcel[], destinations: readonly string[]): [Alert, Set<number>][] => {
-  const places = new Map<Alert['id'], [Alert, Set<number>]>();
+/** Some deliveries of one alert. */
+interface Entry {
+  alert: Alert;
+  destinations: readonly Destination['id'][];
+}
+
+/** Each alert once, or in parts where very many destinations get it. */
+const entriesOf = (parcels: readonly Parcel[]): Entry[] => {
+  const byAlert = new Map<Alert['id'], { alert: Alert; destinations: Set<Destination['id']> }>();
   for (const { destination, alerts } of parcels) {
-    const place = destinations.indexOf(destination.id) + 1;
     for (const alert of alerts) {
-      const known = places.get(alert.id);
-      if (known) known[1].add(place);
-      else places.set(alert.id, [alert, new Set([place])]);
+      const known = byAlert.get(alert.id) ?? { alert, destinations: new Set() };
+      byAlert.set(alert.id, known);
+      known.destinations.add(destination.id);
     }
   }
-  return [...places.values()];
+  return [...byAlert.values()].flatMap(({ alert, destinations }) =>
+    chunksOf([...destinations], DELIVERIES).map((part) => ({ alert, destinations: part })),
+  );
 };
 
 /** `records`: by destination. */
@@ -155,15 +175,16 @@ export const recordWaiting = (
   parcels: readonly Parcel[],
   records: ReadonlyMap<Destination['id'], DeliveryRecord>,
 ): void => {
-  const ids = [...records.keys()];
-  const head = [ids.length, ...[...records].flatMap(([id, record]) => [id, encodeRecord(record)])];
-  for (const chunk of chunksOf(placesOf(parcels, ids), CHUNK)) {
+  const written = new Map([...records].map(([id, record]) => [id, encodeRecord(record)]));
+  for (const entries of packed(entriesOf(parcels), DELIVERIES, ({ destinations }) => destinations.length)) {
+    const ids = [...new Set(entries.flatMap(({ destinations }) => destinations))];
+    const places = new Map(ids.map((id, index) => [id, index + 1]));
     const own = [keys.index, keys.transactions, keys.waiting];
-    const args: (string | number)[] = [...head];
-    for (const [alert, places] of chunk) {
+    const args: (string | number)[] = [ids.length, ...ids.flatMap((id) => [id, written.get(id) ?? ''])];
+    for (const { alert, destinations } of entries) {
       own.push(keys.alert(alert.id), keys.open(alert));
       args.push(alert.id, Date.parse(alert.at), encodeSummary(alert), transactionMember(alert) ?? '');
-      args.push(places.size, ...places);
+      args.push(destinations.length, ...destinations.map((id) => places.get(id) ?? 0));
     }
     batch.eval(RECORD_WAITING, own.length, ...own, ...args);
   }

@@ -50,6 +50,20 @@ describe('a waiting delivery', () => {
     expect((await ledger.read(makeAlert(1).id))?.deliveries.map(({ by }) => by)).toEqual(['fallback 1', 'fallback 1']);
   });
 
+  test('is one of very many: an alert may have more destinations than Lua can hand to one command', async () => {
+    const { ledger } = setUp();
+    const chats = Array.from({ length: 5000 }, (_, n) => destinationOf('telegram', `-100${n}`));
+    const parcels = (...numbers: number[]) => chats.map((chat) => parcel(chat, ...numbers));
+    await ledger.recordWaiting(parcels(1, 2));
+    await ledger.recordWaiting(parcels(2, 3));
+    const [last = SLACK] = chats.slice(-1);
+    await ledger.recordAttempt(last, [makeAlert(2)], DELIVERED);
+    const waiting = await ledger.waitingByDestination();
+    expect(Object.keys(waiting)).toHaveLength(5000);
+    expect([waiting[chats[0]?.id ?? ''], waiting[last.id]]).toEqual([3, 2]);
+    expect((await ledger.read(makeAlert(2).id))?.deliveries).toHaveLength(5000);
+  });
+
   test('is pending until it ends, as is what the ledger does not know', async () => {
     const { ledger } = setUp();
     await ledger.recordWaiting([parcel(SLACK, 1, 2)]);
