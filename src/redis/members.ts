@@ -47,8 +47,9 @@ export interface MembersDependencies {
 export const BEAT_EVERY_MS = 1000;
 /** A member that was silent for so long is gone: longer than any pause of a healthy process. */
 const SILENT_MS = 4000;
-/** The same where its process is known to have ended. */
+/** The same where its process is known to have ended, and where it is known to live: on a busy machine it may only be slow. */
 const SILENT_ENDED_MS = 1500;
+const SILENT_ALIVE_MS = 10_000;
 /** Where our own beats were further apart, we missed others', too. */
 const LONGEST_GAP_MS = 3 * BEAT_EVERY_MS;
 
@@ -62,8 +63,12 @@ interface Watched {
   since: number;
 }
 
-const hasEnded = async ({ id, host, pid, pids }: Member, self: Member): Promise<boolean> =>
-  host === self.host && pids === self.pids && !ownMembers.has(id) && (pid === process.pid || !(await isAlive(pid)));
+/** How long it must have been silent to be gone, in milliseconds. Another host's processes are not seen. */
+const silenceOf = async ({ id, host, pid, pids }: Member, self: Member): Promise<number> => {
+  if (host !== self.host || pids !== self.pids) return SILENT_MS;
+  const lives = ownMembers.has(id) || (pid !== process.pid && (await isAlive(pid)));
+  return lives ? SILENT_ALIVE_MS : SILENT_ENDED_MS;
+};
 
 export const createMembers = ({ redis, prefix, self, elapsed }: MembersDependencies): Members => {
   const key = `${prefix}:members`;
@@ -97,7 +102,7 @@ export const createMembers = ({ redis, prefix, self, elapsed }: MembersDependenc
   const isGone = async ({ member, since }: Watched): Promise<boolean> => {
     const silentMs = lastBeatAt - since;
     if (silentMs < SILENT_ENDED_MS) return false;
-    return silentMs >= SILENT_MS || hasEnded(member, self());
+    return silentMs >= (await silenceOf(member, self()));
   };
 
   const members = (): Member[] =>

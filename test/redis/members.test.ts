@@ -79,6 +79,15 @@ test('a process of this host that has ended is gone sooner; two daemons of one p
   expect(one.live()).toEqual(['member-1', 'member-2']);
 });
 
+test('a process of this host that lives is not gone where it is only slow', async () => {
+  const { join, pass } = setUp();
+  const [one, two] = [join(), join({ workers: ['w1'] })];
+  await pass(1, one, two);
+  expect(await pass(9, one)).toEqual([]);
+  expect(one.live()).toEqual(['member-1', 'member-2']);
+  expect(await pass(2, one)).toEqual(['member-2']);
+});
+
 test('a pid of another container says nothing, also where both have the name of their host', async () => {
   const { redis, prefix, join, pass } = setUp();
   const one = join({ pids: 'pid:[1]' });
