@@ -208,6 +208,7 @@ test.concurrent('what is replayed is not muted', async ({ onTestFinished: onFini
   expect(world.reconciler.count()).toBe(0);
   await console.run('replay', '--since', '30m');
   await until('it is sent', () => world.reconciler.arrivalsOf(hidden?.txHash ?? '').length === 1);
-  const { out } = await console.run('trace', hidden?._id ?? '');
-  expect(out).toMatch(/muted by mute-\w+: noise\n[\s\S]*replayed by hand\n[\s\S]*delivered, as a replay/);
+  const traced = async (): Promise<string> => (await console.run('trace', hidden?._id ?? '')).out;
+  await until('that is recorded', async () => (await traced()).includes('delivered, as a replay'));
+  expect(await traced()).toMatch(/muted by mute-\w+: noise\n[\s\S]*replayed by hand\n[\s\S]*delivered, as a replay/);
 });
