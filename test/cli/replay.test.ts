@@ -50,9 +50,9 @@ test('reaches everybody again under the same ids, marked as a replay', async () 
   expect(slack.filter((text) => text.includes('Replay'))).toHaveLength(4);
 
   const { item = '' } = before.find((each) => each.item !== undefined) ?? {};
+  await daemon.idle();
   const trace = await console.run('trace', item);
   expect(trace.out).toMatch(/delivered, \d+ ms[\s\S]*replayed by hand[\s\S]*delivered, as a replay/);
-  await daemon.idle();
   expect(await daemon.metric('tocsin_alert_latency_seconds_count', { kind: 'webhook' })).toBe(4);
 });
 
