@@ -1,5 +1,5 @@
 /**
- * A job need not wait for the ledger after each message: the ends of the last few may be on their way into it while the
+ * A job need not wait for the ledger after each message: the end of the last one may be on its way into it while the
  * next message is sent. But it waits where another run may have sent the same alerts meanwhile: after its first message,
  * and after one that took long. And it ends only when all of its ends are durable.
  */
@@ -11,7 +11,7 @@ export interface RecordedDependencies {
 }
 
 /** Ends of one job on their way: so many of its messages a killed daemon may send twice, besides the one in flight. */
-const MOST_UNRECORDED = 4;
+const MOST_UNRECORDED = 1;
 /** The ledger has confirmed an end so lately, in milliseconds, that no other run can have the job. */
 const RECENT_MS = 200;
 
