@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench } from '../row.ts';
 import { medianOf } from '../run.ts';
-import { type Stage, withStage } from '../stage/stage.ts';
+import { type Stage, webhookEach, withStage } from '../stage/stage.ts';
 import { arrived } from '../world/arrived.ts';
 import { RECENT } from '../world/dates.ts';
 import type { World } from '../world/world.ts';
@@ -58,14 +58,7 @@ const play = async ({ world, startDaemon }: Stage): Promise<Crash> => {
 };
 
 export const measure: Bench = async ({ program, repeat, say }) => {
-  const settings = {
-    program,
-    protocols: 2 * PROTOCOLS,
-    hanging: 0,
-    kinds: ['webhook'],
-    each: 'one',
-    poll: { interval: '1s' },
-  } as const;
+  const settings = webhookEach(program, 2 * PROTOCOLS);
   const crashes: Crash[] = [];
   while (crashes.length < repeat) {
     crashes.push(await withStage(settings, play));

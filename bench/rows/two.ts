@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import type { Bench, Row } from '../row.ts';
 import { medianOf } from '../run.ts';
-import { type Stage, withStage } from '../stage/stage.ts';
+import { type Stage, webhookEach, withStage } from '../stage/stage.ts';
 import { arrived } from '../world/arrived.ts';
 import { CLOSE, RECENT } from '../world/dates.ts';
 
@@ -26,15 +26,7 @@ const play = async ({ world, startDaemon }: Stage, daemons: number, count: numbe
 
 const rateOf = (program: string, daemons: number, count: number): Promise<number> => {
   const cores = Array.from({ length: daemons }, (_, n) => n).join(',');
-  const settings = {
-    program,
-    protocols: 2 * PROTOCOLS,
-    hanging: 0,
-    kinds: ['webhook'],
-    each: 'one',
-    poll: { interval: '1s' },
-    prefix: ['taskset', '-c', cores],
-  } as const;
+  const settings = { ...webhookEach(program, 2 * PROTOCOLS), prefix: ['taskset', '-c', cores] };
   return withStage(settings, (stage) => play(stage, daemons, count));
 };
 

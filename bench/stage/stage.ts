@@ -21,6 +21,10 @@ export interface StageSettings extends WorldSettings {
   prefix?: readonly string[];
 }
 
+/** Every protocol leads to one webhook of its own, and is read every second. */
+export const webhookEach = (program: string, protocols: number) =>
+  ({ program, protocols, hanging: 0, kinds: ['webhook'], each: 'one', poll: { interval: '1s' } }) as const;
+
 export interface Stage {
   world: World;
   redis: BenchRedis;
