@@ -3,7 +3,8 @@ import { ServiceError } from '../errors.ts';
 import type { Admission } from './admission.ts';
 import type { Catalog } from './catalog.ts';
 import { createListing, isHeld, type ListingDependencies } from './listing.ts';
-import type { PollResult, Stream } from './poller.ts';
+import type { PollResult } from './poller.ts';
+import type { Stream } from './stream.ts';
 
 export interface IntakeDependencies extends ListingDependencies {
   catalog: Pick<Catalog, 'refresh' | 'refreshAssets'>;

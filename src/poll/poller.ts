@@ -21,8 +21,6 @@ import type { Seen } from './seen.ts';
 import { type Stream, tracksOf } from './stream.ts';
 import { isSweepDue, notAhead, type Window, type WindowSettings, windowOf } from './windows.ts';
 
-export { type Stream, tracksOf } from './stream.ts';
-
 /** A page as it is read. */
 export interface ReadPage extends ItemPage {
   /** There is probably no further page; only asking for it can show that. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
-import type { Stream } from '../../src/poll/poller.ts';
+import type { Stream } from '../../src/poll/stream.ts';
 import { createSandboxService } from '../../src/sandbox/service/service.ts';
 import { createReader, type ReaderOptions } from '../property/reading/reader.ts';
 import { openTestRedis } from '../support/redis.ts';

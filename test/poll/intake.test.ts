@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { ServiceError, type ServiceReason } from '../../src/errors.ts';
 import type { AdmitResult } from '../../src/poll/admission.ts';
 import { createIntake } from '../../src/poll/intake.ts';
-import type { PollResult, Stream } from '../../src/poll/poller.ts';
+import type { PollResult } from '../../src/poll/poller.ts';
+import type { Stream } from '../../src/poll/stream.ts';
 
 const never = new AbortController().signal;
 const streamOf = (...protocols: string[]): Stream => ({ service: 'main', source: 'notifications', protocols });

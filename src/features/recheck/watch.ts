@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Item } from '../../alert.ts';
 import type { Track } from '../../poll/cursor.ts';
-import type { Stream } from '../../poll/poller.ts';
+import type { Stream } from '../../poll/stream.ts';
 import type { Service } from '../../service/open.ts';
 import type { RecheckStore } from './store.ts';
 import { firstRecheck } from './verdict.ts';

@@ -4,7 +4,7 @@ import type { Item } from '../../../src/alert.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import type { DueRecheck } from '../../../src/features/recheck/store.ts';
 import { createWatch, type WatchDependencies } from '../../../src/features/recheck/watch.ts';
-import type { Stream } from '../../../src/poll/poller.ts';
+import type { Stream } from '../../../src/poll/stream.ts';
 import { makeItem, T0 } from '../../support/items.ts';
 
 const INSPECTIONS: Stream = { service: 'main', source: 'inspections', protocols: ['Vault'] };

@@ -5,8 +5,9 @@ import { createCursors, type Track, trackKey } from '../../../src/poll/cursor.ts
 import { createCursorSnapshots } from '../../../src/poll/cursor-snapshots.ts';
 import { createPollLock } from '../../../src/poll/lock.ts';
 import { type MirroredCursor, mirroredOf } from '../../../src/poll/mirror.ts';
-import { createPoller, type Stream } from '../../../src/poll/poller.ts';
+import { createPoller } from '../../../src/poll/poller.ts';
 import { createSeen } from '../../../src/poll/seen.ts';
+import type { Stream } from '../../../src/poll/stream.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
 import { openCommits } from '../../support/commits.ts';
 import { openReadMemory } from '../../support/read-memory.ts';

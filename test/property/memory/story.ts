@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { Alert } from '../../../src/alert.ts';
 import type { MirroredCursor } from '../../../src/poll/mirror.ts';
-import type { Stream } from '../../../src/poll/poller.ts';
+import type { Stream } from '../../../src/poll/stream.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { createDaemon, openKey, type SimulatedDaemon } from './daemon.ts';
 import { openSeedRedis } from './redis.ts';
