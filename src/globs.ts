@@ -4,7 +4,7 @@
  * once and follows all ways through the glob at the same time, so its time is linear in the length of the name.
  */
 
-/** `one`: a character. `star`: any number of them. `fork`: goes on at each of these steps, without a character. */
+/** What a glob matches next: `one` matches one character, `star` any number of them. After a `fork` each of the named steps is tried; it matches no character itself. */
 type Step =
   | { kind: 'one'; fits(char: string): boolean }
   | { kind: 'star' }

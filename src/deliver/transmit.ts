@@ -9,7 +9,7 @@ export interface TransmitDependencies {
   channel: Pick<Channel, 'send' | 'amend'>;
   /** Milliseconds one send may take. */
   timeoutMs: number;
-  /** The same for a destination that gave no answer in time, if that is less. Default: as long as any. */
+  /** A shorter time for a destination whose last sends timed out, in milliseconds. Default: `timeoutMs` for all. */
   probeMs?(destination: Destination): number | undefined;
   now(): number;
 }

@@ -10,7 +10,7 @@ export interface Tried {
 
 export interface Conducts {
   of(destination: string): Conduct;
-  /** Milliseconds that the next try may take, where the last ones gave no answer in time; undefined: as long as any. */
+  /** Milliseconds that the next try may take, where the last ones timed out; undefined: the whole timeout. */
   probeMs(destination: string): number | undefined;
   note(destination: string, tried: Tried): void;
 }

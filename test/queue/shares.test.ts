@@ -117,7 +117,7 @@ describe('a probe', () => {
     expect(found).toEqual([undefined, 5000, 5000, undefined, 5000]);
   });
 
-  test('is as long as any where it fails at once, or was only told to wait', () => {
+  test('is the whole timeout where a destination fails at once, or only asked us to wait', () => {
     const { shares } = setUp(2);
     shares.note('d', { reason: 'retry', durationMs: 3 });
     expect(shares.probeMs('d')).toBeUndefined();
