@@ -24,7 +24,8 @@ import {
   targetOf,
 } from './record.ts';
 import { createTransactions } from './transactions.ts';
-import { type Change, createWrites, recordWaiting } from './writes.ts';
+import { recordWaiting } from './waiting.ts';
+import { type Change, createWrites } from './writes.ts';
 
 export type { Act, AlertRecord, Attempt, DeliveryRecord, DeliveryState, Target } from './record.ts';
 
