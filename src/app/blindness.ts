@@ -11,6 +11,7 @@ import type { Health } from '../ops/health.ts';
 import type { Cursors } from '../poll/cursor.ts';
 import type { CursorSnapshots } from '../poll/cursor-snapshots.ts';
 import { type Mirror, mirroredOf } from '../poll/mirror.ts';
+import { COMMIT_EVERY_MS } from '../poll/polling.ts';
 import { createReadWatch } from '../poll/read-watch.ts';
 import { type Stream, tracksOf } from '../poll/stream.ts';
 import type { openDispatch } from './dispatch.ts';
@@ -37,6 +38,8 @@ const MOST_COUNTED = 5000;
 const READ_AT_ONCE = 500;
 /** A look may take a little; one that took longer has waited for Redis. */
 const LATE_MS = 5000;
+/** What another daemon has read is written with its next cursors, and seen by the look after. */
+const WRITTEN_LATE_MS = COMMIT_EVERY_MS + 1000;
 
 const elapsed = (): number => performance.now();
 
@@ -81,6 +84,8 @@ export const openBlindness = (dependencies: OpenBlindness) => {
   const { config, store, health, dispatching, mirror, reading, scrub, log, now } = dependencies;
   const interval = longestIntervalMs(config.poll);
   const everyMs = Math.min(LONGEST_PERIOD_MS, interval);
+  const seenLate = WRITTEN_LATE_MS + everyMs;
+  const usual = Math.max(3 * interval, interval + seenLate);
   const watch = createReadWatch({
     cursors: createCopying(store.cursorSnapshots, mirror),
     freshMs: 1.5 * interval,
@@ -109,8 +114,8 @@ export const openBlindness = (dependencies: OpenBlindness) => {
     answers: (service) =>
       health.ready().checks.some(({ name, status }) => name === `service:${service}` && status === 'ok'),
     onUnread: (service, protocols, watched) => reading().onUnread(service, protocols, watched),
-    unreadAfterMs: Math.max(LEAST_UNREAD_MS, 3 * interval),
-    limits: { tellAfter: Math.max(config.watchdog.after, 3 * interval), usual: 3 * interval },
+    unreadAfterMs: Math.max(LEAST_UNREAD_MS, usual),
+    limits: { tellAfter: Math.max(config.watchdog.after, usual), usual, seenLate },
     elapsed,
   });
   return {

@@ -36,7 +36,7 @@ const LOOK_EVERY_MS = 1000;
 /** A service of which this daemon has nothing to poll is asked so often whether it answers: readiness says so. */
 const IDLE_PROBE_EVERY_MS = 15_000;
 /** What a killed daemon has not written costs a sweep, and others see a cursor move as late as this. */
-const COMMIT_EVERY_MS = 2000;
+export const COMMIT_EVERY_MS = 2000;
 /** Longer than any backlog takes from which nothing is lost: a poll that is given up goes on where it was. */
 const DEADLINE_MS = 600_000;
 

@@ -14,6 +14,8 @@ export interface Limits {
   tellAfter: number;
   /** Unread for less than this is normal. */
   usual: number;
+  /** A read by another daemon is seen by this one at most this long after it. */
+  seenLate: number;
 }
 
 export interface ChangesInput {
@@ -55,7 +57,7 @@ const endedOf = ({ readings, announced, backForMs, limits }: ChangesInput): Chan
 
 /**
  * If all protocols are unread, the service as a whole is announced. While no protocol is read as usual, that may be about
- * to happen, so no single protocol is announced yet.
+ * to happen, so no single protocol is announced yet: not before another one was surely read later than it.
  */
 const begunOf = ({ readings, announced, limits }: ChangesInput): Changes['begun'] => {
   if (announced.some(({ isWhole }) => isWhole)) return undefined;
@@ -65,9 +67,10 @@ const begunOf = ({ readings, announced, limits }: ChangesInput): Changes['begun'
   if (unread.length === readings.size && unread.some(([name]) => !known.has(name))) {
     return { isWhole: true, protocols: [], unreadMs: longest(unread) };
   }
-  const fresh = unread.filter(([name]) => !known.has(name));
-  const isElseUsual = [...readings.values()].some(({ unreadMs }) => unreadMs < limits.usual);
-  if (fresh.length === 0 || !isElseUsual) return undefined;
+  const lastReadMs = Math.min(...[...readings.values()].map(({ unreadMs }) => unreadMs));
+  const isSurelyEarlier = (unreadMs: number): boolean => unreadMs - lastReadMs >= limits.seenLate;
+  const fresh = unread.filter(([name, { unreadMs }]) => !known.has(name) && isSurelyEarlier(unreadMs));
+  if (fresh.length === 0 || lastReadMs >= limits.usual) return undefined;
   return { isWhole: false, protocols: fresh.map(([name]) => name), unreadMs: longest(fresh) };
 };
 

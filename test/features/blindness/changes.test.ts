@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type ChangesInput, changesOf, type Reading } from '../../../src/features/blindness/changes.ts';
 import type { Blindness } from '../../../src/features/blindness/store.ts';
 
-const limits = { tellAfter: 60_000, usual: 45_000 };
+const limits = { tellAfter: 60_000, usual: 45_000, seenLate: 18_000 };
 const fine: Reading = { wasRead: true, unreadMs: 5000 };
 const unread: Reading = { wasRead: true, unreadMs: 61_000 };
 const late: Reading = { wasRead: true, unreadMs: 50_000 };
@@ -43,6 +43,11 @@ describe('what begins', () => {
 
   test('nothing of the first, where the others follow: the service goes', () => {
     expect(changes({ a: late, b: unread }).begun).toBeUndefined();
+  });
+
+  test('nothing of the first, where the last read of the other was only seen late: the service goes', () => {
+    expect(changes({ a: { wasRead: true, unreadMs: 43_500 }, b: unread }).begun).toBeUndefined();
+    expect(changes({ a: { wasRead: true, unreadMs: 43_000 }, b: unread }).begun).toMatchObject({ protocols: ['b'] });
   });
 
   test('nothing twice; another protocol is news of its own, and so is the rest', () => {
