@@ -88,6 +88,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     scrub,
     isStopping,
     timeoutMs: options.timeout,
+    concurrency: options.concurrency,
     probeMs: ({ id }) => shares.probeMs(id),
     maxAgeMs: options.retry.maxAge,
     now,

@@ -51,9 +51,12 @@ export const ATTEMPT_STAGES = [
 ] as const;
 
 export type DeliverDependencies = DependenciesOf<typeof JOB_STAGES> &
-  Omit<DependenciesOf<typeof MESSAGE_STAGES>, 'attempt'> &
+  Omit<DependenciesOf<typeof MESSAGE_STAGES>, 'attempt' | 'inFlight'> &
   DependenciesOf<typeof ATTEMPT_STAGES> &
-  GiveUpDependencies;
+  GiveUpDependencies & {
+    /** Jobs that run at once. */
+    concurrency: number;
+  };
 
 const newRun = (job: ParcelJob, signal: AbortSignal): JobRun => ({
   ...{ job, signal, alerts: [], hasOpenBatch: false, units: [], uncomposable: [], messages: [], unrecorded: [] },
@@ -65,9 +68,10 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     const run: AttemptRun = { ...input, durationMs: 0, decision: { kind: 'stopping' } };
     return (await runStages(ATTEMPT_STAGES, run, dependencies)) ?? run.decision;
   };
-  const messageDependencies = { ...dependencies, attempt };
+  const inFlight = { jobs: 0, unrecorded: 0, most: dependencies.concurrency };
+  const messageDependencies = { ...dependencies, attempt, inFlight };
 
-  return async (job, signal) => {
+  const deliver: ProcessParcel = async (job, signal) => {
     const run = newRun(job, signal);
     const end = await runStages(JOB_STAGES, run, dependencies);
     if (end) return end;
@@ -81,5 +85,12 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     await giveUp(run, dependencies);
     await dropBatch(run.job, dependencies);
     return DONE;
+  };
+
+  return async (job, signal) => {
+    inFlight.jobs += 1;
+    return deliver(job, signal).finally(() => {
+      inFlight.jobs -= 1;
+    });
   };
 };

@@ -80,6 +80,7 @@ describe('what becomes of a job after a message', () => {
         note: async (_destination, address) => void notes.push(`note ${address}`),
       },
       onMoved: async (_destination, address) => void notes.push(`announce ${address}`),
+      inFlight: { jobs: 1, unrecorded: 0, most: 20 },
       now,
       ...changes,
     };
@@ -139,6 +140,7 @@ describe('what becomes of a job after a message', () => {
     const verdict = await settle(messageRun(job, { run, result: { kind: 'dead' } }), {
       sendSlots: { hold: async (_destination, at) => ({ at, shift: 0 }) },
       addressChanges: { follow: async (destination) => destination, note: async () => {} },
+      inFlight: { jobs: 1, unrecorded: 0, most: 20 },
       now,
     });
     expect(verdict).toEqual(again(NOW, { most: Number.MAX_SAFE_INTEGER }));

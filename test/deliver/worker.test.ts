@@ -80,6 +80,7 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
     addressChanges: createAddressChanges(redis, prefix),
     onAttempt: (event) => events.push(event),
     scrub: (text) => text.replaceAll('hunter2', '[secret]'),
+    concurrency: 20,
     timeoutMs: 5000,
     maxAgeMs: 3_600_000,
     now,

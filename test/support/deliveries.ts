@@ -155,6 +155,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
     onAttempt: (event) => void attempts.push(event),
     onMoved,
     scrub: (text) => text,
+    concurrency: 20,
     timeoutMs: 5000,
     maxAgeMs: 86_400_000,
     now,

@@ -85,6 +85,7 @@ const NO_FAILURES = {
   onAttempt: () => {},
   scrub: (text: string) => text,
   timeoutMs: 60_000,
+  concurrency: 1,
   maxAgeMs: Number.POSITIVE_INFINITY,
   random: () => 0,
 };
