@@ -28,7 +28,7 @@ const settled = () => new Promise(setImmediate);
 test('a job waits until its first end is recorded', async () => {
   const { deliver, run, time } = await setUp(1, 20);
   time.now = 60_000;
-  run.unrecorded.splice(0);
+  await whenRecorded(run);
   const late = deliver();
   await settled();
   expect(late.goesOn()).toBe(false);
