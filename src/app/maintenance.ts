@@ -9,8 +9,8 @@ import type { DaemonReport } from '../features/status/daemons.ts';
 import { createOperatorLogReader } from '../features/status/operator-log.ts';
 import type { ChannelCheck } from '../ops/channel-check.ts';
 import type { Health } from '../ops/health.ts';
-import { createLoopDelay } from '../ops/loop-delay.ts';
 import { createLoopWatch } from '../ops/loop-watch.ts';
+import type { Metrics } from '../ops/metrics.ts';
 import type { NewerJobs } from '../ops/newer-jobs.ts';
 import type { Outages } from '../ops/outages.ts';
 import type { Mirror } from '../poll/mirror.ts';
@@ -24,6 +24,7 @@ export interface MaintenanceDependencies {
   log: Logger;
   store: Store;
   health: Health;
+  metrics: Pick<Metrics, 'loopDelay'>;
   newerJobs: NewerJobs;
   outages: Outages;
   mirror: Mirror;
@@ -139,7 +140,7 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
     sendCanary: store.queues.sendCanary,
     health,
     log,
-    delay: createLoopDelay(),
+    delay: dependencies.metrics.loopDelay,
     onStuck: fail,
     now,
   });

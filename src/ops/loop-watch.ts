@@ -19,7 +19,7 @@ export interface LoopWatchDependencies {
   health: Pick<Health, 'watchLoop' | 'beat' | 'lastBeat'>;
   log: Pick<Logger, 'error' | 'warn'>;
   /** How long the event loop was blocked. */
-  delay: LoopDelay;
+  delay: Pick<LoopDelay, 'worstMs' | 'stop'>;
   /** Called once for each loop that has stopped, with a sentence. */
   onStuck(reason: string): void;
   now(): number;

@@ -1,6 +1,8 @@
 /** Every metric of the daemon, by Prometheus' conventions: base units, counters end in `_total`. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { oneAtATime, withinTime } from './asking.ts';
+import { createLoopDelay } from './loop-delay.ts';
+import { NEVER_MS, replaceLoopLag } from './loop-lag.ts';
 
 /** Every name begins with it, those of the process and of Node included. */
 const METRIC_PREFIX = 'tocsin_';
@@ -158,14 +160,17 @@ const deliveryMetrics = ({ counter, gauge, histogram }: Maker) => ({
 export const createMetrics = ({ version }: { version: string }) => {
   const registry = new Registry();
   const make = metricsOf(registry);
-  collectDefaultMetrics({ register: registry, prefix: METRIC_PREFIX });
+  collectDefaultMetrics({ register: registry, prefix: METRIC_PREFIX, eventLoopMonitoringPrecision: NEVER_MS });
   for (const name of MISNAMED) registry.removeSingleMetric(`${METRIC_PREFIX}${name}`);
   make
     .gauge('build_info', 'Always 1; the labels are the version.', ['version', 'node'])
     .set({ version, node: process.version }, 1);
+  const loopDelay = createLoopDelay();
+  const setLoopLag = replaceLoopLag(registry, METRIC_PREFIX, loopDelay.rounds);
   const refreshes: (() => Promise<void>)[] = [];
   return {
     registry,
+    loopDelay,
     ...readingMetrics(make),
     ...reviewMetrics(make),
     ...deliveryMetrics(make),
@@ -175,6 +180,7 @@ export const createMetrics = ({ version }: { version: string }) => {
     /** The Prometheus text format, `registry.contentType`. */
     text: async (): Promise<string> => {
       await Promise.allSettled(refreshes.map((refresh) => withinTime(refresh(), REFRESH_TIMEOUT_MS)));
+      setLoopLag();
       return registry.metrics();
     },
   };

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
 import { assessmentLabel, createMetrics, type Metrics } from '../../src/ops/metrics.ts';
 import { until } from '../support/until.ts';
 
@@ -134,4 +135,18 @@ test('assessments that nobody documented make no time series of their own', () =
     'other',
     'none',
   ]);
+});
+
+test('a blocked event loop shows at the next scrape, and no more at the one after', async () => {
+  const metrics = createMetrics({ version: '1.2.3' });
+  onTestFinished(metrics.loopDelay.stop);
+  const longest = async (): Promise<number> =>
+    Number(/^tocsin_nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await metrics.text())?.[1]);
+  await longest();
+  const end = performance.now() + 300;
+  while (performance.now() < end);
+  await sleep(10);
+  expect(await longest()).toBeGreaterThanOrEqual(0.29);
+  await sleep(10);
+  expect(await longest()).toBeLessThan(0.29);
 });
