@@ -16,6 +16,7 @@ import { readExpected, writeExpected } from './expected.ts';
 import { type Bench, type BenchOptions, isMet, type Row, watchedOf } from './row.ts';
 import { measure as alerts } from './rows/alerts.ts';
 import { measure as crash } from './rows/crash.ts';
+import { measure as fair } from './rows/fair.ts';
 import { measure as fresh } from './rows/fresh.ts';
 import { measure as latency } from './rows/latency.ts';
 import { measure as ledger } from './rows/ledger.ts';
@@ -39,6 +40,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   latency,
   crash,
   two,
+  fair,
 };
 const REPEAT = { full: 5, quick: 2 };
 const ALERTS = { full: 10_000, quick: 5000 };

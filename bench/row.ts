@@ -5,6 +5,8 @@ export interface Row {
   work: string;
   unit: string;
   measured: number;
+  /** It was not waited for any longer: it is more than that. */
+  isLeast?: boolean;
   /** In the same unit, of the same run. `ratio`: the median of those of the repetitions. */
   yardstick?: { name: string; measured: number; ratio?: number };
   /** Why there is no yardstick, or what else was seen. */

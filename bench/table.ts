@@ -23,11 +23,11 @@ const metText = (row: Row): string => {
 };
 
 const cellsOf = (row: Row, expected: Expected): string[] => {
-  const { key, work, measured, unit, yardstick } = row;
+  const { key, work, measured, isLeast, unit, yardstick } = row;
   const before = expected[key];
   return [
     work,
-    `${short(measured)} ${unit}`.trimEnd(),
+    `${isLeast ? '> ' : ''}${short(measured)} ${unit}`.trimEnd(),
     yardstick === undefined ? '' : `${yardstick.name}: ${short(yardstick.measured)}`,
     ratioOf(row),
     wantedOf(row),

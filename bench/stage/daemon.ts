@@ -33,8 +33,12 @@ export interface DaemonProcess {
   /** MB. */
   memory(): number;
   peakMemory(): number;
+  /** How long its event loop stood still at most since this was last asked, in milliseconds. */
+  longestBlock(): Promise<number>;
   /** What its log has besides information, by message, each with how often and the last reason. */
   complaints(): string[];
+  /** Resolves when it has ended, whoever ended it. */
+  ended: Promise<unknown>;
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -71,6 +75,15 @@ const complaintsIn = (log: string): string[] => {
   return [...complaints].map(([msg, { times, reason }]) => `logged ${times} times: ${msg}: ${reason}`);
 };
 
+/** Of Node, when it measures how late its timers are. */
+const RESOLUTION_MS = 10;
+
+const longestBlockOf = async (ops: string): Promise<number> => {
+  const text = await (await fetch(`${ops}/metrics`)).text();
+  const seconds = Number(/^tocsin_nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]);
+  return Math.max(0, seconds * 1000 - RESOLUTION_MS);
+};
+
 export const startDaemon = async ({ program, directory, config, environment = {}, prefix = [] }: DaemonSettings) => {
   started += 1;
   const log = join(directory, `daemon-${started}.log`);
@@ -100,7 +113,9 @@ export const startDaemon = async ({ program, directory, config, environment = {}
     cpu: () => cpuOf(pid),
     memory: () => memoryOf(pid),
     peakMemory: () => peakMemoryOf(pid),
+    longestBlock: () => longestBlockOf(ops),
     complaints: () => complaintsIn(log),
+    ended,
     kill: () => end('SIGKILL'),
     stop: async () => {
       const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);

@@ -6,6 +6,7 @@ import type { ChannelKind } from '../../src/alert.ts';
 import { interruption } from '../run.ts';
 import { servicesFor } from '../world/service.ts';
 import { startWorld, type World, type WorldSettings } from '../world/world.ts';
+import { type Crowd, overridesOf } from './crowd.ts';
 import { type DaemonProcess, startDaemon } from './daemon.ts';
 import { type BenchRedis, startRedis } from './redis.ts';
 
@@ -13,6 +14,10 @@ export interface StageSettings extends WorldSettings {
   program: string;
   /** That section of the config; left out: the defaults. */
   poll?: object;
+  /** Of the config, by kind: keys of these channels. Left out: the defaults. */
+  channels?: Partial<Record<ChannelKind, object>>;
+  /** By protocol: its destinations, instead of those that the service lists. */
+  crowds?: readonly (readonly Crowd[])[];
   /** Everything as it is configured by default, with notifications and rechecks, which a short bench leaves out. */
   isDefault?: boolean;
   /** Of the daemons, besides what they always have. */
@@ -42,7 +47,7 @@ const channelConfig = ({ url, smtpPort }: World): Record<ChannelKind, object> =>
 });
 
 const configTree = (
-  { poll, kinds, isDefault, protocols }: StageSettings,
+  { poll, kinds, isDefault, protocols, channels: given = {}, crowds }: StageSettings,
   world: World,
   redis: BenchRedis,
   dataDir: string,
@@ -58,7 +63,8 @@ const configTree = (
     dataDir,
     ...(poll && { poll: { startFrom: '1h', ...poll } }),
     ...(!isDefault && { alerts: { sources: ['inspections'], secondLook: [] } }),
-    channels: Object.fromEntries(kinds.map((kind) => [kind, channels[kind]])),
+    ...(crowds && { protocols: { overrides: overridesOf(crowds, world.url) } }),
+    channels: Object.fromEntries(kinds.map((kind) => [kind, { ...channels[kind], ...given[kind] }])),
     ops: { listen: '127.0.0.1:0' },
   };
 };

@@ -10,8 +10,8 @@ export interface Inspection {
 const hex = (text: string, length: number): string =>
   `0x${createHash('sha256').update(text).digest('hex').slice(0, length)}`;
 
-/** `n` tells it apart from all others; `at` in epoch milliseconds. */
-export const inspectionOf = (n: number, protocol: string, at: number): Inspection => {
+/** `n` tells it apart from all others; `at` in epoch milliseconds; `bytes`: of the text that makes it large. */
+export const inspectionOf = (n: number, protocol: string, at: number, bytes = 0): Inspection => {
   const date = new Date(at).toISOString();
   return {
     _id: `finding-${n}`,
@@ -28,7 +28,7 @@ export const inspectionOf = (n: number, protocol: string, at: number): Inspectio
       drasticBalanceChange: { status: 'detected', message: 'The balance fell by 48 % within one transaction.' },
       newContract: { status: 'detected', message: 'The caller was created 12 blocks before this transaction.' },
       adminCall: { status: 'not_detected', message: '' },
-      flashLoan: { status: 'not_detected', message: '' },
+      flashLoan: { status: 'not_detected', message: 'a'.repeat(bytes) },
       blacklistedOrigin: { status: 'not_detected', message: '' },
     },
     createdAt: date,

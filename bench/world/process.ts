@@ -39,7 +39,7 @@ const channelsOf = (n: number): ChannelEntry[] => {
 
 const service = createService(settings, channelsOf, now);
 const tally = createTally(service);
-const receivers = createReceivers({ onMessage: tally.note, now });
+const receivers = createReceivers(settings, { onMessage: tally.note, now });
 const server = createServer((request, response) => {
   if (request.method === 'POST') void receivers.take(request, response).catch(() => response.destroy());
   else service.answer(request.url ?? '', response);

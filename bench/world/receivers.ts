@@ -1,6 +1,7 @@
 /** Where alerts arrive: webhooks, Slack's Web API and Telegram's Bot API by HTTP, e-mail by SMTP. All take everything. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SMTPServer } from 'smtp-server';
 import type { ChannelKind } from '../../src/alert.ts';
 
@@ -10,8 +11,30 @@ export interface ReceiverDependencies {
   now(): number;
 }
 
-/** `away`: webhooks are answered with 503. `held`: they are taken, and never answered. */
-export type Answering = 'ok' | 'away' | 'held';
+/**
+ * `away`: webhooks are answered with 503. `held`: they are taken, and never answered. `flooded`: bots are told to come
+ * again in half a minute.
+ */
+export type Answering = 'ok' | 'away' | 'held' | 'flooded';
+
+/** How one webhook answers, whatever the others do. It is in its path. */
+export type Manner = 'hanging' | 'slow' | 'gone';
+
+export interface ReceiverSettings {
+  /** What a mail takes, as a relay that looks at it would. Default: nothing. */
+  mailMs?: number;
+}
+
+/** What a slow webhook takes. */
+export const SLOW_MS = 10_000;
+/** What a flooded bot names. */
+export const FLOOD_SECONDS = 30;
+const FLOODED = JSON.stringify({
+  ok: false,
+  error_code: 429,
+  description: 'Too Many Requests',
+  parameters: { retry_after: FLOOD_SECONDS },
+});
 
 /** What Slack, Telegram and a webhook's receiver may answer, all in one. */
 const ANSWER = {
@@ -37,12 +60,32 @@ const answerTo = ({ headers, url }: IncomingMessage): string =>
 const kindOf = (path: string): ChannelKind | undefined => {
   if (path.startsWith('/hooks/')) return 'webhook';
   if (path.endsWith('/chat.postMessage')) return 'slack';
-  return path.endsWith('/sendMessage') ? 'telegram' : undefined;
+  return /\/send(Message|Document)$/.test(path) ? 'telegram' : undefined;
 };
 
-export const createReceivers = ({ onMessage, now }: ReceiverDependencies) => {
+const mannerOf = (path: string): string | undefined => /^\/hooks\/([a-z]+)\//.exec(path)?.[1];
+
+export const createReceivers = ({ mailMs = 0 }: ReceiverSettings, { onMessage, now }: ReceiverDependencies) => {
   const mailBeganAt = new Map<string, number>();
   let answering: Answering = 'ok';
+
+  const answer = async (
+    kind: ChannelKind | undefined,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
+    const manner = mannerOf(request.url ?? '');
+    if (manner === 'slow') await sleep(SLOW_MS);
+    if (kind === 'webhook' && (manner === 'hanging' || answering === 'held')) return;
+    response.setHeader('content-type', 'application/json').end(answerTo(request));
+  };
+
+  const refusalOf = (kind: ChannelKind | undefined, path: string): number | undefined => {
+    if (kind === 'webhook' && answering === 'away') return 503;
+    if (kind === 'telegram' && answering === 'flooded') return 429;
+    return kind === 'webhook' && mannerOf(path) === 'gone' ? 410 : undefined;
+  };
+
   return {
     answer: (how: Answering): void => {
       answering = how;
@@ -52,10 +95,11 @@ export const createReceivers = ({ onMessage, now }: ReceiverDependencies) => {
       const beganAt = now();
       const kind = kindOf(request.url ?? '');
       const content = await text(request);
-      if (kind === 'webhook' && answering === 'away') return void response.writeHead(503).end();
-      if (kind !== 'webhook' || answering === 'ok')
-        response.setHeader('content-type', 'application/json').end(answerTo(request));
+      const refusal = refusalOf(kind, request.url ?? '');
+      if (refusal !== undefined) return void response.writeHead(refusal).end(kind === 'telegram' ? FLOODED : '');
+      const answered = answer(kind, request, response);
       if (kind) onMessage(kind, beganAt, content);
+      await answered;
     },
     smtp: new SMTPServer({
       disabledCommands: ['AUTH', 'STARTTLS'],
@@ -66,7 +110,8 @@ export const createReceivers = ({ onMessage, now }: ReceiverDependencies) => {
       },
       onData: (stream, session, done) => {
         const beganAt = mailBeganAt.get(session.id) ?? now();
-        text(stream).then((content) => {
+        text(stream).then(async (content) => {
+          await sleep(mailMs);
           done();
           onMessage('email', beganAt, content);
         }, done);

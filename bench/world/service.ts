@@ -27,6 +27,8 @@ export interface StoreOrder {
   from: number;
   to: number;
   dates: Dates;
+  /** Of a text in each of them. Default: none. */
+  bytes?: number;
 }
 
 const PAGE = 500;
@@ -37,7 +39,7 @@ export const servicesFor = (protocols: number): number => Math.ceil(protocols / 
 /** Service, path and query. */
 const TARGET = /^\/service-(\d+)\/([^?]*)\??(.*)$/;
 
-const protocolName = (n: number): string => `Protocol ${n}`;
+export const protocolName = (n: number): string => `Protocol ${n}`;
 
 /** The first of them that is later; they are in order of their dates. */
 const firstAfter = (inspections: readonly Stored[], at: number): number => {
@@ -68,8 +70,8 @@ export const createService = (
   const toldAt = new Map<string, number>();
   const writtenAt = new Map<string, number>();
 
-  const write = (n: number, at: number): void => {
-    const inspection = inspectionOf(count, protocolName(n), at);
+  const write = (n: number, at: number, bytes?: number): void => {
+    const inspection = inspectionOf(count, protocolName(n), at, bytes);
     count += 1;
     writtenAt.set(inspection._id, now());
     inspections[n]?.push({ at, id: inspection._id, json: JSON.stringify(inspection) });
@@ -112,10 +114,11 @@ export const createService = (
     write: (n: number): void => {
       write(n, Date.now());
     },
-    store: ({ count: wanted, from, to, dates: { perMs, agoMs } }: StoreOrder): void => {
+    store: ({ count: wanted, from, to, dates: { perMs, agoMs }, bytes }: StoreOrder): void => {
       const startedAt = Date.now() - agoMs;
       listed = Math.max(listed, to);
-      for (let n = 0; n < wanted; n += 1) write(from + (n % (to - from)), startedAt - Math.floor((wanted - n) / perMs));
+      for (let n = 0; n < wanted; n += 1)
+        write(from + (n % (to - from)), startedAt - Math.floor((wanted - n) / perMs), bytes);
     },
     written: (): number => count,
     told: (): number => toldAt.size,

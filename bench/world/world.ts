@@ -3,18 +3,18 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { ChannelKind } from '../../src/alert.ts';
-import type { Answering } from './receivers.ts';
+import type { Answering, ReceiverSettings } from './receivers.ts';
 import type { ServiceSettings, StoreOrder } from './service.ts';
 
-export interface WorldSettings extends ServiceSettings {
+export interface WorldSettings extends ServiceSettings, ReceiverSettings {
   kinds: readonly ChannelKind[];
   /** Whether each protocol has a channel of every kind, or of one, the kinds in turn. */
   each: 'all' | 'one';
 }
 
 /**
- * `write`: so many new inspections in all, over the protocols in turn. `store`: at once. `answer`: how webhooks are
- * answered from now on. `reset`: the sums begin anew.
+ * `write`: so many new inspections in all, over the protocols in turn. `store`: at once. `answer`: how receivers
+ * answer from now on. `reset`: the sums begin anew.
  */
 export type Order =
   | { kind: 'write'; perSecond: number; count: number }
