@@ -80,7 +80,7 @@ export const noticeOf = (alerts: readonly Alert[]): { notice?: string } => {
   const notices = [
     ...texts,
     ...(truncated > 0 ? [`Of ${truncated} only a part is here: the service gave too much of them.`] : []),
-    ...(more > 0 ? [`And ${more} more reasons.`] : []),
+    ...(more > 0 ? [`And ${more} more reason${more === 1 ? '' : 's'}.`] : []),
     ...(replay ? ['Replay: these were found earlier and are forwarded again.'] : []),
   ];
   return notices.length > 0 ? { notice: notices.join(' ') } : {};

@@ -176,6 +176,7 @@ describe('a digest', () => {
     expect(digest([{ ...first, notice } as Alert, ...rest]).notice).toBe(`1 of them: ${notice}`);
     const many = storm(30).map((alert, n) => ({ ...alert, notice: `reason ${n}` }));
     expect(digest(many).notice).toContain('And 25 more reasons.');
+    expect(digest(many.slice(0, 6)).notice).toContain('And 1 more reason.');
     expect(digest(storm(6).map((alert) => ({ ...alert, replay: true }))).notice).toMatch(/^Replay/);
   });
 
