@@ -42,6 +42,8 @@
  *   covered      another alert says the same at the same destination, so no message is sent; correlation finds this
  *   fallback     gets alerts that no human channel has accepted in time, and those that are dead, unroutable or held
  *   send slot    a moment at which a destination's rate limit allows a message
+ *   line         the messages of one protocol that wait for send slots of one destination; lines take turns
+ *   ticket       a message's number in its line
  *   batch        alerts that wait together for a destination's next send slot; sealed when they are sent
  *   share        what one protocol may have of a worker's places, in each of which one job runs; see `queue/shares.ts`
  *   circuit      opens after failures in a row: alerts for the destination wait, and single probes go out

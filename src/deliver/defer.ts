@@ -28,7 +28,7 @@ const joinWithRest = async (
 
 /** The message is sent now: its slots are used, and only this message goes on after the part that was sent last. */
 const begin = (each: MessageRun, now: number): void => {
-  const { slot: _slot, senderSlot: _senderSlot, progress, ...job } = each.run.job;
+  const { slot: _slot, senderSlot: _senderSlot, ticket: _ticket, progress, ...job } = each.run.job;
   const isGoingOn = progress?.id === each.message.id && progress.format === each.unit.format;
   each.run.job = { ...job, firstTriedAt: job.firstTriedAt ?? now };
   each.job = { ...each.run.job, format: each.job.format, ...(isGoingOn ? { progress } : {}) };

@@ -3,6 +3,8 @@
  * `backtest` use these functions; `rate-state-store.ts` keeps the state. All moments are epoch milliseconds.
  */
 
+import type { Line } from './line-rule.ts';
+
 /** Messages; absent means no limit. */
 export interface Rate {
   perSecond?: number;
@@ -30,22 +32,22 @@ export interface RateState {
   readonly rest: number;
   /** How many digests have followed each other. */
   readonly rests: number;
-  /** The latest slot that a job came for. */
-  readonly used: number;
+  /** The protocols whose messages wait for slots. */
+  readonly lines: readonly Line[];
   /** When the state was last changed. */
   readonly at: number;
   /** The latest slots, newest first: those of the last minutes, at most as many as `perMinute` allows. */
   readonly latest: readonly number[];
 }
 
-export const EMPTY_STATE: RateState = { tat: 0, hold: 0, shift: 0, rest: 0, rests: 0, used: 0, at: 0, latest: [] };
+export const EMPTY_STATE: RateState = { tat: 0, hold: 0, shift: 0, rest: 0, rests: 0, lines: [], at: 0, latest: [] };
 
 /** A slot that is so near, in milliseconds, is now: less is not worth a trip through the queue. */
 export const NEAR_MS = 20;
 
 /**
  * A job that comes this much later than its slot, in milliseconds, has missed it: else all jobs that missed theirs in an
- * outage would be sent at once.
+ * outage would be sent at once. As long a slot waits for the job whose turn it is; then it is for whoever comes.
  */
 export const LATE_MS = 2000;
 
@@ -58,11 +60,11 @@ const MARGIN_MS = 500;
 const REST = { firstMs: 1000, longestMs: 10_000, quietMs: 30_000, most: 20 };
 
 /** The generic cell rate algorithm's two numbers, in milliseconds. */
-const cellRateOf = ({ perSecond, burst = 1 }: Rate) =>
+export const cellRateOf = ({ perSecond, burst = 1 }: Rate) =>
   perSecond === undefined ? undefined : { interval: 1000 / perSecond, tolerance: ((burst - 1) * 1000) / perSecond };
 
 /** No `length` of milliseconds has more than `count` slots. A fraction of a message a minute is one in a longer time. */
-const windowOf = ({ perMinute }: Rate) => {
+export const windowOf = ({ perMinute }: Rate) => {
   if (perMinute === undefined) return undefined;
   const count = Math.max(1, Math.floor(perMinute));
   return { count, length: Math.ceil((count * MINUTE_MS) / perMinute) + MARGIN_MS };
@@ -75,71 +77,74 @@ const windowOf = ({ perMinute }: Rate) => {
 const recent = (latest: readonly number[], now: number): readonly number[] =>
   latest.filter((at, index) => index === 0 || at > now - 2 * MINUTE_MS - MARGIN_MS);
 
-const slotAt = (at: number, { shift }: RateState): Slot => ({ at: Math.ceil(at), shift });
+export const slotAt = (at: number, { shift }: RateState): Slot => ({ at: Math.ceil(at), shift });
 
-/** The next free moment, and the state when it is taken. */
-const next = (state: RateState, now: number, rate: Rate): { state: RateState; at: number } => {
+/** Since when, or from when on, a message may be sent. */
+export const freeFrom = ({ tat, hold: held, rest: rested, latest }: RateState, rate: Rate): number => {
   const cell = cellRateOf(rate);
   const window = windowOf(rate);
-  const oldest = window && state.latest[window.count - 1];
-  const at = Math.max(
-    ...[now, state.hold, state.rest],
-    cell ? state.tat - cell.tolerance : now,
-    window && oldest !== undefined ? oldest + window.length : now,
+  const oldest = window && latest[window.count - 1];
+  return Math.max(
+    ...[held, rested, cell ? tat - cell.tolerance : 0],
+    window && oldest !== undefined ? oldest + window.length : 0,
   );
+};
+
+/** The next free moment, and the state when it is taken. */
+export const next = (
+  state: RateState,
+  now: number,
+  rate: Rate,
+  at = Math.max(now, freeFrom(state, rate)),
+): { state: RateState; at: number } => {
+  const cell = cellRateOf(rate);
+  const window = windowOf(rate);
   // Nothing is counted: the state stays the same, and is not written again.
   if (!cell && !window) return { state, at };
   const tat = cell ? Math.max(at, state.tat) + cell.interval : state.tat;
   const latest = window ? [at, ...recent(state.latest, now).slice(0, window.count - 1)] : state.latest;
-  return { state: use({ ...state, tat, latest }, at, now), at };
+  return { state: { ...state, tat, latest }, at };
 };
 
-/** A job came for the slot, if that is now. */
-const use = (state: RateState, at: number, now: number): RateState =>
-  at > now + NEAR_MS || at <= state.used ? state : { ...state, used: at };
-
-/**
- * A slot was missed. Where no job came for any slot since, it was through our own fault, and nobody loses a place by that:
- * this slot and all after it move by as long as they stood still. Where others came for theirs, this one alone is late,
- * and takes the next free one.
- */
-const afterMissing = (state: RateState, now: number, rate: Rate, missed: number): { state: RateState; at: number } => {
-  const stoodMs = Math.floor(now - Math.max(state.used, missed));
-  if (stoodMs <= LATE_MS) return next(state, now, rate);
-  const latest = state.latest.map((at) => (at >= missed ? at + stoodMs : at));
-  const moved = { ...state, tat: state.tat + stoodMs, shift: state.shift + stoodMs, latest };
-  return { state: use(moved, now, now), at: Math.max(now, state.hold) };
-};
+export const isMissed = (held: Slot, state: RateState, now: number): boolean =>
+  now - held.at - state.shift + held.shift > LATE_MS;
 
 /** The next slot, now or later; one that is `held` already is where it is by now, unless it was missed. */
 export const reserve = (state: RateState, now: number, rate: Rate, held?: Slot): { state: RateState; slot: Slot } => {
-  const moved = held && held.at + state.shift - held.shift;
-  if (moved !== undefined && now - moved <= LATE_MS) {
-    return { state: use(state, moved, now), slot: slotAt(moved, state) };
-  }
-  const taken = moved === undefined ? next(state, now, rate) : afterMissing(state, now, rate, moved);
+  if (held && !isMissed(held, state, now)) return { state, slot: slotAt(held.at + state.shift - held.shift, state) };
+  const taken = next(state, now, rate);
   return { state: taken.state, slot: slotAt(taken.at, taken.state) };
 };
 
-/** The slot of this moment, where it is free; else the same state. */
+/** The slot of this moment, where it is free and nobody waits for it; else the same state. */
 export const take = (state: RateState, now: number, rate: Rate): { state: RateState; slot: Slot | undefined } => {
+  const freeAt = freeFrom(state, rate);
+  const isAwaited = state.lines.length > 0 && now - freeAt <= LATE_MS;
+  if (freeAt > now + NEAR_MS || isAwaited) return { state, slot: undefined };
   const taken = next(state, now, rate);
-  return taken.at > now + NEAR_MS ? { state, slot: undefined } : { state: taken.state, slot: slotAt(taken.at, state) };
+  return { state: taken.state, slot: slotAt(taken.at, state) };
 };
 
 /**
  * The provider said to wait until then: every slot to come moves by what that adds. Answers to messages that were in
  * flight together add up to one wait, not to several. Gives the first slot afterwards.
  */
-export const hold = (state: RateState, now: number, until: number): { state: RateState; slot: Slot } => {
+export const hold = (
+  state: RateState,
+  now: number,
+  until: number,
+  rate: Rate = {},
+): { state: RateState; slot: Slot } => {
   const present = Math.max(now, state.hold);
   const more = Math.max(0, Math.ceil(until) - present);
   const move = (moment: number): number => (moment > now ? moment + more : moment);
+  const { interval } = cellRateOf(rate) ?? {};
   const moved = {
     ...state,
     hold: present + more,
     shift: state.shift + more,
-    tat: move(state.tat),
+    // The message that is sent then counts, too.
+    tat: Math.max(move(state.tat), interval === undefined ? 0 : present + more + interval),
     latest: state.latest.map(move),
   };
   return { state: moved, slot: slotAt(moved.hold, moved) };
@@ -162,8 +167,8 @@ const CLOCKS_MS = 5000;
 export const movedBack = (state: RateState, now: number): RateState => {
   const by = state.at - now;
   if (by <= CLOCKS_MS) return state;
-  const { tat, hold: held, shift, rest: rested, used, latest } = state;
-  const moved = { tat: tat - by, hold: held - by, shift: shift - by, rest: rested - by, used: used - by, at: now };
+  const { tat, hold: held, shift, rest: rested, latest } = state;
+  const moved = { tat: tat - by, hold: held - by, shift: shift - by, rest: rested - by, at: now };
   return { ...state, ...moved, latest: latest.map((slot) => slot - by) };
 };
 

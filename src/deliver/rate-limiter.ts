@@ -1,6 +1,6 @@
 /**
- * Rates as slots: the next free moment of a destination, reserved once and shared by all daemons. A job waits for its
- * slot as a delayed job; "try again in a second" would collapse under a storm.
+ * Rates as slots: the free moments of a destination or sender, shared by all daemons. A job waits for one as a delayed job,
+ * until it is likely to come; "try again in a second" would collapse under a storm.
  */
 import { setTimeout } from 'node:timers/promises';
 import {
@@ -17,6 +17,7 @@ import {
   take,
 } from './rate-limit-rule.ts';
 import type { KeptState, RateStateStore } from './rate-state-store.ts';
+import { type Held, type Queued, queue } from './slot-turns.ts';
 
 export { LATE_MS, NEAR_MS, type Rate, type Slot } from './rate-limit-rule.ts';
 
@@ -28,10 +29,12 @@ export interface Paced {
 export interface RateLimiter {
   /** The next slot, now or later; for one that is `held` already, where it is by now, unless it was missed. */
   reserve(paced: Paced, rate: Rate, held?: Slot): Promise<Slot>;
-  /** The slot of this moment, where it is free; else nothing is reserved. */
+  /** The slot of this moment, if it is the turn of this line; else a ticket, with which to ask again. */
+  queue(paced: Paced, rate: Rate, line: string, held: Held): Promise<Queued>;
+  /** The slot of this moment, where it is free and nobody waits for it; else nothing is reserved. */
   take(paced: Paced, rate: Rate): Promise<Slot | undefined>;
   /** The provider said to wait until then: every slot moves by what that adds. Gives the first slot afterwards. */
-  hold(paced: Paced, until: number): Promise<Slot>;
+  hold(paced: Paced, until: number, rate?: Rate): Promise<Slot>;
   /** A digest goes out now: the more of them follow each other, the longer until the next message. */
   rest(paced: Paced): Promise<void>;
 }
@@ -171,7 +174,8 @@ export const createRateLimiter = (dependencies: RateLimiterDependencies): RateLi
       (held === undefined ? freeSlot(paced, rate) : undefined) ??
       commit(paced, (state, at) => reserve(state, at, rate, held)),
     take: async (paced, rate) => freeSlot(paced, rate) ?? commit(paced, (state, at) => take(state, at, rate)),
-    hold: (paced, until) => commit(paced, (state, at) => hold(state, at, until)),
+    queue: (paced, rate, line, held) => commit(paced, (state, at) => queue(state, at, rate, line, held)),
+    hold: (paced, until, rate) => commit(paced, (state, at) => hold(state, at, until, rate)),
     rest: (paced) => commit(paced, (state, at) => ({ state: rest(state, at), slot: undefined })),
   };
 };

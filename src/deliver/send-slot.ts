@@ -1,6 +1,8 @@
 /** When a job may send its next message: the slots of its destination and of the sender behind it. */
 import { type Destination, isAnnouncement } from '../alert.ts';
+import { shareId } from '../identity.ts';
 import type { ParcelJob } from '../queue/job.ts';
+import { shareOf } from '../queue/priority.ts';
 import { NEAR_MS, type Paced, type Rate, type RateLimiter, type Slot } from './rate-limiter.ts';
 import type { SenderTurns } from './sender-turns.ts';
 
@@ -20,7 +22,7 @@ export interface SendSlotDependencies {
   random?(): number;
 }
 
-/** The slot that a job holds: `data` is the job with it. */
+/** The slot that a job holds, or when it asks for one again: `data` is the job with its slot or ticket. */
 export interface SendSlot {
   isNow: boolean;
   /** Epoch milliseconds. */
@@ -29,7 +31,7 @@ export interface SendSlot {
 }
 
 export interface SendSlots {
-  /** Reserves the job's next slot, or finds the one that it holds. */
+  /** The slot that the job holds, or that is its turn. Protocols take turns at each destination. */
   reserve(job: ParcelJob): Promise<SendSlot>;
   /** Takes the slot of this moment; undefined where the destination has none now, and then nothing is reserved. */
   take(job: ParcelJob): Promise<SendSlot | undefined>;
@@ -84,14 +86,25 @@ export const createSendSlots = (dependencies: SendSlotDependencies): SendSlots =
     return (await take(others)) ?? { isNow: false, runAt, data: { ...job, misses: misses + 1 } };
   };
 
+  /** The slot of this moment, if it is its turn; else it comes back when that is likely. */
+  const queueUp = async (job: ParcelJob, pace: Pace): Promise<SendSlot> => {
+    const { ticket: _ticket, ...others } = job;
+    const line = shareId(job.share ?? shareOf(job.alerts));
+    const { slot, ticket } = await rateLimiter.queue(pace, pace.rate, line, job);
+    return slot ? withSender(others, slot) : { isNow: false, runAt: ticket.at, data: { ...job, ticket } };
+  };
+
   return {
     reserve: async (job) => {
       const pace = paceOf(job.destination);
-      if (isLimited(pace.rate) && isPatient(job)) return takeLater(job);
+      if (isLimited(pace.rate)) return isPatient(job) ? takeLater(job) : queueUp(job, pace);
       return withSender(job, await rateLimiter.reserve(pace, pace.rate, job.slot));
     },
     take,
-    hold: (destination, until) => rateLimiter.hold(paceOf(destination), until),
+    hold: (destination, until) => {
+      const pace = paceOf(destination);
+      return rateLimiter.hold(pace, until, pace.rate);
+    },
     rest: (destination) => rateLimiter.rest(paceOf(destination)),
   };
 };

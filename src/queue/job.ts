@@ -30,6 +30,8 @@ export interface ParcelJob extends Parcel {
   moves?: number;
   /** The send slot reserved for this job and not used yet: `at` in epoch milliseconds, see `deliver/rate-limiter.ts`. */
   slot?: { at: number; shift: number };
+  /** Its turn at a destination with a rate, and when it is likely to come, see `deliver/line-rule.ts`. */
+  ticket?: { line: string; number: number; at: number };
   /** The send slot of its sender, which other destinations share. */
   senderSlot?: { at: number; shift: number };
   /** How often it found no free send slot, see `deliver/send-slot.ts`. */

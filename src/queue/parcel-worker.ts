@@ -47,11 +47,11 @@ const putBack = async ({ job, token }: JobTaken, delayMs: number): Promise<never
   throw new DelayedError();
 };
 
-const claimOf = ({ share, alerts, destination, slot }: ParcelJob, priority = 0): Claim => ({
+const claimOf = ({ share, alerts, destination, slot, ticket }: ParcelJob, priority = 0): Claim => ({
   share: share ?? shareOf(alerts),
   destination: destination.id,
   priority,
-  isDue: slot !== undefined && slot.at <= Date.now(),
+  isDue: ((slot ?? ticket)?.at ?? Number.POSITIVE_INFINITY) <= Date.now(),
 });
 
 interface JobRunner {

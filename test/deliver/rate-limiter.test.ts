@@ -153,6 +153,28 @@ describe('two daemons', () => {
     expect(ats([await one.reserve(PACED, rate)])).toEqual([33_000]);
   });
 
+  test('lines are of both: a message has one place, and a ticket of one holds at the other', async () => {
+    const { redis, prefix } = openTestRedis();
+    const time = { now: NOW };
+    const [one, other] = [daemonOn(redis, prefix, () => time.now), daemonOn(redis, prefix, () => time.now)];
+    const rate = { perSecond: 1 };
+    const all = [
+      await one.queue(PACED, rate, 'a', {}),
+      await one.queue(PACED, rate, 'a', {}),
+      await other.queue(PACED, rate, 'a', {}),
+      await other.queue(PACED, rate, 'b', {}),
+    ];
+    const asked = all.map(({ slot, ticket }) => (slot ?? ticket).at - NOW);
+    expect(asked).toEqual([0, 1000, 2000, 2000]);
+    const [, first, second, quiet] = all.map(({ ticket }) => ticket);
+    time.now += 1000;
+    expect((await other.queue(PACED, rate, 'a', { ticket: first })).slot?.at).toBe(NOW + 1000);
+    time.now += 1000;
+    expect((await one.queue(PACED, rate, 'a', { ticket: second })).ticket?.at).toBe(NOW + 3000);
+    expect(await one.take(PACED, rate)).toBeUndefined();
+    expect((await one.queue(PACED, rate, 'b', { ticket: quiet })).slot?.at).toBe(NOW + 2000);
+  });
+
   test('what Redis forgot is not remembered', async () => {
     const { redis, prefix } = openTestRedis();
     const rateLimiter = daemonOn(redis, prefix);
@@ -187,6 +209,20 @@ describe('beside an older release', () => {
     expect((await rateLimiter.hold(PACED, NOW + 1500)).shift).toBe(8000);
   });
 
+  test('its reservations leave the lines as they are, and come before them', async () => {
+    const { redis, prefix } = openTestRedis();
+    const time = { now: NOW };
+    const now = () => time.now;
+    const rateLimiter = daemonOn(redis, prefix, now);
+    const rate = { perSecond: 1 };
+    await rateLimiter.queue(PACED, rate, 'a', {});
+    const { ticket } = await rateLimiter.queue(PACED, rate, 'a', {});
+    expect(ats([await createOlderRateLimiter(redis, prefix, now).reserve(PACED, rate)])).toEqual([1000]);
+    time.now += 1000;
+    const again = await rateLimiter.queue(PACED, rate, 'a', { ticket });
+    expect(again.ticket).toEqual({ ...ticket, at: NOW + 2000 });
+  });
+
   test('a window of thousands is kept whole', async () => {
     const { redis, prefix } = openTestRedis();
     const rate = { perMinute: 2500 };
@@ -219,7 +255,7 @@ describe('beside an older release', () => {
    * Performs an act and gives the time of its slot, 0 for none. A reserved slot is kept in the job, so any daemon may
    * follow it up.
    */
-  const playerOf = (daemons: readonly RateLimiter[], rate: Rate, now: () => number) => {
+  const playerOf = (daemons: readonly Omit<RateLimiter, 'queue'>[], rate: Rate, now: () => number) => {
     const held: Slot[] = [];
     const note = (slot: Slot): number => {
       held.push(slot);

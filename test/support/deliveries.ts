@@ -17,6 +17,7 @@ import { createDestinationStats } from '../../src/ledger/destination-stats.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { createBatchStore } from '../../src/queue/batch-store.ts';
 import { batchJob, batchJobId, type ParcelJob, parcelJob } from '../../src/queue/job.ts';
+import { shareOf } from '../../src/queue/priority.ts';
 import { mapSliced } from '../../src/slices.ts';
 import { destinationOf } from './alerts.ts';
 import { makeAlert } from './numbered.ts';
@@ -143,9 +144,10 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
       ? {
           batching: {
             batches,
-            enqueueBatch: async (destination: Destination, number: number) => {
+            enqueueBatch: async (destination: Destination, number: number, alerts: readonly Alert[]) => {
               const id = batchJobId(destination, number);
-              if (!jobs.has(id)) jobs.set(id, { runAt: time.now, data: batchJob(destination, number) });
+              const data = { ...batchJob(destination, number), share: shareOf(alerts) };
+              if (!jobs.has(id)) jobs.set(id, { runAt: time.now, data });
             },
           },
           threads: createThreads(redis, prefix, ledger, 600_000),

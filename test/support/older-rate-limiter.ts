@@ -75,7 +75,7 @@ const toSlot = (answer: unknown): Slot => {
   return { at: Math.ceil(Number(at)), shift: Number(shift) };
 };
 
-export const createOlderRateLimiter = (redis: Redis, prefix: string, now: () => number): RateLimiter => {
+export const createOlderRateLimiter = (redis: Redis, prefix: string, now: () => number): Omit<RateLimiter, 'queue'> => {
   const keysOf = ({ id }: Paced) => [`${prefix}:slot:${id}`, `${prefix}:slots:${id}`] as const;
   const run = async (paced: Paced, rate: Rate, own: (number | string)[], latest: number | '') => {
     const answer = await redis.eval(RESERVE, 2, ...keysOf(paced), now(), ...own, ...limitsOf(rate), latest, LATE_MS);

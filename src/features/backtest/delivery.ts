@@ -14,6 +14,7 @@ import type { EnqueueDependencies } from '../../dispatch/enqueue.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { batchJob, batchJobId, type ParcelJob, parcelJob } from '../../queue/job.ts';
 import type { ProcessParcel } from '../../queue/parcel-worker.ts';
+import { shareOf } from '../../queue/priority.ts';
 import { createMemoryBatchStore, createMemoryRateStateStore, createMemoryThreads } from './in-memory.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -122,9 +123,13 @@ export const createSimulatedDelivery = (dependencies: SimulatedDeliveryDependenc
     return givesHandle(destination) ? { handle: id } : {};
   };
 
-  const enqueueBatch: NonNullable<DeliverDependencies['batching']>['enqueueBatch'] = async (destination, number) => {
+  const enqueueBatch: NonNullable<DeliverDependencies['batching']>['enqueueBatch'] = async (
+    destination,
+    number,
+    alerts,
+  ) => {
     const id = batchJobId(destination, number);
-    if (!batchJobs.has(id)) addJob(batchJob(destination, number), now());
+    if (!batchJobs.has(id)) addJob({ ...batchJob(destination, number), share: shareOf(alerts) }, now());
     batchJobs.add(id);
   };
 

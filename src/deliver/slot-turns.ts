@@ -1,0 +1,85 @@
+/**
+ * The slots of one destination, given to the lines that wait there in turns; pure, over the state of its rate limit. No slot
+ * belongs to anybody before it comes: reserved ahead of time for each message, those of a protocol with thousands would put
+ * all others back.
+ */
+import { aheadOf, join, served, type Ticket } from './line-rule.ts';
+import {
+  cellRateOf,
+  freeFrom,
+  isMissed,
+  LATE_MS,
+  NEAR_MS,
+  next,
+  type Rate,
+  type RateState,
+  reserve,
+  type Slot,
+  slotAt,
+  windowOf,
+} from './rate-limit-rule.ts';
+
+/** Where the slot is free, but others go first, a job asks again no sooner than this, in milliseconds. */
+const LEAST_WAIT_MS = 50;
+
+/** How many times as many as the rate says come for slots that stood free. */
+const CATCH_UP = 2;
+
+/** What a job has already; a slot comes of a wait that the provider named, or of an older daemon. */
+export interface Held {
+  slot?: Slot | undefined;
+  ticket?: Ticket | undefined;
+}
+
+/** When the slot comes before which so many others are used, as far as a minute's window says. */
+const windowAt = (state: RateState, rate: Rate, ahead: number): number => {
+  const window = windowOf(rate);
+  if (!window) return 0;
+  const oldest = state.latest[window.count - 1 - (ahead % window.count)];
+  const first = oldest === undefined ? freeFrom(state, rate) : oldest + window.length;
+  return first + Math.floor(ahead / window.count) * window.length;
+};
+
+/**
+ * The same of all limits: rather too early than too late. Where slots stood free, as those whose turn it was came late, up
+ * to twice as many come in the same time until that is made good.
+ */
+const expected = (state: RateState, now: number, rate: Rate, ahead: number): number => {
+  const freeAt = freeFrom(state, rate);
+  const cellMs = ahead * (cellRateOf(rate)?.interval ?? 0);
+  const leastMs = Math.max(freeAt > now ? 0 : LEAST_WAIT_MS, cellMs / CATCH_UP);
+  const at = Math.ceil(Math.max(freeAt + cellMs, windowAt(state, rate, ahead), now + leastMs));
+  return freeAt > now ? at : Math.min(at, freeAt + LATE_MS + 1);
+};
+
+/** What a message has in a line: its slot, which has come, or a ticket with which it asks again. */
+export type Queued = { slot: Slot; ticket?: undefined } | { slot?: undefined; ticket: Ticket };
+
+/**
+ * The slot of this moment, if it is the turn of this line, or a ticket. A slot that nobody came for in time is for whoever
+ * comes: a job that is gone must not stop the others.
+ */
+export const queue = (
+  state: RateState,
+  now: number,
+  rate: Rate,
+  line: string,
+  held: Held = {},
+): { state: RateState; slot: Queued } => {
+  if (held.slot && !isMissed(held.slot, state, now)) {
+    return { state, slot: { slot: reserve(state, now, rate, held.slot).slot } };
+  }
+  const { lines, place } = join(state.lines, line, held.ticket);
+  const joined = lines === state.lines ? state : { ...state, lines };
+  const ahead = aheadOf(lines, place);
+  const freeAt = freeFrom(state, rate);
+  const isIdle = now - freeAt > LATE_MS;
+  if (freeAt > now + NEAR_MS || (ahead > 0 && !isIdle)) {
+    return { state: joined, slot: { ticket: { ...place, at: expected(state, now, rate, ahead) } } };
+  }
+  // Somebody has waited since before it was free: coming a little late must not make the pace slower.
+  const isKept = held.ticket === place && !isIdle;
+  const at = isKept ? Math.max(freeAt, Math.min(now, state.latest[0] ?? 0)) : Math.max(now, freeAt);
+  const taken = next({ ...joined, lines: served(lines, place) }, now, rate, at);
+  return { state: taken.state, slot: { slot: slotAt(taken.at, state) } };
+};
