@@ -1,5 +1,5 @@
 /** Enqueues deliveries that no route asks for, each once over all daemons: announcements, and alerts for the fallback. */
-import type { Parcel } from '../../alert.ts';
+import type { Alert, Destination, Parcel } from '../../alert.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 
@@ -16,20 +16,24 @@ export type EnqueueOnce = (parcels: readonly Parcel[], by: string) => Promise<Pa
  * a crash.
  */
 export const createEnqueueOnce = ({ ledger, enqueue }: EnqueueOnceDependencies): EnqueueOnce => {
-  const ownedBy = async ({ destination, alerts }: Parcel, by: string): Promise<Parcel> => {
-    const records = await Promise.all(alerts.map(({ id }) => ledger.read(id)));
-    const own = alerts.filter((_, index) =>
-      records[index]?.deliveries.some(
-        (one) => one.destination.id === destination.id && one.state === 'waiting' && one.by === by,
-      ),
-    );
-    return { destination, alerts: own };
+  /** Destinations at which this writer owns the delivery of an alert. */
+  const ownedBy = async (id: Alert['id'], by: string): Promise<ReadonlySet<Destination['id']>> => {
+    const deliveries = (await ledger.read(id))?.deliveries ?? [];
+    const own = deliveries.filter((one) => one.state === 'waiting' && one.by === by);
+    return new Set(own.map(({ destination }) => destination.id));
   };
 
   return async (parcels, by) => {
     await ledger.recordWaiting(parcels, by);
-    const owned = await Promise.all(parcels.map((parcel) => ownedBy(parcel, by)));
-    const fresh = owned.filter(({ alerts }) => alerts.length > 0);
+    // An alert may have thousands of destinations, each with a parcel, and is read once for all of them.
+    const ids = [...new Set(parcels.flatMap(({ alerts }) => alerts.map(({ id }) => id)))];
+    const owned = new Map(await Promise.all(ids.map(async (id) => [id, await ownedBy(id, by)] as const)));
+    const fresh = parcels
+      .map(({ destination, alerts }) => ({
+        destination,
+        alerts: alerts.filter(({ id }) => owned.get(id)?.has(destination.id)),
+      }))
+      .filter(({ alerts }) => alerts.length > 0);
     await enqueue(fresh);
     return fresh;
   };

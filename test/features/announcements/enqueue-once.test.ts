@@ -68,3 +68,26 @@ test('an announcement is one alert by its key: the same one again makes the same
   expect(new Set(jobs)).toEqual(new Set([jobs[0], jobs[1], jobs.at(-1)]));
   expect(queued.map(({ destination }) => destination.kind)).toEqual(['email', 'slack', 'email', 'slack', 'email']);
 });
+
+test('an alert is read once, however many destinations get it', async () => {
+  const { ledger, queued } = setUp();
+  const read: string[] = [];
+  const enqueueOnce = createEnqueueOnce({
+    ledger: {
+      ...ledger,
+      read: (id) => {
+        read.push(id);
+        return ledger.read(id);
+      },
+    },
+    enqueue: async (parcels) => void queued.push(...parcels),
+  });
+  const alert = makeAlert(1);
+  const parcels = Array.from({ length: 50 }, (_, n) => ({
+    destination: destinationOf('email', `a${n}@example.com`),
+    alerts: [alert],
+  }));
+  expect(await enqueueOnce(parcels, 'announcement')).toHaveLength(50);
+  expect(queued).toEqual(parcels);
+  expect(read).toEqual([alert.id]);
+});
