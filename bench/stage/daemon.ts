@@ -75,13 +75,10 @@ const complaintsIn = (log: string): string[] => {
   return [...complaints].map(([msg, { times, reason }]) => `logged ${times} times: ${msg}: ${reason}`);
 };
 
-/** Of Node, when it measures how late its timers are. */
-const RESOLUTION_MS = 10;
-
 const longestBlockOf = async (ops: string): Promise<number> => {
   const text = await (await fetch(`${ops}/metrics`)).text();
   const seconds = Number(/^tocsin_nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]);
-  return Math.max(0, seconds * 1000 - RESOLUTION_MS);
+  return seconds * 1000;
 };
 
 export const startDaemon = async ({ program, directory, config, environment = {}, prefix = [] }: DaemonSettings) => {

@@ -11,7 +11,7 @@ const WEBHOOKS = { full: 50, quick: 10 };
 const HEAP_MB = 256;
 const LIMIT_MS = { full: 60_000, quick: 20_000 };
 /** After the last has it, the daemon goes on so long. */
-const AFTERWARDS_MS = 5000;
+const AFTERWARDS_MS = { full: 5000, quick: 1000 };
 /** A supervisor starts again what ended. */
 const RESTART_MS = 1000;
 
@@ -56,7 +56,7 @@ const play = async ({ world, startDaemon }: Stage, quick: boolean) => {
     supervisor.look();
     messages = (await world.tally()).messages;
   }
-  await sleep(AFTERWARDS_MS);
+  await sleep(AFTERWARDS_MS[size]);
   supervisor.look();
   return { ...(await supervisor.stop()), messages };
 };
