@@ -24,7 +24,7 @@ export type Place = Pick<Ticket, 'line' | 'number'>;
 export const MOST_LINES = 100;
 const OTHERS = 'others';
 
-/** Which of `others` number a line has that come before a place in the line at `own`: up to, and with, this one. */
+/** Up to which number the messages of a line go before one that has `number` in the line at `own`. */
 const lastBefore = (index: number, own: number, number: number): number => (index < own ? number : number - 1);
 
 /** Behind the last one of its line. A line that is new begins where the others are now. */
@@ -48,22 +48,32 @@ export const join = (lines: readonly Line[], name: string, held?: Place): { line
     ? { lines, place: held }
     : joinEnd(lines, name);
 
+export interface Ahead {
+  ofOwnLine: number;
+  ofOthers: number;
+}
+
 /** How many messages go before this one. */
-export const aheadOf = (lines: readonly Line[], { line, number }: Place): number => {
+export const aheadOf = (lines: readonly Line[], { line, number }: Place): Ahead => {
   const own = lines.findIndex(({ name }) => name === line);
-  return lines.reduce(
-    (sum, { served, last }, index) => sum + Math.max(0, Math.min(last, lastBefore(index, own, number)) - served),
-    0,
+  const counts = lines.map(({ served, last }, index) =>
+    Math.max(0, Math.min(last, lastBefore(index, own, number)) - served),
   );
+  const ofOwnLine = counts[own] ?? 0;
+  return { ofOwnLine, ofOthers: counts.reduce((sum, count) => sum + count, 0) - ofOwnLine };
 };
 
+const withServed = (lines: readonly Line[], servedOf: (line: Line, index: number) => number): readonly Line[] =>
+  lines.map((line, index) => ({ ...line, served: servedOf(line, index) })).filter((line) => line.served < line.last);
+
+/** It has its slot; one that it passed in its line has its number now. */
+export const served = (lines: readonly Line[], { line }: Place): readonly Line[] =>
+  withServed(lines, (each) => (each.name === line ? each.served + 1 : each.served));
+
 /** It has its slot. Those that should have gone before it and did not come are counted no longer. */
-export const served = (lines: readonly Line[], { line, number }: Place): readonly Line[] => {
+export const servedAlone = (lines: readonly Line[], { line, number }: Place): readonly Line[] => {
   const own = lines.findIndex(({ name }) => name === line);
-  return lines
-    .map((each, index) => {
-      const upTo = index === own ? number : Math.min(each.last, lastBefore(index, own, number));
-      return upTo > each.served ? { ...each, served: upTo } : each;
-    })
-    .filter((each) => each.served < each.last);
+  return withServed(lines, (each, index) =>
+    Math.max(each.served, Math.min(each.last, index === own ? number : lastBefore(index, own, number))),
+  );
 };

@@ -3,7 +3,7 @@
  * belongs to anybody before it comes: reserved ahead of time for each message, those of a protocol with thousands would put
  * all others back.
  */
-import { aheadOf, join, served, type Ticket } from './line-rule.ts';
+import { aheadOf, join, served, servedAlone, type Ticket } from './line-rule.ts';
 import {
   cellRateOf,
   freeFrom,
@@ -24,6 +24,16 @@ const LEAST_WAIT_MS = 50;
 
 /** How many times as many as the rate says come for slots that stood free. */
 const CATCH_UP = 2;
+
+/**
+ * A delayed job comes up to 100 ms late. At a fast rate it may pass as many of its own line as have their slots in this
+ * time, in milliseconds, and those of other lines where the slot has waited as long: else all would wait for one that is
+ * late, and too many would ask in vain.
+ */
+const PASS_MS = 200;
+
+const passableAt = (rate: Rate): number =>
+  Math.floor(PASS_MS / (cellRateOf(rate)?.interval ?? Number.POSITIVE_INFINITY));
 
 /** What a job has already; a slot comes of a wait that the provider named, or of an older daemon. */
 export interface Held {
@@ -71,15 +81,20 @@ export const queue = (
   }
   const { lines, place } = join(state.lines, line, held.ticket);
   const joined = lines === state.lines ? state : { ...state, lines };
-  const ahead = aheadOf(lines, place);
+  const { ofOwnLine, ofOthers } = aheadOf(lines, place);
+  const hasWaited = held.ticket === place;
+  const canPass = hasWaited ? passableAt(rate) : 0;
   const freeAt = freeFrom(state, rate);
   const isIdle = now - freeAt > LATE_MS;
-  if (freeAt > now + NEAR_MS || (ahead > 0 && !isIdle)) {
-    return { state: joined, slot: { ticket: { ...place, at: expected(state, now, rate, ahead) } } };
+  const mostOfOthers = now - freeAt > PASS_MS ? canPass - ofOwnLine : 0;
+  const isNext = ofOwnLine <= canPass && ofOthers <= mostOfOthers;
+  if (freeAt > now + NEAR_MS || !(isNext || isIdle)) {
+    return { state: joined, slot: { ticket: { ...place, at: expected(state, now, rate, ofOwnLine + ofOthers) } } };
   }
   // Somebody has waited since before it was free: coming a little late must not make the pace slower.
-  const isKept = held.ticket === place && !isIdle;
+  const isKept = hasWaited && !isIdle;
   const at = isKept ? Math.max(freeAt, Math.min(now, state.latest[0] ?? 0)) : Math.max(now, freeAt);
-  const taken = next({ ...joined, lines: served(lines, place) }, now, rate, at);
+  const after = !isNext || canPass === 0 ? servedAlone(lines, place) : served(lines, place);
+  const taken = next({ ...joined, lines: after }, now, rate, at);
   return { state: taken.state, slot: { slot: slotAt(taken.at, state) } };
 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { aheadOf, join, type Line, MOST_LINES, type Place, served } from '../../src/deliver/line-rule.ts';
+import { aheadOf, join, type Line, MOST_LINES, type Place, served, servedAlone } from '../../src/deliver/line-rule.ts';
 import { range } from '../support/deliveries.ts';
 
 /** Each joins its line at the end, in this order. */
@@ -14,13 +14,18 @@ const joinAll = (names: readonly string[], begin: readonly Line[] = []) => {
   return { lines, places };
 };
 
+const countAhead = (lines: readonly Line[], place: Place): number => {
+  const { ofOwnLine, ofOthers } = aheadOf(lines, place);
+  return ofOwnLine + ofOthers;
+};
+
 /** Who is served, one after the other. */
 const orderOf = (begin: readonly Line[], waiting: readonly Place[]): string[] => {
   let lines = begin;
   return waiting.map(() => {
     const next = waiting.find((place) => {
       const line = lines.find(({ name }) => name === place.line);
-      return line !== undefined && place.number > line.served && aheadOf(lines, place) === 0;
+      return line !== undefined && place.number > line.served && countAhead(lines, place) === 0;
     });
     if (!next) throw new Error('nobody is next');
     lines = served(lines, next);
@@ -39,8 +44,8 @@ describe('lines', () => {
     const after = places.slice(0, 10).reduce<readonly Line[]>((before, place) => served(before, place), lines);
     const joined = join(after, 'b');
     expect(joined.place).toEqual({ line: 'b', number: 11 });
-    expect(aheadOf(joined.lines, joined.place)).toBe(1);
-    expect(aheadOf(joined.lines, { line: 'a', number: 60 })).toBe(50);
+    expect(countAhead(joined.lines, joined.place)).toBe(1);
+    expect(countAhead(joined.lines, { line: 'a', number: 60 })).toBe(50);
   });
 
   test('are forgotten when nobody waits in them, so that nothing is kept of what is quiet', () => {
@@ -58,9 +63,19 @@ describe('lines', () => {
     const { lines, places } = joinAll(['a', 'a', 'b', 'b']);
     const [, , first = { line: '', number: 0 }] = places;
     // The first of `a` should have been before it. It may still come, and then it is next.
-    const after = served(lines, first);
+    const after = servedAlone(lines, first);
     expect(orderOf(after, places.slice(1, 2))).toEqual(['a2']);
-    expect(aheadOf(after, { line: 'a', number: 1 })).toBe(0);
+    expect(countAhead(after, { line: 'a', number: 1 })).toBe(0);
+  });
+
+  test('count those that are served, where one passes another of its line', () => {
+    const { lines, places } = joinAll(['a', 'a', 'a', 'b']);
+    const [first = { line: '', number: 0 }, second = first, third = first, other = first] = places;
+    const after = served(lines, second);
+    expect(aheadOf(after, first)).toEqual({ ofOwnLine: 0, ofOthers: 0 });
+    expect(aheadOf(after, other)).toEqual({ ofOwnLine: 0, ofOthers: 0 });
+    expect(aheadOf(after, third)).toEqual({ ofOwnLine: 1, ofOthers: 1 });
+    expect([first, other, third].reduce<readonly Line[]>((before, place) => served(before, place), after)).toEqual([]);
   });
 
   test('are bounded: the protocols that are too many share one', () => {
@@ -76,7 +91,7 @@ test('everybody has one place in the order, and it is a turn of each line', () =
   fc.assert(
     fc.property(names, (all) => {
       const { lines, places } = joinAll(all);
-      const ahead = places.map((place) => aheadOf(lines, place)).toSorted((a, b) => a - b);
+      const ahead = places.map((place) => countAhead(lines, place)).toSorted((a, b) => a - b);
       expect(ahead).toEqual(all.map((_, n) => n));
       expect(orderOf(lines, places)).toHaveLength(all.length);
     }),

@@ -151,6 +151,25 @@ describe('however jobs come, and however late', () => {
     );
   });
 
+  test('at a fast rate, too, the alerts of another protocol have their turn, and few jobs ask in vain', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(5, 10, 20, 50), LATE, (perSecond, late) => {
+        const everyMs = (3 * 1000) / perSecond;
+        const quiet = range(1, 50).map((n) => ({ line: 'quiet', at: 2000 + n * everyMs }));
+        const { sent, runs } = simulate({ perSecond }, [...jobsOf('busy', 300), ...quiet], late);
+        expect(sent).toHaveLength(350);
+        expect(runs).toBeLessThan(12 * 350);
+        // Of the quiet protocol at most a few wait at any time.
+        const waiting = sent.map(({ now }, n) => {
+          const came = quiet.filter(({ at }) => at <= now).length;
+          return came - sent.slice(0, n + 1).filter(({ line }) => line === 'quiet').length;
+        });
+        expect(Math.max(...waiting)).toBeLessThanOrEqual(2 + (4 * 100) / everyMs);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   test('one alert of another protocol is among the next few', () => {
     const busy = fc.integer({ min: 20, max: 200 });
     fc.assert(
