@@ -26,7 +26,7 @@ fault: setup ## real daemons and a real Redis through every fault: what is lost,
 soak: setup ## 20 alerts a second for half an hour: memory, Redis and latency as they go
 	@node_modules/.bin/node test/fault/soak.ts $(ARGS)
 
-bench: setup ## speed and memory beside yardsticks; a quarter of an hour, ARGS=--quick four minutes
+bench: setup ## speed and memory beside yardsticks; twenty minutes, ARGS=--quick seven
 	@node_modules/.bin/node bench/main.ts $(ARGS)
 
 growth: setup ## what an alert and a protocol cost from 1,000 to 100,000 of them; a quarter of an hour

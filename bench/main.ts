@@ -4,7 +4,7 @@
  *   node bench/main.ts [--quick] [--only alerts,crash] [--repeat 5] [--alerts 10000] [--minutes 2]
  *     [--program FILE] [--json FILE] [--write]
  *
- * `--quick`: less of everything, in about four minutes. `--only`: these benches. `--minutes`: how long alerts flow to all
+ * `--quick`: less of everything, in about seven minutes. `--only`: these benches. `--minutes`: how long alerts flow to all
  * kinds. `--program`: what runs as the daemon, such as `src/main.ts` of another version; left out: this tree's, built as
  * for the image. `--json`: writes what was measured. `--write`: writes down what later runs are compared with.
  */
