@@ -50,11 +50,11 @@ const createFree =
 export const openMembership = (dependencies: MembershipDependencies) => {
   const { id, store, polls, workers, log, stopping } = dependencies;
   const { redis, prefix } = store;
+  // Asked of the system once: every poll that is shared out looks at the members.
+  const place = { host: hostname(), pid: process.pid, pids: pidNamespace() };
   const self = (): Member => ({
     id,
-    host: hostname(),
-    pid: process.pid,
-    pids: pidNamespace(),
+    ...place,
     workers: workers().map((worker) => worker.id),
     ...polls(),
   });

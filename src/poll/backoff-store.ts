@@ -44,8 +44,11 @@ export const createBackoffStore = (redis: Redis | Cluster, prefix: string, now: 
   };
 };
 
-/** So old a wait may be: a poll that finds nothing new asks Redis nothing. Its end is known to each daemon anyway. */
-const FRESH_MS = 1000;
+/**
+ * So old a wait may be: a poll that finds nothing new asks Redis nothing. A daemon that does not know of it yet is told by
+ * the service itself.
+ */
+const FRESH_MS = 5000;
 
 /** Asks Redis once in a while, however many polls ask. `elapsed`: milliseconds by a clock that nobody sets. */
 export const rememberWaits = (store: BackoffStore, elapsed: () => number): BackoffStore => {

@@ -31,8 +31,9 @@ export interface PollingDependencies
   onError(error: unknown): void;
 }
 
-/** Who lives and what is listed is looked at so often. */
+/** Who lives is looked at so often, which asks nobody; and what others have listed so often, which asks Redis. */
 const LOOK_EVERY_MS = 1000;
+const LOOK_AT_LISTS_EVERY_MS = 5000;
 /** A service of which this daemon has nothing to poll is asked so often whether it answers: readiness says so. */
 const IDLE_PROBE_EVERY_MS = 15_000;
 /** What a killed daemon has not written costs a sweep, and others see a cursor move as late as this. */
@@ -75,6 +76,8 @@ export const createPolling = (dependencies: PollingDependencies) => {
   const probedAt = new Map<string, number>();
   let startedAt = elapsed();
 
+  const haveReadersChanged = (service: string): boolean => shares.get(service)?.readers !== readersOf(service).join();
+
   const hasChanged = async (service: string): Promise<boolean> => {
     const listed = await catalog.protocols(service);
     const readers = readersOf(service);
@@ -92,6 +95,10 @@ export const createPolling = (dependencies: PollingDependencies) => {
     const looks = await Promise.allSettled(services.map(hasChanged));
     if (looks.some((one) => one.status === 'fulfilled' && one.value)) schedule();
     for (const one of looks) if (one.status === 'rejected') throw one.reason;
+  };
+
+  const lookAtReaders = async (): Promise<void> => {
+    if (services.some(haveReadersChanged)) await look();
   };
 
   const schedule = (): void => {
@@ -134,7 +141,8 @@ export const createPolling = (dependencies: PollingDependencies) => {
     start: (): void => {
       isStarted = true;
       startedAt = elapsed();
-      repeat(LOOK_EVERY_MS, look, onError, stopping.signal);
+      repeat(LOOK_AT_LISTS_EVERY_MS, look, onError, stopping.signal);
+      repeat(LOOK_EVERY_MS, lookAtReaders, onError, stopping.signal);
       repeat(LOOK_EVERY_MS, probeLeft, onError, stopping.signal);
       repeat(COMMIT_EVERY_MS, memory.commit, onError, stopping.signal);
     },

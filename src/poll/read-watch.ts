@@ -56,7 +56,11 @@ export const createReadWatch = ({ cursors, freshMs, gapMs, elapsed }: ReadWatchD
     /** This daemon has read these to the end. */
     note: (tracks: readonly Track[]): void => {
       for (const track of tracks) {
-        known.set(trackKey(track), { seen: undefined, readAt: elapsed(), wasRead: true });
+        const read = { seen: undefined, readAt: elapsed(), wasRead: true };
+        const before = known.get(trackKey(track));
+        // In place: one that was made anew at each poll would outlive the young generation each time.
+        if (before === undefined) known.set(trackKey(track), read);
+        else Object.assign(before, read);
       }
     },
     /** How it stands with all tracks of a service. */

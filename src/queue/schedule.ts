@@ -31,6 +31,8 @@ export interface Schedule<Data> {
 }
 
 const QUEUE = 'poll';
+/** Another turn follows in any case, so one that a killed daemon had taken is looked for less often. */
+const STALLED_EVERY_MS = 10_000;
 /** A turn that failed is not repeated: the next one comes. */
 const TURN_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true, stackTraceLimit: 1 } as const;
 const CHANGED_AT_ONCE = 200;
@@ -73,7 +75,7 @@ export const createSchedule = <Data>(settings: ScheduleSettings): Schedule<Data>
         QUEUE,
         // Three parameters declared: only then does BullMQ pass the signal.
         (job: Job<Data>, _token, signal) => run(job.data, signal ?? new AbortController().signal),
-        { connection: redis, prefix, concurrency, ...WORKER_LOCKS },
+        { connection: redis, prefix, concurrency, ...WORKER_LOCKS, stalledInterval: STALLED_EVERY_MS },
       );
       worker.on('error', (error) => onError(QUEUE, error));
       restWhenRefused(worker, rest);

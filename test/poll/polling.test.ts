@@ -1,4 +1,5 @@
 /** Which streams this daemon polls, as the catalog and the other daemons change. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CatalogEntry } from '../../src/poll/catalog.ts';
 import { createPolling } from '../../src/poll/polling.ts';
@@ -74,4 +75,19 @@ test('a service of which this daemon has nothing to poll is probed: else nothing
   clock.ahead = 15_000;
   await until('it is probed', () => probed.length > 0);
   expect(probed).toEqual([['bad', undefined]]);
+});
+
+test('as long as the same daemons live, Redis is not asked every second what is listed', async () => {
+  const asked: string[] = [];
+  const { polling, polled, readers } = setUp(async (service) => {
+    asked.push(service);
+    return listOf(service);
+  });
+  polling.start();
+  await until('both are polled', () => polled.includes('good') && polled.includes('bad'));
+  const before = asked.length;
+  await sleep(1500);
+  expect(asked).toHaveLength(before);
+  readers.bad = ['other'];
+  await until('their streams are shared out anew', () => asked.length > before);
 });

@@ -5,7 +5,7 @@ import type { CatalogEntry } from '../../poll/catalog.ts';
 import { channelsOf, type RouteSettings, routeEntries } from './rules.ts';
 
 export interface RouteReview {
-  /** Takes a service's protocols; logs the problems that are new. */
+  /** Takes a service's protocols; logs the problems that are new. The same map is the same protocols. */
   review(service: string, protocols: ReadonlyMap<string, Pick<CatalogEntry, 'name' | 'channels'>>): void;
   /** Every entry that leads nowhere, one sentence each. */
   problems(): string[];
@@ -30,9 +30,9 @@ export const createRouteReview = (
   others: readonly string[] = [],
 ): RouteReview => {
   for (const problem of others) log.warn({ problem }, NO_DESTINATION);
-  const byService = new Map<string, Reviewed[]>();
+  const byService = new Map<string, { protocols: object; found: Reviewed[] }>();
   const said = new Set<string>();
-  const reviewed = (): Reviewed[] => [...byService.values()].flat();
+  const reviewed = (): Reviewed[] => [...byService.values()].flatMap(({ found }) => found);
 
   const reviewOf = (protocol: Pick<CatalogEntry, 'name' | 'channels'>): Reviewed => {
     const entries = channelsOf(protocol.name, protocol, settings.overrides);
@@ -43,9 +43,10 @@ export const createRouteReview = (
 
   return {
     review: (service, protocols) => {
+      if (byService.get(service)?.protocols === protocols) return;
       const found = [...protocols.values()].map(reviewOf);
       const problems = found.flatMap((one) => one.problems);
-      byService.set(service, found);
+      byService.set(service, { protocols, found });
       for (const problem of problems.filter((each) => !said.has(each))) {
         said.add(problem);
         log.warn({ service, problem }, NO_DESTINATION);
