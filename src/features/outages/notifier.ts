@@ -1,7 +1,7 @@
 /** Announces, over channels that work, that a destination is broken, that it works again, and that it has moved. */
 
 import type { Logger } from 'pino';
-import type { Alert, Announcement, Destination } from '../../alert.ts';
+import { type Alert, type Announcement, type Destination, isHuman } from '../../alert.ts';
 import type { Broken } from '../../deliver/health.ts';
 import type { Routes } from '../../dispatch/route.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -33,7 +33,8 @@ const createAudience = ({ outages, fallback, routesOf }: OutageNotifierDependenc
   };
 
   return async (subject: Subject, alerts: readonly Alert[]): Promise<Destination[]> => {
-    const routed = await routedOf(alerts);
+    // Nobody else is told, and there may be thousands of webhooks, all of which break together.
+    const routed = (await routedOf(alerts)).filter(isHuman);
     const isBroken = await brokenAmong(outages, [...fallback, ...routed]);
     return audienceOf({ ...subject, fallback, routed, isBroken });
   };
