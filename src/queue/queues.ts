@@ -44,8 +44,8 @@ export interface ParcelQueues {
   close(): Promise<void>;
 }
 
-/** One call of `addBulk` is one pipeline: so many jobs and, about, so many bytes. */
-const ADDED_AT_ONCE = { jobs: 500, bytes: 2 * 1024 * 1024 };
+/** One call of `addBulk` is one pipeline, made in one go: so many jobs and, about, so many bytes. */
+const ADDED_AT_ONCE = { jobs: 100, bytes: 2 * 1024 * 1024 };
 
 const jobBytes = ({ data }: { data: Parcel }): number =>
   Math.max(

@@ -34,7 +34,7 @@ export interface AssetListing {
 }
 
 /** Of one protocol; a channel without contacts counts as one. */
-const MOST_CONTACTS = 1000;
+const MOST_CONTACTS = 5000;
 /** What is kept of one listing, as JSON. */
 const MOST_CHARACTERS = 50_000_000;
 

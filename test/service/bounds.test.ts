@@ -114,9 +114,9 @@ test('of a protocol with too many contacts the first are used, and the bound is 
   const contacts = (count: number, name: string) => Array.from({ length: count }, (_, n) => `${name}-${n}@x.example`);
   const notificationChannels = [
     { name: 'webhook', url: 'https://x.example' },
-    { name: 'email', contacts: contacts(600, 'a') },
-    { name: 'email', contacts: contacts(600, 'b') },
-    { name: 'email', contacts: contacts(600, 'c') },
+    { name: 'email', contacts: contacts(3000, 'a') },
+    { name: 'email', contacts: contacts(3000, 'b') },
+    { name: 'email', contacts: contacts(3000, 'c') },
     { name: 'slack', url: 'https://y.example' },
   ];
   const crowded = { descriptor: 'Crowded', settings: { notificationChannels } };
@@ -127,12 +127,12 @@ test('of a protocol with too many contacts the first are used, and the bound is 
   expect(protocols[0]?.channels).toEqual([
     notificationChannels[0],
     notificationChannels[1],
-    { name: 'email', contacts: contacts(399, 'b') },
+    { name: 'email', contacts: contacts(1999, 'b') },
   ]);
   expect(malformed).toEqual([
     {
       name: 'Crowded',
-      problem: '1802 contacts, of which the first 1000 are used',
+      problem: '9002 contacts, of which the first 5000 are used',
       raw: { descriptor: 'Crowded' },
       bound: 'contacts',
     },
