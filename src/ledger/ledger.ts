@@ -6,7 +6,6 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Parcel } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import { createGroupCommit } from '../redis/group-commit.ts';
-import { execute } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
 import { parseRecord, parseSummary, stateOf } from './encoding.ts';
 import {
@@ -111,9 +110,7 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
       if (parcels.length === 0) return;
       const at = iso(now());
       const records = new Map(parcels.map(({ destination }) => [destination.id, waitingRecord(destination, at, by)]));
-      const batch = redis.pipeline();
-      recordWaiting(batch, keys, parcels, records);
-      await execute(batch);
+      await recordWaiting(redis, keys, parcels, records);
     },
     pending: async (destination, alerts) => {
       const texts = await textsOf(destination, alerts);

@@ -1,5 +1,5 @@
 /** How new deliveries get into the ledger: those of a page in a few scripts. Deliveries that are known stay as they are. */
-import type { ChainableCommander } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Parcel } from '../alert.ts';
 import { chunksOf, packed } from '../chunks.ts';
 import { COLLECT } from './collect.ts';
@@ -70,13 +70,13 @@ const entriesOf = (parcels: readonly Parcel[]): Entry[] => {
   );
 };
 
-/** `records`: by destination. */
-export const recordWaiting = (
-  batch: ChainableCommander,
+/** `records`: by destination. One script after the other, as thousands of deliveries made ready in one go block others. */
+export const recordWaiting = async (
+  redis: Redis | Cluster,
   keys: LedgerKeys,
   parcels: readonly Parcel[],
   records: ReadonlyMap<Destination['id'], DeliveryRecord>,
-): void => {
+): Promise<void> => {
   const written = new Map([...records].map(([id, record]) => [id, encodeRecord(record)]));
   for (const entries of packed(entriesOf(parcels), DELIVERIES, ({ destinations }) => destinations.length)) {
     const ids = [...new Set(entries.flatMap(({ destinations }) => destinations))];
@@ -88,6 +88,6 @@ export const recordWaiting = (
       args.push(alert.id, Date.parse(alert.at), encodeSummary(alert), transactionMember(alert) ?? '');
       args.push(destinations.length, ...destinations.map((id) => places.get(id) ?? 0));
     }
-    batch.eval(RECORD_WAITING, own.length, ...own, ...args);
+    await redis.eval(RECORD_WAITING, own.length, ...own, ...args);
   }
 };

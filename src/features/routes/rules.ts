@@ -32,7 +32,7 @@ const toDestination = (kind: ChannelKind, address: string, labelOf: RouteSetting
   label: labelOf(kind, address),
 });
 
-const routeEntry = (entry: ChannelEntry, settings: RouteSettings): Routes => {
+const findRoutes = (entry: ChannelEntry, settings: RouteSettings): Routes => {
   const { name } = entry;
   if (!isKind(name)) return { destinations: [], problems: [`a channel of unknown kind '${name}'`] };
   if (!settings.configured.has(name)) {
@@ -43,6 +43,17 @@ const routeEntry = (entry: ChannelEntry, settings: RouteSettings): Routes => {
     destinations: addresses.map((address) => toDestination(name, address, settings.labelOf)),
     problems: problems.map((problem) => `${name}: ${problem}`),
   };
+};
+
+const known = new WeakMap<RouteSettings, WeakMap<ChannelEntry, Routes>>();
+
+/** An entry may name thousands of contacts, and is asked for with each alert: what was found stays for as long as it does. */
+const routeEntry = (entry: ChannelEntry, settings: RouteSettings): Routes => {
+  const bySettings = known.get(settings) ?? new WeakMap<ChannelEntry, Routes>();
+  known.set(settings, bySettings);
+  const routes = bySettings.get(entry) ?? findRoutes(entry, settings);
+  bySettings.set(entry, routes);
+  return routes;
 };
 
 /** Of one protocol, or of the fallback: each of them has a job for each alert. Of more, the first ones are used. */

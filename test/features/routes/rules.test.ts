@@ -33,6 +33,21 @@ describe('routes', () => {
     expect(problems).toEqual([]);
   });
 
+  test('the addresses of an entry are made out once, however many alerts it gets', () => {
+    let asked = 0;
+    const addressesOf: RouteSettings['addressesOf'] = (_kind, { contacts = [] }) => {
+      asked += 1;
+      return { addresses: contacts, problems: [] };
+    };
+    const same = settings({ addressesOf });
+    const protocol = { channels: [{ name: 'email', contacts: ['a@example.com'] }], notifyOn: [] };
+    const routes = [1, 2, 3].map((n) => routeAlert(makeAlert(n), protocol, same));
+    expect(routes.flatMap(({ destinations }) => destinations)).toHaveLength(3);
+    expect(asked).toBe(1);
+    routeAlert(makeAlert(4), { channels: [{ name: 'email', contacts: ['b@example.com'] }], notifyOn: [] }, same);
+    expect(asked).toBe(2);
+  });
+
   test('what leads nowhere is named: empty entries, kinds that are not set up, kinds nobody knows', () => {
     const { destinations, problems } = route([
       { name: 'slack' },
