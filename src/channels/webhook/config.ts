@@ -1,9 +1,10 @@
 /** The `channels.webhook` slice of the configuration. */
 import { z } from 'zod';
 import { cidrOrHost, count, SECRET_MARK } from '../../schema/fields.ts';
+import { certificates, isKeyOf, privateKey } from '../../schema/pem.ts';
 import { createSecret } from '../../secret.ts';
 import { channelOptions } from '../options.ts';
-import { certificates, extraHeaders, isKeyOf, privateKey, proxyUrl } from './connection-config.ts';
+import { extraHeaders, proxyUrl } from './connection-config.ts';
 import { receiverKey } from './receivers.ts';
 import { isSigningSecret, SIGNING_SECRET } from './signature.ts';
 
