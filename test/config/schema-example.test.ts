@@ -146,6 +146,7 @@ describe('the example config', () => {
       'redis.cluster: may not stand beside redis.url',
       'redis.username: belongs into redis.url',
       'redis.password: belongs into redis.url',
+      'channels.email.smtp.ca: names a file that cannot be read: relay-ca.pem: there is no such file',
       ...['ca', 'cert', 'key'].map(
         (key) =>
           `channels.webhook.receivers.hooks.example.com.${key}: names a file that cannot be read: hooks-${key}.pem: there is no such file`,

@@ -1,6 +1,7 @@
 /** The `channels.email` slice of the configuration. */
 import { z } from 'zod';
 import { isHost, port, secret } from '../../schema/fields.ts';
+import { certificates } from '../../schema/pem.ts';
 import { channelOptions, senderOption } from '../options.ts';
 import { parseMailbox } from './address.ts';
 
@@ -16,32 +17,79 @@ const sender = () =>
 const HOST_RULE = 'must be a host name or an IP address';
 const FLAG_RULE = 'must be true or false';
 
-const smtp = z
-  .strictObject({
-    host: z
-      .string({ error: HOST_RULE })
-      .refine(isHost, { error: HOST_RULE })
-      .describe('The relay that takes our mail.'),
-    port: port()
-      .prefault(587)
-      .describe('587 for submission with STARTTLS, 465 for TLS from the start, 25 for a relay.'),
-    secure: z.boolean({ error: FLAG_RULE }).default(false).describe('TLS from the first byte; true for port 465.'),
-    requireTLS: z
-      .boolean({ error: FLAG_RULE })
-      .default(true)
-      .describe(
-        'Send nothing, not even the password, before STARTTLS has succeeded. False only for a relay without TLS.',
-      ),
-    user: z.string().min(1, { error: 'must not be empty' }).exactOptional().describe('User name; with `pass`.'),
-    pass: secret().exactOptional().describe('Password; with `user`.'),
-  })
+/** What is sent to it does not leave this machine. */
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/i;
+
+const TLS_RULE = 'must be verify, opportunistic or off';
+
+const smtpFields = z.strictObject({
+  host: z.string({ error: HOST_RULE }).refine(isHost, { error: HOST_RULE }).describe('The relay that takes our mail.'),
+  port: port().prefault(587).describe('587 for submission with STARTTLS, 465 for TLS from the start, 25 for a relay.'),
+  secure: z.boolean({ error: FLAG_RULE }).default(false).describe('TLS from the first byte; true for port 465.'),
+  tls: z.enum(['verify', 'opportunistic', 'off'], { error: TLS_RULE }).exactOptional().meta({
+    // Not a default of the field: beside `requireTLS: false` a missing `tls` means what it meant before there was one.
+    default: 'verify',
+    description:
+      'verify sends nothing without TLS and a certificate that we trust; opportunistic takes TLS if it is offered, with any certificate; off uses none.',
+  }),
+  ca: certificates()
+    .exactOptional()
+    .describe("Certificates in PEM that vouch for the relay, besides the well-known authorities; or the relay's own."),
+  requireTLS: z
+    .boolean({ error: FLAG_RULE })
+    .exactOptional()
+    .describe(
+      'The older way to say it; `tls` is better. False without `tls`: TLS with a certificate that we trust if it is offered, else none.',
+    ),
+  user: z.string().min(1, { error: 'must not be empty' }).exactOptional().describe('User name; with `pass`.'),
+  pass: secret().exactOptional().describe('Password; with `user`.'),
+});
+
+type SmtpFields = z.infer<typeof smtpFields>;
+
+/** What `tls` does not go together with, by the other key; each names both. */
+const CONFLICTS: readonly { path: keyof SmtpFields; error: string; isIn(smtp: SmtpFields): boolean }[] = [
+  {
+    path: 'requireTLS',
+    error: 'contradicts tls: with tls: verify nothing is sent without TLS; leave requireTLS out',
+    isIn: ({ tls, requireTLS }) => tls === 'verify' && requireTLS === false,
+  },
+  {
+    path: 'requireTLS',
+    error: 'contradicts tls: only tls: verify requires TLS; leave requireTLS out',
+    isIn: ({ tls, requireTLS }) => tls !== undefined && tls !== 'verify' && requireTLS === true,
+  },
+  {
+    path: 'secure',
+    error: 'contradicts tls: off; secure is TLS from the first byte',
+    isIn: ({ tls, secure }) => tls === 'off' && secure,
+  },
+  {
+    path: 'ca',
+    error: 'has no effect unless tls is verify: no other value has the certificate checked',
+    isIn: ({ tls, ca }) => tls !== undefined && tls !== 'verify' && ca !== undefined,
+  },
+  {
+    path: 'tls',
+    error:
+      'must be verify with a password, unless the relay is on this machine: others could read pass on the way; for a relay with a certificate of its own set tls: verify and ca, or leave out user and pass',
+    isIn: ({ tls, pass, host }) => tls !== undefined && tls !== 'verify' && pass !== undefined && !LOOPBACK.test(host),
+  },
+];
+
+const smtp = smtpFields
   .refine(({ user, pass }) => (user === undefined) === (pass === undefined), {
     error: 'user and pass go together: give both or neither',
   })
   .refine((options) => options.port !== 465 || options.secure, {
     error: 'port 465 speaks TLS from the first byte: set secure: true',
     path: ['secure'],
-  });
+  })
+  .superRefine((options, context) => {
+    for (const { path, error, isIn } of CONFLICTS)
+      if (isIn(options)) context.addIssue({ code: 'custom', message: error, path: [path] });
+  })
+  .transform((options) => ({ ...options, requireTLS: options.requireTLS ?? (options.tls ?? 'verify') === 'verify' }));
 
 /** E-mail by SMTP, through a relay. */
 export const emailConfig = z.strictObject({

@@ -10,6 +10,7 @@ import { type Mailbox, parseAddress } from './address.ts';
 import type { MailBody } from './body.ts';
 import type { EmailConfig } from './config.ts';
 import { composeEmail } from './message.ts';
+import { relayTls } from './tls.ts';
 import { smtpFailure } from './verdicts.ts';
 
 /** Limits of single steps; the kind's `timeout` limits the whole attempt. Nodemailer's defaults are minutes. */
@@ -24,12 +25,10 @@ const openPool = ({ smtp, concurrency, timeout }: EmailConfig) =>
     pool: true,
     host: smtp.host,
     port: smtp.port,
-    secure: smtp.secure,
-    requireTLS: smtp.requireTLS && !smtp.secure,
+    ...relayTls(smtp),
     ...(smtp.user === undefined || smtp.pass === undefined
       ? {}
       : { auth: { user: smtp.user, pass: smtp.pass.reveal() } }),
-    tls: { minVersion: 'TLSv1.2' },
     maxConnections: concurrency,
     // A new connection costs a greeting and a handshake. A relay with a lower limit closes the connection; we then retry.
     maxMessages: 1000,

@@ -3,6 +3,7 @@
  * error code. Sources: RFC 5321 (replies), RFC 3463, 5248, 7372, 7504 and the IANA registry (enhanced codes),
  * nodemailer 10.6 `errors.d.ts`, https://docs.aws.amazon.com/ses (throttling), https://support.google.com/a/answer/3726730
  */
+import { allOf, connectionFault, NOT_TLS_CODES, UNTRUSTED_CODES } from '../../connection-fault.ts';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import { networkCodeOf, networkFailure } from '../network.ts';
@@ -66,6 +67,27 @@ const REPLIES: readonly Verdict[] = [
   { reply: /^/, reason: 'unknown' },
 ];
 
+/** What mends a connection without the TLS that the config wants, by Node's code. A certificate is renewed by people. */
+const TLS_REMEDIES: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'renew it',
+  CERT_NOT_YET_VALID: 'it or a clock is wrong',
+  ...allOf(
+    UNTRUSTED_CODES,
+    "give the certificate of its issuer, or the relay's own, in channels.email.smtp.ca, or see channels.email.smtp.tls",
+  ),
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    "give a name that is in the certificate in channels.email.smtp.host, or the relay's own certificate in channels.email.smtp.ca",
+  ...allOf(NOT_TLS_CODES, 'see channels.email.smtp.secure (true is for port 465) and channels.email.smtp.port'),
+};
+
+/** A relay with a bad certificate may get a better one: such a delivery is retried. */
+const tlsFailure = (code: string, { peer, sent }: Asked): DeliveryError | undefined => {
+  const fault = connectionFault(code);
+  const remedy = Object.hasOwn(TLS_REMEDIES, code) ? TLS_REMEDIES[code] : undefined;
+  if (fault === undefined || remedy === undefined) return undefined;
+  return new DeliveryError('retry', `${peer} ${fault}: ${remedy}`, { code, maybeDelivered: sent });
+};
+
 interface Meaning {
   reason: DeliveryReason;
   says: string;
@@ -77,8 +99,8 @@ const CODES: Readonly<Record<string, Meaning>> = {
   ENOAUTH: { reason: 'sender-misconfigured', says: 'needs credentials' },
   EOAUTH2: { reason: 'sender-misconfigured', says: 'does not take our credentials' },
   ECONFIG: { reason: 'sender-misconfigured', says: 'cannot be used as configured' },
-  ETLS: { reason: 'sender-misconfigured', says: 'does not offer the TLS that the config requires' },
-  EREQUIRETLS: { reason: 'sender-misconfigured', says: 'does not offer the TLS that the config requires' },
+  ETLS: { reason: 'sender-misconfigured', says: 'does not offer the TLS that channels.email.smtp.tls requires' },
+  EREQUIRETLS: { reason: 'sender-misconfigured', says: 'does not offer the TLS that channels.email.smtp.tls requires' },
   EMAXRECIPIENTS: { reason: 'sender-misconfigured', says: 'was not asked: more than one recipient' },
   EENVELOPE: { reason: 'destination-dead', says: 'was not asked: the address is no address' },
   EMESSAGE: { reason: 'bad-message', says: 'takes no mail of this size' },
@@ -110,6 +132,9 @@ const stringOf = (value: unknown): string => (typeof value === 'string' ? value 
 const refused = (reply: string, command: string, { peer, scrub }: Asked): DeliveryError => {
   const words = shorten(scrub(cleanLine(reply.replace(/^(\d{3})-/gm, '$1 '))), REPLY_LIMIT);
   const [, code = '', enhanced = ''] = /^(\d{3})(?: (\d\.\d{1,3}\.\d{1,3})(?!\S))?/.exec(words) ?? [];
+  // Such a relay has no TLS, or somebody on the way has taken it out.
+  const hasNoTls = command === 'STARTTLS' && code.startsWith('5');
+  const remedy = hasNoTls ? '; channels.email.smtp.tls says whether TLS is needed' : '';
   const { reason, waitMs } = REPLIES.find(
     (row) =>
       row.reply.test(code) &&
@@ -117,7 +142,7 @@ const refused = (reply: string, command: string, { peer, scrub }: Asked): Delive
       (row.command?.test(command) ?? true) &&
       (row.says?.test(words) ?? true),
   ) ?? { reason: 'unknown' as const };
-  return new DeliveryError(reason, `${peer} refused ${command || 'us'}: ${words}`, {
+  return new DeliveryError(reason, `${peer} refused ${command || 'us'}: ${words}${remedy}`, {
     code: enhanced === '' ? code || 'reply' : `${code}-${enhanced}`,
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
   });
@@ -140,7 +165,10 @@ export const smtpFailure = (error: unknown, asked: Asked): DeliveryError => {
   if (/^[45]\d\d(?!\d)/.test(response)) return refused(response, stringOf(details.command), asked);
   const { peer, sent } = asked;
   const meaning = meaningOf(details);
-  if (meaning === undefined) return networkFailure({ code: stringOf(details.originalCode) || code }, peer, sent);
+  if (meaning === undefined) {
+    const cause = stringOf(details.originalCode) || code;
+    return tlsFailure(cause, asked) ?? networkFailure({ code: cause }, peer, sent);
+  }
   return new DeliveryError(meaning.reason, `${peer} ${meaning.says} (${code})`, {
     code,
     maybeDelivered: sent && meaning.reason === 'retry',

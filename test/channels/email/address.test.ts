@@ -5,6 +5,7 @@ import { parseAddress, parseMailbox } from '../../../src/channels/email/address.
 import { emailConfig } from '../../../src/channels/email/config.ts';
 import { email } from '../../../src/channels/email/module.ts';
 import { anyText } from '../../support/texts.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from '../../support/tls.ts';
 
 describe('addresses', () => {
   test.each([
@@ -82,6 +83,7 @@ describe('addresses', () => {
 describe('config', () => {
   const FROM = 'Tocsin <tocsin@example.com>';
   const smtp = { host: 'smtp.example.com' };
+  const login = { user: 'u', pass: 'pa55word' };
 
   test.each([
     [{ smtp }, /^from must be one address/],
@@ -94,9 +96,37 @@ describe('config', () => {
     [{ from: FROM, smtp: { ...smtp, port: 465 } }, /^smtp.secure port 465 speaks TLS/],
     [{ from: FROM, smtp: { ...smtp, secure: 'no' } }, /^smtp.secure must be true or false/],
     [{ from: FROM, smtp: { ...smtp, ignoreTLS: true } }, /^smtp .*ignoreTLS/],
+    [{ from: FROM, smtp: { ...smtp, tls: 'starttls' } }, /^smtp.tls must be verify, opportunistic or off$/],
+    [{ from: FROM, smtp: { ...smtp, tls: true } }, /^smtp.tls must be verify, opportunistic or off$/],
+    [{ from: FROM, smtp: { ...smtp, ca: 'relay.pem' } }, /^smtp.ca must be certificates in PEM/],
+    [{ from: FROM, smtp: { ...smtp, ca: TEST_KEY } }, /^smtp.ca must be certificates in PEM/],
+    [
+      { from: FROM, smtp: { ...smtp, tls: 'off', ca: TEST_CERTIFICATE } },
+      /^smtp.ca has no effect unless tls is verify/,
+    ],
+    [{ from: FROM, smtp: { ...smtp, tls: 'verify', requireTLS: false } }, /^smtp.requireTLS contradicts tls: /],
+    [{ from: FROM, smtp: { ...smtp, tls: 'off', requireTLS: true } }, /^smtp.requireTLS contradicts tls: /],
+    [{ from: FROM, smtp: { ...smtp, tls: 'opportunistic', requireTLS: true } }, /^smtp.requireTLS contradicts tls: /],
+    [{ from: FROM, smtp: { ...smtp, tls: 'off', secure: true } }, /^smtp.secure contradicts tls: off/],
+    [{ from: FROM, smtp: { ...smtp, ...login, tls: 'opportunistic' } }, /^smtp.tls must be verify with a password/],
+    [{ from: FROM, smtp: { ...smtp, ...login, tls: 'off' } }, /^smtp.tls must be verify with a password/],
   ])('%j is refused', (config, why) => {
     const { error } = emailConfig.safeParse(config);
+    expect(JSON.stringify(error)).not.toContain('PRIVATE KEY');
     expect(error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('\n')).toMatch(why);
+  });
+
+  test.each<[object, boolean]>([
+    [{ ...smtp }, true],
+    [{ ...smtp, tls: 'verify', requireTLS: true, ca: TEST_CERTIFICATE, ...login }, true],
+    [{ ...smtp, ca: TEST_CERTIFICATE, requireTLS: false, ...login }, false],
+    [{ ...smtp, tls: 'opportunistic', secure: true }, false],
+    [{ ...smtp, tls: 'off', requireTLS: false }, false],
+    [{ host: 'localhost', tls: 'off', ...login }, false],
+    [{ host: '127.0.0.1', tls: 'opportunistic', ...login }, false],
+    [{ host: '::1', tls: 'off', ...login }, false],
+  ])('%j is taken, and requires TLS: %j', (given, requireTLS) => {
+    expect(emailConfig.parse({ from: FROM, smtp: given }).smtp).toMatchObject({ requireTLS });
   });
 
   test('asks for TLS unless the config says otherwise, and keeps the password to itself', () => {
