@@ -19,6 +19,7 @@ const DOCUMENTS = [
   'docs/redis-keys.md',
   'docs/faults.md',
   'docs/performance.md',
+  'docs/runbook.md',
   'bench/README.md',
 ];
 const EVERY = [...DOCUMENTS, 'docs/decisions/README.md', ...DECISIONS];
