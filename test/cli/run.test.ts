@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { World } from '../scenario/world.ts';
+import { createCertificate } from '../support/certificate.ts';
 import { runProgram, startDaemonProgram, startProgram } from '../support/program.ts';
 import { ownRedis } from '../support/redis-server.ts';
+import { startSmtpRelay } from '../support/smtp-relay.ts';
 import { until } from '../support/until.ts';
 import { startSafeWorld, startWorldFor } from './config-file.ts';
 
@@ -241,6 +243,32 @@ test.concurrent('check --online says whether a private Redis could be started', 
   const bad = await check({ PATH: world.dataDir });
   expect(bad.stdout).toMatch(/^FAIL {2}redis: redis-server is not installed.*apt-get install/m);
   expect(bad.code).toBe(2);
+});
+
+test.concurrent('check --online names the key that mends a relay with a certificate of its own', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { world, environment } = await startSafeWorld({ onFinished, names: ['Vault'], kinds: ['telegram'] });
+  const { key, cert } = createCertificate();
+  const relay = await startSmtpRelay({ server: { key, cert, disabledCommands: ['AUTH'] } });
+  onFinished(() => relay.close());
+  const [file, ca] = [join(world.dataDir, 'relay.yaml'), join(world.dataDir, 'relay-ca.pem')];
+  await writeFile(ca, cert);
+  const config = parse(world.configText) as { channels: object };
+  const check = async (more: object) => {
+    const smtp = { host: 'localhost', port: relay.port, ...more };
+    const channels = { ...config.channels, email: { from: 'tocsin@example.com', smtp } };
+    await writeFile(file, stringify({ ...config, channels }));
+    return runProgram(['check', '--online', '--config', file], environment, onFinished);
+  };
+
+  const unknown = await check({});
+  expect(unknown.code).toBe(2);
+  expect(unknown.stdout).toMatch(
+    /^FAIL {2}channel email: localhost:\d+ has a certificate .*channels\.email\.smtp\.ca/m,
+  );
+  const known = await check({ ca: `${'$'}{file:${ca}}` });
+  expect(known).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok {4}channel email/m) });
 });
 
 test.concurrent('check --online asks everything: 0 where all answer, 2 where a key or token is wrong', async ({

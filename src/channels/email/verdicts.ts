@@ -80,12 +80,21 @@ const TLS_REMEDIES: Readonly<Record<string, string>> = {
   ...allOf(NOT_TLS_CODES, 'see channels.email.smtp.secure (true is for port 465) and channels.email.smtp.port'),
 };
 
+/** The names that the relay's certificate is for, where they are what is wrong with it. */
+const namesIn = (certificate: unknown): string => {
+  const names = stringOf((certificate as { subjectaltname?: unknown } | undefined)?.subjectaltname);
+  return names === '' ? '' : `, namely ${shorten(cleanLine(names), REPLY_LIMIT)}`;
+};
+
 /** A relay with a bad certificate may get a better one: such a delivery is retried. */
-const tlsFailure = (code: string, { peer, sent }: Asked): DeliveryError | undefined => {
+const tlsFailure = (code: string, certificate: unknown, { peer, sent }: Asked): DeliveryError | undefined => {
   const fault = connectionFault(code);
   const remedy = Object.hasOwn(TLS_REMEDIES, code) ? TLS_REMEDIES[code] : undefined;
   if (fault === undefined || remedy === undefined) return undefined;
-  return new DeliveryError('retry', `${peer} ${fault}: ${remedy}`, { code, maybeDelivered: sent });
+  return new DeliveryError('retry', `${peer} ${fault}${namesIn(certificate)}: ${remedy}`, {
+    code,
+    maybeDelivered: sent,
+  });
 };
 
 interface Meaning {
@@ -167,7 +176,7 @@ export const smtpFailure = (error: unknown, asked: Asked): DeliveryError => {
   const meaning = meaningOf(details);
   if (meaning === undefined) {
     const cause = stringOf(details.originalCode) || code;
-    return tlsFailure(cause, asked) ?? networkFailure({ code: cause }, peer, sent);
+    return tlsFailure(cause, details.cert, asked) ?? networkFailure({ code: cause }, peer, sent);
   }
   return new DeliveryError(meaning.reason, `${peer} ${meaning.says} (${code})`, {
     code,

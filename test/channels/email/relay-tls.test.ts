@@ -94,6 +94,7 @@ describe('a relay with a certificate of its own', () => {
     ['the one it had before', own, createCertificate().cert, 'DEPTH_ZERO_SELF_SIGNED_CERT', 'channels.email.smtp.ca'],
     ['no issuer', issued, undefined, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'channels.email.smtp.ca'],
     ['another name', issuedMisnamed, authority.cert, 'ERR_TLS_CERT_ALTNAME_INVALID', 'channels.email.smtp.host'],
+    ['another name', issuedMisnamed, authority.cert, 'ERR_TLS_CERT_ALTNAME_INVALID', 'namely DNS:relay.internal: '],
     ['an end in the past', expired, expired.cert, 'CERT_HAS_EXPIRED', 'renew it'],
   ])('is refused with %s, by name of the key that mends it', async (_what, { key, cert }, ca, code, says) => {
     for (const options of [{}, { secure: true }]) {
