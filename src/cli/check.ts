@@ -2,7 +2,7 @@
 
 import { exposureOf } from '../config/exposure.ts';
 import type { Environment } from '../config/interpolate.ts';
-import { loadConfig } from '../config/load.ts';
+import { type LoadedConfig, loadConfig, loadWithVariables } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { ConfigError, formatProblem } from '../errors.ts';
 import { formatDuration } from '../schema/fields.ts';
@@ -17,8 +17,15 @@ export interface CheckResult {
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? url;
 
-const redisLine = ({ redis, dataDir }: Config): string => {
-  if (redis.url !== undefined) return 'one server, by redis.url';
+/** Says it where a value comes from a variable that stands for a key of the file. */
+const fromVariable = ({ variableOf }: LoadedConfig, ...path: string[]): string => {
+  const variable = variableOf(path);
+  return variable === undefined ? '' : ` (from ${variable})`;
+};
+
+const redisLine = (loaded: LoadedConfig): string => {
+  const { redis, dataDir } = loaded.config;
+  if (redis.url !== undefined) return `one server, by ${loaded.variableOf(['redis', 'url']) ?? 'redis.url'}`;
   if (redis.sentinel !== undefined) return `${redis.sentinel.name}, by ${redis.sentinel.nodes.length} Sentinels`;
   return redis.cluster === undefined ? `embedded, under ${dataDir}` : 'Cluster';
 };
@@ -64,23 +71,24 @@ const everyLine = ({ poll: { interval, requestsPerSecond } }: Config): string =>
     : `every ${formatDuration(interval)}`;
 
 /** The configuration in a few lines, for the person who has just written it. */
-const summarise = (config: Config): string[] => [
+const summarise = (loaded: LoadedConfig, { config } = loaded): string[] => [
   `services: ${config.services.map(({ name, baseUrl }) => `${name} at ${hostOf(baseUrl)}`).join(', ')}`,
-  `redis: ${redisLine(config)}`,
+  `redis: ${redisLine(loaded)}`,
+  `dataDir: ${config.dataDir}${fromVariable(loaded, 'dataDir')}`,
   `forwards: ${forwardsLine(config)}, ${everyLine(config)}`,
   `protocols: ${protocolsLine(config)}`,
   `channels: ${channelsLine(config)}`,
   `fallback: ${fallbackLine(config)}`,
-  `ops: ${config.ops.listen}`,
+  `ops: ${config.ops.listen}${fromVariable(loaded, 'ops', 'listen')}`,
   ...notes(config),
 ];
 
 /** Reads the file and reports every problem at once; only what is no mistake of the operator's is thrown. */
 export const checkConfig = async (file: string, environment: Environment): Promise<CheckResult> => {
   try {
-    const config = await loadConfig(file, environment);
-    const exposure = exposureOf(file, config);
-    return { problems: [], summary: [...summarise(config), ...(exposure === undefined ? [] : [`note: ${exposure}`])] };
+    const loaded = await loadWithVariables(file, environment);
+    const exposure = exposureOf(file, loaded.config);
+    return { problems: [], summary: [...summarise(loaded), ...(exposure === undefined ? [] : [`note: ${exposure}`])] };
   } catch (error) {
     if (error instanceof ConfigError) return { problems: error.problems.map(formatProblem), summary: [] };
     throw error;

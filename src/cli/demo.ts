@@ -57,7 +57,9 @@ export const demo = async (options: DemoOptions, context: CommandContext): Promi
   const account = createAccount(context);
   try {
     const addresses = await sandbox.start();
-    const env = { ...context.env, ...sandboxEnvironment(addresses), TOCSIN_DATA_DIR: dataDir };
+    // Never the Redis of a real daemon, which a container names.
+    const own = { TOCSIN_DATA_DIR: dataDir, TOCSIN_REDIS_URL: undefined };
+    const env = { ...context.env, ...sandboxEnvironment(addresses), ...own };
     const daemon = await openDaemon(env, context.warn);
     try {
       const { opsUrl } = await daemon.start().finally(releaseYoungGeneration);

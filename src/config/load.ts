@@ -2,10 +2,11 @@
 import { dirname } from 'node:path';
 import { ConfigError, type ConfigProblem } from '../errors.ts';
 import { type Path, showKind, showValue } from './display.ts';
+import { applyEnvironmentDefaults, variableOf } from './environment-defaults.ts';
 import { type Explanation, explain, ruleOf } from './explain.ts';
 import { type Finding, toProblems } from './findings.ts';
 import { createInterpolate, type Environment } from './interpolate.ts';
-import { readText } from './read.ts';
+import { NO_SUCH_FILE, readText } from './read.ts';
 import { breachesOf } from './rules.ts';
 import { type Config, configSchema, inputJsonSchema } from './schema.ts';
 import { createShape } from './shape.ts';
@@ -13,6 +14,10 @@ import { parseYaml } from './syntax.ts';
 import { readTree, type Tree } from './tree.ts';
 
 const LARGEST_FILE_BYTES = 1_048_576;
+
+/** For whoever starts Tocsin for the first time, or in another directory. */
+const NEXT_STEP =
+  '. Make it: the README has a config of ten lines, config/tocsin.example.yaml every key. Or name another with --config';
 
 const shape = createShape(inputJsonSchema());
 
@@ -75,23 +80,39 @@ const check = (tree: Tree): { config?: Config; findings: Finding[] } => {
 const readFile = (file: string): string => {
   const read = readText(file, LARGEST_FILE_BYTES);
   if (read.ok) return read.text;
-  return fail([{ file, path: 'config', rule: `cannot be read: ${read.why}` }]);
+  const next = read.why === NO_SUCH_FILE ? NEXT_STEP : '';
+  return fail([{ file, path: 'config', rule: `cannot be read: ${read.why}${next}` }]);
 };
 
-/** The same for a text that is already there; `file` is its name in problems, and where relative secret files start. */
-export const parseConfig = (text: string, file: string, environment: Environment): Config => {
+export interface LoadedConfig {
+  config: Config;
+  /** The variable that gave the value of a key that the file leaves out. */
+  variableOf(path: Path): string | undefined;
+}
+
+const parseLoaded = (text: string, file: string, environment: Environment): LoadedConfig => {
   const syntax = parseYaml(text);
   const { findings, placeOf } = syntax;
   if (!syntax.whole) return fail(toProblems(file, findings, placeOf));
   if (syntax.document.contents === null) {
     return fail([{ file, path: 'config', rule: 'is empty: at least services and channels are needed' }]);
   }
-  const tree = readTree({ syntax, shape, interpolate: createInterpolate(environment, dirname(file)) });
-  const checked = check(tree);
-  const all = [...findings, ...tree.findings, ...checked.findings];
-  return all.length === 0 && checked.config !== undefined ? checked.config : fail(toProblems(file, all, placeOf));
+  const interpolate = createInterpolate(environment, dirname(file));
+  const tree = applyEnvironmentDefaults(readTree({ syntax, shape, interpolate }), environment, interpolate);
+  const { config, findings: found } = check(tree);
+  const all = [...findings, ...tree.findings, ...found];
+  if (all.length > 0 || config === undefined) return fail(toProblems(file, all, placeOf));
+  return { config, variableOf: (path) => variableOf(tree, path) };
 };
+
+/** The same for a text that is already there; `file` is its name in problems, and where relative secret files start. */
+export const parseConfig = (text: string, file: string, environment: Environment): Config =>
+  parseLoaded(text, file, environment).config;
+
+/** The same with where values come from. */
+export const loadWithVariables = async (file: string, environment: Environment): Promise<LoadedConfig> =>
+  parseLoaded(readFile(file), file, environment);
 
 /** Reads `file` (YAML 1.2, UTF-8, at most 1 MiB) with the variables of `environment`. Throws a `ConfigError` with every problem found. */
 export const loadConfig = async (file: string, environment: Environment): Promise<Config> =>
-  parseConfig(readFile(file), file, environment);
+  (await loadWithVariables(file, environment)).config;

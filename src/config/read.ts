@@ -3,9 +3,11 @@ import { readFileSync, statSync } from 'node:fs';
 
 export type ReadResult = { ok: true; text: string } | { ok: false; why: string };
 
+export const NO_SUCH_FILE = 'there is no such file';
+
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file',
+  ENOENT: NO_SUCH_FILE,
+  ENOTDIR: NO_SUCH_FILE,
   EACCES: 'this user may not read it',
   EPERM: 'this user may not read it',
   EISDIR: 'it is a directory',

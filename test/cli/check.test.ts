@@ -33,6 +33,7 @@ describe('check', () => {
     expect(summary).toEqual([
       'services: main at monitor.example.com',
       'redis: embedded, under ./data',
+      'dataDir: ./data',
       'forwards: inspections (critical) and notifications, as often as 4 requests a second allow',
       'protocols: *',
       'channels: webhook',
@@ -72,8 +73,9 @@ redis: { url: "redis://:password@h" }
 protocols: { include: ["a*", b], exclude: [ab], overrides: { b: { channels: [{ name: webhook, url: "https://a.example" }] } } }
 fallback: { after: 2m, channels: [{ name: webhook, url: "https://a.example/token" }] }
 `);
-    expect((await checkConfig(file, {})).summary.slice(1, 6)).toEqual([
+    expect((await checkConfig(file, {})).summary.slice(1, 7)).toEqual([
       'redis: one server, by redis.url',
+      'dataDir: ./data',
       'forwards: inspections (critical) and notifications, as often as 4 requests a second allow',
       'protocols: a*, b, without ab; 1 with channels of their own',
       'channels: webhook',

@@ -307,7 +307,9 @@ describe('the file', () => {
     const binary = join(directory, 'binary.yaml');
     await writeFile(binary, Buffer.from([0xff, 0xfe, 0x61, 0x00]));
     const missing = join(directory, 'missing.yaml');
-    expect(await messageOf(missing)).toBe(`${missing}: config: cannot be read: there is no such file`);
+    expect(await messageOf(missing)).toMatch(
+      /missing\.yaml: config: cannot be read: there is no such file\. Make it: .*README.* --config$/,
+    );
     expect(await messageOf(directory)).toBe(`${directory}: config: cannot be read: it is a directory`);
     expect(await messageOf(large)).toBe(`${large}: config: cannot be read: it is larger than 1024 KiB`);
     expect(await messageOf(binary)).toBe(`${binary}: config: cannot be read: it is not UTF-8 text`);
