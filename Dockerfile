@@ -5,7 +5,9 @@ FROM node:24-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # No install scripts: production packages need none. The development copy of Node is left out.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+# Nothing reads sources, typings and source maps there: Node runs no TypeScript below node_modules.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+ && find node_modules -type f -regex '.*\.\([cm]?ts\|tsx\|[cm]?[jt]s\.map\)' -delete
 
 # The program as plain JavaScript: Node need not strip the types at each start.
 FROM node:24-slim AS build
@@ -17,12 +19,25 @@ COPY src ./src
 RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json
 
 FROM node:24-slim
-# tini reaps children and forwards signals, even if the container is started without an init.
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Tocsin" \
+      org.opencontainers.image.description="Forwards critical findings of a protocol-monitoring service to email, Telegram, Slack and webhooks" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.revision="$REVISION" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.base.name="docker.io/library/node:24-slim"
+# npm goes: nothing is installed any more. tini reaps children and forwards signals, even if the container is started without an init.
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends redis-server tini ca-certificates \
- && rm -rf /var/lib/apt/lists/*
+ && rm -rf /var/lib/apt/lists/* \
+ && rm -rf /usr/local/lib/node_modules /opt/yarn* /usr/local/include/node \
+ && rm -f /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg
 WORKDIR /app
+# For what the config leaves out: data in the volume, and a page that can be reached where its port is published. With
+# the host's network, set TOCSIN_OPS_LISTEN=127.0.0.1:9464.
 ENV NODE_ENV=production \
+    TOCSIN_DATA_DIR=/data/data \
+    TOCSIN_OPS_LISTEN=0.0.0.0:9464 \
     XDG_CACHE_HOME=/data/.cache \
     TOCSIN_CONFIG=/etc/tocsin/tocsin.yaml
 COPY --from=packages /app/node_modules ./node_modules

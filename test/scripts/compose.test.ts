@@ -1,20 +1,27 @@
-/** The Redis of docker-compose.yml: its commands, run here, on a directory in the place of the volume. */
+/** docker-compose.yml: its commands, run here in its environment, with directories in the place of the volumes. */
 import { execFile, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { parseConfig } from '../../src/config/load.ts';
+import { MAIN, startCommand } from '../support/program.ts';
 import { freePort } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 
 interface Compose {
   services: Record<
     'redis-password' | 'redis' | 'tocsin',
-    { entrypoint?: string[]; command: string | string[]; healthcheck: { test: string[] }; volumes: string[] }
+    {
+      entrypoint: string[];
+      command: string | string[];
+      healthcheck: { test: string[] };
+      environment: Record<string, string | null>;
+      volumes: string[];
+      ports: string[];
+    }
   >;
 }
 
@@ -36,8 +43,28 @@ const setUp = async () => {
   return { text, services, directory, here, generate };
 };
 
+type Where = Awaited<ReturnType<typeof setUp>>;
+
+/** As compose starts it and asks whether it is healthy; gives its port. */
+const startRedis = async ({ services, directory, here }: Where): Promise<number> => {
+  const port = await freePort();
+  const [program = '', ...args] = here(String(services.redis.command)).trim().split(/\s+/);
+  const server = spawn(program, [...args, '--port', String(port), '--dir', directory], { stdio: 'ignore' });
+  onTestFinished(() => void server.kill('SIGKILL'));
+  expect(args.join(' ')).not.toContain(await readFile(join(directory, 'password'), 'utf8'));
+  const [, ...health] = services.redis.healthcheck.test;
+  const isHealthy = (): Promise<boolean> =>
+    run('sh', ['-c', here(String(health)).replaceAll('redis-cli', `redis-cli -p ${port}`)]).then(
+      () => true,
+      () => false,
+    );
+  await until('Redis is healthy', isHealthy);
+  return port;
+};
+
 test('the password is made once, and Redis lets nobody in without it', async () => {
-  const { services, directory, here, generate } = await setUp();
+  const where = await setUp();
+  const { directory, generate } = where;
   const password = await generate();
   expect(password).toMatch(/^[0-9a-f]{64}$/);
   expect(await generate()).toBe(password);
@@ -46,28 +73,11 @@ test('the password is made once, and Redis lets nobody in without it', async () 
     expect((await stat(join(directory, file))).mode & 0o777).toBe(0o444);
   }
 
-  const port = await freePort();
-  const [program = '', ...args] = here(String(services.redis.command)).trim().split(/\s+/);
-  const server = spawn(program, [...args, '--port', String(port), '--dir', directory], { stdio: 'ignore' });
-  onTestFinished(() => void server.kill('SIGKILL'));
-  expect(args.join(' ')).not.toContain(password);
-  const [, ...health] = services.redis.healthcheck.test;
-  const isHealthy = (): Promise<boolean> =>
-    run('sh', ['-c', here(String(health)).replaceAll('redis-cli', `redis-cli -p ${port}`)]).then(
-      () => true,
-      () => false,
-    );
-  await until('Redis is healthy', isHealthy);
+  const port = await startRedis(where);
   const stranger = new Redis({ port, lazyConnect: true, retryStrategy: null });
   stranger.on('error', () => {});
   onTestFinished(() => stranger.disconnect());
   await expect(stranger.get('x')).rejects.toThrow(/NOAUTH/);
-
-  const line = `redis: { url: "redis://:\${file:${PLACE}/password}@redis:6379/0" }`;
-  for (const file of ['docker-compose.yml', 'README.md']) expect(await read(file)).toContain(line);
-  const small = 'services: [{ name: main, baseUrl: "https://a.example", apiKey: key }]\nchannels: { webhook: {} }\n';
-  const { redis } = parseConfig(`${small}${here(line)}`, 'tocsin.yaml', {});
-  expect(redis.url?.reveal()).toBe(`redis://:${password}@redis:6379/0`);
 });
 
 test('only Redis and the daemon see the password, and they cannot change it', async () => {
@@ -76,4 +86,93 @@ test('only Redis and the daemon see the password, and they cannot change it', as
     expect(services[name].volumes).toContain(`redis-secret:${PLACE}:ro`);
   }
   expect(text.match(new RegExp(`redis-secret:${PLACE}`, 'g'))).toHaveLength(3);
+});
+
+/** What the Dockerfile sets for every container. */
+const imageEnvironment = async (): Promise<Record<string, string>> => {
+  const [, variables = ''] = /^ENV ((?:.*\\\n)*.*)$/m.exec(await read('Dockerfile')) ?? [];
+  return Object.fromEntries(variables.split(/\s+/).flatMap((pair) => (/^\w+=/.test(pair) ? [pair.split('=', 2)] : [])));
+};
+
+/** The container of the daemon: its entrypoint and its environment, without tini; a `tocsin` that runs the sources. */
+const container = async (where: Where) => {
+  const { tocsin } = where.services;
+  const port = await startRedis(where);
+  const place = (name: string): string => join(where.directory, name);
+  for (const name of ['data', 'etc', 'bin']) await mkdir(place(name));
+  await writeFile(place('bin/tocsin'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 });
+  const given = { SLACK_TOKEN: 'xoxb-1', TOCSIN_API_KEY: 'key' };
+  const passed = Object.entries(tocsin.environment).map(([name, value]) => [name, value ?? Object(given)[name]]);
+  const here = (value: string): string =>
+    where
+      .here(value)
+      .replace('@redis:6379', `@127.0.0.1:${port}`)
+      .replace(/^0\.0\.0\.0:9464$/, '0.0.0.0:0')
+      .replace(/^\/(etc|data)\b(\/tocsin\b)?/, (_, name: string) => place(name));
+  const environment = Object.fromEntries(
+    [...Object.entries(await imageEnvironment()), ...passed].flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, here(value)]],
+    ),
+  );
+  const PATH = `${place('bin')}:${process.env.PATH}`;
+  const [, , ...command] = [...tocsin.entrypoint, ...tocsin.command].map((word) => word.replaceAll('$$', '$'));
+  return {
+    port,
+    config: place('etc/tocsin.yaml'),
+    data: place('data/data'),
+    command,
+    environment: { ...environment, PATH },
+  };
+};
+
+test('the smallest config of the README uses this Redis, and its page can be reached from outside', async () => {
+  const where = await setUp();
+  const password = await where.generate();
+  const { port, config, data, command, environment } = await container(where);
+  const daemon = startCommand(command, environment);
+  await until('it says what to do', () => daemon.stdout().includes('The daemon waits for the file'));
+  expect(daemon.stdout()).toContain('There is no config/tocsin.yaml yet. Make it, ');
+  expect(daemon.process.exitCode).toBeNull();
+
+  const [, smallest = ''] = /```yaml\n(.*?)```/s.exec(await read('README.md')) ?? [];
+  await writeFile(config, smallest.replace('https://monitor.example.com/api', 'http://127.0.0.1:9/api'));
+  const started = await until('the daemon has started', () => daemon.log('started')[0], 60_000);
+  const { port: page } = new URL(String(started.ops));
+  const outside = Object.values(networkInterfaces())
+    .flat()
+    .find((each) => each?.family === 'IPv4' && !each.internal);
+  const response = await fetch(`http://${outside?.address ?? '127.0.0.1'}:${page}/livez`);
+  expect(response.status).toBe(200);
+  const redis = new Redis({ port, password });
+  onTestFinished(() => redis.disconnect());
+  await until('it beats in this Redis', async () => (await redis.keys('{tocsin}:*')).length > 0);
+  expect((await readdir(data)).filter((name) => name.startsWith('redis'))).toEqual([]);
+
+  const check = startCommand([...command.slice(0, -1), 'check'], environment);
+  expect({ code: await check.ended, said: check.stdout().split('\n') }).toMatchObject({
+    code: 0,
+    said: expect.arrayContaining([
+      'redis: one server, by TOCSIN_REDIS_URL',
+      `dataDir: ${data} (from TOCSIN_DATA_DIR)`,
+      'ops: 0.0.0.0:0 (from TOCSIN_OPS_LISTEN)',
+    ]),
+  });
+  daemon.signal('SIGTERM');
+  expect(await daemon.ended).toBe(0);
+}, 90_000);
+
+test('what the service publishes is what the daemon listens on', async () => {
+  const { services } = await setUp();
+  const { TOCSIN_OPS_LISTEN, TOCSIN_DATA_DIR } = await imageEnvironment();
+  expect(services.tocsin.ports).toEqual([expect.stringMatching(/:9464$/)]);
+  expect(TOCSIN_OPS_LISTEN).toBe('0.0.0.0:9464');
+  expect(services.tocsin.volumes).toContain('data:/data');
+  expect(TOCSIN_DATA_DIR).toBe('/data/data');
+});
+
+test('the image bears the version of the program', async () => {
+  const { version, description } = JSON.parse(await read('package.json')) as Record<string, string>;
+  const dockerfile = await read('Dockerfile');
+  expect(dockerfile).toContain(`org.opencontainers.image.version="${version}"`);
+  expect(dockerfile).toContain(`org.opencontainers.image.description="${description}"`);
 });

@@ -24,7 +24,7 @@ export interface Ended {
   stderr: string;
 }
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Only what Node needs, and what makes its start cheaper; nothing of the test run's own environment. */
@@ -48,8 +48,15 @@ export const startProgram = (
   environment: Record<string, string> = {},
   onFinished: OnFinished = onTestFinished,
   main = MAIN,
+): Program => startCommand([process.execPath, main, ...args], environment, onFinished);
+
+/** The same for any command: one that starts the program, such as a container's. */
+export const startCommand = (
+  [command = '', ...args]: readonly string[],
+  environment: Record<string, string> = {},
+  onFinished: OnFinished = onTestFinished,
 ): Program => {
-  const child = spawn(process.execPath, [main, ...args], { cwd: ROOT, env: { ...BASE, ...environment } });
+  const child = spawn(command, args, { cwd: ROOT, env: { ...BASE, ...environment } });
   const out: string[] = [];
   const err: string[] = [];
   child.stdout.setEncoding('utf8').on('data', (text: string) => out.push(text));
