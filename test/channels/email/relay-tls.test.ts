@@ -143,6 +143,12 @@ describe('smtp.tls', () => {
     expect(relay.secured()).toBe(1);
   });
 
+  test('opportunistic logs in at a relay of this machine', async () => {
+    const relay = await startRelay();
+    await sendBy(openEmail({ port: relay.port, tls: 'opportunistic', ...login }));
+    expect([relay.secured(), relay.logins()]).toEqual([1, 1]);
+  });
+
   test('verify sends nothing to a relay that somebody has stripped of STARTTLS, and names the key', async () => {
     const relay = await startOpenRelay({ disabledCommands: WITHOUT });
     const error = await failureOf(sendBy(openEmail({ port: relay.port, tls: 'verify' })));

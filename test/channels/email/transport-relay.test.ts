@@ -63,6 +63,18 @@ describe('a relay that', () => {
     expect(commands.filter((command) => command === '.').length).toBeLessThanOrEqual(1);
   });
 
+  test.each([
+    ['opportunistic', ['EHLO', 'STARTTLS', 'MAIL']],
+    ['verify', ['EHLO', 'STARTTLS']],
+  ])('offers STARTTLS and then refuses it gets a mail or none: %s', async (tls, expected) => {
+    const said = { ...WHOLE, EHLO: '250-hi\r\n250 STARTTLS', STARTTLS: '454 4.7.0 not now', '.': '250 ok' };
+    const { port, commands } = await startScripted('220 hi', said);
+    const sending = sendBy(openEmail({ port, tls }));
+    if (tls === 'opportunistic') await sending;
+    else expect(await failureOf(sending)).toMatchObject({ reason: 'retry', code: '454-4.7.0', maybeDelivered: false });
+    expect(commands.filter((verb) => ['EHLO', 'STARTTLS', 'MAIL'].includes(verb))).toEqual(expected);
+  });
+
   test('hangs is left at once when we stop, and verify too', async () => {
     const { port } = await startScripted(undefined, {});
     const channel = openEmail({ port, requireTLS: false });
