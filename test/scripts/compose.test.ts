@@ -132,6 +132,9 @@ test('the smallest config of the README uses this Redis, and its page can be rea
   const daemon = startCommand(command, environment);
   await until('it says what to do', () => daemon.stdout().includes('The daemon waits for the file'));
   expect(daemon.stdout()).toContain('There is no config/tocsin.yaml yet. Make it, ');
+  await writeFile(config, 'services: []\n');
+  await until('it names the mistake', () => daemon.stdout().includes('must list at least one service'), 60_000);
+  await until('it waits again', () => daemon.stdout().includes('The daemon waits until the config is right.'));
   expect(daemon.process.exitCode).toBeNull();
 
   const [, smallest = ''] = /```yaml\n(.*?)```/s.exec(await read('README.md')) ?? [];
