@@ -19,13 +19,6 @@ COPY src ./src
 RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json
 
 FROM node:24-slim
-ARG REVISION=unknown
-LABEL org.opencontainers.image.title="Tocsin" \
-      org.opencontainers.image.description="Forwards critical findings of a protocol-monitoring service to email, Telegram, Slack and webhooks" \
-      org.opencontainers.image.version="0.1.0" \
-      org.opencontainers.image.revision="$REVISION" \
-      org.opencontainers.image.licenses="MIT" \
-      org.opencontainers.image.base.name="docker.io/library/node:24-slim"
 # npm goes: nothing is installed any more. tini reaps children and forwards signals, even if the container is started without an init.
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends redis-server tini ca-certificates \
@@ -56,5 +49,13 @@ EXPOSE 9464
 # If `ops.listen` has another port, set TOCSIN_HEALTH_URL.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(process.env.TOCSIN_HEALTH_URL ?? 'http://127.0.0.1:9464/livez', { signal: AbortSignal.timeout(4000) }).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# Last, so that another revision builds nothing else anew: docker build --build-arg REVISION=$(git rev-parse HEAD) .
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Tocsin" \
+      org.opencontainers.image.description="Forwards critical findings of a protocol-monitoring service to email, Telegram, Slack and webhooks" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.revision="$REVISION" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.base.name="docker.io/library/node:24-slim"
 ENTRYPOINT ["/usr/bin/tini", "--", "tocsin"]
 CMD ["run"]

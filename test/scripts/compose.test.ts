@@ -173,6 +173,17 @@ test('what the service publishes is what the daemon listens on', async () => {
   expect(TOCSIN_DATA_DIR).toBe('/data/data');
 });
 
+test('podman-compose takes it, also without .env: no file of variables, and names that are passed on', async () => {
+  const { text, services } = await setUp();
+  expect(text).not.toContain('env_file');
+  const example = await read('config/tocsin.example.yaml');
+  const named = [...example.matchAll(/^# - ([A-Z_]+): /gm)].map(([, name]) => name);
+  const passedOn = Object.entries(services.tocsin.environment).flatMap(([name, value]) =>
+    value === null ? [name] : [],
+  );
+  expect(passedOn.toSorted()).toEqual(named.toSorted());
+});
+
 test('the image bears the version of the program', async () => {
   const { version, description } = JSON.parse(await read('package.json')) as Record<string, string>;
   const dockerfile = await read('Dockerfile');
