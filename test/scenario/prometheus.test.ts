@@ -1,6 +1,7 @@
 /** The rules, the dashboard and the runbook for a team's Prometheus: they ask only for what a daemon really exposes. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -105,6 +106,10 @@ const exposeAll = async (): Promise<Exposed> => {
   }
 };
 
+const promtool = (...args: string[]) => spawnSync('promtool', args, { encoding: 'utf8' });
+const isThere = promtool('--version').status === 0;
+const MISSING = 'promtool is not installed; it comes with Prometheus';
+
 describe('what a daemon exposes', () => {
   let exposed: Exposed;
   beforeAll(async () => {
@@ -168,11 +173,8 @@ describe('the rules', () => {
     expect(links.filter((to) => !rules.some(({ alert }) => alert.toLowerCase() === to))).toEqual([]);
   });
 
-  const promtool = (...args: string[]) => spawnSync('promtool', args, { encoding: 'utf8' });
-  const isThere = promtool('--version').status === 0;
-
   test('promtool accepts them', ({ skip }) => {
-    if (!isThere) skip('promtool is not installed; it comes with Prometheus');
+    if (!isThere) skip(MISSING);
     const { status, stdout, stderr } = promtool('check', 'rules', RULES);
     expect(`${stdout}${stderr}`).toContain(`${rules.length} rules found`);
     expect(status).toBe(0);
@@ -202,5 +204,19 @@ describe('the dashboard', () => {
         expect(source?.uid).toBe(`\${${chosen?.name}}`);
       }
     }
+  });
+
+  test('promtool understands each of its queries', ({ skip, onTestFinished }) => {
+    if (!isThere) skip(MISSING);
+    const recorded = queries.map(({ expr }, index) => ({
+      record: `query:${index}`,
+      expr: expr.replaceAll('$__rate_interval', '5m'),
+    }));
+    const directory = mkdtempSync(join(tmpdir(), 'tocsin-promtool-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const file = join(directory, 'queries.json');
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: recorded }] }));
+    const { stdout, stderr } = promtool('check', 'rules', file);
+    expect(`${stdout}${stderr}`).toContain(`${queries.length} rules found`);
   });
 });
