@@ -56,8 +56,9 @@ const alertsAt = async (size: number): Promise<Point> => {
 const pollsAt = async (size: number): Promise<Point> => {
   const interval = size / POLLS_A_SECOND;
   const settings = { ...common, protocols: size, poll: { interval: `${interval * 1000}ms` } };
-  // The polls of one service come in the first 20 seconds of an interval: together, the windows cover one.
-  const scale = { protocols: size, interval, windows: 5, windowSeconds: Math.max(5, interval / 5) };
+  // The polls of one service come in the first 20 seconds of an interval: where it is longer, one window covers it.
+  const windows = interval > 25 ? { windows: 1, windowSeconds: interval } : { windows: 5, windowSeconds: 5 };
+  const scale = { protocols: size, interval, ...windows };
   const { us, memory, redisMemory } = await withStage(settings, (stage) => poll(stage, scale));
   return { size, us, note: `daemon ${memory.toFixed(0)} MB, Redis ${redisMemory.toFixed(0)} MB` };
 };
