@@ -8,7 +8,7 @@ export interface Line {
 const WIDTH = 720;
 const HEIGHT = 360;
 const LEFT = 64;
-const RIGHT = 24;
+const RIGHT = 40;
 const TOP = 48;
 const BOTTOM = 48;
 const COLOURS = ['#c2410c', '#1d4ed8', '#15803d'];
