@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { POLL, playTocsin } from './rows/alerts.ts';
 import { print, printTable, run } from './run.ts';
 import { PROGRAM } from './stage/daemon.ts';
-import { withStage } from './stage/stage.ts';
+import { webhookEach, withStage } from './stage/stage.ts';
 
 /** As V8 writes it: nodes by id, and which of them ran at each sample. Times in microseconds. */
 interface Profile {
@@ -69,11 +69,7 @@ const shareOut = (profile: Profile, seconds: number): Map<string, number> => {
 
 const record = async (directory: string, count: number) => {
   const settings = {
-    program: resolve(values.program),
-    protocols: 2,
-    hanging: 0,
-    kinds: ['webhook'],
-    each: 'one',
+    ...webhookEach(resolve(values.program), 2),
     poll: POLL,
     environment: { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${directory}` },
   } as const;

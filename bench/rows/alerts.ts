@@ -4,7 +4,7 @@
  */
 import type { Bench, BenchOptions, Row } from '../row.ts';
 import { medianOf } from '../run.ts';
-import { type Stage, withStage } from '../stage/stage.ts';
+import { type Stage, webhookEach, withStage } from '../stage/stage.ts';
 import { arrived } from '../world/arrived.ts';
 import { CLOSE, type Dates, RECENT } from '../world/dates.ts';
 import { findAlertmanager } from '../yardsticks/alertmanager.ts';
@@ -58,14 +58,7 @@ export const playTocsin = async (stage: Stage, count: number, half = 1, dates: D
 };
 
 const playRound = ({ program }: BenchOptions, yardstick: Yardstick, count: number): Promise<Round> => {
-  const settings = {
-    program,
-    protocols: 2,
-    hanging: 0,
-    kinds: ['webhook'],
-    each: 'one',
-    poll: POLL,
-  } as const;
+  const settings = { ...webhookEach(program, 2), poll: POLL };
   const rival = findAlertmanager();
   return withStage(settings, async (stage) => ({
     floor: await playFloor(stage, yardstick, count),

@@ -45,7 +45,7 @@ return false`;
 
 const versionOf = (text: string): string => createHash('sha1').update(text).digest('hex');
 
-/** A line's name is hex digits; `0` means none. */
+/** A line's name is hex digits, or that of the line for all others; `0` means no lines. */
 const linesText = (lines: readonly Line[]): string =>
   lines.map(({ name, served, last }) => `${name}:${served}:${last}`).join() || '0';
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchOptions, Row } from '../../row.ts';
 import type { DaemonProcess } from '../../stage/daemon.ts';
-import { type Stage, withStage } from '../../stage/stage.ts';
+import { type Stage, webhookEach, withStage } from '../../stage/stage.ts';
 import { RECENT } from '../../world/dates.ts';
 import { BUSY, POLL } from './quiet.ts';
 
@@ -64,11 +64,7 @@ const play = async ({ world, startDaemon }: Stage, quick: boolean) => {
 export const playLargeItem = async ({ program, quick }: BenchOptions): Promise<Row[]> => {
   const size = quick ? 'quick' : 'full';
   const settings = {
-    program,
-    protocols: 1,
-    hanging: 0,
-    kinds: ['webhook'],
-    each: 'one',
+    ...webhookEach(program, 1),
     poll: POLL,
     crowds: [[{ kind: 'webhook', count: WEBHOOKS[size], from: 0 }]],
     environment: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` },

@@ -1,7 +1,7 @@
 /** A webhook with a rate limit, while another protocol's webhooks hang: how much it gets of what its rate allows. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchOptions, Row } from '../../row.ts';
-import { type Stage, withStage } from '../../stage/stage.ts';
+import { type Stage, webhookEach, withStage } from '../../stage/stage.ts';
 import { arrived } from '../../world/arrived.ts';
 import { RECENT } from '../../world/dates.ts';
 import type { World } from '../../world/world.ts';
@@ -44,11 +44,7 @@ const play = async ({ world, startDaemon }: Stage, seconds: number) => {
 export const playRate = async ({ program, quick }: BenchOptions): Promise<Row[]> => {
   const size = quick ? 'quick' : 'full';
   const settings = {
-    program,
-    protocols: 2,
-    hanging: 0,
-    kinds: ['webhook'],
-    each: 'one',
+    ...webhookEach(program, 2),
     poll: POLL,
     channels: { webhook: { rateLimit: { perSecond: PER_SECOND } } },
     crowds: [
