@@ -53,6 +53,9 @@ export const LATE_MS = 2000;
 
 const MINUTE_MS = 60_000;
 
+/** The clocks of several daemons differ a little; one that is further behind the latest change was set back. */
+const CLOCKS_MS = 5000;
+
 /** The delay to the provider varies: a minute of ours must not be shorter than one of the provider's. */
 const MARGIN_MS = 500;
 
@@ -106,12 +109,26 @@ export const next = (
   return { state: { ...state, tat, latest }, at };
 };
 
-export const isMissed = (held: Slot, state: RateState, now: number): boolean =>
-  now - held.at - state.shift + held.shift > LATE_MS;
+/** The latest moment in a state. */
+export const lastMoment = ({ tat, hold: held, rest: rested, latest: [newest = 0] }: RateState): number =>
+  Math.max(tat, held, rested, newest);
 
-/** The next slot, now or later; one that is `held` already is where it is by now, unless it was missed. */
+/**
+ * Where a slot is by now that a job holds; undefined where the job missed it, or where it lies beyond all that is reserved
+ * or held up: then a clock has been set back since, and the job would wait for the hour until that clock's moment.
+ */
+export const slotHeld = (held: Slot | undefined, state: RateState, now: number): Slot | undefined => {
+  if (held === undefined) return undefined;
+  const at = held.at + state.shift - held.shift;
+  const isMissed = now - at > LATE_MS;
+  const isBeyondAll = at > Math.max(now, lastMoment(state)) + CLOCKS_MS;
+  return isMissed || isBeyondAll ? undefined : slotAt(at, state);
+};
+
+/** The next slot, now or later; one that is `held` already stays, as far as `slotHeld` says. */
 export const reserve = (state: RateState, now: number, rate: Rate, held?: Slot): { state: RateState; slot: Slot } => {
-  if (held && !isMissed(held, state, now)) return { state, slot: slotAt(held.at + state.shift - held.shift, state) };
+  const slot = slotHeld(held, state, now);
+  if (slot) return { state, slot };
   const taken = next(state, now, rate);
   return { state: taken.state, slot: slotAt(taken.at, taken.state) };
 };
@@ -157,9 +174,6 @@ export const rest = (state: RateState, now: number): RateState => {
   return { ...state, rest: now + ms, rests: Math.min(times + 1, REST.most) };
 };
 
-/** The clocks of several daemons differ a little; one that is further behind the latest change was set back. */
-const CLOCKS_MS = 5000;
-
 /**
  * A clock that was set back by an hour would wait that hour for every moment in the state. They move back with it, as if
  * no time had passed since the latest change, and so do the slots that jobs hold.
@@ -178,7 +192,3 @@ export const isFree = (state: RateState, now: number, { perSecond, perMinute }: 
   perMinute === undefined &&
   Math.max(state.hold, state.rest) <= now &&
   movedBack(state, now) === state;
-
-/** The latest moment in a state. */
-export const lastMoment = ({ tat, hold: held, rest: rested, latest: [newest = 0] }: RateState): number =>
-  Math.max(tat, held, rested, newest);

@@ -7,15 +7,14 @@ import { aheadOf, join, served, servedAlone, type Ticket } from './line-rule.ts'
 import {
   cellRateOf,
   freeFrom,
-  isMissed,
   LATE_MS,
   NEAR_MS,
   next,
   type Rate,
   type RateState,
-  reserve,
   type Slot,
   slotAt,
+  slotHeld,
   windowOf,
 } from './rate-limit-rule.ts';
 
@@ -76,9 +75,8 @@ export const queue = (
   line: string,
   held: Held = {},
 ): { state: RateState; slot: Queued } => {
-  if (held.slot && !isMissed(held.slot, state, now)) {
-    return { state, slot: { slot: reserve(state, now, rate, held.slot).slot } };
-  }
+  const slot = slotHeld(held.slot, state, now);
+  if (slot) return { state, slot: { slot } };
   const { lines, place } = join(state.lines, line, held.ticket);
   const joined = lines === state.lines ? state : { ...state, lines };
   const { ofOwnLine, ofOthers } = aheadOf(lines, place);

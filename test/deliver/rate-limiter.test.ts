@@ -387,6 +387,15 @@ describe('a clock that is set back by an hour', () => {
     expect((await rateLimiter.reserve(PACED, { perSecond: 1 })).at).toBe(time.now + 30_000);
   });
 
+  test('makes no job wait for its slot where the destination has no rate, so that nothing of it is kept', async () => {
+    const { redis, prefix } = openTestRedis();
+    const time = { now: NOW };
+    const rateLimiter = daemonOn(redis, prefix, () => time.now);
+    const slot = await rateLimiter.reserve(PACED, {});
+    time.now -= HOUR_MS;
+    expect((await rateLimiter.reserve(PACED, {}, slot)).at).toBe(time.now);
+  });
+
   test('is no clock that differs a little from another daemon: then slots stay as they are', async () => {
     const { redis, prefix } = openTestRedis();
     const behind = daemonOn(redis, prefix, () => NOW - 2000);

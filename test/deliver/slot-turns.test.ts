@@ -184,3 +184,16 @@ describe('however jobs come, and however late', () => {
     );
   });
 });
+
+describe('a slot that a job holds', () => {
+  const held = { at: 3_600_000, shift: 0 };
+
+  test('is not waited for where it lies beyond all that is reserved: a clock was set back', () => {
+    expect(queue(EMPTY_STATE, 0, { perSecond: 1 }, 'a', { slot: held }).slot.slot?.at).toBe(0);
+  });
+
+  test('is waited for where the provider named a wait until then', () => {
+    const { state, slot } = hold(EMPTY_STATE, 0, 3_600_000);
+    expect(queue(state, 0, { perSecond: 1 }, 'a', { slot }).slot.slot?.at).toBe(3_600_000);
+  });
+});
