@@ -2,6 +2,7 @@
 import type { Destination } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import { createQueuedOrHeld } from '../features/approval/queued-or-held.ts';
+import { createEnable, type Enable } from '../features/outages/enable.ts';
 import { createRetry } from '../features/replay/retry.ts';
 import { createRouting, routeSettings } from '../features/routes/routes.ts';
 import type { Catalog } from '../poll/catalog.ts';
@@ -17,6 +18,9 @@ export interface OpenRetry {
   /** Called for a destination whose alerts are held until it is approved. */
   onHeld?(destination: Destination): void;
 }
+
+export const openEnable = ({ disabled, circuits, outageStore }: Store): Enable =>
+  createEnable({ disabled, circuits, outages: outageStore, now: Date.now });
 
 export const openRetry = ({ config, store, catalog, trusted = [], onHeld }: OpenRetry) => {
   const settings = routeSettings(config);
@@ -34,7 +38,7 @@ export const openRetry = ({ config, store, catalog, trusted = [], onHeld }: Open
     deadLetters: store.dead,
     enqueueApproved,
     queuedOrHeld: createQueuedOrHeld(store),
-    enable: store.disabled.enable,
+    enable: openEnable(store),
     routesOf,
     isConfigured: (kind) => settings.configured.has(kind),
     workers: store.queues.workers,

@@ -1,5 +1,5 @@
 /** `tocsin destinations enable`: sends again to a destination that had said that it wants nothing more. */
-
+import { openEnable } from '../app/retry.ts';
 import { UsageError } from '../errors.ts';
 import { cleanLine } from '../text.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -18,12 +18,12 @@ export const enableDestination = ({ name, ...options }: EnableOptions, context: 
       throw new UsageError(`several destinations are called '${name}': ${named.map(({ id }) => id).join(', ')}`);
     }
     const { id, kind, label } = one;
-    await store.disabled.enable(id);
+    await openEnable(store)(id);
     await store.operatorLog.record({ action: 'destination-enabled', destination: id, to: label });
     if (options.json === true) writeJson(context, { id, kind, label });
     else {
-      const hint = `tocsin dead retry --destination ${id} --reason disabled`;
-      context.write(`${kind} ${cleanLine(label)}: enabled; to send what died meanwhile: ${hint}\n`);
+      const hint = `tocsin dead retry --destination ${id}`;
+      context.write(`${kind} ${cleanLine(label)}: enabled; to send what died there: ${hint}\n`);
     }
     return EXIT.done;
   });

@@ -28,6 +28,8 @@ export interface Circuits {
   /** True for the one caller that now announces the end of the outage, and then closes the circuit. */
   worked(id: string): Promise<boolean>;
   close(id: string): Promise<void>;
+  /** An operator says that it is mended: the next failure is announced as a new outage, and the next success as the end. */
+  announceAnew(id: string): Promise<void>;
 }
 
 export interface CircuitAnswer {
@@ -152,6 +154,9 @@ export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () =
     worked: async (id) => (await redis.eval(WORK, 1, keyOf(id), now(), ANNOUNCE_MS, CLOCKS_MS)) === 1,
     close: async (id) => {
       await redis.del(keyOf(id));
+    },
+    announceAnew: async (id) => {
+      await redis.hdel(keyOf(id), 'told', 'telling');
     },
   };
 };

@@ -9,6 +9,8 @@ export interface Broken extends Subject {
   /** Those of the delivery that failed. */
   alerts: readonly Alert[];
   reason: DeliveryReason;
+  /** Its receiver wants nothing more. */
+  isDisabled?: boolean;
   /** A sentence without secrets. */
   message: string;
 }
@@ -112,7 +114,7 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
       // Whoever looked meanwhile may not have seen it.
       clean.forget(circuit);
       if (isNews) {
-        await onBroken({ destination, isSender, alerts, reason, message });
+        await onBroken({ destination, isSender, alerts, reason, isDisabled: error.disables, message });
         // It has worked again meanwhile, before there was anything to take back.
         if (!(await circuits.announced(circuit))) await onRecovered({ destination, isSender });
       }

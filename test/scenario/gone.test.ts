@@ -43,10 +43,22 @@ test('what comes after a 410 dies at once, until somebody tries again', async ()
   expect((await console.run('destinations', 'list')).out).toMatch(new RegExp(`${id} .*, disabled`));
   const enabled = await console.run('destinations', 'enable', id);
   expect(enabled).toMatchObject({ code: 0, out: expect.stringContaining(`dead retry --destination ${id}`) });
+  // It leaves out nothing: the alert that was answered with 410 died for another reason than the later ones.
+  expect(enabled.out).not.toContain('--reason');
+  const broken = async () => (await daemon.status()).problems.filter((one) => one.includes('takes no alerts'));
+  expect(await broken()).toEqual([]);
+  expect(await daemon.metric('tocsin_broken_destinations')).toBe(0);
   expect((await console.run('destinations', 'enable', id)).err).toMatch(/no destination of the name .* is disabled/);
+
+  webhook.script.next({ kind: 'answer', status: 410 });
+  world.critical('Vault');
+  await until('a second 410 is an outage of its own', async () => (await broken()).length === 1);
+  // The first, the retry that was refused again, and this one.
+  expect(daemon.log().filter(({ msg }) => String(msg).startsWith('a destination is broken'))).toHaveLength(3);
+  await console.run('destinations', 'enable', id);
   world.critical('Vault');
   await until('it takes what comes', () => webhook.received().length === 1);
-  expect((await console.run('dead', 'retry', '--destination', id)).out).toBe('4 sent again\n');
+  expect((await console.run('dead', 'retry', '--destination', id)).out).toBe('5 sent again\n');
   await world.balanced();
   expect(await listed()).toEqual([]);
 });

@@ -34,6 +34,8 @@ const waitText = (waiting: number): string => {
 
 export interface BrokenInput extends Subject {
   reason: DeliveryReason;
+  /** Its receiver wants nothing more: nothing is sent there until an operator enables it. */
+  isDisabled?: boolean;
   /** The error that it gave. */
   message: string;
   /** ISO 8601. */
@@ -47,7 +49,7 @@ export interface BrokenInput extends Subject {
 }
 
 /** What becomes of the alerts, and what somebody has to do. */
-const adviceOf = ({ destination: { kind }, isSender, reason, hasFallback }: BrokenInput): string[] => {
+const adviceOf = ({ destination: { id, kind }, isSender, reason, isDisabled, hasFallback }: BrokenInput): string[] => {
   const goesOn = hasFallback ? ', and those that no person has accepted in time go to the fallback' : '';
   if (isSender) {
     return [
@@ -56,8 +58,15 @@ const adviceOf = ({ destination: { kind }, isSender, reason, hasFallback }: Brok
     ];
   }
   if (reason === 'destination-dead') {
+    const dead = `Alerts for it are dead and kept${hasFallback ? ', and go to the fallback' : ''}.`;
+    if (isDisabled) {
+      return [
+        dead,
+        `To do: ask its owner. If it takes alerts again, \`tocsin destinations enable ${id}\` lets new ones go there, and \`tocsin dead retry --destination ${id}\` sends those that died, the first one too. If it does not, remove it at the service or in the config.`,
+      ];
+    }
     return [
-      `Alerts for it are dead and kept${hasFallback ? ', and go to the fallback' : ''}.`,
+      dead,
       'To do: correct the channel, at the service or in the config. `tocsin dead list` shows the dead alerts, `tocsin dead retry` sends them again.',
     ];
   }
@@ -88,7 +97,7 @@ export const recoveredText = (input: RecoveredInput): string =>
     `It was broken since ${clockText(input.since)}: ${sentenceOf(input.message)}`,
     input.waiting === 0 ? waitText(0) : `${waitText(input.waiting)} They are sent now.`,
     ...(input.reason === 'destination-dead'
-      ? ['Alerts that died meanwhile are kept: `tocsin dead retry` sends them.']
+      ? [`Alerts that died meanwhile are kept: \`tocsin dead retry --destination ${input.destination.id}\` sends them.`]
       : []),
   ].join('\n');
 

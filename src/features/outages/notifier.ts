@@ -13,7 +13,7 @@ import { ANNOUNCED_AN_HOUR, audienceOf, brokenText, movedText, recoveredText } f
 import type { OutageStore } from './store.ts';
 
 export interface OutageNotifierDependencies {
-  outages: Pick<OutageStore, 'note' | 'get' | 'remove' | 'count'>;
+  outages: Pick<OutageStore, 'note' | 'get' | 'find' | 'remove' | 'count'>;
   ledger: Pick<Ledger, 'waitingByDestination'>;
   announce: Announce;
   fallback: readonly Destination[];
@@ -62,14 +62,14 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
   });
 
   /** Announced once over all daemons, until it works again. */
-  const onBroken = async ({ alerts, reason, message, ...subject }: Broken): Promise<void> => {
+  const onBroken = async ({ alerts, reason, message, isDisabled = false, ...subject }: Broken): Promise<void> => {
     const id = subjectId(subject);
     const times = await outages.count(id);
     const readers = times > ANNOUNCED_AN_HOUR ? [] : await audience(subject, alerts);
     const outage = await outages.note(id, { since: iso(now()), reason, message, told: readers });
     const { since } = outage;
     const facts = { reason, message, waiting: await waitingFor(subject), outagesThisHour: times };
-    const text = brokenText({ ...subject, ...facts, since, hasFallback: fallback.length > 0 });
+    const text = brokenText({ ...subject, ...facts, isDisabled, since, hasFallback: fallback.length > 0 });
     const sent = await send('destination.broken', `${id} ${since}`, Date.parse(since), text, outage.told);
     const line = { destination: id, to: subjectName(subject), ...facts, ...sent };
     if (readers.length > 0 || times > ANNOUNCED_AN_HOUR) log.error(line, 'a destination is broken');
@@ -78,7 +78,7 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
 
   const onRecovered = async (subject: Subject): Promise<void> => {
     const id = subjectId(subject);
-    const outage = (await outages.get([id])).get(id);
+    const outage = await outages.find(id);
     if (outage === undefined) return;
     const { told: readers, ...broken } = outage;
     const text = recoveredText({ ...subject, ...broken, waiting: await waitingFor(subject) });

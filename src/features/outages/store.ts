@@ -11,13 +11,18 @@ export interface Outage {
   message: string;
   /** Who got the announcement, and gets the one of its end. In Redis under this name. */
   told: Destination[];
+  /** ISO 8601: when an operator enabled it again. It is in force no more, and the next answer decides. */
+  enabledAt?: string;
 }
 
 export interface OutageStore {
-  /** Gives the outage that is kept: this one, or one that was noted before. */
+  /** Gives the outage that is kept: this one, or one that was noted before and is in force. */
   note(subject: string, outage: Outage): Promise<Outage>;
   /** Of those of `subjects` that are broken. */
   get(subjects: readonly string[]): Promise<Map<string, Outage>>;
+  /** Also one that an operator has enabled since: its end is not announced yet. */
+  find(subject: string): Promise<Outage | undefined>;
+  enabled(subject: string, at: string): Promise<void>;
   /** Only as it was read: one that was noted meanwhile stays. */
   remove(subject: string, outage: Outage): Promise<void>;
   /** Counts one more, and gives how many there were of it within an hour. */
@@ -33,6 +38,12 @@ const REMOVE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`;
 
+/** KEYS: the outage; ARGV: as it was read, as it is now. */
+const REPLACE = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+return 1`;
+
 /** KEYS: the count; ARGV: how long it counts. */
 const COUNT = `
 local count = redis.call('INCR', KEYS[1])
@@ -43,17 +54,35 @@ const parse = (json: string): Outage => JSON.parse(json) as Outage;
 
 export const createOutageStore = (redis: Redis | Cluster, prefix: string): OutageStore => {
   const keyOf = (subject: string): string => `${prefix}:announced:${subject}`;
+  const replace = async (subject: string, before: string, outage: Outage): Promise<boolean> =>
+    (await redis.eval(REPLACE, 1, keyOf(subject), before, JSON.stringify(outage))) === 1;
+  const note: OutageStore['note'] = async (subject, outage) => {
+    const json = JSON.stringify(outage);
+    if (await redis.set(keyOf(subject), json, 'PX', KEEP_MS, 'NX')) return outage;
+    const before = await redis.get(keyOf(subject));
+    if (before === null) return outage;
+    const known = parse(before);
+    if (known.enabledAt === undefined) return known;
+    // Another daemon may have noted the new outage meanwhile: then its note holds.
+    return (await replace(subject, before, outage)) ? outage : note(subject, outage);
+  };
   return {
-    note: async (subject, outage) => {
-      const json = JSON.stringify(outage);
-      if (await redis.set(keyOf(subject), json, 'PX', KEEP_MS, 'NX')) return outage;
-      const before = await redis.get(keyOf(subject));
-      return before === null ? outage : parse(before);
-    },
+    note,
     get: async (subjects) => {
       if (subjects.length === 0) return new Map();
       const found = await redis.mget(subjects.map(keyOf));
-      return new Map(subjects.flatMap((subject, index) => (found[index] ? [[subject, parse(found[index])]] : [])));
+      const known = subjects.flatMap((subject, index) =>
+        found[index] ? [[subject, parse(found[index])] as const] : [],
+      );
+      return new Map(known.filter(([, { enabledAt }]) => enabledAt === undefined));
+    },
+    find: async (subject) => {
+      const json = await redis.get(keyOf(subject));
+      return json === null ? undefined : parse(json);
+    },
+    enabled: async (subject, at) => {
+      const json = await redis.get(keyOf(subject));
+      if (json !== null) await replace(subject, json, { ...parse(json), enabledAt: at });
     },
     remove: async (subject, outage) => {
       await redis.eval(REMOVE, 1, keyOf(subject), JSON.stringify(outage));

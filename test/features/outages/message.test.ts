@@ -68,6 +68,13 @@ describe('the words', () => {
     expect(brokenText({ ...input, hasFallback: false })).not.toContain('fallback');
   });
 
+  test('of a receiver that wants nothing more name the command that enables it, and the one that sends what died', () => {
+    const text = brokenText({ ...input, isDisabled: true });
+    expect(text).toContain(`\`tocsin destinations enable ${SLACK.id}\``);
+    expect(text).toContain(`\`tocsin dead retry --destination ${SLACK.id}\``);
+    expect(brokenText(input)).not.toContain('destinations enable');
+  });
+
   test('name a kind whose sender is misconfigured as a whole, and say that what waits is kept', () => {
     const text = brokenText({ ...input, isSender: true, reason: 'sender-misconfigured', message: 'it said no.' });
     expect(text).toMatch(/^Every Slack channel takes no alerts: it said no\.\n/);
@@ -114,6 +121,18 @@ describe('what is announced', () => {
     await outageStore.note(SLACK.id, second);
     await outageStore.remove(SLACK.id, first);
     expect((await outageStore.get([SLACK.id])).size).toBe(1);
+  });
+
+  test('one that an operator enabled holds no more, its end can be told, and the next one is another', async () => {
+    const outageStore = setUp();
+    await outageStore.note(SLACK.id, first);
+    await outageStore.enabled(SLACK.id, second.since);
+    expect(await outageStore.get([SLACK.id])).toEqual(new Map());
+    expect(await outageStore.find(SLACK.id)).toEqual({ ...first, enabledAt: second.since });
+    expect(await outageStore.note(SLACK.id, second)).toEqual(second);
+    expect(await outageStore.get([SLACK.id])).toEqual(new Map([[SLACK.id, second]]));
+    await outageStore.enabled(EMAIL.id, second.since);
+    expect(await outageStore.find(EMAIL.id)).toBeUndefined();
   });
 
   test('breaks are counted by subject', async () => {

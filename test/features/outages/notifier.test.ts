@@ -21,6 +21,7 @@ test('of 200 webhooks beside one that is broken nobody asks whether they work: o
         asked.push(...ids);
         return new Map();
       },
+      find: async () => undefined,
       remove: async () => {},
       count: async () => 1,
     },
