@@ -225,6 +225,10 @@ export const isAnnouncement = ({ type }: Pick<Alert, 'type'>): boolean => type.s
 /** Sent by an operator to see that alerts arrive. */
 export const isSample = ({ type }: Pick<Alert, 'type'>): boolean => type === 'test.sample';
 
+/** From the service to the reader, now: a replayed alert is old by intention; samples and announcements are our own. */
+export const hasTravelled = (alert: Pick<Alert, 'type' | 'replay'>): boolean =>
+  !alert.replay && !isSample(alert) && !isAnnouncement(alert);
+
 export interface Destination {
   /** `KIND-HASH`; safe in logs, metrics and keys. */
   id: string;

@@ -20,6 +20,7 @@ import { createDestinationStats } from '../ledger/destination-stats.ts';
 import { createAlertIndex } from '../ledger/index-by-date.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { createOperatorLog } from '../ledger/operator-log.ts';
+import { createOutlines } from '../ledger/outline.ts';
 import { ledgerKeys } from '../ledger/record.ts';
 import { createCommitStore } from '../poll/commit-store.ts';
 import { createCursors } from '../poll/cursor.ts';
@@ -84,6 +85,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     quarantine: createQuarantine(redis, prefix, now),
     ledger: createLedger(redis, prefix, now),
     alertIndex: createAlertIndex(redis, prefix, now),
+    outlines: createOutlines(redis, prefix),
     corrections: createCorrections(redis, prefix, now),
     operatorLog: createOperatorLog(redis, prefix, now),
     dead: createDeadLetters(redis, prefix),

@@ -1,5 +1,5 @@
 /** Stage: writes an attempt down: ledger, dead letters, statistics, and whether the receiver disabled its destination. */
-import { type Alert, type Destination, isSample } from '../alert.ts';
+import { type Alert, type Destination, hasTravelled, isSample } from '../alert.ts';
 import type { Receipt } from '../channels/channel.ts';
 import type { DeliveryError } from '../errors.ts';
 import { type DeadLetters, deadId } from '../ledger/dead-letters.ts';
@@ -85,7 +85,9 @@ const recordEnd = async (
   await takeBackLetters(destination, died, deadLetters);
   const repeats = found.filter((state) => state === 'delivered').length;
   // It is a moment until they are written; no alert waits for that, and without them none is lost.
-  destinationStats.succeeded(destination, alerts.length - repeats, end.attempt.at).catch(() => {});
+  const delivered = { count: alerts.length - repeats, at: Date.parse(end.attempt.at) };
+  const latencies = alerts.filter(hasTravelled).map(({ at }) => Math.max(0, delivered.at - Date.parse(at)));
+  destinationStats.succeeded(destination, delivered.count, end.attempt.at, latencies).catch(() => {});
   return repeats > 0;
 };
 

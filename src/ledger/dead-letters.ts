@@ -30,6 +30,8 @@ export interface DeadLetters {
   /** Removes letters, each only as it was read: a delivery that died again meanwhile stays. */
   remove(letters: readonly DeadDelivery[]): Promise<void>;
   count(): Promise<number>;
+  /** The `most` that died last, the last first; cheap however many there are. */
+  latest(most: number): Promise<DeadDelivery[]>;
   /** Removes the oldest where too many are kept; gives how many. Their deliveries stay dead in the ledger. */
   trim(): Promise<number>;
   /** How many were removed so, up to a week after the last time. */
@@ -139,6 +141,10 @@ export const createDeadLetters = (redis: Redis | Cluster, prefix: string, mostKe
     trim: createTrim(redis, trimmedKey, mostKept, { overview, get, remove, count }),
     trimmed: async () => Number(await redis.hget(trimmedKey, 'trimmed')),
     count,
+    latest: async (most) => {
+      const byAge = [...(await overview())].sort(([, a], [, b]) => (a.at < b.at ? 1 : -1));
+      return get(byAge.slice(0, most).map(([id]) => id));
+    },
     byDestination: async () => {
       const counts = new Map<string, DeadCount>();
       for (const { destination } of (await overview()).values()) {

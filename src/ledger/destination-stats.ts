@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 import type { ChannelKind, Destination } from '../alert.ts';
 import { execute } from '../redis/pipeline.ts';
+import { createLatencies, type Latencies } from './latencies.ts';
 
 export interface DestinationStatistics {
   id: string;
@@ -18,14 +19,19 @@ export interface DestinationStatistics {
 }
 
 export interface DestinationStats {
-  /** `delivered` counts alerts; `at` is ISO 8601. Resolves when it is written, which is within a moment. */
-  succeeded(destination: Destination, delivered: number, at: string): Promise<void>;
+  /**
+   * `delivered` counts alerts; `at` is ISO 8601; `latenciesMs`: how long alerts took to get there. Resolves when it is
+   * written, which is within a moment.
+   */
+  succeeded(destination: Destination, delivered: number, at: string, latenciesMs?: readonly number[]): Promise<void>;
   /** `at` is ISO 8601; `error` is a sentence without secrets. */
   failed(destination: Destination, at: string, error: string): Promise<void>;
   /** Resolves when this process has nothing left to write. */
   written(): Promise<void>;
   /** By kind and label. */
   list(): Promise<DestinationStatistics[]>;
+  /** Of all destinations together, see `latencies.ts`. */
+  latencies: Latencies['between'];
   /** False where something was sent there since `before` (ISO 8601), or tried: then all stays. */
   forget(id: Destination['id'], before: string): Promise<boolean>;
 }
@@ -38,6 +44,9 @@ end
 redis.call('DEL', KEYS[2])
 redis.call('SREM', KEYS[1], ARGV[1])
 return 1`;
+
+/** Destinations that this process remembers to be in the index; it forgets them all where there are more. */
+const MOST_INDEXED = 20_000;
 
 /** Of messages that were delivered to one destination within this, one is written down. */
 const GATHER_MS = 100;
@@ -73,22 +82,42 @@ export const createDestinationStats = (redis: Redis | Cluster, prefix: string): 
   let unwritten = new Map<Destination['id'], Success>();
   let writing: Promise<void> | undefined;
 
-  const add = (batch: ChainableCommander, { destination, delivered, at }: Success): void => {
-    note(batch, destination, { lastSuccess: at, lastError: '' }).hincrby(keyOf(destination.id), 'delivered', delivered);
+  const add = (batch: ChainableCommander, { destination: { id, kind, label }, delivered, at }: Success): void => {
+    batch.hincrby(keyOf(id), 'delivered', delivered);
+    batch.hset(keyOf(id), { id, kind, label, lastSuccess: at, lastError: '' });
+  };
+
+  const latencies = createLatencies(redis, prefix);
+  const indexed = new Set<string>();
+
+  /** A count that begins anew is a destination that is new, or was forgotten: by `forget`, or by a Redis that lost it. */
+  const indexNew = async (all: readonly Success[], sums: readonly unknown[]): Promise<void> => {
+    const fresh = all.filter(({ destination: { id }, delivered }, at) => !indexed.has(id) || sums[at] === delivered);
+    if (fresh.length === 0) return;
+    const ids = fresh.map(({ destination }) => destination.id);
+    await redis.sadd(index, ...ids);
+    if (indexed.size > MOST_INDEXED) indexed.clear();
+    for (const id of ids) indexed.add(id);
   };
 
   const write = async (): Promise<void> => {
     await setTimeout(GATHER_MS);
     writing = undefined;
-    const all = unwritten;
+    const all = [...unwritten.values()];
     unwritten = new Map();
     const batch = redis.pipeline();
-    for (const success of all.values()) add(batch, success);
-    await execute(batch);
+    for (const success of all) add(batch, success);
+    latencies.write(batch);
+    const answers = await execute(batch);
+    await indexNew(
+      all,
+      all.map((_, at) => answers[2 * at]),
+    );
   };
 
   return {
-    succeeded: (destination, delivered, at) => {
+    succeeded: (destination, delivered, at, latenciesMs = []) => {
+      latencies.gather(Date.parse(at), latenciesMs);
       const known = unwritten.get(destination.id);
       unwritten.set(destination.id, { destination, delivered: delivered + (known?.delivered ?? 0), at });
       writing ??= write();
@@ -104,6 +133,7 @@ export const createDestinationStats = (redis: Redis | Cluster, prefix: string): 
     written: async () => {
       await writing;
     },
+    latencies: latencies.between,
     list: async () => {
       await writing;
       const all = await Promise.all((await redis.smembers(index)).map(read));

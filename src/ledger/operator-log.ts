@@ -1,4 +1,4 @@
-/** What operators did by commands: each command writes it down where it acts, and every daemon copies it into its log. */
+/** What operators did, by commands or on the status page: each writes it down where it acts, and every daemon copies it into its log. */
 import type { Cluster, Redis } from 'ioredis';
 import { execute } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
@@ -27,11 +27,15 @@ interface ActionFacts {
   'cursor-moved': { service: string; protocol: string; source: string; movedTo: string; before?: string };
   'dead-retried': { sent: number; held: number; waiting: number; delivered: number; refused: number };
   'dead-dropped': { dropped: number };
+  'test-sent': DestinationFacts;
   /** `queued`: deliveries. */
   replayed: { since: string; until: string; queued: number };
 }
 
-export type OperatorAction = { [Name in keyof ActionFacts]: { action: Name } & ActionFacts[Name] }[keyof ActionFacts];
+/** `by`: where the operator did it, if that was not a command. */
+export type OperatorAction = {
+  [Name in keyof ActionFacts]: { action: Name; by?: 'page' } & ActionFacts[Name];
+}[keyof ActionFacts];
 
 /** An action with the time at which it was recorded, ISO 8601. */
 export type RecordedAction = OperatorAction & { at: string };
@@ -41,6 +45,8 @@ export interface OperatorLog {
   record(...actions: readonly OperatorAction[]): Promise<void>;
   /** Where the log ends now; what is recorded later comes after it. */
   end(): Promise<string>;
+  /** What was recorded last, newest first. */
+  latest(most: number): Promise<RecordedAction[]>;
   /** What was recorded after a position, oldest first, and the position to go on from. */
   after(position: string): Promise<{ actions: RecordedAction[]; position: string }>;
 }
@@ -68,6 +74,8 @@ export const createOperatorLog = (
       await execute(batch);
     },
     end: async () => (await redis.xrevrange(key, '+', '-', 'COUNT', 1))[0]?.[0] ?? BEGINNING,
+    latest: async (most) =>
+      (await redis.xrevrange(key, '+', '-', 'COUNT', most)).map(([, [, json = '{}']]) => JSON.parse(json)),
     after: async (position) => {
       const [stream] = (await redis.xread('STREAMS', key, position)) ?? [];
       const entries = stream?.[1] ?? [];

@@ -1,6 +1,6 @@
 /** One log line and the metrics for every attempt to deliver a message. */
 import type { Logger } from 'pino';
-import { type Alert, type ChannelKind, type Destination, isAnnouncement, isSample } from '../alert.ts';
+import { type Alert, type ChannelKind, type Destination, hasTravelled, isSample } from '../alert.ts';
 import type { Metrics } from './metrics.ts';
 
 /** One attempt to deliver a message with these alerts, and what came of it. */
@@ -44,9 +44,6 @@ const lineOf = ({ destination, alerts, ...attempt }: ReportedAttempt): object =>
     ...(hashes.length === 0 ? {} : { tx: hashes.slice(0, MOST_NAMED) }),
   };
 };
-
-/** From the service to the reader, now. A replayed alert is old by intention; samples and announcements are our own. */
-const hasTravelled = (alert: Alert): boolean => !alert.replay && !isSample(alert) && !isAnnouncement(alert);
 
 const count = (
   { kind, destination, alerts, outcome, durationMs, reason }: ReportedAttempt,

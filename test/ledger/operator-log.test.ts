@@ -37,3 +37,9 @@ test('recording nothing writes nothing', async () => {
   await log.record();
   expect(await log.end()).toBe('0-0');
 });
+
+test('gives the newest ones for people to read, newest first', async () => {
+  const log = setUp();
+  await log.record(dropped(1), { ...dropped(2), by: 'page' }, dropped(3));
+  expect(await log.latest(2)).toMatchObject([dropped(3), { ...dropped(2), by: 'page' }]);
+});

@@ -12,6 +12,7 @@ const MESSAGES: Record<RecordedAction['action'], string> = {
   'cursor-moved': 'a cursor was moved',
   'dead-retried': 'dead deliveries were sent again',
   'dead-dropped': 'dead deliveries were dropped',
+  'test-sent': 'a test message was sent',
   replayed: 'history was replayed',
 };
 
