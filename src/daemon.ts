@@ -1,4 +1,7 @@
-/** The composition root: opens everything in order, hands each part what it needs, and closes in reverse. */
+/**
+ * The composition root: opens everything in order, hands each part what it needs, and closes in reverse. What outlives a
+ * config is opened once; everything else is a generation, built from one config.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { openAuditor } from './app/audit.ts';
@@ -9,9 +12,10 @@ import { createLifecycle, type Lifecycle } from './app/lifecycle.ts';
 import { expectHealth, MAINTENANCE_EVERY_MS, startMaintenance } from './app/maintenance.ts';
 import { openMembership } from './app/membership.ts';
 import { openStore } from './app/open-store.ts';
-import { startOps } from './app/ops.ts';
+import { openOps } from './app/ops.ts';
 import { openReading } from './app/poll.ts';
 import { createRechecking } from './app/recheck.ts';
+import { startReporting } from './app/reporting.ts';
 import { isReview } from './app/schedule.ts';
 import type { Channel } from './channels/channel.ts';
 import { openConfiguredChannels } from './channels/open.ts';
@@ -19,8 +23,10 @@ import type { Config } from './config/schema.ts';
 import { createAuditJob, createAuditMarks } from './features/audit/job.ts';
 import { createChannelCheck } from './ops/channel-check.ts';
 import { createHealth } from './ops/health.ts';
-import { createMetrics } from './ops/metrics.ts';
+import { createMetrics, type Metrics } from './ops/metrics.ts';
 import { createNewerJobs } from './ops/newer-jobs.ts';
+import { createOutages } from './ops/outages.ts';
+import { createOpsServer } from './ops/server.ts';
 import { version } from './version.ts';
 
 export interface DaemonDependencies {
@@ -50,8 +56,18 @@ const POLL_GRACE_MS = 1000;
 /** Bound of each step of a stop. */
 const STEP_MS = 6000;
 
-interface Context extends Required<DaemonDependencies> {
-  /** Of this run of the daemon. */
+/** What outlives every config: Redis and what is kept there, the counters, the address of the ops endpoints. */
+interface Host extends Omit<Required<DaemonDependencies>, 'config'>, Awaited<ReturnType<typeof openStore>> {
+  /** Of this run of the daemon, under which it reports. */
+  daemonId: string;
+  startedAt: number;
+  metrics: Metrics;
+}
+
+/** One generation: everything that its config decides. */
+interface Context extends Host {
+  config: Config;
+  /** Of this generation, as others know it that share its work. */
   id: string;
   lifecycle: Lifecycle;
   stopping: AbortSignal;
@@ -64,14 +80,21 @@ const openChannels = async ({ config, now, lifecycle }: Context): Promise<readon
   return channels;
 };
 
+/** What a generation sets at each scrape ends with it; its counters go on. */
+const scrapedWhile = ({ metrics, lifecycle }: Context): Metrics => ({
+  ...metrics,
+  onScrape: (refresh) => {
+    const end = metrics.onScrape(refresh);
+    lifecycle.onStop('scrape', end);
+    return end;
+  },
+});
+
 /** Opens the verbs and features, each with what it needs; nothing runs yet. */
-const openVerbs = (
-  context: Context,
-  { store, outages, mirror }: Awaited<ReturnType<typeof openStore>>,
-  channels: readonly Channel[],
-) => {
-  const { config, log, scrub, now, lifecycle } = context;
-  const metrics = createMetrics({ version });
+const openVerbs = (context: Context, channels: readonly Channel[]) => {
+  const { config, store, mirror, log, scrub, now, lifecycle } = context;
+  const metrics = scrapedWhile(context);
+  const outages = createOutages(log, now);
   const health = createHealth({ now });
   const newerJobs = createNewerJobs({ health, log, now });
   const shared = { config, store, metrics, log, now };
@@ -122,9 +145,7 @@ const openVerbs = (
     log,
   });
   return {
-    store,
     outages,
-    mirror,
     metrics,
     health,
     newerJobs,
@@ -141,8 +162,8 @@ const openVerbs = (
 };
 
 const startWork = async (context: Context, verbs: ReturnType<typeof openVerbs>) => {
-  const { config, lifecycle } = context;
-  const { store, dispatching, delivering, membership, reading, rechecks, audits } = verbs;
+  const { config, store, lifecycle } = context;
+  const { dispatching, delivering, membership, reading, rechecks, audits } = verbs;
   const stopDelivering = delivering.start();
   lifecycle.onStop('deliver', () => stopDelivering(GRACE_MS));
   await membership.start();
@@ -160,40 +181,69 @@ const startWork = async (context: Context, verbs: ReturnType<typeof openVerbs>) 
   lifecycle.onStop('poll', () => reading.stopPolling(POLL_GRACE_MS));
 };
 
+/** What `config` decides. Nothing of it runs before `start`; `stop` is legal at any time. */
+const createGeneration = (host: Host, config: Config, fail: Context['fail']) => {
+  const lifecycle = createLifecycle(host.log, STEP_MS);
+  const stopping = new AbortController();
+  const context: Context = { ...host, config, id: randomUUID(), lifecycle, stopping: stopping.signal, fail };
+  return {
+    open: async () => {
+      const verbs = openVerbs(context, await openChannels(context));
+      expectHealth(verbs.health, config);
+      const ops = openOps({ ...context, ...verbs });
+      return {
+        ...ops,
+        start: async (): Promise<void> => {
+          await startWork(context, verbs);
+          const maintenance = startMaintenance({ ...context, ...verbs, ...ops });
+          lifecycle.onStop('maintenance', async () => {
+            stopping.abort();
+            await maintenance;
+          });
+        },
+      };
+    },
+    stop: (): Promise<boolean> => {
+      stopping.abort();
+      return lifecycle.stop();
+    },
+  };
+};
+
 export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
-  const { config, log, now = Date.now, maintenanceEveryMs = MAINTENANCE_EVERY_MS } = dependencies;
+  const { config, log, scrub, now = Date.now, maintenanceEveryMs = MAINTENANCE_EVERY_MS } = dependencies;
   const lifecycle = createLifecycle(log, STEP_MS);
   const stopping = new AbortController();
   const failed = Promise.withResolvers<string>();
-  const context: Context = {
-    ...dependencies,
-    id: randomUUID(),
-    now,
-    maintenanceEveryMs,
-    lifecycle,
-    stopping: stopping.signal,
-    fail: failed.resolve,
+  let generation: ReturnType<typeof createGeneration> | undefined;
+
+  const openHost = async (): Promise<Host> => {
+    const opened = await openStore({ config, log, now, lifecycle, stopping: stopping.signal, fail: failed.resolve });
+    const metrics = createMetrics({ version });
+    lifecycle.onStop('loop delay', metrics.loopDelay.stop);
+    return { ...opened, metrics, log, scrub, now, maintenanceEveryMs, daemonId: randomUUID(), startedAt: now() };
   };
 
   return {
     start: async () => {
-      const opened = await openStore(context);
-      const verbs = openVerbs(context, opened, await openChannels(context));
-      expectHealth(verbs.health, config);
-      const { url, ...parts } = await startOps({ ...context, ...verbs });
-      await opened.demandRedis();
-      await startWork(context, verbs);
-      const maintenance = startMaintenance({ ...context, ...verbs, ...parts });
-      lifecycle.onStop('maintenance', async () => {
-        stopping.abort();
-        await maintenance;
-      });
+      const host = await openHost();
+      generation = createGeneration(host, config, failed.resolve);
+      const { endpoints, selfReport, start } = await generation.open();
+      // Up before any work begins, so that the start can be watched.
+      const server = createOpsServer(endpoints);
+      lifecycle.onStop('ops', server.stop);
+      const { url } = await server.start();
+      await host.demandRedis();
+      await start();
+      const reporting = startReporting({ ...host, selfReport, stopping: stopping.signal });
+      lifecycle.onStop('report', () => reporting);
       log.info({ version, ops: url, services: config.services.map(({ name }) => name) }, 'started');
       return { opsUrl: url };
     },
     stop: async () => {
       stopping.abort();
-      return lifecycle.stop();
+      const isGenerationClean = (await generation?.stop()) ?? true;
+      return (await lifecycle.stop()) && isGenerationClean;
     },
     failed: failed.promise,
   };

@@ -5,7 +5,6 @@ import type { Channel } from '../channels/channel.ts';
 import { longestIntervalMs } from '../config/poll-interval.ts';
 import type { Config } from '../config/schema.ts';
 import type { RouteReview } from '../features/routes/review.ts';
-import type { DaemonReport } from '../features/status/daemons.ts';
 import { createOperatorLogReader } from '../features/status/operator-log.ts';
 import type { ChannelCheck } from '../ops/channel-check.ts';
 import type { Health } from '../ops/health.ts';
@@ -30,7 +29,6 @@ export interface MaintenanceDependencies {
   mirror: Mirror;
   review: RouteReview;
   channelCheck: ChannelCheck;
-  selfReport(): DaemonReport;
   /** Forgets destinations that nothing leads to any more. */
   forgetGone(): Promise<void>;
   /** Keeps what only grows within its bounds. */
@@ -46,12 +44,6 @@ export interface MaintenanceDependencies {
 }
 
 export const MAINTENANCE_EVERY_MS = 15_000;
-/** Well below what makes others think that this daemon does not run. */
-const REPORT_EVERY_MS = 5000;
-/** While it is not ready, so that a start and a recovery show soon. */
-const REPORT_TROUBLE_EVERY_MS = 1000;
-/** A stopping daemon waits at most this long to remove its report. */
-const FAREWELL_MS = 1000;
 const FIRST_LIST_RETRY_MS = 1000;
 const LONGEST_LIST_RETRY_MS = 10_000;
 
@@ -76,29 +68,6 @@ const listUntilKnown = async (
     }
     await pause(delayMs, stopping);
   }
-};
-
-/** Writes every few seconds how this daemon is doing, and removes that when the daemon stops. */
-const keepReporting = async ({ store, selfReport, stopping, log }: MaintenanceDependencies): Promise<void> => {
-  const { redis, daemonReports } = store;
-  const failed = (error: unknown): void => {
-    if (!stopping.aborted) log.warn({ err: error }, 'this daemon cannot tell others how it is doing; trying again');
-  };
-  const stopped = new Promise<void>((resolve) => {
-    stopping.addEventListener('abort', () => resolve(), { once: true });
-  });
-  while (!stopping.aborted) {
-    const report = selfReport();
-    // Without Redis a write waits for it to come back: a stop must not.
-    await Promise.race([daemonReports.write(report).catch(failed), stopped]);
-    await pause(report.ready ? REPORT_EVERY_MS : REPORT_TROUBLE_EVERY_MS, stopping);
-  }
-  // Without Redis the report cannot be removed, and grows old instead. A connection may look ready and be dead.
-  if (redis.status !== 'ready') return;
-  await Promise.race([
-    daemonReports.remove(selfReport().id).catch(failed),
-    sleep(FAREWELL_MS, undefined, { ref: false }),
-  ]);
 };
 
 /** A round that runs when the daemon stops has this long to end: without Redis it never does. */
@@ -181,7 +150,6 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
 
   await Promise.all([
     rounds(),
-    keepReporting(dependencies),
     watchReads(dependencies),
     ...config.services.map(({ name }) => listUntilKnown(name, dependencies)),
   ]);

@@ -61,7 +61,6 @@ export const openStore = async (dependencies: OpenStoreDependencies) => {
   if (unusable !== undefined) log.error({ reason: unusable }, 'the state file cannot be used; going on without it');
   return {
     store,
-    outages,
     mirror,
     /** Waits for a Redis that was away. Throws where it does not let us work. */
     demandRedis: async (): Promise<void> => {

@@ -12,33 +12,30 @@ import { createSelfReport } from '../features/status/self-report.ts';
 import { createStatus } from '../features/status/status.ts';
 import type { Health } from '../ops/health.ts';
 import type { Metrics } from '../ops/metrics.ts';
-import { createOpsServer } from '../ops/server.ts';
+import type { OpsServerSettings } from '../ops/server.ts';
 import type { openDelivery } from './deliver.ts';
-import type { Lifecycle } from './lifecycle.ts';
 import type { openReading } from './poll.ts';
 import type { Store } from './store.ts';
 
 export interface OpsDependencies {
-  /** Of this run of the daemon. */
-  id: string;
+  /** Of this run of the daemon, and since when it runs, in epoch milliseconds. */
+  daemonId: string;
+  startedAt: number;
   config: Config;
   store: Store;
   metrics: Metrics;
   health: Health;
   reading: Pick<ReturnType<typeof openReading>, 'states' | 'catalog'>;
   delivering: Pick<ReturnType<typeof openDelivery>, 'endLeftKinds'>;
-  lifecycle: Pick<Lifecycle, 'onStop'>;
   scrub(text: string): string;
   log: Logger;
   now(): number;
 }
 
-/** The endpoints for operators; up before any work begins, so that the start can be watched. */
-export const startOps = async (dependencies: OpsDependencies) => {
-  const { id, config, log, scrub, now, lifecycle, store, metrics, health, reading, delivering } = dependencies;
-  const startedAt = now();
+export const openOps = (dependencies: OpsDependencies) => {
+  const { daemonId, startedAt, config, log, scrub, now, store, metrics, health, reading, delivering } = dependencies;
   const selfReport = createSelfReport({
-    id,
+    id: daemonId,
     host: hostname(),
     pid: process.pid,
     startedAt,
@@ -78,12 +75,12 @@ export const startOps = async (dependencies: OpsDependencies) => {
     now,
   });
   metrics.onScrape(() => refreshGauges({ ...store, config, metrics, catalog, review, now }));
-  const ops = createOpsServer({ ...config.ops, health, metrics, status, log, now });
-  lifecycle.onStop('ops', ops.stop);
   const boundDeadLetters = createDeadLetterBound({ ...store, metrics, log });
   const keepHouse = async (): Promise<void> => {
     await boundDeadLetters();
     await delivering.endLeftKinds();
   };
-  return { review, selfReport, forgetGone, keepHouse, ...(await ops.start()) };
+  /** What the ops server shows. */
+  const endpoints: OpsServerSettings = { ...config.ops, health, metrics, status, log, now };
+  return { review, selfReport, forgetGone, keepHouse, endpoints };
 };

@@ -19,7 +19,7 @@ export interface LoopWatchDependencies {
   health: Pick<Health, 'watchLoop' | 'beat' | 'lastBeat'>;
   log: Pick<Logger, 'error' | 'warn'>;
   /** How long the event loop was blocked. */
-  delay: Pick<LoopDelay, 'worstMs' | 'stop'>;
+  delay: Pick<LoopDelay, 'worstMs'>;
   /** Called once for each loop that has stopped, with a sentence. */
   onStuck(reason: string): void;
   now(): number;
@@ -75,7 +75,6 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
     },
     stop: (): void => {
       clearInterval(lookAtDelay);
-      delay.stop();
       watchdog.stop();
     },
   };

@@ -167,19 +167,22 @@ export const createMetrics = ({ version }: { version: string }) => {
     .set({ version, node: process.version }, 1);
   const loopDelay = createLoopDelay();
   const setLoopLag = replaceLoopLag(registry, METRIC_PREFIX, loopDelay.rounds);
-  const refreshes: (() => Promise<void>)[] = [];
+  const refreshes = new Set<() => Promise<void>>();
   return {
     registry,
     loopDelay,
     ...readingMetrics(make),
     ...reviewMetrics(make),
     ...deliveryMetrics(make),
-    onScrape: (refresh: () => Promise<void>): void => {
-      refreshes.push(oneAtATime(refresh));
+    /** Gives the function that ends it. */
+    onScrape: (refresh: () => Promise<void>): (() => void) => {
+      const asked = oneAtATime(refresh);
+      refreshes.add(asked);
+      return () => void refreshes.delete(asked);
     },
     /** The Prometheus text format, `registry.contentType`. */
     text: async (): Promise<string> => {
-      await Promise.allSettled(refreshes.map((refresh) => withinTime(refresh(), REFRESH_TIMEOUT_MS)));
+      await Promise.allSettled([...refreshes].map((refresh) => withinTime(refresh(), REFRESH_TIMEOUT_MS)));
       setLoopLag();
       return registry.metrics();
     },

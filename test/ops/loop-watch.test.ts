@@ -36,7 +36,7 @@ const setUp = () => {
     },
     health,
     log,
-    delay: { worstMs: () => delay.worstMs, stop: () => {} },
+    delay: { worstMs: () => delay.worstMs },
     onStuck: (reason) => stuck.push(reason),
     now,
   });
