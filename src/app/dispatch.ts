@@ -34,7 +34,10 @@ export interface OpenDispatch {
 }
 
 /** Announcements and the fallback: both enqueue deliveries that no route asks for. */
-const openFallback = ({ config, store, metrics, log }: OpenDispatch) => {
+const openFallback = (
+  { config, store, metrics, log }: OpenDispatch,
+  correlation: ReturnType<typeof createCorrelation>,
+) => {
   const enqueueOnce = createEnqueueOnce({ ledger: store.ledger, enqueue: store.queues.enqueue });
   const fallback = createFallback({
     destinations: fallbackRoutes(config, routeSettings(config)).destinations,
@@ -43,6 +46,7 @@ const openFallback = ({ config, store, metrics, log }: OpenDispatch) => {
     enqueueOnce,
     deadlines: store.deadlines,
     outages: store.outageStore,
+    correlation,
     metrics,
     log,
   });
@@ -90,14 +94,14 @@ export const openDispatch = (dependencies: OpenDispatch) => {
   const { config, store, metrics, log, protocolOf, now } = dependencies;
   const settings = routeSettings(config);
   const { routesOf, destinationsOf } = createRouting({ config, settings, protocolOf });
-  const { fallback, announce } = openFallback(dependencies);
-  const { isOpen, filter, release } = openSuppression(dependencies, { fallback, announce });
   const correlation = createCorrelation({
     ...correlationSettings(config),
     ledger: store.ledger,
     covered: store.coveredDeliveries,
     log,
   });
+  const { fallback, announce } = openFallback(dependencies, correlation);
+  const { isOpen, filter, release } = openSuppression(dependencies, { fallback, announce });
   const { dispatch, dispatchRouted } = createDispatch({
     onTruncated: ({ id, service, protocol }, bytes) => {
       metrics.boundsReached.inc({ service, bound: 'item-bytes' });

@@ -149,3 +149,39 @@ test('an approval that another daemon knows before it is restarted, and what is 
   const direct = await console.run('replay', '--since', '30m', '--to', `slack:${slack?.label}`);
   expect(direct).toMatchObject({ code: 0, err: '' });
 }, 60_000);
+
+test('a finding that comes as inspection and notification is one message, for the fallback and once approved', async () => {
+  const world = await startWorld({
+    names: ['Vault'],
+    kinds: ['slack', 'email', 'webhook'],
+    config: {
+      destinations: { gate: true },
+      fallback: { after: '1h', channels: [{ name: 'email', contacts: [ONCALL] }] },
+      alerts: { correlate: true },
+      poll: { interval: '1s' },
+    },
+  });
+  const console = await openConsole(world);
+  const daemon = await world.start();
+  await daemon.watching();
+  const [first, second] = [`0x${'0a'.repeat(32)}`, `0x${'0b'.repeat(32)}`];
+  const inspection = (txHash: string) =>
+    world.sandbox.service.insertInspection({ protocol: 'Vault', assessment: 'critical', txHash });
+  world.notification('Vault', `Read before its inspection: ${first}`);
+  inspection(first);
+  inspection(second);
+  await until('the fallback has both', () =>
+    [first, second].every((hash) => mails(world).some((text) => text.includes(hash))),
+  );
+  world.notification('Vault', `Read after its inspection: ${second}`);
+  await until('both are covered', () => daemon.log('an inspection covers this notification').length >= 2);
+  await daemon.idle();
+  for (const hash of [first, second]) expect(mails(world).filter((text) => text.includes(hash))).toHaveLength(1);
+  expect(mails(world).join()).not.toMatch(/Read (before|after) its/);
+
+  await console.run('destinations', 'approve', '--all');
+  const texts = () => slackAt(world, 'C0SANDBOX01').map(({ text }) => text);
+  await until('both have come', () => [first, second].every((hash) => texts().join().includes(hash)));
+  await daemon.idle();
+  expect(texts().join()).not.toMatch(/Read (before|after) its/);
+});

@@ -8,8 +8,11 @@ export interface EnqueueOnceDependencies {
   enqueue: ParcelQueues['enqueue'];
 }
 
-/** Gives the parcels that this call has queued; durable when it resolves. `by` names who asks. */
-export type EnqueueOnce = (parcels: readonly Parcel[], by: string) => Promise<Parcel[]>;
+/**
+ * Gives the parcels that this call has queued; durable when it resolves. `by` names who asks. `unlessCoveredInMs`: as in
+ * `queue/queues.ts`.
+ */
+export type EnqueueOnce = (parcels: readonly Parcel[], by: string, unlessCoveredInMs?: number) => Promise<Parcel[]>;
 
 /**
  * The first writer (`by`) owns a delivery in the ledger, and only the owner enqueues it. The same writer may resume after
@@ -23,7 +26,7 @@ export const createEnqueueOnce = ({ ledger, enqueue }: EnqueueOnceDependencies):
     return new Set(own.map(({ destination }) => destination.id));
   };
 
-  return async (parcels, by) => {
+  return async (parcels, by, unlessCoveredInMs) => {
     await ledger.recordWaiting(parcels, by);
     // An alert may have thousands of destinations, each with a parcel, and is read once for all of them.
     const ids = [...new Set(parcels.flatMap(({ alerts }) => alerts.map(({ id }) => id)))];
@@ -34,7 +37,7 @@ export const createEnqueueOnce = ({ ledger, enqueue }: EnqueueOnceDependencies):
         alerts: alerts.filter(({ id }) => owned.get(id)?.has(destination.id)),
       }))
       .filter(({ alerts }) => alerts.length > 0);
-    await enqueue(fresh);
+    await enqueue(fresh, undefined, unlessCoveredInMs);
     return fresh;
   };
 };

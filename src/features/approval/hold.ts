@@ -82,9 +82,10 @@ export const createApprovalHold = (dependencies: ApprovalHoldDependencies) => {
 
   const isOpen = async (): Promise<IsOpen> => policy(isGateOn ? await held.approved() : new Set());
 
+  /** A notification that was held before its inspection may be covered by now: its job looks. */
   const send = async (parcels: readonly Parcel[]): Promise<void> => {
     await ledger.recordWaiting(parcels);
-    await enqueue(parcels);
+    await enqueue(parcels, undefined, 0);
   };
 
   /** Gives how many alerts are held. Those of a destination that was approved meanwhile are sent. */

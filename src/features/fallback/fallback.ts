@@ -1,6 +1,7 @@
 /** Sends to the fallback: alerts that nobody has accepted in time, that are dead, unroutable, or held for approval. */
 import type { Logger } from 'pino';
-import type { Alert, Destination } from '../../alert.ts';
+import type { Alert, Destination, Parcel } from '../../alert.ts';
+import type { CorrelateDependencies } from '../../dispatch/correlate.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import { senderId } from '../../identity.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -20,6 +21,8 @@ export interface FallbackDependencies {
   enqueueOnce: EnqueueOnce;
   deadlines: Pick<Deadlines, 'set' | 'work'>;
   outages: Pick<OutageStore, 'get'>;
+  /** Which alerts another one covers at the fallback. Default: none. */
+  correlation?: CorrelateDependencies;
   metrics: Pick<Metrics, 'fallbackAlerts'>;
   log: Pick<Logger, 'warn'>;
 }
@@ -39,13 +42,36 @@ export type Fallback = ReturnType<typeof createFallback>;
 const CONCURRENCY = 4;
 const NAMED_ITEMS = 5;
 
-/** Enqueues alerts for the fallback, each once; durable when it resolves. */
-const createDivert =
-  ({ destinations, enqueueOnce, metrics, log }: FallbackDependencies) =>
-  async (alerts: readonly Alert[], { reason, by, notice }: Diversion): Promise<void> => {
+/** These alerts come as soon as they are read; all others have waited in a queue for what may cover them. */
+const AT_ONCE: ReadonlySet<DivertReason> = new Set(['held', 'stranded']);
+
+/** Enqueues alerts for the fallback, each once, and by how long they wait for what may cover them. */
+const createEnqueueDiverted =
+  ({ destinations, enqueueOnce, correlation = {} }: FallbackDependencies) =>
+  async (alerts: readonly Alert[], reason: DivertReason, by: string): Promise<Parcel[]> => {
+    const routed = await Promise.all(
+      alerts.map(async (alert) => ({
+        alert,
+        destinations: (await correlation.uncoveredAt?.(alert, destinations)) ?? destinations,
+      })),
+    );
+    const delayOf = ({ alert }: { alert: Alert }): number | undefined =>
+      AT_ONCE.has(reason) ? correlation.delayOf?.(alert) : undefined;
+    const parcels: Parcel[] = [];
+    for (const [delayMs, some] of Map.groupBy(routed, delayOf)) {
+      parcels.push(...(await enqueueOnce(toParcels(some), by, delayMs)));
+    }
+    return parcels;
+  };
+
+/** Sends alerts to the fallback; durable when it resolves. */
+const createDivert = (dependencies: FallbackDependencies) => {
+  const { destinations, metrics, log } = dependencies;
+  const enqueueDiverted = createEnqueueDiverted(dependencies);
+  return async (alerts: readonly Alert[], { reason, by, notice }: Diversion): Promise<void> => {
     const diverted = alerts.filter(mayDivert).map((alert) => ({ ...alert, notice: notice(alert) }));
     if (diverted.length === 0 || destinations.length === 0) return;
-    const parcels = await enqueueOnce(toParcels(diverted.map((alert) => ({ alert, destinations }))), by);
+    const parcels = await enqueueDiverted(diverted, reason, by);
     const sent = new Map(parcels.flatMap((parcel) => parcel.alerts).map((alert) => [alert.id, alert]));
     const [first] = sent.values();
     if (first === undefined) return;
@@ -55,6 +81,7 @@ const createDivert =
     const to = destinations.map(({ label }) => label);
     log.warn({ reason, why, protocol, alerts: sent.size, items, to }, 'to the fallback');
   };
+};
 
 export const createFallback = (dependencies: FallbackDependencies) => {
   const { destinations, afterMs, ledger, deadlines, outages } = dependencies;
