@@ -27,6 +27,7 @@ import { createMetrics, type Metrics } from './ops/metrics.ts';
 import { createNewerJobs } from './ops/newer-jobs.ts';
 import { createOutages } from './ops/outages.ts';
 import { createOpsServer } from './ops/server.ts';
+import { createTroubles, type Troubles } from './ops/troubles.ts';
 import { version } from './version.ts';
 
 export interface DaemonDependencies {
@@ -62,6 +63,8 @@ interface Host extends Omit<Required<DaemonDependencies>, 'config'>, Awaited<Ret
   daemonId: string;
   startedAt: number;
   metrics: Metrics;
+  /** Whoever finds that something is wrong, whatever the config, says it here, and when it is over. */
+  hostTroubles: Troubles;
 }
 
 /** One generation: everything that its config decides. */
@@ -69,6 +72,8 @@ interface Context extends Host {
   config: Config;
   /** Of this generation, as others know it that share its work. */
   id: string;
+  /** What is found wrong under this config; it ends with it. */
+  troubles: Troubles;
   lifecycle: Lifecycle;
   stopping: AbortSignal;
   fail(reason: string): void;
@@ -92,10 +97,10 @@ const scrapedWhile = ({ metrics, lifecycle }: Context): Metrics => ({
 
 /** Opens the verbs and features, each with what it needs; nothing runs yet. */
 const openVerbs = (context: Context, channels: readonly Channel[]) => {
-  const { config, store, mirror, log, scrub, now, lifecycle } = context;
+  const { config, store, mirror, log, scrub, now, lifecycle, troubles, hostTroubles } = context;
   const metrics = scrapedWhile(context);
   const outages = createOutages(log, now);
-  const health = createHealth({ now });
+  const health = createHealth({ now, troubles: () => [...hostTroubles.current(), ...troubles.current()] });
   const newerJobs = createNewerJobs({ health, log, now });
   const shared = { config, store, metrics, log, now };
   const dispatching = openDispatch({ ...shared, protocolOf: (alert) => reading.catalog.protocolOf(alert) });
@@ -185,7 +190,8 @@ const startWork = async (context: Context, verbs: ReturnType<typeof openVerbs>) 
 const createGeneration = (host: Host, config: Config, fail: Context['fail']) => {
   const lifecycle = createLifecycle(host.log, STEP_MS);
   const stopping = new AbortController();
-  const context: Context = { ...host, config, id: randomUUID(), lifecycle, stopping: stopping.signal, fail };
+  const troubles = createTroubles(host);
+  const context: Context = { ...host, config, id: randomUUID(), troubles, lifecycle, stopping: stopping.signal, fail };
   return {
     open: async () => {
       const verbs = openVerbs(context, await openChannels(context));
@@ -221,7 +227,8 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
     const opened = await openStore({ config, log, now, lifecycle, stopping: stopping.signal, fail: failed.resolve });
     const metrics = createMetrics({ version });
     lifecycle.onStop('loop delay', metrics.loopDelay.stop);
-    return { ...opened, metrics, log, scrub, now, maintenanceEveryMs, daemonId: randomUUID(), startedAt: now() };
+    const run = { daemonId: randomUUID(), startedAt: now(), hostTroubles: createTroubles({ now }) };
+    return { ...opened, ...run, metrics, log, scrub, now, maintenanceEveryMs };
   };
 
   return {

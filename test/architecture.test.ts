@@ -55,6 +55,7 @@ const GROUND = [
   'slices',
   'text',
   'time',
+  'trouble',
   'version',
 ].map((name) => `${name}.ts`);
 const KINDS = ['email', 'slack', 'telegram', 'webhook'];

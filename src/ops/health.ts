@@ -4,6 +4,7 @@
  * is away, and a rollout or an operator should wait and look.
  */
 import { iso } from '../time.ts';
+import type { Trouble } from '../trouble.ts';
 
 export interface LoopReport {
   name: string;
@@ -30,6 +31,8 @@ export interface CheckReport {
 export interface ReadyReport {
   status: 'ok' | 'not ready';
   checks: CheckReport[];
+  /** What else is wrong, which does not keep it from its work; absent where nothing is. */
+  troubles?: Trouble[];
 }
 
 export type HealthReport = LiveReport | ReadyReport;
@@ -75,7 +78,7 @@ const blocks = (report: CheckReport, check: Check): boolean =>
 /**
  * `now` gives epoch milliseconds. Names are free; `service:NAME`, `protocols:NAME`, `redis` and `channel:KIND` are used.
  */
-export const createHealth = ({ now }: { now(): number }) => {
+export const createHealth = ({ now, troubles = () => [] }: { now(): number; troubles?(): Trouble[] }) => {
   const loops = new Map<string, Loop>();
   const checks = new Map<string, Check>();
 
@@ -128,7 +131,12 @@ export const createHealth = ({ now }: { now(): number }) => {
     ready: (): ReadyReport => {
       const reports = [...checks].map(([name, check]) => ({ check, report: reportCheck(name, check, now()) }));
       const isReady = !reports.some(({ check, report }) => blocks(report, check));
-      return { status: isReady ? 'ok' : 'not ready', checks: reports.map(({ report }) => report) };
+      const others = troubles();
+      return {
+        status: isReady ? 'ok' : 'not ready',
+        checks: reports.map(({ report }) => report),
+        ...(others.length === 0 ? {} : { troubles: others }),
+      };
     },
   };
 };

@@ -1,5 +1,6 @@
 /** What runs now, as data: the daemon fills it in, the status page and the `status` command show it. */
 import type { ChannelKind, Mute, Source } from '../alert.ts';
+import type { Trouble } from '../trouble.ts';
 import type { CheckReport } from './health.ts';
 
 /** All times are ISO 8601. Nothing in it is secret. */
@@ -24,10 +25,17 @@ export interface StatusReport {
   dead: number;
   /** Dead deliveries that were removed within the last week because too many were kept. */
   deadRemoved: number;
+  /** What is wrong with Tocsin itself and does not pass by itself, the worst first. */
+  troubles: TroubleStatus[];
   /** What somebody should look at, one sentence each, worst first. */
   problems: string[];
-  /** Those of `problems` that do not pass by themselves: the `status` command ends with 2 where there is one. */
+  /** `troubles` as sentences, all of them in `problems`: the `status` command ends with 2 where there is one. */
   needsSomebody: string[];
+}
+
+export interface TroubleStatus extends Trouble {
+  /** What to do next, as part of a sentence. */
+  todo: string;
 }
 
 export interface DaemonStatus {

@@ -41,6 +41,7 @@ export const REPORT: StatusReport = {
   deadRemoved: 0,
   problems: [],
   needsSomebody: [],
+  troubles: [],
 };
 
 export const DAEMON: StatusReport['daemons'][number] = {

@@ -31,6 +31,3 @@ export const currentOutages = async (
     return since === undefined || message === undefined ? [] : [{ ...subject, since, message }];
   });
 };
-
-export const outageSentence = ({ name, since, message }: CurrentOutage): string =>
-  `${name} takes no alerts since ${since}: ${message}`;

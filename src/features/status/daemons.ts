@@ -6,6 +6,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { CheckReport } from '../../ops/health.ts';
 import type { ServiceStatus } from '../../ops/status.ts';
 import { execute } from '../../redis/pipeline.ts';
+import type { Trouble } from '../../trouble.ts';
 
 export interface DaemonReport {
   id: string;
@@ -18,6 +19,8 @@ export interface DaemonReport {
   ready: boolean;
   checks: CheckReport[];
   services: ServiceStatus[];
+  /** What else it has found to be wrong; absent where nothing is, and of an older daemon. */
+  troubles?: Trouble[];
 }
 
 export interface HeardDaemon extends DaemonReport {

@@ -67,7 +67,7 @@ export const createSelfReport = ({ health, services, scrub, startedAt, ...self }
   const sentence = (text: string): string => shorten(scrub(text), LONGEST_SENTENCE);
 
   return (): DaemonReport => {
-    const { status, checks } = health.ready();
+    const { status, checks, troubles } = health.ready();
     const checkOf = (wanted: string): CheckReport | undefined => checks.find(({ name }) => name === wanted);
     const known = services().map(({ pace, ...one }) => ({
       ...serviceStatus(one, checkOf(`service:${one.name}`), checkOf(`protocols:${one.name}`)),
@@ -84,6 +84,15 @@ export const createSelfReport = ({ health, services, scrub, startedAt, ...self }
       services: known.map(({ lastError, ...service }) =>
         lastError === undefined ? service : { ...service, lastError: sentence(lastError) },
       ),
+      ...(troubles === undefined
+        ? {}
+        : {
+            troubles: troubles.map(({ why, ...trouble }) => ({
+              ...trouble,
+              what: sentence(trouble.what),
+              ...(why === undefined ? {} : { why: sentence(why) }),
+            })),
+          }),
     };
   };
 };

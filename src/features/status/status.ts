@@ -18,6 +18,7 @@ import type { Cursor, Cursors } from '../../poll/cursor.ts';
 import type { Quarantine } from '../../poll/quarantine.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { iso } from '../../time.ts';
+import { todoOf, troubleText } from '../../trouble.ts';
 import { version } from '../../version.ts';
 import type { ApprovalStore } from '../approval/store.ts';
 import { createActiveMutes } from '../mutes/active.ts';
@@ -26,8 +27,9 @@ import { currentOutages } from '../outages/current.ts';
 import type { OutageStore } from '../outages/store.ts';
 import type { RouteReview } from '../routes/review.ts';
 import type { HeardDaemon } from './daemons.ts';
-import { daemonStatus, needsSomebody, servicesAsKnown } from './known.ts';
+import { daemonStatus, servicesAsKnown } from './known.ts';
 import { type HeldFor, type Problems, problemSentences } from './problems.ts';
+import { needsSomebody, troublesOf } from './troubles.ts';
 
 export interface StatusDependencies {
   config: Pick<Config, 'services' | 'alerts' | 'mutes' | 'channels'>;
@@ -158,7 +160,8 @@ export const createStatus = (dependencies: StatusDependencies) => {
       unwatched: unwatched.filter(({ why }) => why !== 'excluded'),
       ...{ held, left, slow: slowOf(services), routes: dependencies.review.problems(), trimmed, quarantined },
     });
-    const urgent = needsSomebody({ daemons, services, broken, dead, now: now() });
+    const troubles = troublesOf({ daemons, services, broken, dead }).filter((one) => needsSomebody(one, now()));
+    const urgent = troubles.map(troubleText);
     return {
       version,
       ...(startedAt === undefined ? {} : { startedAt: iso(startedAt) }),
@@ -173,6 +176,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       queues: await dependencies.queues.counts(),
       dead,
       deadRemoved: trimmed,
+      troubles: troubles.map(({ isAnnounced: _, ...trouble }) => ({ ...trouble, todo: todoOf(trouble) })),
       problems: [...urgent, ...others],
       needsSomebody: urgent,
     };

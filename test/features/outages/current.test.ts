@@ -1,12 +1,26 @@
 import { expect, test } from 'vitest';
-import { currentOutages, outageSentence } from '../../../src/features/outages/current.ts';
+import { currentOutages } from '../../../src/features/outages/current.ts';
 import { createOutageStore } from '../../../src/features/outages/store.ts';
+import { troublesOf } from '../../../src/features/status/troubles.ts';
+import { troubleText } from '../../../src/trouble.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const SLACK = destinationOf('slack', 'C1', 'C1');
 const MAIL = destinationOf('email', 'a@example.com', 'a@example.com');
 const OUTAGE = { since: '2026-11-20T12:00:00.000Z', reason: 'retry', message: 'it timed out', told: [] } as const;
+
+const RUNNING = {
+  id: 'a',
+  host: 'alpha',
+  pid: 1,
+  version: '1',
+  startedAt: OUTAGE.since,
+  ready: true,
+  checks: [],
+  services: [],
+  silentMs: 0,
+};
 
 test('names broken senders first and then broken destinations; those that work are left out', async () => {
   const { redis, prefix } = openTestRedis();
@@ -19,7 +33,12 @@ test('names broken senders first and then broken destinations; those that work a
     ['sender-slack', 'slack'],
     [MAIL.id, 'email'],
   ]);
-  expect(found.map(outageSentence)).toEqual([
+  const troubles = troublesOf({ daemons: [RUNNING], services: [], broken: found, dead: 0 });
+  expect(troubles.map(({ name, of }) => [name, of])).toEqual([
+    ['channel', 'slack'],
+    ['destination', MAIL.id],
+  ]);
+  expect(troubles.map(troubleText)).toEqual([
     'everything by slack takes no alerts since 2026-11-20T12:00:00.000Z: the token is revoked',
     'email a@example.com takes no alerts since 2026-11-20T12:00:00.000Z: it timed out',
   ]);

@@ -1,8 +1,10 @@
 /** What is said of the daemons and services, from what the daemons reported. */
 import { expect, test } from 'vitest';
 import type { HeardDaemon } from '../../../src/features/status/daemons.ts';
-import { daemonStatus, needsSomebody, SILENT_AFTER_MS, servicesAsKnown } from '../../../src/features/status/known.ts';
+import { daemonStatus, SILENT_AFTER_MS, servicesAsKnown } from '../../../src/features/status/known.ts';
+import { needsSomebody, troublesOf } from '../../../src/features/status/troubles.ts';
 import type { ServiceStatus } from '../../../src/ops/status.ts';
+import { troubleText } from '../../../src/trouble.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const SINCE = '2026-11-21T09:50:00.000Z';
@@ -27,7 +29,9 @@ const heard = (service: ServiceStatus, changes: Partial<HeardDaemon> = {}): Hear
 });
 
 const said = (daemons: HeardDaemon[], dead = 0): string[] =>
-  needsSomebody({ daemons, services: servicesAsKnown(['main'], daemons), broken: [], dead, now: NOW });
+  troublesOf({ daemons, services: servicesAsKnown(['main'], daemons), broken: [], dead })
+    .filter((trouble) => needsSomebody(trouble, NOW))
+    .map(troubleText);
 
 test('a daemon that fell silent does not run, and what it knew is said with its age', () => {
   const daemons = [heard(ANSWERS, { silentMs: 600_000 })];

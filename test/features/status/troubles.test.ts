@@ -1,0 +1,63 @@
+/** The one list of what is wrong, from what all daemons know. */
+import { expect, test } from 'vitest';
+import type { HeardDaemon } from '../../../src/features/status/daemons.ts';
+import { needsSomebody, troublesOf } from '../../../src/features/status/troubles.ts';
+import { TROUBLES, type Trouble, todoOf, troubleText } from '../../../src/trouble.ts';
+
+const NOW = Date.parse('2026-11-22T10:00:00.000Z');
+const at = (secondsAgo: number): string => new Date(NOW - secondsAgo * 1000).toISOString();
+
+const daemon = (host: string, troubles: Trouble[] = [], changes: Partial<HeardDaemon> = {}): HeardDaemon => ({
+  id: host,
+  host,
+  pid: 12,
+  version: '1.2.3',
+  startedAt: at(900),
+  ready: true,
+  checks: [],
+  services: [],
+  silentMs: 0,
+  troubles,
+  ...changes,
+});
+
+const listed = (...daemons: HeardDaemon[]) => troublesOf({ daemons, services: [], broken: [], dead: 0 });
+
+const DISK: Trouble = { name: 'disk', of: '', what: 'the disk of ./data is nearly full', since: at(100) };
+const DURABILITY: Trouble = { name: 'durability', of: 'append-only', what: 'appendonly is off', since: at(100) };
+
+test('what all daemons share is listed once, with its earliest beginning', () => {
+  const later = { ...DURABILITY, since: at(50) };
+  expect(listed(daemon('alpha', [later]), daemon('beta', [DURABILITY]))).toEqual([
+    { ...DURABILITY, isAnnounced: false },
+  ]);
+});
+
+test('what one daemon has is listed with its host; two on one host have it together', () => {
+  const texts = listed(daemon('alpha', [DISK]), daemon('alpha', [DISK], { id: 'b' }), daemon('beta', [DISK]));
+  expect(texts.map(troubleText)).toEqual([
+    `at alpha: the disk of ./data is nearly full since ${DISK.since}`,
+    `at beta: the disk of ./data is nearly full since ${DISK.since}`,
+  ]);
+});
+
+test('a daemon that does not run any more has none, and an older one reports none', () => {
+  const { troubles: _, ...older } = daemon('beta');
+  expect(listed(daemon('alpha', [DISK], { silentMs: 60_000 }), older)).toEqual([]);
+});
+
+test('jobs that only a newer version can read are one of them', () => {
+  const checks = [{ name: 'jobs', status: 'failing' as const, since: at(90), detail: 'jobs of version 9 wait' }];
+  expect(listed(daemon('alpha', [], { checks }))).toMatchObject([{ name: 'jobs', what: 'jobs of version 9 wait' }]);
+});
+
+test('what may pass by itself needs somebody when it lasts; a refused config does at once', () => {
+  const config: Trouble = { name: 'config', of: '', what: 'a changed config was refused', since: at(0) };
+  expect(needsSomebody(config, NOW)).toBe(true);
+  expect(needsSomebody(DISK, NOW)).toBe(true);
+  expect(needsSomebody({ ...DISK, since: at(59) }, NOW)).toBe(false);
+});
+
+test('each name says what to do next', () => {
+  for (const name of TROUBLES) expect(todoOf({ name })).toMatch(/^[a-z`].*[^.]$/);
+});
