@@ -139,13 +139,13 @@ export const revokeDestination = (options: RevokeOptions, context: CommandContex
   withView(options, context, async (view, config) => {
     const approval = openApproval(view, config);
     const one = await approval.find(options.name);
-    // Also where the config lets it through: once it is taken out there, it is not sent to any more.
-    const revoked = await revoke(view, approval, one);
     const inConfig = IN_CONFIG[one.state];
     if (inConfig !== undefined) {
-      throw new UsageError(`${nameOf(one)} ${inConfig}, so it still gets alerts; change that in the config`);
+      const next = `take it out there first, then revoke it: nothing has changed`;
+      throw new UsageError(`${nameOf(one)} ${inConfig}, so it would still get alerts; ${next}`);
     }
     const drops = options.drop === true;
+    const revoked = await revoke(view, approval, one);
     if (!revoked && !drops) {
       throw new UsageError(`${nameOf(one)} is revoked already; --drop gives up the alerts that wait for it`);
     }

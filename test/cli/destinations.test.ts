@@ -1,5 +1,8 @@
 /** Approval from the operator's chair: what is known, how it stands, and what may be approved. */
-import { expect, test } from 'vitest';
+import { Redis } from 'ioredis';
+import { expect, onTestFinished, test } from 'vitest';
+import { createApprovalStore } from '../../src/features/approval/store.ts';
+import { createOperatorLog } from '../../src/ledger/operator-log.ts';
 import { startWorld } from '../scenario/world.ts';
 import { until } from '../support/until.ts';
 import { openConsole } from './console.ts';
@@ -79,20 +82,30 @@ test('are listed with what lets them through', async () => {
   });
 });
 
-test('that the config lets through stay open, whatever is taken back', async () => {
+test('that the config lets through stay open, and a refused revocation changes nothing', async () => {
   const allow = ['telegram:*', 'email:*', 'webhook:http://*', 'slack:C0SANDBOX*'];
   const { console, world } = await start({ gate: true, allow });
   expect(await console.run('destinations', 'revoke', 'C0SANDBOX01')).toMatchObject({
     code: 1,
     err: expect.stringContaining(
-      'slack C0SANDBOX01 fits destinations.allow, so it still gets alerts; change that in the config',
+      'slack C0SANDBOX01 fits destinations.allow, so it would still get alerts; take it out there first',
     ),
   });
   await console.run('destinations', 'approve', 'C0OWN00001');
   expect(await console.run('destinations', 'revoke', 'C0OWN00001')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('slack C0OWN00001 is named by the config itself, so it still gets alerts'),
+    err: expect.stringContaining('slack C0OWN00001 is named by the config itself, so it would still get alerts'),
   });
+  // What the command itself keeps is as it was: the approval holds should the config drop the channel one day.
+  const redis = new Redis(world.redisUrl);
+  onTestFinished(() => redis.disconnect());
+  const held = createApprovalStore(redis, world.prefix, Date.now);
+  expect((await held.approvals()).map(({ label }) => label)).toEqual(['C0OWN00001']);
+  expect(await held.revocations()).toEqual([]);
+  const actions = (await createOperatorLog(redis, world.prefix, Date.now).after('0')).actions.map(
+    ({ action }) => action,
+  );
+  expect(actions).toEqual(['destination-approved']);
   const [inspection] = world.critical('Vault');
   await until('it arrives there', () =>
     world.reconciler.arrivalsOf(inspection?.txHash ?? '').includes('slack C0OWN00001'),
