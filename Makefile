@@ -1,6 +1,6 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Both install what is missing and say so.
 .DEFAULT_GOAL := help
-.PHONY: help packages setup demo check test fault soak bench growth format pin clean
+.PHONY: help packages setup demo init check test fault soak bench growth format pin clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,6 +13,10 @@ setup: packages ## install npm packages, and redis-server where it is missing
 
 demo: setup ## the whole system on this machine, live; Ctrl-C ends it
 	@exec sh scripts/demo.sh $(ARGS)
+
+init: setup ## asks for a service and a channel of yours, tries both, and writes config/tocsin.yaml
+	@node_modules/.bin/node src/main.ts init $(ARGS)
+	@echo; echo 'In this terminal, first: alias tocsin="$(CURDIR)/node_modules/.bin/node $(CURDIR)/src/main.ts"'
 
 check: packages ## lint, format and types
 	@npm run --silent check

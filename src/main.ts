@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /** argv -> command; signals -> AbortSignal; error -> exit code. The only file with effects at its top level. */
 import { enableCompileCache } from 'node:module';
-import { createInterface } from 'node:readline/promises';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { compileCacheOf } from './cli/compile-cache.ts';
 import { holdYoungGeneration, restartWithHeapFlags, staysUp } from './cli/heap.ts';
+import { createPrompt } from './cli/prompt.ts';
 
 const isDaemon = staysUp(process.argv.slice(2));
 // A daemon keeps in memory what it has read of the cache: some 10 MB, which pay only where types have to be stripped.
@@ -48,12 +48,12 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
 });
 
-const ask = async (question: string): Promise<string> => {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
-  const answer = terminal.question(question, { signal: stop.signal }).catch(() => '');
-  return Promise.race([answer, ended]).finally(() => terminal.close());
-};
+const { ask, askSecret, close } = createPrompt({
+  input: process.stdin,
+  output: process.stderr,
+  signal: stop.signal,
+  interrupt: () => process.kill(process.pid, 'SIGINT'),
+});
 
 const run = async (): Promise<number> => {
   try {
@@ -71,13 +71,15 @@ const run = async (): Promise<number> => {
       warn: (text) => {
         process.stderr.write(text);
       },
-      ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
+      ...(process.stdin.isTTY && process.stderr.isTTY ? { ask, askSecret } : {}),
       readStdin: () => buffer(addAbortSignal(stop.signal, process.stdin)),
     });
   } catch (error) {
     const { code, text } = exitCodeOf(error);
     if (text !== '') process.stderr.write(`${text}\n`);
     return code;
+  } finally {
+    close();
   }
 };
 

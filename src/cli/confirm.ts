@@ -14,5 +14,5 @@ export const confirm = async (
   if (yes === true) return;
   if (ask === undefined) throw new UsageError(`this ${deed}: say --yes to do it`);
   const answer = await ask(`This ${deed}. Go on? [y/N] `);
-  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new UsageError('nothing was done');
+  if (!/^\s*y(es)?\s*$/i.test(answer ?? '')) throw new UsageError('nothing was done');
 };

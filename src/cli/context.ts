@@ -25,8 +25,10 @@ export interface CommandContext extends Output {
   isErrorTty: boolean;
   /** The same as it is, for our own colours and for lines that are drawn again. */
   raw: Output;
-  /** Puts a question to the person at the terminal; absent where nobody sits there. An end of input is an empty answer. */
-  ask?(question: string): Promise<string>;
+  /** Puts a question to the person at the terminal; absent where nobody sits there. Undefined at the end of input. */
+  ask?(question: string): Promise<string | undefined>;
+  /** The same, and what is typed does not show. */
+  askSecret?(question: string): Promise<string | undefined>;
   /** Everything on standard input, up to its end. */
   readStdin(): Promise<Uint8Array>;
 }
@@ -36,13 +38,14 @@ export type ProgramContext = Omit<CommandContext, 'raw'>;
 
 /** What others wrote moves no cursor of a terminal and turns no line around, wherever a command prints it. */
 export const escapingContext = (context: ProgramContext): CommandContext => {
-  const { ask, ...rest } = context;
+  const { ask, askSecret, ...rest } = context;
   return {
     ...rest,
     write: (text) => context.write(escapeInvisible(text)),
     warn: (text) => context.warn(escapeInvisible(text)),
     raw: { write: context.write, warn: context.warn },
     ...(ask === undefined ? {} : { ask: (question: string) => ask(escapeInvisible(question)) }),
+    ...(askSecret === undefined ? {} : { askSecret: (question: string) => askSecret(escapeInvisible(question)) }),
   };
 };
 

@@ -62,6 +62,34 @@ const daemonCommands = ({ command }: CommandMaker): Command[] => [
     .addOption(jsonOption()),
 ];
 
+const initCommand = ({ command }: CommandMaker): Command =>
+  command(
+    'init',
+    'write a small config: asks for a service and a channel, and tries them',
+    async () => (await import('./init.ts')).init,
+  )
+    .option(
+      '--service <url>',
+      'base URL of the monitoring service; its key is asked for, or taken from $TOCSIN_API_KEY',
+    )
+    .option('--channel <kind>', 'email, telegram, slack or webhook')
+    .option(
+      '--to <address>',
+      'mailbox, chat, Slack channel id or URL: for tests, and for alerts that reach nobody else',
+    )
+    .option('--smtp <host:port>', 'mail relay; its password is asked for, or taken from $SMTP_PASSWORD')
+    .option('--smtp-user <name>', 'user at the mail relay')
+    .option('--smtp-tls <mode>', 'verify (the default), opportunistic or off')
+    .option('--from <address>', 'sender of e-mail, like "Tocsin <tocsin@example.com>"')
+    .option('--api-url <url>', "Slack's or Telegram's API at another address than usual")
+    .option('--allow-private', 'send to this webhook although it is no public https address')
+    .option('--no-check', 'ask neither the service nor the channel whether they answer')
+    .option('--force', 'replace a config that is there')
+    .addHelpText(
+      'after',
+      '\nThe bot token is asked for, or taken from $SLACK_TOKEN or $TELEGRAM_TOKEN. Secrets are written into a file of\nvariables beside the config, which only you may read; those of the environment stay there.',
+    );
+
 /** Commands are imported when they run: `check` need not wait for the channels' libraries. */
 const commands = (make: CommandMaker): Command[] => {
   const { command } = make;
@@ -71,6 +99,7 @@ const commands = (make: CommandMaker): Command[] => {
       'run the daemon in the foreground, with JSON log lines on stdout',
       async () => (await import('./run.ts')).run,
     ),
+    initCommand(make),
     command('check', 'print every problem in the config', async () => (await import('./check.ts')).check)
       .option('--online', 'also ask the services, Redis and every channel whether they answer')
       .addOption(jsonOption()),

@@ -34,19 +34,28 @@ const fromFile = (directory: string, path: string): Replacement => {
     : { problem: `names a file that cannot be read: ${path}: ${read.why}` };
 };
 
-const fromVariable = (environment: Environment, name: string, otherwise: string | undefined): Replacement => {
+/** What is replaced comes from there. */
+interface Sources {
+  environment: Environment;
+  /** How to set a variable that is missing. */
+  hint: string;
+}
+
+const fromVariable = ({ environment, hint }: Sources, name: string, otherwise: string | undefined): Replacement => {
   const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
   // As in a shell, `:-` also replaces a variable that is set but empty.
   if (otherwise !== undefined && (value === undefined || value === '')) return { value: otherwise, source: name };
-  return value === undefined ? { problem: `names the variable ${name}, which is not set` } : { value, source: name };
+  return value === undefined
+    ? { problem: `names the variable ${name}, which is not set${hint}` }
+    : { value, source: name };
 };
 
 /** Relative file names start at `directory`. What was put in is not interpolated again. */
-export const createInterpolate = (environment: Environment, directory: string): Interpolate => {
+export const createInterpolate = (environment: Environment, directory: string, hint = ''): Interpolate => {
   const replace = (inside: string): Replacement => {
     const { file, name, otherwise } = REFERENCE.exec(inside)?.groups ?? {};
     if (file !== undefined) return fromFile(directory, file);
-    return name === undefined ? { problem: MALFORMED } : fromVariable(environment, name, otherwise);
+    return name === undefined ? { problem: MALFORMED } : fromVariable({ environment, hint }, name, otherwise);
   };
   return (text) => {
     const sources: string[] = [];

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import { ConfigError, type ConfigProblem } from '../errors.ts';
 import { type Path, showKind, showValue } from './display.ts';
+import { type Variables, withEnvFile } from './env-file.ts';
 import { applyEnvironmentDefaults, variableOf } from './environment-defaults.ts';
 import { type Explanation, explain, ruleOf } from './explain.ts';
 import { type Finding, toProblems } from './findings.ts';
@@ -17,7 +18,7 @@ const LARGEST_FILE_BYTES = 1_048_576;
 
 /** For whoever starts Tocsin for the first time, or in another directory. */
 const NEXT_STEP =
-  '. Make it: the README has a config of ten lines, config/tocsin.example.yaml every key. Or name another with --config';
+  '. Make it: tocsin init asks for what is needed; config/tocsin.example.yaml has every key. Or name another with --config';
 
 const shape = createShape(inputJsonSchema());
 
@@ -90,14 +91,14 @@ export interface LoadedConfig {
   variableOf(path: Path): string | undefined;
 }
 
-const parseLoaded = (text: string, file: string, environment: Environment): LoadedConfig => {
+const parseLoaded = (text: string, file: string, { environment, hint }: Variables): LoadedConfig => {
   const syntax = parseYaml(text);
   const { findings, placeOf } = syntax;
   if (!syntax.whole) return fail(toProblems(file, findings, placeOf));
   if (syntax.document.contents === null) {
     return fail([{ file, path: 'config', rule: 'is empty: at least services and channels are needed' }]);
   }
-  const interpolate = createInterpolate(environment, dirname(file));
+  const interpolate = createInterpolate(environment, dirname(file), hint);
   const tree = applyEnvironmentDefaults(readTree({ syntax, shape, interpolate }), environment, interpolate);
   const { config, findings: found } = check(tree);
   const all = [...findings, ...tree.findings, ...found];
@@ -107,12 +108,12 @@ const parseLoaded = (text: string, file: string, environment: Environment): Load
 
 /** The same for a text that is already there; `file` is its name in problems, and where relative secret files start. */
 export const parseConfig = (text: string, file: string, environment: Environment): Config =>
-  parseLoaded(text, file, environment).config;
+  parseLoaded(text, file, { environment, hint: '' }).config;
 
 /** The same with where values come from. */
 export const loadWithVariables = async (file: string, environment: Environment): Promise<LoadedConfig> =>
-  parseLoaded(readFile(file), file, environment);
+  parseLoaded(readFile(file), file, withEnvFile(file, environment));
 
-/** Reads `file` (YAML 1.2, UTF-8, at most 1 MiB) with the variables of `environment`. Throws a `ConfigError` with every problem found. */
+/** Reads `file` (YAML 1.2, UTF-8, at most 1 MiB) with the variables of `environment` and of the file beside it. Throws a `ConfigError` with every problem found. */
 export const loadConfig = async (file: string, environment: Environment): Promise<Config> =>
   (await loadWithVariables(file, environment)).config;

@@ -16,13 +16,15 @@ export interface RunOptions {
   stdin?: string | Uint8Array;
   /** What the person at the terminal answers; the question is in `err`. Left out: nobody sits there. */
   answer?: string;
+  /** The same, one after the other, secrets too; then the input ends. */
+  answers?: readonly string[];
   /** Which outputs are terminals. */
   tty?: { out?: boolean; err?: boolean };
 }
 
 /** As the program does it, errors and exit code included. */
 export const runInProcess = async (args: readonly string[], options: RunOptions = {}): Promise<Ran> => {
-  const { env = {}, signal = new AbortController().signal, stdin, answer, tty = {} } = options;
+  const { env = {}, signal = new AbortController().signal, stdin, answer, answers, tty = {} } = options;
   const out: string[] = [];
   const err: string[] = [];
   const context: ProgramContext = {
@@ -38,11 +40,13 @@ export const runInProcess = async (args: readonly string[], options: RunOptions 
       return Buffer.from(stdin);
     },
   };
-  if (answer !== undefined) {
+  if (answer !== undefined || answers !== undefined) {
+    const left = [...(answers ?? [])];
     context.ask = async (question) => {
       err.push(question);
-      return answer;
+      return answer ?? left.shift();
     };
+    context.askSecret = context.ask;
   }
   const code = await runProgram(args, context).catch((error: unknown) => {
     const end = exitCodeOf(error);

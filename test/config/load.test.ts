@@ -116,7 +116,10 @@ describe('a config with mistakes', () => {
     const error = await loadConfig(file, {}).catch((thrown: unknown) => thrown);
     await rm(directory, { recursive: true });
     expect(error).toBeInstanceOf(ConfigError);
-    expect(String(error).replaceAll(file, 'c.yaml')).toBe(`ConfigError: ${problemsOf(FIVE_MISTAKES).join('\n')}`);
+    const hint = `: export it, or write it into ${file.replace(/yaml$/, 'env')}`;
+    expect(String(error).replaceAll(hint, '').replaceAll(file, 'c.yaml')).toBe(
+      `ConfigError: ${problemsOf(FIVE_MISTAKES).join('\n')}`,
+    );
   });
 
   it.each([
@@ -308,7 +311,7 @@ describe('the file', () => {
     await writeFile(binary, Buffer.from([0xff, 0xfe, 0x61, 0x00]));
     const missing = join(directory, 'missing.yaml');
     expect(await messageOf(missing)).toMatch(
-      /missing\.yaml: config: cannot be read: there is no such file\. Make it: .*README.* --config$/,
+      /missing\.yaml: config: cannot be read: there is no such file\. Make it: tocsin init .*example.* --config$/,
     );
     expect(await messageOf(directory)).toBe(`${directory}: config: cannot be read: it is a directory`);
     expect(await messageOf(large)).toBe(`${large}: config: cannot be read: it is larger than 1024 KiB`);

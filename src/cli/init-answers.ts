@@ -1,0 +1,185 @@
+/** What `tocsin init` has to know: from its options and the environment, else from the person at the terminal. */
+import { randomBytes } from 'node:crypto';
+import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
+import type { Environment } from '../config/interpolate.ts';
+import { nearest } from '../config/suggest.ts';
+import { UsageError } from '../errors.ts';
+import { parseHostPort } from '../schema/fields.ts';
+import type { CommandContext, CommonOptions } from './context.ts';
+import { CHANNEL_SECRET, type ChannelAnswers, SERVICE_KEY, type ServiceAnswers, WEBHOOK_URL } from './init-config.ts';
+
+export interface InitOptions extends CommonOptions {
+  service?: string;
+  channel?: string;
+  to?: string;
+  from?: string;
+  smtp?: string;
+  smtpUser?: string;
+  smtpTls?: string;
+  apiUrl?: string;
+  allowPrivate?: boolean;
+  /** False with `--no-check`. */
+  check: boolean;
+  force?: boolean;
+}
+
+export interface Answers {
+  service: ServiceAnswers;
+  channel: ChannelAnswers;
+}
+
+type Io = Pick<CommandContext, 'ask' | 'askSecret' | 'warn'>;
+
+/** Variables as they are set, and those that were given just now. */
+export interface Variables {
+  known: Environment;
+  given: Record<string, string>;
+}
+
+export const STOPPED = 'stopped: nothing was written';
+
+const TO_QUESTIONS: Readonly<Record<ChannelKind, string>> = {
+  email: 'Mailbox to send to, like oncall@example.com: ',
+  telegram: 'Chat id or @name, the bot being a member: ',
+  slack: 'Slack channel id, like C024BE91L, the bot being invited: ',
+  webhook: 'URL of the receiver: ',
+};
+
+const SECRET_QUESTIONS: Readonly<Record<Exclude<ChannelKind, 'webhook'>, string>> = {
+  email: 'Password at the relay (does not show): ',
+  telegram: 'Token of the Telegram bot, from BotFather (does not show): ',
+  slack: 'Bot token of the Slack app, xoxb-... (does not show): ',
+};
+
+const isSet = ({ known, given }: Variables, name: string): boolean => (given[name] ?? known[name] ?? '') !== '';
+
+/** Throws a `UsageError` that names every option and variable that is missing, where nobody can be asked. */
+export const demandAnswers = (options: InitOptions, { ask }: Io, variables: Variables): void => {
+  if (ask !== undefined) return;
+  const { channel, smtpUser } = options;
+  const needsSecret = channel === 'slack' || channel === 'telegram' || (channel === 'email' && smtpUser !== undefined);
+  const secret = needsSecret ? [CHANNEL_SECRET[kindOf(channel)]] : [];
+  const missing = [
+    options.service === undefined ? ['--service URL'] : [],
+    channel === undefined ? [`--channel ${CHANNEL_KINDS.join('|')}`] : [],
+    options.to === undefined ? ['--to ADDRESS'] : [],
+    channel === 'email' && options.from === undefined ? ['--from ADDRESS'] : [],
+    channel === 'email' && options.smtp === undefined ? ['--smtp HOST:PORT'] : [],
+    [SERVICE_KEY, ...secret].filter((name) => !isSet(variables, name)).map((name) => `the variable ${name}`),
+  ].flat();
+  if (missing.length > 0) {
+    throw new UsageError(`there is no terminal to ask on, so init needs ${missing.join(', ')}; tocsin init --help`);
+  }
+};
+
+export const kindOf = (word: string): ChannelKind => {
+  const kind = CHANNEL_KINDS.find((known) => known === word);
+  if (kind !== undefined) return kind;
+  const near = nearest(word, CHANNEL_KINDS);
+  const hint = near === undefined ? '' : `; did you mean ${near}?`;
+  throw new UsageError(`--channel must be one of ${CHANNEL_KINDS.join(', ')} (got '${word}')${hint}`);
+};
+
+/** Asks until there is an answer; `standard` is taken for none. */
+const askFor = async ({ ask }: Io, question: string, standard?: string): Promise<string> => {
+  for (;;) {
+    const answer = await ask?.(question);
+    if (answer === undefined) throw new UsageError(STOPPED);
+    const text = answer.trim() || standard;
+    if (text !== undefined) return text;
+  }
+};
+
+/** Takes the variable where it is set, unless it was tried in vain. */
+const settle = async (io: Io, variables: Variables, name: string, question: string, again: boolean): Promise<void> => {
+  const known = variables.given[name] ?? variables.known[name] ?? '';
+  if (known !== '' && !(again && io.askSecret !== undefined)) {
+    io.warn(`${name} is set already; using it.\n`);
+    variables.given[name] = known;
+    return;
+  }
+  for (;;) {
+    const answer = await io.askSecret?.(question);
+    if (answer === undefined) throw new UsageError(STOPPED);
+    const text = answer.trim();
+    if (text === '') continue;
+    variables.given[name] = text;
+    return;
+  }
+};
+
+/** `again`: what was given did not work, so the person is asked for everything. */
+export const askService = async (
+  options: InitOptions,
+  io: Io,
+  variables: Variables,
+  again: boolean,
+): Promise<ServiceAnswers> => {
+  const given = again ? undefined : options.service;
+  const baseUrl = given ?? (await askFor(io, 'Base URL of the monitoring service, like https://host/api: '));
+  await settle(io, variables, SERVICE_KEY, 'Its API key (does not show): ', again);
+  return { baseUrl: baseUrl.trim() };
+};
+
+const KIND_QUESTION = `A channel for test messages and as the last resort: ${CHANNEL_KINDS.join(', ')} [slack]: `;
+
+const askKind = async (io: Io): Promise<ChannelKind> => {
+  for (;;) {
+    try {
+      return kindOf((await askFor(io, KIND_QUESTION, 'slack')).toLowerCase());
+    } catch (error) {
+      if (!(error instanceof UsageError) || error.message === STOPPED) throw error;
+      io.warn(`${error.message.replace('--channel', 'it')}\n`);
+    }
+  }
+};
+
+const askRelay = async (io: Io, smtp: string | undefined): Promise<{ host: string; port: number }> => {
+  for (let text = smtp; ; text = undefined) {
+    const answer = text ?? (await askFor(io, 'Mail relay as HOST:PORT, like smtp.example.com:587: '));
+    const relay = parseHostPort(answer.includes(':') ? answer : `${answer}:587`);
+    if (relay !== undefined) return relay;
+    const rule = `--smtp must be HOST:PORT, like smtp.example.com:587 (got '${answer}')`;
+    if (io.ask === undefined) throw new UsageError(rule);
+    io.warn(`${rule}\n`);
+  }
+};
+
+const askEmail = async (options: InitOptions, io: Io, variables: Variables, again: boolean) => {
+  const { host, port } = await askRelay(io, options.smtp);
+  const from = options.from ?? (await askFor(io, 'Sender, like Tocsin <tocsin@example.com>: '));
+  const user = options.smtpUser ?? (io.ask === undefined ? '' : await askFor(io, 'User at the relay [none]: ', ''));
+  if (user !== '') await settle(io, variables, CHANNEL_SECRET.email, SECRET_QUESTIONS.email, again);
+  const tls = options.smtpTls;
+  return { from, host, port, ...(tls === undefined ? {} : { tls }), ...(user === '' ? {} : { user }) };
+};
+
+const settleWebhook = ({ known, given }: Variables, to: string): void => {
+  given[WEBHOOK_URL] = to;
+  const secret = known[CHANNEL_SECRET.webhook] ?? '';
+  given[CHANNEL_SECRET.webhook] ??= secret === '' ? `whsec_${randomBytes(32).toString('base64')}` : secret;
+};
+
+export const askChannel = async (
+  given: InitOptions,
+  io: Io,
+  variables: Variables,
+  again: boolean,
+): Promise<ChannelAnswers> => {
+  const { apiUrl, allowPrivate: isPrivate = false } = given;
+  const options: InitOptions = again ? { config: given.config, check: given.check } : given;
+  const kind = options.channel === undefined ? await askKind(io) : kindOf(options.channel);
+  const email = kind === 'email' ? await askEmail(options, io, variables, again) : undefined;
+  if (kind === 'slack' || kind === 'telegram')
+    await settle(io, variables, CHANNEL_SECRET[kind], SECRET_QUESTIONS[kind], again);
+  const to = options.to ?? (await askFor(io, TO_QUESTIONS[kind]));
+  if (kind === 'webhook') settleWebhook(variables, to);
+  const api = apiUrl === undefined ? {} : { apiUrl };
+  return { kind, to: to.trim(), isPrivate, ...api, ...(email === undefined ? {} : { email }) };
+};
+
+/** True for yes; without an answer `standard`. */
+export const askWhether = async (io: Io, question: string, standard: boolean): Promise<boolean> => {
+  const answer = await askFor(io, `${question} [${standard ? 'Y/n' : 'y/N'}] `, standard ? 'y' : 'n');
+  return /^y(es)?$/i.test(answer);
+};

@@ -1,0 +1,138 @@
+/** The texts that `tocsin init` writes: a small config with comments, and the file of variables beside it. */
+import type { ChannelKind } from '../alert.ts';
+import { readEnvText } from '../config/env-file.ts';
+import { UsageError } from '../errors.ts';
+
+export interface ServiceAnswers {
+  baseUrl: string;
+}
+
+export interface ChannelAnswers {
+  kind: ChannelKind;
+  /** One address of that kind: for test messages, and for alerts that reach nobody else. */
+  to: string;
+  /** Of Slack's or Telegram's API, where it is another one than usual. */
+  apiUrl?: string;
+  /** Of e-mail. */
+  email?: { from: string; host: string; port: number; tls?: string; user?: string };
+  /** Of a webhook that is no public https address. */
+  isPrivate?: boolean;
+}
+
+/** The variables that hold the secrets, as `config/tocsin.example.yaml` and `docker-compose.yml` name them. */
+export const SERVICE_KEY = 'TOCSIN_API_KEY';
+export const CHANNEL_SECRET: Readonly<Record<ChannelKind, string>> = {
+  email: 'SMTP_PASSWORD',
+  telegram: 'TELEGRAM_TOKEN',
+  slack: 'SLACK_TOKEN',
+  webhook: 'WEBHOOK_SECRET',
+};
+
+export const WEBHOOK_URL = 'WEBHOOK_URL';
+
+/** A text in quotes, in which nothing is replaced. */
+const quoted = (text: string): string => JSON.stringify(text.replaceAll('$', '$$$$'));
+const variable = (name: string): string => `\${${name}}`;
+
+const emailLines = ({ email }: ChannelAnswers): string[] => {
+  const { from = '', host = '', port = 587, tls, user } = email ?? {};
+  return [
+    '  # E-mail through an SMTP relay. It must accept this sender. Its connection is encrypted and verified; for a relay with a',
+    '  # certificate of its own, or without TLS, see tls and ca in config/tocsin.example.yaml.',
+    '  email:',
+    `    from: ${quoted(from)}`,
+    '    smtp:',
+    `      host: ${quoted(host)}`,
+    `      port: ${port}`,
+    ...(port === 465 ? ['      secure: true'] : []),
+    ...(tls === undefined ? [] : [`      tls: ${tls}`]),
+    ...(user === undefined ? [] : [`      user: ${quoted(user)}`, `      pass: ${variable(CHANNEL_SECRET.email)}`]),
+  ];
+};
+
+const KIND_LINES: Readonly<Record<ChannelKind, (answers: ChannelAnswers) => string[]>> = {
+  email: emailLines,
+  telegram: ({ apiUrl }) => [
+    '  # Telegram through a bot. It must be a member of the chats.',
+    '  telegram:',
+    `    botToken: ${variable(CHANNEL_SECRET.telegram)}`,
+    ...(apiUrl === undefined ? [] : [`    apiRoot: ${quoted(apiUrl)}`]),
+  ],
+  slack: ({ apiUrl }) => [
+    '  # Slack through an app with the scopes chat:write and files:write. Invite its bot to the channels.',
+    '  slack:',
+    `    botToken: ${variable(CHANNEL_SECRET.slack)}`,
+    ...(apiUrl === undefined ? [] : [`    apiUrl: ${quoted(apiUrl)}`]),
+  ],
+  webhook: ({ to, isPrivate = false }) => [
+    '  # Webhooks, signed with this secret; their receivers need it, too.',
+    '  webhook:',
+    `    secret: ${variable(CHANNEL_SECRET.webhook)}`,
+    ...(isPrivate
+      ? [
+          '    # Tocsin sends to public https addresses only, except for these.',
+          `    allowHttp: ${URL.parse(to)?.protocol === 'http:'}`,
+          `    allowNetworks: [${quoted((URL.parse(to)?.hostname ?? '').replace(/^\[(.*)\]$/, '$1'))}]`,
+        ]
+      : []),
+  ],
+};
+
+// Whoever knows a webhook's URL may post to it.
+const addressOf = ({ kind, to }: ChannelAnswers): string =>
+  kind === 'webhook'
+    ? `{ name: webhook, url: "${variable(WEBHOOK_URL)}" }`
+    : `{ name: ${kind}, contacts: [${quoted(to)}] }`;
+
+/** What is needed to ask the service alone. */
+export const serviceText = ({ baseUrl }: ServiceAnswers): string =>
+  `services: [{ name: main, baseUrl: ${quoted(baseUrl)}, apiKey: "${variable(SERVICE_KEY)}" }]\nchannels: { webhook: {} }\n`;
+
+/** Its secrets are variables. `envFile`: where they stand, as the file's reader finds it. */
+export const configText = (service: ServiceAnswers, channel: ChannelAnswers, envFile: string): string =>
+  [
+    '# Tocsin reads the monitoring service below and sends its alerts to people and programs.',
+    '# This is all that is needed; config/tocsin.example.yaml explains every key.',
+    `# The values of \${NAME} come from the environment, or from ${envFile} beside this file.`,
+    '# After a change run `tocsin check --online`.',
+    '',
+    'services:',
+    '  # Do not change the name later: a service with a new name is read afresh.',
+    '  - name: main',
+    `    baseUrl: ${quoted(service.baseUrl)}`,
+    `    apiKey: ${variable(SERVICE_KEY)}`,
+    '',
+    '# How each kind of channel is reached. Where the alerts of a protocol go, the service says.',
+    'channels:',
+    ...KIND_LINES[channel.kind](channel),
+    '',
+    "# Where an alert goes that no other channel has accepted in this time, and where Tocsin's own announcements go.",
+    'fallback:',
+    '  after: 60s',
+    '  channels:',
+    `    - ${addressOf(channel)}`,
+    '',
+  ].join('\n');
+
+/** As Compose and shells read it, too. Throws a `UsageError` where they would read another value. */
+const envLine = (name: string, value: string): string => {
+  const forms = [`${name}=${value}`, `${name}='${value}'`, `${name}="${value}"`];
+  const [plain, single, double] = forms as [string, string, string];
+  const form = /^[\w./:@%+=,-]*$/.test(value) ? plain : value.includes("'") ? double : single;
+  const isLost = /[\n\r]/.test(value) || (form === double && /["$`\\]/.test(value));
+  if (isLost || readEnvText(form)[name] !== value) {
+    throw new UsageError(`the value of ${name} cannot be written into a file of variables: export ${name} instead`);
+  }
+  return form;
+};
+
+/** The file's text with these variables set; its other lines stay. */
+export const envText = (before: string, variables: Readonly<Record<string, string>>): string => {
+  const kept = before.split('\n').filter((line) => !Object.hasOwn(variables, line.split('=')[0]?.trim() ?? ''));
+  const head = before === '' ? ['# Secrets of tocsin.yaml beside this file. Keep it out of version control.'] : kept;
+  const lines = Object.entries(variables).map(([name, value]) => envLine(name, value));
+  return `${[...head, ...lines]
+    .filter((line, index, all) => line !== '' || index < all.length - 1)
+    .join('\n')
+    .replace(/\n{2,}/g, '\n')}\n`;
+};

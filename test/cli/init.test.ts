@@ -1,0 +1,133 @@
+/** `tocsin init`: from nothing to a config with which a test message arrives. */
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { runInProcess } from './in-process.ts';
+
+const startWorld = async () => {
+  const sandbox = createSandbox({ protocols: [{ name: 'Lending Pool', channels: [] }] });
+  onTestFinished(sandbox.stop);
+  const directory = await mkdtemp(join(tmpdir(), 'tocsin-init-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return { addresses: await sandbox.start(), sandbox, file: join(directory, 'conf/tocsin.yaml'), directory };
+};
+
+const modeOf = async (file: string): Promise<number> => (await stat(file)).mode & 0o777;
+const isMissing = (file: string): Promise<boolean> =>
+  stat(file).then(
+    () => false,
+    () => true,
+  );
+
+test('asks until it works, and what it writes passes check and sends a test message', async () => {
+  const { addresses, sandbox, file, directory } = await startWorld();
+  const { service, telegram } = addresses;
+  const typed = ['no-url', service.apiKey, service.url, 'bad-key', 'y', service.url, service.apiKey];
+  const answers = [...typed, 'telgram', 'telegram', telegram.botToken, '-1001'];
+  const env = { TOCSIN_CONFIG: file, TOCSIN_DATA_DIR: join(directory, 'data') };
+  const written = await runInProcess(['init', '--api-url', telegram.apiRoot], { env, answers });
+  expect(written).toMatchObject({ code: 0, out: expect.stringContaining('tocsin test --channel telegram --to -1001') });
+  expect(written.err).toContain('services.0.baseUrl must be an absolute http or https URL');
+  expect(written.err).toContain('FAIL  service main: main: GET protocols: 401');
+  expect(written.err).toContain("(got 'telgram'); did you mean telegram?");
+  expect(written.err).toContain('ok    channel telegram');
+  const text = await readFile(file, 'utf8');
+  const variables = join(directory, 'conf/tocsin.env');
+  for (const secret of [service.apiKey, telegram.botToken]) {
+    expect(text).not.toContain(secret);
+    expect(written.out + written.err).not.toContain(secret);
+    expect(await readFile(variables, 'utf8')).toContain(secret);
+  }
+  expect(await modeOf(variables)).toBe(0o600);
+  for (const args of [['check'], ['check', '--online'], ['test', '--channel', 'telegram', '--to', '-1001']]) {
+    expect({ args, ...(await runInProcess(args, { env })) }).toMatchObject({ args, code: 0 });
+  }
+  expect(sandbox.received().map(({ kind }) => kind)).toEqual(['telegram']);
+});
+
+test('without a terminal everything that is missing is named at once', async () => {
+  const { file } = await startWorld();
+  const env = { TOCSIN_CONFIG: file };
+  const nothing = await runInProcess(['init'], { env });
+  expect(nothing.code).toBe(1);
+  expect(nothing.err).toMatch(/--service URL, --channel .*, --to ADDRESS, the variable TOCSIN_API_KEY/);
+  const email = await runInProcess(['init', '--channel', 'email', '--smtp-user', 'u'], { env });
+  expect(email.err).toMatch(/--from ADDRESS, --smtp HOST:PORT, .*TOCSIN_API_KEY, the variable SMTP_PASSWORD/);
+});
+
+test('options and variables do without questions; what does not work is not written', async () => {
+  const { addresses, file } = await startWorld();
+  const { service, slack } = addresses;
+  const args = ['init', '--service', service.url, '--channel', 'slack', '--to', 'C024BE91L', '--api-url', slack.apiUrl];
+  const env = { TOCSIN_CONFIG: file, TOCSIN_API_KEY: service.apiKey, SLACK_TOKEN: 'xoxb-wrong' };
+  const refused = await runInProcess(args, { env });
+  expect(refused).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/FAIL {2}channel slack: .*nothing was written/s),
+  });
+  expect(await isMissing(file)).toBe(true);
+  const right = { ...env, SLACK_TOKEN: slack.botToken };
+  expect(await runInProcess(args, { env: right })).toMatchObject({ code: 0 });
+  expect(await runInProcess(['check', '--online'], { env: { TOCSIN_CONFIG: file } })).toMatchObject({ code: 0 });
+});
+
+test('a webhook in a private network is written with both keys, once it is allowed', async () => {
+  const { addresses, file } = await startWorld();
+  const { service } = addresses;
+  const to = 'http://127.0.0.1:1/hook';
+  const args = ['init', '--service', service.url, '--channel', 'webhook', '--to', to];
+  const env = { TOCSIN_CONFIG: file, TOCSIN_API_KEY: service.apiKey };
+  const refused = await runInProcess(args, { env });
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('--allow-private allows it') });
+  const asked = await runInProcess(args, { env, answers: ['y'] });
+  expect(asked).toMatchObject({ code: 0, out: expect.stringContaining('WEBHOOK_SECRET') });
+  const text = await readFile(file, 'utf8');
+  expect(text).toContain('allowHttp: true');
+  expect(text).toContain('allowNetworks: ["127.0.0.1"]');
+  expect(text).not.toContain('/hook');
+  expect(await runInProcess(['check'], { env })).toMatchObject({ code: 0 });
+});
+
+test('e-mail is written without asking anybody, with every text as it was given', async () => {
+  const { file } = await startWorld();
+  const env = { TOCSIN_CONFIG: file, TOCSIN_API_KEY: 'k$e{y}', SMTP_PASSWORD: `pa'ss #w%rd=` };
+  const given = ['--service', 'https://m.example.com/api', '--to', 'oncall@example.com', '--smtp', 'relay.example.com'];
+  const sender = ['--from', 'Tocsin $HOME <t@example.com>', '--smtp-user', 'a # $u'];
+  const args = ['init', '--no-check', '--channel', 'email', ...given, ...sender];
+  expect(await runInProcess(args, { env })).toMatchObject({ code: 0 });
+  const variables = await readFile(file.replace(/yaml$/, 'env'), 'utf8');
+  expect(variables).toContain("TOCSIN_API_KEY='k$e{y}'");
+  expect(variables).toContain(`SMTP_PASSWORD="pa'ss #w%rd="`);
+  const { code, out } = await runInProcess(['check'], { env: { TOCSIN_CONFIG: file } });
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('email by relay.example.com:587') });
+});
+
+test('a config that is there stays, except with --force; other variables stay in any case', async () => {
+  const { addresses, file, directory } = await startWorld();
+  const { service, slack } = addresses;
+  const env = { TOCSIN_API_KEY: service.apiKey, SLACK_TOKEN: slack.botToken };
+  const there = join(directory, 'there.yaml');
+  await writeFile(there, 'mine: true\n');
+  await writeFile(join(directory, 'there.env'), 'OTHER=1\nSLACK_TOKEN=older\n');
+  const args = ['init', '--no-check', '--service', service.url, '--channel', 'slack', '--to', 'C1', '--config', there];
+  const refused = await runInProcess(args, { env });
+  expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/there\.yaml already.*--force/) });
+  expect(await readFile(there, 'utf8')).toBe('mine: true\n');
+  expect(await runInProcess([...args, '--force'], { env })).toMatchObject({ code: 0 });
+  expect(await readFile(there, 'utf8')).toContain('services:');
+  const variables = await readFile(join(directory, 'there.env'), 'utf8');
+  expect(variables.split('\n').toSorted()).toEqual(
+    ['', 'OTHER=1', `SLACK_TOKEN=${slack.botToken}`, `TOCSIN_API_KEY=${service.apiKey}`].toSorted(),
+  );
+  expect(await isMissing(file)).toBe(true);
+});
+
+test('Ctrl-C at a question writes nothing', async () => {
+  const { addresses, file } = await startWorld();
+  const answers = [addresses.service.url];
+  const stopped = await runInProcess(['init', '--config', file], { answers });
+  expect(stopped).toMatchObject({ code: 1, err: expect.stringContaining('stopped: nothing was written') });
+  expect(await isMissing(file)).toBe(true);
+});
