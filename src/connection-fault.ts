@@ -13,6 +13,20 @@ export const UNTRUSTED_CODES = [
 /** TLS codes of a peer that speaks something else. */
 export const NOT_TLS_CODES = ['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'EPROTO'] as const;
 
+/** TLS codes of a peer that wants to see a certificate, and has not seen one that it likes. */
+export const UNSHOWN_CODES = [
+  'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+  'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE',
+  'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
+  'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE',
+  'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE',
+  'ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_UNKNOWN',
+  'ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN',
+  'ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED',
+  'ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED',
+  'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
+] as const;
+
 /** A table in which each of the codes means the same. */
 export const allOf = <T>(codes: readonly string[], meaning: T): Record<string, T> =>
   Object.fromEntries(codes.map((code) => [code, meaning]));
@@ -36,8 +50,59 @@ const FAULTS: Readonly<Record<string, string>> = {
   ...allOf(UNTRUSTED_CODES, 'has a certificate that nobody we trust vouches for'),
   ERR_TLS_CERT_ALTNAME_INVALID: 'has a certificate for another name',
   ...allOf(NOT_TLS_CODES, 'does not speak TLS as expected'),
+  ...allOf(UNSHOWN_CODES, 'ended the TLS handshake, as it does without a client certificate that it likes'),
+  UND_ERR_SOCKET: 'drops the connection',
+  UND_ERR_HEADERS_TIMEOUT: 'takes too long to answer',
 };
 
 /** As the end of a sentence that begins with who was asked; undefined for a code that is none of these. */
 export const connectionFault = (code: string): string | undefined =>
   Object.hasOwn(FAULTS, code) ? `${FAULTS[code]} (${code})` : undefined;
+
+/** What an error calls the parts of a connection: the keys of the config that would mend it. */
+export interface ConnectionNames {
+  /** Where an authority goes. */
+  ca: string;
+  /** Where our own certificate goes. */
+  cert?: string;
+  /** Where the peer's address is written; left out where it comes from outside. */
+  address?: string;
+  /** The proxy's `host:port`, and where that is written: a key, or a variable. */
+  proxy?: { host: string; key: string };
+}
+
+/** What mends a connection, by code; a certificate of the peer's is renewed by people. */
+export const remedyOf = (code: string, { ca, cert, address }: ConnectionNames): string | undefined => {
+  const remedies: Readonly<Record<string, string | undefined>> = {
+    CERT_HAS_EXPIRED: 'renew it',
+    CERT_NOT_YET_VALID: 'it or a clock is wrong',
+    ...allOf(UNTRUSTED_CODES, `give the certificate of its issuer in ${ca}`),
+    ERR_TLS_CERT_ALTNAME_INVALID: address === undefined ? undefined : `give a name that is in it in ${address}`,
+    ...allOf(NOT_TLS_CODES, address === undefined ? undefined : `see ${address}`),
+    ...allOf(UNSHOWN_CODES, cert === undefined ? undefined : `see ${cert}`),
+  };
+  return Object.hasOwn(remedies, code) ? remedies[code] : undefined;
+};
+
+const PROXY_CODE = /^proxy-(.+)$/;
+
+/** What a status says that a proxy answers instead of a tunnel. Sources: RFC 9110, sections 9.3.6 and 15.5.8. */
+const refusalAt = (status: number, key: string, isChosen: boolean): string => {
+  if (status === 407) return `wants other credentials (407): correct user and password in ${key}`;
+  if (status >= 500 || status === 408 || status === 429) return `cannot reach it (${status})`;
+  if (isChosen) return `does not let us through (${status}): it has to admit us, or ${key} is wrong`;
+  return `does not let us through (${status}): it has to admit us by address, or list the host in channels.webhook.allowNetworks, and it is asked by name`;
+};
+
+/** A whole sentence for the code of a failure at the proxy, `proxy-407` or `proxy-ECONNREFUSED`; undefined for any other. */
+export const proxyFault = (code: string, { ca, address, proxy }: ConnectionNames): string | undefined => {
+  const inner = PROXY_CODE.exec(code)?.[1];
+  if (inner === undefined) return undefined;
+  const { host = 'of the config', key = 'proxy' } = proxy ?? {};
+  if (/^\d+$/.test(inner)) return `the proxy ${host} ${refusalAt(Number(inner), key, address !== undefined)}`;
+  const remedy = remedyOf(inner, { ca, address: key }) ?? `see ${key}`;
+  return `the proxy ${host} ${connectionFault(inner) ?? `failed (${inner})`}: ${remedy}`;
+};
+
+/** Waiting does not help: the proxy knows us and refuses. */
+export const isProxyRefusal = (code: string): boolean => /^proxy-4(?!08|29)\d\d$/.test(code);

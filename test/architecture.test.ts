@@ -59,7 +59,7 @@ const GROUND = [
   'version',
 ].map((name) => `${name}.ts`);
 const KINDS = ['email', 'slack', 'telegram', 'webhook'];
-const NOUNS = ['config/', 'redis/', 'queue/', 'ledger/', 'service/', 'channels/'];
+const NOUNS = ['connection/', 'config/', 'redis/', 'queue/', 'ledger/', 'service/', 'channels/'];
 const VERBS = ['poll/', 'dispatch/', 'deliver/'];
 
 /** Which feature may know which other. It has no circle; announcements are the lowest. */
@@ -104,19 +104,26 @@ const ROWS: Record<string, readonly string[]> = {
   'version.ts': ['../package.json'],
 
   'schema/': [...GROUND, 'zod'],
+  'connection/': [...GROUND, 'schema/', 'undici'],
   'config/': [
-    ...[...GROUND, 'schema/', 'channels/address.ts', 'zod', 'yaml'],
+    ...[...GROUND, 'schema/', 'connection/', 'channels/address.ts', 'zod', 'yaml'],
     ...KINDS.flatMap((kind) => [`channels/${kind}/config.ts`, `channels/${kind}/address.ts`]),
   ],
   'redis/': [...GROUND, 'ioredis'],
   'queue/': [...GROUND, 'redis/', 'bullmq', 'ioredis'],
   'ledger/': [...GROUND, 'redis/', 'type ioredis'],
-  'service/': [...GROUND, 'undici'],
-  'channels/': [...GROUND, 'schema/', 'undici', 'ipaddr.js', 'zod'],
+  'service/': [...GROUND, 'connection/', 'undici'],
+  'channels/': [...GROUND, 'schema/', 'connection/', 'undici', 'ipaddr.js', 'zod'],
   ...Object.fromEntries(
     KINDS.map((kind) => [
       `channels/${kind}/`,
-      [...GROUND, 'schema/', ...channelFiles(['open.ts', 'registry.ts', 'pacing.ts', 'configured-chains.ts']), 'zod'],
+      [
+        ...GROUND,
+        'schema/',
+        'connection/',
+        ...channelFiles(['open.ts', 'registry.ts', 'pacing.ts', 'configured-chains.ts']),
+        'zod',
+      ],
     ]),
   ),
 

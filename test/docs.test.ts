@@ -20,6 +20,7 @@ const DOCUMENTS = [
   'docs/faults.md',
   'docs/performance.md',
   'docs/runbook.md',
+  'docs/private-networks.md',
   'bench/README.md',
 ];
 const EVERY = [...DOCUMENTS, 'docs/decisions/README.md', ...DECISIONS];

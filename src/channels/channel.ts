@@ -1,5 +1,6 @@
 /** The contract every channel kind fulfils. A channel composes and sends; it never retries, waits, queues or logs. */
 import type { Alert, ChannelEntry, ChannelKind, Destination, Format, Parcel } from '../alert.ts';
+import type { ProxyFor } from '../connection/proxy-variables.ts';
 import type { Sliced } from '../slices.ts';
 import type { Chains } from './chains.ts';
 import type { GuardedPost } from './http.ts';
@@ -70,6 +71,8 @@ export interface Addresses {
 export interface ChannelDependencies {
   /** POST through the guard, for addresses from outside. */
   post: GuardedPost;
+  /** The proxy for a URL, where the kind's section names none. Default: none. */
+  proxyFor?: ProxyFor;
   now(): number;
 }
 

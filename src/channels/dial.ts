@@ -3,35 +3,21 @@
  * the operator's certificates.
  */
 import type { LookupAddress } from 'node:dns';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { buildConnector, Pool } from 'undici';
+import { isIP, type LookupFunction } from 'node:net';
+import { buildConnector } from 'undici';
+import type { ConnectionSettings } from '../connection/settings.ts';
+import { tlsOptions } from '../connection/trust.ts';
+import { authority, type Connector, createTunnel, portOf, type Target } from '../connection/tunnel.ts';
 import { DeliveryError } from '../errors.ts';
-import type { Secret } from '../secret.ts';
 import { type Guard, hostKey } from './guard.ts';
 import { networkFailure } from './network.ts';
 import type { Resolve } from './resolver.ts';
-
-/** The operator's settings for connections to one receiver. All texts are PEM, checked when the config was read. */
-export interface ConnectionSettings {
-  /** Certificate authorities to trust for this receiver, instead of the system's. */
-  ca?: string;
-  /** Our own certificate, with `key`. */
-  cert?: string;
-  key?: Secret;
-  /** http(s) URL, perhaps with user and password. */
-  proxy?: Secret;
-}
 
 export interface DialOptions {
   guard: Guard;
   resolve: Resolve;
   /** Default 10 s. */
   connectTimeoutMs?: number;
-}
-
-export interface Dialer {
-  connect: buildConnector.connector;
-  close(): Promise<void>;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -64,11 +50,6 @@ const guardedLookup =
     resolve(host).then(found, (error: NodeJS.ErrnoException) => callback(error, ''));
   };
 
-const certificatesOf = ({ ca, cert, key }: ConnectionSettings) => ({
-  ...(ca === undefined ? {} : { ca }),
-  ...(cert === undefined || key === undefined ? {} : { cert, key: key.reveal() }),
-});
-
 /**
  * The second and third of three checks. No single place sees every way in: an IP address in a URL is never looked up (the
  * first check, of the URL itself, judges it), only the lookup knows a name's addresses, and only the open socket shows
@@ -77,12 +58,12 @@ const certificatesOf = ({ ca, cert, key }: ConnectionSettings) => ({
 const dialStraight = (
   { guard, resolve, connectTimeoutMs = CONNECT_TIMEOUT_MS }: DialOptions,
   settings: ConnectionSettings,
-): Dialer => {
+): Connector => {
   const connect = buildConnector({
     lookup: guardedLookup(guard, resolve),
     allowH2: false,
     timeout: connectTimeoutMs,
-    ...certificatesOf(settings),
+    ...tlsOptions(settings, { isChosen: false }),
   });
   return {
     connect: (options, callback) => {
@@ -99,78 +80,37 @@ const dialStraight = (
   };
 };
 
-/**
- * A failure of the proxy counts against the sender, never the receiver: nothing was sent, and the destination stays
- * alive. It has codes of its own because undici would redial for ever on some of the usual ones.
- */
-const proxyFailure = (error: unknown, proxy: string): DeliveryError => {
-  const { message, code, cause } = networkFailure(error, proxy, false);
-  return new DeliveryError('retry', message, { code: `proxy-${code}`, ...(cause === undefined ? {} : { cause }) });
+const unresolved = (host: string, error: unknown): DeliveryError => {
+  const { message, code } = networkFailure(error, host, false);
+  const remedy = 'to have the proxy look it up, list the host in channels.webhook.allowNetworks';
+  // A code of its own: undici would redial for ever.
+  return new DeliveryError('retry', `${message}: ${remedy}`, { code: `name-${code}` });
 };
-
-/** A proxy that cannot reach the host now may reach it later. Source: RFC 9110, sections 9.3.6 and 15.5.8. */
-const proxyRefusal = (status: number, proxy: string, host: string): DeliveryError => {
-  const code = `proxy-${status}`;
-  if (status === 407) return new DeliveryError('sender-misconfigured', `${proxy} wants other credentials`, { code });
-  return status >= 500 || status === 408 || status === 429
-    ? new DeliveryError('retry', `${proxy} cannot reach ${host} (${status})`, { code })
-    : new DeliveryError('sender-misconfigured', `${proxy} does not let us through to ${host} (${status})`, { code });
-};
-
-const basicAuth = ({ username, password }: URL): Record<string, string> => {
-  if (username === '' && password === '') return {};
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` };
-};
-
-/** The target of a tunnel: `host:port`. */
-const authorityOf = ({ host = '', port, protocol }: buildConnector.Options): string =>
-  port ? host : `${host}:${protocol === 'https:' ? 443 : 80}`;
 
 /**
- * Through a tunnel (CONNECT), for https and http alike. We trust the proxy, which the operator configured, but not the
- * target: its name is resolved and checked here first. The proxy resolves it again. A name that only the proxy can
- * resolve is not checked, so such a proxy has to refuse private targets itself.
- * undici's own ProxyAgent reports a proxy's refusal and our abort with the same code, and has no place for this check.
+ * What to ask the proxy for: the addresses that were checked, never the name, which the proxy would resolve anew, perhaps
+ * to another address. A name that the operator allows may lead anywhere, so the proxy gets it as it is. IPv4 comes first:
+ * fewer proxies reach IPv6.
  */
-const dialThrough = (proxyUrl: URL, options: DialOptions, settings: ConnectionSettings): Dialer => {
-  const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
-  const proxy = `the proxy ${proxyUrl.host}`;
-  const timeouts = { headersTimeout: connectTimeoutMs, connect: { timeout: connectTimeoutMs, allowH2: false } };
-  const tunnels = new Pool(proxyUrl.origin, { ...timeouts, allowH2: false });
-  const auth = basicAuth(proxyUrl);
-  const secure = buildConnector({ allowH2: false, timeout: connectTimeoutMs, ...certificatesOf(settings) });
-
-  const openTunnel = async (target: buildConnector.Options): Promise<Socket> => {
-    const host = hostKey(target.hostname);
-    await judgeHost(options, host);
-    const path = authorityOf(target);
-    const { socket, statusCode } = await tunnels
-      .connect({ path, headers: { host: path, ...auth } })
-      .catch((error: unknown) => {
-        throw proxyFailure(error, proxy);
-      });
-    if (statusCode >= 200 && statusCode < 300) return socket as Socket;
-    socket.on('error', () => {}).destroy();
-    throw proxyRefusal(statusCode, proxy, host);
-  };
-
-  return {
-    connect: (target, callback) => {
-      openTunnel(target).then(
-        (httpSocket) => {
-          if (target.protocol === 'https:') secure({ ...target, httpSocket }, callback);
-          else callback(null, httpSocket);
-        },
-        (error: Error) => callback(error, null),
-      );
-    },
-    close: () => tunnels.destroy(),
-  };
+const checkedAuthorities = async ({ guard, resolve }: DialOptions, target: Target): Promise<string[]> => {
+  const host = hostKey(target.hostname);
+  const port = portOf(target);
+  if (isIP(host) !== 0 || guard.allowsHost(host)) return [authority(host, port)];
+  const addresses = await resolve(host).catch((error: unknown) => {
+    throw unresolved(host, error);
+  });
+  const refusal = refusalOf(guard, addresses, host);
+  if (refusal !== undefined) throw blocked(host, refusal);
+  if (addresses.length === 0) throw unresolved(host, { code: 'ENOTFOUND' });
+  return addresses
+    .toSorted((a, b) => Number(a.family) - Number(b.family))
+    .map(({ address }) => authority(address, port));
 };
 
-/** Opens nothing yet. */
-export const createDialer = (options: DialOptions, settings: ConnectionSettings = {}): Dialer =>
-  settings.proxy === undefined
-    ? dialStraight(options, settings)
-    : dialThrough(new URL(settings.proxy.reveal()), options, settings);
+/** Opens nothing yet. We trust the proxy, which the operator configured, but not the target. */
+export const createDialer = (options: DialOptions, settings: ConnectionSettings = {}): Connector => {
+  const { connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = options;
+  if (settings.proxy === undefined) return dialStraight(options, settings);
+  const authoritiesOf = (target: Target) => checkedAuthorities(options, target);
+  return createTunnel(new URL(settings.proxy.reveal()), settings, { timeoutMs, authoritiesOf, isChosen: false });
+};

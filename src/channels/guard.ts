@@ -17,6 +17,8 @@ export interface Guard {
   refuseUrl(url: URL): string | undefined;
   /** The same for an address that a host name resolves to. */
   refuseAddress(address: string, host: string): string | undefined;
+  /** The operator allows the host by name, wherever that leads. */
+  allowsHost(host: string): boolean;
 }
 
 type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
@@ -72,8 +74,10 @@ export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions): Guard =
     else hosts.add(hostKey(entry));
   }
 
+  const allowsHost = (host: string): boolean => hosts.has(hostKey(host));
+
   const refuseAddress = (text: string, host: string): string | undefined => {
-    if (hosts.has(hostKey(host))) return undefined;
+    if (allowsHost(host)) return undefined;
     const address = parse(text);
     if (address === undefined) return 'leads to something that is no address';
     const allowed = isPublic(address) || networks.some((network) => contains(network, address));
@@ -89,5 +93,5 @@ export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions): Guard =
     return isIP(host) === 0 ? undefined : refuseAddress(host, host);
   };
 
-  return { refuseUrl, refuseAddress };
+  return { refuseUrl, refuseAddress, allowsHost };
 };

@@ -1,12 +1,13 @@
 /** POST to addresses from outside: resolves, checks every address, dials only what it checked, follows no redirect. */
 import { Agent, type Dispatcher } from 'undici';
+import type { ConnectionSettings } from '../connection/settings.ts';
 import { DeliveryError } from '../errors.ts';
-import { blocked, type ConnectionSettings, createDialer, type DialOptions, judgeHost } from './dial.ts';
+import { blocked, createDialer, type DialOptions, judgeHost } from './dial.ts';
 import { createGuard, type Guard, type GuardOptions, hostKey } from './guard.ts';
 import { networkFailure, stoppedWaiting } from './network.ts';
 import { createResolver, type Resolve } from './resolver.ts';
 
-export type { ConnectionSettings } from './dial.ts';
+export type { ConnectionSettings } from '../connection/settings.ts';
 export type { Resolve } from './resolver.ts';
 
 export interface PostRequest {
@@ -62,7 +63,7 @@ const flatten = (headers: Record<string, string | string[] | undefined>): Record
  * One request and its answer. The status decides the outcome: if the body then breaks off, stalls or never ends, only
  * the answer's text is lost.
  */
-const exchange = (agent: Agent, url: URL, { headers, body, signal }: PostRequest): Promise<PostResponse> =>
+const exchange = (agent: Agent, url: URL, { headers, body, signal, connection }: PostRequest): Promise<PostResponse> =>
   new Promise((resolve, reject) => {
     let request: Dispatcher.DispatchController | undefined;
     let answer: Omit<PostResponse, 'text'> | undefined;
@@ -81,7 +82,9 @@ const exchange = (agent: Agent, url: URL, { headers, body, signal }: PostRequest
     };
     const fail = (error: unknown): void =>
       finish(() =>
-        error instanceof DeliveryError ? error : networkFailure(error, url.hostname, request !== undefined),
+        error instanceof DeliveryError
+          ? error
+          : networkFailure(error, url.hostname, request !== undefined, connection?.names),
       );
 
     const handler: Dispatcher.DispatchHandler = {

@@ -1,5 +1,15 @@
 /** What a network error means for a delivery: one table for every kind. */
-import { allOf, NOT_TLS_CODES, UNTRUSTED_CODES } from '../connection-fault.ts';
+import {
+  allOf,
+  type ConnectionNames,
+  connectionFault,
+  isProxyRefusal,
+  NOT_TLS_CODES,
+  proxyFault,
+  remedyOf,
+  UNSHOWN_CODES,
+  UNTRUSTED_CODES,
+} from '../connection-fault.ts';
 import { DeliveryError, type DeliveryReason } from '../errors.ts';
 
 interface Meaning {
@@ -29,6 +39,8 @@ const CLOSED = meaning('retry', false, 'was not asked: we are shutting down');
 const GARBLED = meaning('unknown', true, 'gave an answer that is not HTTP');
 // Renewing a certificate takes people hours, so the delivery is retried as after any other passing fault.
 const UNTRUSTED = meaning('retry', false, 'has no certificate that we trust');
+// With TLS 1.3 we may have sent already by then, but a receiver that ends the handshake has not read it.
+const UNSHOWN = meaning('retry', false, 'ended the TLS handshake');
 const NOT_TLS = meaning('retry', false, 'does not speak TLS as expected');
 const UNSENDABLE = meaning('destination-dead', false, 'cannot be sent to: the address or a header is malformed');
 
@@ -72,6 +84,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: UNTRUSTED,
   ERR_TLS_HANDSHAKE_TIMEOUT: SLOW_CONNECT,
   ...allOf(NOT_TLS_CODES, NOT_TLS),
+  ...allOf(UNSHOWN_CODES, UNSHOWN),
   UND_ERR_INVALID_ARG: UNSENDABLE,
   ERR_INVALID_URL: UNSENDABLE,
   ERR_INVALID_CHAR: UNSENDABLE,
@@ -85,12 +98,14 @@ const wrappedIn = (error: object): unknown[] => {
   return [cause, original, ...(Array.isArray(errors) ? errors : [])];
 };
 
+const isKnown = (word: string): boolean => Object.hasOwn(MEANINGS, word) || word.startsWith('proxy-');
+
 /** The errno, library code or name that says most about a network error; undefined if none is in the table. */
 export const networkCodeOf = (error: unknown, depth = 0): string | undefined => {
   if (typeof error !== 'object' || error === null || depth > 4) return undefined;
   const { code, name } = error as { code?: unknown; name?: unknown };
   // The code of a DOMException is a number; only its name distinguishes an abort from a timeout.
-  for (const word of [code, name]) if (typeof word === 'string' && Object.hasOwn(MEANINGS, word)) return word;
+  for (const word of [code, name]) if (typeof word === 'string' && isKnown(word)) return word;
   for (const inner of wrappedIn(error)) {
     const found = networkCodeOf(inner, depth + 1);
     if (found !== undefined) return found;
@@ -109,14 +124,33 @@ const traceOf = (error: unknown): Error => {
   return trace;
 };
 
+/** A failure of the proxy counts against the sender, never the receiver: nothing was sent, and the destination stays alive. */
+const proxyFailure = (code: string, says: string): DeliveryError =>
+  new DeliveryError(isProxyRefusal(code) ? 'sender-misconfigured' : 'retry', says, { code });
+
+/** The fault and what mends it; undefined where no key of ours does. */
+const mendedFault = (code: string, names: ConnectionNames): string | undefined => {
+  const remedy = remedyOf(code, names);
+  return remedy && `${connectionFault(code)}: ${remedy}`;
+};
+
 /**
  * The failure of a request that got no answer. `peer` names whom we asked, without secrets (a host). `sent`: whether the
  * message left us, if the caller knows. The original error is not kept, because it may quote the address.
+ * `names`: the keys that would mend the connection.
  */
-export const networkFailure = (error: unknown, peer: string, sent?: boolean): DeliveryError => {
+export const networkFailure = (
+  error: unknown,
+  peer: string,
+  sent?: boolean,
+  names?: ConnectionNames,
+): DeliveryError => {
   const code = networkCodeOf(error);
+  const proxy = code === undefined ? undefined : proxyFault(code, names ?? { ca: 'ca' });
+  if (code !== undefined && proxy !== undefined) return proxyFailure(code, proxy);
   const { reason, maybeDelivered, says } = (code === undefined ? undefined : MEANINGS[code]) ?? UNDOCUMENTED;
-  return new DeliveryError(reason, `${peer} ${says} (${code ?? 'no code'})`, {
+  const mended = code === undefined || names === undefined ? undefined : mendedFault(code, names);
+  return new DeliveryError(reason, `${peer} ${mended ?? `${says} (${code ?? 'no code'})`}`, {
     code: code ?? 'unknown',
     maybeDelivered: sent ?? maybeDelivered,
     ...(code === undefined ? { cause: traceOf(error) } : {}),

@@ -70,6 +70,13 @@ const everyLine = ({ poll: { interval, requestsPerSecond } }: Config): string =>
     ? `as often as ${requestsPerSecond} requests a second allow`
     : `every ${formatDuration(interval)}`;
 
+/** Variables count where a section names no proxy. Not their values: they may hold a password. */
+const proxyLines = ({ proxyVariables }: Config): string[] => {
+  if (proxyVariables === undefined) return [];
+  const keys = [proxyVariables.https?.key, proxyVariables.http?.key].filter((key) => key !== undefined);
+  return [`proxy: by ${keys.join(' and ')}, where a section names no proxy`];
+};
+
 /** The configuration in a few lines, for the person who has just written it. */
 const summarise = (loaded: LoadedConfig, { config } = loaded): string[] => [
   `services: ${config.services.map(({ name, baseUrl }) => `${name} at ${hostOf(baseUrl)}`).join(', ')}`,
@@ -80,6 +87,7 @@ const summarise = (loaded: LoadedConfig, { config } = loaded): string[] => [
   `channels: ${channelsLine(config)}`,
   `fallback: ${fallbackLine(config)}`,
   `ops: ${config.ops.listen}${fromVariable(loaded, 'ops', 'listen')}`,
+  ...proxyLines(config),
   ...notes(config),
 ];
 

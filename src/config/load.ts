@@ -1,5 +1,6 @@
 /** The configuration file and the environment, read into a `Config`, or every problem at once. */
 import { dirname } from 'node:path';
+import { readProxyVariables } from '../connection/proxy-variables.ts';
 import { ConfigError, type ConfigProblem } from '../errors.ts';
 import { type Path, showKind, showValue } from './display.ts';
 import { type Variables, withEnvFile } from './env-file.ts';
@@ -15,6 +16,9 @@ import { parseYaml } from './syntax.ts';
 import { readTree, type Tree } from './tree.ts';
 
 const LARGEST_FILE_BYTES = 1_048_576;
+
+/** Of a variable; its value may hold a password. */
+const NO_PROXY = 'must be the http or https URL of a proxy, like http://user:password@proxy.example.com:3128';
 
 /** For whoever starts Tocsin for the first time, or in another directory. */
 const NEXT_STEP =
@@ -101,9 +105,15 @@ const parseLoaded = (text: string, file: string, { environment, hint }: Variable
   const interpolate = createInterpolate(environment, dirname(file), hint);
   const tree = applyEnvironmentDefaults(readTree({ syntax, shape, interpolate }), environment, interpolate);
   const { config, findings: found } = check(tree);
-  const all = [...findings, ...tree.findings, ...found];
-  if (all.length > 0 || config === undefined) return fail(toProblems(file, all, placeOf));
-  return { config, variableOf: (path) => variableOf(tree, path) };
+  const all = toProblems(file, [...findings, ...tree.findings, ...found], placeOf);
+  const proxyVariables = readProxyVariables(environment, (variable) =>
+    all.push({ file, path: variable, rule: NO_PROXY }),
+  );
+  if (all.length > 0 || config === undefined) return fail(all);
+  return {
+    config: { ...config, ...(proxyVariables && { proxyVariables }) },
+    variableOf: (path) => variableOf(tree, path),
+  };
 };
 
 /** The same for a text that is already there; `file` is its name in problems, and where relative secret files start. */

@@ -4,6 +4,7 @@ import { emailConfig } from '../channels/email/config.ts';
 import { slackConfig } from '../channels/slack/config.ts';
 import { telegramConfig } from '../channels/telegram/config.ts';
 import { webhookConfig } from '../channels/webhook/config.ts';
+import type { ProxyVariables } from '../connection/proxy-variables.ts';
 import { destinationsSection } from './destinations.ts';
 import { mutesSection } from './mutes.ts';
 import {
@@ -55,7 +56,10 @@ export const configSchema = z.strictObject({
 });
 
 /** A configuration that was read and found right. Every duration is a number of milliseconds, every secret a `Secret`. */
-export type Config = z.infer<typeof configSchema>;
+export type Config = z.infer<typeof configSchema> & {
+  /** HTTPS_PROXY and its like, where one is set. */
+  proxyVariables?: ProxyVariables;
+};
 
 /** JSON Schema (draft 2020-12) of what the operator writes: durations as text, defaults filled in later. */
 export const inputJsonSchema = () => z.toJSONSchema(configSchema, { io: 'input' });

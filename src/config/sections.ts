@@ -1,6 +1,7 @@
 /** The sections of the configuration that belong to no channel kind. Each key's description is its help in an editor. */
 import { z } from 'zod';
 import { CHANNEL_KINDS, SOURCES } from '../alert.ts';
+import { connectionFields, pairedKey } from '../schema/connection.ts';
 import { count, duration, hostPort, httpUrl, parseDuration, SECRET_MARK, secret } from '../schema/fields.ts';
 import { iso } from '../time.ts';
 
@@ -15,22 +16,25 @@ const BASE_RULE = 'must be a base URL: no ? and no #';
 const KEY_RULE = 'must be printable ASCII without spaces, as it goes into an HTTP header';
 
 /** One key of a monitoring service. */
-export const serviceSection = z.strictObject({
-  name: z
-    .string({ error: NAME_RULE })
-    .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/, { error: NAME_RULE })
-    .describe('Short id of this service, in logs, metrics and stored keys. Renaming it starts the service afresh.'),
-  baseUrl: httpUrl()
-    .refine((url) => !/[?#]/.test(url), { error: BASE_RULE })
-    .describe('Address of the API, up to the part that its paths follow.'),
-  apiKey: secret({ pattern: /^[\x21-\x7e]+$/, rule: KEY_RULE }).describe('The API key; sent as a bearer token.'),
-  timeout: duration({ minMs: 100, maxMs: 600_000 }).prefault('10s').describe('One request, whole.'),
-  pageSize: count({ max: 10_000 }).default(100).describe('Items a page asked for; the service may give fewer.'),
-  arrayParams: z
-    .enum(['repeat', 'brackets', 'comma'])
-    .default('repeat')
-    .describe('How a list is put into a query: repeat (k=a&k=b), brackets (k[]=a&k[]=b) or comma (k=a,b).'),
-});
+export const serviceSection = z
+  .strictObject({
+    name: z
+      .string({ error: NAME_RULE })
+      .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/, { error: NAME_RULE })
+      .describe('Short id of this service, in logs, metrics and stored keys. Renaming it starts the service afresh.'),
+    baseUrl: httpUrl()
+      .refine((url) => !/[?#]/.test(url), { error: BASE_RULE })
+      .describe('Address of the API, up to the part that its paths follow.'),
+    apiKey: secret({ pattern: /^[\x21-\x7e]+$/, rule: KEY_RULE }).describe('The API key; sent as a bearer token.'),
+    timeout: duration({ minMs: 100, maxMs: 600_000 }).prefault('10s').describe('One request, whole.'),
+    pageSize: count({ max: 10_000 }).default(100).describe('Items a page asked for; the service may give fewer.'),
+    arrayParams: z
+      .enum(['repeat', 'brackets', 'comma'])
+      .default('repeat')
+      .describe('How a list is put into a query: repeat (k=a&k=b), brackets (k[]=a&k[]=b) or comma (k=a,b).'),
+    ...connectionFields('the service'),
+  })
+  .superRefine(pairedKey);
 
 const nodes = () => z.array(hostPort()).min(1).describe('host:port of those to ask first; one that answers is enough.');
 

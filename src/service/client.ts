@@ -1,5 +1,6 @@
 /** The monitoring service behind one key: eight endpoints, one typed function each, one HTTP request a call. */
 import type { ChannelEntry } from '../alert.ts';
+import type { ConnectionSettings } from '../connection/settings.ts';
 import type { Secret } from '../secret.ts';
 import { type ArrayParams, type Params, queryString } from './address.ts';
 import type { RequestLabel } from './failure.ts';
@@ -46,6 +47,8 @@ export interface ServiceOptions {
     pageSize: number;
     arrayParams: ArrayParams;
   };
+  /** Certificates and a proxy. Default: none. */
+  connection?: ConnectionSettings;
   /** How lists are written at present; found out while the client runs. Default: as `arrayParams` says. */
   listStyle?: () => ArrayParams;
   /** Epoch milliseconds. Default `Date.now`. */
@@ -186,6 +189,7 @@ export const createServiceClient = (options: ServiceOptions): ServiceClient => {
     connections: options.connections ?? DEFAULT_CONNECTIONS,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
     now,
+    connection: options.connection ?? {},
   });
   return {
     name,

@@ -3,7 +3,7 @@
  * as a cause, because it may quote the answer; its code is in the message.
  */
 import { errors } from 'undici';
-import { connectionFault } from '../connection-fault.ts';
+import { type ConnectionNames, connectionFault, proxyFault, remedyOf } from '../connection-fault.ts';
 import type { Deadline } from '../deadline.ts';
 import { type ServiceBound, ServiceError, type ServiceReason } from '../errors.ts';
 import { createScrubber, type Secret } from '../secret.ts';
@@ -11,6 +11,8 @@ import { cleanLine, shorten } from '../text.ts';
 
 /** Longest message, in UTF-16 units. */
 const MESSAGE_LIMIT = 200;
+/** The same where we name what mends a connection, in our own words. */
+const UNREACHABLE_LIMIT = 300;
 const PROTOCOL_LIMIT = 60;
 
 /** What an error says of the request it belongs to. */
@@ -38,7 +40,11 @@ export const createFailer = (service: string, apiKey: Secret): ((label: RequestL
   const scrub = createScrubber([apiKey.reveal()]);
   return (label) => (reason, text, details) => {
     const message = scrub(`${describeRequest(service, label)}: ${cleanLine(text)}`);
-    return new ServiceError(reason, shorten(message, MESSAGE_LIMIT), details);
+    return new ServiceError(
+      reason,
+      shorten(message, reason === 'unreachable' ? UNREACHABLE_LIMIT : MESSAGE_LIMIT),
+      details,
+    );
   };
 };
 
@@ -53,7 +59,12 @@ const codeOf = (error: unknown): string => {
 const DECOMPRESSION = /^(Z_|ERR__)/;
 
 /** What went wrong below HTTP. Source: the error classes in undici's documentation. */
-export const classify = (error: unknown, deadline: Deadline, timeoutMs: number): [ServiceReason, string] => {
+export const classify = (
+  error: unknown,
+  deadline: Deadline,
+  timeoutMs: number,
+  names: ConnectionNames = { ca: 'ca' },
+): [ServiceReason, string] => {
   if (deadline.ended() === 'aborted') return ['aborted', 'stopped by the caller'];
   if (deadline.ended() === 'expired') return ['unreachable', `no complete answer within ${timeoutMs} ms`];
   if (error instanceof errors.ClientClosedError || error instanceof errors.ClientDestroyedError)
@@ -61,6 +72,11 @@ export const classify = (error: unknown, deadline: Deadline, timeoutMs: number):
   if (error instanceof errors.HeadersOverflowError) return ['unreadable', "the answer's headers are too large"];
   if (error instanceof errors.HTTPParserError) return ['unreadable', `the answer is not HTTP (${codeOf(error)})`];
   if (DECOMPRESSION.test(codeOf(error))) return ['unreadable', `the answer cannot be decompressed (${codeOf(error)})`];
-  const fault = connectionFault(codeOf(error));
-  return ['unreachable', fault === undefined ? `no answer (${codeOf(error)})` : `no answer: the server ${fault}`];
+  const code = codeOf(error);
+  const proxy = proxyFault(code, names);
+  if (proxy !== undefined) return ['unreachable', `no answer: ${proxy}`];
+  const fault = connectionFault(code);
+  if (fault === undefined) return ['unreachable', `no answer (${code})`];
+  const remedy = remedyOf(code, names);
+  return ['unreachable', `no answer: the server ${fault}${remedy === undefined ? '' : `: ${remedy}`}`];
 };

@@ -1,5 +1,7 @@
 /** Opens the services that the config names: client, clock and feed of each key. */
 import type { Config } from '../config/schema.ts';
+import { createProxyFor } from '../connection/proxy-variables.ts';
+import { type ConnectionSettings, createConnections, settingsIn } from '../connection/settings.ts';
 import type { ArrayParams } from './address.ts';
 import { createServiceClient, type ServiceClient } from './client.ts';
 import { createServiceClock, type ServiceClock } from './clock.ts';
@@ -28,12 +30,27 @@ export const openServices = (
   config: Config,
   now: () => number,
   { listed, onListStyle = () => {} }: OpenSettings = {},
-): ReadonlyMap<string, Service> =>
-  new Map(
-    config.services.map((service) => {
+): ReadonlyMap<string, Service> => {
+  const proxyFor = createProxyFor(config.proxyVariables);
+  const connectionTo = (service: Config['services'][number], index: number): ConnectionSettings => {
+    const section = `services.${index}`;
+    return createConnections(
+      settingsIn(service),
+      { section, address: `${section}.baseUrl` },
+      proxyFor,
+    )(service.baseUrl);
+  };
+  return new Map(
+    config.services.map((service, index) => {
       const styles = createListStyles(service.arrayParams, (style) => onListStyle(service.name, style));
       const { concurrency: connections } = config.poll;
-      const client = createServiceClient({ service, now, connections, listStyle: styles.current });
+      const client = createServiceClient({
+        service,
+        now,
+        connections,
+        listStyle: styles.current,
+        connection: connectionTo(service, index),
+      });
       const clock = createServiceClock(now);
       const [only, ...others] = config.alerts.assessments;
       const asked = only !== undefined && others.length === 0 ? { assessment: only } : {};
@@ -43,3 +60,4 @@ export const openServices = (
       return [service.name, { client, clock, feed, near, lookUp: createLookup(client, clock) }] as const;
     }),
   );
+};

@@ -3,6 +3,8 @@
 import { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import type { JsonValue } from '../alert.ts';
+import type { ConnectionSettings } from '../connection/settings.ts';
+import { createConnector } from '../connection/tunnel.ts';
 import { startDeadline } from '../deadline.ts';
 import { type ServiceBound, ServiceError, UsageError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
@@ -24,6 +26,7 @@ export interface TransportSettings {
   timeoutMs: number;
   connections: number;
   maxBodyBytes: number;
+  connection: ConnectionSettings;
   /** Epoch milliseconds. */
   now(): number;
 }
@@ -84,15 +87,22 @@ const requestHeaders = (name: string, apiKey: Secret): Record<string, string> =>
   };
 };
 
-const createPool = (origin: string, { connections, timeoutMs }: TransportSettings): Pool =>
-  new Pool(origin, {
+const createPool = (origin: string, { connections, timeoutMs, connection }: TransportSettings) => {
+  const connector = createConnector(connection, timeoutMs);
+  const pool = new Pool(origin, {
     connections,
     allowH2: false,
     // The deadline bounds a request; a connection attempt goes on without its request and needs a bound of its own.
-    connect: { timeout: timeoutMs },
+    connect: connector?.connect ?? { timeout: timeoutMs },
     headersTimeout: 0,
     bodyTimeout: 0,
   });
+  const close = async (): Promise<void> => {
+    await pool.close();
+    await connector?.close();
+  };
+  return { pool, close };
+};
 
 const textOf = async (response: Response, maxBytes: number, fail: Fail): Promise<BodyStart> => {
   if (Buffer.isBuffer(response.body)) return { text: new TextDecoder().decode(response.body), isWhole: true };
@@ -133,7 +143,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
   const prefix = base.pathname.replace(/\/+$/, '');
   const headers = requestHeaders(name, apiKey);
   const failer = createFailer(name, apiKey);
-  const pool = createPool(base.origin, settings);
+  const { pool, close } = createPool(base.origin, settings);
   const hold = createHold(now);
   let closing: Promise<void> | undefined;
 
@@ -159,7 +169,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
       return await read(response, decode, salvage, fail);
     } catch (error) {
       if (error instanceof ServiceError && deadline.ended() !== 'aborted') throw error;
-      throw fail(...classify(error, deadline, timeoutMs));
+      throw fail(...classify(error, deadline, timeoutMs, settings.connection.names));
     } finally {
       deadline.end();
       // What was not read to its end would keep its connection.
@@ -171,7 +181,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
     ask,
     heldForMs: hold.leftMs,
     close: () => {
-      closing ??= pool.close();
+      closing ??= close();
       return closing;
     },
   };

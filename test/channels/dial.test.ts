@@ -6,6 +6,7 @@ import type { TLSSocket, TlsOptions } from 'node:tls';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ConnectionSettings, createGuardedPost, type GuardedPostOptions } from '../../src/channels/http.ts';
+import { createConnections } from '../../src/connection/settings.ts';
 import { DeliveryError } from '../../src/errors.ts';
 import { createSecret } from '../../src/secret.ts';
 import { createCertificate } from '../support/certificate.ts';
@@ -51,7 +52,8 @@ const openProxy = async () => {
   const proxy = await startProxy();
   closers.push(proxy.close);
   const withCredentials = proxy.origin.replace('//', '//tocsin:s3cr3t%40proxy@');
-  return { ...proxy, settings: { proxy: createSecret(withCredentials) } };
+  const settings = createConnections({ proxy: createSecret(withCredentials) }, { section: 'channels.webhook' })('');
+  return { ...proxy, settings };
 };
 
 /** Serves https for `hooks.example`; gives the origin and whose client certificates came. */
@@ -111,7 +113,7 @@ describe('through a proxy', () => {
     const { post } = openPost();
     const settings = { ...proxy.settings, ca: TEST_CERTIFICATE };
     expect((await post(`${origin}/in`, settings)).status).toBe(204);
-    expect(proxy.asked).toEqual([new URL(origin).host]);
+    expect(proxy.asked).toEqual([`127.0.0.1:${new URL(origin).port}`]);
     expect(proxy.credentials).toEqual([`Basic ${Buffer.from('tocsin:s3cr3t@proxy').toString('base64')}`]);
     for (const { headers } of receiver.arrived) {
       expect(headers).toMatchObject({ host: new URL(origin).host });
@@ -138,7 +140,7 @@ describe('through a proxy', () => {
     const { post } = openPost();
     await failureOf(post('https://hooks.example/in', proxy.settings));
     await failureOf(post('http://hooks.example/in', proxy.settings));
-    expect(proxy.asked).toEqual(['hooks.example:443', 'hooks.example:80']);
+    expect(proxy.asked).toEqual(['127.0.0.1:443', '127.0.0.1:80']);
   });
 
   test('a forbidden target is not asked for, by address or by name', async () => {
@@ -161,12 +163,51 @@ describe('through a proxy', () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  test('a name that only the proxy can resolve is left to it', async () => {
+  test('it is asked for the addresses that were checked, one after the other, IPv4 first, and never for the name', async () => {
+    const proxy = await openProxy();
+    proxy.refuse(502, 504);
+    const { post } = openPost({
+      allowNetworks: ['127.0.0.0/8'],
+      resolve: async () => [
+        { address: '2606:4700::1111', family: 6 },
+        { address: '127.0.0.7', family: 4 },
+        { address: '127.0.0.1', family: 4 },
+      ],
+    });
+    const error = await failureOf(post('https://hooks.example:4/in', proxy.settings));
+    expect(proxy.asked).toEqual(['127.0.0.7:4', '127.0.0.1:4', '[2606:4700::1111]:4']);
+    expect(error.maybeDelivered).toBe(false);
+  });
+
+  test('a name is resolved once for each tunnel: what it resolves to later does not count', async () => {
     const proxy = await openProxy();
     const receiver = await openReceiver();
-    const { post } = openPost({ resolve: () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' })) });
+    const answers = [['127.0.0.1'], ['169.254.169.254']];
+    const asked: string[] = [];
+    const { post } = openPost({
+      resolve: async (host) => {
+        asked.push(host);
+        return (answers.shift() ?? []).map((address) => ({ address, family: 4 }));
+      },
+    });
     const { port } = new URL(receiver.origin);
-    expect((await post(`http://far.example:${port}/`, proxy.settings)).status).toBe(204);
+    expect((await post(`http://rebinding.example:${port}/`, proxy.settings)).status).toBe(204);
+    expect(asked).toEqual(['rebinding.example']);
+    expect(proxy.asked).toEqual([`127.0.0.1:${port}`]);
+  });
+
+  test('a name that only the proxy can resolve is left to it where the operator allows it by name, else refused', async () => {
+    const proxy = await openProxy();
+    const receiver = await openReceiver();
+    const resolve = () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }));
+    const { port } = new URL(receiver.origin);
+    const far = `http://far.example:${port}/`;
+    const error = await failureOf(openPost({ resolve }).post(far, proxy.settings));
+    expect(error).toMatchObject({ reason: 'retry', code: 'name-ENOTFOUND', maybeDelivered: false });
+    expect(error.message).toMatch(/^far\.example cannot be found by name .* channels\.webhook\.allowNetworks$/);
+    expect(proxy.asked).toEqual([]);
+    const allowed = openPost({ resolve, allowNetworks: ['far.example'] });
+    expect((await allowed.post(far, proxy.settings)).status).toBe(204);
     expect(proxy.asked).toEqual([`far.example:${port}`]);
   });
 
@@ -186,6 +227,8 @@ describe('through a proxy', () => {
     const error = await failureOf(post(`${receiver.origin}/s3cr3t`, proxy.settings));
     expect(error).toMatchObject({ reason, code: `proxy-${status}`, maybeDelivered: false });
     expect(error.message).toContain(`the proxy ${new URL(proxy.origin).host} `);
+    if (status === 407) expect(error.message).toContain('correct user and password in channels.webhook.proxy');
+    if (status === 403) expect(error.message).toContain('channels.webhook.allowNetworks');
     expect((await post(receiver.origin, proxy.settings)).status).toBe(204);
   });
 

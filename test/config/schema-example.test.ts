@@ -133,6 +133,12 @@ describe('the example config', () => {
     );
   });
 
+  const missingFiles = (section: string, ...files: [string, string, string]): string[] =>
+    files.map((file, index) => {
+      const path = `${section}.${['ca', 'cert', 'key'][index]}`;
+      return `${path}: names a file that cannot be read: ${file}.pem: there is no such file`;
+    });
+
   it('is right in what is switched off, too', () => {
     expect(
       problemsOf(FULL, {
@@ -142,15 +148,16 @@ describe('the example config', () => {
         PROXY_PASSWORD: 'password',
       }),
     ).toEqual([
+      ...missingFiles('services.0', 'service-ca', 'tocsin-cert', 'tocsin-key'),
       'redis.sentinel: may not stand beside redis.url',
       'redis.cluster: may not stand beside redis.url',
       'redis.username: belongs into redis.url',
       'redis.password: belongs into redis.url',
-      'channels.email.smtp.ca: names a file that cannot be read: relay-ca.pem: there is no such file',
-      ...['ca', 'cert', 'key'].map(
-        (key) =>
-          `channels.webhook.receivers.hooks.example.com.${key}: names a file that cannot be read: hooks-${key}.pem: there is no such file`,
-      ),
+      ...missingFiles('channels.email.smtp', 'relay-ca', 'tocsin-cert', 'tocsin-key'),
+      ...missingFiles('channels.telegram', 'telegram-ca', 'tocsin-cert', 'tocsin-key'),
+      ...missingFiles('channels.slack', 'slack-ca', 'tocsin-cert', 'tocsin-key'),
+      ...missingFiles('channels.webhook.receivers.hooks.example.com', 'hooks-ca', 'hooks-cert', 'hooks-key'),
+      ...missingFiles('channels.webhook', 'hooks-ca', 'tocsin-cert', 'tocsin-key'),
     ]);
   });
 

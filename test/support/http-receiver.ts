@@ -1,6 +1,6 @@
 /** A real HTTP server of a test's own, which records what arrives and answers by script. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
@@ -41,7 +41,7 @@ const read = async (request: IncomingMessage): Promise<Arrived> => ({
 
 export const startHttpReceiver = async (
   accept: (arrived: Arrived) => Answer = () => ({ status: 204 }),
-  certificate?: { key: string; cert: string },
+  certificate?: ServerOptions,
 ): Promise<HttpReceiver> => {
   const steps: HttpStep[] = [];
   const arrived: Arrived[] = [];

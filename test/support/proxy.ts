@@ -1,10 +1,11 @@
 /** A forward proxy of a test's own: opens tunnels (CONNECT) to loopback, whatever host is asked for. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
 export interface TestProxy {
-  /** `http://127.0.0.1:PORT` */
+  /** `http://127.0.0.1:PORT`, with a certificate `https:` */
   origin: string;
   /** `host:port` of every tunnel asked for, also the refused. */
   asked: string[];
@@ -15,7 +16,8 @@ export interface TestProxy {
   close(): Promise<void>;
 }
 
-export const startProxy = async (): Promise<TestProxy> => {
+/** With a certificate it speaks TLS itself. */
+export const startProxy = async (certificate?: { key: string; cert: string }): Promise<TestProxy> => {
   const asked: string[] = [];
   const credentials: string[] = [];
   const refusals: number[] = [];
@@ -40,12 +42,13 @@ export const startProxy = async (): Promise<TestProxy> => {
     target.on('error', () => client.destroy());
   };
 
-  const server = createServer((_request, response) => void response.writeHead(405).end());
+  const refuseAll: RequestListener = (_request, response) => void response.writeHead(405).end();
+  const server = certificate === undefined ? createServer(refuseAll) : createTlsServer(certificate, refuseAll);
   server.on('connect', tunnel).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: `http${certificate === undefined ? '' : 's'}://127.0.0.1:${port}`,
     asked,
     credentials,
     refuse: (...statuses) => void refusals.push(...statuses),

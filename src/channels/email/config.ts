@@ -1,5 +1,6 @@
 /** The `channels.email` slice of the configuration. */
 import { z } from 'zod';
+import { pairedKey, tlsFields } from '../../schema/connection.ts';
 import { isHost, port, secret } from '../../schema/fields.ts';
 import { certificates } from '../../schema/pem.ts';
 import { channelOptions, senderOption } from '../options.ts';
@@ -32,6 +33,7 @@ const smtpFields = z.strictObject({
     description:
       'verify sends nothing without TLS and a certificate that we trust; opportunistic takes TLS if it is offered, with any certificate; off uses none.',
   }),
+  ...tlsFields('the relay'),
   ca: certificates()
     .exactOptional()
     .describe("Certificates in PEM that vouch for the relay, besides the well-known authorities; or the relay's own."),
@@ -85,6 +87,7 @@ const smtp = smtpFields
     error: 'port 465 speaks TLS from the first byte: set secure: true',
     path: ['secure'],
   })
+  .superRefine(pairedKey)
   .superRefine((options, context) => {
     for (const { path, error, isIn } of CONFLICTS)
       if (isIn(options)) context.addIssue({ code: 'custom', message: error, path: [path] });

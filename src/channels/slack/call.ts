@@ -1,6 +1,7 @@
 /** Calls of Slack's Web API: one request each. The client's own retries, waits and logs are off. */
 import { LogLevel, WebClient, type WebClientOptions } from '@slack/web-api';
 import { type Agent, fetch } from 'undici';
+import type { ConnectionNames } from '../../connection-fault.ts';
 import { retryAfterMs } from '../http.ts';
 import { stoppedWaiting } from '../network.ts';
 import type { SlackConfig } from './config.ts';
@@ -19,6 +20,8 @@ export type Call = (
 export interface CallDependencies {
   token: string;
   agent: Agent;
+  /** The keys of the config that would mend the connection. */
+  names?: ConnectionNames | undefined;
   now(): number;
   /** Gets the scopes of the token, which Slack sends with its answers. */
   onScopes(scopes: readonly string[]): void;
@@ -41,7 +44,7 @@ const SILENT: Logger = {
  */
 export const createCall = (
   { apiUrl, timeout }: Pick<SlackConfig, 'apiUrl' | 'timeout'>,
-  { token, agent, now, onScopes }: CallDependencies,
+  { token, agent, names, now, onScopes }: CallDependencies,
 ): Call => {
   const peer = new URL(apiUrl).host;
   return async (method, args, signal) => {
@@ -77,7 +80,7 @@ export const createCall = (
     try {
       return { ...(await client.apiCall(method, args)) };
     } catch (error) {
-      throw signal.aborted ? stoppedWaiting(signal, peer, true) : apiFailure(error, peer, seen);
+      throw signal.aborted ? stoppedWaiting(signal, peer, true) : apiFailure(error, peer, seen, names);
     }
   };
 };

@@ -1,5 +1,6 @@
 /** The `channels.slack` slice of the configuration. */
 import { z } from 'zod';
+import { connectionFields, pairedKey } from '../../schema/connection.ts';
 import { httpUrl, secret } from '../../schema/fields.ts';
 import { channelOptions, senderOption } from '../options.ts';
 
@@ -11,15 +12,18 @@ import { channelOptions, senderOption } from '../options.ts';
 const PACE = { perSecond: 1, burst: 3 };
 
 /** Slack by bot token, by incoming webhook, or both. */
-export const slackConfig = z.strictObject({
-  botToken: secret()
-    .exactOptional()
-    .describe(
-      'Bot token (xoxb-...) with chat:write and, for files of large digests, files:write; not for incoming webhooks.',
-    ),
-  apiUrl: httpUrl().prefault('https://slack.com/api/').describe('Base URL of the Web API.'),
-  ...channelOptions({ rateLimit: PACE, concurrency: 50 }),
-  ...senderOption({}),
-});
+export const slackConfig = z
+  .strictObject({
+    botToken: secret()
+      .exactOptional()
+      .describe(
+        'Bot token (xoxb-...) with chat:write and, for files of large digests, files:write; not for incoming webhooks.',
+      ),
+    apiUrl: httpUrl().prefault('https://slack.com/api/').describe('Base URL of the Web API.'),
+    ...connectionFields('Slack'),
+    ...channelOptions({ rateLimit: PACE, concurrency: 50 }),
+    ...senderOption({}),
+  })
+  .superRefine(pairedKey);
 
 export type SlackConfig = z.infer<typeof slackConfig>;

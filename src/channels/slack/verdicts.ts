@@ -1,5 +1,6 @@
 /** What Slack's answers mean for a delivery; their codes are in `codes.ts`. */
 import { type WebAPICallResult, WebAPIHTTPError, WebAPIPlatformError } from '@slack/web-api';
+import type { ConnectionNames } from '../../connection-fault.ts';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
 import type { PostResponse } from '../http.ts';
 import { networkFailure } from '../network.ts';
@@ -83,10 +84,15 @@ export interface SeenAnswer {
 }
 
 /** A failed call of the Web API. */
-export const apiFailure = (error: unknown, peer: string, seen: SeenAnswer | undefined): DeliveryError => {
+export const apiFailure = (
+  error: unknown,
+  peer: string,
+  seen: SeenAnswer | undefined,
+  names?: ConnectionNames,
+): DeliveryError => {
   if (seen?.status === 429) return limited(peer, seen.waitMs);
   if (error instanceof WebAPIPlatformError) return platformFailure(error.data, peer, seen?.waitMs);
-  if (!(error instanceof WebAPIHTTPError)) return networkFailure(error, peer);
+  if (!(error instanceof WebAPIHTTPError)) return networkFailure(error, peer, undefined, names);
   return new DeliveryError(apiStatusReason(error.statusCode), `${peer} answered ${error.statusCode}`, {
     code: String(error.statusCode),
     maybeDelivered: error.statusCode >= 500 && error.statusCode !== 503,

@@ -2,6 +2,9 @@
 import type { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { Telegram } from 'telegraf';
+import type { ProxyFor } from '../../connection/proxy-variables.ts';
+import { createConnections, settingsIn } from '../../connection/settings.ts';
+import { authority, type Connector, createConnector } from '../../connection/tunnel.ts';
 import { createScrubber } from '../../secret.ts';
 import { networkFailure } from '../network.ts';
 import type { TelegramConfig } from './config.ts';
@@ -21,7 +24,7 @@ const asRoot = (url: string): string => url.replace(/\/*$/, '/');
 export interface TelegramClient {
   /** Runs one call to the Bot API. Throws a `DeliveryError` if it fails. `address` is empty for a call that sends nothing. */
   call<T>(address: string, signal: AbortSignal, run: (api: Telegram, options: CallOptions) => Promise<T>): Promise<T>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /**
@@ -37,11 +40,38 @@ const refuseRedirects = (api: Telegram, root: string, agent: HttpAgent): void =>
   Object.assign(api.options, { agent: agentOf });
 };
 
-export const createTelegramClient = ({ botToken, apiRoot, timeout }: TelegramConfig): TelegramClient => {
+const CONNECT_TIMEOUT_MS = 10_000;
+const SECTION = 'channels.telegram';
+
+type CreateConnection = HttpAgent['createConnection'];
+
+/** Keeps connections to the Bot API. Where certificates or a proxy are set, they are made by our own connector. */
+const createAgent = (apiRoot: string, connector: Connector | undefined): HttpAgent => {
+  const { protocol } = new URL(apiRoot);
+  const agent = protocol === 'https:' ? new HttpsAgent({ keepAlive: true }) : new http.Agent({ keepAlive: true });
+  if (connector === undefined) return agent;
+  const createConnection: CreateConnection = ({ host, port }, done) => {
+    const hostname = String(host);
+    const target = { hostname, host: authority(hostname, String(port)), protocol, port: String(port) };
+    connector.connect(target, (error, socket) => {
+      // Node's type wants a socket beside an error; its agent does not look at it.
+      if (error !== null) done?.(error, undefined as never);
+      else done?.(null, socket);
+    });
+    return undefined;
+  };
+  return Object.assign(agent, { createConnection });
+};
+
+export const createTelegramClient = (config: TelegramConfig, proxyFor?: ProxyFor): TelegramClient => {
+  const { botToken, apiRoot, timeout } = config;
   const token = botToken.reveal();
   const scrub = createScrubber([token]);
-  const { host: peer, protocol } = new URL(apiRoot);
-  const agent = protocol === 'https:' ? new HttpsAgent({ keepAlive: true }) : new http.Agent({ keepAlive: true });
+  const { host: peer } = new URL(apiRoot);
+  const place = { section: SECTION, address: `${SECTION}.apiRoot` };
+  const connection = createConnections(settingsIn(config), place, proxyFor)(apiRoot);
+  const connector = createConnector(connection, CONNECT_TIMEOUT_MS);
+  const agent = createAgent(apiRoot, connector);
   const api = new Telegram(token, { apiRoot: asRoot(apiRoot), webhookReply: false });
   refuseRedirects(api, asRoot(apiRoot), agent);
   return {
@@ -53,9 +83,12 @@ export const createTelegramClient = ({ botToken, apiRoot, timeout }: TelegramCon
       } catch (error) {
         if (signal.aborted) throw networkFailure({ name: 'AbortError' }, peer);
         if (deadline.aborted) throw networkFailure({ name: 'TimeoutError' }, peer);
-        throw telegramFailure(error, { peer, address, scrub });
+        throw telegramFailure(error, { peer, address, names: connection.names, scrub });
       }
     },
-    close: () => agent.destroy(),
+    close: async () => {
+      agent.destroy();
+      await connector?.close();
+    },
   };
 };

@@ -1,5 +1,6 @@
 /** The `channels.telegram` slice of the configuration. */
 import { z } from 'zod';
+import { connectionFields, pairedKey } from '../../schema/connection.ts';
 import { httpUrl } from '../../schema/fields.ts';
 import { createSecret } from '../../secret.ts';
 import { channelOptions, senderOption } from '../options.ts';
@@ -23,13 +24,16 @@ const botToken = () =>
     .transform(createSecret);
 
 /** Telegram through a bot. */
-export const telegramConfig = z.strictObject({
-  botToken: botToken(),
-  apiRoot: httpUrl()
-    .prefault('https://api.telegram.org')
-    .describe('Base URL of the Bot API; another one for a Bot API server of your own.'),
-  ...channelOptions({ rateLimit: PACE, concurrency: 50 }),
-  ...senderOption(BOT_PACE),
-});
+export const telegramConfig = z
+  .strictObject({
+    botToken: botToken(),
+    apiRoot: httpUrl()
+      .prefault('https://api.telegram.org')
+      .describe('Base URL of the Bot API; another one for a Bot API server of your own.'),
+    ...connectionFields('the Bot API'),
+    ...channelOptions({ rateLimit: PACE, concurrency: 50 }),
+    ...senderOption(BOT_PACE),
+  })
+  .superRefine(pairedKey);
 
 export type TelegramConfig = z.infer<typeof telegramConfig>;

@@ -68,8 +68,8 @@ const receiptOf = ({ destination }: Message, messageId: unknown): Receipt =>
 const sentOf = (progress: string | undefined): Sent | undefined =>
   progress === undefined ? undefined : (JSON.parse(progress) as Sent);
 
-export const createTelegramChannel: CreateChannel<TelegramConfig> = (config): Channel<TelegramBody> => {
-  const client = createTelegramClient(config);
+export const createTelegramChannel: CreateChannel<TelegramConfig> = (config, { proxyFor }): Channel<TelegramBody> => {
+  const client = createTelegramClient(config, proxyFor);
 
   const sendPart = (message: Message<TelegramBody>, sent: Sent | undefined, signal: AbortSignal) =>
     client.call<{ message_id: number }>(message.destination.address, signal, (api, options) =>
@@ -104,6 +104,6 @@ export const createTelegramChannel: CreateChannel<TelegramConfig> = (config): Ch
       const bot = await client.call('', signal, (api, options) => api.callApi('getMe', {}, options));
       return `sends as @${bot.username}`;
     },
-    close: async () => client.close(),
+    close: client.close,
   };
 };

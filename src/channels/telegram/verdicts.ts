@@ -4,6 +4,7 @@
  * https://core.telegram.org/bots/api#making-requests and #responseparameters.
  */
 import { TelegramError } from 'telegraf';
+import type { ConnectionNames } from '../../connection-fault.ts';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import { networkFailure } from '../network.ts';
@@ -118,6 +119,8 @@ export interface Asked {
   peer: string;
   /** The destination's address; empty for a call that sends nothing. */
   address: string;
+  /** The keys of the config that would mend the connection. */
+  names?: ConnectionNames | undefined;
   /** Removes the token from a text. */
   scrub(text: string): string;
 }
@@ -145,5 +148,6 @@ export const telegramFailure = (error: unknown, asked: Asked): DeliveryError => 
     });
   }
   // node-fetch's code for an answer that broke off.
-  return networkFailure(code === 'ERR_STREAM_PREMATURE_CLOSE' ? { code: 'ECONNRESET' } : error, asked.peer);
+  const failure = code === 'ERR_STREAM_PREMATURE_CLOSE' ? { code: 'ECONNRESET' } : error;
+  return networkFailure(failure, asked.peer, undefined, asked.names);
 };

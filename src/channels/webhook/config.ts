@@ -1,10 +1,11 @@
 /** The `channels.webhook` slice of the configuration. */
 import { z } from 'zod';
+import { connectionFields, pairedKey } from '../../schema/connection.ts';
 import { cidrOrHost, count, SECRET_MARK } from '../../schema/fields.ts';
-import { certificates, isKeyOf, privateKey } from '../../schema/pem.ts';
+import { certificates } from '../../schema/pem.ts';
 import { createSecret } from '../../secret.ts';
 import { channelOptions } from '../options.ts';
-import { extraHeaders, proxyUrl } from './connection-config.ts';
+import { extraHeaders } from './connection-config.ts';
 import { receiverKey } from './receivers.ts';
 import { isSigningSecret, SIGNING_SECRET } from './signature.ts';
 
@@ -43,48 +44,43 @@ const receiver = z
     headers: extraHeaders()
       .prefault({})
       .describe('Headers besides our own, by name. Values are treated as secrets: hidden wherever they would show.'),
+    ...connectionFields('the receiver'),
     ca: certificates()
       .exactOptional()
       .describe('Certificates in PEM that vouch for the receiver, instead of the well-known authorities.'),
-    cert: certificates().exactOptional().describe('Our certificate, in PEM, perhaps with its chain; with `key`.'),
-    key: privateKey().exactOptional().describe('The key of `cert`, in PEM, without a passphrase.'),
-    proxy: proxyUrl()
-      .exactOptional()
-      .describe('http or https URL of the proxy to go through, perhaps with user and password.'),
   })
-  .refine(({ cert, key }) => (cert === undefined) === (key === undefined), {
-    error: 'cert and key go together: give both or neither',
-  })
-  .refine(({ cert, key }) => cert === undefined || key === undefined || isKeyOf(key.reveal(), cert), {
-    error: 'is not the key of the first certificate in cert',
-    path: ['key'],
-  });
+  .superRefine(pairedKey);
 
 export type ReceiverConfig = z.infer<typeof receiver>;
 
 /** Webhooks by Standard Webhooks 1.0.0. Without a secret they go out unsigned. */
-export const webhookConfig = z.strictObject({
-  secret: signingSecrets()
-    .exactOptional()
-    .describe('Signs every webhook: whsec_ and base64; while it is rotated a list of two, the newer first.'),
-  secrets: byReceiver(signingSecrets()).describe(
-    'Secrets of single receivers, by full URL or by host (https, and its own port); the URL wins, both over `secret`.',
-  ),
-  deriveSecrets: z
-    .boolean({ error: 'must be true or false' })
-    .default(false)
-    .describe('Sign each URL with a secret of its own, derived from `secret`; `tocsin webhook secret URL` prints it.'),
-  receivers: byReceiver(receiver).describe(
-    'How single receivers are reached, by full URL or by host (https, and its own port); the URL wins.',
-  ),
-  // A parcel for a program has no more alerts.
-  batch: count({ max: 20 }).default(1).describe('Most alerts in one POST; 1 sends each by itself.'),
-  allowHttp: z.boolean({ error: 'must be true or false' }).default(false).describe('Let plain http through.'),
-  allowNetworks: z
-    .array(cidrOrHost())
-    .prefault([])
-    .describe('Networks and hosts that may be reached although they are not public addresses.'),
-  ...channelOptions({ rateLimit: {}, concurrency: 50 }),
-});
+export const webhookConfig = z
+  .strictObject({
+    secret: signingSecrets()
+      .exactOptional()
+      .describe('Signs every webhook: whsec_ and base64; while it is rotated a list of two, the newer first.'),
+    secrets: byReceiver(signingSecrets()).describe(
+      'Secrets of single receivers, by full URL or by host (https, and its own port); the URL wins, both over `secret`.',
+    ),
+    deriveSecrets: z
+      .boolean({ error: 'must be true or false' })
+      .default(false)
+      .describe(
+        'Sign each URL with a secret of its own, derived from `secret`; `tocsin webhook secret URL` prints it.',
+      ),
+    receivers: byReceiver(receiver).describe(
+      'How single receivers are reached, by full URL or by host (https, and its own port); the URL wins.',
+    ),
+    // A parcel for a program has no more alerts.
+    batch: count({ max: 20 }).default(1).describe('Most alerts in one POST; 1 sends each by itself.'),
+    allowHttp: z.boolean({ error: 'must be true or false' }).default(false).describe('Let plain http through.'),
+    allowNetworks: z
+      .array(cidrOrHost())
+      .prefault([])
+      .describe('Networks and hosts that may be reached although they are not public addresses.'),
+    ...connectionFields('receivers'),
+    ...channelOptions({ rateLimit: {}, concurrency: 50 }),
+  })
+  .superRefine(pairedKey);
 
 export type WebhookConfig = z.infer<typeof webhookConfig>;

@@ -1,33 +1,6 @@
-/** Config fields of one receiver's connections, besides its certificates. Bad values are found when the config is read. */
+/** The field of a receiver's headers. Bad values are found when the config is read. */
 import { z } from 'zod';
-import { SECRET_MARK, secret } from '../../schema/fields.ts';
-import { createSecret } from '../../secret.ts';
-
-const PROXY_RULE = 'must be the http or https URL of a proxy, like http://user:password@proxy.example.com:3128';
-
-const isDecodable = (text: string): boolean => {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-const isProxyUrl = (text: string): boolean => {
-  const url = URL.parse(text);
-  if (url === null || !isDecodable(`${url.username}:${url.password}`)) return false;
-  return `${url.pathname}${url.search}${url.hash}` === '/';
-};
-
-/** A proxy's URL, which may hold user and password; the program gets a `Secret`. */
-export const proxyUrl = () =>
-  z
-    .string({ error: PROXY_RULE })
-    .regex(/^https?:\/\/\S+$/i, { error: PROXY_RULE, abort: true })
-    .refine(isProxyUrl, { error: PROXY_RULE, abort: true })
-    .meta({ ...SECRET_MARK })
-    .transform(createSecret);
+import { secret } from '../../schema/fields.ts';
 
 const NAME_RULE = "must be a header's name: letters, digits and -";
 const RESERVED_RULE = 'is set by Tocsin, or by HTTP itself, and cannot be set here';

@@ -1,9 +1,11 @@
 /** Signed webhooks by Standard Webhooks 1.0.0, through the guard. */
+import type { ProxyFor } from '../../connection/proxy-variables.ts';
+import { type ConnectionTo, createConnections, settingsIn } from '../../connection/settings.ts';
 import { startDeadline } from '../../deadline.ts';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
 import { webLabel } from '../address.ts';
 import type { Channel, CreateChannel } from '../channel.ts';
-import { type ConnectionSettings, type PostResponse, retryAfterMs } from '../http.ts';
+import { type PostResponse, retryAfterMs } from '../http.ts';
 import type { ReceiverConfig, WebhookConfig } from './config.ts';
 import { composeWebhook } from './message.ts';
 import { createReceiverFinder } from './receivers.ts';
@@ -53,19 +55,32 @@ const refusalOf = (response: PostResponse, address: string, nowMs: number): Deli
   });
 };
 
-/** One receiver's own headers and connection settings. */
+const mapEntries = <A, B>(entries: Readonly<Record<string, A>>, change: (key: string, value: A) => B) =>
+  Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, change(key, value)]));
+
+/** How one receiver is reached: its own headers, and connections with its own settings where it has them. */
 interface Manner {
   headers: Record<string, string>;
-  connection?: ConnectionSettings;
+  connectionTo: ConnectionTo;
 }
 
-const mannerOf = ({ headers, ...connection }: ReceiverConfig): Manner => ({
-  headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.reveal()])),
-  ...(Object.keys(connection).length === 0 ? {} : { connection }),
-});
+const SECTION = 'channels.webhook';
 
-const mapValues = <A, B>(entries: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> =>
-  Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, change(value)]));
+/** A receiver's own settings count before those of all webhooks; its `ca` is meant instead of the well-known ones. */
+const mannersOf = (config: WebhookConfig, proxyFor: ProxyFor = () => undefined) => {
+  const { proxy, ...tls } = settingsIn(config);
+  const usualProxy: ProxyFor = proxy === undefined ? proxyFor : () => ({ url: proxy, key: `${SECTION}.proxy` });
+  const usual: Manner = { headers: {}, connectionTo: createConnections(tls, { section: SECTION }, usualProxy) };
+  const ownOf = (name: string, receiver: ReceiverConfig): Manner => {
+    const { ca, ...settings } = settingsIn(receiver);
+    const section = `${SECTION}.receivers.${name.includes('://') ? webLabel(name) : name}`;
+    const merged = { ...tls, ...settings, ...(ca !== undefined && { ca, onlyCa: true }) };
+    const headers = mapEntries(receiver.headers, (_header, value) => value.reveal());
+    return { headers, connectionTo: createConnections(merged, { section }, usualProxy) };
+  };
+  const find = createReceiverFinder(mapEntries(config.receivers, ownOf));
+  return (address: string): Manner => find(address) ?? usual;
+};
 
 const signingText = ({ secret, secrets, deriveSecrets }: WebhookConfig): string => {
   if (secret !== undefined) return `signs every webhook${deriveSecrets ? ', each URL with a secret of its own' : ''}`;
@@ -75,16 +90,19 @@ const signingText = ({ secret, secrets, deriveSecrets }: WebhookConfig): string 
     : `signs for ${count} receivers, sends to all others unsigned: no common secret is configured`;
 };
 
-export const createWebhookChannel: CreateChannel<WebhookConfig> = (config, { post, now }): Channel<string> => {
+export const createWebhookChannel: CreateChannel<WebhookConfig> = (
+  config,
+  { post, now, proxyFor },
+): Channel<string> => {
   const keysOf = createSecretFinder(config, signingKey);
-  const mannerFor = createReceiverFinder(mapValues(config.receivers, mannerOf));
+  const mannerFor = mannersOf(config, proxyFor);
   return {
     kind: 'webhook',
     compose: (parcel, context) => composeWebhook(parcel, context, config),
     async send({ id, body, destination: { address } }, signal) {
       const timestamp = String(Math.floor(now() / 1000));
       const keys = keysOf(address);
-      const { headers, connection } = mannerFor(address) ?? { headers: {} };
+      const { headers, connectionTo } = mannerFor(address);
       const deadline = startDeadline(signal, config.timeout);
       const request = {
         url: address,
@@ -98,7 +116,7 @@ export const createWebhookChannel: CreateChannel<WebhookConfig> = (config, { pos
         },
         body,
         signal: deadline.signal,
-        ...(connection === undefined ? {} : { connection }),
+        connection: connectionTo(address),
       };
       const response = await post(request).finally(deadline.end);
       if (response.status < 200 || response.status > 299) throw refusalOf(response, address, now());

@@ -1,0 +1,68 @@
+/** Config fields of connections: whom to trust, what to show, and a proxy. Bad values are found when the config is read. */
+import { z } from 'zod';
+import { createSecret, type Secret } from '../secret.ts';
+import { SECRET_MARK } from './fields.ts';
+import { certificates, isKeyOf, privateKey } from './pem.ts';
+
+const PROXY_RULE = 'must be the http or https URL of a proxy, like http://user:password@proxy.example.com:3128';
+
+const isDecodable = (text: string): boolean => {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+export const isProxyUrl = (text: string): boolean => {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || !isDecodable(`${url.username}:${url.password}`)) return false;
+  return `${url.pathname}${url.search}${url.hash}` === '/';
+};
+
+/** A proxy's URL, which may hold user and password; the program gets a `Secret`. */
+export const proxyUrl = () =>
+  z
+    .string({ error: PROXY_RULE })
+    .regex(/^https?:\/\/\S+$/i, { error: PROXY_RULE, abort: true })
+    .refine(isProxyUrl, { error: PROXY_RULE, abort: true })
+    .meta({ ...SECRET_MARK })
+    .transform(createSecret);
+
+/** `ca`, `cert` and `key`, to spread into a strict object; `peer` is who is reached. With `pairedKey`. */
+export const tlsFields = (peer: string) => ({
+  ca: certificates()
+    .exactOptional()
+    .describe(`Certificates in PEM that vouch for ${peer}, besides the well-known authorities.`),
+  cert: certificates()
+    .exactOptional()
+    .describe(`Our certificate in PEM, perhaps with its chain, if ${peer} asks for one; with key.`),
+  key: privateKey().exactOptional().describe('The key of `cert`, in PEM, without a passphrase.'),
+});
+
+/** The same with `proxy`. */
+export const connectionFields = (peer: string) => ({
+  ...tlsFields(peer),
+  proxy: proxyUrl()
+    .exactOptional()
+    .describe('http or https URL of the proxy to go through, perhaps with user and password.'),
+});
+
+interface Pair {
+  cert?: string | undefined;
+  key?: Secret | undefined;
+}
+
+/** For a strict object with `cert` and `key`: both or neither, and the key belongs to the certificate. */
+export const pairedKey = (
+  values: Pair,
+  context: { addIssue(issue: { code: 'custom'; message: string; path?: string[] }): void },
+) => {
+  const { cert, key } = values;
+  if ((cert === undefined) !== (key === undefined)) {
+    context.addIssue({ code: 'custom', message: 'cert and key go together: give both or neither' });
+  } else if (cert !== undefined && key !== undefined && !isKeyOf(key.reveal(), cert)) {
+    context.addIssue({ code: 'custom', message: 'is not the key of the first certificate in cert', path: ['key'] });
+  }
+};
