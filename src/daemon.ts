@@ -26,6 +26,7 @@ import { createHealth } from './ops/health.ts';
 import { createMetrics, type Metrics } from './ops/metrics.ts';
 import { createNewerJobs } from './ops/newer-jobs.ts';
 import { createOutages } from './ops/outages.ts';
+import { createRedisCheck } from './ops/redis-check.ts';
 import { createOpsServer } from './ops/server.ts';
 import { createTroubles, type Troubles } from './ops/troubles.ts';
 import { version } from './version.ts';
@@ -130,7 +131,13 @@ const openVerbs = (context: Context, channels: readonly Channel[]) => {
     onSwept: (stream, signal) => rechecks.readSuspicious(stream, signal),
   });
   lifecycle.onStop('services', reading.close);
-  const membership = openMembership({ ...context, store, polls: reading.polls, workers: delivering.workers });
+  const membership = openMembership({
+    ...context,
+    store,
+    polls: reading.polls,
+    workers: delivering.workers,
+    redisCheck: createRedisCheck({ health }),
+  });
   lifecycle.onStop('membership', membership.stop);
   const { catalog, serviceOf } = reading;
   const blindness = openBlindness({ ...shared, health, dispatching, mirror, reading: () => reading, scrub });

@@ -1,4 +1,5 @@
 /** Composes `deliver`: hands its workers the channels, and what to do when a delivery failed or a destination recovered. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { CHANNEL_KINDS, type ChannelKind, isSample } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
@@ -21,7 +22,9 @@ export interface OpenDelivery {
   metrics: Metrics;
   log: Logger;
   scrub(text: string): string;
-  dispatching: Pick<ReturnType<typeof openDispatch>, 'fallback' | 'outageNotifier' | 'uncovered'>;
+  dispatching: Pick<ReturnType<typeof openDispatch>, 'outageNotifier' | 'uncovered'> & {
+    fallback: Pick<ReturnType<typeof openDispatch>['fallback'], 'onDead'>;
+  };
   /** Called when a message was not accepted, other than a sample. */
   onRefused?(kind: ChannelKind): void;
   /** Called when a kind's token or mail server was refused, with its answer; with undefined when it works again. */
@@ -29,6 +32,9 @@ export interface OpenDelivery {
   onUnknownVersion(queue: string, version: string): void;
   now(): number;
 }
+
+/** A worker whose connection is dead never ends: then it is left. */
+const REBUILD_GRACE_MS = 5000;
 
 type Worker = ParcelWorker & { kind: ChannelKind };
 
@@ -74,16 +80,26 @@ export const openDelivery = (dependencies: OpenDelivery) => {
     now,
   });
 
+  const open = (channel: Channel): Worker => ({ kind: channel.kind, ...startWorker(channel, workerDependencies) });
+
   return {
     /** Ends what waits for channel kinds that the config does not set up; to be called often. */
     endLeftKinds,
     /** Starts the workers; gives the function that stops them. */
     start: (): ((graceMs: number) => Promise<void>) => {
-      workers = channels.map((channel) => ({ kind: channel.kind, ...startWorker(channel, workerDependencies) }));
+      workers = channels.map(open);
       return async (graceMs) => {
         stopping = true;
         await Promise.all(workers.map((worker) => worker.stop(graceMs)));
       };
+    },
+    /** Starts a worker that takes nothing any more anew. What the old one still sends may end, as in a stop. */
+    rebuild: async (kind: ChannelKind): Promise<void> => {
+      const channel = channels.find((one) => one.kind === kind);
+      const old = workers.find((worker) => worker.kind === kind);
+      if (stopping || !channel || !old) return;
+      workers = [...workers.filter((worker) => worker !== old), open(channel)];
+      await Promise.race([old.stop(REBUILD_GRACE_MS), sleep(2 * REBUILD_GRACE_MS, undefined, { ref: false })]);
     },
     /** None before the start. */
     workers: (): readonly Worker[] => workers,

@@ -1,6 +1,7 @@
 /** The maintenance loop: keeps the schedule, sends canaries, writes the state file, checks the channels. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { ChannelKind } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
 import { longestIntervalMs } from '../config/poll-interval.ts';
 import type { Config } from '../config/schema.ts';
@@ -14,6 +15,7 @@ import type { NewerJobs } from '../ops/newer-jobs.ts';
 import type { Outages } from '../ops/outages.ts';
 import type { Mirror } from '../poll/mirror.ts';
 import type { openBlindness } from './blindness.ts';
+import type { openDelivery } from './deliver.ts';
 import type { openReading } from './poll.ts';
 import { watchServer } from './server-change.ts';
 import type { Store } from './store.ts';
@@ -38,12 +40,15 @@ export interface MaintenanceDependencies {
   blindness: Pick<ReturnType<typeof openBlindness>, 'everyMs' | 'round'>;
   stopping: AbortSignal;
   fail(reason: string): void;
+  delivering: Pick<ReturnType<typeof openDelivery>, 'workers' | 'rebuild'>;
   /** How long the loop pauses after each of its rounds. */
   maintenanceEveryMs: number;
   now(): number;
 }
 
 export const MAINTENANCE_EVERY_MS = 15_000;
+/** A beat asks it every second, but while it starts or frees the jobs of a daemon that is gone. */
+const REDIS_PROVEN_WITHIN_MS = 15_000;
 const FIRST_LIST_RETRY_MS = 1000;
 const LONGEST_LIST_RETRY_MS = 10_000;
 
@@ -51,11 +56,15 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, unde
 
 /** Names what readiness depends on, before anything of it is known. */
 export const expectHealth = (health: Health, { poll, services, channels }: Config): void => {
-  health.expect('redis', { provenWithinMs: 4 * MAINTENANCE_EVERY_MS });
+  health.expect('redis', { provenWithinMs: REDIS_PROVEN_WITHIN_MS });
   const provenWithinMs = 4 * longestIntervalMs(poll) + LONGEST_LIST_RETRY_MS + 30_000;
   for (const { name } of services) health.expect(`service:${name}`, { provenWithinMs });
   for (const kind of Object.keys(channels)) health.expect(`channel:${kind}`);
 };
+
+/** A canary may wait until one of the sends that take every place has ended. */
+const canaryBoundMs = ({ channels }: Config, kind: ChannelKind): number =>
+  3 * MAINTENANCE_EVERY_MS + (channels[kind]?.timeout ?? 0);
 
 /** Repeats the first listing until it works: a service that is down when we start is waited for. */
 const listUntilKnown = async (
@@ -102,11 +111,18 @@ const watchReads = async ({ blindness, stopping, log }: MaintenanceDependencies)
 /** Runs until `stopping`; never rejects. */
 export const startMaintenance = async (dependencies: MaintenanceDependencies): Promise<void> => {
   const { config, log, store, health, mirror, review, channelCheck, channels, reading, stopping, fail } = dependencies;
-  const { maintenanceEveryMs, now } = dependencies;
+  const { delivering, maintenanceEveryMs, now } = dependencies;
   const watch = createLoopWatch({
-    kinds: channels.map(({ kind }) => kind),
+    kinds: channels.map(({ kind }) => ({ kind, boundMs: canaryBoundMs(config, kind) })),
+    pollBoundMs: 3 * longestIntervalMs(config.poll),
     isRedisReady: () => store.redis.status === 'ready',
     sendCanary: store.queues.sendCanary,
+    takenAt: (kind) =>
+      delivering
+        .workers()
+        .find((worker) => worker.kind === kind)
+        ?.takenAt() ?? now(),
+    rebuild: delivering.rebuild,
     health,
     log,
     delay: dependencies.metrics.loopDelay,
@@ -124,11 +140,10 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
   };
 
   const round = async (): Promise<void> => {
+    await watch.sendCanaries();
     await reading.keepSchedule();
     await shortenWaits();
     await lookAtServer();
-    await watch.sendCanaries();
-    health.prove('redis');
     dependencies.newerJobs.settle();
     await mirror.flush();
     await logOperatorActions();
@@ -140,6 +155,7 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
 
   const rounds = async (): Promise<void> => {
     while (!stopping.aborted) {
+      watch.turned();
       const running = round().catch((error: unknown) => {
         if (!stopping.aborted) log.error({ err: error }, 'a round of maintenance failed; trying again');
       });

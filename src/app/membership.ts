@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ChannelKind } from '../alert.ts';
+import type { RedisCheck } from '../ops/redis-check.ts';
 import type { ParcelWorker } from '../queue/parcel-worker.ts';
 import { queueName } from '../queue/settings.ts';
 import { BEAT_EVERY_MS, createMembers, type Member, type Members } from '../redis/members.ts';
@@ -16,6 +17,8 @@ export interface MembershipDependencies {
   /** What this daemon polls, see `Member`. */
   polls(): Required<Pick<Member, 'services' | 'blindTo' | 'reads'>>;
   workers(): readonly (Pick<ParcelWorker, 'id' | 'checkStalled'> & { kind: ChannelKind })[];
+  /** Hears each second whether Redis answers. */
+  redisCheck: RedisCheck;
   log: Logger;
   stopping: AbortSignal;
 }
@@ -48,7 +51,7 @@ const createFree =
   };
 
 export const openMembership = (dependencies: MembershipDependencies) => {
-  const { id, store, polls, workers, log, stopping } = dependencies;
+  const { id, store, polls, workers, redisCheck, log, stopping } = dependencies;
   const { redis, prefix } = store;
   // Asked of the system once: every poll that is shared out looks at the members.
   const place = { host: hostname(), pid: process.pid, pids: pidNamespace() };
@@ -68,8 +71,11 @@ export const openMembership = (dependencies: MembershipDependencies) => {
     if (isBeating) return;
     isBeating = true;
     try {
-      for (const member of await members.beat()) await free(member);
+      const gone = await members.beat();
+      redisCheck.answered();
+      for (const member of gone) await free(member);
     } catch (error) {
+      redisCheck.refused(error);
       if (!stopping.aborted) log.warn({ err: error }, 'this daemon could not say that it lives; trying again');
     } finally {
       isBeating = false;
@@ -80,7 +86,10 @@ export const openMembership = (dependencies: MembershipDependencies) => {
     readersOf: (service: string) => readersOf(service, members.members(), id),
     start: async (): Promise<void> => {
       await beat();
-      timer = setInterval(() => void beat(), BEAT_EVERY_MS);
+      timer = setInterval(() => {
+        redisCheck.look();
+        void beat();
+      }, BEAT_EVERY_MS);
     },
     stop: async (): Promise<void> => {
       clearInterval(timer);

@@ -3,6 +3,7 @@ import { AUTO_INTERVAL_MS, longestIntervalMs } from '../config/poll-interval.ts'
 import type { Config } from '../config/schema.ts';
 import { ServiceError } from '../errors.ts';
 import { contentId } from '../identity.ts';
+import { POLL_LOOP } from '../ops/loop-watch.ts';
 import { createPollReport } from '../ops/poll-report.ts';
 import { type Admission, createAdmission } from '../poll/admission.ts';
 import { createBackoffStore, rememberWaits } from '../poll/backoff-store.ts';
@@ -132,7 +133,7 @@ const openPacer = ({ config, log }: ReadingDependencies): Pacer =>
   });
 
 const openPolling = (
-  { config, membership, log }: ReadingDependencies,
+  { config, membership, health, log }: ReadingDependencies,
   parts: { catalog: Catalog; memory: ReadMemory; intake: ReturnType<typeof createIntake>; pacer: Pacer },
 ) => {
   const { catalog, memory, intake, pacer } = parts;
@@ -146,6 +147,7 @@ const openPolling = (
     services: config.services.map(({ name }) => name),
     sources: config.alerts.sources,
     onShare: (service, streams, total) => pacer.share(service, streams.length, total),
+    onTurning: () => health.beat(POLL_LOOP),
     onStopped: (stream) => log.warn({ ...stream }, 'a poll did not end; it was given up, and others go on'),
     onError: (error) => log.warn({ err: error }, 'polling was held up; it goes on'),
   });

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Alert, Item } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import type { Health } from '../ops/health.ts';
+import { POLL_LOOP } from '../ops/loop-watch.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Outages } from '../ops/outages.ts';
 import type { createPollReport } from '../ops/poll-report.ts';
@@ -95,7 +96,7 @@ export const openPoller = (
     memory,
   }: { serviceOf: ServiceOf; catalog: Catalog; report: Report; memory: ReadMemory },
 ) => {
-  const { config, store, mirror, dispatch, now } = dependencies;
+  const { config, store, mirror, dispatch, health, now } = dependencies;
   return createPoller({
     pages: (stream, since, signal, thorough) =>
       pagesOf(serviceOf(stream.service).feed, stream, since, signal, thorough),
@@ -109,6 +110,8 @@ export const openPoller = (
     memory,
     dispatch,
     onPage: async (stream, page) => {
+      // A long walk through the past is a turning loop, too.
+      health.beat(POLL_LOOP);
       await dependencies.onItems(stream, page.items);
       await report.onPage(stream, page);
     },

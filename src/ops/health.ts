@@ -37,6 +37,14 @@ export interface ReadyReport {
 
 export type HealthReport = LiveReport | ReadyReport;
 
+const ageSeconds = (moment: string, now: number): number => Math.max(0, Math.round((now - Date.parse(moment)) / 1000));
+
+/** For readers: how old each check and each beat is. */
+export const withAges = (report: HealthReport, now: number): object =>
+  'checks' in report
+    ? { ...report, checks: report.checks.map((one) => ({ ...one, ageSeconds: ageSeconds(one.since, now) })) }
+    : { ...report, loops: report.loops.map((one) => ({ ...one, silentSeconds: ageSeconds(one.lastBeat, now) })) };
+
 export interface CheckSettings {
   /**
    * Given: it has to be proven again within this time, and until then the daemon is not ready. For what is used all the

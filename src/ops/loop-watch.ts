@@ -1,21 +1,28 @@
 /**
- * Notices when work has stopped although everything looks well: a canary job has to come through every queue, and the
- * maintenance loop has to run. A loop that is stuck for good ends the daemon, so that its supervisor starts it again;
- * what is queued stays queued.
+ * Notices when work has stopped although everything looks well: a canary job has to come through every queue, polls have to
+ * go on, and the maintenance loop has to run. A worker that has fallen silent is started anew. A loop that stays stuck ends
+ * the daemon, so that its supervisor starts it again; what is queued stays queued.
  */
 import type { Logger } from 'pino';
 import type { ChannelKind } from '../alert.ts';
 import type { Health } from './health.ts';
 import type { LoopDelay } from './loop-delay.ts';
 import { createRareWarning } from './rare-warning.ts';
-import { createWatchdog } from './watchdog.ts';
+import { createWatchdog, type Probe } from './watchdog.ts';
 
 export interface LoopWatchDependencies {
-  kinds: readonly ChannelKind[];
+  /** `boundMs`: how long a canary may take, see `LEAST_BOUND_MS`. */
+  kinds: readonly { kind: ChannelKind; boundMs: number }[];
+  /** Three poll intervals. */
+  pollBoundMs: number;
   /** While Redis is away no loop can run, and a restart would not bring it back. */
   isRedisReady(): boolean;
   /** Queues a job that does nothing; gives when the last one came through, in epoch milliseconds, 0 for never. */
   sendCanary(kind: ChannelKind): Promise<number>;
+  /** When this daemon's worker last took a job, a canary included, in epoch milliseconds. */
+  takenAt(kind: ChannelKind): number;
+  /** Starts the worker of this kind anew. */
+  rebuild(kind: ChannelKind): Promise<void>;
   health: Pick<Health, 'watchLoop' | 'beat' | 'lastBeat'>;
   log: Pick<Logger, 'error' | 'warn'>;
   /** How long the event loop was blocked. */
@@ -25,57 +32,121 @@ export interface LoopWatchDependencies {
   now(): number;
 }
 
-/** Long enough for a Redis that comes back and for a send that takes its whole timeout in every place. */
-const BOUND_MS = 180_000;
+/** Three rounds of the maintenance loop. A loop that has not turned for longer fails `/livez`. */
+const LEAST_BOUND_MS = 45_000;
+/** A loop that has not turned for so long ends the daemon: by then a worker that was started anew has had its canary. */
+const END_MS = 180_000;
+/** Canaries that other daemons take prove nothing of this one's worker; of so many it takes one, if it works. */
+const ALONE_MS = 600_000;
 const LAG_TO_LOG_MS = 2000;
 /** Nothing of ours blocks the event loop for longer, whatever comes; see `slices.ts`. */
 const BLOCKED_TO_LOG_MS = 50;
 const LOOK_AT_DELAY_MS = 10_000;
 /** The maintenance loop, under the name that `/livez` has always shown. */
 const MAINTENANCE = 'tend';
+/** The polls: they go on, or none is due. */
+export const POLL_LOOP = 'poll';
+
+const loopOf = (kind: ChannelKind): string => `deliver:${kind}`;
+
+const boundsOf = ({ kinds, pollBoundMs }: Pick<LoopWatchDependencies, 'kinds' | 'pollBoundMs'>): [string, number][] => [
+  [MAINTENANCE, LEAST_BOUND_MS],
+  [POLL_LOOP, Math.max(LEAST_BOUND_MS, pollBoundMs)],
+  ...kinds.map(({ kind, boundMs }): [string, number] => [loopOf(kind), Math.max(LEAST_BOUND_MS, boundMs)]),
+];
+
+const seconds = (ms: number): number => Math.round(ms / 1000);
+
+/** Starts workers anew that have fallen silent; each once at a time. */
+const createRebuilds = ({ rebuild, log }: Pick<LoopWatchDependencies, 'rebuild' | 'log'>) => {
+  const running = new Set<ChannelKind>();
+  return (kind: ChannelKind, silentMs: number): void => {
+    if (running.has(kind)) return;
+    running.add(kind);
+    log.error({ kind, silentSeconds: seconds(silentMs) }, 'a worker takes no jobs; it is started anew');
+    rebuild(kind)
+      .catch((error: unknown) => log.error({ kind, err: error }, 'the worker could not be started anew'))
+      .finally(() => running.delete(kind));
+  };
+};
+
+const watchDelay = ({ log, delay, now }: Pick<LoopWatchDependencies, 'log' | 'delay' | 'now'>): NodeJS.Timeout => {
+  const tellBlocked = createRareWarning({ log, text: 'the event loop was blocked', now });
+  // The first look is at the start, which is busy by itself.
+  let isFirst = true;
+  return setInterval(() => {
+    const worstMs = delay.worstMs();
+    if (!isFirst && worstMs > BLOCKED_TO_LOG_MS) tellBlocked({ worstMs });
+    isFirst = false;
+  }, LOOK_AT_DELAY_MS).unref();
+};
 
 export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
-  const { kinds, isRedisReady, sendCanary, health, log, delay, onStuck, now } = dependencies;
-  const loopOf = (kind: ChannelKind): string => `deliver:${kind}`;
-  const loops = [MAINTENANCE, ...kinds.map(loopOf)];
-  for (const loop of loops) health.watchLoop(loop, BOUND_MS);
+  const { kinds, isRedisReady, sendCanary, takenAt, health, log, onStuck, now } = dependencies;
+  const bounds = boundsOf(dependencies);
+  for (const [loop, boundMs] of bounds) health.watchLoop(loop, boundMs);
   const seen = new Map<ChannelKind, number>();
+  const rebuild = createRebuilds(dependencies);
 
   const lastBeat = (loop: string) => () => {
     if (!isRedisReady()) health.beat(loop);
     return health.lastBeat(loop) ?? now();
   };
 
-  const watchdog = createWatchdog({
-    probes: loops.map((name) => ({ name, boundMs: BOUND_MS, lastBeat: lastBeat(name) })),
-    onStuck: ({ name, silentMs }) => onStuck(`the loop '${name}' has not run for ${Math.round(silentMs / 1000)} s`),
+  const probe = (name: string, boundMs: number): Probe => ({ name, boundMs, lastBeat: lastBeat(name) });
+  const onSilent = (name: string, silentMs: number): void => {
+    const silent = kinds.find(({ kind }) => loopOf(kind) === name);
+    if (silent !== undefined) rebuild(silent.kind, silentMs);
+  };
+  const silence = createWatchdog({
+    probes: bounds.map(([name, boundMs]) => probe(name, boundMs)),
+    onStuck: ({ name, silentMs }) => onSilent(name, silentMs),
     onLag: (lagMs) => {
       if (lagMs > LAG_TO_LOG_MS) log.warn({ lagMs }, 'the event loop was late');
     },
     now,
   });
+  const end = createWatchdog({
+    probes: bounds.map(([name, boundMs]) => probe(name, END_MS + boundMs - LEAST_BOUND_MS)),
+    onStuck: ({ name, silentMs }) => onStuck(`the loop '${name}' has not run for ${seconds(silentMs)} s`),
+    now,
+  });
+  const delayTimer = watchDelay(dependencies);
 
-  const tellBlocked = createRareWarning({ log, text: 'the event loop was blocked', now });
-  // The first look is at the start, which is busy by itself.
-  let isFirst = true;
-  const lookAtDelay = setInterval(() => {
-    const worstMs = delay.worstMs();
-    if (!isFirst && worstMs > BLOCKED_TO_LOG_MS) tellBlocked({ worstMs });
-    isFirst = false;
-  }, LOOK_AT_DELAY_MS).unref();
+  /** Since when each worker takes nothing while others do, as far as this daemon knows. */
+  const aloneSince = new Map<ChannelKind, number>();
+  const lookAtOwn = (kind: ChannelKind): void => {
+    const since = Math.max(takenAt(kind), aloneSince.get(kind) ?? now());
+    aloneSince.set(kind, since);
+    if (now() - since <= ALONE_MS) return;
+    rebuild(kind, now() - since);
+    aloneSince.set(kind, now());
+  };
+
+  const lookAt = async (kind: ChannelKind): Promise<void> => {
+    const passedAt = await sendCanary(kind).catch((error: unknown) => {
+      // Redis refuses it: this says nothing of the worker.
+      health.beat(loopOf(kind));
+      throw error;
+    });
+    if (passedAt > (seen.get(kind) ?? 0)) {
+      health.beat(loopOf(kind));
+      lookAtOwn(kind);
+    }
+    seen.set(kind, passedAt);
+  };
 
   return {
+    /** The maintenance loop has turned. */
+    turned: (): void => health.beat(MAINTENANCE),
+    /** One for each worker. Throws where Redis refuses one. */
     sendCanaries: async (): Promise<void> => {
-      health.beat(MAINTENANCE);
-      for (const kind of kinds) {
-        const passedAt = await sendCanary(kind);
-        if (passedAt > (seen.get(kind) ?? 0)) health.beat(loopOf(kind));
-        seen.set(kind, passedAt);
-      }
+      await Promise.all(kinds.map(({ kind }) => lookAt(kind)));
     },
     stop: (): void => {
-      clearInterval(lookAtDelay);
-      watchdog.stop();
+      clearInterval(delayTimer);
+      silence.stop();
+      end.stop();
     },
   };
 };

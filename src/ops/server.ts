@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { escapeInvisible } from '../text.ts';
 import { oneAtATime, withinTime } from './asking.ts';
-import type { Health, HealthReport } from './health.ts';
+import { type Health, type HealthReport, withAges } from './health.ts';
 import { createHostCheck } from './host-check.ts';
 import { cannotListen, parseListen } from './listen-address.ts';
 import type { Metrics } from './metrics.ts';
@@ -77,19 +77,20 @@ const HEADERS = {
 const PATHS = '/, /livez, /readyz, /metrics or /status.json';
 
 /** Read on a terminal, too. */
-const jsonAnswer = (code: number, report: HealthReport | StatusReport): Answer => ({
+const jsonAnswer = (code: number, report: object): Answer => ({
   code,
   type: JSON_TYPE,
   body: escapeInvisible(`${JSON.stringify(report, null, 2)}\n`),
 });
 
-const healthAnswer = (report: HealthReport): Answer => jsonAnswer(report.status === 'ok' ? 200 : 503, report);
+const healthAnswer = (report: HealthReport, now: number): Answer =>
+  jsonAnswer(report.status === 'ok' ? 200 : 503, withAges(report, now));
 
 type Pages = Readonly<Record<string, () => Promise<Answer> | Answer>>;
 
-const pagesOf = ({ health, metrics }: OpsServerSettings, ask: OpsServerSettings['status']): Pages => ({
-  '/livez': () => healthAnswer(health.live()),
-  '/readyz': () => healthAnswer(health.ready()),
+const pagesOf = ({ health, metrics, now }: OpsServerSettings, ask: OpsServerSettings['status']): Pages => ({
+  '/livez': () => healthAnswer(health.live(), now()),
+  '/readyz': () => healthAnswer(health.ready(), now()),
   '/metrics': async () => ({ code: 200, type: metrics.registry.contentType, body: await metrics.text() }),
   '/status.json': async () => jsonAnswer(200, await withinTime(ask(), STATUS_TIMEOUT_MS)),
   '/': async () => ({ code: 200, type: HTML_TYPE, body: renderPage(await withinTime(ask(), STATUS_TIMEOUT_MS)) }),

@@ -27,6 +27,8 @@ export interface PollingDependencies
   /** Called with the streams of this daemon when they change; `total`: with those of the others. */
   onShare(service: string, streams: readonly Stream[], total: number): void;
   onStopped(stream: Stream): void;
+  /** Called every second, unless polls are due and none has begun or ended since. */
+  onTurning?(): void;
   /** Called where Redis does not let us go on; it is tried again. */
   onError(error: unknown): void;
 }
@@ -56,7 +58,7 @@ const repeat = (everyMs: number, work: () => Promise<void>, onError: (error: unk
 
 export const createPolling = (dependencies: PollingDependencies) => {
   const { services, sources, catalog, own, readersOf, memory, poll, probe, elapsed } = dependencies;
-  const { onShare, onStopped, onError } = dependencies;
+  const { onShare, onStopped, onTurning = () => {}, onError } = dependencies;
   const stopping = new AbortController();
   let isStarted = false;
   const timetable = createTimetable<Stream>({
@@ -98,6 +100,7 @@ export const createPolling = (dependencies: PollingDependencies) => {
   };
 
   const lookAtReaders = async (): Promise<void> => {
+    if (timetable.hasTurned()) onTurning();
     if (services.some(haveReadersChanged)) await look();
   };
 

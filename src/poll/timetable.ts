@@ -35,6 +35,8 @@ export interface Timetable<Task> {
   set(tasks: ReadonlyMap<string, Task>): void;
   /** It has its next turn at once. */
   hasten(key: string): void;
+  /** Whether a turn has begun or ended since it was last asked, or none is due. */
+  hasTurned(): boolean;
   /** Aborts what runs, and waits for it for `graceMs` at most. */
   stop(graceMs: number): Promise<void>;
 }
@@ -121,6 +123,7 @@ export const createTimetable = <Task>(dependencies: TimetableDependencies<Task>)
   const running = new Set<Run<Task>>();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
+  let hasTurned = false;
 
   /** What began late because turns begin together keeps its time; what had to wait does not catch up. */
   const nextOf = ({ entry, dueAt, startedAt }: Run<Task>, againInMs: number | undefined): number => {
@@ -130,6 +133,7 @@ export const createTimetable = <Task>(dependencies: TimetableDependencies<Task>)
 
   const ended = (one: Run<Task>, againInMs?: number): void => {
     // It was given up, and has had its next turn since.
+    hasTurned = true;
     if (!running.delete(one) || !one.entry.isWanted) return;
     const { entry } = one;
     lanes.place(entry, entry.isHastened ? elapsed() : nextOf(one, againInMs));
@@ -140,6 +144,7 @@ export const createTimetable = <Task>(dependencies: TimetableDependencies<Task>)
     const controller = new AbortController();
     const one: Run<Task> = { entry, dueAt, startedAt: elapsed(), controller, ended: Promise.resolve() };
     running.add(one);
+    hasTurned = true;
     one.ended = run(entry.task, controller.signal)
       .then(
         (againInMs) => ended(one, againInMs),
@@ -200,6 +205,11 @@ export const createTimetable = <Task>(dependencies: TimetableDependencies<Task>)
       if (entry.place === undefined) entry.isHastened = true;
       else lanes.place(entry, elapsed());
       turn();
+    },
+    hasTurned: () => {
+      const has = hasTurned || lanes.nextAt() > elapsed();
+      hasTurned = false;
+      return has;
     },
     stop: async (graceMs) => {
       isStopped = true;

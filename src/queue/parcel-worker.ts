@@ -16,6 +16,8 @@ export type ProcessParcel = (job: ParcelJob, signal: AbortSignal) => Promise<Ver
 export interface ParcelWorker {
   /** The locks of its jobs name it. */
   id: string;
+  /** When it last took a job or a canary, or began; epoch milliseconds. */
+  takenAt(): number;
   /** Looks at once for jobs that lost their lock. */
   checkStalled(): Promise<void>;
   /** Takes no new job, lets the running ones end, and aborts those that have not after `graceMs`. */
@@ -95,10 +97,12 @@ export const createWork =
       process,
       onUnknownVersion: (version) => onUnknownVersion(queueName(kind), version),
     };
+    let takenAt = Date.now();
     const worker = new Worker(
       queueName(kind),
       // Three parameters declared: only then does BullMQ pass the signal.
       async (job, token, signal) => {
+        takenAt = Date.now();
         if (job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
         else await runJob({ job, token, signal: signal ?? new AbortController().signal }, runner);
       },
@@ -109,6 +113,7 @@ export const createWork =
     worker.on('failed', (_job, error) => onError(worker.name, error));
     return {
       id: worker.id,
+      takenAt: () => takenAt,
       checkStalled: () => worker.startStalledCheckTimer(),
       stop: (graceMs) => {
         shares.close();

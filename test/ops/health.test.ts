@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createHealth } from '../../src/ops/health.ts';
+import { createHealth, withAges } from '../../src/ops/health.ts';
 
 const START = Date.parse('2026-11-21T10:00:00.000Z');
 
@@ -123,4 +123,14 @@ test('a proof does not last longer where the clock was set back by an hour', () 
   expect(check('redis')?.status).toBe('unknown');
   health.prove('redis');
   expect(check('redis')?.status).toBe('ok');
+});
+
+test('readers are told how old each check and each beat is', () => {
+  const { health, pass } = open();
+  health.watchLoop('poll', 60_000);
+  health.prove('redis');
+  pass(12);
+  const now = Date.parse('2026-11-21T10:00:12.000Z');
+  expect(withAges(health.ready(), now)).toMatchObject({ checks: [{ name: 'redis', ageSeconds: 12 }] });
+  expect(withAges(health.live(), now)).toMatchObject({ loops: [{ name: 'poll', silentSeconds: 12 }] });
 });

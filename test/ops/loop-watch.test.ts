@@ -26,10 +26,21 @@ const setUp = () => {
   /** When each queue's last canary came through; a queue that stands still keeps its time. */
   const passedAt = { slack: 0, email: 0 };
   const standing = new Set<string>();
+  const refusing = { is: false };
+  /** When this daemon's own workers last took a job; others may take the canaries. */
+  const taken = { at: (): number => Date.now() };
+  const rebuilt: string[] = [];
   const watch = createLoopWatch({
-    kinds: ['slack', 'email'],
+    kinds: [
+      { kind: 'slack', boundMs: 45_000 },
+      { kind: 'email', boundMs: 50_000 },
+    ],
+    pollBoundMs: 45_000,
     isRedisReady: () => redis.isReady,
+    takenAt: () => taken.at(),
+    rebuild: async (kind) => void rebuilt.push(kind),
     sendCanary: async (kind) => {
+      if (refusing.is) throw new Error('OOM command not allowed');
       const passed = kind === 'slack' ? passedAt.slack : passedAt.email;
       if (!standing.has(kind)) Object.assign(passedAt, { [kind]: now() });
       return passed;
@@ -44,11 +55,13 @@ const setUp = () => {
   /** Rounds of the maintenance loop, as the daemon makes them. */
   const run = async (rounds: number): Promise<void> => {
     for (let round = 0; round < rounds; round += 1) {
-      await watch.sendCanaries();
+      watch.turned();
+      health.beat('poll');
+      await watch.sendCanaries().catch(() => {});
       await vi.advanceTimersByTimeAsync(ROUND_MS);
     }
   };
-  return { health, lines, stuck, redis, delay, standing, run };
+  return { health, lines, stuck, redis, delay, standing, refusing, taken, rebuilt, run };
 };
 
 describe('the loop watch', () => {
@@ -72,7 +85,7 @@ describe('the loop watch', () => {
     expect(stuck).toEqual([]);
     expect(health.live()).toMatchObject({
       status: 'ok',
-      loops: [{ name: 'tend' }, { name: 'deliver:slack' }, { name: 'deliver:email' }],
+      loops: [{ name: 'tend' }, { name: 'poll' }, { name: 'deliver:slack' }, { name: 'deliver:email' }],
     });
   });
 
@@ -81,8 +94,55 @@ describe('the loop watch', () => {
     await run(4);
     standing.add('email');
     await run(30);
-    expect(stuck).toEqual([expect.stringMatching(/^the loop 'deliver:email' has not run for 18[0-9] s$/)]);
+    expect(stuck).toEqual([expect.stringMatching(/^the loop 'deliver:email' has not run for 18[5-9] s$/)]);
     expect(health.live().loops.filter(({ status }) => status === 'stuck')).toMatchObject([{ name: 'deliver:email' }]);
+  });
+
+  test('starts a worker anew that takes no canary within three rounds, once, and is content when that helps', async () => {
+    const { health, stuck, standing, rebuilt, lines, run } = setUp();
+    await run(2);
+    standing.add('email');
+    await run(5);
+    expect(rebuilt).toEqual(['email']);
+    expect(health.live().loops.filter(({ status }) => status === 'stuck')).toMatchObject([{ name: 'deliver:email' }]);
+    expect(lines.filter(({ level }) => level === 'error')).toMatchObject([{ fields: { kind: 'email' } }]);
+    standing.delete('email');
+    await run(30);
+    expect([rebuilt, stuck, health.live().status]).toEqual([['email'], [], 'ok']);
+  });
+
+  test('starts a worker anew whose canaries only other daemons take', async () => {
+    const { rebuilt, taken, stuck, run } = setUp();
+    const startedAt = Date.now();
+    taken.at = () => startedAt;
+    await run(38);
+    expect(rebuilt).toEqual([]);
+    await run(8);
+    expect(rebuilt).toEqual(['slack', 'email']);
+    await run(30);
+    expect(rebuilt).toHaveLength(2);
+    expect(stuck).toEqual([]);
+  });
+
+  test('blames no worker while Redis takes no canary', async () => {
+    const { rebuilt, stuck, refusing, standing, run } = setUp();
+    refusing.is = true;
+    standing.add('slack').add('email');
+    await run(40);
+    expect([rebuilt, stuck]).toEqual([[], []]);
+  });
+
+  test('names the polls where none begins or ends', async () => {
+    const { health, stuck, run } = setUp();
+    await run(1);
+    health.beat = () => {};
+    await run(1);
+    await vi.advanceTimersByTimeAsync(50_000);
+    expect(health.live().loops.filter(({ status }) => status === 'stuck')).toContainEqual(
+      expect.objectContaining({ name: 'poll' }),
+    );
+    await vi.advanceTimersByTimeAsync(140_000);
+    expect(stuck).toContainEqual(expect.stringMatching(/^the loop 'poll' has not run/));
   });
 
   test('names its own loop where that has stopped', async () => {

@@ -122,3 +122,16 @@ test('the lanes take turns, and one whose next turn is not yet allowed holds up 
   await until('the others had their turns', () => log.includes('b2'));
   expect(log).toEqual(['a1', 'b1', 'b2']);
 });
+
+test('has turned where a turn began or ended, or none is due; not where all places are taken for ever', async () => {
+  const time = { now: 0 };
+  const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
+  const { timetable, set } = setUp({ concurrency: 1, elapsed: () => time.now, run: () => released });
+  expect(timetable.hasTurned()).toBe(true);
+  set('a', 'b');
+  expect(timetable.hasTurned()).toBe(true);
+  time.now += 1;
+  expect(timetable.hasTurned()).toBe(false);
+  release(undefined);
+  await until('the next one begins', () => timetable.hasTurned());
+});

@@ -1,4 +1,5 @@
 /** What an operator sees: health, metrics and the status page are right, in bad times as well. */
+import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { slackError } from '../../src/sandbox/receivers/slack/slack.ts';
 import { ownRedis } from '../support/redis-server.ts';
@@ -43,6 +44,33 @@ test.concurrent('not ready while the service was never reached, ready as soon as
   await until('the page says so', async () => (await daemon.status()).services.some(({ up }) => !up));
   // A read that was answered before may end after the first failure.
   await until('the metric says so', async () => (await daemon.metric('tocsin_service_up')) === 0);
+});
+
+test.concurrent('not ready while Redis takes nothing or is away, with what it says', async ({
+  onTestFinished: onFinished,
+}) => {
+  const redis = await ownRedis();
+  onFinished(() => redis.remove());
+  const redisUrl = `redis://127.0.0.1:${redis.port}`;
+  const world = await startWorld({ onFinished, redisUrl, names: ['Vault'], kinds: ['webhook'] });
+  const daemon = await world.start();
+  const redisIs = (status: string) => async () => (await checkOf(daemon, 'redis'))?.status === status;
+  await until('it is ready', async () => (await readiness(daemon)).code === 200);
+  const client = new Redis(redisUrl);
+  onFinished(() => client.disconnect());
+  client.on('error', () => {});
+  await client.config('SET', 'min-replicas-to-write', '1');
+  await until('the refusal is known', redisIs('failing'));
+  expect((await checkOf(daemon, 'redis'))?.detail).toContain('NOREPLICAS');
+  await client.config('SET', 'min-replicas-to-write', '0');
+  await until('Redis works again', redisIs('ok'));
+  await redis.kill('SIGKILL');
+  await until('Redis is away', redisIs('failing'));
+  expect((await checkOf(daemon, 'redis'))?.detail).toBe('Redis does not answer');
+  // A restart would not bring it back.
+  expect((await daemon.ask('/livez')).status).toBe(200);
+  await redis.start();
+  await until('Redis is back', redisIs('ok'));
 });
 
 test.concurrent('a token that is refused shows before the first alert needs it', async ({
