@@ -36,9 +36,11 @@ ENV NODE_ENV=production \
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY config ./config
+COPY deploy/wait-for-config.sh ./deploy/
 COPY --from=build /app/dist ./dist
-RUN chmod 755 dist/main.js \
+RUN chmod 755 dist/main.js deploy/wait-for-config.sh \
  && ln -s /app/dist/main.js /usr/local/bin/tocsin \
+ && ln -s /app/deploy/wait-for-config.sh /usr/local/bin/wait-for-config \
  && mkdir -p /data /etc/tocsin \
  && chown node:node /data
 USER node

@@ -21,6 +21,7 @@ const DOCUMENTS = [
   'docs/performance.md',
   'docs/runbook.md',
   'docs/private-networks.md',
+  'docs/deployment.md',
   'bench/README.md',
 ];
 const EVERY = [...DOCUMENTS, 'docs/decisions/README.md', ...DECISIONS];

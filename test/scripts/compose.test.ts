@@ -1,8 +1,9 @@
 /** docker-compose.yml: its commands, run here in its environment, with directories in the place of the volumes. */
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
@@ -101,6 +102,8 @@ const container = async (where: Where) => {
   const place = (name: string): string => join(where.directory, name);
   for (const name of ['data', 'etc', 'bin']) await mkdir(place(name));
   await writeFile(place('bin/tocsin'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 });
+  const waiting = fileURLToPath(new URL('../../deploy/wait-for-config.sh', import.meta.url));
+  await symlink(waiting, place('bin/wait-for-config'));
   const given = { SLACK_TOKEN: 'xoxb-1', TOCSIN_API_KEY: 'key' };
   const passed = Object.entries(tocsin.environment).map(([name, value]) => [name, value ?? Object(given)[name]]);
   const here = (value: string): string =>

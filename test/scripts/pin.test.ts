@@ -48,6 +48,7 @@ const setUp = async () => {
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const registry = await startRegistry();
   const write = (file: string, text: string): Promise<void> => writeFile(join(directory, file), text);
+  for (const file of ['Dockerfile', 'docker-compose.yml', 'docker-compose.ha.yml']) await write(file, '');
   const env = {
     ...process.env,
     npm_config_registry: `http://${registry}`,
