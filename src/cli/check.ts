@@ -1,5 +1,6 @@
 /** `tocsin check`, the part without requests: the configuration file, and what it would make the daemon do. */
 
+import { connectionNotes } from '../config/connection-notes.ts';
 import { exposureOf } from '../config/exposure.ts';
 import type { Environment } from '../config/interpolate.ts';
 import { type LoadedConfig, loadConfig, loadWithVariables } from '../config/load.ts';
@@ -89,6 +90,7 @@ const summarise = (loaded: LoadedConfig, { config } = loaded): string[] => [
   `ops: ${config.ops.listen}${fromVariable(loaded, 'ops', 'listen')}`,
   ...proxyLines(config),
   ...notes(config),
+  ...connectionNotes(config, Date.now()).map((note) => `note: ${note}`),
 ];
 
 /** Reads the file and reports every problem at once; only what is no mistake of the operator's is thrown. */

@@ -94,6 +94,10 @@ const smtp = smtpFields
   })
   .transform((options) => ({ ...options, requireTLS: options.requireTLS ?? (options.tls ?? 'verify') === 'verify' }));
 
+/** Whether a relay without STARTTLS, or somebody who hides it from us, gets the password in the clear. */
+export const mayShowPassword = ({ host, secure, requireTLS, tls, pass }: EmailConfig['smtp']): boolean =>
+  pass !== undefined && tls === undefined && !requireTLS && !secure && !LOOPBACK.test(host);
+
 /** E-mail by SMTP, through a relay. */
 export const emailConfig = z.strictObject({
   from: sender(),
