@@ -214,6 +214,7 @@ export const ANNOUNCEMENTS = [
   'mute.ended',
   'service.unread',
   'service.read',
+  'protocol.changed',
 ] as const;
 export type Announcement = (typeof ANNOUNCEMENTS)[number];
 

@@ -17,6 +17,7 @@ import { openReading } from './app/poll.ts';
 import { createRechecking } from './app/recheck.ts';
 import { startReporting } from './app/reporting.ts';
 import { isReview } from './app/schedule.ts';
+import { openTripwire } from './app/tripwire.ts';
 import type { Channel } from './channels/channel.ts';
 import { openConfiguredChannels } from './channels/open.ts';
 import type { Config } from './config/schema.ts';
@@ -126,6 +127,7 @@ const openVerbs = (context: Context, channels: readonly Channel[]) => {
     mirror,
     membership: { own: context.id, readersOf: (service) => membership.readersOf(service) },
     dispatch,
+    listings: openTripwire({ ...shared, dispatching }),
     onRead: (stream) => blindness.onRead(stream),
     onItems: (stream, items) => rechecks.note(stream, items),
     onSwept: (stream, signal) => rechecks.readSuspicious(stream, signal),

@@ -83,6 +83,7 @@ const FEATURES: Record<string, readonly string[]> = {
   audit: [],
   backtest: ['approval', 'correlation', 'mutes', 'replay', 'routes', 'suppression'],
   status: ['approval', 'mutes', 'outages', 'routes'],
+  tripwire: ['announcements', 'outages'],
 };
 const feature = (name: string): string => `features/${name}/`;
 
@@ -121,7 +122,7 @@ const ROWS: Record<string, readonly string[]> = {
         ...GROUND,
         'schema/',
         'connection/',
-        ...channelFiles(['open.ts', 'registry.ts', 'pacing.ts', 'configured-chains.ts']),
+        ...channelFiles(['open.ts', 'registry.ts', 'rows.ts', 'pacing.ts', 'configured-chains.ts']),
         'zod',
       ],
     ]),

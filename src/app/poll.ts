@@ -185,7 +185,8 @@ export const openReading = (dependencies: ReadingDependencies) => {
     keepSchedule: schedule.keep,
     /** One turn of the schedule. */
     run: async (turn: TurnData, signal: AbortSignal): Promise<void> => {
-      if (turn.kind === 'catalog') await intake.listAll(turn.service, signal);
+      if (turn.kind === 'catalog')
+        await dependencies.listings.turn(turn.service, () => intake.listAll(turn.service, signal));
       // An older daemon scheduled it, or does so beside this one.
       else schedule.outdated();
     },

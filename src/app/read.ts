@@ -16,7 +16,7 @@ import { createPoller } from '../poll/poller.ts';
 import { createReadMemory, type ReadMemory } from '../poll/read-memory.ts';
 import type { Stream } from '../poll/stream.ts';
 import { pagesOf } from '../service/feed.ts';
-import { listAssets, listProtocols } from '../service/listing.ts';
+import { type Listing, listAssets, listProtocols } from '../service/listing.ts';
 import { openServices, type Service } from '../service/open.ts';
 import { iso } from '../time.ts';
 import type { Store } from './store.ts';
@@ -36,6 +36,12 @@ export interface ReadingDependencies {
   onItems(stream: Stream, items: readonly Item[]): Promise<void>;
   /** Called after each poll that has read its stream to the end. */
   onRead(stream: Stream): void;
+  listings: {
+    /** Called with what a service lists, as far as it came. */
+    note(service: string, listing: Listing): void;
+    /** Runs a listing of the schedule, of which there is one at a time over all daemons. */
+    turn(service: string, list: () => Promise<void>): Promise<void>;
+  };
   /** Called after each sweep. */
   onSwept(stream: Stream, signal: AbortSignal): Promise<void>;
   now(): number;
@@ -58,11 +64,15 @@ export const openAll = ({ config, log, now }: ReadingDependencies, listed: Catal
   return { services, serviceOf };
 };
 
-export const openCatalog = ({ config, store, now }: ReadingDependencies, serviceOf: ServiceOf): Catalog =>
+export const openCatalog = ({ config, store, listings, now }: ReadingDependencies, serviceOf: ServiceOf): Catalog =>
   createCatalog({
     redis: store.redis,
     prefix: store.prefix,
-    list: (service, signal) => listProtocols(serviceOf(service), signal),
+    list: async (service, signal) => {
+      const listing = await listProtocols(serviceOf(service), signal);
+      listings.note(service, listing);
+      return listing;
+    },
     listAssets: (service, signal) => listAssets(serviceOf(service), signal),
     isIncluded: createNameFilter(config.protocols.include, config.protocols.exclude),
     now,

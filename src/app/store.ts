@@ -14,6 +14,7 @@ import { createMuteStore } from '../features/mutes/store.ts';
 import { createOutageStore } from '../features/outages/store.ts';
 import { createRecheckStore } from '../features/recheck/store.ts';
 import { createDaemonReports } from '../features/status/daemons.ts';
+import { createTripwireStore } from '../features/tripwire/store.ts';
 import { createCorrections } from '../ledger/corrections.ts';
 import { createDeadLetters } from '../ledger/dead-letters.ts';
 import { createDestinationStats } from '../ledger/destination-stats.ts';
@@ -102,6 +103,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     coveredDeliveries: createCoveredDeliveries(redis, prefix, now),
     firstSeen: createFirstSeen(redis, prefix, now),
     rechecks: createRecheckStore(redis, prefix),
+    tripwire: createTripwireStore(redis, prefix, now),
     daemonReports: createDaemonReports(redis, prefix, now),
     close: async () => {
       await Promise.all([writeStatistics(), queues.close(), schedule.close(), deadlines.close()]);

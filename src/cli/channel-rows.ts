@@ -1,36 +1,6 @@
-/** A protocol's channels as people are shown them: an address a row, without what may be secret in it. */
-import { CHANNEL_KINDS, type ChannelEntry, type ChannelKind } from '../alert.ts';
-import { quoteContact } from '../channels/address.ts';
-import { addressesOf, labelOf } from '../channels/registry.ts';
-import { cleanLine, shorten } from '../text.ts';
-
-export interface ChannelRow {
-  kind: string;
-  /** The address's label, or what is wrong with the entry. */
-  address: string;
-}
-
-const KIND_MAX = 20;
-
-const isKind = (name: string): name is ChannelKind => CHANNEL_KINDS.some((kind) => kind === name);
-
-const unknownRows = ({ name, contacts = [], url }: ChannelEntry): ChannelRow[] => {
-  const kind = shorten(cleanLine(name), KIND_MAX) || 'unnamed';
-  const addresses = [...contacts, ...(url === undefined ? [] : [url])].map(quoteContact);
-  return [{ kind, address: `a kind nobody knows: ${addresses.join(', ') || 'without addresses'}` }];
-};
-
-const rowsOf = (entry: ChannelEntry): ChannelRow[] => {
-  const { name: kind } = entry;
-  if (!isKind(kind)) return unknownRows(entry);
-  const { addresses, problems } = addressesOf(kind, entry);
-  return [
-    ...addresses.map((address) => ({ kind, address: labelOf(kind, address) })),
-    ...problems.map((problem) => ({ kind, address: `not usable: ${problem}` })),
-  ];
-};
-
-export const channelRows = (entries: readonly ChannelEntry[]): ChannelRow[] => entries.flatMap(rowsOf);
+/** A protocol's channels in short, and how a command would change them. */
+import type { ChannelEntry } from '../alert.ts';
+import { type ChannelRow, channelRows } from '../channels/rows.ts';
 
 /** `email 2, slack 1`: addresses by kind. */
 export const channelSummary = (entries: readonly ChannelEntry[]): string => {

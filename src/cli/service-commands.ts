@@ -44,6 +44,11 @@ const protocolCommands = ({ command, group }: CommandMaker): Command => {
     'replace all channels of a protocol',
     async () => (await load()).replaceChannels,
   );
+  const history = command(
+    'history <name>',
+    "show the changes of a protocol's channels, triggers, tracking and detectors that the daemons have seen, newest first",
+    async () => (await import('./protocol-history.ts')).protocolHistory,
+  );
   return group('protocols', 'protocols at the monitoring service: their assets and channels', [
     finish(withSecretsOption(list.option('--hide-assets', 'leave the assets out, which is faster'))),
     finish(
@@ -63,6 +68,7 @@ const protocolCommands = ({ command, group }: CommandMaker): Command => {
         .requiredOption('--channels <file>', `its channels: ${INPUT}; an empty list removes all`)
         .option('--yes', 'do not ask for confirmation'),
     ),
+    history.option('--service <name>', 'only at this service of the config').addOption(jsonOption()),
   ]);
 };
 

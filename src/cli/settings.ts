@@ -1,8 +1,8 @@
 /** `tocsin settings`: a protocol's detectors, assets and channels, as the service has them. */
 import type { JsonObject, JsonValue } from '../alert.ts';
+import { channelRows } from '../channels/rows.ts';
 import type { ProtocolSettings } from '../service/protocols.ts';
 import { createChannelMask } from './channel-mask.ts';
-import { channelRows } from './channel-rows.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
 import { createChainText, fieldText } from './item-text.ts';
 import { type ServiceOptions, withServices } from './services.ts';

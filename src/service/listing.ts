@@ -18,9 +18,14 @@ export interface Listable {
   clock: Pick<ServiceClock, 'observe'>;
 }
 
+/** What decides who hears of a protocol, and of what. */
+export type ListedSettings = Pick<Protocol, 'name' | 'channels' | 'triggers' | 'tracking' | 'detectors'>;
+
 /** A listing as far as it could be read. */
 export interface Listing {
   protocols: ListedProtocol[];
+  /** Of the same protocols. */
+  settings: ListedSettings[];
   /** What could not be read, or not whole, with the protocol's name as far as it has one. */
   malformed: (MalformedItem & { name: string })[];
   /** Why there may be more; absent where it was read to its end. */
@@ -67,6 +72,17 @@ const toListed = ({ id, name, channels, triggers }: Protocol): ListedProtocol =>
   triggers: Object.fromEntries(
     Object.entries(triggers).map(([severity, { detectionsGroup }]) => [readAssessment(severity), detectionsGroup]),
   ),
+});
+
+const toSettings = (
+  { name, triggers, tracking, detectors }: Protocol,
+  { channels }: Pick<ListedProtocol, 'channels'>,
+): ListedSettings => ({
+  name,
+  channels,
+  triggers,
+  ...(tracking === undefined ? {} : { tracking }),
+  ...(detectors === undefined ? {} : { detectors }),
 });
 
 /** A protocol that names more contacts than are used. */
@@ -130,6 +146,7 @@ const readAsFar = async (pages: Pages, take: Take): Promise<{ unfinished?: Servi
 /** Without their assets, which may be many. */
 export const listProtocols = async (service: Listable, signal: AbortSignal): Promise<Listing> => {
   const protocols: ListedProtocol[] = [];
+  const settings: ListedSettings[] = [];
   const malformed: Listing['malformed'] = [];
   const end = await readAsFar(walkProtocols(service, true, signal), (page) => {
     const listed = page.items.map(toListed);
@@ -138,10 +155,11 @@ export const listProtocols = async (service: Listable, signal: AbortSignal): Pro
       ...page.items.flatMap(crowdedOf),
     ];
     protocols.push(...listed);
+    settings.push(...page.items.map((protocol, index) => toSettings(protocol, listed[index] ?? protocol)));
     malformed.push(...unread);
-    return [listed, unread];
+    return [listed, unread, page.items.map(({ detectors }) => detectors)];
   });
-  return { protocols, malformed, ...end };
+  return { protocols, settings, malformed, ...end };
 };
 
 export const listAssets = async (service: Listable, signal: AbortSignal): Promise<AssetListing> => {

@@ -12,6 +12,14 @@ export interface Trigger {
   actions: string[];
 }
 
+/** A detector that a protocol is inspected with. */
+export interface Detector {
+  name: string;
+  /** As listed; absent where there is none. */
+  config?: JsonValue;
+  external?: boolean;
+}
+
 export interface Protocol {
   /** The service's `protocolId`, which changes ask for. */
   id?: string;
@@ -22,6 +30,8 @@ export interface Protocol {
   /** By severity, lower-case. */
   triggers: Record<string, Trigger>;
   tracking?: boolean;
+  /** Absent where the listing has none that can be read. */
+  detectors?: Detector[];
   /** Absent where the listing left them out. */
   assets?: ListedAsset[];
   raw: JsonObject;
@@ -89,6 +99,19 @@ const triggersOf = (value: JsonValue | undefined): Record<string, Trigger> =>
     Object.entries(objectOf(value) ?? {}).map(([severity, raw]) => [severity.trim().toLowerCase(), decodeTrigger(raw)]),
   );
 
+/** An entry without a name keeps the empty name: a detector that cannot be read is a detector. */
+const decodeDetector = (raw: JsonValue): Detector => {
+  const entry = objectOf(raw) ?? { name: raw };
+  return {
+    name: textOf(entry.name) ?? '',
+    ...optional('config', entry.config ?? undefined),
+    ...optional('external', typeof entry.external === 'boolean' ? entry.external : undefined),
+  };
+};
+
+const detectorsOf = (value: JsonValue | undefined): Detector[] | undefined =>
+  value === undefined || value === null ? undefined : listOf(value).map(decodeDetector);
+
 /** Characters that a protocol's name may have: it becomes part of URLs, keys, labels and messages. */
 const MOST_NAME_CHARACTERS = 500;
 
@@ -116,6 +139,7 @@ export const decodeProtocol = (raw: JsonValue): Decoded<Protocol> => {
       ...decoded,
       ...optional('id', textOf(protocol.protocolId)),
       ...optional('tracking', tracking),
+      ...optional('detectors', detectorsOf(settings.detectors)),
       ...optional('assets', decodeAssets(protocol.assets)),
     },
   };

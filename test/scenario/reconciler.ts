@@ -34,8 +34,8 @@ const itemOf = ({ source, txHash, message, id }: ProducedEvent): string =>
 /** A long message goes on in further ones; the first of them is booked. */
 const CONTINUATION = /^\[part (?!1 )\d+ of \d+\]/;
 
-/** What Tocsin itself says, of destinations and mutes, is no item. */
-const ANNOUNCEMENT = /^(Subject: )?TOCSIN\b/m;
+/** What Tocsin itself says, of destinations, mutes and protocols, is no item. */
+const ANNOUNCEMENT = /^(Subject: )?TOCSIN\b|^\{"type":"tocsin\./m;
 
 /** A webhook's notification is read out of its JSON. */
 const readable = ({ kind, text }: ReceivedEvent): string => {

@@ -1,0 +1,76 @@
+/** What people read where a protocol's settings were changed at the service. Pure. */
+import { cleanLine, counted, shorten } from '../../text.ts';
+import type { Change } from './changes.ts';
+import type { Difference } from './describe.ts';
+
+/** A change, described. */
+export interface Told {
+  protocol: string;
+  kind: Change['kind'];
+  differences: readonly Difference[];
+  /** Its last person's channel was removed. */
+  isCritical: boolean;
+}
+
+/** A message describes at most this many protocols, and names as many of the others. */
+const DESCRIBED = 5;
+const LIMITS = { name: 100, side: 600 };
+
+const nameText = (name: string): string => shorten(cleanLine(name), LIMITS.name);
+
+const listText = (words: readonly string[]): string =>
+  words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+
+const sideText = (rows: readonly string[]): string => shorten(rows.join('; ') || 'none', LIMITS.side);
+
+const aspectsText = ({ differences }: Told): string => listText(differences.map(({ aspect }) => aspect));
+
+const whatHappened = (told: Told): string => {
+  if (told.isCritical) return 'has no channel of a person any more';
+  if (told.kind === 'new') return 'is new';
+  return told.kind === 'vanished'
+    ? 'is not listed any more, so nothing of it is watched'
+    : `has other ${aspectsText(told)}`;
+};
+
+const sideLines = ({ kind, differences }: Told): string[] =>
+  differences.flatMap(({ aspect, old, now }) => [
+    ...(kind === 'new' ? [] : [`${aspect} before: ${sideText(old)}`]),
+    ...(kind === 'vanished' ? [] : [`${aspect} now: ${sideText(now)}`]),
+  ]);
+
+const headline = (service: string, all: readonly Told[]): string => {
+  const [first] = all;
+  const at = `at the monitoring service ${nameText(service)}`;
+  const mark = all.some(({ isCritical }) => isCritical) ? 'Critical: ' : '';
+  if (first === undefined || all.length > 1) {
+    const names = all.slice(0, DESCRIBED).map(({ protocol }) => nameText(protocol));
+    const others = all.length > DESCRIBED ? ` and ${all.length - DESCRIBED} more` : '';
+    return `${mark}${counted(all.length, 'protocol')} were changed ${at}: ${names.join(', ')}${others}.`;
+  }
+  return `${mark}The protocol ${nameText(first.protocol)} ${whatHappened(first)} ${at}.`;
+};
+
+const HISTORY = 'tocsin protocols history NAME';
+
+const remedyOf = (all: readonly Told[]): string => {
+  if (all.some(({ kind }) => kind === 'changed')) return '`tocsin protocols replace-channels` sets channels again';
+  return all.some(({ kind }) => kind === 'vanished') ? 'see who removed it' : 'see who created it';
+};
+
+const advice = (all: readonly Told[]): string =>
+  `To do: if none of you did this, somebody else has access to the service: change the API key, and ${remedyOf(all)}. \`${HISTORY}\` shows earlier changes.`;
+
+/** The critical ones first. */
+export const changesText = (service: string, changes: readonly Told[]): string => {
+  const all = changes.toSorted((a, b) => Number(b.isCritical) - Number(a.isCritical));
+  const described = all.slice(0, DESCRIBED);
+  const lines = described.flatMap((told) =>
+    all.length > 1
+      ? [`${nameText(told.protocol)} ${whatHappened(told)}:`, ...sideLines(told).map((line) => `- ${line}`)]
+      : sideLines(told),
+  );
+  const rest = all.length - described.length;
+  const more = rest > 0 ? [`${counted(rest, 'other protocol')} changed, too: \`${HISTORY}\` shows each.`] : [];
+  return [headline(service, all), ...lines, ...more, advice(all)].join('\n');
+};

@@ -1,0 +1,130 @@
+/** What is remembered of each protocol's settings, over all daemons, and which changes of them were seen. */
+import { randomUUID } from 'node:crypto';
+import type { Cluster, Redis } from 'ioredis';
+import { MOST_PROTOCOLS } from '../../alert.ts';
+import { chunksOf } from '../../chunks.ts';
+import { fenced, type HeldLock } from '../../redis/lock.ts';
+import { iso } from '../../time.ts';
+import type { Comparison, Remembered } from './changes.ts';
+import type { Told } from './message.ts';
+
+/** A change as it is kept for `protocols history`. */
+export interface SeenChange extends Pick<Told, 'kind' | 'differences' | 'isCritical'> {
+  /** ISO 8601. */
+  at: string;
+}
+
+export interface RememberedService {
+  /** Another one after each write. */
+  version: string;
+  protocols: Map<string, Remembered>;
+}
+
+export interface RememberInput {
+  /** As it was read; '' where nothing was. */
+  version: string;
+  writes: Comparison['writes'];
+  seen: ReadonlyMap<string, SeenChange>;
+}
+
+export interface History {
+  /** The newest first. */
+  changes: SeenChange[];
+  /** There were more; only the newest are kept. */
+  isCut: boolean;
+}
+
+export interface TripwireStore {
+  /** Undefined before the first listing. */
+  read(service: string): Promise<RememberedService | undefined>;
+  /** False where somebody else has written meanwhile: nothing, or nothing further, is written then. */
+  remember(held: Pick<HeldLock, 'write'>, service: string, input: RememberInput): Promise<boolean>;
+  history(service: string, protocol: string): Promise<History>;
+  /** Protocols that have a history. */
+  changed(service: string): Promise<string[]>;
+  /** ISO 8601: since when changes are seen. */
+  since(service: string): Promise<string | undefined>;
+}
+
+/** Of one protocol, and for how long. */
+export const HISTORY_BOUNDS = { changes: 200, days: 365 } as const;
+const KEEP_MS = HISTORY_BOUNDS.days * 86_400_000;
+/** Protocols that one script writes. */
+const AT_ONCE = 200;
+const PROTOCOL = 'p:';
+
+/**
+ * KEYS: what is remembered, the protocols with a history, the history of each. ARGV: version as read, version to be, now,
+ * `since`, oldest to keep, how long, how many changes, how many protocols; then of each its name, what to remember or '',
+ * and its change or ''.
+ */
+const REMEMBER = fenced(`
+if (redis.call('HGET', keys[1], 'version') or '') ~= args[1] then return 'changed' end
+for i = 3, #keys do
+  local at = 9 + 3 * (i - 3)
+  local name, next, seen = args[at], args[at + 1], args[at + 2]
+  if next == '' then redis.call('HDEL', keys[1], '${PROTOCOL}' .. name)
+  else redis.call('HSET', keys[1], '${PROTOCOL}' .. name, next) end
+  if seen ~= '' then
+    redis.call('ZADD', keys[i], args[3], seen)
+    redis.call('ZREMRANGEBYSCORE', keys[i], '-inf', args[5])
+    redis.call('ZREMRANGEBYRANK', keys[i], 0, -(args[7] + 2))
+    redis.call('PEXPIRE', keys[i], args[6])
+    redis.call('ZADD', keys[2], args[3], name)
+    redis.call('ZREMRANGEBYSCORE', keys[2], '-inf', args[5])
+    redis.call('ZREMRANGEBYRANK', keys[2], 0, -(args[8] + 1))
+    redis.call('PEXPIRE', keys[2], args[6])
+  end
+end
+redis.call('HSET', keys[1], 'version', args[2])
+if args[4] ~= '' then redis.call('HSETNX', keys[1], 'since', args[4]) end
+return 'written'`);
+
+export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now: () => number): TripwireStore => {
+  const keyOf = (service: string): string => `${prefix}:tripwire:${service}`;
+  const indexOf = (service: string): string => `${prefix}:changed:${service}`;
+  const historyOf = (service: string, protocol: string): string =>
+    `${prefix}:changes:${JSON.stringify([service, protocol])}`;
+
+  return {
+    read: async (service) => {
+      const { version = '', since, ...fields } = await redis.hgetall(keyOf(service));
+      // Without it, a first listing was not written to its end.
+      if (since === undefined) return undefined;
+      const protocols = Object.entries(fields).filter(([field]) => field.startsWith(PROTOCOL));
+      return {
+        version,
+        protocols: new Map(
+          protocols.map(([field, json]) => [field.slice(PROTOCOL.length), JSON.parse(json) as Remembered]),
+        ),
+      };
+    },
+    remember: async (held, service, { version, writes, seen }) => {
+      const at = now();
+      const chunks = writes.size === 0 ? [[]] : chunksOf([...writes], AT_ONCE);
+      let known = version;
+      for (const [index, chunk] of chunks.entries()) {
+        const next = randomUUID();
+        const since = index === chunks.length - 1 ? iso(at) : '';
+        const keys = [keyOf(service), indexOf(service), ...chunk.map(([name]) => historyOf(service, name))];
+        const facts = [known, next, at, since, at - KEEP_MS, KEEP_MS, HISTORY_BOUNDS.changes, MOST_PROTOCOLS];
+        const rows = chunk.flatMap(([name, remembered]) => {
+          const change = seen.get(name);
+          const texts = [remembered, change].map((one) => (one === undefined ? '' : JSON.stringify(one)));
+          return [name, ...texts];
+        });
+        if ((await held.write(REMEMBER, keys, [...facts, ...rows])) !== 'written') return false;
+        known = next;
+      }
+      return true;
+    },
+    history: async (service, protocol) => {
+      const key = historyOf(service, protocol);
+      const found = await redis.zrevrange(key, 0, HISTORY_BOUNDS.changes);
+      const changes = found.slice(0, HISTORY_BOUNDS.changes).map((json) => JSON.parse(json) as SeenChange);
+      return { changes, isCut: found.length > HISTORY_BOUNDS.changes };
+    },
+    changed: (service) => redis.zrevrange(indexOf(service), 0, -1),
+    since: async (service) => (await redis.hget(keyOf(service), 'since')) ?? undefined,
+  };
+};

@@ -1,0 +1,178 @@
+/** The tripwire with a real Redis: what is told once, over daemons and crashes, and what is not told. */
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import type { Destination } from '../../../src/alert.ts';
+import { ServiceError } from '../../../src/errors.ts';
+import { createTripwireStore, HISTORY_BOUNDS, type TripwireStore } from '../../../src/features/tripwire/store.ts';
+import { createTripwire } from '../../../src/features/tripwire/tripwire.ts';
+import { createLocks } from '../../../src/redis/lock.ts';
+import type { ListedSettings, Listing } from '../../../src/service/listing.ts';
+import { destinationOf } from '../../support/alerts.ts';
+import { openTestRedis } from '../../support/redis.ts';
+
+const ONCALL = destinationOf('email', 'oncall@example.com');
+
+const listed = (name: string, to: string[] = ['a@example.com'], changes: Partial<ListedSettings> = {}) => ({
+  name,
+  channels: [{ name: 'email', contacts: to }],
+  triggers: {},
+  tracking: true,
+  detectors: [],
+  ...changes,
+});
+
+const setUp = () => {
+  const { redis, prefix } = openTestRedis();
+  const told: { key: string; message: string; to: string[] }[] = [];
+  const own = createTripwireStore(redis, prefix, Date.now);
+  const world = { held: new Set<string>(), included: (_name: string) => true, announceFails: false };
+  const open = (store: Pick<TripwireStore, 'read' | 'remember'> = own) =>
+    createTripwire({
+      store,
+      locks: createLocks(redis, prefix),
+      outages: { get: async () => new Map() },
+      announce: async ({ key, message }, _at, to) => {
+        if (world.announceFails) throw new Error('Redis is away');
+        told.push({ key, message, to: to.map(({ address }) => address) });
+        return key;
+      },
+      fallback: [ONCALL],
+      destinationsAt: (_protocol, channels) =>
+        channels.flatMap(({ contacts = [] }) =>
+          contacts.map((address): Destination => destinationOf('email', address)),
+        ),
+      isOpen: async () => (one) => !world.held.has(one.address),
+      isIncluded: (name) => world.included(name),
+      log: pino({ level: 'silent' }),
+      now: Date.now,
+    });
+  const answer = (settings: ListedSettings[], rest: Partial<Listing> = {}) => ({ settings, malformed: [], ...rest });
+  const lines = () => told.map(({ message }) => message.split('\n', 1)[0]);
+  return { redis, prefix, store: own, world, told, lines, open, answer };
+};
+
+test('the first listing is told nobody; a change is told once, to the old and the new, and so is its undoing', async () => {
+  const { open, answer, told, lines, store } = setUp();
+  const { look } = open();
+  await look('main', answer([listed('Vault'), listed('Bridge')]));
+  await look('main', answer([listed('Bridge'), listed('Vault')]));
+  expect(told).toEqual([]);
+  for (const to of ['b@example.com', 'a@example.com', 'b@example.com']) {
+    await look('main', answer([listed('Vault', [to]), listed('Bridge')]));
+    await look('main', answer([listed('Vault', [to]), listed('Bridge')]));
+  }
+  expect(lines()).toEqual(Array(3).fill('The protocol Vault has other channels at the monitoring service main.'));
+  expect(told[0]?.to).toEqual(['a@example.com', 'b@example.com']);
+  expect(new Set(told.map(({ key }) => key)).size).toBe(3);
+  const { changes, isCut } = await store.history('main', 'Vault');
+  expect(isCut).toBe(false);
+  expect(changes.map(({ differences }) => differences[0]?.now)).toEqual(
+    ['b', 'a', 'b'].map((name) => [`email ${name}@example.com`]),
+  );
+  expect(await store.changed('main')).toEqual(['Vault']);
+});
+
+test('many changes in one look are one message, and the last person is critical', async () => {
+  const { open, answer, told } = setUp();
+  const { look } = open();
+  await look('main', answer([listed('Vault'), listed('Bridge')]));
+  await look(
+    'main',
+    answer([listed('Vault', []), listed('Bridge', ['a@example.com'], { tracking: false }), listed('Farm')]),
+  );
+  expect(told.map(({ to }) => to)).toEqual([['a@example.com'], ['oncall@example.com']]);
+  expect(told[0]?.message).toMatch(
+    /^Critical: 3 protocols were changed at the monitoring service main: Vault, Bridge, Farm\.\n/,
+  );
+  expect(told[1]?.message).toMatch(/^Critical: The protocol Vault has no channel of a person any more /);
+});
+
+test('two daemons tell it once, and one that remembers an older listing tells nothing again', async () => {
+  const { open, answer, told } = setUp();
+  const [first, second] = [open(), open()];
+  await first.look('main', answer([listed('Vault')]));
+  await second.look('main', answer([listed('Vault')]));
+  const changed = answer([listed('Vault', ['b@example.com'])]);
+  await Promise.all([first.look('main', changed), second.look('main', changed)]);
+  await second.look('main', changed);
+  await first.look('main', changed);
+  await open().look('main', changed);
+  expect(told).toHaveLength(1);
+});
+
+test('a crash between announcing and remembering repeats the same announcement; nothing is remembered untold', async () => {
+  const { open, answer, told, store, world } = setUp();
+  await open().look('main', answer([listed('Vault')]));
+  const changed = answer([listed('Vault', ['b@example.com'])]);
+  world.announceFails = true;
+  await expect(open().look('main', changed)).rejects.toThrow('away');
+  world.announceFails = false;
+  const crashing = { ...store, remember: () => Promise.reject(new Error('killed')) };
+  await expect(open(crashing).look('main', changed)).rejects.toThrow('killed');
+  await open().look('main', changed);
+  await open().look('main', changed);
+  expect(told).toHaveLength(2);
+  expect(told[1]?.key).toBe(told[0]?.key);
+});
+
+test('what was cut off, or is in a part of the list, tells nothing', async () => {
+  const { open, answer, lines } = setUp();
+  const { look } = open();
+  const [vault, bridge] = [listed('Vault'), listed('Bridge')];
+  await look('main', answer([vault, bridge]));
+  const unfinished = new ServiceError('failed', 'HTTP 500');
+  for (let n = 0; n < 5; n += 1) await look('main', answer([listed('Vault', ['b@example.com'])], { unfinished }));
+  await look('main', answer([vault]));
+  await open().look('main', answer([vault]));
+  await look('main', answer([vault, bridge]));
+  await look('main', answer([vault]));
+  await look('main', answer([vault]));
+  expect(lines()).toEqual([]);
+  await look('main', answer([vault]));
+  await look('main', answer([vault]));
+  expect(lines()).toEqual([expect.stringContaining('The protocol Bridge is not listed any more')]);
+  await look('main', answer([vault, bridge]));
+  expect(lines()[1]).toBe('The protocol Bridge is new at the monitoring service main.');
+});
+
+test('a listing that is the same asks Redis nothing, and a change that Redis lost meanwhile is told', async () => {
+  const { open, answer, redis, prefix, lines, store } = setUp();
+  const { look } = open();
+  await look('main', answer([listed('Vault'), listed('Bridge')]));
+  await redis.del(`${prefix}:tripwire:main`);
+  await look('main', answer([listed('Bridge'), listed('Vault')]));
+  expect(await store.read('main')).toBeUndefined();
+  await look('main', answer([listed('Vault', ['b@example.com']), listed('Bridge')]));
+  expect(lines()).toEqual(['The protocol Vault has other channels at the monitoring service main.']);
+  expect([...((await store.read('main'))?.protocols.keys() ?? [])].toSorted()).toEqual(['Bridge', 'Vault']);
+});
+
+test('what the config leaves out and what waits for approval is remembered, and not announced', async () => {
+  const { open, answer, told, store, world } = setUp();
+  const { look } = open();
+  world.included = (name) => name !== 'Bridge';
+  world.held.add('new@example.com');
+  await look('main', answer([listed('Vault'), listed('Bridge')]));
+  await look(
+    'main',
+    answer([listed('Vault', ['a@example.com', 'new@example.com']), listed('Bridge', ['b@example.com'])]),
+  );
+  expect(told).toEqual([]);
+  for (const name of ['Vault', 'Bridge']) expect((await store.history('main', name)).changes).toHaveLength(1);
+  await look('main', answer([listed('Vault', ['new@example.com']), listed('Bridge', ['b@example.com'])]));
+  expect(told.map(({ to }) => to)).toEqual([['a@example.com']]);
+});
+
+test('a history is bounded, and says when it was cut; thousands of protocols are remembered in parts', async () => {
+  const { open, answer, store } = setUp();
+  const { look } = open();
+  const others = Array.from({ length: 450 }, (_, n) => listed(`p${n}`));
+  for (let n = 0; n <= HISTORY_BOUNDS.changes + 2; n += 1) {
+    await look('main', answer([listed('Vault', [`${n}@example.com`]), ...others]));
+  }
+  const { changes, isCut } = await store.history('main', 'Vault');
+  expect(changes).toHaveLength(HISTORY_BOUNDS.changes);
+  expect(isCut).toBe(true);
+  expect(changes[0]?.differences[0]?.now).toEqual([`email ${HISTORY_BOUNDS.changes + 2}@example.com`]);
+  expect((await store.read('main'))?.protocols.size).toBe(451);
+});

@@ -1,0 +1,76 @@
+/** Somebody changes a protocol at the service: its old and new people hear of it once, and so they do of its undoing. */
+import { expect, test } from 'vitest';
+import type { SandboxChannel } from '../../src/sandbox/service/model.ts';
+import { openConsole } from '../cli/console.ts';
+import { until } from '../support/until.ts';
+import { startWorld, type World } from './world.ts';
+
+const [VAULT, BRIDGE] = ['Vault', 'Bridge'];
+const ONCALL = 'oncall@example.com';
+const EVIL = 'evil@example.com';
+
+interface Printed {
+  services: { since?: string; changes: { kind: string; isCritical: boolean; differences: unknown[] }[] }[];
+}
+
+const mails = ({ sandbox }: World, said: string) =>
+  sandbox.receivers.smtp.received().filter(({ text }) => text.replace(/\s+/g, ' ').includes(said));
+
+const channelsOf = ({ sandbox }: World, protocol: string): SandboxChannel[] =>
+  sandbox.service.protocols().find(({ name }) => name === protocol)?.channels ?? [];
+
+const replace = (world: World, protocol: string, channels: SandboxChannel[]): void =>
+  world.sandbox.service.replaceChannels({ protocol }, channels);
+
+test('changes of channels are told once over two daemons, to the old and the new, and so is a vanished protocol', async () => {
+  const world = await startWorld({
+    names: [VAULT, BRIDGE],
+    kinds: ['email', 'webhook'],
+    config: {
+      poll: { catalogEvery: '300ms' },
+      fallback: { after: '1h', channels: [{ name: 'email', contacts: [ONCALL] }] },
+    },
+  });
+  const console = await openConsole(world);
+  const history = (name: string) => console.json<Printed>('protocols', 'history', name);
+  for (const daemon of [await world.start(), await world.start()]) await daemon.watching();
+  await until('it is watched', async () => (await history(VAULT)).services[0]?.since !== undefined);
+
+  const before = channelsOf(world, VAULT);
+  const [owner = ''] = before.find(({ name }) => name === 'email')?.contacts ?? [];
+  const others = before.filter(({ name }) => name !== 'email');
+  replace(world, VAULT, [...others, { name: 'email', contacts: [EVIL] }]);
+  const changed = `The protocol ${VAULT} has other channels`;
+  await until('it is told', () => mails(world, changed).length === 2);
+  expect(
+    mails(world, changed)
+      .map(({ destination }) => destination)
+      .toSorted(),
+  ).toEqual([owner, EVIL].toSorted());
+
+  replace(world, VAULT, others);
+  const critical = `Critical: The protocol ${VAULT} has no channel of a person any more`;
+  await until('the fallback hears that nobody is left', () =>
+    mails(world, critical).some(({ destination }) => destination === ONCALL),
+  );
+  replace(world, VAULT, before);
+  await until('its undoing is told', () => mails(world, changed).length === 3);
+
+  world.sandbox.service.removeProtocol({ protocol: BRIDGE });
+  await until('it is told', () => mails(world, `The protocol ${BRIDGE} is not listed any more`).length > 0);
+  await until('it is written', async () => (await history(BRIDGE)).services[0]?.changes.length === 1);
+
+  const { changes = [] } = (await history(VAULT)).services[0] ?? {};
+  expect(changes.map(({ kind, isCritical }) => [kind, isCritical])).toEqual([
+    ['changed', false],
+    ['changed', true],
+    ['changed', false],
+  ]);
+  const { out } = await console.run('protocols', 'history', VAULT);
+  expect(out).toContain(`+ email ${EVIL}`);
+  const mistyped = await console.run('protocols', 'history', 'Valut');
+  expect(mistyped).toMatchObject({ code: 1, err: expect.stringContaining("did you mean 'Vault'?") });
+  world.critical(VAULT);
+  await world.delivered();
+  expect([mails(world, changed).length, mails(world, critical).length]).toEqual([3, 2]);
+});
