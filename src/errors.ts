@@ -107,7 +107,7 @@ export class ServiceError extends Error {
 /**
  * What a channel's failure means for the delivery; also the label of the metric.
  *
- *   retry                 a passing fault: try again later
+ *   unavailable           a passing fault: no connection, no answer, or "not now"; tried again later
  *   rate-limited          the provider named a wait: obey it
  *   re-address            the destination moved: send again, at once, to `newAddress`
  *   bad-message           this body was refused: send a plainer one, never the same again
@@ -116,7 +116,7 @@ export class ServiceError extends Error {
  *   unknown               an answer nobody documented: retried, with care
  */
 export const DELIVERY_REASONS = [
-  'retry',
+  'unavailable',
   'rate-limited',
   're-address',
   'bad-message',

@@ -45,6 +45,7 @@ const GROUND = [
   'deadline',
   'errors',
   'globs',
+  'http-status',
   'html',
   'identity',
   'item-size',

@@ -84,7 +84,7 @@ const unresolved = (host: string, error: unknown): DeliveryError => {
   const { message, code } = networkFailure(error, host, false);
   const remedy = 'to have the proxy look it up, list the host in channels.webhook.allowNetworks';
   // A code of its own: undici would redial for ever.
-  return new DeliveryError('retry', `${message}: ${remedy}`, { code: `name-${code}` });
+  return new DeliveryError('unavailable', `${message}: ${remedy}`, { code: `name-${code}` });
 };
 
 /**

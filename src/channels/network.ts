@@ -25,23 +25,23 @@ const meaning = (reason: DeliveryReason, maybeDelivered: boolean, says: string):
   says,
 });
 
-const REFUSED = meaning('retry', false, 'refuses connections');
-const UNREACHABLE = meaning('retry', false, 'cannot be reached');
+const REFUSED = meaning('unavailable', false, 'refuses connections');
+const UNREACHABLE = meaning('unavailable', false, 'cannot be reached');
 // A name that does not resolve is as often our resolver's fault as a wrong name.
-const UNRESOLVED = meaning('retry', false, 'cannot be found by name');
-const NAME_UNANSWERED = meaning('retry', false, 'cannot be found by name in time');
-const NAME_WAITED = meaning('retry', false, 'was not looked up: too many other names are');
-const SLOW_CONNECT = meaning('retry', false, 'took too long to connect');
-const DROPPED = meaning('retry', true, 'dropped the connection before it answered');
-const SLOW = meaning('retry', true, 'took too long to answer');
-const ABORTED = meaning('retry', true, 'did not answer before the attempt was stopped');
-const CLOSED = meaning('retry', false, 'was not asked: we are shutting down');
+const UNRESOLVED = meaning('unavailable', false, 'cannot be found by name');
+const NAME_UNANSWERED = meaning('unavailable', false, 'cannot be found by name in time');
+const NAME_WAITED = meaning('unavailable', false, 'was not looked up: too many other names are');
+const SLOW_CONNECT = meaning('unavailable', false, 'took too long to connect');
+const DROPPED = meaning('unavailable', true, 'dropped the connection before it answered');
+const SLOW = meaning('unavailable', true, 'took too long to answer');
+const ABORTED = meaning('unavailable', true, 'did not answer before the attempt was stopped');
+const CLOSED = meaning('unavailable', false, 'was not asked: we are shutting down');
 const GARBLED = meaning('unknown', true, 'gave an answer that is not HTTP');
 // Renewing a certificate takes people hours, so the delivery is retried as after any other passing fault.
-const UNTRUSTED = meaning('retry', false, 'has no certificate that we trust');
+const UNTRUSTED = meaning('unavailable', false, 'has no certificate that we trust');
 // With TLS 1.3 we may have sent already by then, but a receiver that ends the handshake has not read it.
-const UNSHOWN = meaning('retry', false, 'ended the TLS handshake');
-const NOT_TLS = meaning('retry', false, 'does not speak TLS as expected');
+const UNSHOWN = meaning('unavailable', false, 'ended the TLS handshake');
+const NOT_TLS = meaning('unavailable', false, 'does not speak TLS as expected');
 const UNSENDABLE = meaning('destination-dead', false, 'cannot be sent to: the address or a header is malformed');
 
 /**
@@ -126,7 +126,7 @@ const traceOf = (error: unknown): Error => {
 
 /** A failure of the proxy counts against the sender, never the receiver: nothing was sent, and the destination stays alive. */
 const proxyFailure = (code: string, says: string): DeliveryError =>
-  new DeliveryError(isProxyRefusal(code) ? 'sender-misconfigured' : 'retry', says, { code });
+  new DeliveryError(isProxyRefusal(code) ? 'sender-misconfigured' : 'unavailable', says, { code });
 
 /** The fault and what mends it; undefined where no key of ours does. */
 const mendedFault = (code: string, names: ConnectionNames): string | undefined => {

@@ -24,9 +24,12 @@ export interface Selected {
 
 const PREFIX = /^msg_[0-9a-f]{4,31}$/;
 
+/** Passing faults were called `retry` once; letters from then have that word. */
+const reasonNow = (reason: string): string => (reason === 'retry' ? 'unavailable' : reason);
+
 const fits = ({ alert, destination, reason }: DeadDelivery, filters: DeadFilters): boolean =>
   (filters.protocol === undefined || filters.protocol === alert.protocol) &&
-  (filters.reason === undefined || filters.reason === reason) &&
+  (filters.reason === undefined || reasonNow(filters.reason) === reasonNow(reason)) &&
   (filters.destination === undefined ||
     [destination?.id, destination?.label, destination?.kind].includes(filters.destination));
 

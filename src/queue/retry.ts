@@ -40,7 +40,7 @@ interface Curve {
 }
 
 const CURVES: Record<Exclude<DeliveryReason, 'bad-message' | 'destination-dead' | 're-address'>, Curve> = {
-  retry: { firstMs: SECOND, capMs: 5 * MINUTE },
+  unavailable: { firstMs: SECOND, capMs: 5 * MINUTE },
   'rate-limited': { firstMs: 5 * SECOND, capMs: 5 * MINUTE },
   // Somebody has to replace our token or key; frequent tries could lock us out.
   'sender-misconfigured': { firstMs: 15 * SECOND, capMs: 5 * MINUTE },

@@ -1,5 +1,7 @@
 /** What an answer other than 2xx means, and how long it asks us to wait. */
+
 import type { ServiceError, ServiceReason } from '../errors.ts';
+import { statusText } from '../http-status.ts';
 import { EXCERPT_SOURCE_LIMIT, excerptOf } from './excerpt.ts';
 import type { Response } from './exchange.ts';
 import type { Fail } from './failure.ts';
@@ -67,5 +69,5 @@ export const refusal = async (response: Response, now: number, base: string, fai
     return fail('rejected', `${status}: ${describeRedirect(headerOf(response, 'location'), base)}`, { status });
   }
   const details = wait === undefined ? { status } : { status, retryAfterMs: wait };
-  return fail(reasonOf(status), excerpt === '' ? `${status}` : `${status}: ${excerpt}`, details);
+  return fail(reasonOf(status), excerpt === '' ? statusText(status) : `${status}: ${excerpt}`, details);
 };

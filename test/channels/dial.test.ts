@@ -79,13 +79,13 @@ describe('certificates', () => {
     const { post } = openPost();
     expect((await post(`${origin}/in`, { ca: TEST_CERTIFICATE })).status).toBe(204);
     const other = await failureOf(post(`${origin}/in`));
-    expect(other).toMatchObject({ reason: 'retry', code: 'DEPTH_ZERO_SELF_SIGNED_CERT', maybeDelivered: false });
+    expect(other).toMatchObject({ reason: 'unavailable', code: 'DEPTH_ZERO_SELF_SIGNED_CERT', maybeDelivered: false });
   });
 
   test('it vouches instead of the others', async () => {
     const { origin } = await openTlsReceiver();
     const error = await failureOf(openPost().post(origin, { ca: createCertificate().cert }));
-    expect(error).toMatchObject({ reason: 'retry', maybeDelivered: false });
+    expect(error).toMatchObject({ reason: 'unavailable', maybeDelivered: false });
   });
 
   test('our own certificate is shown to a receiver that asks for one', async () => {
@@ -98,7 +98,7 @@ describe('certificates', () => {
     const other = createCertificate();
     const refused = [{ ca: TEST_CERTIFICATE }, { ...settings, cert: other.cert, key: createSecret(other.key) }];
     for (const connection of refused) {
-      expect(await failureOf(post(origin, connection))).toMatchObject({ reason: 'retry' });
+      expect(await failureOf(post(origin, connection))).toMatchObject({ reason: 'unavailable' });
     }
     expect(clients).toHaveLength(1);
   });
@@ -203,7 +203,7 @@ describe('through a proxy', () => {
     const { port } = new URL(receiver.origin);
     const far = `http://far.example:${port}/`;
     const error = await failureOf(openPost({ resolve }).post(far, proxy.settings));
-    expect(error).toMatchObject({ reason: 'retry', code: 'name-ENOTFOUND', maybeDelivered: false });
+    expect(error).toMatchObject({ reason: 'unavailable', code: 'name-ENOTFOUND', maybeDelivered: false });
     expect(error.message).toMatch(/^far\.example cannot be found by name .* channels\.webhook\.allowNetworks$/);
     expect(proxy.asked).toEqual([]);
     const allowed = openPost({ resolve, allowNetworks: ['far.example'] });
@@ -215,10 +215,10 @@ describe('through a proxy', () => {
     [400, 'sender-misconfigured'],
     [403, 'sender-misconfigured'],
     [407, 'sender-misconfigured'],
-    [408, 'retry'],
-    [429, 'retry'],
-    [502, 'retry'],
-    [503, 'retry'],
+    [408, 'unavailable'],
+    [429, 'unavailable'],
+    [502, 'unavailable'],
+    [503, 'unavailable'],
   ])('its %d is no fault of the destination: %s', async (status, reason) => {
     const proxy = await openProxy();
     proxy.refuse(status);
@@ -236,21 +236,21 @@ describe('through a proxy', () => {
     const gone = await openProxy();
     await gone.close();
     const away = await failureOf(openPost().post('https://hooks.example/', gone.settings));
-    expect(away).toMatchObject({ reason: 'retry', code: 'proxy-ECONNREFUSED', maybeDelivered: false });
+    expect(away).toMatchObject({ reason: 'unavailable', code: 'proxy-ECONNREFUSED', maybeDelivered: false });
     expect(away.message).toMatch(/^the proxy /);
     const receiver = await openReceiver();
     const noProxy = { proxy: createSecret(receiver.origin) };
     const error = await failureOf(openPost().post('https://hooks.example/', noProxy));
-    expect(error).toMatchObject({ reason: 'retry', code: 'proxy-UND_ERR_SOCKET', maybeDelivered: false });
+    expect(error).toMatchObject({ reason: 'unavailable', code: 'proxy-UND_ERR_SOCKET', maybeDelivered: false });
     const noTls = { proxy: createSecret(receiver.origin.replace('http:', 'https:')) };
-    expect(await failureOf(openPost().post('https://hooks.example/', noTls))).toMatchObject({ reason: 'retry' });
+    expect(await failureOf(openPost().post('https://hooks.example/', noTls))).toMatchObject({ reason: 'unavailable' });
   });
 
   test("a failure behind the proxy is reported as the receiver's", async () => {
     const proxy = await openProxy();
     const { origin } = await openTlsReceiver();
     const error = await failureOf(openPost().post(origin, proxy.settings));
-    expect(error).toMatchObject({ reason: 'retry', code: 'DEPTH_ZERO_SELF_SIGNED_CERT', maybeDelivered: false });
+    expect(error).toMatchObject({ reason: 'unavailable', code: 'DEPTH_ZERO_SELF_SIGNED_CERT', maybeDelivered: false });
     expect(error.message).toMatch(/^hooks\.example /);
   });
 
@@ -262,7 +262,7 @@ describe('through a proxy', () => {
     const sending = failureOf(post(receiver.origin, proxy.settings));
     while (receiver.arrived.length === 0) await new Promise(setImmediate);
     await close();
-    expect(await sending).toMatchObject({ reason: 'retry', maybeDelivered: true });
+    expect(await sending).toMatchObject({ reason: 'unavailable', maybeDelivered: true });
     expect(await failureOf(post(receiver.origin, proxy.settings))).toMatchObject({ code: 'UND_ERR_CLOSED' });
   });
 });

@@ -199,7 +199,7 @@ describe('guarded POST', () => {
   });
 
   test('a name that does not exist is no refusal but a passing fault', async () => {
-    expect(await refusalOf('https://nowhere.example/')).toMatchObject({ reason: 'retry', code: 'ENOTFOUND' });
+    expect(await refusalOf('https://nowhere.example/')).toMatchObject({ reason: 'unavailable', code: 'ENOTFOUND' });
   });
 });
 

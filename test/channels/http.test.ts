@@ -114,7 +114,7 @@ describe('what is dialled', () => {
 
   test('an empty answer is a name that does not exist', async () => {
     const { post } = openPost({ resolve: resolveTo([]) });
-    expect(await failureOf(post('https://empty.example/'))).toMatchObject({ reason: 'retry', code: 'ENOTFOUND' });
+    expect(await failureOf(post('https://empty.example/'))).toMatchObject({ reason: 'unavailable', code: 'ENOTFOUND' });
   });
 
   test('a host of the list may live anywhere', async () => {
@@ -161,7 +161,7 @@ describe('TLS', () => {
     const { port } = await tlsServer();
     const { post } = openPost({ resolve: resolveTo(['127.0.0.1']) });
     const error = await failureOf(post(`https://hooks.example:${port}/s3cr3t`));
-    expect(error).toMatchObject({ reason: 'retry', code: 'DEPTH_ZERO_SELF_SIGNED_CERT', maybeDelivered: false });
+    expect(error).toMatchObject({ reason: 'unavailable', code: 'DEPTH_ZERO_SELF_SIGNED_CERT', maybeDelivered: false });
   });
 
   test('a trusted one is accepted for its own name only, over HTTP/1.1', async () => {
@@ -171,14 +171,14 @@ describe('TLS', () => {
     expect((await post(`https://hooks.example:${port}/in`)).status).toBe(202);
     expect(seen).toEqual({ names: ['hooks.example'], protocols: [['http/1.1']] });
     const other = await failureOf(post(`https://other.example:${port}/in`));
-    expect(other).toMatchObject({ reason: 'retry', code: 'ERR_TLS_CERT_ALTNAME_INVALID', maybeDelivered: false });
+    expect(other).toMatchObject({ reason: 'unavailable', code: 'ERR_TLS_CERT_ALTNAME_INVALID', maybeDelivered: false });
   });
 
   test('a port that does not speak TLS', async () => {
     const receiver = await openReceiver();
     const { post } = openPost();
     const error = await failureOf(post(receiver.origin.replace('http:', 'https:')));
-    expect(error).toMatchObject({ reason: 'retry', maybeDelivered: false });
+    expect(error).toMatchObject({ reason: 'unavailable', maybeDelivered: false });
     expect(receiver.arrived).toHaveLength(0);
   });
 });
@@ -239,7 +239,7 @@ describe('connections', () => {
     const stop = new AbortController();
     const second = failureOf(post(origin, stop.signal));
     stop.abort();
-    expect(await second).toMatchObject({ reason: 'retry', code: 'AbortError', maybeDelivered: false });
+    expect(await second).toMatchObject({ reason: 'unavailable', code: 'AbortError', maybeDelivered: false });
     waiting.shift()?.();
     expect((await first).status).toBe(204);
     const third = post(origin);
@@ -255,8 +255,8 @@ describe('connections', () => {
     const sending = failureOf(post(origin));
     await until('the request arrived', () => waiting.length === 1);
     await close();
-    expect(await sending).toMatchObject({ reason: 'retry', maybeDelivered: true });
-    expect(await failureOf(post(origin))).toMatchObject({ reason: 'retry', maybeDelivered: false });
+    expect(await sending).toMatchObject({ reason: 'unavailable', maybeDelivered: true });
+    expect(await failureOf(post(origin))).toMatchObject({ reason: 'unavailable', maybeDelivered: false });
   });
 });
 
@@ -321,8 +321,8 @@ describe('no answer', () => {
   };
 
   test.each([
-    ['nothing but a close', '', 'retry', 'UND_ERR_SOCKET'],
-    ['half a status line', 'HTTP/1.1 20', 'retry', 'UND_ERR_SOCKET'],
+    ['nothing but a close', '', 'unavailable', 'UND_ERR_SOCKET'],
+    ['half a status line', 'HTTP/1.1 20', 'unavailable', 'UND_ERR_SOCKET'],
     ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'unknown', 'HTTPParserError'],
     ['endless headers', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}`, 'unknown', 'UND_ERR_HEADERS_OVERFLOW'],
   ])('%s: it may have arrived', async (_name, says, reason, code) => {
@@ -335,7 +335,7 @@ describe('no answer', () => {
   test('a reset', async () => {
     const url = await rawServer('', (socket) => socket.resetAndDestroy());
     const error = await failureOf(openPost().post(url));
-    expect(error).toMatchObject({ reason: 'retry', maybeDelivered: true });
+    expect(error).toMatchObject({ reason: 'unavailable', maybeDelivered: true });
     hidesThePath(error);
   });
 
@@ -343,14 +343,14 @@ describe('no answer', () => {
     const receiver = await startHttpReceiver();
     await receiver.close();
     const error = await failureOf(openPost().post(`${receiver.origin}/s3cr3t`));
-    expect(error).toMatchObject({ reason: 'retry', code: 'ECONNREFUSED', maybeDelivered: false });
+    expect(error).toMatchObject({ reason: 'unavailable', code: 'ECONNREFUSED', maybeDelivered: false });
     hidesThePath(error);
   });
 
   test('a deadline', async () => {
     const url = await rawServer('');
     const error = await failureOf(openPost().post(url, AbortSignal.timeout(200)));
-    expect(error).toMatchObject({ reason: 'retry', code: 'TimeoutError', maybeDelivered: true });
+    expect(error).toMatchObject({ reason: 'unavailable', code: 'TimeoutError', maybeDelivered: true });
     hidesThePath(error);
   });
 
@@ -359,13 +359,13 @@ describe('no answer', () => {
     const stop = new AbortController();
     const sending = failureOf(openPost().post(url, stop.signal));
     setTimeout(() => stop.abort('a text, not an error'), 50);
-    expect(await sending).toMatchObject({ reason: 'retry', code: 'AbortError' });
+    expect(await sending).toMatchObject({ reason: 'unavailable', code: 'AbortError' });
   });
 
   test('a server that accepts nobody: the connection has a deadline of its own', async () => {
     const { post } = openPost({ allowHttp: true, allowNetworks: ['192.0.2.0/24', '127.0.0.1'], connectTimeoutMs: 200 });
     const error = await failureOf(post('http://192.0.2.1/s3cr3t'));
-    expect(error).toMatchObject({ reason: 'retry', maybeDelivered: false });
+    expect(error).toMatchObject({ reason: 'unavailable', maybeDelivered: false });
   });
 
   test('a header that cannot be sent', async () => {

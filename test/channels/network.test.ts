@@ -6,19 +6,19 @@ const coded = (code: string): Error => Object.assign(new Error(`at https://hooks
 
 describe('networkFailure', () => {
   test.each([
-    ['ECONNREFUSED', 'retry', false],
-    ['ENOTFOUND', 'retry', false],
-    ['EAI_AGAIN', 'retry', false],
-    ['ETIMEOUT', 'retry', false],
-    ['DNS_BUSY', 'retry', false],
-    ['UND_ERR_CONNECT_TIMEOUT', 'retry', false],
-    ['CERT_HAS_EXPIRED', 'retry', false],
-    ['ECONNRESET', 'retry', true],
-    ['UND_ERR_SOCKET', 'retry', true],
-    ['UND_ERR_HEADERS_TIMEOUT', 'retry', true],
+    ['ECONNREFUSED', 'unavailable', false],
+    ['ENOTFOUND', 'unavailable', false],
+    ['EAI_AGAIN', 'unavailable', false],
+    ['ETIMEOUT', 'unavailable', false],
+    ['DNS_BUSY', 'unavailable', false],
+    ['UND_ERR_CONNECT_TIMEOUT', 'unavailable', false],
+    ['CERT_HAS_EXPIRED', 'unavailable', false],
+    ['ECONNRESET', 'unavailable', true],
+    ['UND_ERR_SOCKET', 'unavailable', true],
+    ['UND_ERR_HEADERS_TIMEOUT', 'unavailable', true],
     ['UND_ERR_HEADERS_OVERFLOW', 'unknown', true],
     ['ERR_INVALID_URL', 'destination-dead', false],
-    ['UND_ERR_DESTROYED', 'retry', false],
+    ['UND_ERR_DESTROYED', 'unavailable', false],
   ])('%s is %s', (code, reason, maybeDelivered) => {
     expect(networkFailure(coded(code), 'hooks.example')).toMatchObject({ reason, code, maybeDelivered });
   });
@@ -70,13 +70,13 @@ test('stoppedWaiting distinguishes a deadline from a stop', async () => {
   const late = AbortSignal.timeout(1);
   await new Promise((resolve) => late.addEventListener('abort', resolve));
   expect(stoppedWaiting(late, 'h', true)).toMatchObject({
-    reason: 'retry',
+    reason: 'unavailable',
     code: 'TimeoutError',
     maybeDelivered: true,
   });
   const stopped = AbortSignal.abort();
   expect(stoppedWaiting(stopped, 'h', false)).toMatchObject({
-    reason: 'retry',
+    reason: 'unavailable',
     code: 'AbortError',
     maybeDelivered: false,
   });

@@ -42,7 +42,7 @@ test('are listed and shown, and retried one by one or all together', async () =>
   const list = await console.run('dead', 'list', '--protocol', 'Vault', '--destination', 'slack');
   expect(list.out).toContain(first?.id.slice(0, 14));
   expect(list.out).toMatch(/channel_not_found[\s\S]*\n3 dead deliveries\n$/);
-  expect((await console.run('dead', 'list', '--reason', 'retry')).out).toBe('0 dead deliveries\n');
+  expect((await console.run('dead', 'list', '--reason', 'unavailable')).out).toBe('0 dead deliveries\n');
 
   const show = await console.run('dead', 'show', first?.id ?? '');
   expect(show.out).toContain(`Transaction: ${first?.alert.txHash}`);

@@ -69,7 +69,7 @@ test('attempts and what was done by hand stand in order of time, with all that i
           at: '2026-11-20T10:08:00.000Z',
           outcome: 'retrying',
           durationMs: 10_000,
-          reason: 'retry',
+          reason: 'unavailable',
           code: 'ETIMEDOUT',
           message: 'no answer\nwithin 10 s',
           maybeDelivered: true,

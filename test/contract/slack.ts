@@ -142,10 +142,16 @@ export const slackContestant: Contestant<Answer> = {
     };
   },
   refusals: [
-    { says: 'internal_error', step: refusal('internal_error'), reason: 'retry', maybeDelivered: true },
-    { says: 'service_unavailable', step: refusal('service_unavailable'), reason: 'retry', maybeDelivered: false },
-    { says: '503', step: plain(503, 'down'), reason: 'retry', code: '503', maybeDelivered: false },
-    { says: '502', step: plain(502, '<html>bad gateway</html>'), reason: 'retry', code: '502', maybeDelivered: true },
+    { says: 'internal_error', step: refusal('internal_error'), reason: 'unavailable', maybeDelivered: true },
+    { says: 'service_unavailable', step: refusal('service_unavailable'), reason: 'unavailable', maybeDelivered: false },
+    { says: '503', step: plain(503, 'down'), reason: 'unavailable', code: '503', maybeDelivered: false },
+    {
+      says: '502',
+      step: plain(502, '<html>bad gateway</html>'),
+      reason: 'unavailable',
+      code: '502',
+      maybeDelivered: true,
+    },
     {
       says: '429 with seconds',
       step: plain(429, '', { 'retry-after': '30' }),
@@ -184,7 +190,13 @@ export const slackContestant: Contestant<Answer> = {
       reason: 'rate-limited',
       retryAfterMs: 1000,
     },
-    { says: 'hook: rollup_error', to: HOOK, step: plain(500, 'rollup_error'), reason: 'retry', code: 'rollup_error' },
+    {
+      says: 'hook: rollup_error',
+      to: HOOK,
+      step: plain(500, 'rollup_error'),
+      reason: 'unavailable',
+      code: 'rollup_error',
+    },
     { says: 'hook: no_text', to: HOOK, step: plain(400, 'no_text'), reason: 'bad-message', code: 'no_text' },
     { says: 'hook: 400 with a page', to: HOOK, step: plain(400, '<html>'), reason: 'bad-message', code: '400' },
     { says: 'hook: invalid_token', to: HOOK, step: plain(403, 'invalid_token'), reason: 'destination-dead' },

@@ -137,13 +137,13 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
         const sending = failure(bench, send(bench, inspectionAlert(), { signal: stop.signal }));
         await until('the message reached the provider', () => bench.arrivals() === 1);
         stop.abort();
-        expect(await sending).toMatchObject({ reason: 'retry', maybeDelivered: true });
+        expect(await sending).toMatchObject({ reason: 'unavailable', maybeDelivered: true });
       });
 
       test('nothing is sent once the signal has aborted', async () => {
         const bench = await openTestCommand();
         const error = await failure(bench, send(bench, inspectionAlert(), { signal: AbortSignal.abort() }));
-        expect(error).toMatchObject({ reason: 'retry', maybeDelivered: false });
+        expect(error).toMatchObject({ reason: 'unavailable', maybeDelivered: false });
         await send(bench, inspectionAlert());
         expect(bench.arrivals()).toBe(1);
       });
@@ -152,7 +152,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
         const bench = await openTestCommand(300);
         bench.script('hang');
         const error = await failure(bench, send(bench, inspectionAlert()));
-        expect(error).toMatchObject({ reason: 'retry', maybeDelivered: true });
+        expect(error).toMatchObject({ reason: 'unavailable', maybeDelivered: true });
         expect(bench.arrivals()).toBe(1);
       });
 
@@ -160,7 +160,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
         const bench = await openTestCommand();
         bench.script('reset');
         const error = await failure(bench, send(bench, inspectionAlert()));
-        expect(error).toMatchObject({ reason: 'retry', maybeDelivered: true });
+        expect(error).toMatchObject({ reason: 'unavailable', maybeDelivered: true });
         expect(bench.arrivals()).toBe(1);
       });
 
@@ -168,7 +168,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
         const bench = await openTestCommand();
         await bench.stopProvider();
         const error = await failure(bench, send(bench, inspectionAlert()));
-        expect(error).toMatchObject({ reason: 'retry', maybeDelivered: false });
+        expect(error).toMatchObject({ reason: 'unavailable', maybeDelivered: false });
       });
 
       test('after close a send fails instead of hanging', async () => {
@@ -177,7 +177,7 @@ export const describeContract = <Step>(contestant: Contestant<Step>): void => {
         await bench.channel.close();
         await bench.channel.close();
         await bench.stopProvider();
-        expect((await failure(bench, send(bench, inspectionAlert()))).reason).toBe('retry');
+        expect((await failure(bench, send(bench, inspectionAlert()))).reason).toBe('unavailable');
       });
 
       test('verify says something, and no secret, whether the provider is there or not', async () => {

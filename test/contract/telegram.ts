@@ -117,7 +117,13 @@ export const telegramContestant: Contestant<Answer> = {
     };
   },
   refusals: [
-    { says: '500', step: refusal(500, 'Internal Server Error'), reason: 'retry', code: '500', maybeDelivered: true },
+    {
+      says: '500',
+      step: refusal(500, 'Internal Server Error'),
+      reason: 'unavailable',
+      code: '500',
+      maybeDelivered: true,
+    },
     {
       says: '429',
       step: refusal(429, 'Too Many Requests: retry after 17', { retry_after: 17 }),
@@ -135,7 +141,7 @@ export const telegramContestant: Contestant<Answer> = {
     {
       says: '502 with a page',
       step: { status: 502, body: `<html>${TOKEN}</html>` },
-      reason: 'retry',
+      reason: 'unavailable',
       code: '502',
       maybeDelivered: true,
     },

@@ -50,9 +50,14 @@ export const webhookContestant: Contestant<Answer> = {
     };
   },
   refusals: [
-    { says: '503', step: answer(503), reason: 'retry', code: '503', maybeDelivered: false },
-    { says: '503 with a wait', step: answer(503, { 'retry-after': '120' }), reason: 'retry', retryAfterMs: 120_000 },
-    { says: '504', step: answer(504), reason: 'retry', code: '504', maybeDelivered: true },
+    { says: '503', step: answer(503), reason: 'unavailable', code: '503', maybeDelivered: false },
+    {
+      says: '503 with a wait',
+      step: answer(503, { 'retry-after': '120' }),
+      reason: 'unavailable',
+      retryAfterMs: 120_000,
+    },
+    { says: '504', step: answer(504), reason: 'unavailable', code: '504', maybeDelivered: true },
     { says: '429 with seconds', step: answer(429, { 'retry-after': '7' }), reason: 'rate-limited', retryAfterMs: 7000 },
     {
       says: '429 with a date',

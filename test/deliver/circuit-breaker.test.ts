@@ -17,7 +17,7 @@ describe('a probe', () => {
     const { add, run } = setUpDeliveries({
       respond: ({ at }) => {
         tried.push(at);
-        return at < HOUR ? failure('retry') : undefined;
+        return at < HOUR ? failure('unavailable') : undefined;
       },
     });
     add([makeAlert(1)]);
@@ -28,7 +28,7 @@ describe('a probe', () => {
 
   test('never comes before a wait that the provider named', async () => {
     const { add, run, sent, answers } = setUpDeliveries();
-    answers.C1 = range(1, 4).map(() => failure('retry', { retryAfterMs: 120_000 }));
+    answers.C1 = range(1, 4).map(() => failure('unavailable', { retryAfterMs: 120_000 }));
     add([makeAlert(1)]);
     await run();
     expect(sent[0]?.at).toBeGreaterThanOrEqual(480_000);
@@ -37,7 +37,7 @@ describe('a probe', () => {
   test('keeps the others waiting no longer than it takes to notice how it went', async () => {
     const { circuits, time } = setUpDeliveries();
     const ids = [DESTINATION.id];
-    const fail = (retryInMs: number) => circuits.failed(DESTINATION.id, { reason: 'retry', retryInMs });
+    const fail = (retryInMs: number) => circuits.failed(DESTINATION.id, { reason: 'unavailable', retryInMs });
     for (const _ of range(1, 3)) await fail(2000);
     expect(await circuits.admit(ids)).toBe(time.now + 2000);
     time.now += 2000;
@@ -57,7 +57,7 @@ describe('a probe', () => {
 
   test('is not spent by a job that has nothing to send', async () => {
     const { add, run, start, sent, answers, ledger, time, begun } = setUpDeliveries({ isBatched: false });
-    answers.C1 = range(1, 3).map(() => failure('retry'));
+    answers.C1 = range(1, 3).map(() => failure('unavailable'));
     add(range(1, 3).map((n) => makeAlert(n)));
     await ledger.recordAttempt(DESTINATION, [makeAlert(4)], {
       state: 'delivered',
@@ -76,7 +76,7 @@ describe('a probe', () => {
   test('is not spent by what joins a batch', async () => {
     const { add, run, start, sent, time, begun } = setUpDeliveries({
       rate: { perSecond: 1 },
-      respond: ({ at }) => (at < 10_000 ? failure('retry') : undefined),
+      respond: ({ at }) => (at < 10_000 ? failure('unavailable') : undefined),
     });
     add(range(1, 3).map((n) => makeAlert(n)));
     for (let n = 4; sent.length === 0 && n < 400; n += 1) {
@@ -102,7 +102,7 @@ describe('a probe', () => {
 
   test('of a destination is not spent while its sender takes nothing', async () => {
     const { add, run, sent, circuits } = setUpDeliveries({ sender: SENDER });
-    for (const _ of range(1, 3)) await circuits.failed(DESTINATION.id, { reason: 'retry', retryInMs: 1000 });
+    for (const _ of range(1, 3)) await circuits.failed(DESTINATION.id, { reason: 'unavailable', retryInMs: 1000 });
     await circuits.failed(SENDER.id, { reason: 'sender-misconfigured', retryInMs: 2000 });
     add([makeAlert(1)]);
     await run();
@@ -112,7 +112,7 @@ describe('a probe', () => {
   test('that is sent more plainly, or elsewhere, goes on at once', async () => {
     const { add, run, sent, answers } = setUpDeliveries();
     answers.C1 = [
-      ...range(1, 3).map(() => failure('retry')),
+      ...range(1, 3).map(() => failure('unavailable')),
       failure('bad-message'),
       failure('re-address', { newAddress: 'C9' }),
     ];
@@ -127,7 +127,7 @@ describe('what waits', () => {
   test('dies at once where a destination that did not answer turns out to be dead', async () => {
     const { add, run, dead, time, begun } = setUpDeliveries({
       isBatched: false,
-      respond: ({ at }) => failure(at < 5000 ? 'retry' : 'destination-dead'),
+      respond: ({ at }) => failure(at < 5000 ? 'unavailable' : 'destination-dead'),
     });
     for (const n of range(1, 30)) add([makeAlert(n)]);
     await run();
@@ -139,7 +139,7 @@ describe('what waits', () => {
     const { add, run, dead, sent } = setUpDeliveries({
       isBatched: false,
       respond: ({ at }) => {
-        if (at < 2 * HOUR) return failure('retry');
+        if (at < 2 * HOUR) return failure('unavailable');
         return at < 2 * HOUR + 60_000 ? failure('unknown') : undefined;
       },
     });
@@ -166,11 +166,11 @@ describe('a sample', () => {
   test('that fails opens no circuit, alerts nobody and does not count in the statistics', async () => {
     const { health, announced, add, run, redis, prefix, sent } = setUpDeliveries({
       sender: SENDER,
-      respond: ({ at }) => (at < HOUR ? failure('retry') : undefined),
+      respond: ({ at }) => (at < HOUR ? failure('unavailable') : undefined),
     });
     add([sample]);
     await run(HOUR / 2);
-    for (const reason of ['retry', 'destination-dead', 'sender-misconfigured'] as const) {
+    for (const reason of ['unavailable', 'destination-dead', 'sender-misconfigured'] as const) {
       await health.failed(OTHER, [sample], failedWith(reason));
     }
     expect(await health.pausedUntil(DESTINATION)).toBeUndefined();
@@ -184,10 +184,10 @@ describe('a sample', () => {
 
   test('that fails leaves broken what is broken, and one that arrives ends it', async () => {
     const { health, announced, time } = setUpDeliveries();
-    for (const _ of range(1, 3)) await health.failed(DESTINATION, [makeAlert(1)], failedWith('retry'));
+    for (const _ of range(1, 3)) await health.failed(DESTINATION, [makeAlert(1)], failedWith('unavailable'));
     time.now += 1000;
     expect(await health.admit(DESTINATION)).toBeUndefined();
-    await health.failed(DESTINATION, [sample], failedWith('retry'));
+    await health.failed(DESTINATION, [sample], failedWith('unavailable'));
     expect(await health.pausedUntil(DESTINATION)).toBe(time.now + 1000);
     await health.worked(DESTINATION);
     expect(announced).toEqual(['C1 broken: retry', 'C1 well']);
@@ -197,7 +197,7 @@ describe('a sample', () => {
 describe('the end of a break', () => {
   const breakIt = async ({ health }: Pick<ReturnType<typeof setUpDeliveries>, 'health'>) => {
     for (const _ of range(1, 4)) {
-      await health.failed(DESTINATION, [], { error: failure('retry'), message: 'refused', retryInMs: 1000 });
+      await health.failed(DESTINATION, [], { error: failure('unavailable'), message: 'refused', retryInMs: 1000 });
     }
   };
 
@@ -213,7 +213,7 @@ describe('the end of a break', () => {
 
   test('of an outage that nobody has announced is not announced before that', async () => {
     const world = setUpDeliveries();
-    const error = { reason: 'retry', retryInMs: 1000 } as const;
+    const error = { reason: 'unavailable', retryInMs: 1000 } as const;
     for (const _ of range(1, 3)) await world.circuits.failed(DESTINATION.id, error);
     world.time.now += 61_000;
     await breakIt(world);
@@ -245,7 +245,7 @@ test('an open circuit is remembered as long as its announcement', async () => {
 describe('deliveries while a circuit is open', () => {
   test('pauses a destination that fails, probes it, and batches alerts meanwhile; nothing is discarded', async () => {
     const { add, run, sent, answers, announced, time } = setUpDeliveries();
-    answers.C1 = Array.from({ length: 8 }, () => failure('retry'));
+    answers.C1 = Array.from({ length: 8 }, () => failure('unavailable'));
     for (const n of range(1, 3)) add([makeAlert(n)]);
     await run(0);
     expect(announced).toEqual(['C1 broken: retry']);
@@ -307,7 +307,7 @@ describe('a clock that is set back by an hour', () => {
   test('does not keep a probe waiting for longer than a circuit ever pauses', async () => {
     const { circuits, time } = setUpDeliveries();
     const ids = [DESTINATION.id];
-    for (const _ of range(1, 3)) await circuits.failed(DESTINATION.id, { reason: 'retry', retryInMs: 20_000 });
+    for (const _ of range(1, 3)) await circuits.failed(DESTINATION.id, { reason: 'unavailable', retryInMs: 20_000 });
     time.now -= HOUR;
     expect(await circuits.pausedUntil(ids)).toBe(time.now + 30_000);
     time.now += 10_000;
@@ -318,7 +318,7 @@ describe('a clock that is set back by an hour', () => {
 
   test('does not keep another daemon from announcing what the first one did not get to', async () => {
     const { circuits, time } = setUpDeliveries();
-    const fail = () => circuits.failed(DESTINATION.id, { reason: 'retry', retryInMs: 1000 });
+    const fail = () => circuits.failed(DESTINATION.id, { reason: 'unavailable', retryInMs: 1000 });
     for (const _ of range(1, 2)) await fail();
     expect(await fail()).toMatchObject({ isNews: true });
     time.now -= HOUR;

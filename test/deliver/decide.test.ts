@@ -31,12 +31,12 @@ test('a refused message is made plainer, and is dead where that is not possible'
 });
 
 test('age and undocumented answers in a row are counted from their first', () => {
-  expect(refused('retry', { firstTriedAt: NOW - 24 * HOUR })).toEqual({
+  expect(refused('unavailable', { firstTriedAt: NOW - 24 * HOUR })).toEqual({
     kind: 'dead',
     givenUp: { by: 'max-age', afterMs: 24 * HOUR },
   });
   expect(refused('unknown')).toMatchObject({ kind: 'retry', unknownSince: NOW });
   expect(refused('unknown', { unknownSince: NOW - 1000 })).toMatchObject({ kind: 'retry', unknownSince: NOW - 1000 });
   expect(refused('unknown', { unknownSince: NOW - HOUR })).toMatchObject({ kind: 'dead' });
-  expect(refused('retry', { unknownSince: NOW - HOUR })).not.toHaveProperty('unknownSince');
+  expect(refused('unavailable', { unknownSince: NOW - HOUR })).not.toHaveProperty('unknownSince');
 });

@@ -37,7 +37,7 @@ const setUp = () => {
   return { clock, asked, open };
 };
 
-const fail = (health: ReturnType<ReturnType<typeof setUp>['open']>, reason: 'sender-misconfigured' | 'retry') =>
+const fail = (health: ReturnType<ReturnType<typeof setUp>['open']>, reason: 'sender-misconfigured' | 'unavailable') =>
   health.failed(ONE, [makeAlert(1)], {
     error: new DeliveryError(reason, 'no', { code: 'no' }),
     message: 'no',
@@ -63,7 +63,7 @@ test('what failed here is known at once, and so is what failed for all of its se
   const health = open();
   await health.pausedUntil(ONE);
   await health.pausedUntil(TWO);
-  for (let n = 0; n < 3; n += 1) await fail(health, 'retry');
+  for (let n = 0; n < 3; n += 1) await fail(health, 'unavailable');
   expect(await health.admit(ONE)).toBeGreaterThan(NOW);
   expect(await health.admit(TWO)).toBeUndefined();
   await fail(health, 'sender-misconfigured');
@@ -74,7 +74,7 @@ test('what failed in another daemon is known at the next look, or a second later
   const { clock, open } = setUp();
   const [here, there] = [open(), open()];
   await here.pausedUntil(ONE);
-  for (let n = 0; n < 3; n += 1) await fail(there, 'retry');
+  for (let n = 0; n < 3; n += 1) await fail(there, 'unavailable');
   expect(await here.admit(ONE)).toBeUndefined();
   clock.elapsed += 1000;
   expect(await here.admit(ONE)).toBeGreaterThan(NOW);
@@ -84,9 +84,9 @@ test('what failed in another daemon is known at the next look, or a second later
 test('a success takes a failure back, wherever that was', async () => {
   const { open } = setUp();
   const [here, there] = [open(), open()];
-  for (let n = 0; n < 2; n += 1) await fail(there, 'retry');
+  for (let n = 0; n < 2; n += 1) await fail(there, 'unavailable');
   await here.pausedUntil(ONE);
   await here.worked(ONE);
-  await fail(there, 'retry');
+  await fail(there, 'unavailable');
   expect(await here.admit(ONE)).toBeUndefined();
 });

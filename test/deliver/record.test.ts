@@ -35,7 +35,7 @@ const setUp = async (changes: Partial<AttemptRun>, found: DeliveryState = 'waiti
   return { run, done };
 };
 
-const error = new DeliveryError('retry', 'refused with hunter2', { code: 'hunter2' });
+const error = new DeliveryError('unavailable', 'refused with hunter2', { code: 'hunter2' });
 const RETRY = { kind: 'retry', delayMs: 1, holdMs: 0 } as const;
 
 const repeats = async ({ decision }: AttemptRun): Promise<boolean> =>
@@ -70,7 +70,7 @@ describe('a failure', () => {
     expect(done).toEqual(['ledger waiting 2', 'stats failed: refused with [secret]']);
     expect(run.entry).toMatchObject({
       outcome: 'retrying',
-      reason: 'retry',
+      reason: 'unavailable',
       code: '[secret]',
       message: 'refused with [secret]',
     });

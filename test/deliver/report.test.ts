@@ -11,7 +11,7 @@ const reported = (changes: Partial<AttemptRun>): AttemptEvent[] => {
   return events;
 };
 
-const ENTRY = { at: '2026-11-20T12:00:00.000Z', outcome: 'retrying', durationMs: 7, reason: 'retry' } as const;
+const ENTRY = { at: '2026-11-20T12:00:00.000Z', outcome: 'retrying', durationMs: 7, reason: 'unavailable' } as const;
 const EVENT = {
   kind: 'slack',
   destination: DESTINATION,
@@ -19,7 +19,7 @@ const EVENT = {
   attempt: 3,
   outcome: 'retrying',
   durationMs: 7,
-  reason: 'retry',
+  reason: 'unavailable',
 };
 
 test('says once what was recorded of an attempt, and when the next one comes', () => {

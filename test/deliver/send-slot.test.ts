@@ -65,7 +65,7 @@ test('an outage of a receiver is no reason to flood it', async () => {
   const { add, run, sent } = setUp({
     isBatched: false,
     rate: { perSecond: 1 },
-    respond: ({ at }) => (at < 100_000 ? failure('retry') : undefined),
+    respond: ({ at }) => (at < 100_000 ? failure('unavailable') : undefined),
   });
   for (const n of range(1, 60)) add([makeAlert(n)]);
   await run();

@@ -28,16 +28,18 @@ test('a success closes the circuits, and so does a part of a message', async () 
 });
 
 test('a failure is heard with the delay of its retry', async () => {
-  expect((await setUp({ error: failure('retry'), entry: ENTRY, decision: RETRY })).heard).toEqual([['refused', 9000]]);
-  const dead = await setUp({ error: failure('retry'), entry: ENTRY, decision: { kind: 'dead' } });
+  expect((await setUp({ error: failure('unavailable'), entry: ENTRY, decision: RETRY })).heard).toEqual([
+    ['refused', 9000],
+  ]);
+  const dead = await setUp({ error: failure('unavailable'), entry: ENTRY, decision: { kind: 'dead' } });
   expect(dead.heard).toEqual([['refused', 0]]);
 });
 
 test('a retry is a probe: it comes no later than the circuit asks for one, but never before a wait that was named', async () => {
-  const probe = await setUp({ error: failure('retry'), entry: ENTRY, decision: RETRY }, NOW + 1000);
+  const probe = await setUp({ error: failure('unavailable'), entry: ENTRY, decision: RETRY }, NOW + 1000);
   expect(probe.decision).toEqual({ ...RETRY, delayMs: 1000 });
-  const late = await setUp({ error: failure('retry'), entry: ENTRY, decision: RETRY }, NOW + 30_000);
+  const late = await setUp({ error: failure('unavailable'), entry: ENTRY, decision: RETRY }, NOW + 30_000);
   expect(late.decision).toEqual(RETRY);
-  const named = await setUp({ error: failure('retry', { retryAfterMs: 9000 }), decision: RETRY }, NOW + 1000);
+  const named = await setUp({ error: failure('unavailable', { retryAfterMs: 9000 }), decision: RETRY }, NOW + 1000);
   expect(named.decision).toEqual(RETRY);
 });

@@ -123,7 +123,7 @@ describe('delivering a parcel', () => {
   });
 
   test('after a passing fault only the rest is sent again', async () => {
-    const { run, sent, events, time } = setUp({ answers: [undefined, failure('retry')] });
+    const { run, sent, events, time } = setUp({ answers: [undefined, failure('unavailable')] });
     const alerts = [makeAlert(1), makeAlert(2), makeAlert(3)];
     const verdict = await run(alerts);
     if (verdict.done) throw new Error('expected another run');
@@ -239,14 +239,14 @@ describe('delivering a parcel', () => {
   });
 
   test('past its largest age a delivery is dead, and an error that is none of ours is retried', async () => {
-    const { run, dead, events, time } = setUp({ answers: [new Error('boom'), failure('retry')] });
+    const { run, dead, events, time } = setUp({ answers: [new Error('boom'), failure('unavailable')] });
     const first = await run([makeAlert(1)]);
     if (first.done) throw new Error('expected another run');
     time.now += 3_700_000;
     expect(await run([makeAlert(1)], first.data)).toEqual({ done: true });
     const message = 'given up after 60 min (retry.maxAge): refused with [secret]';
-    expect(await dead.list()).toMatchObject([{ reason: 'retry', message }]);
-    expect(events.at(-1)).toMatchObject({ outcome: 'dead', reason: 'retry', message });
+    expect(await dead.list()).toMatchObject([{ reason: 'unavailable', message }]);
+    expect(events.at(-1)).toMatchObject({ outcome: 'dead', reason: 'unavailable', message });
   });
 
   test('our own shutdown charges nothing', async () => {

@@ -48,12 +48,12 @@ describe('text of others', () => {
 describe('an error', () => {
   test('shows type, message, code, reason and stack', () => {
     const { log, lines } = open();
-    log.warn({ err: new DeliveryError('retry', 'the receiver answered 503', { code: '503' }) }, 'attempt failed');
+    log.warn({ err: new DeliveryError('unavailable', 'the receiver answered 503', { code: '503' }) }, 'attempt failed');
     expect(lines()[0].err).toEqual({
       type: 'DeliveryError',
       message: 'the receiver answered 503',
       code: '503',
-      reason: 'retry',
+      reason: 'unavailable',
       stack: expect.stringMatching(/log\.test\.ts:\d+/),
     });
   });

@@ -51,7 +51,7 @@ const useAll = (metrics: Metrics): void => {
   metrics.auditDifferences.inc({ service, protocol: 'Lending Pool', kind: 'missing' });
   metrics.auditedTo.set({ service }, 1_763_633_232);
   metrics.deliveries.inc({ kind, destination, outcome: 'delivered' });
-  metrics.deliveryFailures.inc({ kind, destination, reason: 'retry' });
+  metrics.deliveryFailures.inc({ kind, destination, reason: 'unavailable' });
   metrics.deliveryDuration.observe({ kind }, 0.2);
   metrics.alertLatency.observe({ kind }, 4);
   metrics.fallbackAlerts.inc({ reason: 'late' });

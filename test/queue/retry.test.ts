@@ -33,7 +33,7 @@ describe('the retry policy', () => {
   test('a stated wait is never cut short, whatever the reason', () => {
     fc.assert(
       fc.property(
-        fc.constantFrom<DeliveryReason>('retry', 'rate-limited', 'sender-misconfigured', 'unknown'),
+        fc.constantFrom<DeliveryReason>('unavailable', 'rate-limited', 'sender-misconfigured', 'unknown'),
         fc.integer({ min: 0, max: 3_000_000 }),
         fc.integer({ min: 1, max: 1000 }),
         fc.double({ min: 0, max: 0.999, noNaN: true }),
@@ -46,15 +46,15 @@ describe('the retry policy', () => {
   });
 
   test('past the largest age everything is dead, before it nothing that may pass is', () => {
-    expect(decision('retry', { ageMs: DAY })).toEqual({ kind: 'dead', givenUp: { by: 'max-age', afterMs: DAY } });
-    expect(decision('retry', { ageMs: DAY - 600_000, attempt: 500 }).kind).toBe('retry');
+    expect(decision('unavailable', { ageMs: DAY })).toEqual({ kind: 'dead', givenUp: { by: 'max-age', afterMs: DAY } });
+    expect(decision('unavailable', { ageMs: DAY - 600_000, attempt: 500 }).kind).toBe('unavailable');
   });
 
   test('answers that nobody documented end it within the hour, but not what only waited or failed otherwise until then', () => {
     const givenUp = { by: 'unknown', afterMs: 3600 * 1000 };
     expect(decision('unknown', { unknownForMs: 3600 * 1000 })).toEqual({ kind: 'dead', givenUp });
     expect(decision('unknown', { ageMs: 2 * 3600 * 1000 }).kind).toBe('retry');
-    expect(decision('retry', { unknownForMs: 3600 * 1000 }).kind).toBe('retry');
+    expect(decision('unavailable', { unknownForMs: 3600 * 1000 }).kind).toBe('unavailable');
   });
 
   test('delays grow with the tries, stay bounded and are whole milliseconds', () => {
@@ -70,7 +70,7 @@ describe('the retry policy', () => {
         },
       ),
     );
-    const [first, tenth] = [decision('retry'), decision('retry', { attempt: 10 })];
+    const [first, tenth] = [decision('unavailable'), decision('unavailable', { attempt: 10 })];
     expect(first.kind === 'retry' && tenth.kind === 'retry' && tenth.delayMs > 10 * first.delayMs).toBe(true);
   });
 });

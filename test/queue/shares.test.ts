@@ -74,7 +74,7 @@ test('one slow destination with many jobs leaves the places to a healthy one of 
 
 test('a destination that fails has one place, and a message that it takes gives it back its share', async () => {
   const { shares, started, come, end, turn } = setUp(50);
-  shares.note('broken', { reason: 'retry', durationMs: 15_000 });
+  shares.note('broken', { reason: 'unavailable', durationMs: 15_000 });
   for (let n = 0; n < 10; n += 1) void come('a', 'broken');
   await turn();
   expect(started).toHaveLength(1);
@@ -108,7 +108,7 @@ test('when it is closed, whatever waits or comes goes back', async () => {
 describe('a probe', () => {
   test('of a destination that hangs is short, but every third one', () => {
     const { shares } = setUp(2);
-    const hangs = { reason: 'retry', durationMs: 15_000 };
+    const hangs = { reason: 'unavailable', durationMs: 15_000 };
     const found = Array.from({ length: 5 }, () => {
       const ms = shares.probeMs('d');
       shares.note('d', hangs);
@@ -119,7 +119,7 @@ describe('a probe', () => {
 
   test('is the whole timeout where a destination fails at once, or only asked us to wait', () => {
     const { shares } = setUp(2);
-    shares.note('d', { reason: 'retry', durationMs: 3 });
+    shares.note('d', { reason: 'unavailable', durationMs: 3 });
     expect(shares.probeMs('d')).toBeUndefined();
     shares.note('d', { reason: 'rate-limited', durationMs: 3 });
     expect(shares.probeMs('d')).toBeUndefined();
@@ -128,7 +128,7 @@ describe('a probe', () => {
   test('is longer where answers took long when it worked', () => {
     const { shares } = setUp(2);
     shares.note('d', { durationMs: 8000 });
-    shares.note('d', { reason: 'retry', durationMs: 15_000 });
+    shares.note('d', { reason: 'unavailable', durationMs: 15_000 });
     expect(shares.probeMs('d')).toBe(16_000);
   });
 });

@@ -95,7 +95,7 @@ test.concurrent('a mail server that is busy gets the mail a little later', async
   world.sandbox.receivers.smtp.script.next({ kind: 'reply', stage: 'data', code: 451, text: '4.3.2 Try later' });
   world.critical('Vault', 2);
   await world.balanced();
-  expect(setBack(daemon, 'email')[0]).toMatchObject({ reason: 'retry', code: expect.stringContaining('451') });
+  expect(setBack(daemon, 'email')[0]).toMatchObject({ reason: 'unavailable', code: expect.stringContaining('451') });
 });
 
 test.concurrent('receivers that reset, hang and stumble get everything in the end', async ({

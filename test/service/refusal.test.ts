@@ -53,7 +53,7 @@ test.each([
     settings: () => client.settings('P', never),
     listNotifications: () => client.listNotifications({ protocols: ['P', 'Q'] }, never),
   };
-  expect((await failureOf(calls[verb]())).message).toBe(`main: ${label}: 500`);
+  expect((await failureOf(calls[verb]())).message).toBe(`main: ${label}: 500 (it has a fault of its own)`);
 });
 
 describe('Retry-After', () => {

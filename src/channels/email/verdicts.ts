@@ -27,7 +27,7 @@ const MINUTE_MS = 60_000;
 /** The first row that matches decides. */
 const REPLIES: readonly Verdict[] = [
   // A full mailbox and a throttled sender both mention quotas, so the mailbox comes first.
-  { reply: /^4/, enhanced: /^4\.2\.2$/, reason: 'retry', waitMs: 5 * MINUTE_MS },
+  { reply: /^4/, enhanced: /^4\.2\.2$/, reason: 'unavailable', waitMs: 5 * MINUTE_MS },
   // Amazon SES 454 "Throttling failure"; Gmail 421-4.7.28, 450-4.2.1 "at a rate that"; Exchange 4.7.x "too many"
   {
     reply: /^4/,
@@ -36,11 +36,11 @@ const REPLIES: readonly Verdict[] = [
     waitMs: MINUTE_MS,
   },
   // Greylisting: the relay takes the same mail in one to five minutes.
-  { reply: /^4/, enhanced: /^4\.7\.1$/, reason: 'retry', waitMs: MINUTE_MS },
-  { reply: /^4/, says: /gr[ae]y-?list/i, reason: 'retry', waitMs: MINUTE_MS },
-  { reply: /^4/, reason: 'retry' },
+  { reply: /^4/, enhanced: /^4\.7\.1$/, reason: 'unavailable', waitMs: MINUTE_MS },
+  { reply: /^4/, says: /gr[ae]y-?list/i, reason: 'unavailable', waitMs: MINUTE_MS },
+  { reply: /^4/, reason: 'unavailable' },
   // Bad sequence: something is wrong with the session, not with the mail.
-  { reply: /^503$/, reason: 'retry' },
+  { reply: /^503$/, reason: 'unavailable' },
 
   // RFC 4954: no or wrong credentials, a mechanism too weak, TLS needed first
   { reply: /^(530|534|535|538)$/, reason: 'sender-misconfigured' },
@@ -91,7 +91,7 @@ const tlsFailure = (code: string, certificate: unknown, { peer, sent }: Asked): 
   const fault = connectionFault(code);
   const remedy = Object.hasOwn(TLS_REMEDIES, code) ? TLS_REMEDIES[code] : undefined;
   if (fault === undefined || remedy === undefined) return undefined;
-  return new DeliveryError('retry', `${peer} ${fault}${namesIn(certificate)}: ${remedy}`, {
+  return new DeliveryError('unavailable', `${peer} ${fault}${namesIn(certificate)}: ${remedy}`, {
     code,
     maybeDelivered: sent,
   });
@@ -113,14 +113,14 @@ const CODES: Readonly<Record<string, Meaning>> = {
   EMAXRECIPIENTS: { reason: 'sender-misconfigured', says: 'was not asked: more than one recipient' },
   EENVELOPE: { reason: 'destination-dead', says: 'was not asked: the address is no address' },
   EMESSAGE: { reason: 'bad-message', says: 'takes no mail of this size' },
-  EPROTOCOL: { reason: 'retry', says: 'gave an answer that is not SMTP' },
-  ECONNECTION: { reason: 'retry', says: 'closed the connection' },
-  ETIMEDOUT: { reason: 'retry', says: 'took too long to answer' },
-  ESTREAM: { reason: 'retry', says: 'did not take the whole mail' },
-  EPROXY: { reason: 'retry', says: 'cannot be reached' },
+  EPROTOCOL: { reason: 'unavailable', says: 'gave an answer that is not SMTP' },
+  ECONNECTION: { reason: 'unavailable', says: 'closed the connection' },
+  ETIMEDOUT: { reason: 'unavailable', says: 'took too long to answer' },
+  ESTREAM: { reason: 'unavailable', says: 'did not take the whole mail' },
+  EPROXY: { reason: 'unavailable', says: 'cannot be reached' },
   // Only if Node's own code is not in our table.
-  ESOCKET: { reason: 'retry', says: 'lost the connection' },
-  EDNS: { reason: 'retry', says: 'cannot be found by name' },
+  ESOCKET: { reason: 'unavailable', says: 'lost the connection' },
+  EDNS: { reason: 'unavailable', says: 'cannot be found by name' },
 };
 
 /** About the attempt that failed. */
@@ -180,6 +180,6 @@ export const smtpFailure = (error: unknown, asked: Asked): DeliveryError => {
   }
   return new DeliveryError(meaning.reason, `${peer} ${meaning.says} (${code})`, {
     code,
-    maybeDelivered: sent && meaning.reason === 'retry',
+    maybeDelivered: sent && meaning.reason === 'unavailable',
   });
 };

@@ -22,16 +22,16 @@ export const MAYBE_DELIVERED: readonly string[] = ['fatal_error', 'internal_erro
 /** Any other code is `unknown`: only a documented one may end a delivery. */
 export const SLACK_CODES: Readonly<Record<string, DeliveryReason>> = {
   // Slack itself has a problem.
-  internal_error: 'retry',
-  fatal_error: 'retry',
-  service_unavailable: 'retry',
-  request_timeout: 'retry',
-  team_added_to_org: 'retry',
-  org_login_required: 'retry',
-  rollup_error: 'retry',
-  update_failed: 'retry',
-  external_channel_migrating: 'retry',
-  streaming_state_conflict: 'retry',
+  internal_error: 'unavailable',
+  fatal_error: 'unavailable',
+  service_unavailable: 'unavailable',
+  request_timeout: 'unavailable',
+  team_added_to_org: 'unavailable',
+  org_login_required: 'unavailable',
+  rollup_error: 'unavailable',
+  update_failed: 'unavailable',
+  external_channel_migrating: 'unavailable',
+  streaming_state_conflict: 'unavailable',
 
   // Too many messages for this channel or the workspace.
   ratelimited: 'rate-limited',

@@ -2,7 +2,9 @@
  * The file of a digest. We upload it before we post anything, so that a token without the permission costs nothing, and
  * share it last, in the digest's thread. Source: docs.slack.dev/messaging/working-with-files, "Uploading files".
  */
+
 import { DeliveryError } from '../../errors.ts';
+import { statusText } from '../../http-status.ts';
 import type { DigestFile } from '../digest-file.ts';
 import type { GuardedPost } from '../http.ts';
 import type { Call } from './call.ts';
@@ -25,7 +27,7 @@ const putBytes = async (post: GuardedPost, url: string, { text }: DigestFile, si
     // A firewall may allow Slack's API but not its file host: the digest must not wait for that.
     throw signal.aborted ? error : badUpload(error.message, error.code);
   });
-  if (status < 200 || status > 299) throw badUpload(`Slack's file host answered ${status}`, String(status));
+  if (status < 200 || status > 299) throw badUpload(`Slack's file host answered ${statusText(status)}`, String(status));
 };
 
 export const createFiles = (call: Call, post: GuardedPost, timeoutMs: number): Files => ({

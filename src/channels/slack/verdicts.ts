@@ -2,6 +2,7 @@
 import { type WebAPICallResult, WebAPIHTTPError, WebAPIPlatformError } from '@slack/web-api';
 import type { ConnectionNames } from '../../connection-fault.ts';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
+import { statusText } from '../../http-status.ts';
 import type { PostResponse } from '../http.ts';
 import { networkFailure } from '../network.ts';
 import { MAYBE_DELIVERED, OWN_WAITS_MS, SLACK_CODES, THREAD_REFUSALS, WORTHLESS_TOKEN } from './codes.ts';
@@ -17,7 +18,7 @@ export const isThreadRefusal = (error: unknown): boolean =>
 export const fileFailure = (error: unknown, posted: boolean): unknown => {
   if (!(error instanceof DeliveryError)) return error;
   const { reason, code, retryAfterMs } = error;
-  const passing = reason === 'retry' || reason === 'rate-limited' || WORTHLESS_TOKEN.includes(code);
+  const passing = reason === 'unavailable' || reason === 'rate-limited' || WORTHLESS_TOKEN.includes(code);
   return new DeliveryError(passing ? reason : 'bad-message', `Slack refused the file: ${error.message}`, {
     code,
     maybeDelivered: posted,
@@ -73,7 +74,7 @@ const platformFailure = (
 
 /** Slack's API itself answers 200 and 429. Other statuses come from a server in front of it, or from a wrong `apiUrl`. */
 const apiStatusReason = (status: number): DeliveryReason => {
-  if (status >= 500 || status === 408 || status === 425) return 'retry';
+  if (status >= 500 || status === 408 || status === 425) return 'unavailable';
   return status < 400 || [401, 403, 404, 405, 407, 410].includes(status) ? 'sender-misconfigured' : 'unknown';
 };
 
@@ -93,7 +94,7 @@ export const apiFailure = (
   if (seen?.status === 429) return limited(peer, seen.waitMs);
   if (error instanceof WebAPIPlatformError) return platformFailure(error.data, peer, seen?.waitMs);
   if (!(error instanceof WebAPIHTTPError)) return networkFailure(error, peer, undefined, names);
-  return new DeliveryError(apiStatusReason(error.statusCode), `${peer} answered ${error.statusCode}`, {
+  return new DeliveryError(apiStatusReason(error.statusCode), `${peer} answered ${statusText(error.statusCode)}`, {
     code: String(error.statusCode),
     maybeDelivered: error.statusCode >= 500 && error.statusCode !== 503,
     ...waitOf(seen?.waitMs),
@@ -102,7 +103,7 @@ export const apiFailure = (
 
 /** For a text without a documented code. An undocumented 403 or 404 may come from a proxy, so it is `unknown`. */
 const hookStatusReason = (status: number): DeliveryReason => {
-  if (status >= 500 || status === 408 || status === 425) return 'retry';
+  if (status >= 500 || status === 408 || status === 425) return 'unavailable';
   if (status === 400 || status === 413) return 'bad-message';
   return status === 410 || status < 400 ? 'destination-dead' : 'unknown';
 };
@@ -118,9 +119,13 @@ export const hookFailure = (
   const known = meaningOf(code);
   // A hook has a key of its own: an error that would blame our token is the hook's alone.
   const reason = known === 'sender-misconfigured' ? 'destination-dead' : known;
-  return new DeliveryError(reason ?? hookStatusReason(status), `${peer} answered ${status}${code ? ` ${code}` : ''}`, {
-    code: known === undefined ? String(status) : `${code}`,
-    maybeDelivered: status >= 500 && status !== 503,
-    ...waitOf(waitMs),
-  });
+  return new DeliveryError(
+    reason ?? hookStatusReason(status),
+    `${peer} answered ${statusText(status)}${code ? ` ${code}` : ''}`,
+    {
+      code: known === undefined ? String(status) : `${code}`,
+      maybeDelivered: status >= 500 && status !== 503,
+      ...waitOf(waitMs),
+    },
+  );
 };

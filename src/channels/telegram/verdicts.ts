@@ -97,7 +97,8 @@ const refused = ({ error_code, description, parameters }: Refusal, { peer, addre
   const wait = retryAfterMsOf(parameters?.retry_after);
   if (code === 429) return new DeliveryError('rate-limited', message, { code: '429', ...wait });
   // A message that "was immediately deleted" was sent; behind a gateway's error it may have been.
-  if (code >= 500) return new DeliveryError('retry', message, { code: String(code), maybeDelivered: true, ...wait });
+  if (code >= 500)
+    return new DeliveryError('unavailable', message, { code: String(code), maybeDelivered: true, ...wait });
   return new DeliveryError(reasonOf(code, words), message, { code: String(code) });
 };
 

@@ -3,6 +3,7 @@ import type { ProxyFor } from '../../connection/proxy-variables.ts';
 import { type ConnectionTo, createConnections, settingsIn } from '../../connection/settings.ts';
 import { startDeadline } from '../../deadline.ts';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
+import { statusText } from '../../http-status.ts';
 import { webLabel } from '../address.ts';
 import type { Channel, CreateChannel } from '../channel.ts';
 import { type PostResponse, retryAfterMs } from '../http.ts';
@@ -30,7 +31,7 @@ const TOO_MANY = 429;
  */
 const reasonOf = (status: number): DeliveryReason => {
   if (status === TOO_MANY) return 'rate-limited';
-  if (PASSING.includes(status)) return 'retry';
+  if (PASSING.includes(status)) return 'unavailable';
   if (BODY_REFUSED.includes(status)) return 'bad-message';
   // A redirect leads past the guard's checks, so the operator has to enter the new address.
   if (NO_RECEIVER.includes(status) || (status >= 300 && status < 400)) return 'destination-dead';
@@ -47,7 +48,7 @@ const refusalOf = (response: PostResponse, address: string, nowMs: number): Deli
   const { status, headers } = response;
   const waitMs = retryAfterMs(headers['retry-after'], nowMs);
   const detail = status === GONE ? ', so it is disabled until an operator enables it' : redirectText(response, address);
-  return new DeliveryError(reasonOf(status), `${webLabel(address)} answered ${status}${detail}`, {
+  return new DeliveryError(reasonOf(status), `${webLabel(address)} answered ${statusText(status)}${detail}`, {
     code: String(status),
     maybeDelivered: PASSED_ON.includes(status),
     disables: status === GONE,

@@ -45,7 +45,7 @@ describe('TLS', () => {
   ])('with a certificate nobody knows sends nothing, by %s', async (_how, options) => {
     const relay = await startRelay(options);
     const error = await failureOf(sendBy(openEmail({ port: relay.port, ...options, ...login })));
-    expect(error).toMatchObject({ reason: 'retry', code: 'DEPTH_ZERO_SELF_SIGNED_CERT', maybeDelivered: false });
+    expect(error).toMatchObject({ reason: 'unavailable', code: 'DEPTH_ZERO_SELF_SIGNED_CERT', maybeDelivered: false });
     expect(relay.arrived).toHaveLength(0);
   });
 
@@ -60,7 +60,7 @@ describe('TLS', () => {
   test('spoken to a relay that does not is a passing fault with a name', async () => {
     const relay = await startRelay({ disabledCommands: ['STARTTLS'] });
     const error = await failureOf(sendBy(openEmail({ port: relay.port, secure: true, ...login })));
-    expect(error).toMatchObject({ reason: 'retry', maybeDelivered: false });
+    expect(error).toMatchObject({ reason: 'unavailable', maybeDelivered: false });
     expect(error.message).toContain('TLS');
   });
 });
@@ -102,7 +102,7 @@ describe('a relay with a certificate of its own', () => {
       const channel = openEmail({ port: relay.port, ...(ca === undefined ? {} : { ca }), ...options, ...login });
       for (const attempt of [() => sendBy(channel), () => channel.verify(new AbortController().signal)]) {
         const error = await failureOf(attempt());
-        expect(error).toMatchObject({ reason: 'retry', code, maybeDelivered: false });
+        expect(error).toMatchObject({ reason: 'unavailable', code, maybeDelivered: false });
         expect(error.message).toContain(says);
       }
       expect([relay.arrived.length, relay.logins()]).toEqual([0, 0]);

@@ -36,9 +36,14 @@ describe('a relay that', () => {
   const WHOLE = { ...HELLO, DATA: '354 go on' };
 
   test.each([
-    ['never greets', undefined, {}, { reason: 'retry', maybeDelivered: false }],
-    ['closes before it greets', null, {}, { reason: 'retry', maybeDelivered: false }],
-    ['speaks HTTP', 'HTTP/1.1 400 Bad Request', {}, { reason: 'retry', code: 'EPROTOCOL', maybeDelivered: false }],
+    ['never greets', undefined, {}, { reason: 'unavailable', maybeDelivered: false }],
+    ['closes before it greets', null, {}, { reason: 'unavailable', maybeDelivered: false }],
+    [
+      'speaks HTTP',
+      'HTTP/1.1 400 Bad Request',
+      {},
+      { reason: 'unavailable', code: 'EPROTOCOL', maybeDelivered: false },
+    ],
     [
       'refuses in several lines',
       '554-5.7.1 you are\r\n554-5.7.1 not welcome\r\n554 5.7.1 here',
@@ -49,13 +54,23 @@ describe('a relay that', () => {
       'is silent after the recipient',
       '220 hi',
       { EHLO: '250 ok', MAIL: '250 ok' },
-      { reason: 'retry', code: 'TimeoutError', maybeDelivered: false },
+      { reason: 'unavailable', code: 'TimeoutError', maybeDelivered: false },
     ],
-    ['drops us at DATA', '220 hi', { ...HELLO, DATA: null }, { reason: 'retry', maybeDelivered: false }],
-    ['says 421 at DATA', '220 hi', { ...HELLO, DATA: '421 4.3.2 bye' }, { reason: 'retry', code: '421-4.3.2' }],
-    ['drops us after the text', '220 hi', { ...WHOLE, '.': null }, { reason: 'retry', maybeDelivered: true }],
-    ['is silent after the text', '220 hi', WHOLE, { reason: 'retry', code: 'TimeoutError', maybeDelivered: true }],
-    ['talks nonsense after the text', '220 hi', { ...WHOLE, '.': 'what?' }, { reason: 'retry', maybeDelivered: true }],
+    ['drops us at DATA', '220 hi', { ...HELLO, DATA: null }, { reason: 'unavailable', maybeDelivered: false }],
+    ['says 421 at DATA', '220 hi', { ...HELLO, DATA: '421 4.3.2 bye' }, { reason: 'unavailable', code: '421-4.3.2' }],
+    ['drops us after the text', '220 hi', { ...WHOLE, '.': null }, { reason: 'unavailable', maybeDelivered: true }],
+    [
+      'is silent after the text',
+      '220 hi',
+      WHOLE,
+      { reason: 'unavailable', code: 'TimeoutError', maybeDelivered: true },
+    ],
+    [
+      'talks nonsense after the text',
+      '220 hi',
+      { ...WHOLE, '.': 'what?' },
+      { reason: 'unavailable', maybeDelivered: true },
+    ],
   ] as const)('%s', async (_what, greeting, replies, expected) => {
     const { port, commands } = await startScripted(greeting, replies);
     const error = await failureOf(sendBy(openEmail({ port, requireTLS: false }, '800ms')));
@@ -71,7 +86,12 @@ describe('a relay that', () => {
     const { port, commands } = await startScripted('220 hi', said);
     const sending = sendBy(openEmail({ port, tls }));
     if (tls === 'opportunistic') await sending;
-    else expect(await failureOf(sending)).toMatchObject({ reason: 'retry', code: '454-4.7.0', maybeDelivered: false });
+    else
+      expect(await failureOf(sending)).toMatchObject({
+        reason: 'unavailable',
+        code: '454-4.7.0',
+        maybeDelivered: false,
+      });
     expect(commands.filter((verb) => ['EHLO', 'STARTTLS', 'MAIL'].includes(verb))).toEqual(expected);
   });
 
@@ -81,7 +101,8 @@ describe('a relay that', () => {
     const stop = new AbortController();
     const both = [failureOf(sendBy(channel, stop.signal)), failureOf(channel.verify(stop.signal))];
     stop.abort();
-    for (const error of await Promise.all(both)) expect(error).toMatchObject({ reason: 'retry', code: 'AbortError' });
+    for (const error of await Promise.all(both))
+      expect(error).toMatchObject({ reason: 'unavailable', code: 'AbortError' });
   });
 
   test('takes our mail but refuses the login at verify says so', async () => {

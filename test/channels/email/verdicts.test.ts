@@ -7,12 +7,12 @@ describe('verdicts', () => {
     smtpFailure(error, { peer: 'smtp.example.com:587', sent, scrub: (text) => text });
 
   test.each<[DeliveryReason, string, string]>([
-    ['retry', 'RCPT TO', '450 4.2.0 greylisted'],
-    ['retry', 'RCPT TO', '452 4.2.2 The email account that you tried to reach is over quota exceeded'],
-    ['retry', 'RCPT TO', '452 4.5.3 Try later'],
-    ['retry', 'AUTH PLAIN', '454 4.7.0 Temporary authentication failure'],
-    ['retry', 'STARTTLS', '454 4.7.0 TLS not available'],
-    ['retry', 'DATA', '503 5.5.1 Bad sequence'],
+    ['unavailable', 'RCPT TO', '450 4.2.0 greylisted'],
+    ['unavailable', 'RCPT TO', '452 4.2.2 The email account that you tried to reach is over quota exceeded'],
+    ['unavailable', 'RCPT TO', '452 4.5.3 Try later'],
+    ['unavailable', 'AUTH PLAIN', '454 4.7.0 Temporary authentication failure'],
+    ['unavailable', 'STARTTLS', '454 4.7.0 TLS not available'],
+    ['unavailable', 'DATA', '503 5.5.1 Bad sequence'],
     ['rate-limited', 'CONN', '421 4.7.28 Our system has detected an unusual rate of unsolicited mail'],
     ['rate-limited', 'RCPT TO', '450 4.2.1 receiving mail at a rate that prevents delivery'],
     ['rate-limited', 'DATA', '454 Throttling failure: Daily message quota exceeded.'],
@@ -52,16 +52,16 @@ describe('verdicts', () => {
   test.each<[DeliveryReason, string, object]>([
     ['sender-misconfigured', 'EAUTH', {}],
     ['sender-misconfigured', 'ETLS', { command: 'STARTTLS' }],
-    ['retry', 'ETLS', { command: 'CONN' }],
+    ['unavailable', 'ETLS', { command: 'CONN' }],
     ['sender-misconfigured', 'ECONFIG', {}],
     ['destination-dead', 'EENVELOPE', { command: 'API' }],
     ['bad-message', 'EMESSAGE', { command: 'MAIL FROM' }],
-    ['retry', 'ECONNECTION', {}],
-    ['retry', 'ETIMEDOUT', {}],
-    ['retry', 'ESOCKET', { originalCode: 'ECONNREFUSED' }],
-    ['retry', 'EDNS', { originalCode: 'ENOTFOUND' }],
-    ['retry', 'ESOCKET', {}],
-    ['retry', 'ESOCKET', { originalCode: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' }],
+    ['unavailable', 'ECONNECTION', {}],
+    ['unavailable', 'ETIMEDOUT', {}],
+    ['unavailable', 'ESOCKET', { originalCode: 'ECONNREFUSED' }],
+    ['unavailable', 'EDNS', { originalCode: 'ENOTFOUND' }],
+    ['unavailable', 'ESOCKET', {}],
+    ['unavailable', 'ESOCKET', { originalCode: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' }],
     ['unknown', 'ENEW', {}],
   ])('%s: %s %j without a reply', (reason, code, details) => {
     expect(judge({ code, ...details })).toMatchObject({ reason, maybeDelivered: false });

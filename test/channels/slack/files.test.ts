@@ -53,7 +53,7 @@ describe('a file', () => {
     ['a file host that answers 403', { post: { status: 403 } }, { reason: 'bad-message', code: '403' }],
     [
       'a file host that cannot be reached',
-      { post: new DeliveryError('retry', 'no answer', { code: 'ETIMEDOUT' }) },
+      { post: new DeliveryError('unavailable', 'no answer', { code: 'ETIMEDOUT' }) },
       { reason: 'bad-message', code: 'ETIMEDOUT' },
     ],
     [

@@ -158,9 +158,9 @@ describe('edits', () => {
     ['edit_window_closed', 'bad-message'],
     ['is_inactive', 'bad-message'],
     ['block_mismatch', 'bad-message'],
-    ['update_failed', 'retry'],
-    ['external_channel_migrating', 'retry'],
-    ['streaming_state_conflict', 'retry'],
+    ['update_failed', 'unavailable'],
+    ['external_channel_migrating', 'unavailable'],
+    ['streaming_state_conflict', 'unavailable'],
     ['token_revoked', 'sender-misconfigured'],
   ])('%s is %s', async (code, reason) => {
     const { one, amend, provider } = await openScripted();
@@ -268,8 +268,8 @@ describe('files', () => {
     const { one, send, receiver } = await open();
     receiver.callScript.next(slackError('internal_error'), { destination: 'files.completeUploadExternal' });
     receiver.callScript.next({ kind: 'reset' }, { destination: 'files.getUploadURLExternal' });
-    await expect(send(one(storm()))).rejects.toMatchObject({ reason: 'retry', maybeDelivered: false });
-    await expect(send(one(storm()))).rejects.toMatchObject({ reason: 'retry', maybeDelivered: true });
+    await expect(send(one(storm()))).rejects.toMatchObject({ reason: 'unavailable', maybeDelivered: false });
+    await expect(send(one(storm()))).rejects.toMatchObject({ reason: 'unavailable', maybeDelivered: true });
     const receipt = await send(one(storm()));
     expect(receiver.received().map(({ raw }) => raw.method)).toEqual([
       'chat.postMessage',
@@ -317,7 +317,7 @@ describe('files', () => {
     const { channel, one, receiver } = await open();
     receiver.callScript.next({ kind: 'hang' }, { destination: 'upload' });
     const sending = channel.send(one(storm()), AbortSignal.timeout(300));
-    await expect(sending).rejects.toMatchObject({ reason: 'retry', maybeDelivered: false });
+    await expect(sending).rejects.toMatchObject({ reason: 'unavailable', maybeDelivered: false });
     expect(one(storm()).body).toHaveProperty('file');
   });
 

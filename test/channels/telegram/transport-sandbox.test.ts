@@ -133,28 +133,37 @@ describe('a file on its way', () => {
     const { receiver, channel } = await open('300ms');
     receiver.script.always({ kind: 'hang' });
     const message = only(compose(channel, STORM));
-    expect(await failureOf(channel.send(message, nobody()))).toMatchObject({ reason: 'retry', maybeDelivered: true });
+    expect(await failureOf(channel.send(message, nobody()))).toMatchObject({
+      reason: 'unavailable',
+      maybeDelivered: true,
+    });
     const stop = new AbortController();
     const patient = openChannel(`http://127.0.0.1:${(await receiver.start()).port}`);
     const sending = failureOf(patient.send(message, stop.signal));
     await until('it has arrived', () => receiver.attempts().length === 2);
     stop.abort();
-    expect(await sending).toMatchObject({ reason: 'retry', code: 'AbortError', maybeDelivered: true });
+    expect(await sending).toMatchObject({ reason: 'unavailable', code: 'AbortError', maybeDelivered: true });
   });
 
   test('whose connection drops may have arrived; one that found nobody has not', async () => {
     const { receiver, channel } = await open();
     const message = only(compose(channel, STORM));
     receiver.script.next({ kind: 'reset' });
-    expect(await failureOf(channel.send(message, nobody()))).toMatchObject({ reason: 'retry', maybeDelivered: true });
+    expect(await failureOf(channel.send(message, nobody()))).toMatchObject({
+      reason: 'unavailable',
+      maybeDelivered: true,
+    });
     await receiver.stop();
-    expect(await failureOf(channel.send(message, nobody()))).toMatchObject({ reason: 'retry', maybeDelivered: false });
+    expect(await failureOf(channel.send(message, nobody()))).toMatchObject({
+      reason: 'unavailable',
+      maybeDelivered: false,
+    });
   });
 
   test('is not sent once the signal has aborted', async () => {
     const { receiver, channel } = await open();
     const error = await failureOf(channel.send(only(compose(channel, STORM)), AbortSignal.abort()));
-    expect(error).toMatchObject({ reason: 'retry', maybeDelivered: false });
+    expect(error).toMatchObject({ reason: 'unavailable', maybeDelivered: false });
     expect(receiver.attempts()).toEqual([]);
   });
 });

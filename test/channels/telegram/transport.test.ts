@@ -114,7 +114,7 @@ describe('an answer that never becomes whole', () => {
     ['of a stated length, stalled', { 'content-length': '500' }, false],
   ])('%s, is a retry that may have arrived', async (_how, headers, drops) => {
     const error = await failureOf(openChannel(await startHalfAnswer(headers, drops), '500ms').send());
-    expect(error).toMatchObject({ reason: 'retry', maybeDelivered: true });
+    expect(error).toMatchObject({ reason: 'unavailable', maybeDelivered: true });
   });
 });
 

@@ -53,8 +53,8 @@ describe('verdicts', () => {
     ['sender-misconfigured', 401, 'Unauthorized: invalid token specified'],
     ['sender-misconfigured', 400, 'Bad Request: the bot has already been closed'],
     ['sender-misconfigured', 400, 'Logged out'],
-    ['retry', 500, 'Internal Server Error: restart'],
-    ['retry', 504, 'Gateway Timeout'],
+    ['unavailable', 500, 'Internal Server Error: restart'],
+    ['unavailable', 504, 'Gateway Timeout'],
     ['unknown', 409, 'Conflict: terminated by other getUpdates request'],
     ['unknown', 400, 'Bad Request: something new'],
   ])('%s: %i %s', (reason, code, description) => {

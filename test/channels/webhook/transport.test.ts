@@ -235,7 +235,7 @@ describe('signature', () => {
     const clock = { now: Date.now() - 3_600_000 };
     const { receiver, send } = await openWebhook({ secret: secretOf('a') }, () => clock.now);
     receiver.script({ status: 503 });
-    await expect(send(inspectionAlert())).rejects.toMatchObject({ name: 'DeliveryError', reason: 'retry' });
+    await expect(send(inspectionAlert())).rejects.toMatchObject({ name: 'DeliveryError', reason: 'unavailable' });
     clock.now += 3_600_000;
     await send(inspectionAlert());
     const [first, second] = receiver.arrived.map(({ headers }) => headers);
@@ -353,7 +353,7 @@ describe('receivers', () => {
 describe('status', () => {
   const REASONS: Record<string, number[]> = {
     'rate-limited': [429],
-    retry: [408, 425, 500, 502, 503, 504, 507, 508, 520, 521, 522, 523, 524, 525, 526, 527, 530],
+    unavailable: [408, 425, 500, 502, 503, 504, 507, 508, 520, 521, 522, 523, 524, 525, 526, 527, 530],
     'bad-message': [400, 413, 422],
     'destination-dead': [300, 301, 302, 303, 304, 307, 308, 405, 406, 410, 411, 414, 415, 431, 451, 501],
     unknown: [401, 402, 403, 404, 407, 409, 412, 416, 417, 418, 421, 423, 424, 426, 428, 505, 599],

@@ -8,7 +8,7 @@ import { openTestRedis } from '../../support/redis.ts';
 
 const SLACK = destinationOf('slack', 'C1', 'C1');
 const MAIL = destinationOf('email', 'a@example.com', 'a@example.com');
-const OUTAGE = { since: '2026-11-20T12:00:00.000Z', reason: 'retry', message: 'it timed out', told: [] } as const;
+const OUTAGE = { since: '2026-11-20T12:00:00.000Z', reason: 'unavailable', message: 'it timed out', told: [] } as const;
 
 const RUNNING = {
   id: 'a',

@@ -82,7 +82,7 @@ describe('the words', () => {
   });
 
   test('say of a passing fault that nothing has to be sent again', () => {
-    expect(brokenText({ ...input, reason: 'retry' })).toMatch(/sent by themselves when it does/);
+    expect(brokenText({ ...input, reason: 'unavailable' })).toMatch(/sent by themselves when it does/);
   });
 
   test('say at the last of many outages that the rest is not announced', () => {
@@ -93,7 +93,7 @@ describe('the words', () => {
   test('say that it works again, and where a chat has moved to', () => {
     const well = recoveredText({ ...input, waiting: 0 });
     expect(well).toMatch(/^Slack C1 works again\.\nIt was broken since 2026-11-20 12:00:05 UTC: [\s\S]*dead retry/);
-    expect(recoveredText({ ...input, reason: 'retry' })).not.toContain('dead');
+    expect(recoveredText({ ...input, reason: 'unavailable' })).not.toContain('dead');
     expect(movedText(CHAT, '-200')).toMatch(/^Telegram -100 has moved to -200\.[\s\S]*update the contact to -200/);
   });
 });
@@ -103,7 +103,7 @@ describe('what is announced', () => {
     const { redis, prefix } = openTestRedis();
     return createOutageStore(redis, prefix);
   };
-  const first = { since: '2026-11-20T12:00:00.000Z', reason: 'retry' as const, message: 'no', told: [EMAIL] };
+  const first = { since: '2026-11-20T12:00:00.000Z', reason: 'unavailable' as const, message: 'no', told: [EMAIL] };
   const second = { ...first, since: '2026-11-20T13:00:00.000Z' };
 
   test('stands until it is taken back, whoever notes it again', async () => {

@@ -67,7 +67,7 @@ test('what a destination left is removed once it is gone, and the rest stays', a
     await store.batches.seal(one, number);
     await store.batches.drop(one, 1);
     metrics.deliveries.inc({ kind: 'slack', destination: one.id, outcome: 'delivered' });
-    metrics.deliveryFailures.inc({ kind: 'slack', destination: one.id, reason: 'retry' });
+    metrics.deliveryFailures.inc({ kind: 'slack', destination: one.id, reason: 'unavailable' });
   }
   await store.ledger.recordWaiting([{ destination: WAITED_FOR, alerts: [makeAlert(1)] }]);
 
