@@ -86,12 +86,12 @@ export const attachRedis = async (config: Config): Promise<OpenRedis> => {
   const named = namedRedis(config);
   const address = named ? undefined : await earlierAddress(embeddedFiles(config.dataDir));
   const settings = named ?? (address && connectionTo(address));
-  if (!settings) throw new NoDaemonError(`no daemon has run with dataDir ${config.dataDir} yet`);
+  if (!settings) throw new NoDaemonError(`no daemon has run with dataDir ${config.dataDir} yet: tocsin run starts one`);
   const opened = open(config, settings, 'command', () => {});
   const silence = (trouble: string): UnavailableError =>
     named
       ? new UnavailableError(`Redis does not answer${trouble}`)
-      : new NoDaemonError(`no daemon runs with dataDir ${config.dataDir}`);
+      : new NoDaemonError(`no daemon runs with dataDir ${config.dataDir}: tocsin run starts one`);
   await demandAnswer(opened, silence).catch((error: unknown) => {
     opened.redis.disconnect();
     throw error;

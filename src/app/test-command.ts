@@ -1,8 +1,10 @@
 /** Composes `tocsin test`: it uses the running daemon's queue, or workers of its own where no daemon runs. */
+
 import type { Alert, ChannelKind, Destination, Parcel } from '../alert.ts';
 import { openConfiguredChannels } from '../channels/open.ts';
 import type { Config } from '../config/schema.ts';
 import { collectSecrets } from '../config/secrets.ts';
+import { didYouMean } from '../config/suggest.ts';
 import { UnavailableError, UsageError } from '../errors.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { routeSettings } from '../features/routes/routes.ts';
@@ -55,7 +57,7 @@ const openRedis = async (
 const findListed = async (
   name: string,
   { services }: Config,
-  catalog: Pick<Catalog, 'refresh' | 'protocolOf'>,
+  catalog: Pick<Catalog, 'refresh' | 'protocolOf' | 'protocols'>,
   signal: AbortSignal,
 ): Promise<CatalogEntry> => {
   for (const { name: service } of services) {
@@ -64,7 +66,12 @@ const findListed = async (
     if (entry) return entry;
     if (unfinished !== undefined) throw unfinished;
   }
-  throw new UsageError(`no service lists a protocol '${name}' that the config includes`);
+  const listed = await Promise.all(
+    services.map(async (service) => [...(await catalog.protocols(service.name)).keys()]),
+  );
+  throw new UsageError(
+    `no service lists a protocol '${name}' that the config includes${didYouMean(name, listed.flat())}`,
+  );
 };
 
 export const openTestCommand = async (config: Config, signal: AbortSignal): Promise<TestCommand> => {

@@ -84,9 +84,18 @@ export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions): Guard =
     return allowed ? undefined : 'leads to an address that is not public (channels.webhook.allowNetworks)';
   };
 
+  /** With the other key that the address needs, so that nobody has to try twice. */
+  const refuseHttp = (host: string): string => {
+    const rule = 'is plain http, which is not allowed (channels.webhook.allowHttp)';
+    if (hosts.has(host)) return rule;
+    if (isIP(host) === 0) return `${rule}; a host in a private network also needs channels.webhook.allowNetworks`;
+    const reason = refuseAddress(host, host);
+    return reason === undefined ? rule : `${rule}, and ${reason}`;
+  };
+
   const refuseUrl = (url: URL): string | undefined => {
     if (url.protocol === 'http:') {
-      if (!allowHttp) return 'is plain http, which is not allowed (channels.webhook.allowHttp)';
+      if (!allowHttp) return refuseHttp(hostKey(url.hostname));
     } else if (url.protocol !== 'https:') return 'is neither https nor http';
     if (url.username !== '' || url.password !== '') return 'carries a user or password in its URL';
     const host = hostKey(url.hostname);

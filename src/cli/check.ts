@@ -1,6 +1,7 @@
 /** `tocsin check`, the part without requests: the configuration file, and what it would make the daemon do. */
 
 import { connectionNotes } from '../config/connection-notes.ts';
+import { oldPlaceOf } from '../config/data-dir.ts';
 import { exposureOf } from '../config/exposure.ts';
 import type { Environment } from '../config/interpolate.ts';
 import { type LoadedConfig, loadConfig, loadWithVariables } from '../config/load.ts';
@@ -97,8 +98,10 @@ const summarise = (loaded: LoadedConfig, { config } = loaded): string[] => [
 export const checkConfig = async (file: string, environment: Environment): Promise<CheckResult> => {
   try {
     const loaded = await loadWithVariables(file, environment);
-    const exposure = exposureOf(file, loaded.config);
-    return { problems: [], summary: [...summarise(loaded), ...(exposure === undefined ? [] : [`note: ${exposure}`])] };
+    const told = [exposureOf(file, loaded.config), oldPlaceOf(file, loaded.config)].filter(
+      (each) => each !== undefined,
+    );
+    return { problems: [], summary: [...summarise(loaded), ...told.map((each) => `note: ${each}`)] };
   } catch (error) {
     if (error instanceof ConfigError) return { problems: error.problems.map(formatProblem), summary: [] };
     throw error;

@@ -14,7 +14,7 @@ export interface CommandMaker {
 
 export const jsonOption = () => new Option('--json', 'print JSON for scripts');
 
-const configOption = (context: CommandContext) =>
+export const configOption = (context: CommandContext) =>
   new Option('-c, --config <file>', 'the config file').default(
     context.env.TOCSIN_CONFIG ?? 'config/tocsin.yaml',
     '$TOCSIN_CONFIG, else config/tocsin.yaml',

@@ -1,12 +1,12 @@
 /** The commands and their options as people see them; what a command does stands in the file of its name. */
 import { Command, CommanderError } from 'commander';
-import { nearest } from '../config/suggest.ts';
+import { didYouMean } from '../config/suggest.ts';
 import { ConfigError, messageOf, ServiceError, UnavailableError, UsageError } from '../errors.ts';
 import { forbiddenText } from '../redis/trouble.ts';
 import { escapeInvisible } from '../text.ts';
 import { version } from '../version.ts';
-import { adopt, type CommandMaker, createCommandMaker, jsonOption } from './command.ts';
-import { EXIT, type ExitCode, escapingContext, type ProgramContext } from './context.ts';
+import { adopt, type CommandMaker, configOption, createCommandMaker, jsonOption } from './command.ts';
+import { type CommandContext, EXIT, type ExitCode, escapingContext, type ProgramContext } from './context.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { receiverCommands } from './receiver-commands.ts';
 import { serviceCommands } from './service-commands.ts';
@@ -115,14 +115,19 @@ const commands = (make: CommandMaker): Command[] => {
   ];
 };
 
+/** Whether nothing but options that every command takes is given. */
+const isBare = (args: readonly string[]): boolean => endOfCommon(args) >= args.length;
+
+/** Where the options end that every command takes. */
+const endOfCommon = (args: readonly string[], at = 0): number => {
+  const arg = args[at] ?? '';
+  if (arg === '-c' || arg === '--config') return endOfCommon(args, at + 2);
+  return /^(-c|--config=|--json$)/.test(arg) ? endOfCommon(args, at + 1) : at;
+};
+
 /** Options that every command takes may also stand before the command: they are moved behind its words. */
 const commandFirst = (args: readonly string[]): string[] => {
-  const endOfCommon = (at: number): number => {
-    const arg = args[at] ?? '';
-    if (arg === '-c' || arg === '--config') return endOfCommon(at + 2);
-    return /^(-c|--config=|--json$)/.test(arg) ? endOfCommon(at + 1) : at;
-  };
-  const common = endOfCommon(0);
+  const common = endOfCommon(args);
   const rest = args.slice(common);
   const option = rest.findIndex((arg) => arg.startsWith('-'));
   const behindWords = option < 0 ? rest.length : option;
@@ -133,12 +138,25 @@ const commandFirst = (args: readonly string[]): string[] => {
 const refuseUnknown = (program: Command, first: string | undefined): void => {
   const known = [...program.commands.map((command) => command.name()), 'help'];
   if (first === undefined || first.startsWith('-') || known.includes(first)) return;
-  const near = nearest(first, known);
-  const hint = near === undefined ? 'tocsin --help lists them' : `did you mean '${near}'?`;
-  throw new UsageError(`there is no command '${first}'; ${hint}`);
+  throw new UsageError(`there is no command '${first}'${didYouMean(first, known) || '; tocsin --help lists them'}`);
 };
 
-/** Runs the command that `given` names, `run` where it names none. Throws what the command throws. */
+/** On a terminal, nobody starts a daemon by accident: help, what is missing, and the next step. */
+const showStart = async (program: Command, args: readonly string[], context: CommandContext): Promise<void> => {
+  const { startText } = await import('./start-text.ts');
+  const { config } = program
+    .createCommand()
+    .addOption(configOption(context))
+    .addOption(jsonOption())
+    .parse(args, { from: 'user' })
+    .opts();
+  context.write(`${program.helpInformation()}\n${await startText(config, context.env)}\n`);
+};
+
+/**
+ * Runs the command that `given` names. Where it names none: `run`, as a supervisor starts it, or help on a terminal.
+ * Throws what the command throws.
+ */
 export const runProgram = async (given: readonly string[], outside: ProgramContext): Promise<ExitCode> => {
   const context = escapingContext(outside);
   const args = commandFirst(given);
@@ -154,6 +172,10 @@ export const runProgram = async (given: readonly string[], outside: ProgramConte
   };
   for (const [index, command] of commands(createCommandMaker(context, end)).entries()) {
     adopt(program, command, { isDefault: index === 0 });
+  }
+  if (context.isTty && isBare(given)) {
+    await showStart(program, args, context);
+    return code;
   }
   refuseUnknown(program, args[0]);
   await program.parseAsync(args, { from: 'user' });

@@ -1,4 +1,5 @@
 /** `tocsin run`: the daemon in the foreground, until a signal or until it cannot go on. */
+import { oldPlaceOf } from '../config/data-dir.ts';
 import { exposureOf } from '../config/exposure.ts';
 import { loadConfig } from '../config/load.ts';
 import { collectSecrets } from '../config/secrets.ts';
@@ -18,8 +19,9 @@ export const run = async (options: CommonOptions, { env, signal, onHangup }: Com
   const config = await loadConfig(options.config, env);
   const scrub = createScrubber(collectSecrets(config));
   const log = createLogger({ level: config.log.level, scrub });
-  const exposure = exposureOf(options.config, config);
-  if (exposure !== undefined) log.warn(exposure);
+  for (const doubt of [exposureOf(options.config, config), oldPlaceOf(options.config, config)]) {
+    if (doubt !== undefined) log.warn(doubt);
+  }
   // The usual wish to read the config again, often sent by habit (log rotation): it must not end what people rely on.
   onHangup(() => log.warn('SIGHUP is ignored: the config is read at the start only; restart the daemon to change it'));
   const daemon = createDaemon({ config, log, scrub });

@@ -59,6 +59,7 @@ export const applyEnvironmentDefaults = (tree: Tree, environment: Environment, i
     value: root,
     positions: tree.positions,
     findings,
+    missing: [...tree.missing, ...lost],
     sourcesAt: (path) => {
       const found = given.find((each) => same(each.path, path));
       return found === undefined ? tree.sourcesAt(path) : [found.variable];

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import { readProxyVariables } from '../connection/proxy-variables.ts';
 import { ConfigError, type ConfigProblem } from '../errors.ts';
+import { placeDataDir } from './data-dir.ts';
 import { type Path, showKind, showValue } from './display.ts';
 import { type Variables, withEnvFile } from './env-file.ts';
 import { applyEnvironmentDefaults, variableOf } from './environment-defaults.ts';
@@ -12,6 +13,7 @@ import { NO_SUCH_FILE, readText } from './read.ts';
 import { breachesOf } from './rules.ts';
 import { type Config, configSchema, inputJsonSchema } from './schema.ts';
 import { createShape } from './shape.ts';
+import { fillIn } from './stand-ins.ts';
 import { parseYaml } from './syntax.ts';
 import { readTree, type Tree } from './tree.ts';
 
@@ -93,9 +95,29 @@ export interface LoadedConfig {
   config: Config;
   /** The variable that gave the value of a key that the file leaves out. */
   variableOf(path: Path): string | undefined;
+  /** What was missing and not needed. */
+  missing: readonly ConfigProblem[];
 }
 
-const parseLoaded = (text: string, file: string, { environment, hint }: Variables): LoadedConfig => {
+const startsWith = (path: Path, start: Path): boolean => start.every((key, index) => path[index] === key);
+
+/** Whether the schema has nothing to say of a part of the file. */
+const isRightAt = (value: unknown, part: Path): boolean => {
+  const issues = configSchema.safeParse(value).error?.issues ?? [];
+  return !issues.some(({ path }) => {
+    const keys = path.filter((key) => typeof key !== 'symbol');
+    return startsWith(keys, part) || startsWith(part, keys);
+  });
+};
+
+/** Fills in what is missing; gives the findings that this makes needless. */
+const doWithout = (tree: Tree): Finding[] => {
+  const open = fillIn(tree.value, tree.missing, (part) => isRightAt(tree.value, part));
+  const filled = tree.missing.filter((path) => !open.includes(path)).map((path) => path.join('.'));
+  return tree.findings.filter(({ path }) => filled.includes(path.join('.')));
+};
+
+const parseLoaded = (text: string, file: string, { environment, hint }: Variables, isLenient = false): LoadedConfig => {
   const syntax = parseYaml(text);
   const { findings, placeOf } = syntax;
   if (!syntax.whole) return fail(toProblems(file, findings, placeOf));
@@ -104,8 +126,10 @@ const parseLoaded = (text: string, file: string, { environment, hint }: Variable
   }
   const interpolate = createInterpolate(environment, dirname(file), hint);
   const tree = applyEnvironmentDefaults(readTree({ syntax, shape, interpolate }), environment, interpolate);
+  const needless = isLenient && tree.missing.length > 0 ? doWithout(tree) : [];
   const { config, findings: found } = check(tree);
-  const all = toProblems(file, [...findings, ...tree.findings, ...found], placeOf);
+  const needed = tree.findings.filter((finding) => !needless.includes(finding));
+  const all = toProblems(file, [...findings, ...needed, ...found], placeOf);
   const proxyVariables = readProxyVariables(environment, (variable) =>
     all.push({ file, path: variable, rule: NO_PROXY }),
   );
@@ -113,6 +137,7 @@ const parseLoaded = (text: string, file: string, { environment, hint }: Variable
   return {
     config: { ...config, ...(proxyVariables && { proxyVariables }) },
     variableOf: (path) => variableOf(tree, path),
+    missing: toProblems(file, needless, placeOf),
   };
 };
 
@@ -120,10 +145,26 @@ const parseLoaded = (text: string, file: string, { environment, hint }: Variable
 export const parseConfig = (text: string, file: string, environment: Environment): Config =>
   parseLoaded(text, file, { environment, hint: '' }).config;
 
+/** Whatever reads the file itself goes this way: with the variables beside it, and with the place of the data. */
+const loadFile = (file: string, environment: Environment, isLenient = false): LoadedConfig => {
+  const loaded = parseLoaded(readFile(file), file, withEnvFile(file, environment), isLenient);
+  const { config } = loaded;
+  return { ...loaded, config: { ...config, dataDir: placeDataDir(file, config.dataDir) } };
+};
+
 /** The same with where values come from. */
 export const loadWithVariables = async (file: string, environment: Environment): Promise<LoadedConfig> =>
-  parseLoaded(readFile(file), file, withEnvFile(file, environment));
+  loadFile(file, environment);
 
 /** Reads `file` (YAML 1.2, UTF-8, at most 1 MiB) with the variables of `environment` and of the file beside it. Throws a `ConfigError` with every problem found. */
 export const loadConfig = async (file: string, environment: Environment): Promise<Config> =>
-  (await loadWithVariables(file, environment)).config;
+  loadFile(file, environment).config;
+
+/**
+ * The same for commands that only read and change what Redis has: secrets that are not there are not needed. What else
+ * is missing is told.
+ */
+export const loadWithoutSecrets = async (
+  file: string,
+  environment: Environment,
+): Promise<Pick<LoadedConfig, 'config' | 'missing'>> => loadFile(file, environment, true);

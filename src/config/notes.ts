@@ -10,6 +10,10 @@ export interface Notes {
   report(path: Path, offset: number, rule: string): void;
   /** The value itself could not be read. */
   lose(path: Path, rule: string): undefined;
+  /** The same because of a variable that is not set, or a file that cannot be read. */
+  miss(path: Path, rule: string): void;
+  /** Where that was. */
+  missing: readonly Path[];
   /** Names of what interpolation put into the value. */
   came(path: Path, sources: readonly string[]): void;
   isLost(path: Path): boolean;
@@ -19,17 +23,24 @@ export interface Notes {
 export const createNotes = (): Notes => {
   const positions = createPositions();
   const findings: Finding[] = [];
+  const missing: Path[] = [];
   const lost = new Set<string>();
   const sources = new Map<string, readonly string[]>();
+  const lose = (path: Path, rule: string): undefined => {
+    findings.push({ path, offset: positions.ofValue(path), rule });
+    lost.add(JSON.stringify(path));
+  };
   return {
     positions,
     findings,
+    missing,
     report: (path, offset, rule) => {
       findings.push({ path, offset, rule });
     },
-    lose: (path, rule) => {
-      findings.push({ path, offset: positions.ofValue(path), rule });
-      lost.add(JSON.stringify(path));
+    lose,
+    miss: (path, rule) => {
+      lose(path, rule);
+      missing.push(path);
     },
     came: (path, names) => {
       sources.set(JSON.stringify(path), names);

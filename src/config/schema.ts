@@ -40,7 +40,7 @@ export const configSchema = z.strictObject({
     .string()
     .min(1, { error: 'must not be empty' })
     .default('./data')
-    .describe('Directory of the embedded Redis and of the cursor mirror; relative to the working directory.'),
+    .describe('Directory of the embedded Redis and of the cursor mirror; relative to this file.'),
   poll: pollSection.prefault({}).describe('When and how far the services are read.'),
   alerts: alertsSection.prefault({}).describe('What is forwarded.'),
   protocols: protocolsSection.prefault({}).describe('For which protocols, and where to.'),

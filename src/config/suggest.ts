@@ -36,3 +36,9 @@ export const nearest = (word: string, known: readonly string[]): string | undefi
     .toSorted((a, b) => a.edits - b.edits);
   return best?.candidate;
 };
+
+/** Goes on from what is wrong with the word; empty where nothing is near. */
+export const didYouMean = (word: string, known: readonly string[]): string => {
+  const near = nearest(word, known);
+  return near === undefined ? '' : `; did you mean '${near}'?`;
+};

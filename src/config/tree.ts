@@ -8,7 +8,7 @@ import { readScalar } from './scalars.ts';
 import type { Shape } from './shape.ts';
 import type { Syntax } from './syntax.ts';
 
-export interface Tree extends Pick<Notes, 'positions' | 'findings' | 'sourcesAt'> {
+export interface Tree extends Pick<Notes, 'positions' | 'findings' | 'missing' | 'sourcesAt'> {
   /** Strings, numbers, booleans, null, lists, and maps without a prototype; undefined where a value could not be read. */
   value: unknown;
   /** True where the value could not be read: problems of its kind or form mean nothing then. */
@@ -27,7 +27,7 @@ interface Dependencies {
 /** Reads the whole document; never throws for what the document holds. */
 export const readTree = ({ syntax: { document, placeOf }, shape, interpolate }: Dependencies): Tree => {
   const notes = createNotes();
-  const { positions, findings, report, lose, sourcesAt } = notes;
+  const { positions, findings, missing, report, lose, sourcesAt } = notes;
   let nodes = 0;
 
   // Beyond the bound every further node is too much; one finding is enough.
@@ -36,7 +36,7 @@ export const readTree = ({ syntax: { document, placeOf }, shape, interpolate }: 
   const scalar = (node: Scalar, path: Path): unknown => {
     const { value, sources, problems } = readScalar(node, shape.typesAt(path), interpolate);
     if (sources.length > 0) notes.came(path, sources);
-    for (const rule of problems) lose(path, rule);
+    for (const rule of problems) notes.miss(path, rule);
     return problems.length > 0 ? undefined : value;
   };
 
@@ -69,5 +69,5 @@ export const readTree = ({ syntax: { document, placeOf }, shape, interpolate }: 
   };
 
   const value = readAt(document.contents, [], 0);
-  return { value, positions, findings, sourcesAt, isLost: (path) => nodes > MOST_NODES || notes.isLost(path) };
+  return { value, positions, findings, missing, sourcesAt, isLost: (path) => nodes > MOST_NODES || notes.isLost(path) };
 };

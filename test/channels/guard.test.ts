@@ -241,11 +241,15 @@ describe('guard', () => {
 
   test('a refusal names the key that opens it, where one does', () => {
     const { refuseUrl, refuseAddress } = createGuard({ allowHttp: false, allowNetworks: [] });
-    expect(refuseUrl(url('http://hooks.example/'))).toBe(
-      'is plain http, which is not allowed (channels.webhook.allowHttp)',
-    );
+    const plainHttp = 'is plain http, which is not allowed (channels.webhook.allowHttp)';
+    expect(refuseUrl(url('http://8.8.8.8/'))).toBe(plainHttp);
     const notPublic = 'leads to an address that is not public (channels.webhook.allowNetworks)';
     expect(refuseUrl(url('https://10.0.0.1/'))).toBe(notPublic);
+    expect(refuseUrl(url('http://10.0.0.1/'))).toBe(`${plainHttp}, and ${notPublic}`);
+    expect(refuseUrl(url('http://hooks.example/'))).toMatch(/allowHttp\); .*allowNetworks$/);
+    const known = createGuard({ allowHttp: false, allowNetworks: ['hooks.example', '10.0.0.0/8'] });
+    expect(known.refuseUrl(url('http://hooks.example/'))).toBe(plainHttp);
+    expect(known.refuseUrl(url('http://10.0.0.1/'))).toBe(plainHttp);
     expect(refuseAddress('10.0.0.1', 'hooks.example')).toBe(notPublic);
     expect(refuseUrl(url('ftp://hooks.example/'))).not.toContain('channels.webhook');
   });

@@ -1,6 +1,6 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkConfig, runCheck } from '../../src/cli/check.ts';
 import { configJsonSchema } from '../../src/cli/schema.ts';
@@ -28,12 +28,13 @@ const run = async (text: string, json: boolean): Promise<{ code: number; output:
 
 describe('check', () => {
   it('says in a few lines what the config would do', async () => {
-    const { problems, summary } = await checkConfig(await fileOf(SMALL), {});
+    const file = await fileOf(SMALL);
+    const { problems, summary } = await checkConfig(file, {});
     expect(problems).toEqual([]);
     expect(summary).toEqual([
       'services: main at monitor.example.com',
-      'redis: embedded, under ./data',
-      'dataDir: ./data',
+      `redis: embedded, under ${dirname(file)}/data`,
+      `dataDir: ${dirname(file)}/data`,
       'forwards: inspections (critical) and notifications, as often as 4 requests a second allow',
       'protocols: *',
       'channels: webhook',
@@ -75,7 +76,7 @@ fallback: { after: 2m, channels: [{ name: webhook, url: "https://a.example/token
 `);
     expect((await checkConfig(file, {})).summary.slice(1, 7)).toEqual([
       'redis: one server, by redis.url',
-      'dataDir: ./data',
+      `dataDir: ${dirname(file)}/data`,
       'forwards: inspections (critical) and notifications, as often as 4 requests a second allow',
       'protocols: a*, b, without ab; 1 with channels of their own',
       'channels: webhook',

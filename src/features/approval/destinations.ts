@@ -1,5 +1,7 @@
 /** Every destination that is known, whether it is approved, and the decisions that people make on it. */
+
 import type { Destination } from '../../alert.ts';
+import { didYouMean } from '../../config/suggest.ts';
 import type { DisabledDestination } from '../../deliver/disabled.ts';
 import { UsageError } from '../../errors.ts';
 import type { Target } from '../../ledger/record.ts';
@@ -104,9 +106,18 @@ export const createDestinations = (dependencies: DestinationsDependencies) => {
 
   /** By id or label. Throws a `UsageError` where the name fits none, or several. */
   const find = async (name: string): Promise<KnownDestination> => {
-    const named = (await list()).filter(({ id, label }) => id === name || label === name);
+    const known = await list();
+    const named = known.filter(({ id, label }) => id === name || label === name);
     const [one, ...others] = named;
-    if (one === undefined) throw new UsageError(`no destination is known by the name '${name}'`);
+    if (one === undefined) {
+      const near = didYouMean(
+        name,
+        known.map(({ label }) => label),
+      );
+      throw new UsageError(
+        `no destination is known by the name '${name}'${near || '; `tocsin destinations list` has all'}`,
+      );
+    }
     if (others.length === 0) return one;
     throw new UsageError(`several destinations are called '${name}': ${named.map(({ id }) => id).join(', ')}`);
   };

@@ -1,7 +1,9 @@
 /** The cursors, as operators see and move them. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Source } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
+import { didYouMean } from '../../config/suggest.ts';
 import { UnavailableError, UsageError } from '../../errors.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Catalog } from '../../poll/catalog.ts';
@@ -77,13 +79,16 @@ export const createCursorAdmin = (dependencies: CursorDependencies) => {
   const tracks = async ({ service, protocol, source }: TrackSelection): Promise<Track[]> => {
     const sources = sourcesOf(config, source);
     const found: Track[] = [];
+    const polled: string[] = [];
     for (const name of servicesOf(config, service)) {
       const listed = [...(await catalog.protocols(name)).keys()];
+      polled.push(...listed);
       const names = listed.filter((each) => protocol === undefined || each === protocol);
       found.push(...names.flatMap((each) => sources.map((one) => ({ service: name, source: one, protocol: each }))));
     }
     if (protocol !== undefined && found.length === 0) {
-      throw new UsageError(`no protocol '${protocol}' is polled: \`tocsin status\` lists those that are`);
+      const near = didYouMean(protocol, polled);
+      throw new UsageError(`no protocol '${protocol}' is polled: \`tocsin status\` lists those that are${near}`);
     }
     return found;
   };

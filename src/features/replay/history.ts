@@ -1,6 +1,8 @@
 /** Reads the alerts of a period, by the same requests, conditions and identities as the daemon. */
+
 import type { Alert, ListedProtocol, Source } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
+import { didYouMean } from '../../config/suggest.ts';
 import { messageOf, ServiceError, UnavailableError, UsageError } from '../../errors.ts';
 import { createNameFilter } from '../../poll/include.ts';
 import { isWanted, ownItems, toAlert } from '../../poll/ingest.ts';
@@ -123,7 +125,9 @@ export const openHistory = (config: Config, signal: AbortSignal) => {
       if (unfinished !== undefined && (name === undefined || found.length === 0)) throw unfinished;
       if (found.length > 0) return found;
       const what = name === undefined ? 'a protocol' : `a protocol '${name}'`;
-      throw new UsageError(`no service lists ${what} that the config includes`);
+      const names = lists.flatMap(({ protocols }) => protocols.map((protocol) => protocol.name));
+      const near = name === undefined ? '' : didYouMean(name, names.filter(isIncluded));
+      throw new UsageError(`no service lists ${what} that the config includes${near}`);
     },
     /** Gives what could not be read; throws a `ServiceError` where a service as a whole does not answer. */
     read: async (protocols: readonly HistoryProtocol[], reading: HistoryReading): Promise<Unread[]> => {
