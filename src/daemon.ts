@@ -8,6 +8,7 @@ import { openAuditor } from './app/audit.ts';
 import { openBlindness } from './app/blindness.ts';
 import { openDelivery } from './app/deliver.ts';
 import { openDispatch } from './app/dispatch.ts';
+import { createGenerations, type Generation } from './app/generations.ts';
 import { createLifecycle, type Lifecycle } from './app/lifecycle.ts';
 import { expectHealth, MAINTENANCE_EVERY_MS, startMaintenance } from './app/maintenance.ts';
 import { openMembership } from './app/membership.ts';
@@ -15,13 +16,17 @@ import { openStore } from './app/open-store.ts';
 import { openOps } from './app/ops.ts';
 import { openReading } from './app/poll.ts';
 import { createRechecking } from './app/recheck.ts';
+import { openReloading } from './app/reload.ts';
 import { startReporting } from './app/reporting.ts';
 import { isReview } from './app/schedule.ts';
 import { openTripwire } from './app/tripwire.ts';
 import type { Channel } from './channels/channel.ts';
 import { openConfiguredChannels } from './channels/open.ts';
 import type { Config } from './config/schema.ts';
+import type { ConfigSource } from './config/source.ts';
+import { UnavailableError } from './errors.ts';
 import { createAuditJob, createAuditMarks } from './features/audit/job.ts';
+import type { DaemonReport } from './features/status/daemons.ts';
 import { createChannelCheck } from './ops/channel-check.ts';
 import { createHealth } from './ops/health.ts';
 import { createMetrics, type Metrics } from './ops/metrics.ts';
@@ -39,6 +44,12 @@ export interface DaemonDependencies {
   scrub(text: string): string;
   /** Epoch milliseconds. Default `Date.now`. */
   now?(): number;
+  /** Where the config comes from. With it a changed one is taken while the daemon runs. */
+  source?: ConfigSource;
+  /** Called with every config that is read again and found right, before anything is done with it. */
+  onRead?(config: Config): void;
+  /** Called with a config that came into force after another. */
+  onReplaced?(config: Config): void;
   /** How long the maintenance loop pauses after each round. Default `MAINTENANCE_EVERY_MS`. */
   maintenanceEveryMs?: number;
 }
@@ -46,25 +57,43 @@ export interface DaemonDependencies {
 export interface Daemon {
   /** Resolves when everything is open; a service that is down does not hold it up. Throws where it cannot start at all. */
   start(): Promise<{ opsUrl: string }>;
+  /** Reads the config again once the daemon is up; what comes of it is told as `features/reload` says. Never rejects. */
+  reload(cause: string): Promise<void>;
   /** Lets running sends end, then closes. Idempotent; legal before `start`. False where something did not close in time. */
   stop(): Promise<boolean>;
   /** Resolves with the reason when the daemon cannot go on. */
   failed: Promise<string>;
 }
 
-/** Sends that run at a stop may end by themselves for this long. Then they are aborted, and wait in the queue. */
-const GRACE_MS = 4000;
-/** The same for polls, which go on from their cursors. */
-const POLL_GRACE_MS = 1000;
-/** Bound of each step of a stop. */
-const STEP_MS = 6000;
+/** How long what runs may go on when a generation ends, in milliseconds. */
+interface Grace {
+  /** For sends. Then they are aborted, and wait in the queue. */
+  sends: number;
+  /** For polls, which go on from their cursors. */
+  polls: number;
+  /** For turns of the schedule, which come again. */
+  turns: number;
+  /** Bound of each step of the stop. */
+  step: number;
+}
+
+const AT_STOP: Grace = { sends: 4000, polls: 1000, turns: 0, step: 6000 };
+
+/** The process lives on, so a send has its whole time, twice for one that amends first: nothing is in doubt. */
+const atRetirement = ({ channels }: Config): Grace => {
+  const sends = 2 * Math.max(0, ...Object.values(channels).map(({ timeout }) => timeout)) + 1000;
+  return { sends, polls: 10_000, turns: 5000, step: Math.max(sends, 10_000) + 2000 };
+};
 
 /** What outlives every config: Redis and what is kept there, the counters, the address of the ops endpoints. */
-interface Host extends Omit<Required<DaemonDependencies>, 'config'>, Awaited<ReturnType<typeof openStore>> {
+interface Host
+  extends Omit<Required<DaemonDependencies>, 'config' | 'source' | 'onRead' | 'onReplaced'>,
+    Awaited<ReturnType<typeof openStore>> {
   /** Of this run of the daemon, under which it reports. */
   daemonId: string;
   startedAt: number;
   metrics: Metrics;
+  reportConfig(): Pick<DaemonReport, 'config' | 'reload'>;
   /** Whoever finds that something is wrong, whatever the config, says it here, and when it is over. */
   hostTroubles: Troubles;
 }
@@ -77,6 +106,7 @@ interface Context extends Host {
   /** What is found wrong under this config; it ends with it. */
   troubles: Troubles;
   lifecycle: Lifecycle;
+  grace: Grace;
   stopping: AbortSignal;
   fail(reason: string): void;
 }
@@ -176,13 +206,13 @@ const openVerbs = (context: Context, channels: readonly Channel[]) => {
 };
 
 const startWork = async (context: Context, verbs: ReturnType<typeof openVerbs>) => {
-  const { config, store, lifecycle } = context;
+  const { config, store, lifecycle, grace } = context;
   const { dispatching, delivering, membership, reading, rechecks, audits } = verbs;
   const stopDelivering = delivering.start();
-  lifecycle.onStop('deliver', () => stopDelivering(GRACE_MS));
+  lifecycle.onStop('deliver', () => stopDelivering(grace.sends));
   await membership.start();
   const stopFallback = dispatching.fallback.start();
-  lifecycle.onStop('fallback', () => stopFallback(GRACE_MS));
+  lifecycle.onStop('fallback', () => stopFallback(grace.sends));
   await reading.keepSchedule();
   const turns = store.schedule.work(config.poll.concurrency, async (turn, signal) => {
     if (turn.kind === 'release') await dispatching.release();
@@ -190,76 +220,145 @@ const startWork = async (context: Context, verbs: ReturnType<typeof openVerbs>) 
     else if (turn.kind === 'look') await rechecks.run(turn.service, signal);
     else await audits.run(turn.service, signal, turn);
   });
-  lifecycle.onStop('schedule', () => turns.stop(0));
+  lifecycle.onStop('schedule', () => turns.stop(grace.turns));
   reading.startPolling();
-  lifecycle.onStop('poll', () => reading.stopPolling(POLL_GRACE_MS));
+  lifecycle.onStop('poll', () => reading.stopPolling(grace.polls));
+  return { stopDelivering };
 };
 
-/** What `config` decides. Nothing of it runs before `start`; `stop` is legal at any time. */
-const createGeneration = (host: Host, config: Config, fail: Context['fail']) => {
-  const lifecycle = createLifecycle(host.log, STEP_MS);
+/** Nothing of it runs before `start`. */
+const createGeneration = (host: Host, config: Config, fail: Context['fail']): Generation => {
+  const lifecycle = createLifecycle(host.log, AT_STOP.step);
   const stopping = new AbortController();
   const troubles = createTroubles(host);
-  const context: Context = { ...host, config, id: randomUUID(), troubles, lifecycle, stopping: stopping.signal, fail };
+  const grace = { ...AT_STOP };
+  const context: Context = {
+    ...{ ...host, config, id: randomUUID(), troubles, lifecycle, grace, fail },
+    stopping: stopping.signal,
+  };
+  /** Absent until it delivers. */
+  let stopDelivering: ((graceMs: number) => Promise<void>) | undefined;
+  const end = (): Promise<boolean> => {
+    stopping.abort();
+    // Before all else, and again where less time is left now than when it was first asked.
+    void stopDelivering?.(grace.sends).catch(() => {});
+    return lifecycle.stop(grace.step);
+  };
   return {
+    config,
     open: async () => {
       const verbs = openVerbs(context, await openChannels(context));
-      expectHealth(verbs.health, config);
+      const { reading, health } = verbs;
+      expectHealth(health, config);
       const ops = openOps({ ...context, ...verbs });
-      return {
-        ...ops,
-        start: async (): Promise<void> => {
-          await startWork(context, verbs);
-          const maintenance = startMaintenance({ ...context, ...verbs, ...ops });
-          lifecycle.onStop('maintenance', async () => {
-            stopping.abort();
-            await maintenance;
-          });
-        },
+      const { endpoints, selfReport } = ops;
+      const start = async (): Promise<void> => {
+        ({ stopDelivering } = await startWork(context, verbs));
+        const maintenance = startMaintenance({ ...context, ...verbs, ...ops });
+        lifecycle.onStop('maintenance', async () => {
+          stopping.abort();
+          await maintenance;
+        });
       };
+      return { endpoints, selfReport, health, renewSchedule: reading.renewSchedule, start };
     },
-    stop: (): Promise<boolean> => {
-      stopping.abort();
-      return lifecycle.stop();
+    stop: () => {
+      Object.assign(grace, AT_STOP);
+      return end();
+    },
+    retire: () => {
+      Object.assign(grace, atRetirement(config));
+      return end();
     },
   };
 };
 
+/** With a source the config can be read again. */
+const openReloadingOf = (
+  host: Host,
+  { source, onRead = () => {} }: DaemonDependencies,
+  generations: ReturnType<typeof createGenerations>,
+  { stopping, onAnswered }: { stopping: AbortSignal; onAnswered(): void },
+) => {
+  if (source === undefined) return undefined;
+  const { replace, config } = generations;
+  const current = (): Config => {
+    const running = config();
+    if (running === undefined) throw new UnavailableError('the daemon is starting');
+    return running;
+  };
+  return openReloading({ ...host, source, current, replace, onRead, onAnswered, stopping });
+};
+
 export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
   const { config, log, scrub, now = Date.now, maintenanceEveryMs = MAINTENANCE_EVERY_MS } = dependencies;
-  const lifecycle = createLifecycle(log, STEP_MS);
+  const lifecycle = createLifecycle(log, AT_STOP.step);
   const stopping = new AbortController();
   const failed = Promise.withResolvers<string>();
-  let generation: ReturnType<typeof createGeneration> | undefined;
+  const started = Promise.withResolvers<ReturnType<typeof openReloading> | undefined>();
+  let generations: ReturnType<typeof createGenerations> | undefined;
+  let reloading: ReturnType<typeof openReloading> | undefined;
 
   const openHost = async (): Promise<Host> => {
     const opened = await openStore({ config, log, now, lifecycle, stopping: stopping.signal, fail: failed.resolve });
     const metrics = createMetrics({ version });
     lifecycle.onStop('loop delay', metrics.loopDelay.stop);
+    metrics.configReloaded.set(1);
+    metrics.configReloadedAt.set(now() / 1000);
     const run = { daemonId: randomUUID(), startedAt: now(), hostTroubles: createTroubles({ now }) };
-    return { ...opened, ...run, metrics, log, scrub, now, maintenanceEveryMs };
+    const reportConfig = () => reloading?.report() ?? {};
+    return { ...opened, ...run, reportConfig, metrics, log, scrub, now, maintenanceEveryMs };
+  };
+
+  const work = async (host: Host) => {
+    generations = createGenerations({
+      ...host,
+      create: (one, fail) => createGeneration(host, one, fail),
+      fail: failed.resolve,
+      onReplaced: ({ endpoints }, replacement) => {
+        server.use(endpoints);
+        dependencies.onReplaced?.(replacement);
+      },
+    });
+    const first = await generations.begin(config);
+    // Up before any work begins, so that the start can be watched.
+    const server = createOpsServer(first.endpoints);
+    lifecycle.onStop('ops', server.stop);
+    const { url } = await server.start();
+    await host.demandRedis();
+    await first.start();
+    return { url, generations, first };
+  };
+
+  const start = async (): Promise<{ opsUrl: string }> => {
+    const host = await openHost();
+    const { url, generations, first } = await work(host);
+    reloading = openReloadingOf(host, dependencies, generations, {
+      stopping: stopping.signal,
+      onAnswered: () => reporting.tellNow(),
+    });
+    const reporting = startReporting({
+      ...host,
+      selfReport: () => generations.selfReport() ?? first.selfReport(),
+      stopping: stopping.signal,
+    });
+    lifecycle.onStop('report', () => reporting.ended);
+    void reloading?.watch();
+    started.resolve(reloading);
+    log.info({ version, ops: url, services: config.services.map(({ name }) => name) }, 'started');
+    return { opsUrl: url };
   };
 
   return {
-    start: async () => {
-      const host = await openHost();
-      generation = createGeneration(host, config, failed.resolve);
-      const { endpoints, selfReport, start } = await generation.open();
-      // Up before any work begins, so that the start can be watched.
-      const server = createOpsServer(endpoints);
-      lifecycle.onStop('ops', server.stop);
-      const { url } = await server.start();
-      await host.demandRedis();
-      await start();
-      const reporting = startReporting({ ...host, selfReport, stopping: stopping.signal });
-      lifecycle.onStop('report', () => reporting);
-      log.info({ version, ops: url, services: config.services.map(({ name }) => name) }, 'started');
-      return { opsUrl: url };
+    start,
+    reload: async (cause) => {
+      const reloading = await started.promise;
+      if (reloading !== undefined && !stopping.signal.aborted) await reloading.request(cause);
     },
     stop: async () => {
       stopping.abort();
-      const isGenerationClean = (await generation?.stop()) ?? true;
-      return (await lifecycle.stop()) && isGenerationClean;
+      const areClean = (await generations?.stop()) ?? true;
+      return (await lifecycle.stop()) && areClean;
     },
     failed: failed.promise,
   };

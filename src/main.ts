@@ -5,9 +5,11 @@ import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { compileCacheOf } from './cli/compile-cache.ts';
-import { holdYoungGeneration, restartWithHeapFlags, staysUp } from './cli/heap.ts';
+import { holdYoungGeneration, isRun, restartWithHeapFlags, staysUp } from './cli/heap.ts';
 import { createPrompt } from './cli/prompt.ts';
 
+// A wish to read the config again must not end a daemon that has not read it yet.
+if (isRun(process.argv.slice(2))) process.on('SIGHUP', () => {});
 const isDaemon = staysUp(process.argv.slice(2));
 // A daemon keeps in memory what it has read of the cache: some 10 MB, which pay only where types have to be stripped.
 const compileCache = isDaemon && import.meta.filename.endsWith('.js') ? undefined : compileCacheOf(process.env);
@@ -25,7 +27,7 @@ const stop = new AbortController();
 let stoppedAt = 0;
 
 /** What SIGHUP means to the command that runs; a stop where it has not said. */
-let hangup: (() => void) | undefined;
+let hangup: (() => void) | undefined = isRun(process.argv.slice(2)) ? () => {} : undefined;
 /** A hung-up terminal answers no question any more. Whoever sits there closed it, and that is a stop for every command. */
 const isTerminalGone = (): boolean => process.stdout.isTTY === true && !isatty(1);
 

@@ -96,3 +96,22 @@ export const createScrubber = (values: readonly string[]): ((text: string) => st
     return clean;
   };
 };
+
+/** Of earlier configs so many stay known: what was read with them may still be told. */
+const CONFIGS_KNOWN = 10;
+
+/** A scrubber that learns: of a config that is read again the secrets may be others. */
+export const createLearningScrubber = () => {
+  let known: string[][] = [];
+  let scrub = createScrubber([]);
+  return {
+    scrub: (text: string): string => scrub(text),
+    /** The secrets of one more config. */
+    learn: (values: readonly string[]): void => {
+      const own = [...new Set(values)].toSorted();
+      const others = known.filter((one) => one.join('\0') !== own.join('\0'));
+      known = [...others, own].slice(-CONFIGS_KNOWN);
+      scrub = createScrubber([...new Set(known.flat())]);
+    },
+  };
+};

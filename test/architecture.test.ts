@@ -80,10 +80,11 @@ const FEATURES: Record<string, readonly string[]> = {
   approval: ['announcements', 'fallback', 'routes'],
   suppression: ['approval', 'mutes'],
   recheck: [],
+  reload: [],
   replay: ['routes'],
   audit: [],
   backtest: ['approval', 'correlation', 'mutes', 'replay', 'routes', 'suppression'],
-  status: ['approval', 'mutes', 'outages', 'routes'],
+  status: ['approval', 'mutes', 'outages', 'reload', 'routes'],
   tripwire: ['announcements', 'outages'],
 };
 const feature = (name: string): string => `features/${name}/`;

@@ -3,10 +3,13 @@ import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
 
 export interface Lifecycle {
-  /** Registers how to stop what was just started. */
+  /** Registers how to stop what was just started. After the stop it is stopped at once. */
   onStop(name: string, stop: () => Promise<void> | void): void;
-  /** Stops everything, last first; the same promise however often it is called. True when all stopped in time. */
-  stop(): Promise<boolean>;
+  /**
+   * Stops everything, last first; the same promise however often it is called. True when all stopped in time. `boundMs`: of
+   * each step, where it is not the usual one.
+   */
+  stop(boundMs?: number): Promise<boolean>;
 }
 
 const within = async (work: Promise<void>, ms: number): Promise<'done' | 'late'> => {
@@ -22,28 +25,29 @@ export const createLifecycle = (log: Pick<Logger, 'warn'>, stepMs: number): Life
   const steps: { name: string; stop: () => Promise<void> | void }[] = [];
   let stopping: Promise<boolean> | undefined;
 
-  const undo = async (name: string, stop: () => Promise<void> | void): Promise<boolean> => {
+  const undo = async (name: string, stop: () => Promise<void> | void, boundMs: number): Promise<boolean> => {
     try {
-      if ((await within(Promise.resolve(stop()), stepMs)) === 'done') return true;
-      log.warn({ step: name, boundMs: stepMs }, 'stopping took too long; going on');
+      if ((await within(Promise.resolve(stop()), boundMs)) === 'done') return true;
+      log.warn({ step: name, boundMs }, 'stopping took too long; going on');
     } catch (error) {
       log.warn({ step: name, err: error, message: messageOf(error) }, 'stopping failed; going on');
     }
     return false;
   };
 
-  const stopAll = async (): Promise<boolean> => {
+  const stopAll = async (boundMs: number): Promise<boolean> => {
     let clean = true;
-    for (const { name, stop } of steps.toReversed()) clean = (await undo(name, stop)) && clean;
+    for (const { name, stop } of steps.toReversed()) clean = (await undo(name, stop, boundMs)) && clean;
     return clean;
   };
 
   return {
     onStop: (name, stop) => {
-      steps.push({ name, stop });
+      if (stopping === undefined) steps.push({ name, stop });
+      else void undo(name, stop, stepMs);
     },
-    stop: () => {
-      stopping ??= stopAll();
+    stop: (boundMs = stepMs) => {
+      stopping ??= stopAll(boundMs);
       return stopping;
     },
   };

@@ -7,6 +7,7 @@ import { createGoneDestinations } from '../features/routes/gone.ts';
 import { createRouteReview } from '../features/routes/review.ts';
 import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
 import { createCounters } from '../features/status/counters.ts';
+import type { DaemonReport } from '../features/status/daemons.ts';
 import { refreshGauges } from '../features/status/gauges.ts';
 import { createSelfReport } from '../features/status/self-report.ts';
 import { createStatus } from '../features/status/status.ts';
@@ -21,6 +22,8 @@ export interface OpsDependencies {
   /** Of this run of the daemon, and since when it runs, in epoch milliseconds. */
   daemonId: string;
   startedAt: number;
+  /** What it says of its config. */
+  reportConfig(): Pick<DaemonReport, 'config' | 'reload'>;
   config: Config;
   store: Store;
   metrics: Metrics;
@@ -34,7 +37,7 @@ export interface OpsDependencies {
 
 export const openOps = (dependencies: OpsDependencies) => {
   const { daemonId, startedAt, config, log, scrub, now, store, metrics, health, reading, delivering } = dependencies;
-  const selfReport = createSelfReport({
+  const reportSelf = createSelfReport({
     id: daemonId,
     host: hostname(),
     pid: process.pid,
@@ -43,6 +46,7 @@ export const openOps = (dependencies: OpsDependencies) => {
     services: reading.states,
     scrub,
   });
+  const selfReport = (): DaemonReport => ({ ...reportSelf(), ...dependencies.reportConfig() });
   const settings = routeSettings(config);
   const fallback = fallbackRoutes(config, settings);
   const review = createRouteReview(settings, log, fallback.problems);

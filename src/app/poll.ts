@@ -183,6 +183,11 @@ export const openReading = (dependencies: ReadingDependencies) => {
     serviceOf,
     /** Sets the schedule up again where Redis has lost it. */
     keepSchedule: schedule.keep,
+    /** The same where another config may have changed it. */
+    renewSchedule: async (): Promise<void> => {
+      schedule.outdated();
+      await schedule.keep();
+    },
     /** One turn of the schedule. */
     run: async (turn: TurnData, signal: AbortSignal): Promise<void> => {
       if (turn.kind === 'catalog')

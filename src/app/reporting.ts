@@ -20,25 +20,43 @@ const FAREWELL_MS = 1000;
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
 
-/** Writes every few seconds how this daemon is doing, and removes that when the daemon stops. Never rejects. */
-export const startReporting = async ({ store, selfReport, stopping, log }: ReportingDependencies): Promise<void> => {
+/** Writes every few seconds how this daemon is doing, and removes that when the daemon stops. */
+export const startReporting = ({ store, selfReport, stopping, log }: ReportingDependencies) => {
   const { redis, daemonReports } = store;
+  let waiting = new AbortController();
   const failed = (error: unknown): void => {
     if (!stopping.aborted) log.warn({ err: error }, 'this daemon cannot tell others how it is doing; trying again');
   };
   const stopped = new Promise<void>((resolve) => {
-    stopping.addEventListener('abort', () => resolve(), { once: true });
+    stopping.addEventListener(
+      'abort',
+      () => {
+        waiting.abort();
+        resolve();
+      },
+      { once: true },
+    );
   });
-  while (!stopping.aborted) {
-    const report = selfReport();
-    // Without Redis a write waits for it to come back: a stop must not.
-    await Promise.race([daemonReports.write(report).catch(failed), stopped]);
-    await pause(report.ready ? REPORT_EVERY_MS : REPORT_TROUBLE_EVERY_MS, stopping);
-  }
-  // Without Redis the report cannot be removed, and grows old instead. A connection may look ready and be dead.
-  if (redis.status !== 'ready') return;
-  await Promise.race([
-    daemonReports.remove(selfReport().id).catch(failed),
-    sleep(FAREWELL_MS, undefined, { ref: false }),
-  ]);
+  const report = async (): Promise<void> => {
+    while (!stopping.aborted) {
+      const own = selfReport();
+      waiting = new AbortController();
+      // Without Redis a write waits for it to come back: a stop must not.
+      await Promise.race([daemonReports.write(own).catch(failed), stopped]);
+      const everyMs = own.ready ? REPORT_EVERY_MS : REPORT_TROUBLE_EVERY_MS;
+      await pause(everyMs, waiting.signal);
+    }
+    // Without Redis the report cannot be removed, and grows old instead. A connection may look ready and be dead.
+    if (redis.status !== 'ready') return;
+    await Promise.race([
+      daemonReports.remove(selfReport().id).catch(failed),
+      sleep(FAREWELL_MS, undefined, { ref: false }),
+    ]);
+  };
+  return {
+    /** Never rejects. */
+    ended: report(),
+    /** Something is to be known at once. */
+    tellNow: (): void => waiting.abort(),
+  };
 };

@@ -28,12 +28,18 @@ interface Start {
 
 const TAKES_VALUE = ['-c', '--config'];
 
+const commandOf = (args: readonly string[]): string | undefined =>
+  args.find((arg, at) => !arg.startsWith('-') && !TAKES_VALUE.includes(args[at - 1] ?? ''));
+
 /** Commands that stay. All others end soon, and need not wait for a second start. */
 export const staysUp = (args: readonly string[]): boolean => {
-  const first = args.find((arg, at) => !arg.startsWith('-') && !TAKES_VALUE.includes(args[at - 1] ?? ''));
+  const first = commandOf(args);
   if (first !== undefined) return ['run', 'demo'].includes(first);
   return !args.some((arg) => ['--help', '-h', '--version', '-V'].includes(arg));
 };
+
+/** The daemon itself, named or by default. */
+export const isRun = (args: readonly string[]): boolean => staysUp(args) && commandOf(args) !== 'demo';
 
 /** The flags that are still missing. What an operator has set in NODE_OPTIONS or on Node's command line stands. */
 export const missingHeapFlags = ({ args, execArgv, nodeOptions = '' }: Start): string[] => {

@@ -1,11 +1,12 @@
 /** `tocsin run`: the daemon in the foreground, until a signal or until it cannot go on. */
 import { oldPlaceOf } from '../config/data-dir.ts';
 import { exposureOf } from '../config/exposure.ts';
-import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
 import { collectSecrets } from '../config/secrets.ts';
+import { createConfigSource } from '../config/source.ts';
 import { createDaemon } from '../daemon.ts';
 import { createLogger } from '../ops/log.ts';
-import { createScrubber } from '../secret.ts';
+import { createLearningScrubber } from '../secret.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 import { releaseYoungGeneration } from './heap.ts';
 
@@ -16,15 +17,29 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   });
 
 export const run = async (options: CommonOptions, { env, signal, onHangup }: CommandContext): Promise<ExitCode> => {
-  const config = await loadConfig(options.config, env);
-  const scrub = createScrubber(collectSecrets(config));
+  // Often sent by habit, as by log rotation: it must end nothing, from the first moment on.
+  let hangup = (): void => {};
+  onHangup(() => hangup());
+  const source = createConfigSource(options.config, env);
+  const config = await source.read();
+  const { scrub, learn } = createLearningScrubber();
+  learn(collectSecrets(config));
   const log = createLogger({ level: config.log.level, scrub });
-  for (const doubt of [exposureOf(options.config, config), oldPlaceOf(options.config, config)]) {
-    if (doubt !== undefined) log.warn(doubt);
-  }
-  // The usual wish to read the config again, often sent by habit (log rotation): it must not end what people rely on.
-  onHangup(() => log.warn('SIGHUP is ignored: the config is read at the start only; restart the daemon to change it'));
-  const daemon = createDaemon({ config, log, scrub });
+  const warn = (read: Config): void => {
+    for (const doubt of [exposureOf(options.config, read), oldPlaceOf(options.config, read)]) {
+      if (doubt !== undefined) log.warn(doubt);
+    }
+  };
+  warn(config);
+  const daemon = createDaemon({
+    ...{ config, log, scrub, source },
+    onRead: (read) => learn(collectSecrets(read)),
+    onReplaced: (next) => {
+      log.level = next.log.level;
+      warn(next);
+    },
+  });
+  hangup = () => void daemon.reload('SIGHUP');
   const stop = async (): Promise<void> => {
     log.info('stopping: running sends may finish, the rest stays queued');
     const clean = await daemon.stop();

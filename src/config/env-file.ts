@@ -4,7 +4,7 @@
  */
 import { dirname, join, parse } from 'node:path';
 import { parseEnv } from 'node:util';
-import type { Environment } from './interpolate.ts';
+import type { Environment, OnFile } from './interpolate.ts';
 import { NO_SUCH_FILE, readText } from './read.ts';
 
 const LARGEST_FILE_BYTES = 65_536;
@@ -22,9 +22,10 @@ export const readEnvText = (text: string): Record<string, string> =>
   Object.fromEntries(Object.entries(parseEnv(text)).map(([name, value]) => [name, value ?? '']));
 
 /** A variable that is set but empty counts as none, as where Compose passes one on that nobody has set. */
-export const withEnvFile = (configFile: string, environment: Environment): Variables => {
+export const withEnvFile = (configFile: string, environment: Environment, onFile: OnFile = () => {}): Variables => {
   const file = envFileOf(configFile);
   const read = readText(file, LARGEST_FILE_BYTES);
+  onFile(file, read);
   if (!read.ok) {
     const why = read.why === NO_SUCH_FILE ? '' : `, which cannot be read: ${read.why}`;
     return { environment, hint: `: export it, or write it into ${file}${why}` };

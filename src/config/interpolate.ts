@@ -1,6 +1,6 @@
 /** `${NAME}`, `${NAME:-default}`, `${file:/run/secrets/x}` and `$$` inside a text that is already parsed. */
 import { resolve } from 'node:path';
-import { readText } from './read.ts';
+import { type ReadResult, readText } from './read.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,9 +25,14 @@ const MALFORMED = `holds ${OPEN} that begins none of ${FORMS}; write $$ for a pl
 
 type Replacement = { value: string; source: string } | { problem: string };
 
-const fromFile = (directory: string, path: string): Replacement => {
+/** Called with each file that was read, and what was in it. */
+export type OnFile = (file: string, read: ReadResult) => void;
+
+const fromFile = (directory: string, path: string, onFile: OnFile): Replacement => {
   const source = `file ${path}`;
-  const read = readText(resolve(directory, path), LARGEST_FILE_BYTES);
+  const file = resolve(directory, path);
+  const read = readText(file, LARGEST_FILE_BYTES);
+  onFile(file, read);
   // Editors and `echo` end a file with a line break that is no part of the secret.
   return read.ok
     ? { value: read.text.replace(/[\r\n]+$/, ''), source }
@@ -51,10 +56,14 @@ const fromVariable = ({ environment, hint }: Sources, name: string, otherwise: s
 };
 
 /** Relative file names start at `directory`. What was put in is not interpolated again. */
-export const createInterpolate = (environment: Environment, directory: string, hint = ''): Interpolate => {
+export const createInterpolate = (
+  environment: Environment,
+  directory: string,
+  { hint = '', onFile = () => {} }: { hint?: string; onFile?: OnFile } = {},
+): Interpolate => {
   const replace = (inside: string): Replacement => {
     const { file, name, otherwise } = REFERENCE.exec(inside)?.groups ?? {};
-    if (file !== undefined) return fromFile(directory, file);
+    if (file !== undefined) return fromFile(directory, file, onFile);
     return name === undefined ? { problem: MALFORMED } : fromVariable({ environment, hint }, name, otherwise);
   };
   return (text) => {

@@ -8,11 +8,11 @@ import { type Variables, withEnvFile } from './env-file.ts';
 import { applyEnvironmentDefaults, variableOf } from './environment-defaults.ts';
 import { type Explanation, explain, ruleOf } from './explain.ts';
 import { type Finding, toProblems } from './findings.ts';
-import { createInterpolate, type Environment } from './interpolate.ts';
+import { createInterpolate, type Environment, type OnFile } from './interpolate.ts';
 import { NO_SUCH_FILE, readText } from './read.ts';
 import { breachesOf } from './rules.ts';
-import { type Config, configSchema, inputJsonSchema } from './schema.ts';
-import { createShape } from './shape.ts';
+import { type Config, configSchema } from './schema.ts';
+import { shape } from './schema-shape.ts';
 import { fillIn } from './stand-ins.ts';
 import { parseYaml } from './syntax.ts';
 import { readTree, type Tree } from './tree.ts';
@@ -25,8 +25,6 @@ const NO_PROXY = 'must be the http or https URL of a proxy, like http://user:pas
 /** For whoever starts Tocsin for the first time, or in another directory. */
 const NEXT_STEP =
   '. Make it: tocsin init asks for what is needed; config/tocsin.example.yaml has every key. Or name another with --config';
-
-const shape = createShape(inputJsonSchema());
 
 const fail = (problems: readonly ConfigProblem[]): never => {
   throw new ConfigError(problems);
@@ -84,8 +82,15 @@ const check = (tree: Tree): { config?: Config; findings: Finding[] } => {
   return result.success ? { config: result.data, findings } : { findings };
 };
 
-const readFile = (file: string): string => {
+interface Reading {
+  /** What is missing is done without, where it can be. */
+  isLenient?: boolean;
+  onFile?: OnFile;
+}
+
+const readFile = (file: string, { onFile = () => {} }: Reading): string => {
   const read = readText(file, LARGEST_FILE_BYTES);
+  onFile(file, read);
   if (read.ok) return read.text;
   const next = read.why === NO_SUCH_FILE ? NEXT_STEP : '';
   return fail([{ file, path: 'config', rule: `cannot be read: ${read.why}${next}` }]);
@@ -117,14 +122,19 @@ const doWithout = (tree: Tree): Finding[] => {
   return tree.findings.filter(({ path }) => filled.includes(path.join('.')));
 };
 
-const parseLoaded = (text: string, file: string, { environment, hint }: Variables, isLenient = false): LoadedConfig => {
+const parseLoaded = (
+  text: string,
+  file: string,
+  { environment, hint }: Variables,
+  { isLenient = false, onFile = () => {} }: Reading = {},
+): LoadedConfig => {
   const syntax = parseYaml(text);
   const { findings, placeOf } = syntax;
   if (!syntax.whole) return fail(toProblems(file, findings, placeOf));
   if (syntax.document.contents === null) {
     return fail([{ file, path: 'config', rule: 'is empty: at least services and channels are needed' }]);
   }
-  const interpolate = createInterpolate(environment, dirname(file), hint);
+  const interpolate = createInterpolate(environment, dirname(file), { hint, onFile });
   const tree = applyEnvironmentDefaults(readTree({ syntax, shape, interpolate }), environment, interpolate);
   const needless = isLenient && tree.missing.length > 0 ? doWithout(tree) : [];
   const { config, findings: found } = check(tree);
@@ -146,8 +156,9 @@ export const parseConfig = (text: string, file: string, environment: Environment
   parseLoaded(text, file, { environment, hint: '' }).config;
 
 /** Whatever reads the file itself goes this way: with the variables beside it, and with the place of the data. */
-const loadFile = (file: string, environment: Environment, isLenient = false): LoadedConfig => {
-  const loaded = parseLoaded(readFile(file), file, withEnvFile(file, environment), isLenient);
+const loadFile = (file: string, environment: Environment, reading: Reading = {}): LoadedConfig => {
+  const text = readFile(file, reading);
+  const loaded = parseLoaded(text, file, withEnvFile(file, environment, reading.onFile), reading);
   const { config } = loaded;
   return { ...loaded, config: { ...config, dataDir: placeDataDir(file, config.dataDir) } };
 };
@@ -155,6 +166,10 @@ const loadFile = (file: string, environment: Environment, isLenient = false): Lo
 /** The same with where values come from. */
 export const loadWithVariables = async (file: string, environment: Environment): Promise<LoadedConfig> =>
   loadFile(file, environment);
+
+/** The same, and tells every file that it reads, right or wrong. */
+export const loadNoting = (file: string, environment: Environment, onFile: OnFile): Config =>
+  loadFile(file, environment, { onFile }).config;
 
 /** Reads `file` (YAML 1.2, UTF-8, at most 1 MiB) with the variables of `environment` and of the file beside it. Throws a `ConfigError` with every problem found. */
 export const loadConfig = async (file: string, environment: Environment): Promise<Config> =>
@@ -167,4 +182,4 @@ export const loadConfig = async (file: string, environment: Environment): Promis
 export const loadWithoutSecrets = async (
   file: string,
   environment: Environment,
-): Promise<Pick<LoadedConfig, 'config' | 'missing'>> => loadFile(file, environment, true);
+): Promise<Pick<LoadedConfig, 'config' | 'missing'>> => loadFile(file, environment, { isLenient: true });

@@ -59,7 +59,7 @@ interface Loop {
   beatAt: number;
 }
 
-interface Check extends CheckSettings {
+export interface Check extends CheckSettings {
   result: 'none' | 'proven' | 'failed';
   /** Of the result, not of its latest repetition. */
   since: number;
@@ -127,6 +127,17 @@ export const createHealth = ({ now, troubles = () => [] }: { now(): number; trou
     fail: (name: string, why: string): void => settle(name, 'failed', why),
     forget: (name: string): void => {
       checks.delete(name);
+    },
+    /** What is known of every check. */
+    known: (): ReadonlyMap<string, Check> => new Map(checks),
+    /** Goes on from what another one knows of a check that is expected here, too. */
+    adopt: (name: string, { provenWithinMs: _, ...known }: Check): void => {
+      const own = checks.get(name);
+      if (own?.result !== 'none') return;
+      checks.set(name, {
+        ...known,
+        ...(own.provenWithinMs === undefined ? {} : { provenWithinMs: own.provenWithinMs }),
+      });
     },
 
     live: (): LiveReport => {

@@ -153,6 +153,30 @@ const deliveryMetrics = ({ counter, gauge, histogram }: Maker) => ({
   redisUp: gauge('redis_up', 'Whether Redis answers: 1 or 0.', []),
 });
 
+const configMetrics = ({ gauge }: Maker) => ({
+  configReloaded: gauge(
+    'config_last_reload_successful',
+    'Whether the config that was read last is in force: 1, or 0 where it was refused.',
+    [],
+  ),
+  configReloadedAt: gauge(
+    'config_last_reload_success_timestamp_seconds',
+    'When a config was last read and found right, or found unchanged.',
+    [],
+  ),
+});
+
+/** Ends the series of services that are watched no more: a gauge would keep its last value. */
+const keepServices = async (registry: Registry, services: readonly string[]): Promise<void> => {
+  for (const metric of registry.getMetricsAsArray()) {
+    const { values } = await (metric as unknown as Gauge).get();
+    for (const { labels } of values) {
+      const { le: _, ...own } = labels as Record<string, string>;
+      if (own.service !== undefined && !services.includes(own.service)) (metric as unknown as Gauge).remove(own);
+    }
+  }
+};
+
 /**
  * A registry of its own with every metric in it. `onScrape` names what sets gauges that have to be asked for (queue
  * lengths, lags); it runs before every `text()`, and a failure or a slow answer never fails the scrape.
@@ -174,6 +198,8 @@ export const createMetrics = ({ version }: { version: string }) => {
     ...readingMetrics(make),
     ...reviewMetrics(make),
     ...deliveryMetrics(make),
+    ...configMetrics(make),
+    keepServices: (services: readonly string[]): Promise<void> => keepServices(registry, services),
     /** Gives the function that ends it. */
     onScrape: (refresh: () => Promise<void>): (() => void) => {
       const asked = oneAtATime(refresh);

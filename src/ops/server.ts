@@ -40,6 +40,8 @@ export interface OpsLimits {
 export interface OpsServer {
   /** Throws a `UsageError` where the address cannot be had. */
   start(): Promise<{ url: string }>;
+  /** Answers by these settings from now on, at the same address. */
+  use(settings: OpsServerSettings): void;
   /** Legal before `start`; may be called again. */
   stop(): Promise<void>;
 }
@@ -167,12 +169,16 @@ const openServer = (
 export const createOpsServer = (settings: OpsServerSettings): OpsServer => {
   const { listen } = settings;
   let server: Server | undefined;
+  let answer = createAnswerer(settings);
 
   return {
+    use: (next) => {
+      answer = createAnswerer({ ...next, listen });
+    },
     start: async () => {
       const address = parseListen(listen);
       const listening = Promise.withResolvers<void>();
-      server = openServer(createAnswerer(settings), { ...LIMITS, ...settings.limits }, settings);
+      server = openServer((request) => answer(request), { ...LIMITS, ...settings.limits }, settings);
       server.once('error', listening.reject).listen(address, listening.resolve);
       await listening.promise.catch((error: NodeJS.ErrnoException) => {
         throw cannotListen(listen, error);

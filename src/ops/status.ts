@@ -51,6 +51,19 @@ export interface DaemonStatus {
   /** What `/readyz` said then. */
   ready: boolean;
   checks: CheckReport[];
+  /** Absent where it cannot read its config again, and of a daemon of an earlier version. */
+  config?: ConfigStatus;
+}
+
+/** What a daemon runs with, and what it found on disk since. */
+export interface ConfigStatus {
+  file: string;
+  /** Since when what runs is in force. */
+  since: string;
+  /** Since when the file, or one that it names, differs from what runs. */
+  differsSince?: string;
+  /** Why what is there was not taken, one sentence each. */
+  refused?: { at: string; problems: string[] };
 }
 
 /**

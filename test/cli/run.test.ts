@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { World } from '../scenario/world.ts';
 import { createCertificate } from '../support/certificate.ts';
-import { runProgram, startDaemonProgram, startProgram } from '../support/program.ts';
+import { MAIN, runProgram, startCommand, startDaemonProgram, startProgram } from '../support/program.ts';
 import { ownRedis } from '../support/redis-server.ts';
 import { startSmtpRelay } from '../support/smtp-relay.ts';
 import { until } from '../support/until.ts';
@@ -76,17 +76,34 @@ test.concurrent('a second signal forces the end', async ({ onTestFinished: onFin
   expect(await daemon.ended).toBe(143);
 });
 
-test.concurrent('SIGHUP is logged and ends nothing', async ({ onTestFinished: onFinished }) => {
+test.concurrent('SIGHUP ends nothing at any time, and the config is read again', async ({
+  onTestFinished: onFinished,
+}) => {
   const { world, file, environment } = await startWorldFor({ onFinished, names: ['Vault'], kinds: ['webhook'] });
-  const daemon = await startDaemonProgram(file, environment, onFinished);
-  for (const times of [1, 2]) {
-    daemon.signal('SIGHUP');
-    await until('it is logged', () => daemon.stdout().split('SIGHUP is ignored').length > times);
-  }
+  // With its flags it does not replace itself. Before it runs anything of ours, no signal can be caught.
+  const flags = ['--max-semi-space-size=8', '--heap-growing-percent=50'];
+  const starting = startCommand([process.execPath, ...flags, MAIN, 'run', '--config', file], environment, onFinished);
+  const isCaught = async () =>
+    /^SigCgt:.*[13579bdf]$/m.test(await readFile(`/proc/${starting.process.pid}/status`, 'utf8'));
+  await until('it hears SIGHUP', isCaught, 20_000);
+  const timer = setInterval(() => starting.signal('SIGHUP'), 20);
+  onFinished(async () => clearInterval(timer));
+  await until('it has started', () => starting.log('started').length > 0, 60_000);
+  clearInterval(timer);
+  const same = 'the config was read again, and says the same';
+  await until('it was asked', () => starting.log(same).length > 0);
+  expect(starting.log(same)[0]).toMatchObject({ cause: 'SIGHUP', file });
+
+  await writeFile(file, world.configText.replace('startFrom: 1h', 'startFrom: 2h'));
+  starting.signal('SIGHUP');
+  const taken = () => starting.log('the new config is in force');
+  await until('it is in force', () => taken().length > 0);
+  expect(taken()[0]).toMatchObject({ changed: ['poll.startFrom'] });
   world.critical('Vault');
   await world.balanced();
-  daemon.signal('SIGTERM');
-  expect(await daemon.ended).toBe(0);
+  starting.signal('SIGTERM');
+  starting.signal('SIGHUP');
+  expect(await starting.ended).toBe(0);
 });
 
 test.concurrent('run on a port that is taken says so and ends with 1', async ({ onTestFinished: onFinished }) => {

@@ -61,11 +61,13 @@ const useAll = (metrics: Metrics): void => {
   metrics.deadDeliveries.set(0);
   metrics.brokenDestinations.set({ kind: 'slack', destination: 'slack-0123456789ab' }, 1);
   metrics.redisUp.set(1);
+  metrics.configReloaded.set(1);
+  metrics.configReloadedAt.set(1_763_633_232);
 };
 
 const DECLARED = `
   alert_latency_seconds alerts_total audit_differences_total audited_to_timestamp_seconds audits_total broken_destinations build_info
-  catalog_protocols cursor_lag_seconds dead_deliveries dead_removed_total deliveries_total delivery_duration_seconds
+  catalog_protocols config_last_reload_success_timestamp_seconds config_last_reload_successful cursor_lag_seconds dead_deliveries dead_removed_total deliveries_total delivery_duration_seconds
   delivery_failures_total fallback_alerts_total held_alerts held_refused_total items_foreign_total items_malformed_total items_total muted_total poll_duration_seconds poll_interval_seconds polls_total queue_jobs redis_up
   second_looks_total service_bounds_reached_total service_up unread_protocols unroutable_entries`
   .trim()

@@ -4,10 +4,11 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../src/config/schema.ts';
 import { collectSecrets } from '../../src/config/secrets.ts';
+import type { ConfigSource } from '../../src/config/source.ts';
 import { createDaemon } from '../../src/daemon.ts';
 import { createLogger } from '../../src/ops/log.ts';
 import type { StatusReport } from '../../src/ops/status.ts';
-import { createScrubber } from '../../src/secret.ts';
+import { createLearningScrubber } from '../../src/secret.ts';
 import { until } from '../support/until.ts';
 
 export interface LogLine {
@@ -27,6 +28,8 @@ export interface RunningDaemon {
   status(): Promise<StatusReport>;
   /** A metric's value, or the sum of those that carry these labels; 0 where there is none. */
   metric(name: string, labels?: Record<string, string>): Promise<number>;
+  /** Reads its source again. */
+  reload(cause: string): Promise<void>;
   /** Resolves when every source of every protocol has been read once. */
   watching(): Promise<void>;
   /** Resolves when no queue holds anything. */
@@ -56,13 +59,18 @@ const sumOf = (metrics: string, name: string, labels: Record<string, string>): n
 /** Short, so that no scenario waits for the next round. */
 const MAINTENANCE_EVERY_MS = 1000;
 
-/** Starts a daemon on `config`; its log is kept, not shown. */
-export const startDaemon = async (config: Config): Promise<RunningDaemon> => {
+/** Starts a daemon on `config`; its log is kept, not shown. With a `source` it takes what is there when that changes. */
+export const startDaemon = async (config: Config, source?: ConfigSource): Promise<RunningDaemon> => {
   const lines: string[] = [];
   const read: LogLine[] = [];
-  const scrub = createScrubber(collectSecrets(config));
+  const { scrub, learn } = createLearningScrubber();
+  learn(collectSecrets(config));
   const log = createLogger({ level: 'trace', scrub, destination: { write: (line) => void lines.push(line) } });
-  const daemon = createDaemon({ config, log, scrub, maintenanceEveryMs: MAINTENANCE_EVERY_MS });
+  const daemon = createDaemon({
+    ...{ config, log, scrub, maintenanceEveryMs: MAINTENANCE_EVERY_MS },
+    ...(source === undefined ? {} : { source }),
+    onRead: (one) => learn(collectSecrets(one)),
+  });
   const { opsUrl: url } = await daemon.start().catch(async (error: unknown) => {
     await daemon.stop();
     throw error;
@@ -84,6 +92,7 @@ export const startDaemon = async (config: Config): Promise<RunningDaemon> => {
     logText: () => lines.join(''),
     ask: asked,
     status,
+    reload: daemon.reload,
     metric: async (name, labels = {}) => sumOf((await asked('/metrics')).text, name, labels),
     watching: async () => {
       await until('every protocol is read', async () => {

@@ -4,9 +4,10 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { CheckReport } from '../../ops/health.ts';
-import type { ServiceStatus } from '../../ops/status.ts';
+import type { ConfigStatus, ServiceStatus } from '../../ops/status.ts';
 import { execute } from '../../redis/pipeline.ts';
 import type { Trouble } from '../../trouble.ts';
+import type { ReloadAnswer } from '../reload/reloader.ts';
 
 export interface DaemonReport {
   id: string;
@@ -21,6 +22,9 @@ export interface DaemonReport {
   services: ServiceStatus[];
   /** What else it has found to be wrong; absent where nothing is, and of an older daemon. */
   troubles?: Trouble[];
+  /** Both are absent of a daemon of an earlier version. */
+  config?: ConfigStatus;
+  reload?: ReloadAnswer;
 }
 
 export interface HeardDaemon extends DaemonReport {

@@ -8,7 +8,10 @@ export const SILENT_AFTER_MS = 20_000;
 
 export const isRunning = ({ silentMs }: Pick<HeardDaemon, 'silentMs'>): boolean => silentMs <= SILENT_AFTER_MS;
 
-export const daemonStatus = ({ silentMs, services: _, ...daemon }: HeardDaemon, now: number): DaemonStatus => ({
+export const daemonStatus = (
+  { silentMs, services: _, reload: __, ...daemon }: HeardDaemon,
+  now: number,
+): DaemonStatus => ({
   ...daemon,
   heardAt: iso(now - silentMs),
   isRunning: isRunning({ silentMs }),

@@ -1,0 +1,66 @@
+/** The config file of a daemon that runs: read again, and watched with the files of secrets that it names. */
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { UsageError } from '../errors.ts';
+import type { Environment } from './interpolate.ts';
+import { loadNoting } from './load.ts';
+import { type ReadResult, readText } from './read.ts';
+import type { Config } from './schema.ts';
+
+export interface ConfigSource {
+  file: string;
+  /**
+   * Reads file, secrets and variables again. Throws a `ConfigError` with every problem found, and a `UsageError` where the
+   * file can be read once only.
+   */
+  read(): Promise<Config>;
+  /** Of what the last `read` has read, right or wrong: the same for the same content of the same files. */
+  readPrint(): string;
+  /** The same of what is on disk now. Undefined where that cannot be looked at without taking it away. */
+  diskPrint(): Promise<string | undefined>;
+}
+
+const LARGEST_FILE_BYTES = 1_048_576;
+
+type Contents = ReadonlyMap<string, ReadResult>;
+
+/** It never leaves this process: a short secret could be guessed from it. */
+const printOf = (contents: Contents): string => {
+  const hash = createHash('sha256');
+  for (const [file, read] of contents) hash.update(JSON.stringify([file, read.ok, read.ok ? read.text : read.why]));
+  return hash.digest('hex');
+};
+
+/** To read a pipe again is to wait for whoever writes to it, with everything else that this process does. */
+const isPipe = async (file: string): Promise<boolean> => {
+  const found = await stat(file).catch(() => undefined);
+  return found !== undefined && !found.isFile() && !found.isDirectory();
+};
+
+export const createConfigSource = (file: string, environment: Environment): ConfigSource => {
+  let last: Contents = new Map();
+  const findPipe = async (): Promise<string | undefined> => {
+    for (const each of [file, ...last.keys()]) if (await isPipe(each)) return each;
+    return undefined;
+  };
+  return {
+    file,
+    readPrint: () => printOf(last),
+    diskPrint: async () => {
+      if ((await findPipe()) !== undefined) return undefined;
+      return printOf(new Map([...last.keys()].map((each) => [each, readText(each, LARGEST_FILE_BYTES)])));
+    },
+    read: async () => {
+      const pipe = last.size === 0 ? undefined : await findPipe();
+      if (pipe !== undefined) {
+        throw new UsageError(`${pipe} is a pipe, which can be read at the start only: restart the daemon to change it`);
+      }
+      const contents = new Map<string, ReadResult>();
+      try {
+        return loadNoting(file, environment, (each, read) => contents.set(each, read));
+      } finally {
+        last = contents;
+      }
+    },
+  };
+};

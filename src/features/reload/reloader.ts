@@ -1,0 +1,121 @@
+/**
+ * Takes a new config into force, whole or not at all. Everything that a restart would refuse is refused here, and then the
+ * config that was in force before stays so.
+ */
+import type { Logger } from 'pino';
+import { changesOf, needsRestart } from '../../config/changes.ts';
+import { type Path, showPath } from '../../config/display.ts';
+import type { Config } from '../../config/schema.ts';
+import type { ConfigSource } from '../../config/source.ts';
+import { ConfigError, formatProblem, messageOf, UnavailableError } from '../../errors.ts';
+
+export type ReloadOutcome =
+  | { outcome: 'reloaded'; changed: string[] }
+  | { outcome: 'unchanged' }
+  /** `isPassing`: it may be taken as it is, later. */
+  | { outcome: 'refused'; problems: string[]; isPassing: boolean };
+
+/** What a daemon says to `tocsin reload`. */
+export interface ReloadAnswer {
+  /** Ids of the requests that it has answered lately. */
+  requests: string[];
+  end: ReloadOutcome;
+}
+
+export interface ReloaderDependencies {
+  source: Pick<ConfigSource, 'file' | 'read'>;
+  /** What is in force. */
+  current(): Config;
+  /** Puts a config into force. Throws where it cannot be, and then the one before it is still in force. */
+  replace(config: Config, changed: readonly Path[]): Promise<void>;
+  /** Called with a config before anything is done with it. */
+  onRead(config: Config): void;
+  onOutcome(outcome: ReloadOutcome): void;
+  scrub(text: string): string;
+  log: Pick<Logger, 'info' | 'error'>;
+  /** Milliseconds by a clock that nobody sets. */
+  elapsed(): number;
+}
+
+/** Problems and changed keys that are logged and reported; how many more there are is said. */
+export const MOST_LISTED = 50;
+
+export const bounded = (lines: readonly string[]): string[] => {
+  const more = lines.length - MOST_LISTED;
+  return more <= 0 ? [...lines] : [...lines.slice(0, MOST_LISTED), `and ${more} more`];
+};
+
+const refused = (problems: readonly string[], isPassing = false): ReloadOutcome => ({
+  outcome: 'refused',
+  problems: bounded(problems),
+  isPassing,
+});
+
+const problemsOf = (error: unknown): string[] =>
+  error instanceof ConfigError ? error.problems.map(formatProblem) : [messageOf(error)];
+
+const restartProblem = (keys: readonly string[]): string =>
+  `${keys.join(', ')}: a change of ${keys.length === 1 ? 'it' : 'them'} needs a restart, and nothing else of the new config is in force before it`;
+
+export const createReloader = (dependencies: ReloaderDependencies) => {
+  const { source, current, replace, onRead, onOutcome, scrub, log, elapsed } = dependencies;
+  let running: Promise<ReloadOutcome> | undefined;
+  let next: Promise<ReloadOutcome> | undefined;
+
+  const take = async (): Promise<ReloadOutcome> => {
+    const config = await source.read();
+    onRead(config);
+    const paths = changesOf(current(), config);
+    if (paths.length === 0) return { outcome: 'unchanged' };
+    const unchangeable = paths.filter(needsRestart).map(showPath);
+    if (unchangeable.length > 0) return refused([restartProblem(unchangeable)]);
+    await replace(config, paths);
+    return { outcome: 'reloaded', changed: bounded(paths.map((path) => scrub(showPath(path)))) };
+  };
+
+  const say = (cause: string, end: ReloadOutcome, tookMs: number): void => {
+    const facts = { cause, file: source.file, tookMs };
+    if (end.outcome === 'reloaded') log.info({ ...facts, changed: end.changed }, 'the new config is in force');
+    if (end.outcome === 'unchanged') log.info(facts, 'the config was read again, and says the same');
+    if (end.outcome === 'refused') {
+      log.error({ ...facts, problems: end.problems }, 'the new config was refused; the one before it stays in force');
+    }
+  };
+
+  const run = async (cause: string): Promise<ReloadOutcome> => {
+    const startedAt = elapsed();
+    const end = await take().catch((error: unknown) =>
+      refused(
+        problemsOf(error).map((problem) => scrub(problem)),
+        error instanceof UnavailableError,
+      ),
+    );
+    say(cause, end, Math.round(elapsed() - startedAt));
+    onOutcome(end);
+    return end;
+  };
+
+  const request = (cause: string): Promise<ReloadOutcome> => {
+    if (running === undefined) {
+      running = run(cause).finally(() => {
+        running = undefined;
+      });
+      return running;
+    }
+    // What is read now may be older than what this one wants: those that come meanwhile share one more.
+    next ??= running.then(() => {
+      next = undefined;
+      return request(cause);
+    });
+    return next;
+  };
+
+  return {
+    /** Reads the config again, for the reason `cause`. Never rejects. */
+    request,
+    /** Resolves when nothing is being read. */
+    idle: async (): Promise<void> => {
+      while (running !== undefined) await running;
+    },
+  };
+};
