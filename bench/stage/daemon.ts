@@ -77,7 +77,7 @@ const complaintsIn = (log: string): string[] => {
 
 const longestBlockOf = async (ops: string): Promise<number> => {
   const text = await (await fetch(`${ops}/metrics`)).text();
-  const seconds = Number(/^tocsin_nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]);
+  const seconds = Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]);
   return seconds * 1000;
 };
 

@@ -54,6 +54,10 @@ export const openDelivery = (dependencies: OpenDelivery) => {
       report(event);
       if (event.outcome !== 'delivered' && !event.alerts.every(isSample)) onRefused?.(event.kind);
     },
+    onSlotWait: (kind: ChannelKind, ms: number) => {
+      metrics.slotWaits.inc({ kind });
+      metrics.slotWaitSeconds.inc({ kind }, ms / 1000);
+    },
     onDead: fallback.onDead,
     uncovered,
     onBroken: async (broken: Broken) => {

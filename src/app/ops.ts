@@ -28,7 +28,7 @@ export interface OpsDependencies {
   store: Store;
   metrics: Metrics;
   health: Health;
-  reading: Pick<ReturnType<typeof openReading>, 'states' | 'catalog'>;
+  reading: Pick<ReturnType<typeof openReading>, 'states' | 'catalog' | 'pollDurations'>;
   delivering: Pick<ReturnType<typeof openDelivery>, 'endLeftKinds'>;
   scrub(text: string): string;
   log: Logger;
@@ -78,7 +78,9 @@ export const openOps = (dependencies: OpsDependencies) => {
     startedAt,
     now,
   });
-  metrics.onScrape(() => refreshGauges({ ...store, config, metrics, catalog, review, now }));
+  metrics.onScrape(() =>
+    refreshGauges({ ...store, config, metrics, catalog, review, pollDurations: reading.pollDurations, now }),
+  );
   const boundDeadLetters = createDeadLetterBound({ ...store, metrics, log });
   const keepHouse = async (): Promise<void> => {
     await boundDeadLetters();

@@ -219,6 +219,7 @@ export const openReading = (dependencies: ReadingDependencies) => {
       return streamsOf(service, protocols, config.alerts.sources).flatMap(tracksOf);
     },
     onUnread: report.onUnread,
+    pollDurations: report.pollDurations,
     intake,
     close: async () => {
       await Promise.all([...services.values()].map(({ client }) => client.close()));

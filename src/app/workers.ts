@@ -1,6 +1,6 @@
 /** The worker of one channel kind: takes its parcels from the queue through the stages of `deliver/worker.ts`. */
 import type { Logger } from 'pino';
-import type { Alert, Destination } from '../alert.ts';
+import type { Alert, ChannelKind, Destination } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
 import { chainsOf } from '../channels/configured-chains.ts';
 import { pacingOf } from '../channels/pacing.ts';
@@ -20,6 +20,8 @@ import type { Store } from './store.ts';
 /** What the daemon does on the events of deliveries. */
 export interface DeliveryEvents {
   onAttempt(event: AttemptEvent): void;
+  /** A message of this kind waits so many milliseconds for its rate limit. */
+  onSlotWait(kind: ChannelKind, ms: number): void;
   onDead(destination: Destination, alerts: readonly Alert[], why: string): Promise<void>;
   onBroken(broken: Broken): Promise<void>;
   onRecovered(subject: Subject): Promise<void>;
@@ -82,6 +84,7 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
       shares.note(event.destination.id, event);
       onAttempt(event);
     },
+    onSlotWait: (ms) => dependencies.onSlotWait(channel.kind, ms),
     onDead,
     onDisabled: disabled.disable,
     onMoved,

@@ -12,6 +12,8 @@ export interface DeferDependencies extends CorrelateDependencies, LastTryDepende
   sendSlots: Pick<SendSlots, 'reserve' | 'take'>;
   health: Pick<DestinationHealth, 'admit'>;
   ledger: Pick<Ledger, 'pending'>;
+  /** A message waits so many milliseconds for its rate limit. Default: nothing. */
+  onSlotWait?(ms: number): void;
   /** The daemon is stopping: it begins no further message, and what is left stays in the queue. Default: never. */
   isStopping?(): boolean;
 }
@@ -35,14 +37,17 @@ const begin = (each: MessageRun, now: number): void => {
 };
 
 export const defer: MessageStage<DeferDependencies> = async (each, dependencies) => {
-  const { sendSlots, health, batching, isStopping = () => false, now } = dependencies;
+  const { sendSlots, health, batching, onSlotWait = () => {}, isStopping = () => false, now } = dependencies;
   const { job, run } = each;
   if (isStopping()) return rerun(now(), job);
   // A refused message must not join a batch as if it were new: the same body would go out again.
   const mayJoin = isFresh(job) && run.units.length === 0 ? batching : undefined;
   const slot = mayJoin ? await sendSlots.take(job) : await sendSlots.reserve(job);
   if (slot === undefined) return mayJoin && joinWithRest(each, mayJoin, dependencies);
-  if (!slot.isNow) return rerun(slot.runAt, slot.data);
+  if (!slot.isNow) {
+    onSlotWait(Math.max(0, slot.runAt - now()));
+    return rerun(slot.runAt, slot.data);
+  }
   const pausedUntil = await unlessLastTry(job, dependencies, health.admit);
   if (pausedUntil === undefined) {
     begin(each, now());

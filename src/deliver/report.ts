@@ -9,6 +9,8 @@ export interface AttemptEvent extends Omit<Attempt, 'at' | 'replay'> {
   destination: Destination;
   alerts: readonly Alert[];
   attempt: number;
+  /** The message told many alerts. */
+  isDigest: boolean;
   /** Absent where it is not tried again. */
   retryInMs?: number;
 }
@@ -25,9 +27,9 @@ export const report: AttemptStage<ReportDependencies> = (run, { onAttempt }) => 
   const { message, attempt, entry, decision, dead } = run;
   if (entry === undefined || dead?.length === 0) return undefined;
   const { at: _at, replay: _replay, ...event } = entry;
-  const { destination } = message;
+  const { destination, isDigest } = message;
   const alerts = dead ?? message.alerts;
   const retryInMs = decision.kind === 'retry' ? { retryInMs: decision.delayMs } : {};
-  onAttempt({ ...event, kind: destination.kind, destination, alerts, attempt, ...retryInMs });
+  onAttempt({ ...event, kind: destination.kind, destination, alerts, attempt, isDigest, ...retryInMs });
   return undefined;
 };

@@ -27,5 +27,5 @@ export const endUnsent = async (
   const dead = await recordFailure({ destination, alerts, attempt, entry: { at, ...outcome } }, dependencies);
   await dependencies.destinationStats.failed(destination, at, message);
   if (dead.length > 0)
-    dependencies.onAttempt({ kind: destination.kind, destination, alerts: dead, attempt, ...outcome });
+    dependencies.onAttempt({ kind: destination.kind, destination, alerts: dead, attempt, isDigest: false, ...outcome });
 };

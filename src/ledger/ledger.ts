@@ -45,8 +45,8 @@ export interface Ledger {
   read(alertId: string): Promise<AlertRecord | undefined>;
   /** How many deliveries wait, by destination id; a destination without any is left out. */
   waitingByDestination(): Promise<Record<string, number>>;
-  /** The date of a track's oldest alert with a waiting delivery, in epoch milliseconds. */
-  oldestOpen(track: Pick<Alert, 'service' | 'source' | 'protocol'>): Promise<number | undefined>;
+  /** The date of these tracks' oldest alert with a waiting delivery, in epoch milliseconds. */
+  oldestOpen(...tracks: readonly Pick<Alert, 'service' | 'source' | 'protocol'>[]): Promise<number | undefined>;
   /** Alert ids that name a transaction. */
   byTransaction(txHash: string): Promise<string[]>;
 }
@@ -68,6 +68,15 @@ local found = {}
 for i, key in ipairs(KEYS) do found[i] = redis.call('HGET', key, ARGV[1]) end
 return found`;
 const READ_AT_ONCE = 500;
+
+/** KEYS: the alerts that are open, of several tracks. The answer is a text: a date is no whole number for Lua. */
+const OLDEST = `
+local oldest
+for _, key in ipairs(KEYS) do
+  local at = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]
+  if at and (not oldest or tonumber(at) < tonumber(oldest)) then oldest = at end
+end
+return oldest or false`;
 
 /** Of a digest's thousands of alerts, so many are recorded before others have their turn. */
 const RECORDED_AT_ONCE = 250;
@@ -148,9 +157,13 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
       const counts = Object.entries(await redis.hgetall(keys.waiting));
       return Object.fromEntries(counts.map(([id, count]) => [id, Number(count)] as const).filter(([, n]) => n > 0));
     },
-    oldestOpen: async (track) => {
-      const [, at] = await redis.zrange(keys.open(track), '0', '0', 'WITHSCORES');
-      return at === undefined ? undefined : Number(at);
+    oldestOpen: async (...tracks) => {
+      const found: number[] = [];
+      for (const chunk of chunksOf(tracks, READ_AT_ONCE)) {
+        const at = await redis.eval(OLDEST, chunk.length, ...chunk.map(keys.open));
+        if (at !== null) found.push(Number(at));
+      }
+      return found.length === 0 ? undefined : Math.min(...found);
     },
     byTransaction: createTransactions(redis, keys).alertsOf,
   };

@@ -18,11 +18,15 @@ export interface ReportedAttempt {
   retryInMs?: number;
   maybeDelivered?: boolean;
   providerId?: string;
+  isDigest?: boolean;
 }
 
 export interface DeliveryReportDependencies {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  metrics: Pick<Metrics, 'deliveries' | 'deliveryDuration' | 'deliveryFailures' | 'alertLatency'>;
+  metrics: Pick<
+    Metrics,
+    'deliveries' | 'deliveryDuration' | 'deliveryFailures' | 'alertLatency' | 'digests' | 'digestAlerts'
+  >;
   now(): number;
 }
 
@@ -31,7 +35,7 @@ const MOST_NAMED = 5;
 
 const seconds = (ms: number): number => ms / 1000;
 
-const lineOf = ({ destination, alerts, ...attempt }: ReportedAttempt): object => {
+const lineOf = ({ destination, alerts, isDigest, ...attempt }: ReportedAttempt): object => {
   const hashes = [...new Set(alerts.flatMap(({ txHash }) => txHash ?? []))];
   return {
     ...attempt,
@@ -39,6 +43,7 @@ const lineOf = ({ destination, alerts, ...attempt }: ReportedAttempt): object =>
     to: destination.label,
     protocol: alerts[0]?.protocol,
     alerts: alerts.length,
+    ...(isDigest ? { digest: true } : {}),
     ...(alerts.some(({ replay }) => replay) ? { replay: true } : {}),
     items: alerts.slice(0, MOST_NAMED).map(({ itemId }) => itemId),
     ...(hashes.length === 0 ? {} : { tx: hashes.slice(0, MOST_NAMED) }),
@@ -46,7 +51,7 @@ const lineOf = ({ destination, alerts, ...attempt }: ReportedAttempt): object =>
 };
 
 const count = (
-  { kind, destination, alerts, outcome, durationMs, reason }: ReportedAttempt,
+  { kind, destination, alerts, outcome, durationMs, reason, isDigest = false }: ReportedAttempt,
   { metrics, now }: Omit<DeliveryReportDependencies, 'log'>,
 ): void => {
   metrics.deliveryDuration.observe({ kind }, seconds(durationMs));
@@ -54,6 +59,10 @@ const count = (
   if (outcome === 'delivered' || !alerts.every(isSample)) {
     metrics.deliveries.inc({ kind, destination: destination.id, outcome }, alerts.length);
     if (reason !== undefined) metrics.deliveryFailures.inc({ kind, destination: destination.id, reason });
+  }
+  if (outcome === 'delivered' && isDigest) {
+    metrics.digests.inc({ kind });
+    metrics.digestAlerts.inc({ kind }, alerts.length);
   }
   for (const { at } of outcome === 'delivered' ? alerts.filter(hasTravelled) : []) {
     metrics.alertLatency.observe({ kind }, Math.max(0, seconds(now() - Date.parse(at))));

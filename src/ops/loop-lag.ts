@@ -20,10 +20,10 @@ const GAUGES: Readonly<Record<string, { help: string; of(rounds: Rounds): number
 /** For prom-client's own measurement, in milliseconds: as good as never, as it would wake the process up. */
 export const NEVER_MS = 2 ** 31 - 1;
 
-/** Takes the place of prom-client's gauges. `prefix`: of every name. Gives what sets them, for each scrape. */
-export const replaceLoopLag = (registry: Registry, prefix: string, rounds: Rounds): (() => void) => {
+/** Takes the place of prom-client's gauges. Gives what sets them, for each scrape. */
+export const replaceLoopLag = (registry: Registry, rounds: Rounds): (() => void) => {
   const gauges = Object.entries(GAUGES).map(([statistic, { help, of }]) => {
-    const name = `${prefix}nodejs_eventloop_lag_${statistic}_seconds`;
+    const name = `nodejs_eventloop_lag_${statistic}_seconds`;
     registry.removeSingleMetric(name);
     return { gauge: new Gauge({ name, help, registers: [registry] }), of };
   });

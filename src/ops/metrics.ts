@@ -1,10 +1,11 @@
 /** Every metric of the daemon, by Prometheus' conventions: base units, counters end in `_total`. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { oneAtATime, withinTime } from './asking.ts';
+import { setHighest } from './bounded-series.ts';
 import { createLoopDelay } from './loop-delay.ts';
 import { NEVER_MS, replaceLoopLag } from './loop-lag.ts';
 
-/** Every name begins with it, those of the process and of Node included. */
+/** Of our own names. Those of the process and of Node are the ones that every dashboard knows. */
 const METRIC_PREFIX = 'tocsin_';
 
 /** A scrape waits this long for what it has to ask elsewhere; afterwards it shows the values of the last one. */
@@ -79,6 +80,21 @@ const readingMetrics = ({ counter, gauge, histogram }: Maker) => ({
     'service',
     'source',
   ]),
+  protocolCursorLag: gauge(
+    'protocol_cursor_lag_seconds',
+    'How long ago a protocol was read last; of many, the 200 that wait longest.',
+    ['service', 'protocol', 'source'],
+  ),
+  protocolPollDuration: gauge(
+    'protocol_poll_duration_seconds',
+    'How long the last poll of a protocol by this daemon took; of many, the 200 slowest.',
+    ['service', 'protocol', 'source'],
+  ),
+  protocolSeriesLeftOut: gauge(
+    'protocol_series_left_out',
+    'Protocols that a metric leaves out, as there are too many.',
+    ['metric'],
+  ),
   serviceUp: gauge('service_up', 'Whether the last request to the service was answered: 1 or 0.', ['service']),
   unreadProtocols: gauge('unread_protocols', 'Protocols that were not read for three poll intervals.', ['service']),
   pollInterval: gauge(
@@ -130,6 +146,22 @@ const deliveryMetrics = ({ counter, gauge, histogram }: Maker) => ({
     ['kind'],
     LATENCY_BUCKETS,
   ),
+  oldestUndelivered: gauge(
+    'oldest_undelivered_seconds',
+    'Age of the oldest alert that has not reached all of its destinations: waiting, tried again, or held; 0 for none.',
+    ['service', 'source'],
+  ),
+  digests: counter('digests_total', 'Digests that were delivered.', ['kind']),
+  digestAlerts: counter('digest_alerts_total', 'Alerts in digests that were delivered.', ['kind']),
+  slotWaits: counter('send_slot_waits_total', 'Times that a message had to wait for its rate limit.', ['kind']),
+  slotWaitSeconds: counter('send_slot_wait_seconds_total', 'How long messages had to wait for their rate limit.', [
+    'kind',
+  ]),
+  destinationInfo: gauge('destination_info', 'Always 1; the labels say what a destination is.', [
+    'kind',
+    'destination',
+    'label',
+  ]),
   muted: counter('muted_total', 'Deliveries that a mute kept from being sent.', ['kind', 'destination']),
   heldAlerts: gauge('held_alerts', 'Alerts that wait for a destination to be approved.', []),
   heldRefused: counter(
@@ -184,17 +216,18 @@ const keepServices = async (registry: Registry, services: readonly string[]): Pr
 export const createMetrics = ({ version }: { version: string }) => {
   const registry = new Registry();
   const make = metricsOf(registry);
-  collectDefaultMetrics({ register: registry, prefix: METRIC_PREFIX, eventLoopMonitoringPrecision: NEVER_MS });
-  for (const name of MISNAMED) registry.removeSingleMetric(`${METRIC_PREFIX}${name}`);
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   make
     .gauge('build_info', 'Always 1; the labels are the version.', ['version', 'node'])
     .set({ version, node: process.version }, 1);
   const loopDelay = createLoopDelay();
-  const setLoopLag = replaceLoopLag(registry, METRIC_PREFIX, loopDelay.rounds);
+  const setLoopLag = replaceLoopLag(registry, loopDelay.rounds);
   const refreshes = new Set<() => Promise<void>>();
   return {
     registry,
     loopDelay,
+    setHighest,
     ...readingMetrics(make),
     ...reviewMetrics(make),
     ...deliveryMetrics(make),

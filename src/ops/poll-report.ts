@@ -7,6 +7,7 @@ import type { Health } from './health.ts';
 import { createMalformedReport, type MalformedReportDependencies } from './malformed-report.ts';
 import { assessmentLabel, type Metrics } from './metrics.ts';
 import type { Outages } from './outages.ts';
+import { createPollDurations } from './poll-durations.ts';
 
 /** The protocols of one service that are read together. */
 export interface ReportedStream {
@@ -131,8 +132,10 @@ export const createPollReport = ({ quarantine, firstReads, metrics, health, outa
   const onMalformed = createMalformedReport({ quarantine, metrics, log });
   const sayForeign = createForeignReport({ metrics, log });
   const countBound = createBoundCount(metrics);
+  const durations = createPollDurations();
 
   return {
+    pollDurations: durations.list,
     onListMalformed: (service: string, malformed: readonly MalformedItem[]): Promise<void> =>
       onMalformed(service, 'protocols', malformed),
     onPage: async (stream: ReportedStream, { items, malformed, foreign = [] }: ItemPage): Promise<void> => {
@@ -149,6 +152,7 @@ export const createPollReport = ({ quarantine, firstReads, metrics, health, outa
       if (outcome !== 'read') return;
       const subject = subjectOf(stream);
       metrics.pollDuration.observe({ service, source }, durationMs / 1000);
+      durations.note(stream, durationMs);
       metrics.serviceUp.set({ service }, 1);
       worked(service, subject);
       const line = { service, subject, items, alerts, sweep, durationMs };

@@ -35,6 +35,6 @@ test('a daemon runs with a bounded heap', { timeout: 90_000 }, async ({ onTestFi
   const { file, environment } = await startWorldFor({ onFinished: onTestFinished });
   const { url } = await startDaemonProgram(file, environment, onTestFinished);
   const metrics = await (await fetch(new URL('/metrics', url))).text();
-  const young = /^tocsin_nodejs_heap_space_size_total_bytes\{space="new"\} (\d+)/m.exec(metrics)?.[1];
+  const young = /^nodejs_heap_space_size_total_bytes\{space="new"\} (\d+)/m.exec(metrics)?.[1];
   expect(Number(young)).toBeLessThanOrEqual(2 * 8 * 1024 * 1024);
 });

@@ -44,6 +44,19 @@ const setUp = (changes: Partial<DeferDependencies> = {}) => {
   return { done, dependencies };
 };
 
+test('says how long a message waits for its rate limit', async () => {
+  const waits: number[] = [];
+  const { dependencies } = setUp({
+    sendSlots: {
+      reserve: async (job) => ({ isNow: false, runAt: NOW + 700, data: job }),
+      take: async () => undefined,
+    },
+    onSlotWait: (ms) => waits.push(ms),
+  });
+  await defer(messageRun(jobOf([1], { attempt: 1 })), dependencies);
+  expect(waits).toEqual([700]);
+});
+
 describe('a message that is sent now', () => {
   test('uses its slot: nothing of that is left in the job', async () => {
     const { done, dependencies } = setUp();

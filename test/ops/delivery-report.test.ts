@@ -99,3 +99,13 @@ describe('the metrics', () => {
     expect(text).toContain('tocsin_alert_latency_seconds_sum{kind="slack"} 0');
   });
 });
+
+test('a digest counts as one, with its alerts, once it is delivered', async () => {
+  const alerts = [0, 1, 2].map((n) => makeAlert(n));
+  const { line, text } = await report(alerts, { isDigest: true });
+  expect(line?.fields).toMatchObject({ digest: true });
+  expect(text).toContain('tocsin_digests_total{kind="slack"} 1');
+  expect(text).toContain('tocsin_digest_alerts_total{kind="slack"} 3');
+  const refused = await report(alerts, { isDigest: true, outcome: 'retrying', reason: 'retry' });
+  expect(refused.text).not.toMatch(/^tocsin_digests_total{/m);
+});

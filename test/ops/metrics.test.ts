@@ -41,6 +41,15 @@ const useAll = (metrics: Metrics): void => {
   metrics.boundsReached.inc({ service, bound: 'contacts' });
   metrics.alerts.inc({ service, source, protocol: 'Lending Pool' });
   metrics.cursorLag.set({ service, source }, 3);
+  metrics.protocolCursorLag.set({ service, source, protocol: 'Lending Pool' }, 3);
+  metrics.protocolPollDuration.set({ service, source, protocol: 'Lending Pool' }, 0.1);
+  metrics.protocolSeriesLeftOut.set({ metric: 'tocsin_protocol_cursor_lag_seconds' }, 0);
+  metrics.oldestUndelivered.set({ service, source }, 0);
+  metrics.digests.inc({ kind });
+  metrics.digestAlerts.inc({ kind }, 7);
+  metrics.slotWaits.inc({ kind });
+  metrics.slotWaitSeconds.inc({ kind }, 0.5);
+  metrics.destinationInfo.set({ kind, destination, label: 'C1' }, 1);
   metrics.serviceUp.set({ service }, 1);
   metrics.pollInterval.set({ service }, 5);
   metrics.unreadProtocols.set({ service }, 1);
@@ -67,9 +76,9 @@ const useAll = (metrics: Metrics): void => {
 
 const DECLARED = `
   alert_latency_seconds alerts_total audit_differences_total audited_to_timestamp_seconds audits_total broken_destinations build_info
-  catalog_protocols config_last_reload_success_timestamp_seconds config_last_reload_successful cursor_lag_seconds dead_deliveries dead_removed_total deliveries_total delivery_duration_seconds
-  delivery_failures_total fallback_alerts_total held_alerts held_refused_total items_foreign_total items_malformed_total items_total muted_total poll_duration_seconds poll_interval_seconds polls_total queue_jobs redis_up
-  second_looks_total service_bounds_reached_total service_up unread_protocols unroutable_entries`
+  catalog_protocols config_last_reload_success_timestamp_seconds config_last_reload_successful cursor_lag_seconds dead_deliveries dead_removed_total deliveries_total delivery_duration_seconds destination_info digest_alerts_total digests_total
+  delivery_failures_total fallback_alerts_total held_alerts held_refused_total items_foreign_total items_malformed_total items_total muted_total oldest_undelivered_seconds poll_duration_seconds poll_interval_seconds polls_total protocol_cursor_lag_seconds protocol_poll_duration_seconds protocol_series_left_out queue_jobs redis_up
+  second_looks_total send_slot_wait_seconds_total send_slot_waits_total service_bounds_reached_total service_up unread_protocols unroutable_entries`
   .trim()
   .split(/\s+/)
   .map((name) => `tocsin_${name}`);
@@ -78,8 +87,8 @@ test('every declared metric is exported with a value', async () => {
   const metrics = createMetrics({ version: '1.2.3' });
   useAll(metrics);
   const exported = parse(await metrics.text());
-  const own = [...exported.keys()].filter((name) => !/^tocsin_(process|nodejs)_/.test(name));
-  expect(own.sort()).toEqual(DECLARED);
+  const own = [...exported.keys()].filter((name) => !/^(process|nodejs)_/.test(name));
+  expect(own.sort()).toEqual(DECLARED.toSorted());
   for (const name of DECLARED) expect(exported.get(name)?.samples, name).toBeGreaterThan(0);
 });
 
@@ -89,7 +98,7 @@ test('names follow the conventions, those of the process and of Node too', async
   const exported = [...parse(await metrics.text())];
   expect(exported.length).toBeGreaterThan(DECLARED.length + 10);
   for (const [name, { type, help }] of exported) {
-    expect(name).toMatch(/^tocsin_[a-z0-9_]*[a-z0-9]$/);
+    expect(name).toMatch(/^(tocsin|process|nodejs)_[a-z0-9_]*[a-z0-9]$/);
     expect(help, name).not.toBe('');
     expect(name.endsWith('_total'), name).toBe(type === 'counter');
     expect(name, name).not.toMatch(/_(milliseconds|ms|minutes|kilobytes|count|sum|bucket|gauge|counter|histogram)$/);
@@ -143,7 +152,7 @@ test('a blocked event loop shows at the next scrape, and no more at the one afte
   const metrics = createMetrics({ version: '1.2.3' });
   onTestFinished(metrics.loopDelay.stop);
   const longest = async (): Promise<number> =>
-    Number(/^tocsin_nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await metrics.text())?.[1]);
+    Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await metrics.text())?.[1]);
   await longest();
   const end = performance.now() + 300;
   while (performance.now() < end);

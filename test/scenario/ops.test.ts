@@ -97,7 +97,7 @@ test.concurrent('a provider that cannot be reached any more shows with the first
   expect(await checkOf(daemon, 'channel:slack')).toMatchObject({ status: 'ok' });
 });
 
-test.concurrent('every metric has our prefix, and the counts are those of the reconciler', async ({
+test.concurrent('every metric has a standard prefix or ours, and the counts are those of the reconciler', async ({
   onTestFinished: onFinished,
 }) => {
   const world = await startWorld({ onFinished });
@@ -112,7 +112,7 @@ test.concurrent('every metric has our prefix, and the counts are those of the re
   expect(status).toBe(200);
   const names = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   expect(names.length).toBeGreaterThan(50);
-  expect(names.filter((line) => !line.startsWith('tocsin_'))).toEqual([]);
+  expect(names.filter((line) => !/^(tocsin|process|nodejs)_/.test(line))).toEqual([]);
   expect(await daemon.metric('tocsin_alerts_total')).toBe(6);
   // The service is asked for the criticals only.
   expect(await daemon.metric('tocsin_items_total')).toBe(6);

@@ -39,7 +39,7 @@ const LATENCY = 'tocsin_alert_latency_seconds';
 /** A healthy daemon with something to do. */
 const HEALTHY: Series = {
   'tocsin_build_info{instance="a"}': gauge(1),
-  'tocsin_process_start_time_seconds{instance="a"}': gauge(1000),
+  'process_start_time_seconds{instance="a"}': gauge(1000),
   'tocsin_service_up{service="main", instance="a"}': gauge(1),
   'tocsin_unread_protocols{service="main"}': gauge(0),
   'tocsin_cursor_lag_seconds{service="main", source="inspections"}': gauge(4),
@@ -60,21 +60,22 @@ const HEALTHY: Series = {
   'tocsin_queue_jobs{queue="deadlines", state="delayed"}': counter(10),
   [`${LATENCY}_bucket{kind="slack", le="60"}`]: counter(10),
   [`${LATENCY}_count{kind="slack"}`]: counter(10),
+  'tocsin_oldest_undelivered_seconds{service="main", source="inspections"}': gauge(2),
   'tocsin_fallback_alerts_total{reason="late"}': counter(0),
   tocsin_held_alerts: gauge(0),
   tocsin_held_refused_total: counter(0),
   tocsin_unroutable_entries: gauge(0),
   'tocsin_redis_up{instance="a"}': gauge(1),
-  'tocsin_nodejs_eventloop_lag_max_seconds{instance="a"}': gauge(0.02),
-  'tocsin_process_open_fds{instance="a"}': gauge(60),
-  'tocsin_process_max_fds{instance="a"}': gauge(1000),
+  'nodejs_eventloop_lag_max_seconds{instance="a"}': gauge(0.02),
+  'process_open_fds{instance="a"}': gauge(60),
+  'process_max_fds{instance="a"}': gauge(1000),
 };
 
 /** What is otherwise while the trouble lasts, by the rules that fire then. */
 const TROUBLES: [fires: string, series: Series][] = [
   ['', {}],
   ['TocsinGone', { 'tocsin_build_info{instance="a"}': phases('1', '_') }],
-  ['TocsinRestarts', { 'tocsin_process_start_time_seconds{instance="a"}': counter(0, 60) }],
+  ['TocsinRestarts', { 'process_start_time_seconds{instance="a"}': counter(0, 60) }],
   ['TocsinServiceUnreadable', { 'tocsin_service_up{service="main", instance="a"}': gauge(1, 0) }],
   // Another daemon reaches the service.
   ['', { 'tocsin_service_up{service="main", instance="b"}': gauge(1, 0) }],
@@ -116,8 +117,9 @@ const TROUBLES: [fires: string, series: Series][] = [
   ['TocsinHeldRefused', { tocsin_held_refused_total: counter(0, 1) }],
   ['TocsinUnroutable', { tocsin_unroutable_entries: gauge(0, 1) }],
   ['TocsinRedisDown', { 'tocsin_redis_up{instance="a"}': gauge(1, 0) }],
-  ['TocsinEventLoopBlocked', { 'tocsin_nodejs_eventloop_lag_max_seconds{instance="a"}': gauge(0.02, 0.6) }],
-  ['TocsinFilesExhausted', { 'tocsin_process_open_fds{instance="a"}': gauge(60, 900) }],
+  ['TocsinUndelivered', { 'tocsin_oldest_undelivered_seconds{service="main", source="inspections"}': gauge(2, 1000) }],
+  ['TocsinEventLoopBlocked', { 'nodejs_eventloop_lag_max_seconds{instance="a"}': gauge(0.02, 0.6) }],
+  ['TocsinFilesExhausted', { 'process_open_fds{instance="a"}': gauge(60, 900) }],
 ];
 
 const firing = (minute: number, alerts: string) => ({

@@ -4,7 +4,7 @@
  */
 import type { Destination, Source } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
-import { SERVICE_BOUNDS } from '../../errors.ts';
+import { DELIVERY_REASONS, SERVICE_BOUNDS } from '../../errors.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Catalog } from '../../poll/catalog.ts';
 
@@ -19,21 +19,31 @@ type Begun =
   | 'deliveries'
   | 'deliveryFailures'
   | 'muted'
-  | 'fallbackAlerts';
+  | 'fallbackAlerts'
+  | 'digests'
+  | 'digestAlerts'
+  | 'slotWaits'
+  | 'slotWaitSeconds'
+  | 'destinationInfo';
+
+type Named = Pick<Destination, 'id' | 'kind' | 'label'>;
 
 export interface CounterDependencies {
-  config: Pick<Config, 'services' | 'alerts'>;
+  config: Pick<Config, 'services' | 'alerts' | 'channels'>;
   metrics: Pick<Metrics, Begun>;
   catalog: Pick<Catalog, 'protocols'>;
   /** Every destination that a protocol leads to. */
-  destinations(): readonly Pick<Destination, 'id' | 'kind'>[];
+  destinations(): readonly Named[];
   /** Of the fallback, which may be no protocol's. */
-  fallback: readonly Pick<Destination, 'id' | 'kind'>[];
+  fallback: readonly Named[];
 }
 
 const POLL_OUTCOMES = ['read', 'busy', 'held', 'failed'];
 const AUDIT_OUTCOMES = ['balanced', 'difference', 'incomplete'];
 const DIFFERENCES = ['missing', 'lost'];
+/** Destinations times reasons are many series: for those beyond, a reason begins with its first failure. */
+const MOST_WITH_REASONS = 100;
+
 const DELIVERY_OUTCOMES = ['delivered', 'retrying', 'dead'];
 const FALLBACK_REASONS = ['late', 'dead', 'stranded', 'held'];
 const ASSESSMENTS: Readonly<Record<Source, readonly string[]>> = {
@@ -49,6 +59,12 @@ const beginService = ({ metrics }: CounterDependencies, service: string, sources
   }
   for (const bound of SERVICE_BOUNDS) metrics.boundsReached.inc({ service, bound }, 0);
   for (const outcome of AUDIT_OUTCOMES) metrics.audits.inc({ service, outcome }, 0);
+};
+
+const beginKind = ({ metrics }: CounterDependencies, kind: string): void => {
+  for (const counter of [metrics.digests, metrics.digestAlerts, metrics.slotWaits, metrics.slotWaitSeconds]) {
+    counter.inc({ kind }, 0);
+  }
 };
 
 export interface Counters {
@@ -72,12 +88,20 @@ export const createCounters = (dependencies: CounterDependencies): Counters => {
     for (const source of sources) metrics.alerts.inc({ service, protocol, source }, 0);
     for (const kind of DIFFERENCES) metrics.auditDifferences.inc({ service, protocol, kind }, 0);
   };
-  const beginDestination = ({ id, kind }: Pick<Destination, 'id' | 'kind'>): void => {
+  let begunReasons = 0;
+  const beginReasons = (kind: string, destination: string): void => {
+    begunReasons += 1;
+    for (const reason of DELIVERY_REASONS) metrics.deliveryFailures.inc({ kind, destination, reason }, 0);
+  };
+  const beginDestination = ({ id, kind, label }: Named): void => {
+    metrics.destinationInfo.set({ kind, destination: id, label }, 1);
+    if (begunReasons < MOST_WITH_REASONS) beginReasons(kind, id);
     for (const outcome of DELIVERY_OUTCOMES) metrics.deliveries.inc({ kind, destination: id, outcome }, 0);
     metrics.muted.inc({ kind, destination: id }, 0);
   };
 
   for (const { name } of config.services) beginService(dependencies, name, sources);
+  for (const kind of Object.keys(config.channels)) beginKind(dependencies, kind);
   if (fallback.length > 0) for (const reason of FALLBACK_REASONS) metrics.fallbackAlerts.inc({ reason }, 0);
 
   const begin = async (): Promise<void> => {
@@ -89,7 +113,8 @@ export const createCounters = (dependencies: CounterDependencies): Counters => {
     }
   };
   const keepDestinations = async (ids: ReadonlySet<string>): Promise<void> => {
-    for (const metric of [metrics.deliveries, metrics.deliveryFailures, metrics.muted]) {
+    const { deliveries, deliveryFailures, muted, destinationInfo } = metrics;
+    for (const metric of [deliveries, deliveryFailures, muted, destinationInfo]) {
       for (const { labels } of (await metric.get()).values) {
         const id = String(labels.destination);
         if (ids.has(id)) continue;

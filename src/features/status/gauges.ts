@@ -2,6 +2,8 @@
 import type { Config } from '../../config/schema.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStats } from '../../ledger/destination-stats.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { ProtocolValue } from '../../ops/bounded-series.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Catalog } from '../../poll/catalog.ts';
 import type { Cursors } from '../../poll/cursor.ts';
@@ -20,13 +22,19 @@ type Gauge =
   | 'heldAlerts'
   | 'brokenDestinations'
   | 'catalogProtocols'
-  | 'cursorLag';
+  | 'cursorLag'
+  | 'protocolCursorLag'
+  | 'protocolPollDuration'
+  | 'setHighest'
+  | 'protocolSeriesLeftOut'
+  | 'oldestUndelivered';
 
 export interface GaugeDependencies {
   config: Pick<Config, 'services' | 'alerts'>;
   /** `ready` while Redis answers. */
   redis: { status: string };
   cursors: Pick<Cursors, 'get'>;
+  ledger: Pick<Ledger, 'oldestOpen'>;
   queues: Pick<ParcelQueues, 'counts'>;
   deadlines: Pick<Deadlines, 'counts'>;
   dead: Pick<DeadLetters, 'count'>;
@@ -36,22 +44,34 @@ export interface GaugeDependencies {
   metrics: Pick<Metrics, Gauge>;
   catalog: Pick<Catalog, 'protocols'>;
   review: Pick<RouteReview, 'problems'>;
+  /** Of the polls of this daemon. */
+  pollDurations(): readonly ProtocolValue[];
   now(): number;
 }
 
 const STATES = ['waiting', 'delayed', 'active', 'failed'] as const;
 
 const setLags = async (
-  { config, cursors, metrics, catalog, now }: GaugeDependencies,
+  { config, cursors, ledger, metrics, catalog, now }: GaugeDependencies,
   service: string,
-): Promise<void> => {
+): Promise<ProtocolValue[]> => {
+  const ageOf = (at: number): number => Math.max(0, now() - at) / 1000;
   const names = [...(await catalog.protocols(service)).keys()];
   metrics.catalogProtocols.set({ service }, names.length);
+  const lags: ProtocolValue[] = [];
   for (const source of config.alerts.sources) {
-    const found = await cursors.get(names.map((protocol) => ({ service, source, protocol })));
-    const polled = found.flatMap((cursor) => cursor?.polledAt ?? []);
-    if (polled.length > 0) metrics.cursorLag.set({ service, source }, Math.max(0, now() - Math.min(...polled)) / 1000);
+    const tracks = names.map((protocol) => ({ service, source, protocol }));
+    const found = await cursors.get(tracks);
+    const own = tracks.flatMap((labels, index): ProtocolValue[] => {
+      const polledAt = found[index]?.polledAt;
+      return polledAt === undefined ? [] : [{ labels, value: ageOf(polledAt) }];
+    });
+    if (own.length > 0) metrics.cursorLag.set({ service, source }, Math.max(...own.map(({ value }) => value)));
+    lags.push(...own);
+    const oldestAt = await ledger.oldestOpen(...tracks);
+    metrics.oldestUndelivered.set({ service, source }, oldestAt === undefined ? 0 : ageOf(oldestAt));
   }
+  return lags;
 };
 
 /** While Redis is away, what has to be asked there keeps its last value. */
@@ -69,5 +89,11 @@ export const refreshGauges = async (dependencies: GaugeDependencies): Promise<vo
   for (const { id, kind } of await currentOutages(outageStore, await destinationStats.list())) {
     metrics.brokenDestinations.set({ kind, destination: id }, 1);
   }
-  for (const { name } of config.services) await setLags(dependencies, name);
+  const lags: ProtocolValue[] = [];
+  for (const { name } of config.services) lags.push(...(await setLags(dependencies, name)));
+  const { protocolCursorLag, protocolPollDuration, protocolSeriesLeftOut } = metrics;
+  const leftOut = metrics.setHighest(protocolCursorLag, lags);
+  protocolSeriesLeftOut.set({ metric: 'tocsin_protocol_cursor_lag_seconds' }, leftOut);
+  const unshown = metrics.setHighest(protocolPollDuration, dependencies.pollDurations());
+  protocolSeriesLeftOut.set({ metric: 'tocsin_protocol_poll_duration_seconds' }, unshown);
 };

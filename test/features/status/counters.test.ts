@@ -12,9 +12,11 @@ test('every counter whose labels are known shows a 0, what becomes known later i
   const protocols: string[] = [];
   const destinations: (typeof SLACK)[] = [];
   const { begin } = createCounters({
-    config: { services: [{ name: 'main' }], alerts: { sources: ['inspections', 'notifications'] } } as Parameters<
-      typeof createCounters
-    >[0]['config'],
+    config: {
+      services: [{ name: 'main' }],
+      alerts: { sources: ['inspections', 'notifications'] },
+      channels: { email: {} },
+    } as unknown as Parameters<typeof createCounters>[0]['config'],
     metrics,
     catalog: {
       protocols: async () => new Map(protocols.map((name) => [name, { name, channels: [], notifyOn: [], missed: 0 }])),
@@ -33,6 +35,10 @@ test('every counter whose labels are known shows a 0, what becomes known later i
     'tocsin_audits_total{service="main",outcome="difference"} 0',
     'tocsin_fallback_alerts_total{reason="dead"} 0',
     `tocsin_deliveries_total{kind="email",destination="${EMAIL.id}",outcome="dead"} 0`,
+    `tocsin_delivery_failures_total{kind="email",destination="${EMAIL.id}",reason="bad-message"} 0`,
+    'tocsin_digests_total{kind="email"} 0',
+    'tocsin_send_slot_wait_seconds_total{kind="email"} 0',
+    `tocsin_destination_info{kind="email",destination="${EMAIL.id}",label="${EMAIL.label}"} 1`,
   ]) {
     expect(early).toContain(`${line}\n`);
   }

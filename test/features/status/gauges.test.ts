@@ -29,6 +29,7 @@ const setUp = () => {
         new Map(['Vault', 'Bridge'].map((name) => [name, { name, channels: [], notifyOn: [], missed: 0 }])),
     },
     review: { problems: () => problems },
+    pollDurations: () => [{ labels: { service: 'main', protocol: 'Vault', source: 'inspections' }, value: 0.2 }],
     now: () => T0,
   };
   /** Samples of our own gauges, as a scrape shows them. */
@@ -83,6 +84,33 @@ test('the lag is that of the protocol read longest ago', async () => {
   const text = await scrape();
   expect(text).toContain('tocsin_cursor_lag_seconds{service="main",source="inspections"} 90');
   expect(text).toContain('tocsin_catalog_protocols{service="main"} 2');
+  expect(text).toMatch(/^tocsin_protocol_cursor_lag_seconds{.*protocol="Bridge".*} 90$/m);
+  expect(text).toMatch(/^tocsin_protocol_poll_duration_seconds{.*protocol="Vault".*} 0.2$/m);
+  expect(text).toContain('tocsin_protocol_series_left_out{metric="tocsin_protocol_cursor_lag_seconds"} 0');
+});
+
+test('what waits longest shows, of all destinations, until it is delivered', async () => {
+  const { store, scrape } = setUp();
+  const oldest = (seconds: number): string =>
+    `tocsin_oldest_undelivered_seconds{service="main",source="inspections"} ${seconds}`;
+  const alerts = [30, 90].map((age, n) => ({
+    ...makeAlert(n),
+    service: 'main',
+    protocol: n === 0 ? 'Vault' : 'Bridge',
+    at: new Date(T0 - age * 1000).toISOString(),
+  }));
+  await store.ledger.recordWaiting([{ destination: SLACK, alerts }]);
+  expect(await scrape()).toContain(oldest(90));
+  await store.ledger.recordAttempt(SLACK, alerts.slice(1), {
+    state: 'delivered',
+    attempt: { at: AT, outcome: 'delivered', durationMs: 1 },
+  });
+  expect(await scrape()).toContain(oldest(30));
+  await store.ledger.recordAttempt(SLACK, alerts, {
+    state: 'delivered',
+    attempt: { at: AT, outcome: 'delivered', durationMs: 1 },
+  });
+  expect(await scrape()).toContain(oldest(0));
 });
 
 test('without Redis the others keep their values, and that it is away shows', async () => {
