@@ -256,6 +256,8 @@ export interface Mute {
   /** Ids or labels. */
   destinations: readonly string[];
   reason: string;
+  /** Who added it, as they said or as their machine calls them; not of windows, and not of mutes of earlier versions. */
+  author?: string;
   /** ISO 8601. */
   from: string;
   /** ISO 8601; excluded. */

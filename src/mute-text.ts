@@ -15,6 +15,6 @@ export const scopeText = ({
 
 /** A mute as the operator log names it. */
 export const muteFacts = (mute: Mute) => {
-  const { id, reason, until } = mute;
-  return { mute: id, what: scopeText(mute), reason, until };
+  const { id, reason, author, until } = mute;
+  return { mute: id, what: scopeText(mute), reason, ...(author === undefined ? {} : { author }), until };
 };

@@ -1,5 +1,6 @@
 /** `tocsin mute`: mutes (silences), each with a reason and an end. */
 import { randomUUID } from 'node:crypto';
+import { hostname, userInfo } from 'node:os';
 import type { Mute } from '../alert.ts';
 import { openDestinations } from '../app/approval.ts';
 import type { Config } from '../config/schema.ts';
@@ -9,6 +10,7 @@ import { endOf, type StoredMute } from '../features/mutes/store.ts';
 import { createGlobs } from '../globs.ts';
 import { muteFacts, scopeText } from '../mute-text.ts';
 import { formatDuration, parseDuration } from '../schema/fields.ts';
+import { cleanLine, shorten } from '../text.ts';
 import { clockText, iso } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { renderTable } from './table.ts';
@@ -20,12 +22,29 @@ export interface AddOptions extends CommonOptions {
   destination?: string;
   for: string;
   reason: string;
+  author?: string;
 }
 
-const openMuting = ({ store }: View, config: Config) =>
+export const openMuting = ({ store }: View, config: Config) =>
   createActiveMutes({ config, mutes: store.mutes, now: Date.now });
 
 const given = (value: string | undefined): string[] => (value === undefined ? [] : [value]);
+
+const LONGEST_AUTHOR = 100;
+
+/** Throws a `UsageError`. */
+export const authorOf = ({ author = `${userInfo().username}@${hostname()}` }: { author?: string }): string => {
+  const name = cleanLine(author).trim();
+  if (name === '') throw new UsageError('--author must say something');
+  return shorten(name, LONGEST_AUTHOR);
+};
+
+/** `--for` of a mute. Throws a `UsageError`. */
+export const lengthOf = (text: string): number => {
+  const lengthMs = parseDuration(text) ?? 0;
+  if (lengthMs <= 0) throw new UsageError(`--for must be a duration like 30m or 2h (got '${text}')`);
+  return lengthMs;
+};
 
 /** Throws a `UsageError`. */
 const muteOf = (options: AddOptions, { maxLength, never }: Config['mutes'], now: number): Mute => {
@@ -35,8 +54,7 @@ const muteOf = (options: AddOptions, { maxLength, never }: Config['mutes'], now:
   }
   if ([protocol, detector, destination, reason].includes('')) throw new UsageError('an option is empty');
   if (!/\S/.test(reason)) throw new UsageError('--reason must say something');
-  const lengthMs = parseDuration(options.for) ?? 0;
-  if (lengthMs <= 0) throw new UsageError(`--for must be a duration like 30m or 2h (got '${options.for}')`);
+  const lengthMs = lengthOf(options.for);
   if (lengthMs > maxLength) {
     throw new UsageError(
       `--for must be at most ${formatDuration(maxLength)}, as mutes.maxLength says (got '${options.for}')`,
@@ -51,6 +69,7 @@ const muteOf = (options: AddOptions, { maxLength, never }: Config['mutes'], now:
     detectors: given(detector),
     destinations: given(destination),
     reason,
+    author: authorOf(options),
     from: iso(now),
     until: iso(now + lengthMs),
   };
@@ -97,6 +116,7 @@ const table = (shown: readonly Shown[]): string =>
     [
       { head: 'mute', cell: ({ id }) => id },
       { head: 'end', cell: stateOf },
+      { head: 'by', shrinks: true, cell: ({ author }) => author },
       { head: 'hides', isNumber: true, cell: ({ hid }) => hid },
       { head: 'what', shrinks: true, cell: (mute) => scopeText(mute) },
     ],
@@ -116,23 +136,5 @@ export const listMutes = (options: CommonOptions & { all?: boolean }, context: C
       return EXIT.done;
     }
     context.write(shown.length === 0 ? 'nothing is muted\n' : table(shown));
-    return EXIT.done;
-  });
-
-export const endMute = (options: CommonOptions & { id: string }, context: CommandContext): Promise<ExitCode> =>
-  withView(options, context, async (view, config) => {
-    const { active } = await openMuting(view, config).refresh();
-    const mute = active.find(({ id }) => id === options.id);
-    if (mute === undefined)
-      throw new UsageError(`no mute '${options.id}' holds; \`tocsin mute list\` shows those that do`);
-    const at = Date.now();
-    await view.store.mutes.end(mute.id, at);
-    await view.store.operatorLog.record({ action: 'mute-ended', ...muteFacts(mute) });
-    if (options.json === true) writeJson(context, { ...mute, endedAt: iso(at) });
-    else {
-      const rest =
-        mute.hid === 0 ? 'it hid nothing' : `a daemon will report the alerts that it hid: ${mute.hid} so far`;
-      context.write(`${mute.id}: ended; ${rest}\n`);
-    }
     return EXIT.done;
   });

@@ -48,11 +48,22 @@ const muteCommands = ({ command, group }: CommandMaker): Command =>
       .option('--destination <id>', 'alerts to this destination: its id or label')
       .requiredOption('--for <duration>', 'how long, like 2h; at most mutes.maxLength')
       .requiredOption('--reason <text>', 'why; recipients read it in the report when the mute ends')
+      .option('--author <name>', 'who mutes; default: the user and host of this command')
       .addOption(jsonOption()),
     command('list', 'list the mutes that are active now', async () => (await import('./mute.ts')).listMutes)
       .option('--all', 'also mutes that ended in the last seven days')
       .addOption(jsonOption()),
-    command('end <id>', 'end a mute early', async () => (await import('./mute.ts')).endMute).addOption(jsonOption()),
+    command(
+      'extend <id>',
+      'let a mute end later; at most mutes.maxLength from now',
+      async () => (await import('./mute-change.ts')).extendMute,
+    )
+      .requiredOption('--for <duration>', 'how much later it ends, like 2h')
+      .option('--author <name>', 'who extends it; default: the user and host of this command')
+      .addOption(jsonOption()),
+    command('end <id>', 'end a mute early', async () => (await import('./mute-change.ts')).endMute).addOption(
+      jsonOption(),
+    ),
   ]);
 
 const destinationCommands = ({ command, group }: CommandMaker): Command =>
@@ -116,6 +127,7 @@ const replayCommand = ({ command }: CommandMaker): Command =>
     .option('--protocol <name>', 'only alerts of this protocol')
     .option('--to <kind:address>', "send only there, instead of to the protocols' own channels")
     .option('--dry-run', 'only show what would be sent where')
+    .option('--yes', 'do not ask for confirmation before more than a handful of messages')
     .addOption(jsonOption());
 
 const backtestCommand = ({ command }: CommandMaker): Command =>
@@ -136,7 +148,7 @@ export const operatorCommands = (make: CommandMaker): Command[] => [
   make
     .command(
       'trace <id>',
-      'show where an alert went, with every attempt; <id> is the id of an inspection, notification, alert or message, or a transaction hash',
+      'show where an alert went, with every attempt; <id> is the id of an inspection, notification, alert or message, or a transaction hash, in full or from its first six digits',
       async () => (await import('./trace.ts')).trace,
     )
     .addOption(jsonOption()),

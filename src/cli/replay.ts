@@ -19,6 +19,7 @@ import { destinationsAt } from '../features/routes/rules.ts';
 import { targetOf } from '../ledger/record.ts';
 import { counted } from '../text.ts';
 import { iso } from '../time.ts';
+import { confirm } from './confirm.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { warnOfHeld, warnOfIdle } from './dead-change.ts';
 import { parsePeriod } from './moment.ts';
@@ -31,7 +32,11 @@ interface ReplayOptions extends CommonOptions {
   protocol?: string;
   to?: string;
   dryRun?: boolean;
+  yes?: boolean;
 }
+
+/** Deliveries that are queued without a question. */
+const HANDFUL = 5;
 
 const destinationsOf = (to: string | undefined, config: Config): Destination[] | undefined => {
   if (to === undefined) return undefined;
@@ -64,6 +69,17 @@ const rehearse = async ({ plan, ...run }: Run) => {
   const replayed: ReplayedAlert[] = [];
   const counts = await replayHistory({ ...run, onReplayed: (each) => replayed.push(each) }, plan);
   return { counts, replayed };
+};
+
+/** Asks before it sends more than a handful: to know how many, everything is read once more. */
+const confirmMany = async (run: Run, options: ReplayOptions, context: CommandContext): Promise<void> => {
+  if (options.yes === true) return;
+  const { counts, replayed } = await rehearse(run);
+  const destinations = replayed.flatMap(({ routes }) => routes.destinations);
+  if (destinations.length <= HANDFUL) return;
+  const places = counted(new Set(destinations.map(({ id }) => id)).size, 'destination');
+  const what = `${counted(counts.alerts, 'alert')} in ${counted(destinations.length, 'delivery', 'deliveries')}`;
+  await confirm(context, `sends ${what} to ${places} again`, false);
 };
 
 const send = async ({ plan, ...run }: Run, context: CommandContext): Promise<ReplayCounts> => {
@@ -107,6 +123,10 @@ export const replay = async (options: ReplayOptions, context: CommandContext): P
   try {
     const plan = { protocols: await history.protocols(options.protocol), period, ...(to ? { to } : {}) };
     const run = { config, history, plan, onProgress: (each: ReplayProgress) => progress.show(progressText(each)) };
+    if (options.dryRun !== true) {
+      await confirmMany(run, options, context);
+      progress.end();
+    }
     const { counts, replayed } =
       options.dryRun === true ? await rehearse(run) : { counts: await send(run, context), replayed: undefined };
     progress.end();

@@ -49,6 +49,8 @@ export interface Ledger {
   oldestOpen(...tracks: readonly Pick<Alert, 'service' | 'source' | 'protocol'>[]): Promise<number | undefined>;
   /** Alert ids that name a transaction. */
   byTransaction(txHash: string): Promise<string[]>;
+  /** Ids of alerts whose transaction begins with these hex digits, of which the first eight count; at most so many. */
+  byTransactionBeginning(digits: string, most: number): Promise<string[]>;
 }
 
 const waitingRecord = (destination: Destination, at: string, by?: string): DeliveryRecord => ({
@@ -143,6 +145,7 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
 
 export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => number): Ledger => {
   const keys = ledgerKeys(prefix);
+  const transactions = createTransactions(redis, keys);
   return {
     ...createLedgerWrites(redis, keys, now),
     read: async (id) => {
@@ -165,6 +168,7 @@ export const createLedger = (redis: Redis | Cluster, prefix: string, now: () => 
       }
       return found.length === 0 ? undefined : Math.min(...found);
     },
-    byTransaction: createTransactions(redis, keys).alertsOf,
+    byTransaction: transactions.alertsOf,
+    byTransactionBeginning: transactions.beginningWith,
   };
 };

@@ -8,6 +8,8 @@ interface MuteFacts {
   mute: string;
   what: string;
   reason: string;
+  /** Who added it. */
+  author?: string;
   until: string;
 }
 
@@ -19,6 +21,8 @@ interface DestinationFacts {
 
 interface ActionFacts {
   'mute-begun': MuteFacts;
+  /** `extendedBy`: who did that. */
+  'mute-extended': MuteFacts & { extendedBy: string };
   'mute-ended': MuteFacts;
   'destination-approved': DestinationFacts & { sent: number };
   'destination-revoked': DestinationFacts;

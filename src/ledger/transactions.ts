@@ -49,6 +49,13 @@ export const createTransactions = (redis: Redis | Cluster, keys: LedgerKeys) => 
     const [members, older] = (await execute(batch)) as [string[], string[]];
     return [...new Set([...members.map((member) => member.slice(DIGITS)), ...older])];
   },
+  /** Ids of alerts whose transaction begins so, at most so many; of a longer beginning only the first digits count. */
+  beginningWith: async (digits: string, most: number): Promise<string[]> => {
+    const beginning = digits.toLowerCase().slice(0, DIGITS / 2);
+    const range = [`[${beginning}`, `(${beginning}~`] as const;
+    const members = await redis.zrange(keys.transactions, ...range, 'BYLEX', 'LIMIT', 0, most);
+    return members.map((member) => member.slice(DIGITS));
+  },
   /** Reads all of it. Only for after a stop of weeks, when alerts have expired whose transaction nobody knows. */
   dropGone: async (): Promise<void> => {
     for (let last: string | undefined; ; ) {

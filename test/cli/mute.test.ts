@@ -31,7 +31,7 @@ test.concurrent('are added, listed and ended', async ({ onTestFinished: onFinish
   const before = Date.now();
   const added = await console.json<Mute>(
     ...['mute', 'add', '--protocol', 'Vault', '--detector', 'flash*', '--destination', 'C0SANDBOX01'],
-    ...['--for', '90m', '--reason', 'upgrade of the vault'],
+    ...['--for', '90m', '--reason', 'upgrade of the vault', '--author', 'alice'],
   );
   expect(added).toMatchObject({
     id: expect.stringMatching(/^mute-[0-9a-f]{8}$/),
@@ -39,6 +39,7 @@ test.concurrent('are added, listed and ended', async ({ onTestFinished: onFinish
     detectors: ['flash*'],
     destinations: ['C0SANDBOX01'],
     reason: 'upgrade of the vault',
+    author: 'alice',
   });
   expect(Date.parse(added.until) - Date.parse(added.from)).toBe(90 * 60_000);
   expect(Date.parse(added.from)).toBeGreaterThanOrEqual(before);
@@ -48,13 +49,22 @@ test.concurrent('are added, listed and ended', async ({ onTestFinished: onFinish
 
   const { out } = await console.run('mute', 'list');
   const [head = '', first = '', why = '', second = ''] = out.split('\n');
-  expect(head).toMatch(/^MUTE +END +HIDES +WHAT$/);
-  expect(first).toMatch(/^mute-\S+ +until .* UTC +0 +protocol B\*$/);
+  expect(head).toMatch(/^MUTE +END +BY +HIDES +WHAT$/);
+  expect(first).toMatch(/^mute-\S+ +until .* UTC +\S+@\S+ +0 +protocol B\*$/);
   expect(why).toBe('    noise');
   expect(second).toContain('protocol Vault; detector flash*; destination C0SANDBOX01');
   expect(await console.json<Mute[]>('mute', 'list')).toMatchObject([{ isActive: true }, { id: added.id, hid: 0 }]);
   expect((await console.run('status')).out).toMatch(/\nMutes \(2\)\n/);
   expect((await daemon.ask('/')).text).toContain(added.id);
+
+  const extended = await console.json<Mute>('mute', 'extend', added.id, '--for', '2h');
+  expect(Date.parse(extended.until) - Date.parse(added.until)).toBe(2 * 3_600_000);
+  expect((await console.json<Mute[]>('mute', 'list')).find(({ id }) => id === added.id)?.until).toBe(extended.until);
+  expect(await console.run('mute', 'extend', added.id, '--for', '24h')).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/it may last at most 1d from now, as mutes\.maxLength says/),
+  });
+  expect(await console.run('mute', 'extend', 'mute-nothing', '--for', '1h')).toMatchObject({ code: 1 });
 
   expect(await console.json<Mute>('mute', 'end', added.id)).toMatchObject({ id: added.id });
   expect(await console.json<Mute[]>('mute', 'list')).toHaveLength(1);

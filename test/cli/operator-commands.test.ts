@@ -48,10 +48,16 @@ test('every command that changes something records it', async () => {
     { action: 'destination-dropped', dropped: 1, ...facts },
   ]);
 
-  const mute = { what: 'detector oracle*', reason: 'noise', mute: expect.stringMatching(/^mute-/), until: isoTime };
-  const [begun] = await recorded('mute', 'add', '--detector', 'oracle*', '--for', '1h', '--reason', 'noise');
+  const about = { what: 'detector oracle*', reason: 'noise', author: 'alice' };
+  const mute = { ...about, mute: expect.stringMatching(/^mute-/), until: isoTime };
+  const author = ['--author', 'alice'];
+  const added = ['mute', 'add', '--detector', 'oracle*', '--for', '1h', '--reason', 'noise', ...author];
+  const [begun] = await recorded(...added);
   expect(begun).toEqual({ action: 'mute-begun', ...mute, at: isoTime });
   const id = begun?.action === 'mute-begun' ? begun.mute : '';
+  expect(await recorded('mute', 'extend', id, '--for', '1h', '--author', 'bob')).toEqual([
+    { action: 'mute-extended', ...mute, mute: id, extendedBy: 'bob', at: isoTime },
+  ]);
   expect(await recorded('mute', 'end', id)).toEqual([{ action: 'mute-ended', ...mute, mute: id, at: isoTime }]);
 
   expect(await recorded('cursor', 'set', '--protocol', 'Vault', '--source', 'notifications', '--to', '6h')).toEqual([
@@ -80,7 +86,7 @@ test('every command that changes something records it', async () => {
     { action: 'dead-retried', sent: 1, ...resent, at: isoTime },
   ]);
   await daemon.idle();
-  expect(await recorded('replay', '--since', '1h')).toEqual([
+  expect(await recorded('replay', '--since', '1h', '--yes')).toEqual([
     { action: 'replayed', since: isoTime, until: isoTime, queued: 3, at: isoTime },
   ]);
   await until('the daemon has read the operator log', () => daemon.log('history was replayed').length === 1, 20_000);

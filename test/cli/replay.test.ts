@@ -34,7 +34,10 @@ test('reaches everybody again under the same ids, marked as a replay', async () 
   expect(before.map(({ replay }) => replay)).toEqual([false, false, false, false]);
 
   const console = await openConsole(world);
-  const { code, out, err } = await console.run('replay', '--since', '30m');
+  const unasked = await console.run('replay', '--since', '30m');
+  const question = 'this sends 4 alerts in 8 deliveries to 4 destinations again: say --yes to do it';
+  expect(unasked).toMatchObject({ code: 1, out: '', err: `tocsin: ${question}` });
+  const { code, out, err } = await console.run('replay', '--since', '30m', '--yes');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toBe('4 alerts: 8 deliveries queued as replays\n');
   await until('everything has come twice', () => world.reconciler.count() === 16);
@@ -152,7 +155,7 @@ test('cut short, says what was queued before', async () => {
   const fault = { kind: 'hang' } as const;
   world.sandbox.service.addFault({ endpoint: 'listInspections', protocol: 'Bridge', fault, times: Infinity });
   const console = await openConsole(world);
-  const ended = console.run('replay', '--since', '4h');
+  const ended = console.run('replay', '--since', '4h', '--yes');
   await until('the first protocol is queued', () => world.reconciler.arrivalsOf(old?.txHash ?? '').length > 0);
   console.interrupt();
   const { code, err } = await ended;

@@ -144,9 +144,9 @@ test('an approval that another daemon knows before it is restarted, and what is 
   await until('it is held again', async () => (await list()).find(({ kind }) => kind === 'slack')?.waiting === 1);
   await until('the other has it', () => world.reconciler.arrivalsOf(late?.txHash ?? '').length === 1);
   // A replay needs the approval as well, unless it names where to.
-  const replayed = await console.run('replay', '--since', '30m');
+  const replayed = await console.run('replay', '--since', '30m', '--yes');
   expect(replayed.err).toContain(`destinations approve ${slack?.id}`);
-  const direct = await console.run('replay', '--since', '30m', '--to', `slack:${slack?.label}`);
+  const direct = await console.run('replay', '--since', '30m', '--yes', '--to', `slack:${slack?.label}`);
   expect(direct).toMatchObject({ code: 0, err: '' });
 }, 60_000);
 

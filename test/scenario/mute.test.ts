@@ -206,7 +206,7 @@ test.concurrent('what is replayed is not muted', async ({ onTestFinished: onFini
   const [hidden] = world.critical('Vault');
   await until('it is hidden', async () => (await console.json<Mute[]>('mute', 'list'))[0]?.hid === 1);
   expect(world.reconciler.count()).toBe(0);
-  await console.run('replay', '--since', '30m');
+  await console.run('replay', '--since', '30m', '--yes');
   await until('it is sent', () => world.reconciler.arrivalsOf(hidden?.txHash ?? '').length === 1);
   const traced = async (): Promise<string> => (await console.run('trace', hidden?._id ?? '')).out;
   await until('that is recorded', async () => (await traced()).includes('delivered, as a replay'));

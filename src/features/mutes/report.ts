@@ -16,7 +16,7 @@ export interface MuteReport {
 
 /** Of one message: it must fit into a Slack text, which holds 40,000 characters with what surrounds it. */
 const PART = { items: 200, characters: 20_000 };
-const LIMITS = { reason: 500, scope: 1000, head: 1000, name: 500, insteadOf: 10 };
+const LIMITS = { reason: 500, author: 100, scope: 1000, head: 1000, name: 500, insteadOf: 10 };
 
 const FOLLOW_UP = /^inspection\.(downgraded|upgraded|vanished)$/;
 
@@ -82,7 +82,7 @@ export const muteReportTexts = (
     const part = parts.length === 1 ? '' : `, part ${index + 1} of ${parts.length}`;
     return [
       `A mute has ended that hid ${countedInWords(hid, 'alert')}${part}: ${shorten(cleanLine(mute.reason), LIMITS.reason)}`,
-      `${mute.id}: ${scope}; ${times}${mute.endedAt === undefined ? '' : ', ended by hand'}`,
+      `${mute.id}: ${scope}; ${times}${mute.endedAt === undefined ? '' : ', ended by hand'}${mute.author === undefined ? '' : `; added by ${shorten(cleanLine(mute.author), LIMITS.author)}`}`,
       ...(insteadOf.length > 0 ? [insteadText(insteadOf)] : []),
       '',
       ...lines,

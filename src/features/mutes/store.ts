@@ -53,6 +53,8 @@ export interface MuteStore {
   add(mute: Mute): Promise<boolean>;
   /** Ends it at `at`, in epoch milliseconds. A mute that was ended before stays so. */
   end(id: string, at: number): Promise<void>;
+  /** Lets it end at `until`. False where it is unknown, or was ended by hand or closed already. */
+  extend(id: string, until: number): Promise<boolean>;
   /** From here on it hides nothing more, in no daemon. */
   close(id: string, at: number): Promise<void>;
   /**
@@ -112,6 +114,14 @@ if #hid > 0 then
   closeAlert(KEYS[2])
 end
 return { hid, others }`;
+
+/** KEYS: the mutes; ARGV: the mute's id, its new text, and the old. */
+const EXTEND = `
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[3] then return 0 end
+if redis.call('HEXISTS', KEYS[1], ARGV[1] .. ' endedAt') == 1 then return 0 end
+if redis.call('HEXISTS', KEYS[1], ARGV[1] .. ' closedAt') == 1 then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return 1`;
 
 const FACTS = ['endedAt', 'closedAt', 'toldAt', 'hid'] as const;
 
@@ -200,6 +210,12 @@ export const createMuteStore = (
     },
     add: (mute) => setOnce(mute.id, JSON.stringify(mute)),
     end: async (id, at) => void (await setOnce(`${id} endedAt`, iso(at))),
+    extend: async (id, until) => {
+      const before = await redis.hget(keys.mutes, id);
+      if (before === null) return false;
+      const after = JSON.stringify({ ...(JSON.parse(before) as Mute), until: iso(until) });
+      return (await redis.eval(EXTEND, 1, keys.mutes, id, after, before)) === 1;
+    },
     close: async (id, at) => void (await setOnce(`${id} closedAt`, iso(at))),
     reported: async (id, at) => {
       const hidden = keys.hidden(id);

@@ -4,6 +4,7 @@ import type { OperatorLog, RecordedAction } from '../../ledger/operator-log.ts';
 
 const MESSAGES: Record<RecordedAction['action'], string> = {
   'mute-begun': 'a mute has begun',
+  'mute-extended': 'a mute was extended',
   'mute-ended': 'a mute was ended by hand',
   'destination-approved': 'a destination was approved',
   'destination-revoked': 'a destination was revoked',
