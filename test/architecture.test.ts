@@ -112,7 +112,7 @@ const ROWS: Record<string, readonly string[]> = {
     ...[...GROUND, 'schema/', 'connection/', 'channels/address.ts', 'zod', 'yaml'],
     ...KINDS.flatMap((kind) => [`channels/${kind}/config.ts`, `channels/${kind}/address.ts`]),
   ],
-  'redis/': [...GROUND, 'ioredis'],
+  'redis/': [...GROUND, 'connection/', 'ioredis'],
   'queue/': [...GROUND, 'redis/', 'bullmq', 'ioredis'],
   'ledger/': [...GROUND, 'redis/', 'type ioredis'],
   'service/': [...GROUND, 'connection/', 'undici'],

@@ -14,3 +14,6 @@ export const mapOf = (value: unknown): Values =>
 
 /** Empty where it is no list. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** A key whose variable is missing has no value, but it is there. */
+export const has = (values: Values, key: string): boolean => Object.hasOwn(values, key);

@@ -9,8 +9,13 @@ const SOON_MS = 14 * 86_400_000;
 type Certificates = { ca?: string | undefined; cert?: string | undefined };
 
 /** Every section with certificates, by its path. */
-const sectionsOf = ({ services, channels: { email, telegram, slack, webhook } }: Config): [string, Certificates][] => [
+const sectionsOf = ({
+  services,
+  redis,
+  channels: { email, telegram, slack, webhook },
+}: Config): [string, Certificates][] => [
   ...services.map((service, index): [string, Certificates] => [`services.${index}`, service]),
+  ['redis', redis],
   ['channels.email.smtp', email?.smtp ?? {}],
   ['channels.telegram', telegram ?? {}],
   ['channels.slack', slack ?? {}],

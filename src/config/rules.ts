@@ -4,13 +4,11 @@
  */
 import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
 import { httpUrl, parseDuration } from '../schema/fields.ts';
-import { type Breach, listOf, mapOf, type Values } from './breach.ts';
+import { type Breach, has, listOf, mapOf, type Values } from './breach.ts';
 import type { Path } from './display.ts';
 import { muteBreaches } from './mutes.ts';
+import { redisBreaches } from './redis-rules.ts';
 import { POLL_DEFAULTS } from './sections.ts';
-
-/** A key whose variable is missing has no value, but it is there. */
-const has = (values: Values, key: string): boolean => Object.hasOwn(values, key);
 
 const serviceNames = (config: Values): Breach[] => {
   const names = listOf(config.services).map((service) => mapOf(service).name);
@@ -20,27 +18,6 @@ const serviceNames = (config: Values): Breach[] => {
       ? []
       : [{ path: ['services', index, 'name'], rule: `must be unique; services.${first} has it already` }];
   });
-};
-
-const oneRedis = (config: Values): Breach[] => {
-  const redis = mapOf(config.redis);
-  const [first, ...others] = ['url', 'sentinel', 'cluster'].filter((key) => has(redis, key));
-  const spare = others.map((key) => ({ path: ['redis', key], rule: `may not stand beside redis.${first}` }));
-  const owned = ['username', 'password'].filter((key) => has(redis, key));
-  if (first === 'sentinel' || first === 'cluster') return spare;
-  const rule = first === 'url' ? 'belongs into redis.url' : 'is only for redis.sentinel or redis.cluster';
-  return [...spare, ...owned.map((key) => ({ path: ['redis', key], rule }))];
-};
-
-/** ioredis takes a database that is no number for database 0, where another system's keys may be. */
-const numberedDatabase = (config: Values): Breach[] => {
-  const { url: text } = mapOf(config.redis);
-  if (typeof text !== 'string' || !/^rediss?:\/\/\S+$/.test(text)) return [];
-  const url = URL.parse(text);
-  const path = ['redis', 'url'];
-  if (url === null) return [{ path, rule: 'is no URL; in a user or password write @ : / ? # as %40 %3A %2F %3F %23' }];
-  const isNumber = /^(\/\d*)?$/.test(url.pathname) && /^\d*$/.test(url.searchParams.get('db') ?? '');
-  return isNumber ? [] : [{ path, rule: 'must name its database by a number, like redis://127.0.0.1:6379/0' }];
 };
 
 const lookbackCoversOverlap = (config: Values): Breach[] => {
@@ -142,8 +119,7 @@ const somethingToDo = (config: Values): Breach[] => {
 
 const RULES = [
   serviceNames,
-  oneRedis,
-  numberedDatabase,
+  redisBreaches,
   lookbackCoversOverlap,
   derivedFromSomething,
   reachableEntries,

@@ -1,7 +1,7 @@
 /** The sections of the configuration that belong to no channel kind. Each key's description is its help in an editor. */
 import { z } from 'zod';
 import { CHANNEL_KINDS, SOURCES } from '../alert.ts';
-import { connectionFields, pairedKey } from '../schema/connection.ts';
+import { connectionFields, pairedKey, tlsFields } from '../schema/connection.ts';
 import { count, duration, hostPort, httpUrl, parseDuration, SECRET_MARK, secret } from '../schema/fields.ts';
 import { iso } from '../time.ts';
 
@@ -47,24 +47,38 @@ const REDIS_URL = {
 const ONE_HASH_TAG = /^(?!.*\{.*\{)(?!.*\}.*\})/;
 
 /** Where the queue lives. None of `url`, `sentinel`, `cluster`: a private redis-server under `dataDir`. */
-export const redisSection = z.strictObject({
-  url: secret(REDIS_URL)
-    .exactOptional()
-    .describe('One Redis: redis:// or rediss:// (TLS) with user and password, or the path of a unix socket.'),
-  sentinel: z
-    .strictObject({ name: z.string().min(1).describe('Name of the master that the Sentinels watch.'), nodes: nodes() })
-    .exactOptional()
-    .describe('Redis behind Sentinel.'),
-  cluster: z.strictObject({ nodes: nodes() }).exactOptional().describe('Redis Cluster.'),
-  username: z.string().min(1).exactOptional().describe('User of Redis behind Sentinel or of a Cluster.'),
-  password: secret().exactOptional().describe('Password of Redis behind Sentinel or of a Cluster.'),
-  prefix: z
-    .string()
-    .regex(/^[\w.:{}-]{1,64}$/, { error: 'must be 1 to 64 letters, digits or any of _ - . : { }', abort: true })
-    .regex(ONE_HASH_TAG, { error: 'may hold one pair of braces at most: Redis takes the first for the hash tag' })
-    .default('tocsin')
-    .describe('First part of every key; two daemons with one prefix share their work.'),
-});
+export const redisSection = z
+  .strictObject({
+    url: secret(REDIS_URL)
+      .exactOptional()
+      .describe('One Redis: redis:// or rediss:// (TLS) with user and password, or the path of a unix socket.'),
+    sentinel: z
+      .strictObject({
+        name: z.string().min(1).describe('Name of the master that the Sentinels watch.'),
+        nodes: nodes(),
+        username: z.string().min(1).exactOptional().describe('User at the Sentinels themselves.'),
+        password: secret().exactOptional().describe('Password of the Sentinels themselves.'),
+        tls: z.boolean().exactOptional().describe('TLS to the Sentinels themselves. Left out: as redis.tls.'),
+      })
+      .exactOptional()
+      .describe('Redis behind Sentinel.'),
+    cluster: z.strictObject({ nodes: nodes() }).exactOptional().describe('Redis Cluster.'),
+    username: z.string().min(1).exactOptional().describe('User of Redis behind Sentinel or of a Cluster.'),
+    password: secret().exactOptional().describe('Password of Redis behind Sentinel or of a Cluster.'),
+    tls: z
+      .boolean()
+      .exactOptional()
+      .describe('TLS to Redis behind Sentinel or to a Cluster; with url, rediss:// says so.'),
+    database: count({ min: 0, max: 65_535 }).exactOptional().describe('Database of Redis behind Sentinel.'),
+    ...tlsFields('Redis and its Sentinels'),
+    prefix: z
+      .string()
+      .regex(/^[\w.:{}-]{1,64}$/, { error: 'must be 1 to 64 letters, digits or any of _ - . : { }', abort: true })
+      .regex(ONE_HASH_TAG, { error: 'may hold one pair of braces at most: Redis takes the first for the hash tag' })
+      .default('tocsin')
+      .describe('First part of every key; two daemons with one prefix share their work.'),
+  })
+  .superRefine(pairedKey);
 
 const START_RULE = 'must be now, a duration back like 24h, or a date-time like 2026-01-31T08:00:00Z';
 

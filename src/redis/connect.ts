@@ -1,32 +1,19 @@
 /** Connections to Redis: the only place where they are made. */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import type { Secret } from '../secret.ts';
+import type { TlsOptions } from '../connection/trust.ts';
+import { createFaultFinder } from './hidden-fault.ts';
+import {
+  firstNode,
+  type KnownTls,
+  nodeOf,
+  type RedisSettings,
+  type SentinelSettings,
+  type SingleRedis,
+  tlsOf,
+} from './settings.ts';
 import { throttleErrors } from './throttle.ts';
 
 export type RedisClient = Redis | Cluster;
-
-export interface RedisNode {
-  host: string;
-  port: number;
-}
-
-/** How to reach Redis; exactly one of `url`, `sentinel`, `cluster` and `socketPath` is used, in that order. */
-export interface RedisSettings {
-  /** `redis://` or, for TLS, `rediss://`, with user, password and database; or the path of a unix socket. */
-  url?: Secret;
-  /** Sentinels as `host:port`, and the name of the master they watch. */
-  sentinel?: { name: string; nodes: readonly string[] };
-  /** Any nodes of the cluster as `host:port`. */
-  cluster?: { nodes: readonly string[] };
-  /** A unix socket: the embedded server's. */
-  socketPath?: string;
-  /** Of Redis itself behind Sentinel or in a Cluster; a URL carries its own. */
-  username?: string;
-  password?: Secret;
-}
-
-/** The settings of one Redis that is addressed directly. */
-export type SingleRedis = { url: Secret } | { socketPath: string };
 
 export interface RedisOwner {
   /** Shows in CLIENT LIST as `tocsin:ROLE`. */
@@ -34,21 +21,6 @@ export interface RedisOwner {
   /** Equal errors come at most once in 10 s; `times` says how many they were. */
   onError(error: Error, times: number): void;
 }
-
-/** Where Redis is, for people: without user and password. */
-export const addressOf = ({ url, sentinel, cluster, socketPath }: RedisSettings): string => {
-  if (url !== undefined) return urlAddress(url.reveal());
-  if (sentinel !== undefined) return `${sentinel.name} behind ${sentinel.nodes.join(', ')}`;
-  return cluster?.nodes.join(', ') ?? socketPath ?? 'nowhere';
-};
-
-/** A password with an unescaped `/` or `#` ends up in another part of the URL: such a URL is not shown at all. */
-const urlAddress = (url: string): string => {
-  if (url.startsWith('/')) return url.replace(/\?.*/, '');
-  const { hostname = '', port = '', pathname = '' } = url.split('@').length <= 2 ? (URL.parse(url) ?? {}) : {};
-  const isWhole = hostname !== '' && /^(\/[^/@]{0,16})?$/.test(pathname);
-  return isWhole ? `${hostname}:${port || 6379}${pathname === '/' ? '' : pathname}` : 'the Redis of redis.url';
-};
 
 const retryDelayMs = (times: number): number => Math.min(50 * 2 ** Math.min(times - 1, 10), 2000);
 
@@ -60,8 +32,14 @@ const retryDelayMs = (times: number): number => Math.min(50 * 2 ** Math.min(time
 const SOCKET_TIMEOUT_MS = 15_000;
 
 /** Of one connection, to a single Redis or to a node of a cluster. */
-const connectionOptions = ({ username, password }: RedisSettings, role: string) => ({
+const connectionOptions = (
+  { username, password, database }: RedisSettings,
+  role: string,
+  tls: TlsOptions | undefined,
+) => ({
   connectionName: `tocsin:${role}`,
+  ...(tls === undefined ? {} : { tls }),
+  ...(database === undefined ? {} : { db: database }),
   ...(username === undefined ? {} : { username }),
   ...(password === undefined ? {} : { password: password.reveal() }),
   // Commands wait for Redis to come back, however long: no work is dropped because Redis restarts, and BullMQ's workers
@@ -85,21 +63,24 @@ const WHILE_AWAY = {
   retryStrategy: retryDelayMs,
 };
 
-/** `10.0.0.1:6379`, `redis-0.example.com:6379`, `[::1]:6379`. */
-const nodeOf = (text: string, defaultPort: number): RedisNode => {
-  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? [];
-  return { host: bracketed ?? plain ?? text, port: port === undefined ? defaultPort : Number(port) };
-};
-
 const openSingle = (address: SingleRedis, options: Omit<RedisOptions, 'replyMapping'>): Redis =>
   'url' in address ? new Redis(address.url.reveal(), options) : new Redis({ ...options, path: address.socketPath });
 
-const openSentinel = ({ name, nodes }: { name: string; nodes: readonly string[] }, options: ConnectionOptions): Redis =>
+const openSentinel = (
+  sentinel: SentinelSettings,
+  options: ConnectionOptions,
+  tlsOfSentinels: TlsOptions | undefined,
+): Redis =>
   new Redis({
     ...WHILE_AWAY,
     ...options,
-    name,
-    sentinels: nodes.map((node) => nodeOf(node, 26_379)),
+    name: sentinel.name,
+    sentinels: sentinel.nodes.map((node) => nodeOf(node, 26_379)),
+    // Without it ioredis speaks TLS to the Sentinels alone.
+    enableTLSForSentinelMode: true,
+    ...(tlsOfSentinels === undefined ? {} : { sentinelTLS: tlsOfSentinels }),
+    ...(sentinel.username === undefined ? {} : { sentinelUsername: sentinel.username }),
+    ...(sentinel.password === undefined ? {} : { sentinelPassword: sentinel.password.reveal() }),
     sentinelRetryStrategy: retryDelayMs,
     // A silent sentinel must not keep us from asking the next one.
     sentinelCommandTimeout: 2000,
@@ -124,11 +105,11 @@ const openCluster = (nodes: readonly string[], redisOptions: ConnectionOptions):
     },
   );
 
-const open = (settings: RedisSettings, role: string): RedisClient => {
+const open = (settings: RedisSettings, role: string, { tls, tlsOfNodes }: KnownTls): RedisClient => {
   const { url, sentinel, cluster, socketPath } = settings;
-  const options = connectionOptions(settings, role);
+  const options = connectionOptions(settings, role, tls);
   if (url !== undefined) return openSingle({ url }, { ...WHILE_AWAY, ...options });
-  if (sentinel !== undefined) return openSentinel(sentinel, options);
+  if (sentinel !== undefined) return openSentinel(sentinel, options, tlsOfNodes);
   if (cluster !== undefined) return openCluster(cluster.nodes, options);
   if (socketPath !== undefined) return openSingle({ socketPath }, { ...WHILE_AWAY, ...options });
   throw new Error('no Redis is named: neither url, sentinel, cluster nor socketPath');
@@ -150,7 +131,11 @@ const stayOutOfDatabaseZero = (redis: Redis): void => {
 
 /** Opens a connection, which reconnects by itself until `disconnect` or `quit` is called. */
 export const connectRedis = (settings: RedisSettings, { role, onError }: RedisOwner): RedisClient => {
-  const redis = open(settings, role);
+  const known = tlsOf(settings);
+  const redis = open(settings, role, known);
+  const nameCause = createFaultFinder(firstNode(settings, known), Date.now);
+  redis.on('error', nameCause);
+  if (redis instanceof Cluster) redis.on('node error', nameCause);
   const report = throttleErrors({ onError, now: Date.now });
   if (redis instanceof Redis) stayOutOfDatabaseZero(redis);
   redis.on('error', report);

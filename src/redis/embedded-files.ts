@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { makePrivateDirectory, openPrivateLog, replacePrivateFile } from '../private-file.ts';
 import { createSecret } from '../secret.ts';
-import type { SingleRedis } from './connect.ts';
+import type { SingleRedis } from './settings.ts';
 
 /** Written to a file for the next daemon, which may have to end a server that was left behind. */
 export type EmbeddedAddress = { socketPath: string } | { port: number; password: string };

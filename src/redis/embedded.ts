@@ -4,7 +4,6 @@
  */
 import { realpath } from 'node:fs/promises';
 import { UnavailableError } from '../errors.ts';
-import type { SingleRedis } from './connect.ts';
 import { type DataDirLock, lockDataDir } from './data-dir-lock.ts';
 import {
   chooseAddress,
@@ -19,6 +18,7 @@ import {
 import { type EmbeddedLog, endServer, stateAt } from './embedded-server.ts';
 import { type EmbeddedEnd, superviseServer } from './embedded-supervisor.ts';
 import { isAlive, workingDirectoryOf } from './pid.ts';
+import type { SingleRedis } from './settings.ts';
 
 /** Looked up in PATH. */
 export const EMBEDDED_BINARY = 'redis-server';

@@ -1,5 +1,5 @@
 /** What keeps a Redis from working for us, in words: with its address and the server's own code, and without a secret. */
-import { connectionFault } from '../connection-fault.ts';
+import { type ConnectionNames, connectionFault, NOT_TLS_CODES, remedyOf } from '../connection-fault.ts';
 import type { RedisClient } from './connect.ts';
 
 /** What a Redis answers that will have none of us, and what an operator has to mend. */
@@ -25,11 +25,24 @@ const refusalOf = (error: Error): string | undefined => {
   return undefined;
 };
 
+/** By name: Sentinel and Cluster give addresses, which few certificates are for. */
+const NAMES: ConnectionNames = {
+  ca: 'redis.ca',
+  cert: 'redis.cert',
+  address: 'redis.url, or have Sentinel or the Cluster announce host names',
+};
+
+const remedyFor = (code: string): string | undefined =>
+  (NOT_TLS_CODES as readonly string[]).includes(code)
+    ? 'see redis.url (rediss:// is with TLS) and redis.tls'
+    : remedyOf(code, NAMES);
+
 const faultOf = (error: Error): string | undefined => {
   for (const said of saidBy(error)) {
     const code: unknown = Reflect.get(said, 'code');
     const fault = typeof code === 'string' ? connectionFault(code) : undefined;
-    if (fault !== undefined) return fault;
+    const remedy = fault === undefined ? undefined : remedyFor(String(code));
+    if (fault !== undefined) return remedy === undefined ? fault : `${fault}: ${remedy}`;
   }
   return undefined;
 };

@@ -144,6 +144,7 @@ describe('the example config', () => {
       problemsOf(FULL, {
         ...environment,
         REDIS_PASSWORD: 'password',
+        SENTINEL_PASSWORD: 'password',
         WEBHOOK_TOKEN: 'token',
         PROXY_PASSWORD: 'password',
       }),
@@ -153,6 +154,9 @@ describe('the example config', () => {
       'redis.cluster: may not stand beside redis.url',
       'redis.username: belongs into redis.url',
       'redis.password: belongs into redis.url',
+      'redis.tls: belongs into redis.url: rediss:// is with TLS',
+      'redis.database: belongs into redis.url',
+      ...missingFiles('redis', 'redis-ca', 'tocsin-cert', 'tocsin-key'),
       ...missingFiles('channels.email.smtp', 'relay-ca', 'tocsin-cert', 'tocsin-key'),
       ...missingFiles('channels.telegram', 'telegram-ca', 'tocsin-cert', 'tocsin-key'),
       ...missingFiles('channels.slack', 'slack-ca', 'tocsin-cert', 'tocsin-key'),

@@ -1,7 +1,8 @@
 import { Cluster } from 'ioredis';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import type { RedisClient } from '../../src/redis/connect.ts';
-import { addressOf, connectRedis, keyPrefix, type RedisSettings } from '../../src/redis/connect.ts';
+import { connectRedis, keyPrefix } from '../../src/redis/connect.ts';
+import { addressOf, type RedisSettings } from '../../src/redis/settings.ts';
 import { createSecret } from '../../src/secret.ts';
 import { freePort, type OwnRedis, ownRedis, ownSentinel } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';

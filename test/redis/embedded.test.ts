@@ -8,9 +8,10 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { UnavailableError, UsageError } from '../../src/errors.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
-import { connectRedis, type SingleRedis } from '../../src/redis/connect.ts';
+import { connectRedis } from '../../src/redis/connect.ts';
 import { type EmbeddedRedis, type EmbeddedSettings, startEmbeddedRedis } from '../../src/redis/embedded.ts';
 import { isAlive } from '../../src/redis/pid.ts';
+import type { SingleRedis } from '../../src/redis/settings.ts';
 import { until } from '../support/until.ts';
 
 let dataDir: string;

@@ -22,6 +22,15 @@ export const freePort = async (): Promise<number> => {
   return address.port;
 };
 
+/** Whether anything listens there: a Redis with TLS has no answer to plain words. */
+const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    }).on('error', () => resolve(false));
+  });
+
 /** Whether a Redis answers there at all, be it with a refusal. */
 const answers = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -46,14 +55,14 @@ export interface OwnRedis {
 
 type Arguments = (port: number, directory: string) => Promise<string[]>;
 
-const own = async (argumentsFor: Arguments): Promise<OwnRedis> => {
+const own = async (argumentsFor: Arguments, isUp = answers): Promise<OwnRedis> => {
   const directory = await mkdtemp(join(tmpdir(), 'tocsin-redis-'));
   const port = await freePort();
   const args = await argumentsFor(port, directory);
   const launch = () => spawn('redis-server', args, { stdio: 'ignore' });
   let server = launch();
   let running = true;
-  await until('redis-server answers', () => answers(port)).catch((error: unknown) => {
+  await until('redis-server answers', () => isUp(port)).catch((error: unknown) => {
     server.kill('SIGKILL');
     throw error;
   });
@@ -75,7 +84,7 @@ const own = async (argumentsFor: Arguments): Promise<OwnRedis> => {
     start: async () => {
       server = launch();
       running = true;
-      await until('redis-server answers again', () => answers(port));
+      await until('redis-server answers again', () => isUp(port));
     },
     remove: async () => {
       await kill('SIGKILL');
@@ -88,11 +97,33 @@ const own = async (argumentsFor: Arguments): Promise<OwnRedis> => {
 export const ownRedis = (...args: string[]): Promise<OwnRedis> =>
   own(async (port, directory) => ['--port', String(port), '--dir', directory, '--save', '', ...args]);
 
-/** A sentinel that alone watches over `master`, under the name `mymaster`. */
-export const ownSentinel = (master: OwnRedis): Promise<OwnRedis> =>
-  own(async (port, directory) => {
-    // It rewrites its settings, so they have to be in a file.
-    const file = join(directory, 'sentinel.conf');
-    await writeFile(file, `port ${port}\nsentinel monitor mymaster 127.0.0.1 ${master.port} 1\n`);
-    return [file, '--sentinel'];
-  });
+/** The same with TLS on its port; `tls` are its settings. */
+export const ownTlsRedis = (tls: readonly string[], ...args: string[]): Promise<OwnRedis> =>
+  own(
+    async (port, directory) => [
+      ...['--port', '0', '--tls-port', String(port), ...tls, '--dir', directory, '--save', '', ...args],
+    ],
+    listens,
+  );
+
+/** A sentinel that alone watches over `master`, under the name `mymaster`. `settings`: further lines; `port` may be another. */
+export const ownSentinel = (
+  master: OwnRedis,
+  settings: readonly string[] = [],
+  portKey: 'port' | 'tls-port' = 'port',
+): Promise<OwnRedis> =>
+  own(
+    async (port, directory) => {
+      // It rewrites its settings, so they have to be in a file.
+      const file = join(directory, 'sentinel.conf');
+      const ports = portKey === 'port' ? `port ${port}` : `port 0\ntls-port ${port}`;
+      const first = settings.filter((line) => !line.startsWith('sentinel '));
+      const watched = [
+        `sentinel monitor mymaster 127.0.0.1 ${master.port} 1`,
+        ...settings.filter((line) => !first.includes(line)),
+      ];
+      await writeFile(file, `${[ports, ...first, ...watched].join('\n')}\n`);
+      return [file, '--sentinel'];
+    },
+    portKey === 'port' ? answers : listens,
+  );
