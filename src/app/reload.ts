@@ -57,13 +57,17 @@ const repeat = async (everyMs: number, work: () => Promise<void>, stopping: Abor
 /** What is known of the config, for reports, health and metrics. */
 const createStanding = ({ source, metrics, now, hostTroubles }: ReloadingDependencies) => {
   let since = now();
+  let changed: string[] | undefined;
   let runningPrint = source.readPrint();
   let differsSince: number | undefined;
   let refused: ConfigStatus['refused'];
   let passingSince: number | undefined;
 
-  const taken = (outcome: 'reloaded' | 'unchanged'): void => {
-    if (outcome === 'reloaded') since = now();
+  const taken = (end?: Exclude<ReloadOutcome, { outcome: 'refused' }>): void => {
+    if (end?.outcome === 'reloaded') {
+      since = now();
+      changed = end.changed;
+    }
     runningPrint = source.readPrint();
     differsSince = undefined;
     refused = undefined;
@@ -80,11 +84,11 @@ const createStanding = ({ source, metrics, now, hostTroubles }: ReloadingDepende
   };
 
   return {
-    begin: () => taken('unchanged'),
+    begin: () => taken(),
     note: (end: ReloadOutcome): void => {
       passingSince = end.outcome === 'refused' && end.isPassing ? elapsed() : undefined;
       if (end.outcome !== 'refused') {
-        taken(end.outcome);
+        taken(end);
         return;
       }
       refused = { at: iso(now()), problems: end.problems };
@@ -100,6 +104,7 @@ const createStanding = ({ source, metrics, now, hostTroubles }: ReloadingDepende
     status: (): ConfigStatus => ({
       file: source.file,
       since: iso(since),
+      ...(changed === undefined ? {} : { changed }),
       ...(differsSince === undefined ? {} : { differsSince: iso(differsSince) }),
       ...(refused === undefined ? {} : { refused }),
     }),

@@ -49,6 +49,13 @@ const daemonCommands = ({ command }: CommandMaker): Command[] => [
     async () => (await import('./status.ts')).status,
   ).addOption(jsonOption()),
   command(
+    'reload',
+    'have the running daemons read their config again, and say what each made of it',
+    async () => (await import('./reload.ts')).reload,
+  )
+    .option('--timeout <duration>', 'how long to wait for the daemons', '60s')
+    .addOption(jsonOption()),
+  command(
     'audit',
     'compare what the services list with the ledger of deliveries, and queue again what is missing',
     async () => (await import('./audit.ts')).audit,

@@ -58,8 +58,9 @@ export interface DaemonStatus {
 /** What a daemon runs with, and what it found on disk since. */
 export interface ConfigStatus {
   file: string;
-  /** Since when what runs is in force. */
+  /** Since when what runs is in force, and what it changed; absent of the config with which the daemon started. */
   since: string;
+  changed?: string[];
   /** Since when the file, or one that it names, differs from what runs. */
   differsSince?: string;
   /** Why what is there was not taken, one sentence each. */

@@ -1,0 +1,63 @@
+/** `tocsin reload`: the running daemons read their config again, and each says what came of it. */
+import { askToReload, type DaemonAnswer } from '../app/reload-command.ts';
+import { loadWithoutSecrets } from '../config/load.ts';
+import { ConfigError, formatProblem, UsageError } from '../errors.ts';
+import { parseDuration } from '../schema/fields.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+
+interface ReloadOptions extends CommonOptions {
+  timeout: string;
+}
+
+const indented = (lines: readonly string[]): string => lines.map((line) => `\n  ${line}`).join('');
+
+/** The daemon may have noticed the change before it was asked. */
+const unchangedText = ({ config }: DaemonAnswer): string => {
+  if (config?.changed === undefined) return 'nothing has changed since it started';
+  return `nothing has changed since ${config.since}, when this came into force:${indented(config.changed)}`;
+};
+
+const endText = (answer: DaemonAnswer, timeout: string): string => {
+  const { end } = answer;
+  if (end.outcome === 'reloaded') return `the new config is in force. Changed:${indented(end.changed)}`;
+  if (end.outcome === 'unchanged') return unchangedText(answer);
+  if (end.outcome === 'refused') return `refused, and the old config stays in force:${indented(end.problems)}`;
+  if (end.outcome === 'stopped') return 'stopped meanwhile';
+  if (end.outcome === 'silent') return `no answer within ${timeout}; see its log, and tocsin status`;
+  return 'cannot read its config again, as it is of an earlier version: restart it';
+};
+
+const textOf = (answer: DaemonAnswer, timeout: string): string =>
+  `${answer.host} (pid ${answer.pid}): ${endText(answer, timeout)}\n`;
+
+const exitOf = (answers: readonly DaemonAnswer[]): ExitCode => {
+  const ends = answers.map(({ end }) => end);
+  if (ends.some((end) => end.outcome === 'refused' && !end.isPassing)) return EXIT.mistake;
+  const isDone = ends.every(({ outcome }) => ['reloaded', 'unchanged', 'stopped'].includes(outcome));
+  return isDone && ends.some(({ outcome }) => outcome !== 'stopped') ? EXIT.done : EXIT.temporary;
+};
+
+const timeoutOf = (text: string): number => {
+  const timeoutMs = parseDuration(text);
+  if (timeoutMs === undefined) throw new UsageError(`--timeout must be a duration like 60s (got '${text}')`);
+  return timeoutMs;
+};
+
+/** Daemons may have secrets that this shell has not: only what is wrong here for certain is refused here. */
+export const reload = async (options: ReloadOptions, context: CommandContext): Promise<ExitCode> => {
+  const timeoutMs = timeoutOf(options.timeout);
+  const isJson = options.json === true;
+  try {
+    const { config } = await loadWithoutSecrets(options.config, context.env);
+    const answers = await askToReload(config, { timeoutMs, signal: context.signal });
+    if (isJson) writeJson(context, { daemons: answers.map(({ end, ...who }) => ({ ...who, ...end })) });
+    else for (const answer of answers) context.write(textOf(answer, options.timeout));
+    return exitOf(answers);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const problems = error.problems.map(formatProblem);
+    if (isJson) writeJson(context, { problems });
+    else context.write(`${problems.join('\n')}\n`);
+    return EXIT.mistake;
+  }
+};
