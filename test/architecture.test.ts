@@ -86,13 +86,22 @@ const FEATURES: Record<string, readonly string[]> = {
   backtest: ['approval', 'correlation', 'mutes', 'replay', 'routes', 'suppression'],
   status: ['approval', 'mutes', 'outages', 'reload', 'routes'],
   tripwire: ['announcements', 'outages'],
+  page: ['approval', 'audit', 'routes', 'trace'],
 };
 const feature = (name: string): string => `features/${name}/`;
 
 const SANDBOX = ['', 'service/', 'receivers/', 'receivers/slack/', 'receivers/smtp/', 'receivers/telegram/'].map(
   (folder) => `sandbox/${folder}`,
 );
-const EVERYTHING_INNER = [...GROUND, 'schema/', ...NOUNS, ...VERBS, ...Object.keys(FEATURES).map(feature), 'ops/'];
+const EVERYTHING_INNER = [
+  ...GROUND,
+  'schema/',
+  ...NOUNS,
+  ...VERBS,
+  ...Object.keys(FEATURES).map(feature),
+  'ops/',
+  'ops/page/',
+];
 
 /** What only wires the channels up: a kind must not know it. */
 const channelFiles = (except: readonly string[]): string[] =>
@@ -142,6 +151,7 @@ const ROWS: Record<string, readonly string[]> = {
   ),
 
   'ops/': [...GROUND, 'pino', 'prom-client'],
+  'ops/page/': [...GROUND, 'ops/', 'type pino'],
   'app/': [...EVERYTHING_INNER, 'type pino', 'type ioredis'],
   'daemon.ts': [...EVERYTHING_INNER, 'app/', 'type pino'],
   'cli/': [
@@ -158,6 +168,7 @@ const ROWS: Record<string, readonly string[]> = {
 const FILE_ROWS: Record<string, readonly string[]> = {
   // The one list of kinds.
   'channels/registry.ts': KINDS.map((kind) => `channels/${kind}/`),
+  ...Object.fromEntries(FILES.filter((file) => file.startsWith('features/page/')).map((f) => [f, ['ops/page/']])),
   // What opens from the config takes the config's types.
   'service/open.ts': ['type config/schema.ts'],
   // The clients and servers of the outer world, each where its owner is.

@@ -11,10 +11,14 @@ import type { DaemonReport } from '../features/status/daemons.ts';
 import { refreshGauges } from '../features/status/gauges.ts';
 import { createSelfReport } from '../features/status/self-report.ts';
 import { createStatus } from '../features/status/status.ts';
+import { oneAtATime } from '../ops/asking.ts';
 import type { Health } from '../ops/health.ts';
 import type { Metrics } from '../ops/metrics.ts';
+import { createPages } from '../ops/page/pages.ts';
 import type { OpsServerSettings } from '../ops/server.ts';
 import type { openDelivery } from './deliver.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import { openPage } from './page.ts';
 import type { openReading } from './poll.ts';
 import type { Store } from './store.ts';
 
@@ -30,13 +34,15 @@ export interface OpsDependencies {
   health: Health;
   reading: Pick<ReturnType<typeof openReading>, 'states' | 'catalog' | 'pollDurations'>;
   delivering: Pick<ReturnType<typeof openDelivery>, 'endLeftKinds'>;
+  lifecycle: Pick<Lifecycle, 'onStop'>;
   scrub(text: string): string;
   log: Logger;
   now(): number;
 }
 
 export const openOps = (dependencies: OpsDependencies) => {
-  const { daemonId, startedAt, config, log, scrub, now, store, metrics, health, reading, delivering } = dependencies;
+  const { daemonId, startedAt, config, log, scrub, now, store, metrics, health, reading, delivering, lifecycle } =
+    dependencies;
   const reportSelf = createSelfReport({
     id: daemonId,
     host: hostname(),
@@ -87,6 +93,10 @@ export const openOps = (dependencies: OpsDependencies) => {
     await delivering.endLeftKinds();
   };
   /** What the ops server shows. */
-  const endpoints: OpsServerSettings = { ...config.ops, health, metrics, status, log, now };
+  const ask = oneAtATime(status);
+  const source = openPage({ config, store, catalog, review, scrub, now });
+  const pages = createPages({ status: ask, source, health, log, now });
+  lifecycle.onStop('pages', async () => pages.stop());
+  const endpoints: OpsServerSettings = { ...config.ops, health, metrics, status: ask, pages, log, now };
   return { review, selfReport, forgetGone, keepHouse, endpoints };
 };

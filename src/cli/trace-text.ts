@@ -1,52 +1,16 @@
 /** A trace as text: the item, then each destination with every attempt. Pure. */
 
+import { historyOf } from '../features/trace/history.ts';
 import type { Trace, TracedDelivery } from '../features/trace/trace.ts';
-import type { Act, Attempt } from '../ledger/record.ts';
 import { cleanLine } from '../text.ts';
 import { clockText } from '../time.ts';
 
 /** `2026-11-20 10:07:31.002 UTC` */
 export const exactTime = (at: string): string => clockText(at, 'milliseconds');
 
-const ACTS: Record<Act['act'], string> = {
-  retried: 'retried by hand',
-  replayed: 'replayed by hand',
-  dropped: 'dropped by hand',
-  muted: 'muted',
-};
-
-const actText = ({ act, by, reason = '' }: Act): string =>
-  by === undefined ? ACTS[act] : `${ACTS[act]} by ${by}: ${cleanLine(reason)}`;
-
-const OUTCOMES: Record<Attempt['outcome'], string> = {
-  delivered: 'delivered',
-  retrying: 'failed, will be tried again',
-  dead: 'failed for good',
-};
-
-const because = ({ reason, code, message }: Attempt): string[] => {
-  if (reason === undefined) return [];
-  const sameWord = code === undefined || code === reason;
-  const word = sameWord ? reason : `${reason} (${code})`;
-  return [message === undefined ? word : `${word}: ${cleanLine(message)}`];
-};
-
-const attemptLine = (attempt: Attempt): string =>
-  [
-    `${OUTCOMES[attempt.outcome]}${attempt.replay ? ', as a replay' : ''}, ${attempt.durationMs} ms`,
-    ...(attempt.providerId === undefined ? [] : [`message id ${cleanLine(attempt.providerId)}`]),
-    ...because(attempt),
-    ...(attempt.maybeDelivered ? ['maybe delivered: it was sent, but no answer came'] : []),
-  ].join('; ');
-
 /** Attempts and what was done by hand, in order of time. */
-export const historyLines = ({ attempts, acts = [] }: Pick<TracedDelivery, 'attempts' | 'acts'>): string[] =>
-  [
-    ...attempts.map((attempt) => ({ at: attempt.at, text: attemptLine(attempt) })),
-    ...acts.map((act) => ({ at: act.at, text: actText(act) })),
-  ]
-    .toSorted((a, b) => a.at.localeCompare(b.at))
-    .map(({ at, text }) => `${exactTime(at)}  ${text}`);
+export const historyLines = (delivery: Pick<TracedDelivery, 'attempts' | 'acts'>): string[] =>
+  historyOf(delivery).map(({ at, text }) => `${exactTime(at)}  ${text}`);
 
 const waitText = ({ waitsFor, at, destination, attempts }: TracedDelivery): string => {
   if (waitsFor === 'approval') {

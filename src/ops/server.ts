@@ -1,4 +1,4 @@
-/** The endpoints for operators: liveness, readiness, metrics and the status page. Read-only. */
+/** The endpoints for operators: liveness, readiness, metrics, the status as JSON, and the pages for people. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
@@ -9,8 +9,6 @@ import { type Health, type HealthReport, withAges } from './health.ts';
 import { createHostCheck } from './host-check.ts';
 import { cannotListen, parseListen } from './listen-address.ts';
 import type { Metrics } from './metrics.ts';
-import { renderPage } from './page.ts';
-import { PAGE_POLICY } from './page-style.ts';
 import { createRareWarning } from './rare-warning.ts';
 import type { StatusReport } from './status.ts';
 
@@ -25,6 +23,8 @@ export interface OpsServerSettings {
   health: Pick<Health, 'live' | 'ready'>;
   metrics: Pick<Metrics, 'registry' | 'text'>;
   status(): Promise<StatusReport>;
+  /** What people see. Default: nothing. */
+  pages?: OpsPages;
   log: Pick<Logger, 'warn'>;
   now(): number;
   limits?: Partial<OpsLimits>;
@@ -46,14 +46,30 @@ export interface OpsServer {
   stop(): Promise<void>;
 }
 
-interface Answer {
+export interface Answer {
   code: number;
   type: string;
   body: string;
+  /** Besides those of every answer, or instead. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** A request, taken apart. */
+export interface Asked {
+  path: string;
+  query: URLSearchParams;
+  request: IncomingMessage;
+}
+
+/** Pages for people, such as `ops/page`. */
+export interface OpsPages {
+  /** Undefined: it has no such page. */
+  answer(asked: Asked): Promise<Answer> | undefined;
+  /** Answers by itself, for as long as it likes; false: it does not. */
+  stream(asked: Asked, response: ServerResponse): boolean;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-const HTML_TYPE = 'text/html; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 /** The status comes from Redis, where commands wait while it is away; a request to this server does not wait so long. */
@@ -71,9 +87,10 @@ const LOOK_FOR_LATE_MS = 1000;
 
 const HEADERS = {
   'cache-control': 'no-store',
-  'content-security-policy': PAGE_POLICY,
+  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
+  // With `no-referrer` a browser names no origin when it sends a form of ours.
+  'referrer-policy': 'same-origin',
 };
 
 const PATHS = '/, /livez, /readyz, /metrics or /status.json';
@@ -88,22 +105,34 @@ const jsonAnswer = (code: number, report: object): Answer => ({
 const healthAnswer = (report: HealthReport, now: number): Answer =>
   jsonAnswer(report.status === 'ok' ? 200 : 503, withAges(report, now));
 
-type Pages = Readonly<Record<string, () => Promise<Answer> | Answer>>;
+type Endpoints = Readonly<Record<string, () => Promise<Answer> | Answer>>;
 
-const pagesOf = ({ health, metrics, now }: OpsServerSettings, ask: OpsServerSettings['status']): Pages => ({
+const endpointsOf = ({ health, metrics, now }: OpsServerSettings, ask: OpsServerSettings['status']): Endpoints => ({
   '/livez': () => healthAnswer(health.live(), now()),
   '/readyz': () => healthAnswer(health.ready(), now()),
   '/metrics': async () => ({ code: 200, type: metrics.registry.contentType, body: await metrics.text() }),
   '/status.json': async () => jsonAnswer(200, await withinTime(ask(), STATUS_TIMEOUT_MS)),
-  '/': async () => ({ code: 200, type: HTML_TYPE, body: renderPage(await withinTime(ask(), STATUS_TIMEOUT_MS)) }),
 });
 
-const answerTo = async (pages: Pages, { method, url = '/' }: IncomingMessage): Promise<Answer> => {
-  const path = url.split('?', 1)[0] ?? '/';
-  const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-  if (page === undefined) return { code: 404, type: TEXT_TYPE, body: `not found: try ${PATHS}\n` };
-  if (method !== 'GET' && method !== 'HEAD') return { code: 405, type: TEXT_TYPE, body: 'only GET and HEAD\n' };
-  return page();
+const askedOf = (request: IncomingMessage): Asked => {
+  const [path = '/', query = ''] = (request.url ?? '/').split('?', 2);
+  return { path, query: new URLSearchParams(query), request };
+};
+
+const answerTo = async (endpoints: Endpoints, pages: OpsPages | undefined, asked: Asked): Promise<Answer> => {
+  const shown = pages?.answer(asked);
+  if (shown !== undefined) return shown;
+  const { path, request } = asked;
+  const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
+  if (endpoint === undefined) return { code: 404, type: TEXT_TYPE, body: `not found: try ${PATHS}\n` };
+  return request.method === 'GET' || request.method === 'HEAD' ? endpoint() : ONLY_READ;
+};
+
+export const ONLY_READ: Answer = {
+  code: 405,
+  type: TEXT_TYPE,
+  body: 'only GET and HEAD\n',
+  headers: { allow: 'GET, HEAD' },
 };
 
 const MISDIRECTED: Answer = {
@@ -112,12 +141,18 @@ const MISDIRECTED: Answer = {
   body: 'not the host of this server: ask for it by address, or set ops.publicUrl in the config\n',
 };
 
-type Answerer = (request: IncomingMessage) => Promise<Answer>;
+const send = (request: IncomingMessage, response: ServerResponse, { code, type, body, headers }: Answer): void => {
+  const all = { ...HEADERS, ...headers, 'content-type': type, 'content-length': Buffer.byteLength(body) };
+  response.writeHead(code, all);
+  response.end(request.method === 'HEAD' ? undefined : body);
+};
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** A page that cannot be made is a 503, said in the log and never a stack trace to the asker. */
-const createAnswerer = (settings: OpsServerSettings): Answerer => {
-  const { listen, publicUrl, log, now } = settings;
-  const pages = pagesOf(settings, oneAtATime(settings.status));
+const createHandler = (settings: OpsServerSettings): Handler => {
+  const { listen, publicUrl, pages, log, now } = settings;
+  const endpoints = endpointsOf(settings, oneAtATime(settings.status));
   const warnOfHost = createRareWarning({ log, now, text: 'refused a request for another host' });
   const { host: listenHost } = parseListen(listen);
   const mayAskFor = createHostCheck({
@@ -126,34 +161,33 @@ const createAnswerer = (settings: OpsServerSettings): Answerer => {
     ownHost: hostname(),
   });
 
-  return async (request) => {
+  const answer = (asked: Asked): Promise<Answer> =>
+    answerTo(endpoints, pages, asked).catch((error: unknown): Answer => {
+      log.warn({ err: error, path: asked.path }, 'an ops page cannot be shown');
+      return { code: 503, type: TEXT_TYPE, body: 'not available now: see /readyz and the log\n' };
+    });
+
+  return async (request, response) => {
     const { host } = request.headers;
     if (!mayAskFor(host)) {
       warnOfHost({ host: host?.slice(0, LONGEST_HOST) });
-      return MISDIRECTED;
+      send(request, response, MISDIRECTED);
+      return;
     }
-    return answerTo(pages, request).catch((error: unknown): Answer => {
-      log.warn({ err: error, path: request.url }, 'an ops page cannot be shown');
-      return { code: 503, type: TEXT_TYPE, body: 'not available now: see /readyz and the log\n' };
-    });
+    const asked = askedOf(request);
+    if (!pages?.stream(asked, response)) send(request, response, await answer(asked));
   };
 };
 
 const openServer = (
-  answer: Answerer,
+  handle: Handler,
   { connections, headersMs }: OpsLimits,
   { log, now }: Pick<OpsServerSettings, 'log' | 'now'>,
 ): Server => {
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { code, type, body } = await answer(request);
-    const allow = code === 405 ? { allow: 'GET, HEAD' } : {};
-    response.writeHead(code, { ...HEADERS, ...allow, 'content-type': type, 'content-length': Buffer.byteLength(body) });
-    response.end(request.method === 'HEAD' ? undefined : body);
-  };
   const server = createServer(
     {
       headersTimeout: headersMs,
-      // Nothing that is asked for here needs a body.
+      // A body is a small form.
       requestTimeout: 2 * headersMs,
       connectionsCheckingInterval: Math.min(headersMs, LOOK_FOR_LATE_MS),
     },
@@ -169,16 +203,20 @@ const openServer = (
 export const createOpsServer = (settings: OpsServerSettings): OpsServer => {
   const { listen } = settings;
   let server: Server | undefined;
-  let answer = createAnswerer(settings);
+  let handle = createHandler(settings);
 
   return {
     use: (next) => {
-      answer = createAnswerer({ ...next, listen });
+      handle = createHandler({ ...next, listen });
     },
     start: async () => {
       const address = parseListen(listen);
       const listening = Promise.withResolvers<void>();
-      server = openServer((request) => answer(request), { ...LIMITS, ...settings.limits }, settings);
+      server = openServer(
+        (request, response) => handle(request, response),
+        { ...LIMITS, ...settings.limits },
+        settings,
+      );
       server.once('error', listening.reject).listen(address, listening.resolve);
       await listening.promise.catch((error: NodeJS.ErrnoException) => {
         throw cannotListen(listen, error);

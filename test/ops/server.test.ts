@@ -4,8 +4,10 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
+import { oneAtATime } from '../../src/ops/asking.ts';
 import { createHealth } from '../../src/ops/health.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
+import { createPages } from '../../src/ops/page/pages.ts';
 import { createOpsServer, type OpsServer, type OpsServerSettings } from '../../src/ops/server.ts';
 import type { StatusReport } from '../../src/ops/status.ts';
 import { until } from '../support/until.ts';
@@ -26,7 +28,9 @@ const open = async (
   const metrics = createMetrics({ version: '1.2.3' });
   const warnings: object[] = [];
   const log = { warn: (fields: object) => void warnings.push(fields) };
-  const server = createOpsServer({ listen, health, metrics, status, log, now: Date.now, ...more });
+  const ask = oneAtATime(status);
+  const pages = createPages({ status: ask, health, log, now: Date.now });
+  const server = createOpsServer({ listen, health, metrics, status: ask, pages, log, now: Date.now, ...more });
   servers.push(server);
   const { url } = await server.start();
   return {
@@ -87,10 +91,19 @@ describe('the status', () => {
 
   test('is 503 while it cannot be had, and the reason is in the log, not in the answer', async () => {
     const { get, warnings } = await open(() => Promise.reject(new Error('redis at 10.0.0.7 refused')));
-    const response = await get('/');
+    const response = await get('/status.json');
     expect(response.status).toBe(503);
     expect(await response.text()).toBe('not available now: see /readyz and the log\n');
-    expect(warnings).toEqual([{ err: new Error('redis at 10.0.0.7 refused'), path: '/' }]);
+    const page = await get('/');
+    expect(page.status).toBe(503);
+    const text = await page.text();
+    expect(text).toContain('Redis gives no answer');
+    expect(text).not.toContain('10.0.0.7');
+    const err = new Error('redis at 10.0.0.7 refused');
+    expect(warnings).toEqual([
+      { err, path: '/status.json' },
+      { err, path: '/' },
+    ]);
   });
 
   test('is not waited for without end, asked for once, and the rest answers meanwhile', async () => {
@@ -122,18 +135,19 @@ describe('every answer', () => {
     const { headers } = await get(path);
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(headers.get('referrer-policy')).toBe('no-referrer');
-    expect(headers.get('content-security-policy')).toMatch(
-      /^default-src 'none'; style-src 'sha256-.*frame-ancestors 'none'$/,
-    );
+    expect(headers.get('referrer-policy')).toBe('same-origin');
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*frame-ancestors 'none'$/);
   });
 
-  test('allows exactly the style of the page', async () => {
+  test('allows exactly the style and the script of the page', async () => {
     const { get } = await open();
     const page = await get('/');
-    const [, style = ''] = /<style>(.*?)<\/style>/s.exec(await page.text()) ?? [];
-    const hash = createHash('sha256').update(style).digest('base64');
-    expect(page.headers.get('content-security-policy')).toContain(`'sha256-${hash}'`);
+    const text = await page.text();
+    for (const tag of ['style', 'script']) {
+      const [, content = ''] = new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(text) ?? [];
+      const hash = createHash('sha256').update(content).digest('base64');
+      expect(page.headers.get('content-security-policy')).toContain(`${tag}-src 'sha256-${hash}'`);
+    }
   });
 
   test.each(['/', '/livez', '/metrics'])('of %s to HEAD is the same without its body', async (path) => {

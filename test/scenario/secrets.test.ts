@@ -207,9 +207,9 @@ test('no secret is on any surface, whatever fails and however it says so', async
   breakService(world);
   await wearOut(world, daemon);
 
-  const paths = ['/', '/status.json', '/metrics', '/readyz', '/livez'];
+  const paths = ['/', '/?tx=0xabc', '/status.json', '/metrics', '/readyz', '/livez'];
   const pages = await Promise.all(paths.map((path) => daemon.ask(path)));
-  expect(pages.map(({ status }) => status)).toEqual([200, 200, 200, 503, 200]);
+  expect(pages.map(({ status }) => status)).toEqual([200, 200, 200, 200, 503, 200]);
   expect(leaksIn(pages.map(({ text }) => text).join('\n'), ALL)).toEqual([]);
   expect(leaksIn(daemon.logText(), ALL)).toEqual([]);
   expect(daemon.logText()).toContain('proxy-407');

@@ -1,0 +1,63 @@
+/** Composes what the status page shows and does. */
+import type { Destination } from '../alert.ts';
+import { chainsOf } from '../channels/configured-chains.ts';
+import { pacingOf } from '../channels/pacing.ts';
+import type { Config } from '../config/schema.ts';
+import { createAuditMarks } from '../features/audit/job.ts';
+import { createPageDetails } from '../features/page/details.ts';
+import { configEntries } from '../features/page/words.ts';
+import type { RouteReview } from '../features/routes/review.ts';
+import { createTracer } from '../features/trace/trace.ts';
+import type { Catalog } from '../poll/catalog.ts';
+import { openDestinations } from './approval.ts';
+import type { Store } from './store.ts';
+
+export interface OpenPage {
+  config: Config;
+  store: Store;
+  catalog: Pick<Catalog, 'protocols'>;
+  review: RouteReview;
+  scrub(text: string): string;
+  now(): number;
+}
+
+const createRates = ({ channels }: Config) => {
+  const pacings = new Map(
+    Object.entries(channels).flatMap(([kind, options]) => (options === undefined ? [] : [[kind, pacingOf(options)]])),
+  );
+  return (destination: Destination) => pacings.get(destination.kind)?.paceOf(destination).rate;
+};
+
+/**
+ * Everybody who reaches the page may search. So a search reads no more than one alert: neither the whole ledger for a
+ * delivery's id, nor all dead letters; the `trace` command does both.
+ */
+const openSearch = ({ config, store }: OpenPage) =>
+  createTracer({
+    ...store,
+    dead: { ids: async () => [], get: store.dead.get },
+    alertIndex: { between: async () => [], destinations: store.alertIndex.destinations },
+    services: config.services.map(({ name }) => name),
+  });
+
+export const openPage = (dependencies: OpenPage) => {
+  const { config, store, catalog, review, scrub, now } = dependencies;
+  return createPageDetails({
+    services: config.services.map(({ name }) => name),
+    chains: chainsOf(config),
+    config: configEntries(config, scrub),
+    isGateOn: config.destinations.gate,
+    outlines: store.outlines,
+    destinationStats: store.destinationStats,
+    deadLetters: store.dead,
+    operatorLog: store.operatorLog,
+    marks: createAuditMarks(store.redis, store.prefix),
+    review,
+    protocols: catalog.protocols,
+    known: openDestinations({ config, store, review }).list,
+    listDisabled: store.disabled.list,
+    rateOf: createRates(config),
+    trace: openSearch(dependencies),
+    now,
+  });
+};

@@ -1,0 +1,60 @@
+/** Alerts as the page shows them: the latest in short, and what a search finds in full. Pure. */
+import type { AlertOutline } from '../../ledger/outline.ts';
+import { type DeliveryRecord, nameOf, type Target } from '../../ledger/record.ts';
+import type { RecentAlert, RecentDelivery, TracedAlert } from '../../ops/page/details.ts';
+import { historyOf } from '../trace/history.ts';
+import type { Trace } from '../trace/trace.ts';
+import type { Linker } from './links.ts';
+
+const NONE = 'none';
+
+export const targetName = (target: Target): string => (target.kind === NONE ? target.label : nameOf(target));
+
+/** From the service to the receiver. A replay comes late by intention, and a covered alert was not sent. */
+const tookOf = (writtenAt: string, { state, at, attempts, with: covering }: DeliveryRecord): { tookMs?: number } => {
+  if (state !== 'delivered' || covering !== undefined || attempts.at(-1)?.replay) return {};
+  return { tookMs: Math.max(0, Date.parse(at) - Date.parse(writtenAt)) };
+};
+
+const errorOf = ({ state, attempts }: DeliveryRecord): { error?: string } => {
+  const { message } = attempts.at(-1) ?? {};
+  return state === 'delivered' || message === undefined ? {} : { error: message };
+};
+
+const deliveryOf = (writtenAt: string, delivery: DeliveryRecord): RecentDelivery => ({
+  to: targetName(delivery.destination),
+  state: delivery.state,
+  at: delivery.at,
+  ...tookOf(writtenAt, delivery),
+  ...errorOf(delivery),
+  ...(delivery.state === 'delivered' && delivery.with !== undefined ? { isCovered: true } : {}),
+});
+
+export const recentAlert = ({ alert, counts, deliveries }: AlertOutline, link: Linker): RecentAlert => {
+  const { id, service, protocol, type, at } = alert;
+  const shown = deliveries.map((one) => deliveryOf(at, one));
+  return { id, service, protocol, type, at, ...link(alert), counts, deliveries: shown };
+};
+
+/** An alert may have thousands of destinations; `tocsin trace` lists them all. */
+const MOST_TRACED = 100;
+
+const URGENCY = { dead: 0, waiting: 1, delivered: 2, muted: 3 };
+
+export const tracedAlert = ({ alert, deliveries }: Trace, link: Linker): TracedAlert => {
+  const { id, service, protocol, type, at, readAt, itemId } = alert;
+  const sorted = deliveries.toSorted((a, b) => URGENCY[a.state] - URGENCY[b.state]);
+  const shown = sorted.slice(0, MOST_TRACED).map((one) => ({
+    ...deliveryOf(at, one),
+    id: one.id,
+    kind: one.destination.kind,
+    history: historyOf(one),
+    ...(one.providerId === undefined ? {} : { providerId: one.providerId }),
+  }));
+  return {
+    ...{ id, service, protocol, type, at, readAt, itemId },
+    ...link(alert),
+    deliveries: shown,
+    more: deliveries.length - shown.length,
+  };
+};

@@ -1,0 +1,137 @@
+/** What the page shows besides the status report: what happened lately, and what an operator may change. */
+import type { ChannelKind } from '../../alert.ts';
+
+/** All times are ISO 8601, all durations milliseconds. Nothing in it is secret. */
+export interface PageDetails {
+  /** The latest alerts by date, newest first. */
+  alerts: RecentAlert[];
+  /** The last day in steps of `ACTIVITY_STEP_MS`, oldest first; the last one is not over. */
+  activity: ActivityStep[];
+  /** By destination id: what the status report does not say of it. */
+  destinations: ReadonlyMap<string, DestinationDetails>;
+  /** Labels of the destinations of a protocol, by its name. */
+  destinationsOf: ReadonlyMap<string, readonly string[]>;
+  /** Those that wait for approval or were revoked. */
+  approvals: ApprovalDetails[];
+  /** Whether new destinations need an approval. */
+  isGateOn: boolean;
+  /** The latest dead letters, newest first. */
+  dead: DeadDetails[];
+  audits: AuditDetails[];
+  /** What operators did lately, newest first. */
+  actions: ActionDetails[];
+  /** The configuration in force, by dotted key, secrets hidden. */
+  config: readonly ConfigEntry[];
+}
+
+export const ACTIVITY_STEP_MS = 600_000;
+export const ACTIVITY_STEPS = 144;
+
+export type DeliveryOutcome = 'delivered' | 'waiting' | 'muted' | 'dead';
+
+export interface RecentDelivery {
+  /** The destination's name, with its kind. */
+  to: string;
+  state: DeliveryOutcome;
+  /** When it last changed. */
+  at: string;
+  /** From the service to the receiver; absent where it has not arrived, or was replayed. */
+  tookMs?: number;
+  /** Of the last attempt, a sentence without secrets. */
+  error?: string;
+  /** Nothing was sent there, as the message of another alert says the same. */
+  isCovered?: true;
+}
+
+export interface RecentAlert {
+  id: string;
+  protocol: string;
+  service: string;
+  type: string;
+  at: string;
+  txHash?: string;
+  /** The transaction in its chain's explorer. */
+  explorer?: string;
+  counts: Readonly<Record<DeliveryOutcome, number>>;
+  /** Some of them, those in trouble first. */
+  deliveries: RecentDelivery[];
+}
+
+export interface ActivityStep {
+  /** Epoch milliseconds. */
+  at: number;
+  /** Alerts that are dated in it. */
+  alerts: number;
+  /** Of deliveries that ended in it; absent where there was none. */
+  latency?: { medianMs: number; mostMs: number };
+}
+
+export interface DestinationDetails {
+  id: string;
+  kind: ChannelKind;
+  label: string;
+  /** In words: `1 a second`. */
+  rate?: string;
+  /** How many protocols lead to it. */
+  protocols: number;
+  /** Its receiver wants nothing more. */
+  isDisabled?: true;
+}
+
+export interface ApprovalDetails {
+  id: string;
+  kind: string;
+  label: string;
+  state: 'held' | 'new' | 'revoked';
+  protocols: readonly string[];
+  waiting: number;
+  since?: string;
+}
+
+export interface DeadDetails {
+  /** The delivery's id. */
+  id: string;
+  protocol: string;
+  to: string;
+  reason: string;
+  message: string;
+  attempts: number;
+  at: string;
+  txHash?: string;
+  explorer?: string;
+}
+
+export interface AuditDetails {
+  service: string;
+  /** The protocol that was compared longest ago; absent where none was. */
+  auditedTo?: string;
+  /** Protocols that were never compared. */
+  never: number;
+}
+
+export interface ActionDetails {
+  at: string;
+  text: string;
+}
+
+export interface ConfigEntry {
+  key: string;
+  value: string;
+}
+
+/** One alert with all of its attempts, as a search finds it. */
+export interface TracedAlert extends Omit<RecentAlert, 'deliveries' | 'counts'> {
+  itemId: string;
+  readAt: string;
+  deliveries: TracedDelivery[];
+  /** Deliveries that are not listed, as there are too many. */
+  more: number;
+}
+
+export interface TracedDelivery extends RecentDelivery {
+  id: string;
+  kind: string;
+  /** What happened, oldest first: attempts, and what operators did. */
+  history: { at: string; text: string }[];
+  providerId?: string;
+}

@@ -1,0 +1,100 @@
+/** The status page: plain HTML that needs no script, reads on a phone and in the dark, and refreshes itself. */
+import { type Html, html } from '../../html.ts';
+import { cleanLine } from '../../text.ts';
+import { ago, clockText } from '../../time.ts';
+import { alertsOf, tracesOf } from './alerts.ts';
+import type { TracedAlert } from './details.ts';
+import { button } from './forms.ts';
+import { internalsOf } from './internals.ts';
+import { plotOf } from './plot.ts';
+import { SCRIPT } from './script.ts';
+import {
+  approvalsOf,
+  daemonsOf,
+  deadOf,
+  destinationsOf,
+  heading,
+  mutesOf,
+  protocolsOf,
+  servicesOf,
+} from './sections.ts';
+import { heroOf, iconOf, outageOf, type State, stateOf, tilesOf, titleOf } from './state.ts';
+import { STYLE } from './style.ts';
+import { nothing } from './text.ts';
+import type { OutdatedView, PageView, Viewer } from './view.ts';
+
+/** Where no script runs. */
+const REFRESH_SECONDS = 15;
+
+interface Frame {
+  title: string;
+  state: State;
+  viewer: Viewer;
+  /** What the search field holds. */
+  query?: string;
+  isLive?: boolean;
+}
+
+const accountOf = (viewer: Viewer): Html => {
+  if (viewer.csrf !== undefined) return button(viewer, 'sign-out', 'Sign out', {});
+  return viewer.canSignIn ? html`<a href="/sign-in">Sign in</a>` : nothing;
+};
+
+const frame = ({ title, state, viewer, query = '', isLive = false }: Frame, main: Html): string => {
+  const refresh = isLive
+    ? html`<noscript><meta http-equiv="refresh" content="${REFRESH_SECONDS}"></noscript>`
+    : nothing;
+  return html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">${refresh}
+<link rel="icon" href="${iconOf(state)}">
+<style>${{ html: STYLE }}</style></head><body${isLive ? html` data-live="on"` : nothing}>
+<header><a class="brand" href="/">Tocsin</a>
+<form role="search" action="/" method="get"><label class="hidden" for="q">Search</label><input id="q" name="q" type="search" maxlength="200" placeholder="Transaction, item or name" value="${cleanLine(query)}"><button type="submit">Search</button></form>
+${accountOf(viewer)}</header>
+<main>${main}</main>
+<script>${{ html: SCRIPT }}</script></body></html>
+`.html;
+};
+
+const footOf = ({ report: { version, startedAt, now } }: PageView): Html => {
+  const started = startedAt === undefined ? '' : `, started ${ago(startedAt, now)}`;
+  return html`<footer class="quiet"><p>Version ${cleanLine(version)}${started}. As of <time datetime="${now}">${clockText(now)}</time>. <span id="live"></span></p></footer>`;
+};
+
+/** The whole page. Everything in the view is escaped. */
+export const renderPage = (view: PageView): string => {
+  const { details, filter, now, viewer } = view;
+  const filtered =
+    filter === undefined
+      ? nothing
+      : html`<section><h1>Names with “<bdi>${cleanLine(filter)}</bdi>”</h1><p><a href="/">Back to the overview</a></p></section>`;
+  const latest =
+    details === undefined ? nothing : html`<section>${heading('Latest alerts')}${alertsOf(details, now)}</section>`;
+  const overview = html`${heroOf(view)}${tilesOf(view)}${details === undefined ? nothing : plotOf(details.activity)}${approvalsOf(view)}${deadOf(view)}${latest}`;
+  const main = html`${filter === undefined ? overview : filtered}
+${destinationsOf(view)}
+${protocolsOf(view)}
+${filter === undefined ? html`${mutesOf(view)}${servicesOf(view)}${daemonsOf(view)}${internalsOf(view)}` : nothing}
+${footOf(view)}`;
+  const query = filter === undefined ? {} : { query: filter };
+  return frame({ title: titleOf(view), state: stateOf(view), viewer, isLive: true, ...query }, main);
+};
+
+/** While Redis gives no answer, and gave none before either. */
+export const renderOutage = (outdated: OutdatedView, viewer: Viewer, now: string): string =>
+  frame({ title: 'Tocsin: Redis gives no answer', state: 'bad', viewer, isLive: true }, outageOf(outdated, now));
+
+/** What a search by transaction, item or alert found. */
+export const renderTraces = (wanted: string, found: readonly TracedAlert[], viewer: Viewer): string =>
+  frame(
+    { title: `Tocsin: ${cleanLine(wanted).slice(0, 20)}`, state: 'well', viewer, query: wanted },
+    tracesOf(wanted, found),
+  );
+
+/** A short page of its own, such as a question. */
+export const renderNote = (title: string, viewer: Viewer, content: Html, state: State = 'well'): string =>
+  frame(
+    { title: `Tocsin: ${title}`, state, viewer },
+    html`<section class="note"><h1>${title}</h1>${content}</section>`,
+  );

@@ -1,0 +1,142 @@
+/** Whether all is well, in a word, a sentence, the tab's title and its icon. */
+import { type Html, html } from '../../html.ts';
+import { counted } from '../../text.ts';
+import { ageText } from '../../time.ts';
+import type { StatusReport } from '../status.ts';
+import { totalsOf } from '../wording.ts';
+import { many, moment, nothing, sentence } from './text.ts';
+import type { OutdatedView, PageView } from './view.ts';
+
+/** `bad`: somebody is needed now. `look`: when there is time. */
+export type State = 'well' | 'look' | 'bad';
+
+export interface Trouble {
+  /** A sentence. */
+  text: string;
+  /** ISO 8601; absent where nobody knows. */
+  since?: string;
+  /** In a sentence. */
+  todo?: string;
+  isUrgent: boolean;
+}
+
+const REDIS_AWAY: Trouble = {
+  text: 'Redis gives this daemon no answer in time.',
+  todo: 'Get Redis back, or see why it is slow. Alerts are kept where they are, and what was missed meanwhile is caught up.',
+  isUrgent: true,
+};
+
+const troublesOfOutage = ({ problems }: OutdatedView): Trouble[] => [
+  REDIS_AWAY,
+  ...problems.map((one): Trouble => ({ ...one, isUrgent: true })),
+];
+
+export const troublesOf = ({ report, outdated }: PageView): Trouble[] => {
+  if (outdated !== undefined) return troublesOfOutage(outdated);
+  const urgent = report.troubles.map(
+    ({ what, why, since, todo }): Trouble => ({
+      text: why === undefined ? what : `${what}: ${why}`,
+      ...(since === undefined ? {} : { since }),
+      todo: `${todo}.`,
+      isUrgent: true,
+    }),
+  );
+  const said = new Set(report.needsSomebody);
+  const others = report.problems.filter((text) => !said.has(text));
+  return [...urgent, ...others.map((text) => ({ text, isUrgent: false }))];
+};
+
+const isUneasy = (report: StatusReport): boolean => {
+  const { down, late, failing } = totalsOf(report);
+  return down + late + failing + report.dead > 0;
+};
+
+export const stateOf = (view: PageView): State => {
+  const troubles = troublesOf(view);
+  if (troubles.some(({ isUrgent }) => isUrgent)) return 'bad';
+  // A daemon that watches no protocol has no problems, but is not well.
+  return troubles.length > 0 || view.report.protocols.length === 0 || isUneasy(view.report) ? 'look' : 'well';
+};
+
+/** In words: `All is well`. */
+export const stateText = (view: PageView): string => {
+  const { length } = troublesOf(view);
+  if (length > 0) return length === 1 ? 'One thing needs a look' : `${length} things need a look`;
+  if (view.report.protocols.length === 0) return 'Nothing is watched';
+  return stateOf(view) === 'well' ? 'All is well' : 'Needs a look';
+};
+
+export const titleOf = (view: PageView): string => {
+  const { length } = troublesOf(view);
+  return `${length === 0 ? '' : `(${length}) `}Tocsin: ${stateText(view)}`;
+};
+
+const COLOURS: Readonly<Record<State, string>> = { well: '#1a7f37', look: '#b86e00', bad: '#c0271a' };
+const MARKS: Readonly<Record<State, string>> = {
+  well: 'M9 16.5l4.5 4.5 9.5-10',
+  look: 'M16 8v10M16 23v.5',
+  bad: 'M11 11l10 10M21 11l-10 10',
+};
+
+/** For the tab: it differs by its sign, too, not by colour alone. */
+export const iconOf = (state: State): string =>
+  `data:image/svg+xml,${encodeURIComponent(
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="15" fill="${COLOURS[state]}"/><path d="${MARKS[state]}" fill="none" stroke="#fff" stroke-width="3.5" stroke-linecap="round" stroke-linejoin="round"/></svg>`,
+  )}`;
+
+/** More of them help nobody; the `status` command shows them all. */
+const MOST_TROUBLES = 30;
+
+const troubleOf = ({ text, since, todo, isUrgent }: Trouble, now: string): Html => {
+  const age =
+    since === undefined
+      ? nothing
+      : html` <span class="age">for <time datetime="${since}" title="${since}">${ageText(Math.max(0, Date.parse(now) - Date.parse(since)))}</time></span>`;
+  return html`<li class="${isUrgent ? 'urgent' : 'later'}"><p>${sentence(text)}${age}</p>${todo === undefined ? nothing : html`<p class="todo">To do: ${sentence(todo)}</p>`}</li>`;
+};
+
+const troubleList = (troubles: readonly Trouble[], now: string): Html => {
+  if (troubles.length === 0) return nothing;
+  const more = troubles.length - MOST_TROUBLES;
+  return html`<ol class="troubles">${troubles.slice(0, MOST_TROUBLES).map((one) => troubleOf(one, now))}</ol>${more > 0 ? html`<p>and ${many(more)} more: tocsin status</p>` : nothing}`;
+};
+
+/** What is right, in a sentence. */
+const calmOf = ({ report, details, now }: PageView): Html => {
+  const { services, protocols, destinations } = report;
+  const known = details === undefined ? destinations.length : Math.max(destinations.length, details.destinations.size);
+  const last = details?.alerts[0];
+  const recent = last === undefined ? nothing : html` The last alert was written ${moment(last.at, now)}.`;
+  return html`<p>${counted(services.length, 'service answers', 'services answer')}, ${counted(protocols.length, 'protocol is', 'protocols are')} read, and ${counted(known, 'destination takes', 'destinations take')} alerts.${recent}</p>`;
+};
+
+export const heroOf = (view: PageView): Html => {
+  const state = stateOf(view);
+  const troubles = troublesOf(view);
+  return html`<section class="hero ${state}"><h1><img src="${iconOf(state)}" alt="" width="32" height="32"> ${stateText(view)}</h1>
+${state === 'well' ? calmOf(view) : nothing}${troubleList(troubles, view.now)}${view.outdated === undefined ? nothing : html`<p class="todo">What follows was known ${moment(view.report.now, view.now)}.</p>`}</section>`;
+};
+
+export const outageOf = (outdated: OutdatedView, now: string): Html =>
+  html`<section class="hero bad"><h1><img src="${iconOf('bad')}" alt="" width="32" height="32"> Redis gives no answer</h1>
+${troubleList(troublesOfOutage(outdated), now)}</section>`;
+
+export const tilesOf = ({ report, details }: PageView): Html => {
+  const { services, protocols, destinations, dead } = report;
+  const { down, late, failing, waiting, delayed, held } = totalsOf(report);
+  const note = (wrong: number, word: string): Html =>
+    wrong === 0 ? nothing : html` <span class="note bad">${many(wrong)} ${word}</span>`;
+  const known = Math.max(destinations.length, details?.destinations.size ?? 0);
+  const number = (value: number, isBad = false): Html =>
+    html`<span${isBad && value > 0 ? html` class="bad"` : nothing}>${many(value)}</span>`;
+  const entries: [string, Html][] = [
+    ['Services', html`${number(services.length)}${note(down, 'down')}`],
+    ['Protocols', html`${number(protocols.length)}${note(late, 'late')}`],
+    ['Destinations', html`${number(known)}${note(failing, 'failing')}`],
+    ['Waiting', number(waiting)],
+    ['Delayed', number(delayed)],
+    ...(held === 0 ? [] : [['Held', number(held, true)] satisfies [string, Html]]),
+    ['Dead and kept', number(dead, true)],
+  ];
+  return html`<dl class="tiles">${entries.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`;
+};

@@ -1,0 +1,67 @@
+/** Words, counts and times on the status page. */
+import { type Html, html } from '../../html.ts';
+import { cleanLine, shortenMiddle } from '../../text.ts';
+import { ageText, ago, clockText } from '../../time.ts';
+
+/** Text from outside: isolated, so that its writing direction stays its own. */
+export const name = (text: string): Html => html`<bdi>${cleanLine(text)}</bdi>`;
+export const bad = (text: string): Html => html`<span class="bad">${cleanLine(text)}</span>`;
+export const quiet = (text: string): Html => html`<span class="quiet">${cleanLine(text)}</span>`;
+export const nothing: Html = html``;
+
+/** `4,900` */
+export const many = (value: number): string => value.toString().replace(/\B(?=(?:\d{3})+$)/g, ',');
+export const count = (value: number): Html | string => (value === 0 ? quiet('0') : many(value));
+
+/** Relative; the whole moment is in its title. */
+export const moment = (at: string | undefined, now: string, never = 'never'): Html =>
+  at === undefined ? quiet(never) : html`<time datetime="${at}" title="${clockText(at)}">${ago(at, now)}</time>`;
+
+/** Of something that comes: `in 4 min`. */
+export const coming = (at: string, now: string): Html => {
+  const left = Date.parse(at) - Date.parse(now);
+  return html`<time datetime="${at}" title="${clockText(at)}">${left > 0 ? `in ${ageText(left)}` : 'now'}</time>`;
+};
+
+/** `1.2 s`, `45 s`, `4 min` */
+export const tookText = (ms: number): string => (ms < 9950 ? `${(Math.max(0, ms) / 1000).toFixed(1)} s` : ageText(ms));
+
+const MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/;
+
+/** What stands in backticks is a command. */
+const inCode = (text: string): Html => {
+  const parts = cleanLine(text).split('`');
+  // An odd backtick is no pair.
+  if (parts.length % 2 === 0) return html`${cleanLine(text)}`;
+  return html`${parts.map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))}`;
+};
+
+/** A sentence; a moment in it is shown as people read it. */
+export const sentence = (text: string): Html => {
+  const [at] = MOMENT.exec(text) ?? [];
+  if (at === undefined) return inCode(text);
+  const [before = '', ...after] = text.split(at);
+  return html`${cleanLine(before)} <time datetime="${at}">${clockText(at)}</time>${cleanLine(after.join(at))}`;
+};
+
+const COPY = html`<svg viewBox="0 0 16 16" width="13" height="13" aria-hidden="true"><path d="M5.5 2.5h8v8M2.5 5.5h8v8h-8z" fill="none" stroke="currentColor" stroke-width="1.4"/></svg>`;
+
+const SHORT = { head: 8, tail: 6 };
+
+/**
+ * A hash, short to look at. All of it is there for whoever marks and copies it, and for the button, which needs the
+ * script.
+ */
+export const hash = (text: string, link?: string): Html => {
+  const clean = cleanLine(text);
+  const short = shortenMiddle(clean, SHORT);
+  const code =
+    short === clean
+      ? html`<code>${clean}</code>`
+      : html`<code class="hash" title="${clean}">${clean.slice(0, SHORT.head)}<i>${clean.slice(SHORT.head, -SHORT.tail)}</i>${clean.slice(-SHORT.tail)}</code>`;
+  const linked = link?.startsWith('http') ? html`<a href="${link}" rel="noreferrer" target="_blank">${code}</a>` : code;
+  return html`<span class="nowrap">${linked}<button class="copy" type="button" data-copy="${clean}" title="Copy ${clean}" aria-label="Copy ${short}" hidden>${COPY}</button></span>`;
+};
+
+/** Where a search for a text leads. */
+export const searchFor = (text: string): string => `/?tx=${encodeURIComponent(text.toWellFormed())}`;

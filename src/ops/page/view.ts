@@ -1,0 +1,31 @@
+/** All that one rendering of the status page is made from. */
+import type { StatusReport } from '../status.ts';
+import type { PageDetails } from './details.ts';
+
+export interface PageView {
+  report: StatusReport;
+  /** Absent where they cannot be had now. */
+  details?: PageDetails;
+  /** Only protocols and destinations with this in their names. */
+  filter?: string;
+  /** Redis gives no answer now: what was known last is shown. */
+  outdated?: OutdatedView;
+  viewer: Viewer;
+  /** ISO 8601; of the report, unless it is outdated. */
+  now: string;
+}
+
+export interface OutdatedView {
+  /** Checks of this daemon that fail, in sentences. */
+  problems: { text: string; since?: string }[];
+}
+
+/** Who looks. */
+export interface Viewer {
+  /** `ops.token` is set, so that somebody may sign in. */
+  canSignIn: boolean;
+  /** Signed in: what each form carries. */
+  csrf?: string;
+}
+
+export const READER: Viewer = { canSignIn: false };

@@ -1,0 +1,48 @@
+/** Alerts as the page shows them: times to the receivers, and links where the chain is known. */
+import { expect, test } from 'vitest';
+import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import { recentAlert } from '../../../src/features/page/alerts.ts';
+import { createLinker } from '../../../src/features/page/links.ts';
+import type { DeliveryRecord } from '../../../src/ledger/record.ts';
+import { makeAlert } from '../../support/numbered.ts';
+
+const AT = '2026-11-20T12:00:00.000Z';
+const LATER = '2026-11-20T12:00:02.500Z';
+const alert = makeAlert(1, { at: AT });
+const counts = { delivered: 1, waiting: 0, muted: 0, dead: 0 };
+
+const linker = (...chains: string[]) => {
+  const assets = chains.map((chainId) => ({ address: '0x1', chainId }));
+  return createLinker(WELL_KNOWN_CHAINS, new Map([[alert.service, new Map([[alert.protocol, { assets }]])]]));
+};
+
+const delivery = (changes: Partial<DeliveryRecord> = {}): DeliveryRecord => ({
+  state: 'delivered',
+  destination: { id: 'slack-1', kind: 'slack', label: 'C1' },
+  at: LATER,
+  attempts: [{ at: LATER, outcome: 'delivered', durationMs: 5 }],
+  ...changes,
+});
+
+const shown = (record: DeliveryRecord) => recentAlert({ alert, counts, deliveries: [record] }, linker()).deliveries[0];
+
+test('a delivery shows how long it took since the service wrote the item', () => {
+  expect(shown(delivery())).toEqual({ to: 'slack C1', state: 'delivered', at: LATER, tookMs: 2500 });
+});
+
+test('a replay, and what another alert tells, took no time', () => {
+  const [replayed] = delivery().attempts;
+  expect(
+    shown(delivery({ attempts: [{ ...(replayed ?? expect.unreachable()), replay: true }] }))?.tookMs,
+  ).toBeUndefined();
+  expect(shown(delivery({ with: 'other' }))).toMatchObject({ isCovered: true });
+  expect(shown(delivery({ with: 'other' }))?.tookMs).toBeUndefined();
+});
+
+test('a transaction is linked where all contracts of its protocol are on one chain', () => {
+  const link = (...chains: string[]) => recentAlert({ alert, counts, deliveries: [] }, linker(...chains)).explorer;
+  expect(link('1', '1')).toBe(`https://etherscan.io/tx/${alert.txHash}`);
+  expect(link('1', '10')).toBeUndefined();
+  expect(link('999')).toBeUndefined();
+  expect(link()).toBeUndefined();
+});
