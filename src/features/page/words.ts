@@ -14,10 +14,13 @@ export const rateText = ({ perSecond, perMinute }: RateLimit): string =>
     ...(perMinute === undefined ? [] : [`${perMinute}/min`]),
   ].join(', ');
 
+/** A newer version may record what this one has no words for: its name says something. */
 const doneText = (action: RecordedAction): string => {
   switch (action.action) {
     case 'mute-begun':
       return `muted ${action.what}: ${action.reason}`;
+    case 'mute-extended':
+      return `extended the mute of ${action.what}`;
     case 'mute-ended':
       return `ended the mute of ${action.what}`;
     case 'destination-approved':
@@ -38,12 +41,13 @@ const doneText = (action: RecordedAction): string => {
       return `sent a test to ${action.to}`;
     case 'replayed':
       return `replayed ${counted(action.queued, 'delivery', 'deliveries')} since ${action.since}`;
+    default:
+      return (action as { action: string }).action;
   }
 };
 
 export const actionDetails = (action: RecordedAction): ActionDetails => {
-  // A newer version may record what this one has no words for.
-  const text = doneText(action) ?? (action as { action: string }).action;
+  const text = doneText(action);
   return { at: action.at, text: action.by === 'page' ? `${text} (on this page)` : text };
 };
 
