@@ -1,6 +1,6 @@
 /**
  * Writes what stands for exactly one image or package into the files that name it: the digests of base images into
- * Dockerfile and the compose files, and hashes into package-lock.json. What cannot be had stays as it is, and is named.
+ * Dockerfile, the compose files and the manifests, and hashes into package-lock.json. What cannot be had stays as it is, and is named.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { digestOf } from './image-digests.ts';
 import { fillIntegrity, type LockFile } from './lock-integrity.ts';
 
 const ROOT = process.argv[2] ?? join(import.meta.dirname, '..');
-const WITH_IMAGES = ['Dockerfile', 'docker-compose.yml', 'docker-compose.ha.yml'];
+const WITH_IMAGES = ['Dockerfile', 'docker-compose.yml', 'docker-compose.ha.yml', 'deploy/kubernetes/redis.yaml'];
 const LOCK_FILE = 'package-lock.json';
 /** An image with a tag, and the digest that it may have already. Stages and our own image have no tag. */
 const IMAGE = /^(FROM +|\s*image: +)((?:[\w.-]+(?::\d+)?\/)*[\w.-]+:[\w.-]+)(?:@sha256:[0-9a-f]{64})?(?=\s|$)/gm;

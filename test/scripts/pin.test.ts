@@ -1,6 +1,6 @@
 /** `make pin` against registries of images and packages that are ours, and one that cannot be reached. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +48,9 @@ const setUp = async () => {
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const registry = await startRegistry();
   const write = (file: string, text: string): Promise<void> => writeFile(join(directory, file), text);
-  for (const file of ['Dockerfile', 'docker-compose.yml', 'docker-compose.ha.yml']) await write(file, '');
+  await mkdir(join(directory, 'deploy/kubernetes'), { recursive: true });
+  const files = ['Dockerfile', 'docker-compose.yml', 'docker-compose.ha.yml', 'deploy/kubernetes/redis.yaml'];
+  for (const file of files) await write(file, '');
   const env = {
     ...process.env,
     npm_config_registry: `http://${registry}`,
