@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { compileCacheOf } from './cli/compile-cache.ts';
 import { holdYoungGeneration, isRun, restartWithHeapFlags, staysUp } from './cli/heap.ts';
+import { isColoured } from './cli/paint.ts';
 import { createPrompt } from './cli/prompt.ts';
 
 // A wish to read the config again must not end a daemon that has not read it yet.
@@ -66,6 +67,8 @@ const run = async (): Promise<number> => {
         hangup = listener;
       },
       isTty: process.stdout.isTTY === true,
+      isColoured: isColoured(process.env, process.stdout.isTTY === true),
+      ...(process.stdout.isTTY ? { width: process.stdout.columns } : {}),
       isErrorTty: process.stderr.isTTY === true,
       write: (text) => {
         process.stdout.write(text);

@@ -63,7 +63,7 @@ const trimmedText = (protocols: readonly ProtocolAudit[]): string[] => {
 };
 
 /** Ends with a line feed. */
-export const renderAudit = ({ protocols, unaudited }: AuditReport): string => {
+export const renderAudit = ({ protocols, unaudited }: AuditReport, width?: number): string => {
   const rows = protocols.filter(isWorthARow);
   const quiet = protocols.length - rows.length;
   const lines = [
@@ -73,5 +73,5 @@ export const renderAudit = ({ protocols, unaudited }: AuditReport): string => {
     ...trimmedText(protocols),
     totalOf(protocols),
   ];
-  return `${rows.length > 0 ? `${renderTable(rows, COLUMNS)}\n` : ''}${lines.map(cleanLine).join('\n')}\n`;
+  return `${rows.length > 0 ? `${renderTable(rows, COLUMNS, { width })}\n` : ''}${lines.map(cleanLine).join('\n')}\n`;
 };

@@ -20,7 +20,7 @@ export const audit = async (options: AuditOptions, context: CommandContext): Pro
     const report = await command.audit(since, options.dryRun !== true);
     const balanced = report.protocols.every(isBalanced);
     if (options.json === true) writeJson(context, { balanced, totals: sumOf(report.protocols), ...report });
-    else context.write(renderAudit(report));
+    else context.show(renderAudit(report, context.width));
     if (!balanced) return EXIT.finding;
     return report.unaudited.length > 0 ? EXIT.temporary : EXIT.done;
   } finally {

@@ -8,12 +8,14 @@ import { type Column, renderTable } from './table.ts';
 
 const minuteText = (at: Moment): string => clock(at, 'minutes');
 
+type Width = { width: number | undefined };
+
 const isMany = (protocols: readonly ProtocolLoad[]): boolean => new Set(protocols.map((one) => one.service)).size > 1;
 
 const someOf = (head: string, count: (one: ProtocolLoad) => number) => (all: readonly ProtocolLoad[]) =>
   all.some((one) => count(one) > 0) ? [{ head, isNumber: true, cell: count }] : [];
 
-const protocolsText = (protocols: readonly ProtocolLoad[]): string => {
+const protocolsText = (protocols: readonly ProtocolLoad[], layout: Width): string => {
   const columns: Column<ProtocolLoad>[] = [
     ...(isMany(protocols) ? [{ head: 'service', cell: ({ service }: ProtocolLoad) => service }] : []),
     { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
@@ -22,7 +24,7 @@ const protocolsText = (protocols: readonly ProtocolLoad[]): string => {
     ...someOf('no trigger', ({ skipped }) => skipped)(protocols),
     ...someOf('no destination', ({ stranded }) => stranded)(protocols),
   ];
-  return renderTable(protocols, columns);
+  return renderTable(protocols, columns, layout);
 };
 
 const waitText = ({ worstBacklog: { waitMs } }: DestinationLoad): string => (waitMs === 0 ? 'none' : ageText(waitMs));
@@ -34,45 +36,58 @@ const gateText = (load: DestinationLoad): string => (isGated(load) ? 'needs appr
 const gatedText =
   'Alerts for destinations that need approval are held until then. A backtest does not know what is approved already: tocsin destinations list\n';
 
-const destinationsText = (destinations: readonly DestinationLoad[]): string =>
-  renderTable<DestinationLoad>(destinations, [
-    { head: 'kind', cell: ({ kind }) => kind },
-    { head: 'destination', shrinks: true, cell: ({ label }) => label },
-    { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
-    { head: 'messages', isNumber: true, cell: ({ messages }) => messages },
-    { head: 'digests', isNumber: true, cell: ({ digests }) => digests },
-    { head: 'in worst minute', isNumber: true, cell: ({ worstMinute }) => worstMinute.messages },
-    { head: 'at (UTC)', cell: ({ worstMinute }) => minuteText(worstMinute.at) },
-    { head: 'longest wait', cell: waitText },
-    ...(destinations.some(isGated) ? [{ head: 'gate', cell: gateText }] : []),
-  ]);
+const destinationsText = (destinations: readonly DestinationLoad[], layout: Width): string =>
+  renderTable<DestinationLoad>(
+    destinations,
+    [
+      { head: 'kind', cell: ({ kind }) => kind },
+      { head: 'destination', shrinks: true, cell: ({ label }) => label },
+      { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
+      { head: 'messages', isNumber: true, cell: ({ messages }) => messages },
+      { head: 'digests', isNumber: true, cell: ({ digests }) => digests },
+      { head: 'in worst minute', isNumber: true, cell: ({ worstMinute }) => worstMinute.messages },
+      { head: 'at (UTC)', cell: ({ worstMinute }) => minuteText(worstMinute.at) },
+      { head: 'longest wait', cell: waitText },
+      ...(destinations.some(isGated) ? [{ head: 'gate', cell: gateText }] : []),
+    ],
+    layout,
+  );
 
 const correlatedText = (count: number): string =>
   `${counted(count, 'notification is', 'notifications are')} not sent because the alert of an inspection covers ${count === 1 ? 'it' : 'them'}.\n`;
 
-const detectorsText = (detectors: BacktestReport['detectors']): string =>
-  renderTable<BacktestReport['detectors'][number]>(detectors, [
-    { head: 'detector', shrinks: true, cell: ({ detector }) => detector },
-    { head: 'inspections', isNumber: true, cell: ({ alerts }) => alerts },
-  ]);
+const detectorsText = (detectors: BacktestReport['detectors'], layout: Width): string =>
+  renderTable<BacktestReport['detectors'][number]>(
+    detectors,
+    [
+      { head: 'detector', shrinks: true, cell: ({ detector }) => detector },
+      { head: 'inspections', isNumber: true, cell: ({ alerts }) => alerts },
+    ],
+    layout,
+  );
 
-const mutesText = (mutes: BacktestReport['mutes']): string =>
-  renderTable<BacktestReport['mutes'][number]>(mutes, [
-    { head: 'muted by window', shrinks: true, cell: ({ reason }) => reason },
-    { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
-  ]);
+const mutesText = (mutes: BacktestReport['mutes'], layout: Width): string =>
+  renderTable<BacktestReport['mutes'][number]>(
+    mutes,
+    [
+      { head: 'muted by window', shrinks: true, cell: ({ reason }) => reason },
+      { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
+    ],
+    layout,
+  );
 
 /** Ends with a line feed. */
-export const renderBacktest = (report: BacktestReport): string => {
+export const renderBacktest = (report: BacktestReport, width?: number): string => {
+  const layout = { width };
   const { since, until, alerts, protocols, detectors, destinations, correlated, mutes, problems } = report;
   const sections = [
     `${minuteText(since)} to ${minuteText(until)} UTC: ${counted(alerts, 'alert')}\n`,
-    ...(protocols.length === 0 ? [] : [protocolsText(protocols)]),
-    ...(detectors.length === 0 ? [] : [detectorsText(detectors)]),
-    ...(destinations.length === 0 ? [] : [destinationsText(destinations)]),
+    ...(protocols.length === 0 ? [] : [protocolsText(protocols, layout)]),
+    ...(detectors.length === 0 ? [] : [detectorsText(detectors, layout)]),
+    ...(destinations.length === 0 ? [] : [destinationsText(destinations, layout)]),
     ...(destinations.some(isGated) ? [gatedText] : []),
     ...(correlated === 0 ? [] : [correlatedText(correlated)]),
-    ...(mutes.length === 0 ? [] : [mutesText(mutes)]),
+    ...(mutes.length === 0 ? [] : [mutesText(mutes, layout)]),
     ...(problems.length === 0
       ? []
       : [`Channels that reach nobody\n${problems.map((each) => `  ${cleanLine(each)}\n`).join('')}`]),

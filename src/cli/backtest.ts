@@ -25,7 +25,7 @@ export const backtest = async (options: BacktestOptions, context: CommandContext
     const report = await runBacktest({ config, history, protocols, period, onProgress });
     progress.end();
     if (options.json === true) writeJson(context, report);
-    else context.write(renderBacktest(report));
+    else context.show(renderBacktest(report, context.width));
     for (const line of unreadLines(report.unread)) context.warn(`tocsin: ${line}\n`);
     return report.unread.length === 0 ? EXIT.done : EXIT.mistake;
   } finally {

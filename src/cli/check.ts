@@ -126,11 +126,11 @@ export const check = async (
   context: CommandContext,
 ): Promise<ExitCode> => {
   if (options.online !== true) return runCheck(options, context);
-  const { env, write, signal } = context;
+  const { env, show, signal } = context;
   const config = await loadConfig(options.config, env);
   const { askEverything } = await import('../app/online-check.ts');
   const findings = await askEverything(config, signal);
   if (options.json === true) writeJson(context, findings);
-  else write(findings.map(({ subject, ok, detail }) => `${ok ? 'ok  ' : 'FAIL'}  ${subject}: ${detail}\n`).join(''));
+  else show(findings.map(({ subject, ok, detail }) => `${ok ? 'ok  ' : 'FAIL'}  ${subject}: ${detail}\n`).join(''));
   return findings.every(({ ok }) => ok) ? EXIT.done : EXIT.finding;
 };

@@ -1,5 +1,6 @@
 /** What every command gets from the outside world, and how it says how it ended. */
 import { escapeInvisible } from '../text.ts';
+import { painted } from './paint.ts';
 
 /** Contract, section 1. */
 export const EXIT = { done: 0, mistake: 1, finding: 2, temporary: 75 } as const;
@@ -23,6 +24,10 @@ export interface CommandContext extends Output {
   isTty: boolean;
   /** Standard error is a terminal, so that progress may be drawn there. */
   isErrorTty: boolean;
+  /** The same as `write`, coloured where standard output shows colours. */
+  show(text: string): void;
+  /** Columns of the terminal that standard output is; undefined where it is none. */
+  width?: number;
   /** The same as it is, for our own colours and for lines that are drawn again. */
   raw: Output;
   /** Puts a question to the person at the terminal; absent where nobody sits there. Undefined at the end of input. */
@@ -34,15 +39,20 @@ export interface CommandContext extends Output {
 }
 
 /** What `main.ts` gives: its outputs write what they get. */
-export type ProgramContext = Omit<CommandContext, 'raw'>;
+export interface ProgramContext extends Omit<CommandContext, 'raw' | 'show'> {
+  /** Standard output shows colours. */
+  isColoured?: boolean;
+}
 
 /** What others wrote moves no cursor of a terminal and turns no line around, wherever a command prints it. */
 export const escapingContext = (context: ProgramContext): CommandContext => {
-  const { ask, askSecret, ...rest } = context;
+  const { ask, askSecret, isColoured = false, ...rest } = context;
+  const colour = isColoured ? painted : (text: string) => text;
   return {
     ...rest,
     write: (text) => context.write(escapeInvisible(text)),
     warn: (text) => context.warn(escapeInvisible(text)),
+    show: (text) => context.write(colour(escapeInvisible(text))),
     raw: { write: context.write, warn: context.warn },
     ...(ask === undefined ? {} : { ask: (question: string) => ask(escapeInvisible(question)) }),
     ...(askSecret === undefined ? {} : { askSecret: (question: string) => askSecret(escapeInvisible(question)) }),

@@ -46,17 +46,21 @@ const plain = ({ service, protocol, source, cursor, oldestOpen }: TrackState, no
   ...(oldestOpen === undefined ? {} : { oldestOnItsWay: iso(oldestOpen) }),
 });
 
-const table = (states: readonly TrackState[], now: number): string => {
+const table = (states: readonly TrackState[], now: number, width: number | undefined): string => {
   const single = new Set(states.map(({ service }) => service)).size < 2;
-  return renderTable<TrackState>(states, [
-    ...(single ? [] : [{ head: 'service', cell: ({ service }: TrackState) => service }]),
-    { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
-    { head: 'source', cell: ({ source }) => source },
-    { head: 'queued up to (UTC)', cell: ({ cursor }) => timeOf(cursor?.position) },
-    { head: 'swept to (UTC)', cell: ({ cursor }) => timeOf(cursor?.sweptTo) },
-    { head: 'last read', cell: ({ cursor }) => ago(cursor?.polledAt, now) },
-    { head: 'oldest on its way', cell: ({ oldestOpen }) => timeOf(oldestOpen) },
-  ]);
+  return renderTable<TrackState>(
+    states,
+    [
+      ...(single ? [] : [{ head: 'service', cell: ({ service }: TrackState) => service }]),
+      { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
+      { head: 'source', cell: ({ source }) => source },
+      { head: 'queued up to (UTC)', cell: ({ cursor }) => timeOf(cursor?.position) },
+      { head: 'swept to (UTC)', cell: ({ cursor }) => timeOf(cursor?.sweptTo) },
+      { head: 'last read', cell: ({ cursor }) => ago(cursor?.polledAt, now) },
+      { head: 'oldest on its way', cell: ({ oldestOpen }) => timeOf(oldestOpen) },
+    ],
+    { width },
+  );
 };
 
 export const showCursors = (options: ShowOptions, context: CommandContext): Promise<ExitCode> =>
@@ -69,7 +73,7 @@ export const showCursors = (options: ShowOptions, context: CommandContext): Prom
         context,
         states.map((state) => plain(state, now)),
       );
-    else context.write(states.length === 0 ? 'no protocol is known yet\n' : table(states, now));
+    else context.show(states.length === 0 ? 'no protocol is known yet\n' : table(states, now, context.width));
     return EXIT.done;
   });
 

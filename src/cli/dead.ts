@@ -46,7 +46,7 @@ type Listed = ReturnType<typeof withoutItem>;
 const placeText = ({ destination: { kind, label } }: Pick<Shown, 'destination'>): string =>
   kind === NO_DESTINATION.kind ? label : `${kind} ${label}`;
 
-const listText = (letters: readonly Listed[]): string =>
+const listText = (letters: readonly Listed[], width: number | undefined): string =>
   renderTable<Listed>(
     letters,
     [
@@ -57,7 +57,7 @@ const listText = (letters: readonly Listed[]): string =>
       { head: 'reason', cell: ({ reason }) => reason },
       { head: 'tries', isNumber: true, cell: ({ attempts }) => attempts },
     ],
-    ({ message }) => (message === '' ? [] : [message]),
+    { width, below: ({ message }) => (message === '' ? [] : [message]) },
   );
 
 export const listDead = (options: CommonOptions & DeadFilters, context: CommandContext): Promise<ExitCode> =>
@@ -66,7 +66,10 @@ export const listDead = (options: CommonOptions & DeadFilters, context: CommandC
     const ids = await findLetters(view, { ids: [], ...options });
     for await (const some of readLetters(view.store.dead, ids)) letters.push(...some.map(shown).map(withoutItem));
     if (options.json === true) writeJson(context, letters);
-    else context.write(`${letters.length === 0 ? '' : `${listText(letters)}\n`}${countText(letters.length)}\n`);
+    else
+      context.show(
+        `${letters.length === 0 ? '' : `${listText(letters, context.width)}\n`}${countText(letters.length)}\n`,
+      );
     return EXIT.done;
   });
 
@@ -84,7 +87,7 @@ const showText = (letter: Shown, content: Content, history: readonly string[]): 
     `  died      ${exactTime(letter.at)}, after ${counted(letter.attempts, 'try', 'tries')}`,
     `  because   ${letter.reason}: ${cleanLine(letter.message)}`,
     '',
-    ...contentLines(content).flatMap(indented),
+    ...contentLines(content).flatMap((line) => indented(line)),
     ...(history.length === 0 ? [] : ['', ...history.map((line) => `  ${line}`)]),
     '',
   ].join('\n');

@@ -20,22 +20,26 @@ const nameOf = ({ kind, label }: KnownDestination): string => `${kind} ${cleanLi
 
 const factsOf = ({ id, label }: KnownDestination) => ({ destination: id, to: label });
 
-const table = (known: readonly KnownDestination[]): string =>
-  renderTable<KnownDestination>(known, [
-    { head: 'id', cell: ({ id }) => id },
-    { head: 'kind', cell: ({ kind }) => kind },
-    { head: 'destination', shrinks: true, cell: ({ label }) => label },
-    { head: 'state', cell: ({ state, disabled }) => (disabled ? `${state}, disabled` : state) },
-    { head: 'protocols', shrinks: true, cell: ({ protocols }) => protocols.join(', ') },
-    { head: 'since (UTC)', cell: ({ since }) => since && clock(since) },
-    { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
-  ]);
+const table = (known: readonly KnownDestination[], width: number | undefined): string =>
+  renderTable<KnownDestination>(
+    known,
+    [
+      { head: 'id', cell: ({ id }) => id },
+      { head: 'kind', cell: ({ kind }) => kind },
+      { head: 'destination', shrinks: true, cell: ({ label }) => label },
+      { head: 'state', cell: ({ state, disabled }) => (disabled ? `${state}, disabled` : state) },
+      { head: 'protocols', shrinks: true, cell: ({ protocols }) => protocols.join(', ') },
+      { head: 'since (UTC)', cell: ({ since }) => since && clock(since) },
+      { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
+    ],
+    { width },
+  );
 
 export const listDestinations = (options: CommonOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {
     const known = await openApproval(view, config).list();
     if (options.json === true) writeJson(context, known);
-    else context.write(known.length === 0 ? 'no destination is known yet\n' : table(known));
+    else context.show(known.length === 0 ? 'no destination is known yet\n' : table(known, context.width));
     if (!config.destinations.gate) context.warn(`tocsin: ${OPEN}\n`);
     return EXIT.done;
   });

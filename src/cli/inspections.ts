@@ -27,7 +27,11 @@ const detailsOf = ({ id, raw }: Inspection): string => {
     .join('  ');
 };
 
-const renderInspections = (inspections: readonly Inspection[], chainText: (item: JsonObject) => string): string =>
+const renderInspections = (
+  inspections: readonly Inspection[],
+  chainText: (item: JsonObject) => string,
+  width: number | undefined,
+): string =>
   renderTable(
     inspections,
     [
@@ -36,7 +40,7 @@ const renderInspections = (inspections: readonly Inspection[], chainText: (item:
       { head: 'chain', shrinks: true, cell: ({ raw }) => chainText(raw) },
       { head: 'transaction', cell: ({ txHash }) => txHash },
     ],
-    (inspection) => [detailsOf(inspection)],
+    { width, below: (inspection) => [detailsOf(inspection)] },
   );
 
 export const listInspections = async (options: ListOptions, context: CommandContext): Promise<ExitCode> => {
@@ -51,7 +55,7 @@ export const listInspections = async (options: ListOptions, context: CommandCont
         fetchPage: (pageNumber) => client.listInspections({ ...query, pageNumber }, context.signal),
         identify: ({ id }) => id,
         rawOf: ({ raw }) => raw,
-        render: (found) => renderInspections(found, createChainText(config)),
+        render: (found) => renderInspections(found, createChainText(config), context.width),
       },
       { json: options.json === true, limit },
       context,

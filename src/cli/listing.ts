@@ -56,13 +56,13 @@ const createJsonPrinter = <T>({ rawOf }: Listing<T>, { write }: CommandContext):
   };
 };
 
-const createTextPrinter = <T>({ what, render }: Listing<T>, { write }: CommandContext): Printer<T> => {
+const createTextPrinter = <T>({ what, render }: Listing<T>, { show }: CommandContext): Printer<T> => {
   const all: T[] = [];
   return {
     add: (items) => {
       for (const item of items) all.push(item);
     },
-    end: () => write(all.length === 0 ? `No ${what}.\n` : render(all)),
+    end: () => show(all.length === 0 ? `No ${what}.\n` : render(all)),
   };
 };
 

@@ -110,7 +110,7 @@ const stateOf = ({ isActive, hid, ...mute }: Shown): string => {
   return mute.endedAt === undefined ? `ended ${at}` : `ended ${at}, by hand`;
 };
 
-const table = (shown: readonly Shown[]): string =>
+const table = (shown: readonly Shown[], width: number | undefined): string =>
   renderTable<Shown>(
     shown,
     [
@@ -120,7 +120,7 @@ const table = (shown: readonly Shown[]): string =>
       { head: 'hides', isNumber: true, cell: ({ hid }) => hid },
       { head: 'what', shrinks: true, cell: (mute) => scopeText(mute) },
     ],
-    ({ reason }) => [reason],
+    { width, below: ({ reason }) => [reason] },
   );
 
 export const listMutes = (options: CommonOptions & { all?: boolean }, context: CommandContext): Promise<ExitCode> =>
@@ -135,6 +135,6 @@ export const listMutes = (options: CommonOptions & { all?: boolean }, context: C
       writeJson(context, shown);
       return EXIT.done;
     }
-    context.write(shown.length === 0 ? 'nothing is muted\n' : table(shown));
+    context.show(shown.length === 0 ? 'nothing is muted\n' : table(shown, context.width));
     return EXIT.done;
   });

@@ -31,14 +31,14 @@ const numbered = (page: Page<Notification>): Page<Stored> => {
   return { ...page, items };
 };
 
-const renderNotifications = (stored: readonly Stored[]): string =>
+const renderNotifications = (stored: readonly Stored[], width: number | undefined): string =>
   renderTable(
     stored,
     [
       { head: 'stored (UTC)', cell: ({ notification }) => timeText(notification.dates.createdAt) },
       { head: 'protocol', shrinks: true, cell: ({ notification }) => notification.protocol },
     ],
-    ({ notification }) => [notification.message],
+    { width, below: ({ notification }) => [notification.message] },
   );
 
 export const notifications = async (options: NotificationOptions, context: CommandContext): Promise<ExitCode> => {
@@ -56,7 +56,7 @@ export const notifications = async (options: NotificationOptions, context: Comma
           numbered(await client.listNotifications({ ...query, pageNumber }, context.signal)),
         identify: ({ key }) => key,
         rawOf: ({ notification }) => notification.raw,
-        render: renderNotifications,
+        render: (found) => renderNotifications(found, context.width),
       },
       { json: options.json === true, limit },
       context,

@@ -160,6 +160,8 @@ const showStart = async (program: Command, args: readonly string[], context: Com
   context.write(`${program.helpInformation()}\n${await startText(config, context.env)}\n`);
 };
 
+const HELP_WIDTH = 80;
+
 /**
  * Runs the command that `given` names. Where it names none: `run`, as a supervisor starts it, or help on a terminal.
  * Throws what the command throws.
@@ -172,7 +174,13 @@ export const runProgram = async (given: readonly string[], outside: ProgramConte
     .description('Forwards alerts from a protocol-monitoring service to e-mail, Telegram, Slack and webhooks.')
     .version(version)
     .exitOverride()
-    .configureOutput({ writeOut: context.write, writeErr: context.warn })
+    .configureOutput({
+      writeOut: context.write,
+      writeErr: context.warn,
+      // As all other errors begin.
+      outputError: (text, write) => write(text.replace(/^error: /, 'tocsin: ')),
+      ...(context.width === undefined ? {} : { getOutHelpWidth: () => context.width ?? HELP_WIDTH }),
+    })
     .showHelpAfterError('(see tocsin COMMAND --help)');
   const end = (ended: ExitCode): void => {
     code = ended;

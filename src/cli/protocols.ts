@@ -38,14 +38,22 @@ interface ReplaceOptions extends ServiceOptions {
   yes?: boolean;
 }
 
-const renderProtocols = (protocols: readonly Protocol[]): string =>
-  renderTable(protocols, [
-    { head: 'protocol', shrinks: true, cell: ({ name }) => name },
-    { head: 'id', cell: ({ id }) => id },
-    { head: 'assets', isNumber: true, cell: ({ raw }) => (Array.isArray(raw.assets) ? raw.assets.length : undefined) },
-    { head: 'tracked', cell: ({ tracking }) => (tracking === undefined ? undefined : tracking ? 'yes' : 'no') },
-    { head: 'channels', shrinks: true, cell: ({ channels }) => channelSummary(channels) },
-  ]);
+const renderProtocols = (protocols: readonly Protocol[], width: number | undefined): string =>
+  renderTable(
+    protocols,
+    [
+      { head: 'protocol', shrinks: true, cell: ({ name }) => name },
+      { head: 'id', cell: ({ id }) => id },
+      {
+        head: 'assets',
+        isNumber: true,
+        cell: ({ raw }) => (Array.isArray(raw.assets) ? raw.assets.length : undefined),
+      },
+      { head: 'tracked', cell: ({ tracking }) => (tracking === undefined ? undefined : tracking ? 'yes' : 'no') },
+      { head: 'channels', shrinks: true, cell: ({ channels }) => channelSummary(channels) },
+    ],
+    { width },
+  );
 
 export const listProtocols = async (options: ListOptions, context: CommandContext): Promise<ExitCode> =>
   await withServices(options, context, async (services) => {
@@ -58,7 +66,7 @@ export const listProtocols = async (options: ListOptions, context: CommandContex
         fetchPage: (pageNumber) => client.listProtocols({ pageNumber, hideAssets }, context.signal),
         identify: ({ id, name }) => id ?? name,
         rawOf: ({ raw }) => mask.apply(raw),
-        render: renderProtocols,
+        render: (found) => renderProtocols(found, context.width),
       },
       { json: options.json === true, limit: Number.POSITIVE_INFINITY },
       context,
@@ -145,7 +153,9 @@ export const replaceChannels = async (options: ReplaceOptions, context: CommandC
   return await withServices(options, context, async (services) => {
     const { client, protocol, id } = await services.owned(options.protocol);
     const name = cleanLine(protocol.name);
-    const changes = channelChanges(protocol.channels, notificationChannels).flatMap(indented);
+    const changes = channelChanges(protocol.channels, notificationChannels).flatMap((text) =>
+      indented(text, context.width),
+    );
     context.warn(
       `Channels of '${name}' (${cleanLine(id)}) at ${client.name}:\n${changes.map((line) => `${line}\n`).join('')}`,
     );

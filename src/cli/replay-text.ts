@@ -37,15 +37,19 @@ export const unreadText = ({ skipped, stranded, problems, unread }: ReplayCounts
     .map((line) => `tocsin: ${line}\n`)
     .join('');
 
-const itemsText = (replayed: readonly ReplayedAlert[]): string =>
-  renderTable<ReplayedAlert>(replayed, [
-    { head: 'written (UTC)', cell: ({ alert }) => clock(alert.at) },
-    { head: 'protocol', shrinks: true, cell: ({ alert }) => alert.protocol },
-    { head: 'item', cell: ({ alert }) => alert.txHash ?? alert.itemId },
-    { head: 'to', isNumber: true, cell: ({ routes }) => routes.destinations.length },
-  ]);
+const itemsText = (replayed: readonly ReplayedAlert[], width: number | undefined): string =>
+  renderTable<ReplayedAlert>(
+    replayed,
+    [
+      { head: 'written (UTC)', cell: ({ alert }) => clock(alert.at) },
+      { head: 'protocol', shrinks: true, cell: ({ alert }) => alert.protocol },
+      { head: 'item', cell: ({ alert }) => alert.txHash ?? alert.itemId },
+      { head: 'to', isNumber: true, cell: ({ routes }) => routes.destinations.length },
+    ],
+    { width },
+  );
 
-const destinationsText = (replayed: readonly ReplayedAlert[]): string => {
+const destinationsText = (replayed: readonly ReplayedAlert[], width: number | undefined): string => {
   const all = replayed.flatMap(({ routes }) => routes.destinations);
   const rows = [...Map.groupBy(all, ({ id }) => id).values()].flatMap((each) => {
     const [first] = each;
@@ -58,14 +62,15 @@ const destinationsText = (replayed: readonly ReplayedAlert[]): string => {
       { head: 'destination', shrinks: true, cell: ({ label }) => label },
       { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
     ],
+    { width },
   );
 };
 
 /** Ends with a line feed; empty where nothing would be sent. */
-export const dryRunText = (replayed: readonly ReplayedAlert[]): string => {
+export const dryRunText = (replayed: readonly ReplayedAlert[], width?: number): string => {
   const sent = replayed
     .filter(({ routes }) => routes.destinations.length > 0)
     .toSorted((a, b) => a.alert.at.localeCompare(b.alert.at));
   if (sent.length === 0) return '';
-  return `${itemsText(sent)}\n${destinationsText(sent)}\nA dry run: nothing was sent.\n`;
+  return `${itemsText(sent, width)}\n${destinationsText(sent, width)}\nA dry run: nothing was sent.\n`;
 };

@@ -131,7 +131,7 @@ export const replay = async (options: ReplayOptions, context: CommandContext): P
       options.dryRun === true ? await rehearse(run) : { counts: await send(run, context), replayed: undefined };
     progress.end();
     if (options.json === true) writeJson(context, { ...counts, ...(replayed && { items: replayed.map(plain) }) });
-    else context.write(replayed ? dryRunText(replayed) : countsText(counts));
+    else context.show(replayed ? dryRunText(replayed, context.width) : countsText(counts));
     context.warn(unreadText(counts));
     if (isNothing(counts)) throw new UsageError('nothing to forward');
     return counts.unread.length === 0 ? EXIT.done : EXIT.mistake;

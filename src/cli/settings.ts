@@ -21,7 +21,11 @@ const listOf = (value: JsonValue | undefined): JsonValue[] => (Array.isArray(val
 const section = (title: string, count: number, body: string): string =>
   `${title} (${count})\n${count === 0 ? '' : body}`;
 
-const assetsText = (assets: readonly JsonObject[], chainText: (item: JsonObject) => string): string =>
+const assetsText = (
+  assets: readonly JsonObject[],
+  chainText: (item: JsonObject) => string,
+  width: number | undefined,
+): string =>
   renderTable(
     assets,
     [
@@ -29,29 +33,37 @@ const assetsText = (assets: readonly JsonObject[], chainText: (item: JsonObject)
       { head: 'address', cell: ({ address }) => fieldText(address) },
       { head: 'asset', shrinks: true, cell: ({ descriptor }) => fieldText(descriptor) },
     ],
-    ({ admins }) => {
-      const named = listOf(admins).map(fieldText);
-      return named.length === 0 ? [] : [`admins ${named.join(' ')}`];
+    {
+      width,
+      below: ({ admins }) => {
+        const named = listOf(admins).map(fieldText);
+        return named.length === 0 ? [] : [`admins ${named.join(' ')}`];
+      },
     },
   );
 
-const channelsText = (rows: ReturnType<typeof channelRows>): string =>
-  renderTable(rows, [
-    { head: 'kind', shrinks: true, cell: ({ kind }) => kind },
-    { head: 'address', shrinks: true, cell: ({ address }) => address },
-  ]);
+const channelsText = (rows: ReturnType<typeof channelRows>, width: number | undefined): string =>
+  renderTable(
+    rows,
+    [
+      { head: 'kind', shrinks: true, cell: ({ kind }) => kind },
+      { head: 'address', shrinks: true, cell: ({ address }) => address },
+    ],
+    { width },
+  );
 
 const renderSettings = (
   { detectors, channels, raw }: ProtocolSettings,
   chainText: (item: JsonObject) => string,
+  width: number | undefined,
 ): string => {
   const names = detectors.map(fieldText);
   const assets = listOf(raw.assets).filter(isObject);
   const rows = channelRows(channels);
   return [
-    section('Detectors', names.length, `${indented(names.join(', ')).join('\n')}\n`),
-    section('Assets', assets.length, assetsText(assets, chainText)),
-    section('Channels', rows.length, channelsText(rows)),
+    section('Detectors', names.length, `${indented(names.join(', '), width).join('\n')}\n`),
+    section('Assets', assets.length, assetsText(assets, chainText, width)),
+    section('Channels', rows.length, channelsText(rows, width)),
   ].join('\n');
 };
 
@@ -61,7 +73,7 @@ export const settings = async (options: SettingsOptions, context: CommandContext
     const found = await client.settings(options.protocol, context.signal);
     const mask = createChannelMask(options.showSecrets === true, context);
     if (options.json === true) writeJson(context, mask.apply(found.raw));
-    else context.write(renderSettings(found, createChainText(config)));
+    else context.show(renderSettings(found, createChainText(config), context.width));
     mask.tell();
     return EXIT.done;
   });

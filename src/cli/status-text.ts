@@ -9,88 +9,111 @@ import { type Column, renderTable } from './table.ts';
 
 const INDENT = '  ';
 
-const tableOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string[] =>
-  renderTable(rows, columns)
+/** With the columns of the terminal. */
+type Shown = StatusReport & { width?: number | undefined };
+
+const tableOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], width: number | undefined): string[] =>
+  renderTable(rows, columns, { width: width === undefined ? undefined : width - INDENT.length })
     .trimEnd()
     .split('\n')
     .map((line) => `${INDENT}${line}`);
 
 const section = (title: string, lines: readonly string[]): string => [title, ...lines].join('\n');
 
-const daemonsOf = (report: StatusReport): string[] => {
+const daemonsOf = (report: Shown): string[] => {
   const shown = shownDaemons(report);
   if (shown.length === 0) return [];
   return [
     section(
       `Daemons (${shown.filter((daemon) => daemon.isRunning).length})`,
-      tableOf(shown, [
-        { head: 'host', cell: ({ host }) => host },
-        { head: 'pid', isNumber: true, cell: ({ pid }) => pid },
-        { head: 'version', cell: (daemon) => daemon.version },
-        { head: 'started', cell: ({ startedAt }) => ago(startedAt, report.now) },
-        { head: 'heard', cell: ({ heardAt }) => ago(heardAt, report.now) },
-        { head: 'state', isRemark: true, cell: daemonText },
-      ]),
+      tableOf(
+        shown,
+        [
+          { head: 'host', cell: ({ host }) => host },
+          { head: 'pid', isNumber: true, cell: ({ pid }) => pid },
+          { head: 'version', cell: (daemon) => daemon.version },
+          { head: 'started', cell: ({ startedAt }) => ago(startedAt, report.now) },
+          { head: 'heard', cell: ({ heardAt }) => ago(heardAt, report.now) },
+          { head: 'state', isRemark: true, cell: daemonText },
+        ],
+        report.width,
+      ),
     ),
   ];
 };
 
-const servicesOf = ({ services }: StatusReport): string =>
+const servicesOf = ({ services, width }: Shown): string =>
   section(
     'Services',
-    tableOf(services, [
-      { head: 'service', cell: ({ name }) => name },
-      {
-        head: 'state',
-        isRemark: true,
-        cell: serviceText,
-      },
-    ]),
+    tableOf(
+      services,
+      [
+        { head: 'service', cell: ({ name }) => name },
+        {
+          head: 'state',
+          isRemark: true,
+          cell: serviceText,
+        },
+      ],
+      width,
+    ),
   );
 
-const destinationsOf = ({ destinations, now }: StatusReport): string =>
+const destinationsOf = ({ destinations, now, width }: Shown): string =>
   section(
     `Destinations (${destinations.length})`,
-    tableOf(sortDestinations(destinations), [
-      { head: 'kind', cell: ({ kind }) => kind },
-      { head: 'destination', cell: ({ label }) => label },
-      { head: 'waiting', isNumber: true, cell: ({ waiting = 0, delayed = 0 }) => waiting + delayed },
-      { head: 'delivered', isNumber: true, cell: ({ delivered }) => delivered },
-      { head: 'dead', isNumber: true, cell: ({ dead }) => dead },
-      { head: 'last success', cell: ({ lastSuccess }) => ago(lastSuccess, now) },
-      { head: 'last error', isRemark: true, cell: ({ lastError = '' }) => lastError },
-    ]),
+    tableOf(
+      sortDestinations(destinations),
+      [
+        { head: 'kind', cell: ({ kind }) => kind },
+        { head: 'destination', cell: ({ label }) => label },
+        { head: 'waiting', isNumber: true, cell: ({ waiting = 0, delayed = 0 }) => waiting + delayed },
+        { head: 'delivered', isNumber: true, cell: ({ delivered }) => delivered },
+        { head: 'dead', isNumber: true, cell: ({ dead }) => dead },
+        { head: 'last success', cell: ({ lastSuccess }) => ago(lastSuccess, now) },
+        { head: 'last error', isRemark: true, cell: ({ lastError = '' }) => lastError },
+      ],
+      width,
+    ),
   );
 
-const mutesOf = ({ mutes }: StatusReport): string[] =>
+const mutesOf = ({ mutes, width }: Shown): string[] =>
   mutes.length === 0
     ? []
     : [
         section(
           `Mutes (${mutes.length})`,
-          tableOf(mutes, [
-            { head: 'mute', cell: ({ id }) => id },
-            { head: 'until', cell: ({ until }) => clockText(until) },
-            { head: 'hides', isNumber: true, cell: ({ hid }) => hid },
-            { head: 'what', isRemark: true, cell: (mute) => scopeText(mute) },
-            { head: 'reason', isRemark: true, cell: ({ reason }) => reason },
-          ]),
+          tableOf(
+            mutes,
+            [
+              { head: 'mute', cell: ({ id }) => id },
+              { head: 'until', cell: ({ until }) => clockText(until) },
+              { head: 'hides', isNumber: true, cell: ({ hid }) => hid },
+              { head: 'what', isRemark: true, cell: (mute) => scopeText(mute) },
+              { head: 'reason', isRemark: true, cell: ({ reason }) => reason },
+            ],
+            width,
+          ),
         ),
       ];
 
-const queuesOf = ({ queues }: StatusReport): string =>
+const queuesOf = ({ queues, width }: Shown): string =>
   section(
     'Queues',
-    tableOf(queues, [
-      { head: 'queue', cell: ({ name }) => name },
-      { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
-      { head: 'delayed', isNumber: true, cell: ({ delayed }) => delayed },
-      { head: 'sending', isNumber: true, cell: ({ active }) => active },
-      { head: 'failed', isNumber: true, cell: ({ failed }) => failed },
-    ]),
+    tableOf(
+      queues,
+      [
+        { head: 'queue', cell: ({ name }) => name },
+        { head: 'waiting', isNumber: true, cell: ({ waiting }) => waiting },
+        { head: 'delayed', isNumber: true, cell: ({ delayed }) => delayed },
+        { head: 'sending', isNumber: true, cell: ({ active }) => active },
+        { head: 'failed', isNumber: true, cell: ({ failed }) => failed },
+      ],
+      width,
+    ),
   );
 
-const protocolsOf = ({ protocols, now }: StatusReport): string =>
+const protocolsOf = ({ protocols, now, width }: Shown): string =>
   section(
     `Protocols (${protocols.length})`,
     tableOf(
@@ -105,24 +128,29 @@ const protocolsOf = ({ protocols, now }: StatusReport): string =>
         { head: 'queued up to', cell: ({ cursor }) => (cursor === undefined ? 'not yet' : clockText(cursor)) },
         { head: 'channels', cell: ({ channels }) => channels.join(', ') || 'none' },
       ],
+      width,
     ),
   );
 
-const unwatchedOf = ({ unwatched }: StatusReport): string[] =>
+const unwatchedOf = ({ unwatched, width }: Shown): string[] =>
   unwatched.length === 0
     ? []
     : [
         section(
           `Not watched (${unwatched.length})`,
-          tableOf(unwatched, [
-            { head: 'protocol', cell: ({ name }) => name },
-            { head: 'service', cell: ({ service }) => service },
-            { head: 'why', isRemark: true, cell: ({ reason }) => reason },
-          ]),
+          tableOf(
+            unwatched,
+            [
+              { head: 'protocol', cell: ({ name }) => name },
+              { head: 'service', cell: ({ service }) => service },
+              { head: 'why', isRemark: true, cell: ({ reason }) => reason },
+            ],
+            width,
+          ),
         ),
       ];
 
-const problemsOf = ({ problems }: StatusReport): string[] =>
+const problemsOf = ({ problems }: Shown): string[] =>
   problems.length === 0
     ? []
     : [
@@ -133,7 +161,8 @@ const problemsOf = ({ problems }: StatusReport): string[] =>
       ];
 
 /** Ends with a line feed. */
-export const renderStatusText = (report: StatusReport): string => {
+export const renderStatusText = (status: StatusReport, width?: number): string => {
+  const report: Shown = { ...status, width };
   const { version, startedAt, now, dead } = report;
   const started = startedAt === undefined ? '' : `, started ${ago(startedAt, now)}`;
   return `${[

@@ -10,7 +10,7 @@ export const status = async (options: CommonOptions, context: CommandContext): P
   try {
     const report: StatusReport = await withView(options, context, (view) => view.status());
     if (options.json === true) writeJson(context, report);
-    else context.write(renderStatusText(report));
+    else context.show(renderStatusText(report, context.width));
     return report.needsSomebody.length === 0 ? EXIT.done : EXIT.finding;
   } catch (error) {
     if (!(error instanceof NoDaemonError)) throw error;

@@ -1,25 +1,36 @@
-/** Tables for people: aligned, in lines of a terminal's width, with every text from outside made safe to show. */
+/** Tables for people: aligned, in lines of the terminal's width and in full where there is none, with every text from outside made safe to show. */
 import { cleanLine, cleanText, shorten } from '../text.ts';
 
 export interface Column<Row> {
   head: string;
   /** Numbers stand at the right. */
   isNumber?: boolean;
-  /** Is cut where lines would grow longer than `LINE_WIDTH`. */
+  /** Is cut first where lines would grow longer than the terminal. */
   shrinks?: boolean;
-  /** Free text at the end of a line: never cut, and left blank where there is none. */
+  /** Free text at the end of a line: wrapped there, never cut, and left blank where there is none. */
   isRemark?: boolean;
   /** Undefined is shown as `-`. */
   cell(row: Row): string | number | undefined;
 }
 
-/** Columns of a line, as a terminal counts them. */
+export interface Layout<Row> {
+  /** Columns of the terminal; undefined for a pipe or a file, which get everything. */
+  width?: number | undefined;
+  /** Text that stands indented under a row, each a paragraph of its own. */
+  below?(row: Row): readonly string[];
+}
+
+/** Columns of a line of running text: longer ones are hard to read. */
 const LINE_WIDTH = 120;
 const GAP = '  ';
 const INDENT = '    ';
+/** What a column that shrinks keeps, and any other where that does not suffice. */
 const SHRINKS_TO = 16;
-/** Columns; a transaction hash takes 66. */
-const CELL_MAX = 72;
+const LEAST = 6;
+/** Narrower, a remark stands on lines of its own. */
+const LEAST_REMARK = 24;
+/** UTF-16 units; no real cell is longer. */
+const CELL_MAX = 1000;
 
 /** Emoji and the scripts of East Asia take two columns. */
 const WIDE =
@@ -74,10 +85,10 @@ const wrapLine = (line: string, width: number): string[] => {
 const PARAGRAPH_MAX = 4000;
 
 /** Text from outside in indented lines, made safe to show. */
-export const indented = (text: string): string[] =>
+export const indented = (text: string, width = LINE_WIDTH): string[] =>
   shorten(cleanText(text), PARAGRAPH_MAX)
     .split('\n')
-    .flatMap((line) => wrapLine(line, LINE_WIDTH - INDENT.length))
+    .flatMap((line) => wrapLine(line, Math.max(LEAST_REMARK, Math.min(width, LINE_WIDTH) - INDENT.length)))
     .map((line) => `${INDENT}${line}`.trimEnd());
 
 const pad = (text: string, width: number, atRight: boolean): string => {
@@ -85,41 +96,68 @@ const pad = (text: string, width: number, atRight: boolean): string => {
   return atRight ? `${space}${text}` : `${text}${space}`;
 };
 
-const columnWidths = <Row>(lines: readonly string[][], columns: readonly Column<Row>[]): number[] => {
+/** As wide as their cells; narrower where the lines would not fit: what may shrink first, the widest first. */
+const columnWidths = <Row>(
+  lines: readonly string[][],
+  columns: readonly Column<Row>[],
+  width: number | undefined,
+): number[] => {
   const wide = columns.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ''))));
-  let excess = wide.reduce((sum, width) => sum + width, GAP.length * (columns.length - 1)) - LINE_WIDTH;
-  const shrinking = [...wide.entries()].filter(([index]) => columns[index]?.shrinks === true);
-  for (const [index, width] of shrinking.toSorted(([, a], [, b]) => b - a)) {
-    const cutOff = Math.max(0, Math.min(excess, width - SHRINKS_TO));
-    wide[index] = width - cutOff;
-    excess -= cutOff;
-  }
+  const isLastRemark = columns.at(-1)?.isRemark === true;
+  const fixed = isLastRemark ? wide.slice(0, -1) : wide;
+  let excess = fixed.reduce((sum, each) => sum + each, GAP.length * (fixed.length - 1)) - (width ?? Infinity);
+  const cutFrom = (isCut: (column: Column<Row>) => boolean, least: number): void => {
+    const indices = fixed.map((_, index) => index).filter((index) => isCut(columns[index] as Column<Row>));
+    for (const index of indices.toSorted((a, b) => (wide[b] ?? 0) - (wide[a] ?? 0))) {
+      const cutOff = Math.max(0, Math.min(excess, (wide[index] ?? 0) - least));
+      wide[index] = (wide[index] ?? 0) - cutOff;
+      excess -= cutOff;
+    }
+  };
+  cutFrom(({ shrinks = false }) => shrinks, SHRINKS_TO);
+  cutFrom(({ isNumber = false }) => !isNumber, SHRINKS_TO);
+  cutFrom(({ isNumber = false }) => !isNumber, LEAST);
   return wide;
 };
 
 const cellOf = <Row>(row: Row, { cell, isRemark = false }: Column<Row>): string => {
   const text = cleanLine(String(cell(row) ?? ''));
-  return isRemark ? text : cut(text, CELL_MAX) || '-';
+  return isRemark ? text : shorten(text, CELL_MAX) || '-';
 };
 
-/** Ends with a line feed. `below` gives text that stands indented under a row, each a paragraph of its own. */
+/** The last cell, where it is a remark, goes on below itself. */
+const withRemark = (start: string, remark: string, width: number | undefined): string => {
+  const line = `${start}${remark}`;
+  if (width === undefined || widthOf(line) <= width) return line.trimEnd();
+  const left = width - widthOf(start);
+  if (left < LEAST_REMARK) return [start.trimEnd(), ...indented(remark, width)].join('\n');
+  return wrapLine(remark, left)
+    .map((part, index) => (index === 0 ? `${start}${part}` : `${' '.repeat(widthOf(start))}${part}`))
+    .join('\n');
+};
+
+/** Ends with a line feed. */
 export const renderTable = <Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  below: (row: Row) => readonly string[] = () => [],
+  { width, below = () => [] }: Layout<Row> = {},
 ): string => {
   const lines = [columns.map(({ head }) => head.toUpperCase())];
   for (const row of rows) lines.push(columns.map((column) => cellOf(row, column)));
-  const wide = columnWidths(lines, columns);
-  const lineOf = (cells: readonly string[]): string =>
-    cells
-      .map((text, index) => pad(cut(text, wide[index] ?? 0), wide[index] ?? 0, columns[index]?.isNumber === true))
-      .join(GAP)
-      .trimEnd();
+  const wide = columnWidths(lines, columns, width);
+  const hasRemark = columns.at(-1)?.isRemark === true;
+  const lineOf = (cells: readonly string[]): string => {
+    const padded = cells.map((text, index) => {
+      const isLastRemark = hasRemark && index === cells.length - 1;
+      return isLastRemark ? '' : pad(cut(text, wide[index] ?? 0), wide[index] ?? 0, columns[index]?.isNumber === true);
+    });
+    return withRemark(padded.join(GAP), hasRemark ? (cells.at(-1) ?? '') : '', width).trimEnd();
+  };
   const [head = [], ...body] = lines;
   const blocks = body.map((cells, index) => {
     const row = rows[index];
-    return [lineOf(cells), ...(row === undefined ? [] : below(row).flatMap(indented))].join('\n');
+    const under = row === undefined ? [] : below(row).flatMap((text) => indented(text, width));
+    return [lineOf(cells), ...under].join('\n');
   });
   return `${[lineOf(head), ...blocks].join('\n')}\n`;
 };

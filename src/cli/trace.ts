@@ -44,6 +44,6 @@ export const trace = (options: CommonOptions & { id: string }, context: CommandC
     const traces = await createTracer({ ...store, services: names })(id);
     if (traces.length === 0) throw unknown(id);
     if (options.json === true) writeJson(context, traces);
-    else context.write(renderTraces(traces));
+    else context.show(renderTraces(traces));
     return EXIT.done;
   });

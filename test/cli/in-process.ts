@@ -20,6 +20,8 @@ export interface RunOptions {
   answers?: readonly string[];
   /** Which outputs are terminals. */
   tty?: { out?: boolean; err?: boolean };
+  /** Columns of the terminal that standard output is. */
+  width?: number;
 }
 
 /** As the program does it, errors and exit code included. */
@@ -33,6 +35,7 @@ export const runInProcess = async (args: readonly string[], options: RunOptions 
     onHangup: () => {},
     isTty: tty.out ?? false,
     isErrorTty: tty.err ?? false,
+    ...(options.width === undefined ? {} : { width: options.width }),
     write: (text) => void out.push(text),
     warn: (text) => void err.push(text),
     readStdin: async () => {

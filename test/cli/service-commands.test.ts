@@ -349,7 +349,8 @@ describe('text from the chain', () => {
     const name = `Protocol ${text}`;
     const asset = { chainId: 1, address: text, descriptor: text, admins: [text] };
     const channels = [{ name: text, contacts: [text], url: text }];
-    const { print, service } = await startServiceWorld({ services: { main: [{ name, assets: [asset], channels }] } });
+    const { run, service } = await startServiceWorld({ services: { main: [{ name, assets: [asset], channels }] } });
+    const print = async (...args: string[]): Promise<string> => (await run(args, { width: 120 })).out;
     const detections = { [text]: { status: text, message: text } };
     const { txHash } = service.insertInspection({ invokedMethodName: text.repeat(40), detections, assessment: text });
     service.insertNotification({ message: text.repeat(100) });

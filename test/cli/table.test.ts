@@ -27,22 +27,42 @@ test('columns stand under their heads, numbers at the right, also beside scripts
   );
 });
 
+const WIDTH = 120;
+
 test('the column that may shrinks so far that lines fit, and says so', () => {
   const rest = 'r'.repeat(66);
-  const [head = '', row = ''] = renderTable([['n'.repeat(70), 1, rest]], columns).split('\n');
+  const [head = '', row = ''] = renderTable([['n'.repeat(70), 1, rest]], columns, { width: WIDTH }).split('\n');
   expect(row).toBe(`${'n'.repeat(44)}…      1  ${rest}`);
-  expect(row).toHaveLength(120);
+  expect(row).toHaveLength(WIDTH);
   expect(head).toHaveLength(58);
 });
 
-test('no text makes a cell longer than a transaction hash needs', () => {
-  const [, row = ''] = renderTable([['a', 1, 'z'.repeat(10_000)]], columns).split('\n');
-  expect(row).toBe(`a     ${'    1'}  ${'z'.repeat(71)}…`);
+test('on a narrow terminal every column shrinks, except numbers; a pipe gets everything', () => {
+  const row: Row = ['n'.repeat(70), 123_456_789, 'z'.repeat(100)];
+  const lines = renderTable([row], columns, { width: 40 }).trimEnd().split('\n');
+  expect(lines.every(({ length }) => length <= 40)).toBe(true);
+  expect(lines[1]).toMatch(/^n+… {2}123456789 {2}z+…$/);
+  expect(renderTable([row], columns).split('\n')[1]).toBe(row.join('  '));
+});
+
+test('a remark at the end is wrapped, and stands below where there is no room', () => {
+  const withRemark: Column<Row>[] = [...columns.slice(0, 2), { head: 'why', isRemark: true, cell: ([, , why]) => why }];
+  const words = 'the relay refuses our certificate, which has expired yesterday';
+  const beside = renderTable([['a', 1, words]], withRemark, { width: 50 })
+    .trimEnd()
+    .split('\n')
+    .slice(1);
+  expect(beside).toEqual([
+    `a         1  the relay refuses our certificate,`,
+    `${' '.repeat(13)}which has expired yesterday`,
+  ]);
+  const under = renderTable([['name of some length', 1, words]], withRemark, { width: 40 });
+  expect(under).toContain('\n    the relay refuses our certificate,\n    which has expired yesterday\n');
 });
 
 test('what stands below a row is indented, and wrapped between words', () => {
   const words = Array.from({ length: 30 }, (_, n) => `word${n}`).join(' ');
-  const table = renderTable([['a', 1, 'b']], columns, () => [words, 'second']);
+  const table = renderTable([['a', 1, 'b']], columns, { below: () => [words, 'second'] });
   const [, , ...below] = table.trimEnd().split('\n');
   expect(below.every((line) => /^ {4}\S/.test(line) && line.length <= 120)).toBe(true);
   expect(below.map((line) => line.trim()).join(' ')).toBe(`${words} second`);
