@@ -215,6 +215,8 @@ export const ANNOUNCEMENTS = [
   'service.unread',
   'service.read',
   'protocol.changed',
+  'protocol.silent',
+  'protocol.heard',
 ] as const;
 export type Announcement = (typeof ANNOUNCEMENTS)[number];
 

@@ -19,6 +19,7 @@ import { createRechecking } from './app/recheck.ts';
 import { openReloading } from './app/reload.ts';
 import { startReporting } from './app/reporting.ts';
 import { isReview } from './app/schedule.ts';
+import { openSilence } from './app/silence.ts';
 import { openTripwire } from './app/tripwire.ts';
 import type { Channel } from './channels/channel.ts';
 import { openConfiguredChannels } from './channels/open.ts';
@@ -150,12 +151,13 @@ const openVerbs = (context: Context, channels: readonly Channel[]) => {
     },
   });
   const channelCheck = createChannelCheck({ channels, health, outages, signal: context.stopping, now });
+  const shareOf = { own: context.id, readersOf: (service: string) => membership.readersOf(service) };
   const reading = openReading({
     ...shared,
     health,
     outages,
     mirror,
-    membership: { own: context.id, readersOf: (service) => membership.readersOf(service) },
+    membership: shareOf,
     dispatch,
     listings: openTripwire({ ...shared, dispatching }),
     onRead: (stream) => blindness.onRead(stream),
@@ -173,6 +175,7 @@ const openVerbs = (context: Context, channels: readonly Channel[]) => {
   lifecycle.onStop('membership', membership.stop);
   const { catalog, serviceOf } = reading;
   const blindness = openBlindness({ ...shared, health, dispatching, mirror, reading: () => reading, scrub });
+  const silence = openSilence({ ...shared, dispatching, catalog, serviceOf, membership: shareOf });
   const rechecks = createRechecking({
     ...shared,
     outages,
@@ -200,6 +203,7 @@ const openVerbs = (context: Context, channels: readonly Channel[]) => {
     membership,
     reading,
     blindness,
+    silence,
     rechecks,
     audits,
   };

@@ -84,8 +84,9 @@ const FEATURES: Record<string, readonly string[]> = {
   replay: ['routes'],
   audit: [],
   backtest: ['approval', 'correlation', 'mutes', 'replay', 'routes', 'suppression'],
-  status: ['approval', 'mutes', 'outages', 'reload', 'routes'],
+  status: ['approval', 'blindness', 'mutes', 'outages', 'reload', 'routes'],
   tripwire: ['announcements', 'outages'],
+  silence: ['announcements', 'blindness', 'outages'],
   page: ['approval', 'audit', 'routes', 'trace'],
 };
 const feature = (name: string): string => `features/${name}/`;

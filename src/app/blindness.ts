@@ -57,8 +57,9 @@ const createCount =
     return { alerts, isBound: ids.length > MOST_COUNTED };
   };
 
-const createDestinations =
-  ({ destinationsOf, isOpen }: OpenBlindness['dispatching']) =>
+/** Where alerts of protocols go, as far as they may be sent there. */
+export const createDestinations =
+  ({ destinationsOf, isOpen }: Pick<OpenBlindness['dispatching'], 'destinationsOf' | 'isOpen'>) =>
   async (service: string, protocols: readonly string[]) => {
     const isNowOpen = await isOpen();
     const found = new Map<string, Awaited<ReturnType<typeof destinationsOf>>[number]>();

@@ -18,6 +18,7 @@ import type { openBlindness } from './blindness.ts';
 import type { openDelivery } from './deliver.ts';
 import type { openReading } from './poll.ts';
 import { watchServer } from './server-change.ts';
+import type { openSilence } from './silence.ts';
 import type { Store } from './store.ts';
 
 export interface MaintenanceDependencies {
@@ -38,6 +39,7 @@ export interface MaintenanceDependencies {
   channels: readonly Pick<Channel, 'kind'>[];
   reading: ReturnType<typeof openReading>;
   blindness: Pick<ReturnType<typeof openBlindness>, 'everyMs' | 'round'>;
+  silence: ReturnType<typeof openSilence>;
   stopping: AbortSignal;
   fail(reason: string): void;
   delivering: Pick<ReturnType<typeof openDelivery>, 'workers' | 'rebuild'>;
@@ -97,14 +99,18 @@ const roundEnded = async (round: Promise<void>, stopping: AbortSignal): Promise<
   stopping.removeEventListener('abort', giveUp);
 };
 
-/** Checks for unread services and protocols, in a loop of its own, so that no other work delays it. */
-const watchReads = async ({ blindness, stopping, log }: MaintenanceDependencies): Promise<void> => {
+/** Checks a service's reads, in a loop of its own, so that no other work delays it. */
+const watchReads = async (
+  { everyMs, round }: { everyMs: number; round(signal: AbortSignal): Promise<void> },
+  what: string,
+  { stopping, log }: Pick<MaintenanceDependencies, 'stopping' | 'log'>,
+): Promise<void> => {
   while (!stopping.aborted) {
-    const round = blindness.round().catch((error: unknown) => {
-      if (!stopping.aborted) log.error({ err: error }, 'the check for unread services failed; trying again');
+    const running = round(stopping).catch((error: unknown) => {
+      if (!stopping.aborted) log.error({ err: error }, `the check for ${what} failed; trying again`);
     });
-    await roundEnded(round, stopping);
-    await pause(blindness.everyMs, stopping);
+    await roundEnded(running, stopping);
+    await pause(everyMs, stopping);
   }
 };
 
@@ -166,7 +172,8 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
 
   await Promise.all([
     rounds(),
-    watchReads(dependencies),
+    watchReads(dependencies.blindness, 'unread services', dependencies),
+    watchReads(dependencies.silence, 'silent protocols', dependencies),
     ...config.services.map(({ name }) => listUntilKnown(name, dependencies)),
   ]);
   watch.stop();

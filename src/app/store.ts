@@ -13,6 +13,7 @@ import { createFirstSeen } from '../features/enrichment/first-seen.ts';
 import { createMuteStore } from '../features/mutes/store.ts';
 import { createOutageStore } from '../features/outages/store.ts';
 import { createRecheckStore } from '../features/recheck/store.ts';
+import { createHabitStore } from '../features/silence/store.ts';
 import { createDaemonReports } from '../features/status/daemons.ts';
 import { createTripwireStore } from '../features/tripwire/store.ts';
 import { createCorrections } from '../ledger/corrections.ts';
@@ -98,6 +99,8 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     circuits: createCircuits(redis, prefix, now),
     batches: createBatchStore(redis, prefix),
     blindness: createBlindnessStore(redis, prefix),
+    silent: createBlindnessStore(redis, prefix, 'silent'),
+    habits: createHabitStore(redis, prefix),
     outageStore: createOutageStore(redis, prefix),
     addressChanges: createAddressChanges(redis, prefix),
     coveredDeliveries: createCoveredDeliveries(redis, prefix, now),

@@ -219,6 +219,9 @@ const override = z.strictObject({
     .exactOptional()
     .describe('Channels instead of those that the service lists.'),
   extraChannels: z.array(channelEntry).prefault([]).describe('Channels besides those.'),
+  expectEvery: duration({ minMs: 100 })
+    .exactOptional()
+    .describe('How long it may be without an inspection of any assessment; left out: twice as long as is usual.'),
 });
 
 const glob = () => z.string().min(1, { error: 'must not be empty' });
@@ -233,7 +236,7 @@ export const protocolsSection = z.strictObject({
   overrides: z
     .record(z.string().min(1), override)
     .prefault({})
-    .describe('Other channels, by the exact name of a protocol.'),
+    .describe('Other channels and expectations, by the exact name of a protocol.'),
 });
 
 export const fallbackSection = z.strictObject({

@@ -97,6 +97,11 @@ const readingMetrics = ({ counter, gauge, histogram }: Maker) => ({
   ),
   serviceUp: gauge('service_up', 'Whether the last request to the service was answered: 1 or 0.', ['service']),
   unreadProtocols: gauge('unread_protocols', 'Protocols that were not read for three poll intervals.', ['service']),
+  silentProtocols: gauge(
+    'silent_protocols',
+    'Protocols of which nothing was inspected for far longer than is usual, or than expectEvery.',
+    ['service'],
+  ),
   pollInterval: gauge(
     'poll_interval_seconds',
     'How long a protocol waits between two polls at most, but for those that are late: the delay of its alerts.',

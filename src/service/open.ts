@@ -16,6 +16,8 @@ export interface Service {
   feed: Feed;
   /** Suspicious inspections. */
   near: Feed;
+  /** Inspections of every assessment. */
+  every: Feed;
   lookUp: Lookup;
 }
 
@@ -57,7 +59,8 @@ export const openServices = (
       const names = listed === undefined ? {} : { listed: () => listed(service.name) };
       const feed = createFeed(client, clock, { ...asked, ...names }, styles);
       const near = createFeed(client, clock, { assessment: 'suspecious', ...names }, styles);
-      return [service.name, { client, clock, feed, near, lookUp: createLookup(client, clock) }] as const;
+      const every = createFeed(client, clock, names, styles);
+      return [service.name, { client, clock, feed, near, every, lookUp: createLookup(client, clock) }] as const;
     }),
   );
 };

@@ -42,6 +42,7 @@ const HEALTHY: Series = {
   'process_start_time_seconds{instance="a"}': gauge(1000),
   'tocsin_service_up{service="main", instance="a"}': gauge(1),
   'tocsin_unread_protocols{service="main"}': gauge(0),
+  'tocsin_silent_protocols{service="main"}': gauge(0),
   'tocsin_cursor_lag_seconds{service="main", source="inspections"}': gauge(4),
   'tocsin_poll_interval_seconds{service="main"}': gauge(15),
   'tocsin_catalog_protocols{service="main"}': gauge(5),
@@ -79,6 +80,7 @@ const TROUBLES: [fires: string, series: Series][] = [
   ['TocsinServiceUnreadable', { 'tocsin_service_up{service="main", instance="a"}': gauge(1, 0) }],
   // Another daemon reaches the service.
   ['', { 'tocsin_service_up{service="main", instance="b"}': gauge(1, 0) }],
+  ['TocsinProtocolSilent', { 'tocsin_silent_protocols{service="main"}': gauge(0, 1) }],
   ['TocsinProtocolUnread', { 'tocsin_unread_protocols{service="main"}': gauge(0, 2) }],
   ['TocsinReadingLate', { 'tocsin_cursor_lag_seconds{service="main", source="inspections"}': gauge(4, 121) }],
   // Four intervals and a minute are no delay.

@@ -1,4 +1,4 @@
-/** What was announced as unread, over all daemons: each once, until it is read again. */
+/** What was announced as unread or silent, over all daemons: each once, until that is over. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Destination } from '../../alert.ts';
 
@@ -29,8 +29,13 @@ export interface BlindnessStore {
 /** As long as the ledger keeps alerts; what is unread for longer is announced again. */
 const KEEP_MS = 35 * 86_400_000;
 
-export const createBlindnessStore = (redis: Redis | Cluster, prefix: string): BlindnessStore => {
-  const keyOf = (service: string): string => `${prefix}:unread:${service}`;
+/** `what`: of protocols that are not read, or of those that are, and of which nothing is inspected. */
+export const createBlindnessStore = (
+  redis: Redis | Cluster,
+  prefix: string,
+  what: 'unread' | 'silent' = 'unread',
+): BlindnessStore => {
+  const keyOf = (service: string): string => `${prefix}:${what}:${service}`;
   return {
     list: async (service) =>
       Object.values(await redis.hgetall(keyOf(service)))

@@ -10,6 +10,7 @@ import type { Cursors } from '../../poll/cursor.ts';
 import type { Deadlines } from '../../queue/deadlines.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import type { ApprovalStore } from '../approval/store.ts';
+import type { BlindnessStore } from '../blindness/store.ts';
 import { currentOutages } from '../outages/current.ts';
 import type { OutageStore } from '../outages/store.ts';
 import type { RouteReview } from '../routes/review.ts';
@@ -22,6 +23,7 @@ type Gauge =
   | 'heldAlerts'
   | 'brokenDestinations'
   | 'catalogProtocols'
+  | 'silentProtocols'
   | 'cursorLag'
   | 'protocolCursorLag'
   | 'protocolPollDuration'
@@ -41,6 +43,7 @@ export interface GaugeDependencies {
   destinationStats: Pick<DestinationStats, 'list'>;
   held: Pick<ApprovalStore, 'list'>;
   outageStore: OutageStore;
+  silent: Pick<BlindnessStore, 'list'>;
   metrics: Pick<Metrics, Gauge>;
   catalog: Pick<Catalog, 'protocols'>;
   review: Pick<RouteReview, 'problems'>;
@@ -96,4 +99,9 @@ export const refreshGauges = async (dependencies: GaugeDependencies): Promise<vo
   protocolSeriesLeftOut.set({ metric: 'tocsin_protocol_cursor_lag_seconds' }, leftOut);
   const unshown = metrics.setHighest(protocolPollDuration, dependencies.pollDurations());
   protocolSeriesLeftOut.set({ metric: 'tocsin_protocol_poll_duration_seconds' }, unshown);
+  for (const { name: service } of config.services) {
+    const silent = await dependencies.silent.list(service);
+    const protocols = silent.reduce((sum, one) => sum + one.protocols.length, 0);
+    metrics.silentProtocols.set({ service }, protocols);
+  }
 };

@@ -21,6 +21,7 @@ import { iso } from '../../time.ts';
 import { todoOf, troubleText } from '../../trouble.ts';
 import { version } from '../../version.ts';
 import type { ApprovalStore } from '../approval/store.ts';
+import type { BlindnessStore } from '../blindness/store.ts';
 import { createActiveMutes } from '../mutes/active.ts';
 import type { MuteStore } from '../mutes/store.ts';
 import { currentOutages } from '../outages/current.ts';
@@ -28,7 +29,7 @@ import type { OutageStore } from '../outages/store.ts';
 import type { RouteReview } from '../routes/review.ts';
 import type { HeardDaemon } from './daemons.ts';
 import { daemonStatus, servicesAsKnown } from './known.ts';
-import { type HeldFor, type Problems, problemSentences } from './problems.ts';
+import { type HeldFor, type Problems, problemSentences, silentSentences } from './problems.ts';
 import { needsSomebody, troublesOf } from './troubles.ts';
 
 export interface StatusDependencies {
@@ -40,6 +41,8 @@ export interface StatusDependencies {
   quarantine: Pick<Quarantine, 'count'>;
   queues: Pick<ParcelQueues, 'counts' | 'waitingFor'>;
   held: Pick<ApprovalStore, 'list'>;
+  /** Protocols of which nothing is inspected. */
+  silent: Pick<BlindnessStore, 'list'>;
   mutes: MuteStore;
   outageStore: OutageStore;
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
@@ -131,6 +134,15 @@ const leftJobs = async ({ config, queues }: StatusDependencies): Promise<Problem
   return Promise.all(kinds.map(async (kind) => ({ kind, jobs: await queues.waitingFor(kind) })));
 };
 
+const silentOf = async ({ config, silent }: StatusDependencies): Promise<Problems['silent']> => {
+  const found = await Promise.all(
+    config.services.map(async ({ name: service }) =>
+      (await silent.list(service)).map(({ protocols, since }) => ({ service, protocols, since })),
+    ),
+  );
+  return found.flat();
+};
+
 const slowOf = (services: readonly ServiceStatus[]): Problems['slow'] =>
   services.flatMap(({ name, neededRequestsPerSecond: needed }) => (needed === undefined ? [] : { name, needed }));
 
@@ -161,7 +173,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       ...{ held, left, slow: slowOf(services), routes: dependencies.review.problems(), trimmed, quarantined },
     });
     const troubles = troublesOf({ daemons, services, broken, dead }).filter((one) => needsSomebody(one, now()));
-    const urgent = troubles.map(troubleText);
+    const urgent = [...troubles.map(troubleText), ...silentSentences(await silentOf(dependencies))];
     return {
       version,
       ...(startedAt === undefined ? {} : { startedAt: iso(startedAt) }),

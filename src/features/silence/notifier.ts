@@ -1,0 +1,76 @@
+/** Announces that nothing is inspected of protocols, and when that is over. Throws where Redis fails. */
+import type { Logger } from 'pino';
+import type { Destination } from '../../alert.ts';
+import { contentId } from '../../identity.ts';
+import { iso } from '../../time.ts';
+import type { Announce } from '../announcements/announce.ts';
+import type { Blindness, BlindnessStore } from '../blindness/store.ts';
+import { brokenAmong, readersOf } from '../outages/audience.ts';
+import type { OutageStore } from '../outages/store.ts';
+import { heardText, type SilentProtocol, silentText } from './message.ts';
+
+export interface SilenceNotifierDependencies {
+  silent: Pick<BlindnessStore, 'set' | 'remove'>;
+  outages: Pick<OutageStore, 'get'>;
+  announce: Announce;
+  fallback: readonly Destination[];
+  /** Where alerts of these protocols go, as far as they may be sent there. */
+  destinationsOf(service: string, protocols: readonly string[]): Promise<Destination[]>;
+  log: Pick<Logger, 'error' | 'info'>;
+  now(): number;
+}
+
+export const createSilenceNotifier = (dependencies: SilenceNotifierDependencies) => {
+  const { silent, outages, announce, fallback, destinationsOf, log, now } = dependencies;
+
+  const readers = async (service: string, protocols: readonly string[]): Promise<Destination[]> => {
+    const routed = await destinationsOf(service, protocols);
+    const isBroken = await brokenAmong(outages, [...fallback, ...routed]);
+    return readersOf({ fallback, routed, isWell: (one) => !isBroken(one) });
+  };
+
+  /** Also completes one that was cut short: the same key is the same announcement, sent once. */
+  const tell = async (service: string, one: Blindness): Promise<void> => {
+    const { key, since, told, protocols, reason: message = '' } = one;
+    const about = { about: 'protocol.silent', key: `${service} ${key}`, message } as const;
+    const announcement = await announce(about, Date.parse(since), told);
+    await silent.set(service, { ...one, isTold: true });
+    const line = { service, since, protocols: protocols.length, first: protocols[0], announcement };
+    const unheard = told.length > 0 ? '' : ', and no channel works that could announce it';
+    log.error({ ...line, announcedTo: told.map(({ label }) => label) }, `nothing is inspected${unheard}`);
+  };
+
+  return {
+    tell,
+    /** `at`: by the service's clock. What is dated later than the newest of them is no silence any more. */
+    begin: async (service: string, all: readonly SilentProtocol[], at: number): Promise<void> => {
+      const protocols = all.map(({ protocol }) => protocol);
+      const since = iso(at - Math.min(...all.map(({ forMs }) => forMs)));
+      const told = await readers(service, protocols);
+      const key = `${iso(at)} ${contentId(...protocols).slice(0, 12)}`;
+      // The text is kept: whoever completes it says the same.
+      const reason = silentText(service, all);
+      const begun: Blindness = { key, since, isWhole: false, protocols, reason, told, isTold: false };
+      await silent.set(service, begun);
+      await tell(service, begun);
+    },
+    /** `watched`: all protocols of the service. */
+    end: async (
+      service: string,
+      { announced, protocols }: { announced: Blindness; protocols: readonly string[] },
+      watched: ReadonlySet<string>,
+    ): Promise<void> => {
+      const { key, since, told } = announced;
+      const gone = protocols.filter((name) => !watched.has(name)).length;
+      const message = heardText(service, { protocols, gone, since });
+      const about = { about: 'protocol.heard', key: `${service} ${key} ${contentId(...protocols)}`, message } as const;
+      const announcement = await announce(about, now(), told);
+      const left = announced.protocols.filter((name) => !protocols.includes(name));
+      if (left.length === 0) await silent.remove(service, key);
+      else await silent.set(service, { ...announced, protocols: left });
+      log.info({ service, since, protocols: protocols.length, first: protocols[0], announcement }, 'inspected again');
+    },
+  };
+};
+
+export type SilenceNotifier = ReturnType<typeof createSilenceNotifier>;

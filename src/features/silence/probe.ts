@@ -1,0 +1,72 @@
+/** Asks a service which inspections of a protocol are new, whatever their assessment, with few and small requests. */
+import type { ItemDates, ItemPage } from '../../alert.ts';
+import { HABIT_MS, type Habit, longestHeard, newHabit, noteDates } from './habit.ts';
+
+export interface ProbeDependencies {
+  /** Inspections of any assessment dated after `since`, the oldest first. Throws `ServiceError`. */
+  pages(service: string, protocol: string, since: number, signal: AbortSignal): AsyncIterable<ItemPage>;
+  /** How many there are since then; undefined where the service does not say. */
+  count(service: string, protocol: string, since: number, signal: AbortSignal): Promise<number | undefined>;
+  /** The service's own time in epoch milliseconds. */
+  clock(service: string): number;
+}
+
+export interface Probed {
+  habit: Habit;
+  /** Pages that were read since it was last caught up. */
+  behind: number;
+  /** All that the service lists was read and understood: what it has not is not there. */
+  isSure: boolean;
+}
+
+/** A protocol with more inspections than this within the time of a habit teaches it as they come. */
+const MOST_LEARNED = 1000;
+/** Then reading begins so far back. */
+const BACK_MS = 3_600_000;
+/** Of one probe, and of all until it is caught up; then it begins anew, with what comes from now on. */
+const MOST_PAGES = 5;
+const MOST_BEHIND = 50;
+
+const dateOf = ({ createdAt, updatedAt, txTimestamp }: ItemDates): number | undefined =>
+  createdAt ?? updatedAt ?? txTimestamp;
+
+export const createProbe = ({ pages, count, clock }: ProbeDependencies) => {
+  const begin = async (service: string, protocol: string, signal: AbortSignal): Promise<Habit> => {
+    const now = clock(service);
+    const total = await count(service, protocol, now - HABIT_MS, signal);
+    return newHabit(now - (total !== undefined && total <= MOST_LEARNED ? HABIT_MS : BACK_MS));
+  };
+
+  const readOn = async (service: string, protocol: string, since: number, signal: AbortSignal) => {
+    const dates: number[] = [];
+    let read = 0;
+    let isUnderstood = true;
+    for await (const { items, malformed } of pages(service, protocol, since, signal)) {
+      const found = items.flatMap((item) => dateOf(item.dates) ?? []);
+      dates.push(...found);
+      if (malformed.length > 0 || found.length < items.length) isUnderstood = false;
+      read += 1;
+      if (read >= MOST_PAGES) break;
+    }
+    return { dates, read, isUnderstood };
+  };
+
+  /** `wasTold`: it was announced as silent. */
+  return async (
+    service: string,
+    protocol: string,
+    known: Pick<Probed, 'habit' | 'behind'> | undefined,
+    { wasTold, signal }: { wasTold: boolean; signal: AbortSignal },
+  ): Promise<Probed> => {
+    const habit = known?.habit ?? (await begin(service, protocol, signal));
+    const { dates, read, isUnderstood } = await readOn(service, protocol, habit.newest ?? habit.from, signal);
+    const now = clock(service);
+    const isCaughtUp = read < MOST_PAGES;
+    const behind = isCaughtUp ? 0 : (known?.behind ?? 0) + read;
+    if (behind >= MOST_BEHIND) return { habit: newHabit(now - BACK_MS), behind: 0, isSure: false };
+    const atMost = wasTold ? longestHeard(habit, now) : Infinity;
+    return { habit: noteDates(habit, dates, { now, atMost }), behind, isSure: isUnderstood && isCaughtUp };
+  };
+};
+
+export type Probe = ReturnType<typeof createProbe>;

@@ -1,0 +1,68 @@
+/** When each protocol is asked for: seldom, spread, and within a small share of the service's budget of requests. */
+import { contentId } from '../../identity.ts';
+
+export interface ProbeTimesDependencies {
+  /** Requests a second to one service, of all daemons together. */
+  requestsPerSecond: number;
+  /** Between two rounds, in milliseconds. */
+  roundMs: number;
+  /** What the operator expects of a protocol, in milliseconds. */
+  expectEvery(protocol: string): number | undefined;
+  /** Milliseconds by a clock that nobody sets. */
+  elapsed(): number;
+}
+
+const USUAL_MS = 600_000;
+/** Of the budget. */
+const SHARE = 0.05;
+/** What the operator expects is looked at so often within its time. */
+const LOOKS = 4;
+const HOUSEKEEPING_MS = 3_600_000;
+
+/** Between 0 and 1, the same for the same name. */
+const placeOf = (service: string, protocol: string): number =>
+  Number.parseInt(contentId(service, protocol).slice(0, 8), 16) / 2 ** 32;
+
+export const createProbeTimes = ({ requestsPerSecond, roundMs, expectEvery, elapsed }: ProbeTimesDependencies) => {
+  const next = new Map<string, Map<string, number>>();
+  const housekeptAt = new Map<string, number>();
+  let usualMs = USUAL_MS;
+
+  const timesOf = (service: string): Map<string, number> => {
+    const known = next.get(service) ?? new Map<string, number>();
+    next.set(service, known);
+    return known;
+  };
+  const everyMs = (protocol: string): number => Math.min(usualMs, (expectEvery(protocol) ?? Infinity) / LOOKS);
+
+  return {
+    /** Those that it is time for, the latest first. */
+    due: (service: string, protocols: readonly string[]): string[] => {
+      usualMs = Math.max(USUAL_MS, (1000 * protocols.length) / (SHARE * requestsPerSecond));
+      const times = timesOf(service);
+      const names = new Set(protocols);
+      for (const name of times.keys()) if (!names.has(name)) times.delete(name);
+      const now = elapsed();
+      for (const name of protocols) {
+        if (!times.has(name)) times.set(name, now + placeOf(service, name) * everyMs(name));
+      }
+      const isDue = (name: string): boolean => (times.get(name) ?? now) <= now;
+      return protocols.filter(isDue).toSorted((a, b) => (times.get(a) ?? now) - (times.get(b) ?? now));
+    },
+    /** `isBehind`: there is more to read, so it comes again soon. */
+    asked: (service: string, protocol: string, isBehind: boolean): void => {
+      timesOf(service).set(protocol, elapsed() + (isBehind ? roundMs : everyMs(protocol)));
+    },
+    /** What was found could not be told: they are asked for again in the next round. */
+    again: (service: string, protocols: readonly string[]): void => {
+      for (const name of protocols) timesOf(service).set(name, elapsed());
+    },
+    isHousekeepingDue: (service: string): boolean => {
+      const isDue = elapsed() - (housekeptAt.get(service) ?? Number.NEGATIVE_INFINITY) >= HOUSEKEEPING_MS;
+      if (isDue) housekeptAt.set(service, elapsed());
+      return isDue;
+    },
+  };
+};
+
+export type ProbeTimes = ReturnType<typeof createProbeTimes>;
