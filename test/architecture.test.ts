@@ -173,7 +173,9 @@ const FILE_ROWS: Record<string, readonly string[]> = {
   // What opens from the config takes the config's types.
   'service/open.ts': ['type config/schema.ts'],
   // The clients and servers of the outer world, each where its owner is.
-  ...Object.fromEntries(FILES.filter((file) => file.startsWith('channels/email/')).map((f) => [f, ['nodemailer']])),
+  ...Object.fromEntries(
+    FILES.filter((file) => file.startsWith('channels/email/')).map((f) => [f, ['nodemailer', 'undici']]),
+  ),
   ...Object.fromEntries(
     FILES.filter((file) => file.startsWith('channels/slack/')).map((f) => [
       f,

@@ -17,6 +17,7 @@ const sectionsOf = ({
   ...services.map((service, index): [string, Certificates] => [`services.${index}`, service]),
   ['redis', redis],
   ['channels.email.smtp', email?.smtp ?? {}],
+  ['channels.email.smtp.oauth2', email?.smtp.oauth2 ?? {}],
   ['channels.telegram', telegram ?? {}],
   ['channels.slack', slack ?? {}],
   ['channels.webhook', webhook ?? {}],
@@ -45,7 +46,9 @@ export const connectionNotes = (config: Config, now: number): string[] => {
   const { email } = config.channels;
   const clear =
     email !== undefined && mayShowPassword(email.smtp)
-      ? ['channels.email.smtp sends its password in the clear if TLS is not offered: replace requireTLS by tls: verify']
+      ? [
+          'channels.email.smtp sends its password or token in the clear if TLS is not offered: replace requireTLS by tls: verify',
+        ]
       : [];
   return [...dates, ...clear];
 };

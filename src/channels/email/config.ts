@@ -1,7 +1,7 @@
 /** The `channels.email` slice of the configuration. */
 import { z } from 'zod';
-import { pairedKey, tlsFields } from '../../schema/connection.ts';
-import { isHost, port, secret } from '../../schema/fields.ts';
+import { connectionFields, pairedKey, tlsFields } from '../../schema/connection.ts';
+import { httpUrl, isHost, port, secret } from '../../schema/fields.ts';
 import { certificates } from '../../schema/pem.ts';
 import { channelOptions, senderOption } from '../options.ts';
 import { parseMailbox } from './address.ts';
@@ -22,6 +22,27 @@ const FLAG_RULE = 'must be true or false';
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/i;
 
 const TLS_RULE = 'must be verify, opportunistic or off';
+
+const text = () => z.string().min(1, { error: 'must not be empty' });
+
+const isSafeUrl = (url: string): boolean => {
+  const { protocol, hostname = '' } = URL.parse(url) ?? {};
+  return protocol === 'https:' || LOOPBACK.test(hostname.replace(/^\[(.*)\]$/, '$1'));
+};
+
+const oauth2 = z
+  .strictObject({
+    user: text().describe('The mailbox that logs in.'),
+    clientId: text().describe('Id of the application that you registered with the provider.'),
+    clientSecret: secret().exactOptional().describe('Its secret; a public client has none.'),
+    refreshToken: secret().describe('Refresh token with the right to send mail by SMTP.'),
+    accessUrl: httpUrl()
+      .refine(isSafeUrl, { error: 'must be an https URL: it gets secrets' })
+      .describe('Where the provider gives access tokens.'),
+    scope: text().exactOptional().describe('Scope to ask for; left out: that of the refresh token.'),
+    ...connectionFields('the token endpoint'),
+  })
+  .superRefine(pairedKey);
 
 const smtpFields = z.strictObject({
   host: z.string({ error: HOST_RULE }).refine(isHost, { error: HOST_RULE }).describe('The relay that takes our mail.'),
@@ -45,6 +66,7 @@ const smtpFields = z.strictObject({
     ),
   user: z.string().min(1, { error: 'must not be empty' }).exactOptional().describe('User name; with `pass`.'),
   pass: secret().exactOptional().describe('Password; with `user`.'),
+  oauth2: oauth2.exactOptional().describe('Log in by XOAUTH2, instead of `user` and `pass`.'),
 });
 
 type SmtpFields = z.infer<typeof smtpFields>;
@@ -77,6 +99,17 @@ const CONFLICTS: readonly { path: keyof SmtpFields; error: string; isIn(smtp: Sm
       'must be verify with a password, unless the relay is on this machine: others could read pass on the way; for a relay with a certificate of its own set tls: verify and ca, or leave out user and pass',
     isIn: ({ tls, pass, host }) => tls !== undefined && tls !== 'verify' && pass !== undefined && !LOOPBACK.test(host),
   },
+  {
+    path: 'tls',
+    error: 'must be verify with oauth2, unless the relay is on this machine: others could read the token on the way',
+    isIn: ({ tls, oauth2: login, host }) =>
+      tls !== undefined && tls !== 'verify' && login !== undefined && !LOOPBACK.test(host),
+  },
+  {
+    path: 'oauth2',
+    error: 'may not stand beside user and pass: it is another way to log in',
+    isIn: ({ user, pass, oauth2: login }) => login !== undefined && (user !== undefined || pass !== undefined),
+  },
 ];
 
 const smtp = smtpFields
@@ -94,9 +127,9 @@ const smtp = smtpFields
   })
   .transform((options) => ({ ...options, requireTLS: options.requireTLS ?? (options.tls ?? 'verify') === 'verify' }));
 
-/** Whether a relay without STARTTLS, or somebody who hides it from us, gets the password in the clear. */
-export const mayShowPassword = ({ host, secure, requireTLS, tls, pass }: EmailConfig['smtp']): boolean =>
-  pass !== undefined && tls === undefined && !requireTLS && !secure && !LOOPBACK.test(host);
+/** Whether a relay without STARTTLS, or somebody who hides it from us, gets the password or token in the clear. */
+export const mayShowPassword = ({ host, secure, requireTLS, tls, pass, oauth2: login }: EmailConfig['smtp']): boolean =>
+  (pass !== undefined || login !== undefined) && tls === undefined && !requireTLS && !secure && !LOOPBACK.test(host);
 
 /** E-mail by SMTP, through a relay. */
 export const emailConfig = z.strictObject({

@@ -10,6 +10,7 @@ import { type Mailbox, parseAddress } from './address.ts';
 import type { MailBody } from './body.ts';
 import type { EmailConfig } from './config.ts';
 import { composeEmail } from './message.ts';
+import { type AccessTokens, createAccessTokens } from './oauth2.ts';
 import { relayTls } from './tls.ts';
 import { smtpFailure } from './verdicts.ts';
 
@@ -20,15 +21,29 @@ const IDLE_MS = 30_000;
 const GOODBYE_MS = 1000;
 const RECEIPT_LIMIT = 300;
 
-const openPool = ({ smtp, concurrency, timeout }: EmailConfig) =>
+/** What nodemailer takes for a login; an access token is fetched when a connection needs one. */
+const loginOf = ({ user, pass, oauth2 }: EmailConfig['smtp'], tokens: AccessTokens | undefined) => {
+  if (tokens === undefined || oauth2 === undefined)
+    return user === undefined || pass === undefined ? {} : { auth: { user, pass: pass.reveal() } };
+  const provisionCallback = (_user: string, renew: boolean, done: TokenCallback): void => {
+    tokens.get(renew).then(
+      ({ token, expiresAt }) => done(null, token, expiresAt),
+      // Nodemailer writes a code of its own into what it is given.
+      (error: unknown) => done(Object.assign(new Error('no access token'), { failure: error })),
+    );
+  };
+  return { auth: { type: 'OAuth2' as const, user: oauth2.user, provisionCallback } };
+};
+
+type TokenCallback = (error: Error | null, accessToken?: string, expires?: number) => void;
+
+const openPool = ({ smtp, concurrency, timeout }: EmailConfig, tokens: AccessTokens | undefined) =>
   createTransport({
     pool: true,
     host: smtp.host,
     port: smtp.port,
     ...relayTls(smtp),
-    ...(smtp.user === undefined || smtp.pass === undefined
-      ? {}
-      : { auth: { user: smtp.user, pass: smtp.pass.reveal() } }),
+    ...loginOf(smtp, tokens),
     maxConnections: concurrency,
     // A new connection costs a greeting and a handshake. A relay with a lower limit closes the connection; we then retry.
     maxMessages: 1000,
@@ -105,11 +120,14 @@ const trackTexts = (pool: ReturnType<typeof openPool>): WeakMap<AbortSignal, Rea
   return texts;
 };
 
-export const createEmailChannel: CreateChannel<EmailConfig> = (config): Channel<MailBody> => {
+export const createEmailChannel: CreateChannel<EmailConfig> = (config, { now, proxyFor }): Channel<MailBody> => {
   const { smtp, from, timeout } = config;
   const peer = `${smtp.host}:${smtp.port}`;
-  const scrub = createScrubber(smtp.pass === undefined ? [] : [smtp.pass.reveal()]);
-  const pool = openPool(config);
+  const timeoutMs = Math.min(CONNECT_MS, timeout);
+  const tokens = smtp.oauth2 && createAccessTokens(smtp.oauth2, { timeoutMs, now, proxyFor });
+  const pool = openPool(config, tokens);
+  const scrub = (text: string): string =>
+    createScrubber([...(smtp.pass === undefined ? [] : [smtp.pass.reveal()]), ...(tokens?.secrets() ?? [])])(text);
 
   const texts = trackTexts(pool);
 
@@ -157,6 +175,9 @@ export const createEmailChannel: CreateChannel<EmailConfig> = (config): Channel<
         () => false,
         () => true,
       ),
-    close: async () => pool.close(),
+    close: async () => {
+      pool.close();
+      await tokens?.close();
+    },
   };
 };

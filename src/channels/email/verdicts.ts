@@ -170,6 +170,8 @@ const meaningOf = ({ code, originalCode, response, command }: Record<string, unk
 /** The failure of one attempt. Nodemailer's error is not kept: it holds the whole session, without limit. */
 export const smtpFailure = (error: unknown, asked: Asked): DeliveryError => {
   const details = (error ?? {}) as Record<string, unknown>;
+  // There was no access token to log in with.
+  if (details.failure instanceof DeliveryError) return details.failure;
   const [code, response] = [stringOf(details.code), stringOf(details.response)];
   if (/^[45]\d\d(?!\d)/.test(response)) return refused(response, stringOf(details.command), asked);
   const { peer, sent } = asked;
