@@ -1,4 +1,5 @@
 /** Which generation is in force, and how one of another config takes its place while it works. */
+import type { Logger } from 'pino';
 import type { Path } from '../config/display.ts';
 import type { Config } from '../config/schema.ts';
 import { messageOf, UnavailableError } from '../errors.ts';
@@ -37,6 +38,7 @@ export interface GenerationsDependencies {
   onReplaced(open: OpenGeneration, config: Config): void;
   store: Pick<Store, 'redis'>;
   metrics: Pick<Metrics, 'keepServices'>;
+  log: Pick<Logger, 'info'>;
 }
 
 type Current = { generation: Generation; open: OpenGeneration };
@@ -63,7 +65,7 @@ const isUnaffected = (check: string, changed: readonly Path[]): boolean => {
 };
 
 export const createGenerations = (dependencies: GenerationsDependencies) => {
-  const { create, fail, onReplaced, store, metrics } = dependencies;
+  const { create, fail, onReplaced, store, metrics, log } = dependencies;
   const living = new Set<Generation>();
   let current: Current | undefined;
   let retiring: Promise<unknown> = Promise.resolve();
@@ -88,8 +90,9 @@ export const createGenerations = (dependencies: GenerationsDependencies) => {
   };
 
   const retire = async ({ generation }: Current): Promise<void> => {
-    await generation.retire();
+    const isClean = await generation.retire();
     living.delete(generation);
+    log.info({ clean: isClean }, 'nothing works by the old config any more');
     await current?.open.renewSchedule();
     await metrics.keepServices(current?.generation.config.services.map(({ name }) => name) ?? []);
   };

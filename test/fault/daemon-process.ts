@@ -28,6 +28,9 @@ export interface DaemonProcess {
   kill(): Promise<void>;
   /** SIGTERM; gives its exit code. */
   terminate(): Promise<number | null>;
+  /** Replaces its config file, and asks it by SIGHUP to read it. */
+  reload(configText: string): Promise<void>;
+  configText: string;
   /** Suspends it and lets it go on. */
   freeze(): void;
   thaw(): void;
@@ -103,6 +106,12 @@ export const createDaemonProcess = async (settings: DaemonSettings): Promise<Dae
     start,
     kill: async () => void (await end('SIGKILL')),
     terminate: () => end('SIGTERM'),
+    reload: async (text) => {
+      await writeFile(`${config}.new`, text, { mode: 0o600 });
+      await rename(`${config}.new`, config);
+      child?.kill('SIGHUP');
+    },
+    configText,
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
     trouble,

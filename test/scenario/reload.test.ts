@@ -1,9 +1,13 @@
 /** A config that changes while the daemon works: taken whole, or not at all. */
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
+import type { Config } from '../../src/config/schema.ts';
 import { createConfigSource } from '../../src/config/source.ts';
+import { ownRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 import type { Tree } from './config.ts';
 import { type RunningDaemon, startDaemon } from './daemons.ts';
@@ -17,32 +21,40 @@ interface Reloading {
   world: World;
   daemon: RunningDaemon;
   file: string;
-  environment: Record<string, string>;
   /** Replaces the file by one in which something is otherwise, as editors do. */
   change(edit: (config: Tree) => void): Promise<void>;
 }
 
-const open = async (options: WorldOptions = {}, more: Record<string, string> = {}): Promise<Reloading> => {
+const open = async (
+  options: WorldOptions & Required<Pick<WorldOptions, 'onFinished'>>,
+  onRead = (_: Config): void => {},
+): Promise<Reloading> => {
   const world = await startWorld({ names: ['Vault'], kinds: ['webhook'], ...options });
   const file = join(world.dataDir, 'tocsin.yaml');
-  const environment = { ...world.environment, ...more };
   await writeFile(file, world.configText);
-  const source = createConfigSource(file, environment);
-  const daemon = await startDaemon(await source.read(), source);
-  onTestFinished(daemon.stop);
+  const source = createConfigSource(file, world.environment);
+  const read = async (): Promise<Config> => {
+    const config = await source.read();
+    onRead(config);
+    return config;
+  };
+  const daemon = await startDaemon(await read(), { ...source, read });
+  options.onFinished(daemon.stop);
   const change = async (edit: (config: Tree) => void): Promise<void> => {
     const config = parse(world.configText) as Tree;
     edit(config);
     await writeFile(`${file}.new`, stringify(config));
     await rename(`${file}.new`, file);
   };
-  return { world, daemon, file, environment, change };
+  return { world, daemon, file, change };
 };
 
 const keep = (config: Tree, section: string): Tree => config[section] as Tree;
 
-test('ten times under load: nothing is lost, nothing comes twice, and nothing of the old is left', async () => {
-  const { world, daemon, change } = await open({ names: ['Vault', 'Bridge'], kinds: ['webhook', 'slack'] });
+test.concurrent('ten times under load: nothing is lost, nothing comes twice, and nothing of the old is left', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { world, daemon, change } = await open({ onFinished, names: ['Vault', 'Bridge'], kinds: ['webhook', 'slack'] });
   const { webhook, slack } = world.sandbox.receivers;
   for (const { script } of [webhook, slack]) script.always({ kind: 'slow', durationMs: 50 });
   for (let round = 1; round <= 10; round += 1) {
@@ -59,8 +71,10 @@ test('ten times under load: nothing is lost, nothing comes twice, and nothing of
   await world.balanced(20_000);
 }, 90_000);
 
-test('what must not be taken changes nothing, and is told until the file is right again', async () => {
-  const { world, daemon, file, change } = await open();
+test.concurrent('what must not be taken changes nothing, and is told until the file is right again', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { world, daemon, file, change } = await open({ onFinished });
   await writeFile(file, world.configText.replace('sweepEvery', 'sweepEvry'));
   await daemon.reload('a test');
   expect(daemon.log(REFUSED)).toMatchObject([{ problems: [expect.stringMatching(/:\d+:\d+: poll\.sweepEvry: /)] }]);
@@ -89,8 +103,10 @@ test('what must not be taken changes nothing, and is told until the file is righ
   await world.balanced();
 });
 
-test('another channel and another secret are used from then on, and the file is watched', async () => {
-  const { world, daemon, file, change } = await open({ kinds: ['webhook', 'slack'] });
+test.concurrent('another channel and another secret are used from then on, and the file is watched', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { world, daemon, file, change } = await open({ onFinished, kinds: ['webhook', 'slack'] });
   world.critical('Vault');
   await world.delivered();
   const secretFile = join(world.dataDir, 'secret');
@@ -107,3 +123,81 @@ test('another channel and another secret are used from then on, and the file is 
   expect(daemon.logText()).not.toContain('the second secret');
   expect((await daemon.status()).daemons).toMatchObject([{ config: { file } }]);
 }, 60_000);
+
+test.concurrent('a send that takes longer than a stop may take comes to its end, once, while the new config works', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { world, daemon, change } = await open({ onFinished });
+  const { webhook } = world.sandbox.receivers;
+  const endSlowness = webhook.script.always({ kind: 'slow', durationMs: 6000 });
+  world.critical('Vault');
+  await until('it is being sent', () => webhook.attempts().length === 1, 10_000);
+  await change((config) => {
+    keep(config, 'poll').lookback = '20m';
+  });
+  await daemon.reload('a test');
+  endSlowness();
+  const [second] = world.critical('Vault');
+  await until('a later one is sent', () => world.reconciler.arrivalsOf(second?.txHash ?? '').length === 1, 5000);
+  const ended = () => daemon.log('nothing works by the old config any more');
+  expect(ended()).toEqual([]);
+  await until('the slow one has ended', () => ended().length === 1, 20_000);
+  expect(ended()).toMatchObject([{ clean: true }]);
+  await world.balanced();
+}, 60_000);
+
+test.concurrent('a stop in the middle of a reload ends both generations', async ({ onTestFinished: onFinished }) => {
+  const { world, daemon, change } = await open({ onFinished });
+  world.critical('Vault');
+  await change((config) => {
+    keep(config, 'poll').lookback = '20m';
+  });
+  const reloading = daemon.reload('a test');
+  await daemon.stop();
+  await reloading;
+  await world.start();
+  await world.balanced();
+});
+
+/** Also where Node was started without the flag. */
+const collectGarbage = (): void => {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+};
+
+test.concurrent('of thirty configs only the last is remembered', async ({ onTestFinished: onFinished }) => {
+  const configs: WeakRef<object>[] = [];
+  const { world, daemon, change } = await open({ onFinished }, (config) => configs.push(new WeakRef(config)));
+  for (let round = 1; round <= 30; round += 1) {
+    await change((config) => {
+      keep(config, 'poll').lookback = `${15 + round}m`;
+    });
+    await daemon.reload('a test');
+  }
+  const isOver = () => daemon.log('nothing works by the old config any more').length === 30;
+  await until('the old ones have retired', isOver, 60_000);
+  const kept = () => configs.filter((config) => config.deref() !== undefined).length;
+  await until('they are forgotten', () => {
+    collectGarbage();
+    return kept() <= 2;
+  });
+  expect(daemon.log('nothing works by the old config any more').filter(({ clean }) => clean !== true)).toEqual([]);
+  await world.balanced();
+}, 120_000);
+
+test.concurrent('what comes while Redis is away is taken when it is back', async ({ onTestFinished: onFinished }) => {
+  const redis = await ownRedis();
+  onFinished(() => redis.remove());
+  const { world, daemon, change } = await open({ onFinished, redisUrl: `redis://127.0.0.1:${redis.port}` });
+  await redis.kill('SIGTERM');
+  await until('its loss is known', () => daemon.log('Redis is in trouble').length > 0);
+  await change((config) => {
+    keep(config, 'poll').lookback = '20m';
+  });
+  await daemon.reload('a test');
+  expect(daemon.log(REFUSED)).toMatchObject([{ problems: [expect.stringContaining('tried again by itself')] }]);
+  await redis.start();
+  await until('it is taken', () => daemon.log(TAKEN).length === 1, 40_000);
+  world.critical('Vault');
+  await world.balanced(20_000);
+}, 90_000);
