@@ -58,9 +58,12 @@ const openSuppression = (dependencies: OpenDispatch, { fallback, announce }: Ret
   const { config, store, metrics, log, now } = dependencies;
   const settings = routeSettings(config);
   const onHeld = createHoldAnnouncer({ held: store.held, announce, fallback, log });
-  const onFull = ({ id, label: to }: Destination, { length: dead }: readonly Alert[]): void => {
+  const onFull = ({ id, label }: Destination, { length: dead }: readonly Alert[]): void => {
     metrics.heldRefused.inc(dead);
-    log.error({ destination: id, to, dead }, 'too many alerts wait for approval of destinations; newer ones are dead');
+    log.error(
+      { destination: id, to: [label], dead },
+      'too many alerts wait for approval of destinations; newer ones are dead',
+    );
   };
   const approval = openApproval({ config, settings, store, onHeld, onFull, now });
   const onMuted = (muted: readonly Destination[]): void => {

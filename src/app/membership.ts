@@ -47,7 +47,7 @@ const createFree =
       jobs += freed;
     }
     await members.forget(id);
-    log.info({ host, pid, jobs }, 'a daemon is gone; the jobs that it ran start again');
+    log.info({ daemonHost: host, daemonPid: pid, jobs }, 'a daemon is gone; the jobs that it ran start again');
   };
 
 export const openMembership = (dependencies: MembershipDependencies) => {

@@ -132,6 +132,9 @@ const openPacer = ({ config, log }: ReadingDependencies): Pacer =>
     elapsed,
   });
 
+/** A log line names at most this many protocols. */
+const MOST_NAMED = 5;
+
 const openPolling = (
   { config, membership, health, log }: ReadingDependencies,
   parts: { catalog: Catalog; memory: ReadMemory; intake: ReturnType<typeof createIntake>; pacer: Pacer },
@@ -148,7 +151,10 @@ const openPolling = (
     sources: config.alerts.sources,
     onShare: (service, streams, total) => pacer.share(service, streams.length, total),
     onTurning: () => health.beat(POLL_LOOP),
-    onStopped: (stream) => log.warn({ ...stream }, 'a poll did not end; it was given up, and others go on'),
+    onStopped: ({ service, source, protocols }) => {
+      const line = { service, source, protocols: protocols.length, named: protocols.slice(0, MOST_NAMED) };
+      log.warn(line, 'a poll did not end; it was given up, and others go on');
+    },
     onError: (error) => log.warn({ err: error }, 'polling was held up; it goes on'),
   });
 };

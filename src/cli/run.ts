@@ -5,7 +5,7 @@ import type { Config } from '../config/schema.ts';
 import { collectSecrets } from '../config/secrets.ts';
 import { createConfigSource } from '../config/source.ts';
 import { createDaemon } from '../daemon.ts';
-import { createLogger } from '../ops/log.ts';
+import { createLogger, logFormOf } from '../ops/log.ts';
 import { createLearningScrubber } from '../secret.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 import { releaseYoungGeneration } from './heap.ts';
@@ -16,7 +16,10 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-export const run = async (options: CommonOptions, { env, signal, onHangup }: CommandContext): Promise<ExitCode> => {
+export const run = async (
+  options: CommonOptions,
+  { env, signal, onHangup, isTty }: CommandContext,
+): Promise<ExitCode> => {
   // Often sent by habit, as by log rotation: it must end nothing, from the first moment on.
   let hangup = (): void => {};
   onHangup(() => hangup());
@@ -24,7 +27,8 @@ export const run = async (options: CommonOptions, { env, signal, onHangup }: Com
   const config = await source.read();
   const { scrub, learn } = createLearningScrubber();
   learn(collectSecrets(config));
-  const log = createLogger({ level: config.log.level, scrub });
+  let { format } = config.log;
+  const log = createLogger({ level: config.log.level, scrub, form: () => logFormOf(format, { isTty, env }) });
   const warn = (read: Config): void => {
     for (const doubt of [exposureOf(options.config, read), oldPlaceOf(options.config, read)]) {
       if (doubt !== undefined) log.warn(doubt);
@@ -36,6 +40,7 @@ export const run = async (options: CommonOptions, { env, signal, onHangup }: Com
     onRead: (read) => learn(collectSecrets(read)),
     onReplaced: (next) => {
       log.level = next.log.level;
+      format = next.log.format;
       warn(next);
     },
   });
@@ -45,16 +50,24 @@ export const run = async (options: CommonOptions, { env, signal, onHangup }: Com
     const clean = await daemon.stop();
     log.info({ clean }, 'stopped');
   };
+  /** The last line says that it did not end as it should: nobody reads the lines before it first. */
+  const stopFailed = async (what: string): Promise<void> => {
+    await daemon.stop();
+    log.fatal({ clean: false }, `stopped: ${what}`);
+  };
   try {
     const started = daemon.start().finally(releaseYoungGeneration);
     const ended = await Promise.race([started.then(() => daemon.failed), aborted(signal).then(() => undefined)]);
-    await stop();
-    if (ended === undefined) return EXIT.done;
+    if (ended === undefined) {
+      await stop();
+      return EXIT.done;
+    }
     log.fatal({ reason: ended }, 'the daemon cannot go on');
+    await stopFailed('it could not go on');
     return EXIT.temporary;
   } catch (error) {
     log.fatal({ err: error }, 'the daemon cannot start');
-    await stop();
+    await stopFailed('it could not start');
     throw error;
   }
 };

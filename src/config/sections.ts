@@ -261,6 +261,10 @@ export const logSection = z.strictObject({
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
     .default('info')
     .describe('The least that is logged.'),
+  format: z
+    .enum(['auto', 'json', 'pretty'])
+    .default('auto')
+    .describe('auto: for people on a terminal, JSON lines elsewhere; json and pretty: always so.'),
 });
 
 export const chainSection = z.strictObject({

@@ -40,7 +40,7 @@ const lineOf = ({ destination, alerts, isDigest, ...attempt }: ReportedAttempt):
   return {
     ...attempt,
     destination: destination.id,
-    to: destination.label,
+    to: [destination.label],
     protocol: alerts[0]?.protocol,
     alerts: alerts.length,
     ...(isDigest ? { digest: true } : {}),

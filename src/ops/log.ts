@@ -1,50 +1,35 @@
-/** The log: JSON lines, one event a line, with no secret in any of them. */
+/** The log: one event a line, JSON or for people at a terminal, with no secret in any of them. */
 import { type DestinationStream, type Logger, destination as openDestination, pino } from 'pino';
 import { escapeInvisible } from '../text.ts';
+import { loggedError } from './logged-error.ts';
+import { createPrettyLine } from './pretty-line.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** `pretty` is for people, `coloured` the same for a terminal. */
+export type LogForm = 'json' | 'pretty' | 'coloured';
+
+/** `log.format`, by what stdout is. */
+export const logFormOf = (
+  format: 'auto' | 'json' | 'pretty',
+  { isTty, env }: { isTty: boolean; env: NodeJS.ProcessEnv },
+): LogForm => {
+  if (format === 'json' || (format === 'auto' && !isTty)) return 'json';
+  return isTty && !env.NO_COLOR ? 'coloured' : 'pretty';
+};
 
 export interface LogSettings {
   level: LogLevel;
   /** Removes secrets from a text; see `createScrubber`. */
   scrub(text: string): string;
+  /** Asked for each line, as the config may change. Default: JSON. */
+  form?(): LogForm;
   /** Where lines go. Default: stdout, written before the call returns, so that no line is lost or late. */
   destination?: DestinationStream;
 }
 
-/** An error as a log line shows it. */
-export interface LoggedError {
-  type: string;
-  message: string;
-  /** The errno or the provider's word, where the error carries one. */
-  code?: string;
-  /** Ours: why a delivery or an answer of the service failed. */
-  reason?: string;
-  stack?: string;
-}
-
 type Scrub = (text: string) => string;
-
-const wordOf = (error: Error, key: 'code' | 'reason', scrub: Scrub): { [key: string]: string } => {
-  const value: unknown = Reflect.get(error, key);
-  return typeof value === 'string' || typeof value === 'number' ? { [key]: scrub(String(value)) } : {};
-};
-
-/**
- * Only these fields are shown: client libraries hang requests, payloads and tokens onto their errors, and pino's own
- * serialiser would append the messages of all causes.
- */
-const logError = (thrown: unknown, scrub: Scrub): LoggedError =>
-  thrown instanceof Error
-    ? {
-        type: thrown.name,
-        message: scrub(thrown.message),
-        ...wordOf(thrown, 'code', scrub),
-        ...wordOf(thrown, 'reason', scrub),
-        ...(thrown.stack === undefined ? {} : { stack: scrub(thrown.stack) }),
-      }
-    : { type: typeof thrown, message: scrub(String(thrown)) };
 
 const scrubValue = (value: unknown, scrub: Scrub): unknown => {
   if (typeof value === 'string') return scrub(value);
@@ -62,16 +47,28 @@ const scrubValue = (value: unknown, scrub: Scrub): unknown => {
 const scrubLine = (line: string, scrub: Scrub): string =>
   !line.includes('\\') && scrub(line) === line ? line : `${JSON.stringify(scrubValue(JSON.parse(line), scrub))}\n`;
 
+/** What becomes of a finished JSON line. */
+const createFinish = ({ scrub, form = () => 'json' }: LogSettings): ((line: string) => string) => {
+  const forms: Record<LogForm, (line: string) => string> = {
+    json: (line) => line,
+    pretty: createPrettyLine(false),
+    coloured: createPrettyLine(true),
+  };
+  return (line) => forms[form()](escapeInvisible(scrubLine(line, scrub)));
+};
+
 /** The daemon's logger. `time` is ISO 8601, `level` a word; an error belongs under the key `err`. */
-export const createLogger = ({ level, scrub, destination = openDestination({ dest: 1, sync: true }) }: LogSettings) =>
-  pino(
+export const createLogger = (settings: LogSettings) => {
+  const { level, scrub, destination = openDestination({ dest: 1, sync: true }) } = settings;
+  return pino(
     {
       name: 'tocsin',
       level,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: (thrown: unknown) => logError(thrown, scrub) },
-      hooks: { streamWrite: (line) => escapeInvisible(scrubLine(line, scrub)) },
+      serializers: { err: (thrown: unknown) => loggedError(thrown, scrub) },
+      hooks: { streamWrite: createFinish(settings) },
     },
     destination,
   ) satisfies Logger;
+};

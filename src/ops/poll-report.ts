@@ -155,7 +155,7 @@ export const createPollReport = ({ quarantine, firstReads, metrics, health, outa
       durations.note(stream, durationMs);
       metrics.serviceUp.set({ service }, 1);
       worked(service, subject);
-      const line = { service, subject, items, alerts, sweep, durationMs };
+      const line = { service, subject, read: items, alerts, sweep, durationMs };
       if (alerts > 0) log.info(line, 'found');
       else log.debug(line, 'polled');
     },

@@ -1,10 +1,14 @@
 /** The program from outside, at work: run, status, test and check against a sandbox. */
+
+import { once } from 'node:events';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { World } from '../scenario/world.ts';
 import { createCertificate } from '../support/certificate.ts';
+import { undocumentedFields } from '../support/log-fields.ts';
 import { MAIN, runProgram, startCommand, startDaemonProgram, startProgram } from '../support/program.ts';
 import { ownRedis } from '../support/redis-server.ts';
 import { startSmtpRelay } from '../support/smtp-relay.ts';
@@ -41,6 +45,31 @@ test.concurrent('run delivers, logs JSON lines only, and ends with 0 at SIGTERM'
     });
   }
   expect(read.at(-1)).toMatchObject({ msg: 'stopped', clean: true });
+});
+
+test.concurrent('a failed start ends with what failed, not with a clean stop', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { file, environment } = await startWorldFor({ onFinished, names: ['Vault'], kinds: ['webhook'] });
+  const taken = createServer().listen(0, '127.0.0.1');
+  onFinished(async () => void taken.close());
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const ended = await runProgram(
+    ['run', '--config', file],
+    { ...environment, TOCSIN_OPS_LISTEN: `127.0.0.1:${port}` },
+    onFinished,
+  );
+  expect(ended.code).toBe(1);
+  const lines = ended.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(undocumentedFields(lines)).toEqual([]);
+  expect(lines.at(-1)).toMatchObject({ level: 'fatal', clean: false, msg: 'stopped: it could not start' });
+  expect(lines.filter(({ clean }) => clean === true)).toEqual([]);
+  const [failed] = lines.filter(({ msg }) => msg === 'the daemon cannot start');
+  expect(failed?.err).toMatchObject({ message: expect.stringContaining(String(port)) });
 });
 
 test.concurrent('run warns that others can read the secrets in its config', async ({ onTestFinished: onFinished }) => {

@@ -31,7 +31,7 @@ describe('the line', () => {
     expect(line).toMatchObject({ level: 'info', message: 'delivered' });
     expect(line?.fields).toMatchObject({
       destination: DESTINATION.id,
-      to: DESTINATION.label,
+      to: [DESTINATION.label],
       alerts: 7,
       items: [0, 0, 1, 2, 3].map((n) => `item-${n}`),
       tx: [0, 1, 2, 3, 4].map(hashOf),

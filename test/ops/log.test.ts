@@ -46,7 +46,7 @@ describe('text of others', () => {
 });
 
 describe('an error', () => {
-  test('shows type, message, code, reason and stack', () => {
+  test('of others shows type, message, code and reason, and no stack', () => {
     const { log, lines } = open();
     log.warn({ err: new DeliveryError('unavailable', 'the receiver answered 503', { code: '503' }) }, 'attempt failed');
     expect(lines()[0].err).toEqual({
@@ -54,7 +54,45 @@ describe('an error', () => {
       message: 'the receiver answered 503',
       code: '503',
       reason: 'unavailable',
-      stack: expect.stringMatching(/log\.test\.ts:\d+/),
+    });
+  });
+
+  const withCode = (message: string, fields: object) => Object.assign(new Error(message), fields);
+  const named = (name: string, message: string) => withCode(message, { name });
+
+  test.each<[Error, string]>([
+    [withCode('connect ECONNREFUSED 127.0.0.1:6379', { code: 'ECONNREFUSED', syscall: 'connect' }), 'ECONNREFUSED'],
+    [withCode('read ETIMEDOUT', { code: 'ETIMEDOUT', syscall: 'read' }), 'ETIMEDOUT'],
+    [withCode('Headers Timeout Error', { code: 'UND_ERR_HEADERS_TIMEOUT' }), 'UND_ERR_HEADERS_TIMEOUT'],
+    [named('ReplyError', "READONLY You can't write against a read only replica."), ''],
+    [named('ReplyError', 'ERR Error running script: -NOREPLICAS Not enough good replicas to write.'), ''],
+    [named('TimeoutError', 'The operation was aborted due to timeout'), ''],
+    [new Error('Connection is closed.'), ''],
+    [new Error('Command timed out'), ''],
+  ])('%s has no stack', (error, code) => {
+    const { log, lines } = open();
+    log.warn({ err: error }, 'Redis is in trouble');
+    expect(lines()[0].err).toEqual({ type: error.name, message: error.message, ...(code === '' ? {} : { code }) });
+  });
+
+  test.each([
+    new TypeError('x is not a function'),
+    named('ReplyError', "ERR Error compiling script: user_script:1: '=' expected near 'x'"),
+    new Error('the config has no service'),
+  ])('that may be a fault of ours has one: %s', (error) => {
+    const { log, lines } = open();
+    log.error({ err: error }, 'a round of maintenance failed');
+    expect(lines()[0].err.stack).toMatch(/log\.test\.ts:\d+/);
+  });
+
+  test('of several addresses that all refused says so', () => {
+    const { log, lines } = open();
+    const each = ['connect ECONNREFUSED ::1:1', 'connect ECONNREFUSED 127.0.0.1:1'].map((text) => new Error(text));
+    log.warn({ err: Object.assign(new AggregateError(each), { code: 'ECONNREFUSED' }) }, 'failing');
+    expect(lines()[0].err).toEqual({
+      type: 'AggregateError',
+      message: 'connect ECONNREFUSED ::1:1; connect ECONNREFUSED 127.0.0.1:1',
+      code: 'ECONNREFUSED',
     });
   });
 

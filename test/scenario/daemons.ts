@@ -9,6 +9,7 @@ import { createDaemon } from '../../src/daemon.ts';
 import { createLogger } from '../../src/ops/log.ts';
 import type { StatusReport } from '../../src/ops/status.ts';
 import { createLearningScrubber } from '../../src/secret.ts';
+import { undocumentedFields } from '../support/log-fields.ts';
 import { until } from '../support/until.ts';
 
 export interface LogLine {
@@ -111,6 +112,8 @@ export const startDaemon = async (config: Config, source?: ConfigSource): Promis
       const isFirst = !stopped;
       stopped = true;
       const clean = await daemon.stop();
+      const odd = undocumentedFields(lines.map((line) => JSON.parse(line) as LogLine));
+      if (isFirst && odd.length > 0) throw new Error(`docs/logs.md does not know these fields so: ${odd.join('; ')}`);
       if (isFirst && !clean) throw new Error(`the daemon did not stop cleanly: ${lines.slice(-5).join('')}`);
     },
   };

@@ -14,6 +14,9 @@ export interface HoldAnnouncerDependencies {
   log: Pick<Logger, 'warn' | 'error'>;
 }
 
+/** A log line names at most this many protocols. */
+const MOST_NAMED = 5;
+
 const noticeOf = (destination: Destination, isRevoked: boolean): string =>
   `Fallback: ${nameOf(destination)} ${isRevoked ? 'was revoked' : 'is new'} and waits for approval: tocsin destinations approve ${destination.id}`;
 
@@ -32,21 +35,22 @@ export const createHoldAnnouncer = ({ held, announce, fallback, log }: HoldAnnou
     { destination, since, isRevoked }: HeldDestination,
     alerts: readonly Alert[],
   ): Promise<void> => {
-    const { id, label: to } = destination;
+    const { id, label } = destination;
     const protocols = new Set(alerts.map(({ protocol }) => protocol));
     const [key, message] = [`${id} ${since}`, textOf(destination, isRevoked, protocols)];
     await announce({ about: 'destination.new', key, message }, Date.parse(since), fallback.destinations);
     await held.announced(id);
     const what = `a ${isRevoked ? 'revoked' : 'new'} destination waits for approval`;
-    log.warn({ destination: id, to, protocols: [...protocols] }, what);
+    const named = [...protocols].slice(0, MOST_NAMED);
+    log.warn({ destination: id, to: [label], protocols: protocols.size, named }, what);
   };
 
   return async (destination: Destination, alerts: readonly Alert[]): Promise<void> => {
-    const { id, label: to } = destination;
+    const { id, label } = destination;
     const found = (await held.list()).find((one) => one.destination.id === id);
     if (found !== undefined && !found.isAnnounced) await announceOne(found, alerts);
     if (fallback.destinations.length === 0) {
-      const line = { destination: id, to, alerts: alerts.length };
+      const line = { destination: id, to: [label], alerts: alerts.length };
       log.error(line, 'alerts are held for a destination that is not approved, and no fallback is configured');
       return;
     }

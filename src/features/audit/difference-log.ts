@@ -22,7 +22,7 @@ export const createDifferenceLog = ({ metrics, log }: DifferenceLogDependencies)
       log.error({ service, protocol, item: itemId, txHash, alert: alertId, queuedAgain }, 'the ledger lacks an item');
     }
     if (missing.length > NAMED)
-      log.error({ service, protocol, missing: missing.length }, 'the ledger lacks more items');
+      log.error({ service, protocol, more: missing.length - NAMED }, 'the ledger lacks more items');
   };
 
   const logLost = ({ service, protocol, lost }: ProtocolAudit): void => {
@@ -30,7 +30,7 @@ export const createDifferenceLog = ({ metrics, log }: DifferenceLogDependencies)
     for (const { itemId, alertId, destination, healed: queuedAgain } of lost.slice(0, NAMED)) {
       log.error({ service, protocol, item: itemId, alert: alertId, destination, queuedAgain }, 'a job was lost');
     }
-    if (lost.length > NAMED) log.error({ service, protocol, lost: lost.length }, 'more jobs were lost');
+    if (lost.length > NAMED) log.error({ service, protocol, more: lost.length - NAMED }, 'more jobs were lost');
   };
 
   /** Logged once, until they agree again. */

@@ -65,7 +65,7 @@ export const createAuditJob = ({ auditor, marks, alertIndex, metrics, log }: Aud
     if (closed.length > 0) metrics.auditedTo.set({ service }, Math.min(...closed) / 1000);
     log.debug({ service, protocols: protocols.length, unaudited: unaudited.length }, 'audited');
     const removed = await alertIndex.trim();
-    if (removed > 0) log.info({ removed }, 'the ledger is full; its oldest alerts were removed');
+    if (removed > 0) log.info({ removedAlerts: removed }, 'the ledger is full; its oldest alerts were removed');
   };
 
   const attempt = async (service: string, isUrgent: boolean, signal: AbortSignal): Promise<void> => {

@@ -16,5 +16,5 @@ export const createDeadLetterBound =
     const removed = await dead.trim();
     if (removed === 0) return;
     metrics.deadRemoved.inc(removed);
-    log.error({ removed, most: MOST_DEAD }, 'too many dead deliveries; the oldest were removed');
+    log.error({ removedLetters: removed, most: MOST_DEAD }, 'too many dead deliveries; the oldest were removed');
   };

@@ -71,7 +71,7 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     const facts = { reason, message, waiting: await waitingFor(subject), outagesThisHour: times };
     const text = brokenText({ ...subject, ...facts, isDisabled, since, hasFallback: fallback.length > 0 });
     const sent = await send('destination.broken', `${id} ${since}`, Date.parse(since), text, outage.told);
-    const line = { destination: id, to: subjectName(subject), ...facts, ...sent };
+    const line = { destination: id, to: [subjectName(subject)], ...facts, ...sent };
     if (readers.length > 0 || times > ANNOUNCED_AN_HOUR) log.error(line, 'a destination is broken');
     else log.error(line, 'a destination is broken, and no channel works that could announce it');
   };
@@ -85,7 +85,7 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     const { since } = broken;
     const sent = await send('destination.well', `${id} ${since}`, now(), text, readers);
     await outages.remove(id, outage);
-    log.info({ destination: id, to: subjectName(subject), since, ...sent }, 'a destination works again');
+    log.info({ destination: id, to: [subjectName(subject)], since, ...sent }, 'a destination works again');
   };
 
   /** Announced to the fallback; where there is none, to the destination itself at its new address. */
@@ -94,7 +94,7 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     const readers = fallback.length > 0 ? fallback : [{ ...destination, address }];
     const text = movedText(destination, label);
     const sent = await send('destination.moved', `${destination.id} ${label}`, now(), text, readers);
-    log.warn({ destination: destination.id, from: destination.label, to: label, ...sent }, 'a destination has moved');
+    log.warn({ destination: destination.id, from: destination.label, to: [label], ...sent }, 'a destination has moved');
   };
 
   return { onBroken, onRecovered, onMoved };
@@ -108,7 +108,7 @@ export const createOutageNotifier = (dependencies: OutageNotifierDependencies) =
   const failed =
     (about: Announcement, { id, label }: Destination) =>
     (error: unknown): void =>
-      log.error({ about, destination: id, to: label, err: error }, 'an announcement failed');
+      log.error({ about, destination: id, to: [label], err: error }, 'an announcement failed');
 
   return {
     onBroken: (broken: Broken): Promise<void> =>

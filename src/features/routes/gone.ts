@@ -42,7 +42,7 @@ export const createGoneDestinations = (dependencies: GoneDependencies): (() => P
       }
       await batches.forget(id);
       await addressChanges.forget(id);
-      log.info({ destination: id, to: label }, 'forgot a destination that is gone');
+      log.info({ destination: id, to: [label] }, 'forgot a destination that is gone');
     }
     await keepSeries(left);
   };

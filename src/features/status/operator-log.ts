@@ -22,6 +22,10 @@ export interface OperatorLogDependencies {
   log: Pick<Logger, 'info'>;
 }
 
+/** In the log `to` is a list wherever it stands. */
+const lineOf = (facts: Omit<RecordedAction, 'action'>): object =>
+  'to' in facts ? { ...facts, to: [facts.to] } : facts;
+
 /** Gives what logs everything recorded since it was last called; the first call logs nothing. */
 export const createOperatorLogReader = ({ operatorLog, log }: OperatorLogDependencies) => {
   let position: string | undefined;
@@ -34,6 +38,7 @@ export const createOperatorLogReader = ({ operatorLog, log }: OperatorLogDepende
     const { actions, position: next } = await operatorLog.after(position);
     position = next;
     // A newer command may record what this daemon has no words for.
-    for (const { action, ...facts } of actions) log.info(facts, MESSAGES[action] ?? `an operator's command: ${action}`);
+    for (const { action, ...facts } of actions)
+      log.info(lineOf(facts), MESSAGES[action] ?? `an operator's command: ${action}`);
   };
 };

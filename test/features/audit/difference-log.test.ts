@@ -48,7 +48,7 @@ test('beyond a hundred of a kind the rest is only counted', async () => {
   const { lines, counted, logDifferences } = setUp();
   logDifferences({ ...AUDIT, missing: Array.from({ length: 130 }, (_, n) => missing(n)) });
   expect(lines).toHaveLength(101);
-  expect(lines.at(-1)).toMatchObject({ message: 'the ledger lacks more items', fields: { ...OF, missing: 130 } });
+  expect(lines.at(-1)).toMatchObject({ message: 'the ledger lacks more items', fields: { ...OF, more: 30 } });
   expect(await counted()).toEqual([
     'tocsin_audit_differences_total{service="main",protocol="Vault",kind="missing"} 130',
   ]);

@@ -77,7 +77,7 @@ test('says what it removes from a full ledger', async () => {
   const { job, state, logged } = setUp();
   state.removed = 7;
   await job.run('main', signal);
-  expect(logged()).toEqual([{ removed: 7, msg: 'the ledger is full; its oldest alerts were removed' }]);
+  expect(logged()).toEqual([{ removedAlerts: 7, msg: 'the ledger is full; its oldest alerts were removed' }]);
 });
 
 test('what could not be queued again is compared once more', async () => {
@@ -114,7 +114,7 @@ test('differences are counted all and named up to a hundred of a protocol', asyn
     ['a job was lost', 100],
     ['more jobs were lost', 1],
   ]);
-  expect(messages.get('more jobs were lost')).toMatchObject([{ protocol: 'Vault', lost: 102 }]);
+  expect(messages.get('more jobs were lost')).toMatchObject([{ protocol: 'Vault', more: 2 }]);
   expect((await metric('audit_differences_total')).sort()).toEqual([
     'tocsin_audit_differences_total{service="main",protocol="Vault",kind="lost"} 102',
     'tocsin_audit_differences_total{service="main",protocol="Vault",kind="missing"} 103',

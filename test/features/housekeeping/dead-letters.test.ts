@@ -24,6 +24,6 @@ test('what is removed is counted and logged, and nothing is said of nothing', as
   for (const n of [3, 4, 5]) await add(n);
   await keep();
   expect((await dead.list()).map(({ alert }) => alert.itemId)).toEqual(['item-4', 'item-5']);
-  expect(lines).toMatchObject([{ removed: 3 }]);
+  expect(lines).toMatchObject([{ removedLetters: 3 }]);
   expect(await metrics.text()).toContain('tocsin_dead_removed_total 3');
 });

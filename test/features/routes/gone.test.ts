@@ -80,7 +80,7 @@ test('what a destination left is removed once it is gone, and the rest stays', a
 
   world.pass(2 * DAY_MS);
   await look();
-  expect(forgotten).toEqual([{ destination: GONE.id, to: GONE.label }]);
+  expect(forgotten).toEqual([{ destination: GONE.id, to: [GONE.label] }]);
   expect(await keysOf(GONE.id)).toEqual([]);
   expect(await redis.hkeys(`${prefix}:moves`)).not.toContain(GONE.id);
   expect(await metrics.text()).not.toContain(GONE.id);

@@ -69,11 +69,12 @@ test('every action has its own message', async () => {
     { action: 'dead-dropped', dropped: 4 },
     { action: 'replayed', since: AT, until: AT, queued: 5 },
   );
+  const LOGGED = { ...HOOK, to: [HOOK.to] };
   expect(await logged()).toEqual([
-    { ...HOOK, sent: 2, at: AT, msg: 'a destination was approved' },
-    { ...HOOK, at: AT, msg: 'a destination was revoked' },
-    { ...HOOK, dropped: 3, at: AT, msg: 'alerts for a destination were dropped' },
-    { ...HOOK, at: AT, msg: 'a destination was enabled' },
+    { ...LOGGED, sent: 2, at: AT, msg: 'a destination was approved' },
+    { ...LOGGED, at: AT, msg: 'a destination was revoked' },
+    { ...LOGGED, dropped: 3, at: AT, msg: 'alerts for a destination were dropped' },
+    { ...LOGGED, at: AT, msg: 'a destination was enabled' },
     { ...moved, at: AT, msg: 'a cursor was moved' },
     { sent: 1, held: 0, waiting: 0, delivered: 0, refused: 0, at: AT, msg: 'dead deliveries were sent again' },
     { dropped: 4, at: AT, msg: 'dead deliveries were dropped' },
