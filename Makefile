@@ -1,6 +1,6 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Both install what is missing and say so.
 .DEFAULT_GOAL := help
-.PHONY: help packages setup demo init check test fault soak bench growth format pin clean
+.PHONY: help packages setup demo init check test fault soak bench growth format pin release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ format: packages ## format the code
 
 pin: packages ## write digests of base images and missing package hashes into the files that name them
 	@NODE_USE_ENV_PROXY=1 node_modules/.bin/node scripts/pin.ts
+
+release: ## test and build the image for all platforms, and say what would be published; ARGS="--image NAME"
+	@sh scripts/release.sh $(ARGS)
 
 clean: ## remove installed packages and the demo's data
 	rm -rf node_modules data dist

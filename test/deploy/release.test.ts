@@ -1,0 +1,141 @@
+/** scripts/release.sh in a repository of its own, with a `docker` in PATH that writes down what it was asked for. */
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+
+const SCRIPT = fileURLToPath(new URL('../../scripts/release.sh', import.meta.url));
+const IMAGE = 'registry.example.com/team/tocsin';
+
+interface World {
+  version?: string;
+  changelog?: string;
+  /** Exit code of the project's tests. */
+  tests?: number;
+}
+
+const setUp = async ({ version = '1.2.3', changelog = `## 1.2.3\n\n- [FIX] One.\n`, tests = 0 }: World = {}) => {
+  const directory = await mkdtemp(join(tmpdir(), 'tocsin-release-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const repository = join(directory, 'repository');
+  const calls = join(directory, 'calls');
+  for (const name of ['repository/scripts', 'repository/.ci', 'bin'])
+    await mkdir(join(directory, name), { recursive: true });
+  await copyFile(SCRIPT, join(repository, 'scripts/release.sh'));
+  await writeFile(
+    join(repository, 'package.json'),
+    `{\n  "name": "tocsin",\n  "version": "${version}",\n  "x": {}\n}\n`,
+  );
+  await writeFile(
+    join(repository, 'CHANGELOG.md'),
+    `# Changelog\n\n## Unreleased\n\n${changelog}\n## 0.1.0\n\n- Old.\n`,
+  );
+  await writeFile(join(repository, '.gitignore'), '/dist/\n');
+  const program = (code: number): string => `#!/bin/sh\nprintf '%s\\n' "\${0##*/} $*" >>'${calls}'\nexit ${code}\n`;
+  await writeFile(join(repository, '.ci/run'), program(tests), { mode: 0o755 });
+  // Its builder is not there yet.
+  const docker = program(0).replace('exit 0', 'case "$*" in *inspect*) exit 1 ;; esac');
+  await writeFile(join(directory, 'bin/docker'), docker, { mode: 0o755 });
+  const env = {
+    ...process.env,
+    PATH: `${join(directory, 'bin')}:${process.env.PATH}`,
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_AUTHOR_NAME: 'a',
+    GIT_AUTHOR_EMAIL: 'a@example.com',
+    GIT_COMMITTER_NAME: 'a',
+    GIT_COMMITTER_EMAIL: 'a@example.com',
+  };
+  const git = async (...args: string[]): Promise<string> =>
+    (await promisify(execFile)('git', args, { cwd: repository, env })).stdout.trim();
+  await git('init', '-q');
+  await git('add', '.');
+  await git('commit', '-qm', 'all');
+  const release = (...args: string[]): Promise<{ code: number; said: string }> =>
+    new Promise((resolve) => {
+      execFile('sh', [join(repository, 'scripts/release.sh'), ...args], { env }, (error, stdout, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), said: stdout + stderr }),
+      );
+    });
+  const called = async (): Promise<string[]> =>
+    (await readFile(calls, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
+  return { repository, git, release, called };
+};
+
+const BUILD =
+  'docker buildx build --builder tocsin-release --platform linux/amd64,linux/arm64 --sbom=true --provenance=mode=max';
+
+test('it tests, builds for all platforms, and says what it would publish', async () => {
+  const { git, release, called } = await setUp();
+  const { code, said } = await release('--image', IMAGE);
+  const revision = await git('rev-parse', 'HEAD');
+  expect(await called()).toEqual([
+    'run ',
+    'docker buildx inspect tocsin-release',
+    'docker buildx create --name tocsin-release --driver docker-container',
+    `${BUILD} --build-arg REVISION=${revision} --tag ${IMAGE}:latest --tag ${IMAGE}:1.2.3 --output type=oci,dest=dist/tocsin-1.2.3.oci.tar .`,
+  ]);
+  expect(said).toContain(`would publish, with --publish:\nrelease:   ${IMAGE}:1.2.3 (linux/amd64,linux/arm64)\n`);
+  expect(said).toContain(`git tag -a v1.2.3 -m v1.2.3 ${revision}`);
+  expect(code).toBe(0);
+});
+
+test('it publishes when it is told to', async () => {
+  const { git, release, called } = await setUp();
+  const { code, said } = await release('--image', IMAGE, '--publish');
+  const revision = await git('rev-parse', 'HEAD');
+  const tags = `--tag ${IMAGE}:latest --tag ${IMAGE}:1.2.3`;
+  expect((await called()).at(-1)).toBe(`${BUILD} --build-arg REVISION=${revision} ${tags} --push .`);
+  expect(said).toContain(`published:\nrelease:   ${IMAGE}:1.2.3`);
+  expect(code).toBe(0);
+});
+
+test('a dry run prints the commands and runs none', async () => {
+  const { release, called } = await setUp();
+  const { code, said } = await release('--dry-run', '--image', IMAGE);
+  expect(said).toContain('+ .ci/run\n');
+  expect(said).toContain(`+ ${BUILD} `);
+  expect(said).toContain(' --push .\n');
+  expect(await called()).toEqual([]);
+  expect(code).toBe(0);
+});
+
+test('what comes before a release is not the latest', async () => {
+  const { release, called } = await setUp({ version: '2.0.0-rc.1', changelog: '## 2.0.0-rc.1 (today)\n\n- New.\n' });
+  await release('--image', IMAGE);
+  expect((await called()).at(-1)).toContain(` --tag ${IMAGE}:2.0.0-rc.1 --output`);
+  expect((await called()).at(-1)).not.toContain('latest');
+});
+
+test.each<{ what: string; world?: World; args?: string[]; change?: string; says: string }>([
+  { what: 'a change that is not committed', change: 'package.json', says: 'not committed' },
+  { what: 'a file that git does not know', change: 'new.ts', says: 'not committed' },
+  { what: 'a version that the CHANGELOG lacks', world: { version: '1.2.4' }, says: 'says nothing about 1.2.4' },
+  { what: 'a section without a line', world: { changelog: '## 1.2.3\n' }, says: 'says nothing about 1.2.3' },
+  { what: 'an image without a registry', args: ['--image', 'team/tocsin'], says: 'names no registry' },
+  { what: 'no image', args: ['--publish'], says: 'name the image' },
+  { what: 'an unknown option', args: ['--push'], says: 'unknown: --push' },
+])('$what is refused before anything is run', async ({ world, args = ['--image', IMAGE], change, says }) => {
+  const { repository, release, called } = await setUp(world);
+  if (change !== undefined) await writeFile(join(repository, change), '{\n  "version": "1.2.3",\n}\n');
+  const { code, said } = await release(...args);
+  expect(said).toContain(says);
+  expect(code).toBe(1);
+  expect(await called()).toEqual([]);
+});
+
+test('a version that is another commit already is refused', async () => {
+  const { git, release, called } = await setUp();
+  await git('tag', 'v1.2.3');
+  await git('commit', '-q', '--allow-empty', '-m', 'later');
+  expect(await release('--image', IMAGE)).toMatchObject({ code: 1, said: expect.stringContaining('another commit') });
+  expect(await called()).toEqual([]);
+});
+
+test('nothing is built where a test fails', async () => {
+  const { release, called } = await setUp({ tests: 3 });
+  expect((await release('--image', IMAGE, '--publish')).code).toBe(3);
+  expect(await called()).toEqual(['run ']);
+});
