@@ -217,6 +217,8 @@ export const ANNOUNCEMENTS = [
   'protocol.changed',
   'protocol.silent',
   'protocol.heard',
+  'trouble.begun',
+  'trouble.over',
 ] as const;
 export type Announcement = (typeof ANNOUNCEMENTS)[number];
 

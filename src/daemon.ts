@@ -21,6 +21,7 @@ import { startReporting } from './app/reporting.ts';
 import { isReview } from './app/schedule.ts';
 import { openSilence } from './app/silence.ts';
 import { openTripwire } from './app/tripwire.ts';
+import { channelsAskedEvery, openWatchdog } from './app/watchdog.ts';
 import type { Channel } from './channels/channel.ts';
 import { openConfiguredChannels } from './channels/open.ts';
 import type { Config } from './config/schema.ts';
@@ -112,10 +113,10 @@ interface Context extends Host {
   fail(reason: string): void;
 }
 
-const openChannels = async ({ config, now, lifecycle }: Context): Promise<readonly Channel[]> => {
-  const { channels, close } = await openConfiguredChannels(config, now);
+const openChannels = async ({ config, now, lifecycle }: Context) => {
+  const { channels, post, close } = await openConfiguredChannels(config, now);
   lifecycle.onStop('channels', close);
-  return channels;
+  return { channels, post };
 };
 
 /** What a generation sets at each scrape ends with it; its counters go on. */
@@ -150,7 +151,11 @@ const openVerbs = (context: Context, channels: readonly Channel[]) => {
       else health.fail(`channel:${kind}`, problem);
     },
   });
-  const channelCheck = createChannelCheck({ channels, health, outages, signal: context.stopping, now });
+  const channelCheck = createChannelCheck({
+    ...{ channels, health, outages, now },
+    signal: context.stopping,
+    askEveryMs: channelsAskedEvery(config),
+  });
   const shareOf = { own: context.id, readersOf: (service: string) => membership.readersOf(service) };
   const reading = openReading({
     ...shared,
@@ -188,7 +193,9 @@ const openVerbs = (context: Context, channels: readonly Channel[]) => {
     auditor: openAuditor({ ...shared, catalog, serviceOf, routesOf, dispatch }),
     marks: createAuditMarks(store.redis, store.prefix),
     alertIndex: store.alertIndex,
+    everyMs: config.audit.every,
     metrics,
+    troubles,
     log,
   });
   return {
@@ -251,14 +258,16 @@ const createGeneration = (host: Host, config: Config, fail: Context['fail']): Ge
   return {
     config,
     open: async () => {
-      const verbs = openVerbs(context, await openChannels(context));
+      const { channels, post } = await openChannels(context);
+      const verbs = openVerbs(context, channels);
       const { reading, health } = verbs;
       expectHealth(health, config);
       const ops = openOps({ ...context, ...verbs });
       const { endpoints, selfReport } = ops;
+      const watchdog = openWatchdog({ ...context, ...verbs, ...ops, post });
       const start = async (): Promise<void> => {
         ({ stopDelivering } = await startWork(context, verbs));
-        const maintenance = startMaintenance({ ...context, ...verbs, ...ops });
+        const maintenance = startMaintenance({ ...context, ...verbs, ...ops, watchdog });
         lifecycle.onStop('maintenance', async () => {
           stopping.abort();
           await maintenance;

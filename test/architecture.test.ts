@@ -88,6 +88,7 @@ const FEATURES: Record<string, readonly string[]> = {
   tripwire: ['announcements', 'outages'],
   silence: ['announcements', 'blindness', 'outages'],
   page: ['approval', 'audit', 'routes', 'trace'],
+  watchdog: ['announcements', 'outages'],
 };
 const feature = (name: string): string => `features/${name}/`;
 

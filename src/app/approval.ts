@@ -10,7 +10,7 @@ import type { RouteSettings } from '../features/routes/rules.ts';
 import type { Store } from './store.ts';
 
 export interface OpenApproval {
-  config: Pick<Config, 'destinations' | 'fallback'>;
+  config: Pick<Config, 'destinations' | 'fallback' | 'watchdog'>;
   settings: RouteSettings;
   store: Pick<Store, 'held' | 'ledger' | 'dead' | 'queues' | 'locks'>;
   /** Trusted besides the destinations that the config names. */
@@ -20,9 +20,15 @@ export interface OpenApproval {
   now(): number;
 }
 
+/** Entries of channels that the operator's own config names. */
+const namedIn = ({ fallback, watchdog }: Pick<Config, 'fallback' | 'watchdog'>) => [
+  ...(fallback?.channels ?? []),
+  ...(watchdog.channels ?? []),
+];
+
 export const openApproval = ({ config, settings, store, trusted = [], onHeld, onFull, now }: OpenApproval) => {
   const { gate, allow } = config.destinations;
-  const named = trustedBy(config.fallback?.channels ?? [], settings);
+  const named = trustedBy(namedIn(config), settings);
   const dependencies: ApprovalHoldDependencies = {
     isGateOn: gate,
     policy: createApprovalPolicy({ gate, allow, trusted: new Set([...named, ...trusted.map(({ id }) => id)]) }),
@@ -48,7 +54,7 @@ export interface OpenDestinations {
 /** What `tocsin destinations` works with. */
 export const openDestinations = ({ config, store, review }: OpenDestinations) => {
   const settings = routeSettings(config);
-  const trusted = trustedBy(config.fallback?.channels ?? [], settings);
+  const trusted = trustedBy(namedIn(config), settings);
   const nobody: ReadonlySet<string> = new Set();
   return createDestinations({
     held: store.held,

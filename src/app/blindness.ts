@@ -22,7 +22,10 @@ export interface OpenBlindness {
   config: Config;
   store: Store;
   health: Pick<Health, 'ready'>;
-  dispatching: Pick<ReturnType<typeof openDispatch>, 'announce' | 'fallback' | 'destinationsOf' | 'isOpen'>;
+  dispatching: Pick<
+    ReturnType<typeof openDispatch>,
+    'announce' | 'operators' | 'fallback' | 'destinationsOf' | 'isOpen'
+  >;
   mirror: Pick<Mirror, 'note'>;
   reading(): Pick<ReturnType<typeof openReading>, 'tracksOf' | 'reasonOf' | 'onUnread'>;
   scrub(text: string): string;
@@ -100,6 +103,7 @@ export const openBlindness = (dependencies: OpenBlindness) => {
       store: store.blindness,
       outages: store.outageStore,
       announce: dispatching.announce,
+      operators: dispatching.operators,
       fallback: dispatching.fallback.destinations,
       destinationsOf: createDestinations(dispatching),
       reasonOf: (service, protocols) => {

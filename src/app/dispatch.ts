@@ -12,7 +12,7 @@ import { createFallback } from '../features/fallback/fallback.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { createMuteExpiry } from '../features/mutes/expiry.ts';
 import { createOutageNotifier } from '../features/outages/notifier.ts';
-import { createRouting, fallbackRoutes, openRoutes, routeSettings } from '../features/routes/routes.ts';
+import { createRouting, fallbackRoutes, openRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
 import { createUnroutable } from '../features/routes/unroutable.ts';
 import { createFilter } from '../features/suppression/filter.ts';
 import { createRelease } from '../features/suppression/release.ts';
@@ -129,10 +129,16 @@ export const openDispatch = (dependencies: OpenDispatch) => {
     recordWaiting: store.ledger.recordWaiting,
     enqueue: store.queues.enqueue,
   });
+  const operators = watchdogRoutes(config, settings).destinations;
   const outageNotifier = createOutageNotifier({
     outages: store.outageStore,
     ledger: store.ledger,
     announce,
+    operators,
+    isSenderTold: async (kind) => {
+      const told = await store.watchdog.list();
+      return told.some(({ name, of }) => name === 'channel' && of === kind);
+    },
     fallback: fallback.destinations,
     routesOf: openRoutes(routesOf, isOpen),
     labelOf: settings.labelOf,
@@ -142,6 +148,6 @@ export const openDispatch = (dependencies: OpenDispatch) => {
   const { uncovered } = correlation;
   return {
     ...{ dispatch, dispatchRouted, routesOf, destinationsOf, isOpen },
-    ...{ fallback, announce, release, outageNotifier, uncovered },
+    ...{ operators, fallback, announce, release, outageNotifier, uncovered },
   };
 };

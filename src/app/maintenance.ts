@@ -13,6 +13,7 @@ import { createLoopWatch } from '../ops/loop-watch.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { NewerJobs } from '../ops/newer-jobs.ts';
 import type { Outages } from '../ops/outages.ts';
+import type { Troubles } from '../ops/troubles.ts';
 import type { Mirror } from '../poll/mirror.ts';
 import type { openBlindness } from './blindness.ts';
 import type { openDelivery } from './deliver.ts';
@@ -20,6 +21,7 @@ import type { openReading } from './poll.ts';
 import { watchServer } from './server-change.ts';
 import type { openSilence } from './silence.ts';
 import type { Store } from './store.ts';
+import type { openWatchdog } from './watchdog.ts';
 
 export interface MaintenanceDependencies {
   config: Config;
@@ -40,6 +42,8 @@ export interface MaintenanceDependencies {
   reading: ReturnType<typeof openReading>;
   blindness: Pick<ReturnType<typeof openBlindness>, 'everyMs' | 'round'>;
   silence: ReturnType<typeof openSilence>;
+  troubles: Pick<Troubles, 'report' | 'over'>;
+  watchdog: ReturnType<typeof openWatchdog>;
   stopping: AbortSignal;
   fail(reason: string): void;
   delivering: Pick<ReturnType<typeof openDelivery>, 'workers' | 'rebuild'>;
@@ -99,8 +103,8 @@ const roundEnded = async (round: Promise<void>, stopping: AbortSignal): Promise<
   stopping.removeEventListener('abort', giveUp);
 };
 
-/** Checks a service's reads, in a loop of its own, so that no other work delays it. */
-const watchReads = async (
+/** Checks in a loop of its own, so that no other work delays it. */
+const repeat = async (
   { everyMs, round }: { everyMs: number; round(signal: AbortSignal): Promise<void> },
   what: string,
   { stopping, log }: Pick<MaintenanceDependencies, 'stopping' | 'log'>,
@@ -132,6 +136,8 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
     health,
     log,
     delay: dependencies.metrics.loopDelay,
+    troubles: dependencies.troubles,
+    onCanary: dependencies.watchdog.onCanary,
     onStuck: fail,
     now,
   });
@@ -172,8 +178,10 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
 
   await Promise.all([
     rounds(),
-    watchReads(dependencies.blindness, 'unread services', dependencies),
-    watchReads(dependencies.silence, 'silent protocols', dependencies),
+    repeat(dependencies.blindness, 'unread services', dependencies),
+    repeat(dependencies.silence, 'silent protocols', dependencies),
+    repeat(dependencies.watchdog, 'troubles of Tocsin itself', dependencies),
+    dependencies.watchdog.heartbeat && repeat(dependencies.watchdog.heartbeat, 'the heartbeat', dependencies),
     ...config.services.map(({ name }) => listUntilKnown(name, dependencies)),
   ]);
   watch.stop();

@@ -5,7 +5,7 @@ import { openConfiguredChannels } from '../channels/open.ts';
 import type { Config } from '../config/schema.ts';
 import { messageOf } from '../errors.ts';
 import { createRouteReview, type RouteReview } from '../features/routes/review.ts';
-import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
+import { fallbackRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
 import { createNameFilter } from '../poll/include.ts';
 import { checkRedis } from '../redis/check.ts';
 import { EMBEDDED_BINARY } from '../redis/embedded.ts';
@@ -101,7 +101,11 @@ export const askEverything = async (config: Config, signal: AbortSignal): Promis
     askRedis(config, signal),
     Promise.all(channels.map((channel) => ask(`channel ${channel.kind}`, (each) => channel.verify(each), signal))),
   ]);
-  const destinations = [...review.destinations(), ...fallbackRoutes(config, settings).destinations];
+  const destinations = [
+    ...review.destinations(),
+    ...fallbackRoutes(config, settings).destinations,
+    ...watchdogRoutes(config, settings).destinations,
+  ];
   const unique = [...new Map(destinations.map((one) => [one.id, one])).values()];
   const refused = await refusedOf(unique, judge, signal);
   await close();

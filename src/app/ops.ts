@@ -5,7 +5,7 @@ import type { Config } from '../config/schema.ts';
 import { createDeadLetterBound } from '../features/housekeeping/dead-letters.ts';
 import { createGoneDestinations } from '../features/routes/gone.ts';
 import { createRouteReview } from '../features/routes/review.ts';
-import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
+import { fallbackRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
 import { createCounters } from '../features/status/counters.ts';
 import type { DaemonReport } from '../features/status/daemons.ts';
 import { refreshGauges } from '../features/status/gauges.ts';
@@ -55,37 +55,41 @@ export const openOps = (dependencies: OpsDependencies) => {
   const selfReport = (): DaemonReport => ({ ...reportSelf(), ...dependencies.reportConfig() });
   const settings = routeSettings(config);
   const fallback = fallbackRoutes(config, settings);
-  const review = createRouteReview(settings, log, fallback.problems);
+  const watchdog = watchdogRoutes(config, settings);
+  const review = createRouteReview(settings, log, [...fallback.problems, ...watchdog.problems]);
+  const named = [...fallback.destinations, ...watchdog.destinations];
   const { catalog } = reading;
   const { destinations } = review;
-  const counters = createCounters({ config, metrics, catalog, destinations, fallback: fallback.destinations });
+  const hasFallback = fallback.destinations.length > 0;
+  const counters = createCounters({ config, metrics, catalog, destinations, named, hasFallback });
   metrics.onScrape(counters.begin);
   const forgetGone = createGoneDestinations({
     ...store,
     routed: async () => {
       const found = await Promise.all(config.services.map(({ name }) => catalog.protocols(name)));
       // A service that lists nothing may be one that was never read.
-      return found.some(({ size }) => size === 0) ? undefined : [...destinations(), ...fallback.destinations];
+      return found.some(({ size }) => size === 0) ? undefined : [...destinations(), ...named];
     },
     keepSeries: counters.keepDestinations,
     log,
     now,
   });
+  const daemons = async () => {
+    const own = { ...selfReport(), silentMs: 0 };
+    return [own, ...(await store.daemonReports.list()).filter(({ id }) => id !== own.id)];
+  };
   const status = createStatus({
     ...store,
     config,
     protocols: catalog.protocols,
     unwatched: catalog.unwatched,
-    daemons: async () => {
-      const own = { ...selfReport(), silentMs: 0 };
-      return [own, ...(await store.daemonReports.list()).filter(({ id }) => id !== own.id)];
-    },
+    daemons,
     review,
     startedAt,
     now,
   });
   metrics.onScrape(() =>
-    refreshGauges({ ...store, config, metrics, catalog, review, pollDurations: reading.pollDurations, now }),
+    refreshGauges({ ...store, config, metrics, catalog, review, pollDurations: reading.pollDurations, daemons, now }),
   );
   const boundDeadLetters = createDeadLetterBound({ ...store, metrics, log });
   const keepHouse = async (): Promise<void> => {
@@ -98,5 +102,5 @@ export const openOps = (dependencies: OpsDependencies) => {
   const pages = createPages({ status: ask, source, health, log, now });
   lifecycle.onStop('pages', async () => pages.stop());
   const endpoints: OpsServerSettings = { ...config.ops, health, metrics, status: ask, pages, log, now };
-  return { review, selfReport, forgetGone, keepHouse, endpoints };
+  return { review, selfReport, daemons, forgetGone, keepHouse, endpoints };
 };

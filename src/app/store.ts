@@ -16,6 +16,7 @@ import { createRecheckStore } from '../features/recheck/store.ts';
 import { createHabitStore } from '../features/silence/store.ts';
 import { createDaemonReports } from '../features/status/daemons.ts';
 import { createTripwireStore } from '../features/tripwire/store.ts';
+import { createWatchdogStore } from '../features/watchdog/store.ts';
 import { createCorrections } from '../ledger/corrections.ts';
 import { createDeadLetters } from '../ledger/dead-letters.ts';
 import { createDestinationStats } from '../ledger/destination-stats.ts';
@@ -108,6 +109,7 @@ export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
     rechecks: createRecheckStore(redis, prefix),
     tripwire: createTripwireStore(redis, prefix, now),
     daemonReports: createDaemonReports(redis, prefix, now),
+    watchdog: createWatchdogStore(redis, prefix),
     close: async () => {
       await Promise.all([writeStatistics(), queues.close(), schedule.close(), deadlines.close()]);
     },

@@ -2,7 +2,7 @@
 
 import type { Config } from '../config/schema.ts';
 import { createRouteReview } from '../features/routes/review.ts';
-import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
+import { fallbackRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
 import { createStatus } from '../features/status/status.ts';
 import { createCatalog } from '../poll/catalog.ts';
 import { createNameFilter } from '../poll/include.ts';
@@ -20,7 +20,10 @@ export const openView = async (config: Config) => {
     isIncluded: createNameFilter(config.protocols.include, config.protocols.exclude),
   });
   const settings = routeSettings(config);
-  const review = createRouteReview(settings, { warn: () => {} }, fallbackRoutes(config, settings).problems);
+  const review = createRouteReview(settings, { warn: () => {} }, [
+    ...fallbackRoutes(config, settings).problems,
+    ...watchdogRoutes(config, settings).problems,
+  ]);
   for (const { name } of config.services) review.review(name, await catalog.protocols(name));
   return {
     store,

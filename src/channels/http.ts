@@ -12,6 +12,8 @@ export type { Resolve } from './resolver.ts';
 
 export interface PostRequest {
   url: string;
+  /** Default: POST. A GET has no body. */
+  method?: 'GET' | 'POST';
   headers: Record<string, string>;
   body: string;
   signal: AbortSignal;
@@ -63,7 +65,11 @@ const flatten = (headers: Record<string, string | string[] | undefined>): Record
  * One request and its answer. The status decides the outcome: if the body then breaks off, stalls or never ends, only
  * the answer's text is lost.
  */
-const exchange = (agent: Agent, url: URL, { headers, body, signal, connection }: PostRequest): Promise<PostResponse> =>
+const exchange = (
+  agent: Agent,
+  url: URL,
+  { method = 'POST', headers, body, signal, connection }: PostRequest,
+): Promise<PostResponse> =>
   new Promise((resolve, reject) => {
     let request: Dispatcher.DispatchController | undefined;
     let answer: Omit<PostResponse, 'text'> | undefined;
@@ -109,7 +115,7 @@ const exchange = (agent: Agent, url: URL, { headers, body, signal, connection }:
     signal.addEventListener('abort', stop, { once: true });
     try {
       const path = `${url.pathname}${url.search}`;
-      agent.dispatch({ origin: url.origin, path, method: 'POST', headers, body }, handler);
+      agent.dispatch({ origin: url.origin, path, method, headers, body: method === 'GET' ? null : body }, handler);
     } catch (error) {
       fail(error);
     }

@@ -18,6 +18,8 @@ export const openConfiguredChannels = async (
   return {
     channels,
     judge: guard.judge,
+    /** For what is no channel and has an address from outside. */
+    post: guard.post,
     close: async () => {
       await Promise.all(channels.map((channel) => channel.close()));
       await guard.close();

@@ -45,7 +45,8 @@ const entriesIn = (config: Values): { path: Path; entry: Values }[] => {
   const overrides = Object.entries(mapOf(mapOf(config.protocols).overrides)).flatMap(([name, override]) =>
     ['channels', 'extraChannels'].flatMap((key) => listAt(['protocols', 'overrides', name, key], mapOf(override)[key])),
   );
-  return [...overrides, ...listAt(['fallback', 'channels'], mapOf(config.fallback).channels)];
+  const others = ['fallback', 'watchdog'].flatMap((key) => listAt([key, 'channels'], mapOf(config[key]).channels));
+  return [...overrides, ...others];
 };
 
 const isKind = (name: unknown): name is ChannelKind => (CHANNEL_KINDS as readonly unknown[]).includes(name);

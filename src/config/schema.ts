@@ -49,7 +49,7 @@ export const configSchema = z.strictObject({
   mutes: mutesSection.prefault({}).describe('What is kept from being sent for a time.'),
   destinations: destinationsSection.prefault({}).describe('Whether new destinations have to be approved.'),
   audit: auditSection.prefault({}).describe('The regular comparison of the ledger with what the service lists.'),
-  watchdog: watchdogSection.prefault({}).describe('When it is announced that a service cannot be read.'),
+  watchdog: watchdogSection.prefault({}).describe('How Tocsin tells of its own troubles.'),
   ops: opsSection.prefault({}).describe('Health, metrics and status page.'),
   log: logSection.prefault({}).describe('The log on stdout.'),
   chains: z.record(chainId, chainSection).prefault({}).describe('Chains besides the well-known ones, by decimal id.'),

@@ -31,7 +31,7 @@ const addressesIn = (config: Config): string[] => {
     ...channels,
     ...extraChannels,
   ]);
-  return [...overrides, ...(config.fallback?.channels ?? [])]
+  return [...overrides, ...(config.fallback?.channels ?? []), ...(config.watchdog.channels ?? [])]
     .flatMap(({ url, contacts = [] }) => [...(url === undefined ? [] : [url]), ...contacts])
     .filter((address) => address.includes('://'));
 };

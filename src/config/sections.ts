@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { CHANNEL_KINDS, SOURCES } from '../alert.ts';
 import { connectionFields, pairedKey, tlsFields } from '../schema/connection.ts';
 import { count, duration, hostPort, httpUrl, parseDuration, SECRET_MARK, secret } from '../schema/fields.ts';
+import { createSecret } from '../secret.ts';
 import { iso } from '../time.ts';
 
 /** The service's own spelling; `suspecious` is not our mistake. */
@@ -185,12 +186,6 @@ export const auditSection = z.strictObject({
     .describe('How long a delivery may be on its way without a job in the queue before it is queued again.'),
 });
 
-export const watchdogSection = z.strictObject({
-  after: duration({ minMs: 100 })
-    .prefault('60s')
-    .describe('How long a service, or one of its protocols, may be unread before that is announced.'),
-});
-
 /** Digits of a chat id go beyond 2^53; the reader gives whole numbers as they were written. */
 const contact = () =>
   z
@@ -210,6 +205,24 @@ export const channelEntry = z.strictObject({
     .meta(SECRET_MARK)
     .exactOptional()
     .describe('Address of a webhook, or of an incoming webhook of Slack.'),
+});
+
+export const watchdogSection = z.strictObject({
+  after: duration({ minMs: 100 })
+    .prefault('60s')
+    .describe('How long a trouble of Tocsin itself has to last before it is announced.'),
+  channels: z
+    .array(channelEntry)
+    .min(1, { error: 'must name at least one; leave it out for the channels of the fallback' })
+    .exactOptional()
+    .describe('Who hears of the troubles of Tocsin itself; left out: the channels of the fallback.'),
+  // Whoever knows it can pretend that all is well.
+  heartbeatUrl: httpUrl()
+    .meta(SECRET_MARK)
+    .transform(createSecret)
+    .exactOptional()
+    .describe("Called as long as all is well: the URL of a dead man's switch, outside of Tocsin. Left out: none."),
+  heartbeatEvery: duration({ minMs: 1000 }).prefault('1m').describe('Between two calls of heartbeatUrl.'),
 });
 
 const override = z.strictObject({

@@ -19,6 +19,8 @@ export interface ChannelCheckDependencies {
   outages: Pick<Outages, 'worked' | 'failed'>;
   /** Aborted when the daemon stops: a question that is cut short then says nothing about the channel. */
   signal: AbortSignal;
+  /** Default 5 minutes; never more seldom. */
+  askEveryMs?: number | undefined;
   now(): number;
 }
 
@@ -56,7 +58,8 @@ export interface ChannelCheck {
 }
 
 export const createChannelCheck = (dependencies: ChannelCheckDependencies): ChannelCheck => {
-  const { channels, now } = dependencies;
+  const { channels, askEveryMs = ASK_EVERY_MS, now } = dependencies;
+  const everyMs = Math.min(ASK_EVERY_MS, askEveryMs);
   const askedAt = new Map<ChannelKind, number>();
   const failing = new Set<ChannelKind>();
 
@@ -66,12 +69,14 @@ export const createChannelCheck = (dependencies: ChannelCheckDependencies): Chan
     else failing.add(channel.kind);
   };
 
-  const isDue = ({ kind }: CheckedChannel, everyMs: number): boolean =>
-    now() - (askedAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= everyMs;
+  const isDue = ({ kind }: CheckedChannel, afterMs: number): boolean =>
+    now() - (askedAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= afterMs;
 
   return {
     round: async () => {
-      const due = channels.filter((one) => isDue(one, failing.has(one.kind) ? ASK_AGAIN_MS : ASK_EVERY_MS));
+      const due = channels.filter((one) =>
+        isDue(one, failing.has(one.kind) ? Math.min(ASK_AGAIN_MS, everyMs) : everyMs),
+      );
       await Promise.all(due.map((one) => ask(one)));
     },
     suspect: async (kind) => {

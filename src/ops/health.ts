@@ -139,6 +139,11 @@ export const createHealth = ({ now, troubles = () => [] }: { now(): number; trou
         ...(own.provenWithinMs === undefined ? {} : { provenWithinMs: own.provenWithinMs }),
       });
     },
+    /** Epoch milliseconds: its latest proof; undefined where it was never proven, or has failed since. */
+    provenAt: (name: string): number | undefined => {
+      const check = checks.get(name);
+      return check?.result === 'proven' ? check.at : undefined;
+    },
 
     live: (): LiveReport => {
       const reports = [...loops].map(([name, { boundMs, beatAt }]): LoopReport => {

@@ -8,6 +8,7 @@ import type { ChannelKind } from '../alert.ts';
 import type { Health } from './health.ts';
 import type { LoopDelay } from './loop-delay.ts';
 import { createRareWarning } from './rare-warning.ts';
+import type { Troubles } from './troubles.ts';
 import { createWatchdog, type Probe } from './watchdog.ts';
 
 export interface LoopWatchDependencies {
@@ -27,6 +28,9 @@ export interface LoopWatchDependencies {
   log: Pick<Logger, 'error' | 'warn'>;
   /** How long the event loop was blocked. */
   delay: Pick<LoopDelay, 'worstMs'>;
+  troubles: Pick<Troubles, 'report' | 'over'>;
+  /** Called with each canary that has come through. */
+  onCanary?(kind: ChannelKind): void;
   /** Called once for each loop that has stopped, with a sentence. */
   onStuck(reason: string): void;
   now(): number;
@@ -42,6 +46,10 @@ const LAG_TO_LOG_MS = 2000;
 /** Nothing of ours blocks the event loop for longer, whatever comes; see `slices.ts`. */
 const BLOCKED_TO_LOG_MS = 50;
 const LOOK_AT_DELAY_MS = 10_000;
+/** What is sent then comes late. */
+const BLOCKED_TO_REPORT_MS = 500;
+/** Four rounds, in each of which one is sent. */
+const CANARY_LATE_MS = 60_000;
 /** The maintenance loop, under the name that `/livez` has always shown. */
 const MAINTENANCE = 'tend';
 /** The polls: they go on, or none is due. */
@@ -70,19 +78,24 @@ const createRebuilds = ({ rebuild, log }: Pick<LoopWatchDependencies, 'rebuild' 
   };
 };
 
-const watchDelay = ({ log, delay, now }: Pick<LoopWatchDependencies, 'log' | 'delay' | 'now'>): NodeJS.Timeout => {
+type Delayed = Pick<LoopWatchDependencies, 'log' | 'delay' | 'troubles' | 'now'>;
+
+const watchDelay = ({ log, delay, troubles, now }: Delayed): NodeJS.Timeout => {
   const tellBlocked = createRareWarning({ log, text: 'the event loop was blocked', now });
   // The first look is at the start, which is busy by itself.
   let isFirst = true;
   return setInterval(() => {
     const worstMs = delay.worstMs();
     if (!isFirst && worstMs > BLOCKED_TO_LOG_MS) tellBlocked({ worstMs });
+    if (isFirst || worstMs <= BLOCKED_TO_REPORT_MS) troubles.over('loop');
+    else
+      troubles.report('loop', `the daemon stands still for ${worstMs} ms at a time, and reads and sends nothing then`);
     isFirst = false;
   }, LOOK_AT_DELAY_MS).unref();
 };
 
 export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
-  const { kinds, isRedisReady, sendCanary, takenAt, health, log, onStuck, now } = dependencies;
+  const { kinds, isRedisReady, sendCanary, takenAt, health, log, troubles, onCanary, onStuck, now } = dependencies;
   const bounds = boundsOf(dependencies);
   for (const [loop, boundMs] of bounds) health.watchLoop(loop, boundMs);
   const seen = new Map<ChannelKind, number>();
@@ -123,7 +136,13 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
     aloneSince.set(kind, now());
   };
 
-  const lookAt = async (kind: ChannelKind): Promise<void> => {
+  const lookAtQueue = (kind: ChannelKind, boundMs: number): void => {
+    const isLate = now() - lastBeat(loopOf(kind))() > Math.max(CANARY_LATE_MS, boundMs);
+    if (isLate) troubles.report('queue', `no job comes through the queue of ${kind}`, { of: kind });
+    else troubles.over('queue', kind);
+  };
+
+  const lookAt = async ({ kind, boundMs }: (typeof kinds)[number]): Promise<void> => {
     const passedAt = await sendCanary(kind).catch((error: unknown) => {
       // Redis refuses it: this says nothing of the worker.
       health.beat(loopOf(kind));
@@ -131,9 +150,11 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
     });
     if (passedAt > (seen.get(kind) ?? 0)) {
       health.beat(loopOf(kind));
+      onCanary?.(kind);
       lookAtOwn(kind);
     }
     seen.set(kind, passedAt);
+    lookAtQueue(kind, boundMs);
   };
 
   return {
@@ -141,7 +162,7 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
     turned: (): void => health.beat(MAINTENANCE),
     /** One for each worker. Throws where Redis refuses one. */
     sendCanaries: async (): Promise<void> => {
-      await Promise.all(kinds.map(({ kind }) => lookAt(kind)));
+      await Promise.all(kinds.map(lookAt));
     },
     stop: (): void => {
       clearInterval(delayTimer);

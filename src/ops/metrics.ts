@@ -187,6 +187,11 @@ const deliveryMetrics = ({ counter, gauge, histogram }: Maker) => ({
     ['kind', 'destination'],
   ),
   fallbackAlerts: counter('fallback_alerts_total', 'Alerts that went to the fallback, by why.', ['reason']),
+  trouble: gauge(
+    'trouble',
+    'Troubles of Tocsin itself, by name, as `tocsin status` tells them: of this daemon and of what all daemons share.',
+    ['trouble'],
+  ),
   redisUp: gauge('redis_up', 'Whether Redis answers: 1 or 0.', []),
 });
 

@@ -8,9 +8,10 @@ import { type Trouble, type TroubleName, troubleKey } from '../trouble.ts';
 export interface Troubles {
   /**
    * `what` begins a sentence and `why` ends it, both without secrets and without a full stop. `of` distinguishes troubles
-   * of one name. One that is reported again keeps its beginning.
+   * of one name. One that is reported again keeps its beginning. With `lastsMs` it is over by itself when it was not
+   * reported for so long.
    */
-  report(name: TroubleName, what: string, details?: { why?: string; of?: string }): void;
+  report(name: TroubleName, what: string, details?: { why?: string; of?: string; lastsMs?: number }): void;
   /** Does nothing where there was none. */
   over(name: TroubleName, of?: string): void;
   /** The first to begin comes first. */
@@ -22,16 +23,32 @@ const MOST = 50;
 
 export const createTroubles = ({ now }: { now(): number }): Troubles => {
   const known = new Map<string, Trouble>();
+  const endsAt = new Map<string, number>();
+
+  const endThose = (): void => {
+    for (const [key, at] of endsAt) {
+      if (now() < at) continue;
+      endsAt.delete(key);
+      known.delete(key);
+    }
+  };
+
   return {
-    report: (name, what, { why, of = '' } = {}) => {
+    report: (name, what, { why, of = '', lastsMs } = {}) => {
+      endThose();
       const key = troubleKey({ name, of });
       if (!known.has(key) && known.size >= MOST) return;
       const since = known.get(key)?.since ?? iso(now());
       known.set(key, { name, of, what, ...(why === undefined ? {} : { why }), since });
+      if (lastsMs !== undefined) endsAt.set(key, now() + lastsMs);
     },
     over: (name, of = '') => {
       known.delete(troubleKey({ name, of }));
+      endsAt.delete(troubleKey({ name, of }));
     },
-    current: () => [...known.values()],
+    current: () => {
+      endThose();
+      return [...known.values()];
+    },
   };
 };

@@ -10,6 +10,8 @@ export interface RedisFinding {
   name: 'refused' | 'forbidden' | 'unreachable' | 'unreadable' | 'unwritable' | 'version' | 'eviction' | 'append-only';
   /** One sentence for the operator: what can be lost and what to change. */
   message: string;
+  /** It is not known to be wrong: this Redis does not say. */
+  isUnknown?: true;
 }
 
 /** BullMQ's scripts need its commands. */
@@ -42,6 +44,7 @@ const withinTime = async <T>(answer: Promise<T>, { refused, timeoutMs }: Patienc
 const unchecked = (name: RedisFinding['name'], what: string): RedisFinding => ({
   name,
   message: `${what} could not be checked: this Redis does not report it in INFO.`,
+  isUnknown: true,
 });
 
 /** Valkey, Dragonfly and KeyDB report the Redis version that they are compatible with. */
@@ -113,6 +116,43 @@ const inspect = async (redis: RedisClient, patience: Patience): Promise<RedisFin
     return [{ name: 'unreachable', message: 'No master of the Redis Cluster answers: nothing can be queued.' }];
   }
   return (await Promise.all(nodes.map((node) => inspectNode(node, patience)))).flat();
+};
+
+/** What a Redis says of itself while it is in use. */
+export interface RedisLook {
+  /** Settings that may lose what is queued. */
+  findings: RedisFinding[];
+  /** How far its clock is ahead of ours, in milliseconds; absent where it does not say. */
+  aheadMs?: number;
+}
+
+/**
+ * INFO alone, of every master. Its time stands there too, so that our user needs no right for TIME. Undefined where one
+ * does not answer.
+ */
+export const lookAtRedis = async (
+  redis: RedisClient,
+  now: () => number,
+  timeoutMs = ANSWER_TIMEOUT_MS,
+): Promise<RedisLook | undefined> => {
+  const patience = { refused: new Promise<never>(() => {}), timeoutMs };
+  const findings = new Map<string, RedisFinding>();
+  let aheadMs: number | undefined;
+  for (const node of await nodesOf(redis, patience)) {
+    const askedAt = now();
+    const answer = await withinTime(
+      node.info().catch(() => undefined),
+      patience,
+    );
+    if (answer === undefined) return undefined;
+    const ours = (askedAt + now()) / 2;
+    const info = parseInfo(answer);
+    const theirs = Number(info.get('server_time_usec') ?? Number.NaN) / 1000 - ours;
+    if (!Number.isNaN(theirs) && Math.abs(theirs) >= Math.abs(aheadMs ?? 0)) aheadMs = theirs;
+    for (const one of [...checkEviction(info), ...checkAppendOnly(info)]) findings.set(one.message, one);
+  }
+  const known = [...findings.values()].filter(({ isUnknown }) => isUnknown !== true);
+  return { findings: known, ...(aheadMs === undefined ? {} : { aheadMs }) };
 };
 
 /** Where a Redis is and what is ours there, for people; so `address` must not hold a password. */

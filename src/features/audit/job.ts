@@ -3,6 +3,8 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { AlertIndex } from '../../ledger/index-by-date.ts';
 import type { Metrics } from '../../ops/metrics.ts';
+import type { Troubles } from '../../ops/troubles.ts';
+import { countedInWords } from '../../text.ts';
 import type { Auditor } from './audit.ts';
 import { isBalanced, isMissingHealed, type ProtocolAudit } from './balance.ts';
 import { createDifferenceLog } from './difference-log.ts';
@@ -32,8 +34,14 @@ export interface AuditJobDependencies {
   marks: AuditMarks;
   alertIndex: Pick<AlertIndex, 'trim'>;
   metrics: Pick<Metrics, 'audits' | 'auditDifferences' | 'auditedTo'>;
+  troubles: Pick<Troubles, 'report'>;
+  /** Between two audits. */
+  everyMs: number;
   log: Logger;
 }
+
+const differencesOf = (audits: readonly ProtocolAudit[]): number =>
+  audits.reduce((sum, { missing, lost }) => sum + missing.length + lost.length, 0);
 
 /**
  * After Redis came back as another server, whatever has waited for this long without a job is lost. Much less than
@@ -41,13 +49,21 @@ export interface AuditJobDependencies {
  */
 const URGENT_LOST_AFTER_MS = 5000;
 
-export const createAuditJob = ({ auditor, marks, alertIndex, metrics, log }: AuditJobDependencies) => {
+export const createAuditJob = (dependencies: AuditJobDependencies) => {
+  const { auditor, marks, alertIndex, metrics, troubles, everyMs, log } = dependencies;
   const running = new Map<string, Promise<void>>();
   const report = createDifferenceLog({ metrics, log });
 
   /** A window with missing items that could not be queued again is compared once more next time. */
   const mark = async (audit: ProtocolAudit, { closed, since }: AuditWindow): Promise<void> => {
     if (isMissingHealed(audit) && closed > since) await marks.set(audit.service, audit.protocol, closed);
+  };
+
+  /** Daemons take turns, so each remembers what it found itself, and the list has it as long as one of them does. */
+  const reportTrouble = (service: string, count: number): void => {
+    if (count === 0) return;
+    const what = `the audit of ${service} found ${countedInWords(count, 'delivery', 'deliveries')} that nobody had accounted for`;
+    troubles.report('audit', what, { why: 'queued again, and late', of: service, lastsMs: 2 * everyMs });
   };
 
   const audit = async (service: string, isUrgent: boolean, signal: AbortSignal): Promise<void> => {
@@ -60,6 +76,7 @@ export const createAuditJob = ({ auditor, marks, alertIndex, metrics, log }: Aud
     const options = { since: await marks.of(service), isHealing: true, isThorough: false, onAudited, ...haste };
     const { protocols, unaudited } = await auditor.run(service, options, signal);
     protocols.forEach(report);
+    reportTrouble(service, differencesOf(protocols));
     const ended = unaudited.length > 0 ? 'incomplete' : 'balanced';
     metrics.audits.inc({ service, outcome: protocols.every(isBalanced) ? ended : 'difference' });
     if (closed.length > 0) metrics.auditedTo.set({ service }, Math.min(...closed) / 1000);

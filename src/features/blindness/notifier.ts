@@ -15,6 +15,8 @@ export interface BlindnessNotifierDependencies {
   store: Pick<BlindnessStore, 'set' | 'remove'>;
   outages: Pick<OutageStore, 'get' | 'count'>;
   announce: Announce;
+  /** Who is to hear of it before the fallback is. */
+  operators: readonly Destination[];
   fallback: readonly Destination[];
   /** Where alerts of a service's protocols go, as far as they may be sent there. */
   destinationsOf(service: string, protocols: readonly string[]): Promise<Destination[]>;
@@ -33,12 +35,13 @@ export interface BlindService {
 }
 
 export const createBlindnessNotifier = (dependencies: BlindnessNotifierDependencies) => {
-  const { store, outages, announce, fallback, destinationsOf, reasonOf, countAlerts, log, now } = dependencies;
+  const { store, outages, announce, operators, fallback, destinationsOf, reasonOf, countAlerts, log, now } =
+    dependencies;
 
   const readers = async (service: string, protocols: readonly string[]): Promise<Destination[]> => {
     const routed = await destinationsOf(service, protocols);
-    const isBroken = await brokenAmong(outages, [...fallback, ...routed]);
-    return readersOf({ fallback, routed, isWell: (one) => !isBroken(one) });
+    const isBroken = await brokenAmong(outages, [...operators, ...fallback, ...routed]);
+    return readersOf({ operators, fallback, routed, isWell: (one) => !isBroken(one) });
   };
 
   /** Also completes one that was cut short: the same key is the same announcement, sent once. */

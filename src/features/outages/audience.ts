@@ -4,16 +4,22 @@ import { senderId } from '../../identity.ts';
 import type { OutageStore } from './store.ts';
 
 export interface ReadersInput {
+  /** Who is to hear of Tocsin's own troubles, where the config says so. */
+  operators?: readonly Destination[];
   fallback: readonly Destination[];
   /** Those that alerts of the same protocols go to. */
   routed: readonly Destination[];
   isWell(destination: Destination): boolean;
 }
 
-/** The fallback; where none of it works, people of the same protocols; where these have none that works, nobody. */
-export const readersOf = ({ fallback, routed, isWell }: ReadersInput): Destination[] => {
-  const first = fallback.filter(isWell);
-  return first.length > 0 ? first : routed.filter((one) => isHuman(one) && isWell(one));
+/**
+ * The operators; where none of them can be reached, the fallback; then people of the same protocols; where these have
+ * none that works, nobody.
+ */
+export const readersOf = ({ operators = [], fallback, routed, isWell }: ReadersInput): Destination[] => {
+  const people = routed.filter(isHuman);
+  const lists = [operators, fallback, people].map((list) => list.filter(isWell));
+  return lists.find(({ length }) => length > 0) ?? [];
 };
 
 /** Which of these take nothing now, by themselves or with their sender. */

@@ -7,6 +7,7 @@ import { clockText } from '../../time.ts';
 import { readersOf } from './audience.ts';
 
 export interface AudienceInput extends Subject {
+  operators?: readonly Destination[];
   fallback: readonly Destination[];
   /** Other destinations of the alerts that failed. */
   routed: readonly Destination[];
@@ -14,10 +15,11 @@ export interface AudienceInput extends Subject {
 }
 
 /** As in `readersOf`, without what is broken itself. */
-export const audienceOf = ({ destination, isSender, fallback, routed, isBroken }: AudienceInput): Destination[] => {
+export const audienceOf = (input: AudienceInput): Destination[] => {
+  const { destination, isSender, operators = [], fallback, routed, isBroken } = input;
   const isWell = (one: Destination): boolean =>
     one.id !== destination.id && !(isSender && one.kind === destination.kind) && !isBroken(one);
-  return readersOf({ fallback, routed, isWell });
+  return readersOf({ operators, fallback, routed, isWell });
 };
 
 const sentenceOf = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

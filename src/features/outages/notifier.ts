@@ -16,6 +16,10 @@ export interface OutageNotifierDependencies {
   outages: Pick<OutageStore, 'note' | 'get' | 'find' | 'remove' | 'count'>;
   ledger: Pick<Ledger, 'waitingByDestination'>;
   announce: Announce;
+  /** Who is to hear of it before the fallback is. */
+  operators: readonly Destination[];
+  /** The watchdog has announced already that this sender does not work, and will announce its end. */
+  isSenderTold(kind: Destination['kind']): Promise<boolean>;
   fallback: readonly Destination[];
   /** Where an alert goes, as far as it may be sent there. */
   routesOf(alert: Alert): Promise<Routes>;
@@ -25,7 +29,7 @@ export interface OutageNotifierDependencies {
 }
 
 /** Who gets the announcements of an outage. */
-const createAudience = ({ outages, fallback, routesOf }: OutageNotifierDependencies) => {
+const createAudience = ({ outages, operators, fallback, routesOf }: OutageNotifierDependencies) => {
   const routedOf = async (alerts: readonly Alert[]): Promise<Destination[]> => {
     const protocols = new Map(alerts.map((alert) => [JSON.stringify([alert.service, alert.protocol]), alert]));
     const routes = await Promise.all([...protocols.values()].map(routesOf));
@@ -35,8 +39,8 @@ const createAudience = ({ outages, fallback, routesOf }: OutageNotifierDependenc
   return async (subject: Subject, alerts: readonly Alert[]): Promise<Destination[]> => {
     // Nobody else is told, and there may be thousands of webhooks, all of which break together.
     const routed = (await routedOf(alerts)).filter(isHuman);
-    const isBroken = await brokenAmong(outages, [...fallback, ...routed]);
-    return audienceOf({ ...subject, fallback, routed, isBroken });
+    const isBroken = await brokenAmong(outages, [...operators, ...fallback, ...routed]);
+    return audienceOf({ ...subject, operators, fallback, routed, isBroken });
   };
 };
 
@@ -51,7 +55,7 @@ const createWaiting =
 
 /** Sends the announcements. Throws where Redis fails. */
 const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
-  const { outages, announce, fallback, labelOf, log, now } = dependencies;
+  const { outages, announce, isSenderTold, operators, fallback, labelOf, log, now } = dependencies;
   const audience = createAudience(dependencies);
   const waitingFor = createWaiting(dependencies);
 
@@ -65,14 +69,16 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
   const onBroken = async ({ alerts, reason, message, isDisabled = false, ...subject }: Broken): Promise<void> => {
     const id = subjectId(subject);
     const times = await outages.count(id);
-    const readers = times > ANNOUNCED_AN_HOUR ? [] : await audience(subject, alerts);
+    const isKnown = subject.isSender && (await isSenderTold(subject.destination.kind));
+    const isQuiet = isKnown || times > ANNOUNCED_AN_HOUR;
+    const readers = isQuiet ? [] : await audience(subject, alerts);
     const outage = await outages.note(id, { since: iso(now()), reason, message, told: readers });
     const { since } = outage;
     const facts = { reason, message, waiting: await waitingFor(subject), outagesThisHour: times };
     const text = brokenText({ ...subject, ...facts, isDisabled, since, hasFallback: fallback.length > 0 });
     const sent = await send('destination.broken', `${id} ${since}`, Date.parse(since), text, outage.told);
     const line = { destination: id, to: [subjectName(subject)], ...facts, ...sent };
-    if (readers.length > 0 || times > ANNOUNCED_AN_HOUR) log.error(line, 'a destination is broken');
+    if (readers.length > 0 || isQuiet) log.error(line, 'a destination is broken');
     else log.error(line, 'a destination is broken, and no channel works that could announce it');
   };
 
@@ -88,10 +94,10 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     log.info({ destination: id, to: [subjectName(subject)], since, ...sent }, 'a destination works again');
   };
 
-  /** Announced to the fallback; where there is none, to the destination itself at its new address. */
+  /** Announced to operators or the fallback; where there is neither, to the destination itself at its new address. */
   const onMoved = async (destination: Destination, address: string): Promise<void> => {
     const label = labelOf(destination.kind, address);
-    const readers = fallback.length > 0 ? fallback : [{ ...destination, address }];
+    const readers = [operators, fallback].find(({ length }) => length > 0) ?? [{ ...destination, address }];
     const text = movedText(destination, label);
     const sent = await send('destination.moved', `${destination.id} ${label}`, now(), text, readers);
     log.warn({ destination: destination.id, from: destination.label, to: [label], ...sent }, 'a destination has moved');

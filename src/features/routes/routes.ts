@@ -25,6 +25,14 @@ export const fallbackRoutes = ({ fallback }: Pick<Config, 'fallback'>, settings:
   return { destinations, problems: problems.map((problem) => `fallback: ${problem}`) };
 };
 
+/** Who hears of Tocsin's own troubles: where nobody is named, those of the fallback. */
+export const watchdogRoutes = (config: Pick<Config, 'watchdog' | 'fallback'>, settings: RouteSettings): Routes => {
+  const { channels } = config.watchdog;
+  if (channels === undefined) return { ...fallbackRoutes(config, settings), problems: [] };
+  const { destinations, problems } = routeEntries(channels, settings);
+  return { destinations, problems: problems.map((problem) => `watchdog: ${problem}`) };
+};
+
 export interface RoutingDependencies {
   config: Pick<Config, 'fallback'>;
   settings: RouteSettings;

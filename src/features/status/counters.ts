@@ -34,8 +34,9 @@ export interface CounterDependencies {
   catalog: Pick<Catalog, 'protocols'>;
   /** Every destination that a protocol leads to. */
   destinations(): readonly Named[];
-  /** Of the fallback, which may be no protocol's. */
-  fallback: readonly Named[];
+  /** Of the fallback and the watchdog, which may be no protocol's. */
+  named: readonly Named[];
+  hasFallback: boolean;
 }
 
 const POLL_OUTCOMES = ['read', 'busy', 'held', 'failed'];
@@ -75,7 +76,7 @@ export interface Counters {
 }
 
 export const createCounters = (dependencies: CounterDependencies): Counters => {
-  const { config, metrics, catalog, destinations, fallback } = dependencies;
+  const { config, metrics, catalog, destinations, named, hasFallback } = dependencies;
   const { sources } = config.alerts;
   const begun = new Set<string>();
   const once = (key: string, begin: () => void): void => {
@@ -102,10 +103,10 @@ export const createCounters = (dependencies: CounterDependencies): Counters => {
 
   for (const { name } of config.services) beginService(dependencies, name, sources);
   for (const kind of Object.keys(config.channels)) beginKind(dependencies, kind);
-  if (fallback.length > 0) for (const reason of FALLBACK_REASONS) metrics.fallbackAlerts.inc({ reason }, 0);
+  if (hasFallback) for (const reason of FALLBACK_REASONS) metrics.fallbackAlerts.inc({ reason }, 0);
 
   const begin = async (): Promise<void> => {
-    for (const one of [...destinations(), ...fallback]) once(one.id, () => beginDestination(one));
+    for (const one of [...destinations(), ...named]) once(one.id, () => beginDestination(one));
     for (const { name: service } of config.services) {
       for (const protocol of (await catalog.protocols(service)).keys()) {
         once(JSON.stringify([service, protocol]), () => beginProtocol(service, protocol));

@@ -9,11 +9,15 @@ import type { Catalog } from '../../poll/catalog.ts';
 import type { Cursors } from '../../poll/cursor.ts';
 import type { Deadlines } from '../../queue/deadlines.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
+import { TROUBLES } from '../../trouble.ts';
 import type { ApprovalStore } from '../approval/store.ts';
 import type { BlindnessStore } from '../blindness/store.ts';
 import { currentOutages } from '../outages/current.ts';
 import type { OutageStore } from '../outages/store.ts';
 import type { RouteReview } from '../routes/review.ts';
+import type { HeardDaemon } from './daemons.ts';
+import { servicesAsKnown } from './known.ts';
+import { type KnownState, needsSomebody, troublesOf } from './troubles.ts';
 
 type Gauge =
   | 'unroutableEntries'
@@ -29,7 +33,8 @@ type Gauge =
   | 'protocolPollDuration'
   | 'setHighest'
   | 'protocolSeriesLeftOut'
-  | 'oldestUndelivered';
+  | 'oldestUndelivered'
+  | 'trouble';
 
 export interface GaugeDependencies {
   config: Pick<Config, 'services' | 'alerts'>;
@@ -49,6 +54,8 @@ export interface GaugeDependencies {
   review: Pick<RouteReview, 'problems'>;
   /** Of the polls of this daemon. */
   pollDurations(): readonly ProtocolValue[];
+  /** What the daemons say of themselves, this one first. */
+  daemons(): Promise<readonly HeardDaemon[]>;
   now(): number;
 }
 
@@ -77,21 +84,38 @@ const setLags = async (
   return lags;
 };
 
+/** Each name that can be is there, so that a rule sees it rise. */
+const setTroubles = async (
+  { config, metrics, daemons, now }: GaugeDependencies,
+  known: Pick<KnownState, 'broken' | 'dead'>,
+): Promise<void> => {
+  const heard = await daemons();
+  const services = servicesAsKnown(
+    config.services.map(({ name }) => name),
+    heard,
+  );
+  const lasting = troublesOf({ ...known, daemons: heard, services }).filter((one) => needsSomebody(one, now()));
+  for (const trouble of TROUBLES) {
+    metrics.trouble.set({ trouble }, lasting.filter(({ name }) => name === trouble).length);
+  }
+};
+
 /** While Redis is away, what has to be asked there keeps its last value. */
 export const refreshGauges = async (dependencies: GaugeDependencies): Promise<void> => {
   const { config, redis, queues, deadlines, dead, held, outageStore, destinationStats, metrics, review } = dependencies;
   metrics.unroutableEntries.set(review.problems().length);
   metrics.redisUp.set(redis.status === 'ready' ? 1 : 0);
-  if (redis.status !== 'ready') return;
+  if (redis.status !== 'ready') return metrics.trouble.set({ trouble: 'redis' }, 1);
   for (const counts of [...(await queues.counts()), await deadlines.counts()]) {
     for (const state of STATES) metrics.queueJobs.set({ queue: counts.name, state }, counts[state]);
   }
-  metrics.deadDeliveries.set(await dead.count());
+  const deadCount = await dead.count();
+  metrics.deadDeliveries.set(deadCount);
   metrics.heldAlerts.set((await held.list()).reduce((sum, { waiting }) => sum + waiting, 0));
   metrics.brokenDestinations.reset();
-  for (const { id, kind } of await currentOutages(outageStore, await destinationStats.list())) {
-    metrics.brokenDestinations.set({ kind, destination: id }, 1);
-  }
+  const broken = await currentOutages(outageStore, await destinationStats.list());
+  for (const { id, kind } of broken) metrics.brokenDestinations.set({ kind, destination: id }, 1);
+  await setTroubles(dependencies, { broken, dead: deadCount });
   const lags: ProtocolValue[] = [];
   for (const { name } of config.services) lags.push(...(await setLags(dependencies, name)));
   const { protocolCursorLag, protocolPollDuration, protocolSeriesLeftOut } = metrics;

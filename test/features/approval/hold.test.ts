@@ -59,6 +59,7 @@ const open = ({ gate = true, allow = [], hasFallback = true, bounds }: Options =
   const channels = hasFallback ? [{ name: 'email' as const, contacts: ['oncall@example.com'] }] : [];
   const config = {
     destinations: { gate, allow },
+    watchdog: { after: 60_000, heartbeatEvery: 60_000 },
     ...(hasFallback ? { fallback: { after: 60_000, channels } } : {}),
   };
   const onHeld = createHoldAnnouncer({

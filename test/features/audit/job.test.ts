@@ -6,6 +6,7 @@ import type { ProtocolAudit } from '../../../src/features/audit/balance.ts';
 import { createAuditJob, createAuditMarks } from '../../../src/features/audit/job.ts';
 import { emptyAudit } from '../../../src/features/audit/protocol.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
+import { createTroubles } from '../../../src/ops/troubles.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const T0 = Date.parse('2026-11-20T12:00:00Z');
@@ -52,11 +53,13 @@ const setUp = () => {
     state.trims += 1;
     return state.removed;
   };
-  const job = createAuditJob({ auditor, marks, alertIndex: { trim }, metrics, log });
+  const time = { now: T0 };
+  const troubles = createTroubles({ now: () => time.now });
+  const job = createAuditJob({ auditor, marks, alertIndex: { trim }, metrics, troubles, everyMs: 300_000, log });
   const metric = async (name: string) =>
     (await metrics.text()).split('\n').filter((line) => line.startsWith(`tocsin_${name}{`));
   const logged = () => lines.splice(0).map(({ level: _level, time: _time, ...line }) => line);
-  return { job, marks, auditor, state, metric, logged };
+  return { job, marks, auditor, state, metric, logged, time, troubles };
 };
 
 test('goes on where it ended, and the ledger is trimmed', async () => {
@@ -181,4 +184,21 @@ test('an urgent one is not skipped, waits for less, and comes after the one that
   expect(await regular).toBeUndefined();
   expect(await urgent).toBe(5000);
   expect(state.runs).toBe(2);
+});
+
+test('differences are a trouble until two audits in a row could have found none', async () => {
+  const { job, state, time, troubles } = setUp();
+  await job.run('main', signal);
+  expect(troubles.current()).toEqual([]);
+  state.audits = [audit({ missing: items(2), healed: 2 })];
+  await job.run('main', signal);
+  expect(troubles.current()).toMatchObject([
+    { name: 'audit', of: 'main', what: 'the audit of main found 2 deliveries that nobody had accounted for' },
+  ]);
+  state.audits = [audit()];
+  time.now += 599_999;
+  await job.run('main', signal);
+  expect(troubles.current()).toHaveLength(1);
+  time.now += 1;
+  expect(troubles.current()).toEqual([]);
 });

@@ -79,6 +79,8 @@ const setUp = ({
   });
   const routesOf = async (): Promise<Routes> => ({ destinations: routed, problems: [] });
   const news = createOutageNotifier({
+    operators: [],
+    isSenderTold: async () => false,
     outages: store.outageStore,
     ledger: store.ledger,
     announce: createAnnounce(enqueueOnce),

@@ -28,7 +28,8 @@ const setUp = () => {
   const config = { services: [], alerts: { sources: [] } } as unknown as Parameters<typeof createCounters>[0]['config'];
   const catalog = { protocols: async () => new Map() };
   let routed: readonly (typeof LED)[] | undefined = ALL;
-  const counters = createCounters({ config, metrics, catalog, destinations: () => routed ?? [], fallback: [] });
+  const others = { named: [], hasFallback: false };
+  const counters = createCounters({ config, metrics, catalog, destinations: () => routed ?? [], ...others });
   const forgotten: object[] = [];
   const look = createGoneDestinations({
     ...store,

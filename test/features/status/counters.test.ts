@@ -22,7 +22,8 @@ test('every counter whose labels are known shows a 0, what becomes known later i
       protocols: async () => new Map(protocols.map((name) => [name, { name, channels: [], notifyOn: [], missed: 0 }])),
     },
     destinations: () => destinations,
-    fallback: [EMAIL],
+    named: [EMAIL],
+    hasFallback: true,
   });
   await begin();
   const early = await metrics.text();

@@ -2,8 +2,10 @@
 import type { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { createStore } from '../../../src/app/store.ts';
+import type { HeardDaemon } from '../../../src/features/status/daemons.ts';
 import { refreshGauges } from '../../../src/features/status/gauges.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
+import { TROUBLES } from '../../../src/trouble.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openCommits } from '../../support/commits.ts';
 import { makeAlert } from '../../support/numbered.ts';
@@ -17,6 +19,7 @@ const setUp = () => {
   const store = createStore({ ...openTestRedis(), onError: () => {}, now: () => T0 });
   onTestFinished(() => store.close());
   const metrics = createMetrics({ version: 'test' });
+  const daemons: HeardDaemon[] = [];
   const problems = ['Vault: it has no channels, so its alerts reach nobody'];
   const dependencies = {
     ...store,
@@ -30,6 +33,7 @@ const setUp = () => {
     },
     review: { problems: () => problems },
     pollDurations: () => [{ labels: { service: 'main', protocol: 'Vault', source: 'inspections' }, value: 0.2 }],
+    daemons: async () => daemons,
     now: () => T0,
   };
   /** Samples of our own gauges, as a scrape shows them. */
@@ -37,7 +41,7 @@ const setUp = () => {
     await refreshGauges({ ...dependencies, ...changes });
     return metrics.text();
   };
-  return { store, problems, scrape };
+  return { store, problems, daemons, scrape };
 };
 
 test('the gauges count what waits, what is dead, held and broken', async () => {
@@ -123,4 +127,34 @@ test('without Redis the others keep their values, and that it is away shows', as
   expect(text).toContain('tocsin_redis_up 0');
   expect(text).toContain('tocsin_unroutable_entries 2');
   expect(text).toContain('tocsin_held_alerts 1');
+});
+
+test('each trouble that a daemon or Redis has is counted by its name, and every other name is 0', async () => {
+  const { store, daemons, scrape } = setUp();
+  await store.dead.count();
+  daemons.push({
+    id: 'a',
+    host: 'alpha',
+    pid: 1,
+    version: '1',
+    startedAt: '2026-11-20T11:00:00.000Z',
+    ready: true,
+    checks: [],
+    services: [],
+    troubles: [
+      { name: 'config', of: '', what: 'a changed config was refused', since: '2026-11-20T11:00:00.000Z' },
+      { name: 'durability', of: 'eviction', what: 'x', since: '2026-11-20T11:00:00.000Z' },
+      { name: 'durability', of: 'append-only', what: 'y', since: '2026-11-20T11:00:00.000Z' },
+    ],
+    silentMs: 0,
+  });
+  const samples = (await scrape()).split('\n').filter((line) => line.startsWith('tocsin_trouble{'));
+  expect(samples).toHaveLength(TROUBLES.length);
+  expect(samples.filter((line) => !line.endsWith(' 0'))).toEqual([
+    'tocsin_trouble{trouble="durability"} 2',
+    'tocsin_trouble{trouble="config"} 1',
+  ]);
+  daemons.splice(0, 1, { ...daemons[0], troubles: [] } as HeardDaemon);
+  expect(await scrape()).toContain('tocsin_trouble{trouble="durability"} 0');
+  expect(await scrape({ redis: { status: 'reconnecting' } as never })).toContain('tocsin_trouble{trouble="redis"} 1');
 });

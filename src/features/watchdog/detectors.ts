@@ -1,0 +1,74 @@
+/** Looks now and then for troubles that nothing else meets: the disk, the clocks, and what Redis would lose. */
+import type { Logger } from 'pino';
+import type { Troubles } from '../../ops/troubles.ts';
+import { clockTrouble, type DiskSpace, diskTrouble } from './rules.ts';
+
+/** What Redis says of itself. */
+export interface RedisLook {
+  /** Its settings that may lose what is queued, each by a name and in a sentence. */
+  findings: readonly { name: string; message: string }[];
+  /** How far its clock is ahead of ours, in milliseconds; absent where it does not say. */
+  aheadMs?: number;
+}
+
+export interface DetectorDependencies {
+  troubles: Pick<Troubles, 'report' | 'over'>;
+  /** Undefined where Redis did not answer. */
+  lookAtRedis(): Promise<RedisLook | undefined>;
+  dataDir: string;
+  spaceOf(directory: string): Promise<DiskSpace>;
+  services: readonly string[];
+  /** How far the clock of a service is ahead of ours, as its answers say. */
+  serviceAheadMs(service: string): number;
+  log: Pick<Logger, 'warn'>;
+  /** Milliseconds by a clock that nobody sets. */
+  elapsed(): number;
+}
+
+const LOOK_EVERY_MS = 60_000;
+const SETTINGS = ['eviction', 'append-only'];
+
+/** `appendonly is off: when Redis restarts ...` */
+const saying = (message: string, of: string): [string, { why?: string; of: string }] => {
+  const [what = '', ...rest] = message.replace(/\.$/, '').split(': ');
+  return [what, rest.length === 0 ? { of } : { why: rest.join(': '), of }];
+};
+
+export const createDetectors = (dependencies: DetectorDependencies): (() => Promise<void>) => {
+  const { troubles, lookAtRedis, dataDir, spaceOf, services, serviceAheadMs, log, elapsed } = dependencies;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+
+  const settle = (name: 'disk' | 'clock', of: string, what: string | undefined): void => {
+    if (what === undefined) troubles.over(name, of);
+    else troubles.report(name, what, { of });
+  };
+
+  const lookAtDisk = async (): Promise<void> => {
+    const space = await spaceOf(dataDir).catch((error: unknown) => {
+      log.warn({ err: error, dataDir }, 'how full the disk of the data directory is cannot be seen');
+      return undefined;
+    });
+    if (space !== undefined) settle('disk', '', diskTrouble(dataDir, space));
+  };
+
+  const lookAtServer = async (): Promise<void> => {
+    const seen = await lookAtRedis();
+    if (seen === undefined) return;
+    for (const name of SETTINGS) {
+      const finding = seen.findings.find((one) => one.name === name);
+      if (finding === undefined) troubles.over('durability', name);
+      else troubles.report('durability', ...saying(finding.message, name));
+    }
+    settle('clock', 'redis', clockTrouble('Redis', seen.aheadMs ?? 0));
+  };
+
+  return async () => {
+    for (const name of services) {
+      settle('clock', `service ${name}`, clockTrouble(`the service ${name}`, serviceAheadMs(name)));
+    }
+    if (elapsed() - lookedAt < LOOK_EVERY_MS) return;
+    lookedAt = elapsed();
+    await lookAtDisk();
+    await lookAtServer();
+  };
+};

@@ -1,0 +1,162 @@
+/** Announces Tocsin's own troubles once over all daemons, and their end, over channels that work. */
+import type { Logger } from 'pino';
+import type { ChannelKind, Destination } from '../../alert.ts';
+import { contentId } from '../../identity.ts';
+import type { HeldLock } from '../../redis/lock.ts';
+import { iso } from '../../time.ts';
+import { isOfOneDaemon, troubleKey, troubleText } from '../../trouble.ts';
+import type { Announce } from '../announcements/announce.ts';
+import { brokenAmong } from '../outages/audience.ts';
+import { ANNOUNCED_AN_HOUR } from '../outages/message.ts';
+import type { OutageStore } from '../outages/store.ts';
+import { type Changes, changesOf, type ListedTrouble } from './changes.ts';
+import { begunText, overText } from './message.ts';
+import { createSightings } from './sightings.ts';
+import type { StoredTrouble, WatchdogStore } from './store.ts';
+
+export interface Listed {
+  troubles: readonly ListedTrouble[];
+  /** Of the daemons that run. */
+  hosts: ReadonlySet<string>;
+}
+
+export interface WatchdogDependencies {
+  /** Everything that is wrong now, as all daemons know it. */
+  list(): Promise<Listed>;
+  store: Pick<WatchdogStore, 'list' | 'set' | 'remove'>;
+  outages: Pick<OutageStore, 'get' | 'count'>;
+  locks: { take(names: readonly string[]): Promise<HeldLock | undefined> };
+  announce: Announce;
+  /** Who is to hear of it; and who does where none of these works. */
+  destinations: readonly Destination[];
+  fallback: readonly Destination[];
+  /** How long a trouble has to last, and how long its end. */
+  afterMs: number;
+  log: Pick<Logger, 'error' | 'info' | 'warn'>;
+  /** Milliseconds by a clock that nobody sets. */
+  elapsed(): number;
+  now(): number;
+}
+
+const LOCK = 'watchdog';
+
+/** Those that take messages, of the first list of which one does: never a channel that is itself the trouble. */
+const createReaders =
+  ({ outages, destinations, fallback }: WatchdogDependencies) =>
+  async (troubles: readonly ListedTrouble[]): Promise<Destination[]> => {
+    const isBroken = await brokenAmong(outages, [...destinations, ...fallback]);
+    const failing = new Set<string>(troubles.flatMap(({ name, of }) => (name === 'channel' ? [of] : [])));
+    const isWell = (one: Destination): boolean => !isBroken(one) && !failing.has(one.kind satisfies ChannelKind);
+    const first = destinations.filter(isWell);
+    return first.length > 0 ? first : fallback.filter(isWell);
+  };
+
+const labelsOf = (destinations: readonly Destination[]): string[] => destinations.map(({ label }) => label);
+
+type Told = (troubles: readonly StoredTrouble[], comesAndGoes?: boolean) => Promise<void>;
+
+/** Announces what is stored already; also completes what was cut short: the same key is the same announcement, sent once. */
+const createTell =
+  ({ store, announce, log, now }: WatchdogDependencies): Told =>
+  async (troubles, comesAndGoes = false) => {
+    const [first] = troubles;
+    if (first === undefined) return;
+    const { announcement: key, told } = first;
+    const message = begunText(troubles, { comesAndGoes });
+    if (told.length > 0) await announce({ about: 'trouble.begun', key, message }, now(), told);
+    await store.set(troubles.map((one) => ({ ...one, isTold: true })));
+    const silent = told.length > 0 ? '' : ', and it is announced to nobody';
+    const line = { troubles: troubles.map(troubleText), announcedTo: labelsOf(told) };
+    log.error(line, `trouble in Tocsin itself${silent}`);
+  };
+
+const createBegin = (dependencies: WatchdogDependencies, tell: Told, seenForMs: (key: string) => number) => {
+  const { store, outages, destinations, log, now } = dependencies;
+  const readersFor = createReaders(dependencies);
+  let isWarned = false;
+
+  /** Stored first: where a daemon ends in between, another one completes it. */
+  const keep = async (
+    troubles: readonly ListedTrouble[],
+    announcement: string,
+    told: Destination[],
+    comesAndGoes = false,
+  ): Promise<void> => {
+    const stored = troubles.map(({ isAnnounced: _, ...one }): StoredTrouble => {
+      const since = one.since ?? iso(now() - seenForMs(troubleKey(one)));
+      return { ...one, since, announcement, told, isTold: false };
+    });
+    await store.set(stored);
+    await tell(stored, comesAndGoes);
+  };
+
+  return async (begun: readonly ListedTrouble[], all: readonly ListedTrouble[]): Promise<void> => {
+    if (begun.length === 0) return;
+    const readers = await readersFor(all);
+    if (readers.length === 0 && destinations.length > 0) {
+      if (!isWarned) log.error({ troubles: begun.map(troubleText) }, 'no channel works that could announce a trouble');
+      isWarned = true;
+      return;
+    }
+    isWarned = false;
+    const times = new Map<ListedTrouble, number>();
+    for (const one of begun) times.set(one, await outages.count(`watchdog-${contentId(troubleKey(one))}`));
+    const isAtLeast = (count: number) => (one: ListedTrouble) => (times.get(one) ?? 0) >= count;
+    const silent = begun.filter(isAtLeast(ANNOUNCED_AN_HOUR + 1));
+    const loud = begun.filter((one) => !silent.includes(one));
+    const key = `${iso(now())} ${contentId(...begun.map(troubleKey)).slice(0, 12)}`;
+    await keep(loud, key, readers, loud.some(isAtLeast(ANNOUNCED_AN_HOUR)));
+    await keep(silent, `${key} silent`, []);
+  };
+};
+
+const createEnd =
+  ({ store, announce, log, now }: WatchdogDependencies) =>
+  async (ended: readonly StoredTrouble[], left: number, hosts: Listed['hosts']): Promise<void> => {
+    if (ended.length === 0) return;
+    const told = [...new Map(ended.flatMap((one) => one.told).map((one) => [one.id, one])).values()];
+    const isUnknown = (one: StoredTrouble): boolean => isOfOneDaemon(one) && !hosts.has(one.of.split(' ', 1)[0] ?? '');
+    const heard = ended.filter((one) => one.told.length > 0).map((one) => ({ ...one, isUnknown: isUnknown(one) }));
+    const key = contentId(...ended.map((one) => `${one.announcement} ${troubleKey(one)}`));
+    const message = overText(heard, { left, now: now() });
+    if (heard.length > 0) await announce({ about: 'trouble.over', key, message }, now(), told);
+    await store.remove(ended);
+    log.info({ troubles: ended.map(troubleText), announcedTo: labelsOf(told) }, 'trouble in Tocsin itself is over');
+  };
+
+const isNews = ({ begun, ended }: Changes<StoredTrouble>, told: readonly StoredTrouble[]): boolean =>
+  begun.length > 0 || ended.length > 0 || told.some(({ isTold }) => !isTold);
+
+export const createWatchdogRound = (dependencies: WatchdogDependencies) => {
+  const { list, store, locks, afterMs, elapsed } = dependencies;
+  const sightings = createSightings(elapsed);
+  const tell = createTell(dependencies);
+  const begin = createBegin(dependencies, tell, sightings.seenForMs);
+  const end = createEnd(dependencies);
+
+  return async (): Promise<void> => {
+    const { troubles: current, hosts } = await list();
+    const news = async () => {
+      const told = await store.list();
+      sightings.look(current, told);
+      return { told, changes: changesOf({ current, told, ...sightings, afterMs }) };
+    };
+    const found = await news();
+    if (!isNews(found.changes, found.told)) return;
+    const held = await locks.take([LOCK]);
+    // Another daemon is about to say it.
+    if (held === undefined) return;
+    try {
+      const { told, changes } = await news();
+      const cut = Map.groupBy(
+        told.filter(({ isTold }) => !isTold),
+        ({ announcement }) => announcement,
+      );
+      for (const troubles of cut.values()) await tell(troubles);
+      await end(changes.ended, told.length - changes.ended.length, hosts);
+      await begin(changes.begun, current);
+    } finally {
+      await held.release();
+    }
+  };
+};

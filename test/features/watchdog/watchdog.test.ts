@@ -1,0 +1,205 @@
+/** What two daemons on one Redis announce, to whom, and how often. */
+import { expect, test } from 'vitest';
+import type { Destination } from '../../../src/alert.ts';
+import type { AnnouncementInput } from '../../../src/features/announcements/alert.ts';
+import { createOutageStore } from '../../../src/features/outages/store.ts';
+import type { ListedTrouble } from '../../../src/features/watchdog/changes.ts';
+import { createWatchdogStore } from '../../../src/features/watchdog/store.ts';
+import { createWatchdogRound } from '../../../src/features/watchdog/watchdog.ts';
+import { createLocks } from '../../../src/redis/lock.ts';
+import { createLines } from '../../ops/lines.ts';
+import { destinationOf } from '../../support/alerts.ts';
+import { openTestRedis } from '../../support/redis.ts';
+
+const MAIL = destinationOf('email', 'ops@example.com');
+const SLACK = destinationOf('slack', 'C1');
+const FALLBACK = destinationOf('telegram', '-100');
+const START = Date.parse('2026-11-22T10:00:00.000Z');
+const SINCE = '2026-11-22T09:58:00.000Z';
+
+const DISK: ListedTrouble = {
+  name: 'disk',
+  of: 'alpha',
+  what: 'at alpha: the disk of dataDir (./data) is nearly full: 50 MB of 1.0 GB are free',
+  since: SINCE,
+  isAnnounced: false,
+};
+const DEAD: ListedTrouble = { name: 'dead', of: '', what: '2 deliveries are dead and kept', isAnnounced: false };
+const CHANNEL: ListedTrouble = {
+  name: 'channel',
+  of: 'slack',
+  what: 'slack does not work',
+  why: 'invalid_auth',
+  since: SINCE,
+  isAnnounced: false,
+};
+
+const setUp = ({ destinations = [MAIL, SLACK], fallback = [FALLBACK] } = {}) => {
+  const { redis, prefix } = openTestRedis();
+  const { lines, log } = createLines();
+  const outages = createOutageStore(redis, prefix);
+  const time = { elapsed: 0 };
+  const state = { troubles: [] as ListedTrouble[], hosts: ['alpha', 'beta'], failing: false };
+  const sent: { about: string; key: string; message: string; to: string[] }[] = [];
+  const announce = async ({ about, key, message }: AnnouncementInput, _at: number, to: readonly Destination[]) => {
+    if (state.failing) throw new Error('Redis went away');
+    // As `enqueueOnce` does it: an announcement that is known is not sent again.
+    if (!sent.some((one) => one.key === key)) sent.push({ about, key, message, to: to.map(({ label }) => label) });
+    return key;
+  };
+  const daemon = () =>
+    createWatchdogRound({
+      list: async () => ({ troubles: state.troubles, hosts: new Set(state.hosts) }),
+      store: createWatchdogStore(redis, prefix),
+      outages,
+      locks: createLocks(redis, prefix),
+      announce,
+      destinations,
+      fallback,
+      afterMs: 60_000,
+      log,
+      elapsed: () => time.elapsed,
+      now: () => START + time.elapsed,
+    });
+  const daemons = [daemon(), daemon()];
+  /** Rounds of 15 seconds of both daemons, one after the other. */
+  const run = async (rounds: number): Promise<void> => {
+    for (let round = 0; round < rounds; round += 1) {
+      for (const look of daemons) await look();
+      time.elapsed += 15_000;
+    }
+  };
+  const told = () => sent.splice(0).map(({ about, message, to }) => ({ about, message, to }));
+  return { state, run, told, outages, lines };
+};
+
+test('a trouble is told once over all daemons when it lasts, and once when it is over', async () => {
+  const { state, run, told } = setUp();
+  state.troubles = [DISK];
+  await run(4);
+  expect(told()).toEqual([]);
+  await run(20);
+  expect(told()).toEqual([
+    {
+      about: 'trouble.begun',
+      message: [
+        'Trouble in Tocsin itself: At alpha: the disk of dataDir (./data) is nearly full: 50 MB of 1.0 GB are free.',
+        'Since 2026-11-22 09:58:00 UTC.',
+        'To do: free space there, or give dataDir a larger disk.',
+      ].join('\n'),
+      to: [MAIL.label, SLACK.label],
+    },
+  ]);
+  state.troubles = [];
+  await run(4);
+  expect(told()).toEqual([]);
+  await run(20);
+  expect(told()).toEqual([
+    {
+      about: 'trouble.over',
+      message: [
+        'Over in Tocsin itself: At alpha: the disk of dataDir (./data) is nearly full: 50 MB of 1.0 GB are free.',
+        'It lasted 9 min, since 2026-11-22 09:58:00 UTC.',
+      ].join('\n'),
+      to: [MAIL.label, SLACK.label],
+    },
+  ]);
+});
+
+test('many troubles at once are one message, over no channel that is one of them', async () => {
+  const { state, run, told } = setUp();
+  state.troubles = [CHANNEL, DISK, DEAD];
+  await run(10);
+  const [message, ...others] = told();
+  expect(others).toEqual([]);
+  expect(message?.to).toEqual([MAIL.label]);
+  expect(message?.message.split('\n')).toEqual([
+    '3 troubles in Tocsin itself, the first: Slack does not work: invalid_auth.',
+    '1. Slack does not work: invalid_auth. Since 2026-11-22 09:58:00 UTC.',
+    expect.stringMatching(/^To do: fix it under channels /),
+    expect.stringMatching(/^2\. At alpha: the disk .* Since 2026-11-22 09:58:00 UTC\.$/),
+    'To do: free space there, or give dataDir a larger disk.',
+    '3. 2 deliveries are dead and kept. Since 2026-11-22 10:00:00 UTC.',
+    expect.stringMatching(/^To do: `tocsin dead list` shows why/),
+  ]);
+  state.troubles = [DISK];
+  await run(10);
+  expect(told()).toMatchObject([
+    {
+      about: 'trouble.over',
+      message: expect.stringMatching(/^2 troubles in Tocsin itself are over[\s\S]*One is left/),
+    },
+  ]);
+});
+
+test('where none of its channels works the fallback hears of it, and where nobody can, it is told later', async () => {
+  const { state, run, told, outages, lines } = setUp();
+  const outage = { since: SINCE, reason: 'unavailable', message: 'it timed out', told: [] } as const;
+  const broken = async (...ids: string[]) => {
+    for (const id of ids) await outages.note(id, { ...outage, told: [] });
+  };
+  await broken(MAIL.id, 'sender-slack', FALLBACK.id);
+  state.troubles = [DISK];
+  await run(10);
+  expect(told()).toEqual([]);
+  expect(lines.map(({ message }) => message)).toEqual([
+    'no channel works that could announce a trouble',
+    'no channel works that could announce a trouble',
+  ]);
+  const repaired = (await outages.get([FALLBACK.id])).get(FALLBACK.id);
+  if (repaired) await outages.remove(FALLBACK.id, repaired);
+  await run(1);
+  expect(told()).toMatchObject([{ about: 'trouble.begun', to: [FALLBACK.label] }]);
+});
+
+test('what was cut short is completed by the next round, under the same key', async () => {
+  const { state, run, told } = setUp();
+  state.troubles = [DISK];
+  state.failing = true;
+  await run(4);
+  await expect(run(1)).rejects.toThrow('Redis went away');
+  state.failing = false;
+  await run(3);
+  expect(told()).toHaveLength(1);
+});
+
+test('what comes and goes is told three times an hour, and the last time says so', async () => {
+  const { state, run, told } = setUp();
+  for (let time = 0; time < 5; time += 1) {
+    state.troubles = [DISK];
+    await run(6);
+    state.troubles = [];
+    await run(6);
+  }
+  const all = told();
+  expect(all.map(({ about }) => about)).toEqual(
+    Array.from({ length: 3 }, () => ['trouble.begun', 'trouble.over']).flat(),
+  );
+  expect(all.map(({ message }) => message.includes('It comes and goes'))).toEqual([
+    false,
+    false,
+    false,
+    false,
+    true,
+    false,
+  ]);
+});
+
+test('of a daemon that is gone nobody knows whether its trouble is over', async () => {
+  const { state, run, told } = setUp();
+  state.troubles = [DISK];
+  await run(6);
+  told();
+  state.troubles = [];
+  state.hosts = ['beta'];
+  await run(6);
+  expect(told()[0]?.message).toContain('The daemon that had it does not run any more.');
+});
+
+test('without anybody to tell, it is in the log', async () => {
+  const { state, run, told, lines } = setUp({ destinations: [], fallback: [] });
+  state.troubles = [DISK];
+  await run(10);
+  expect(told()).toEqual([]);
+  expect(lines).toMatchObject([{ level: 'error', message: 'trouble in Tocsin itself, and it is announced to nobody' }]);
+});
