@@ -19,6 +19,7 @@ const DOCUMENTS = [
   'docs/redis-keys.md',
   'docs/faults.md',
   'docs/performance.md',
+  'docs/reload.md',
   'docs/runbook.md',
   'docs/private-networks.md',
   'docs/deployment.md',

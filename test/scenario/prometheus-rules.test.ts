@@ -67,6 +67,7 @@ const HEALTHY: Series = {
   tocsin_held_refused_total: counter(0),
   tocsin_unroutable_entries: gauge(0),
   'tocsin_redis_up{instance="a"}': gauge(1),
+  'tocsin_config_last_reload_successful{instance="a"}': gauge(1),
   'nodejs_eventloop_lag_max_seconds{instance="a"}': gauge(0.02),
   'process_open_fds{instance="a"}': gauge(60),
   'process_max_fds{instance="a"}': gauge(1000),
@@ -120,6 +121,7 @@ const TROUBLES: [fires: string, series: Series][] = [
   ['TocsinUnroutable', { tocsin_unroutable_entries: gauge(0, 1) }],
   ['TocsinRedisDown', { 'tocsin_redis_up{instance="a"}': gauge(1, 0) }],
   ['TocsinUndelivered', { 'tocsin_oldest_undelivered_seconds{service="main", source="inspections"}': gauge(2, 1000) }],
+  ['TocsinConfigRefused', { 'tocsin_config_last_reload_successful{instance="a"}': gauge(1, 0) }],
   ['TocsinEventLoopBlocked', { 'nodejs_eventloop_lag_max_seconds{instance="a"}': gauge(0.02, 0.6) }],
   ['TocsinFilesExhausted', { 'process_open_fds{instance="a"}': gauge(60, 900) }],
 ];
