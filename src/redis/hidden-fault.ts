@@ -23,7 +23,9 @@ const AFTER_HANDSHAKE_MS = 300;
 const faultOf = ({ host, port, tls }: Node): Promise<Error | undefined> =>
   new Promise((resolve) => {
     const socket: Socket = tls === undefined ? connectPlain({ host, port }) : connectSecure({ host, port, ...tls });
-    let timer = setTimeout(() => end(undefined), CONNECT_MS);
+    // Nobody waits for this: a program that ends does so at once.
+    socket.unref();
+    let timer = setTimeout(() => end(undefined), CONNECT_MS).unref();
     const end = (fault: Error | undefined): void => {
       clearTimeout(timer);
       socket.destroy();
@@ -31,7 +33,7 @@ const faultOf = ({ host, port, tls }: Node): Promise<Error | undefined> =>
     };
     socket.on('error', end).once(tls === undefined ? 'connect' : 'secureConnect', () => {
       clearTimeout(timer);
-      timer = setTimeout(() => end(undefined), AFTER_HANDSHAKE_MS);
+      timer = setTimeout(() => end(undefined), AFTER_HANDSHAKE_MS).unref();
     });
   });
 

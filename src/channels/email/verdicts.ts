@@ -3,7 +3,7 @@
  * error code. Sources: RFC 5321 (replies), RFC 3463, 5248, 7372, 7504 and the IANA registry (enhanced codes),
  * nodemailer 10.6 `errors.d.ts`, https://docs.aws.amazon.com/ses (throttling), https://support.google.com/a/answer/3726730
  */
-import { allOf, connectionFault, NOT_TLS_CODES, UNTRUSTED_CODES } from '../../connection-fault.ts';
+import { allOf, connectionFault, NOT_TLS_CODES, UNSHOWN_CODES, UNTRUSTED_CODES } from '../../connection-fault.ts';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import { networkCodeOf, networkFailure } from '../network.ts';
@@ -77,6 +77,7 @@ const TLS_REMEDIES: Readonly<Record<string, string>> = {
   ),
   ERR_TLS_CERT_ALTNAME_INVALID:
     "give a name that is in the certificate in channels.email.smtp.host, or the relay's own certificate in channels.email.smtp.ca",
+  ...allOf(UNSHOWN_CODES, 'see channels.email.smtp.cert'),
   ...allOf(NOT_TLS_CODES, 'see channels.email.smtp.secure (true is for port 465) and channels.email.smtp.port'),
 };
 

@@ -109,6 +109,19 @@ describe('a relay with a certificate of its own', () => {
     }
   });
 
+  test('gets our certificate where it asks for one', async () => {
+    const ours = createCertificate({ name: 'tocsin' });
+    const asking = { ca: ours.cert, requestCert: true, rejectUnauthorized: true };
+    for (const options of [{}, { secure: true }]) {
+      const relay = await startRelay({ ...own, ...asking, ...options });
+      const smtp = { port: relay.port, ca: own.cert, ...options, ...login };
+      const error = await failureOf(sendBy(openEmail(smtp)));
+      expect(error).toMatchObject({ reason: 'unavailable', maybeDelivered: false });
+      await sendBy(openEmail({ ...smtp, ...ours }));
+      expect([relay.accepted.length, relay.secured()]).toEqual([1, 1]);
+    }
+  });
+
   test('does not make the well-known authorities unknown', async () => {
     trust();
     const relay = await startRelay();
