@@ -36,6 +36,7 @@ import { createNewerJobs } from './ops/newer-jobs.ts';
 import { createOutages } from './ops/outages.ts';
 import { createRedisCheck } from './ops/redis-check.ts';
 import { createOpsServer } from './ops/server.ts';
+import type { Tracing } from './ops/tracing.ts';
 import { createTroubles, type Troubles } from './ops/troubles.ts';
 import { version } from './version.ts';
 
@@ -52,6 +53,8 @@ export interface DaemonDependencies {
   onRead?(config: Config): void;
   /** Called with a config that came into force after another. */
   onReplaced?(config: Config): void;
+  /** Where the traces of alerts go. Default: nowhere. */
+  tracing?: Tracing | undefined;
   /** How long the maintenance loop pauses after each round. Default `MAINTENANCE_EVERY_MS`. */
   maintenanceEveryMs?: number;
 }
@@ -131,18 +134,19 @@ const scrapedWhile = ({ metrics, lifecycle }: Context): Metrics => ({
 
 /** Opens the verbs and features, each with what it needs; nothing runs yet. */
 const openVerbs = (context: Context, channels: readonly Channel[]) => {
-  const { config, store, mirror, log, scrub, now, lifecycle, troubles, hostTroubles } = context;
+  const { config, store, mirror, log, scrub, tracing, now, lifecycle, troubles, hostTroubles } = context;
   const metrics = scrapedWhile(context);
   const outages = createOutages(log, now);
   const health = createHealth({ now, troubles: () => [...hostTroubles.current(), ...troubles.current()] });
   const newerJobs = createNewerJobs({ health, log, now });
   const shared = { config, store, metrics, log, now };
-  const dispatching = openDispatch({ ...shared, protocolOf: (alert) => reading.catalog.protocolOf(alert) });
+  const dispatching = openDispatch({ ...shared, tracing, protocolOf: (alert) => reading.catalog.protocolOf(alert) });
   const { dispatch, dispatchRouted, routesOf } = dispatching;
   const delivering = openDelivery({
     ...shared,
     channels,
     scrub,
+    tracing,
     dispatching,
     onUnknownVersion: newerJobs.met,
     onRefused: (kind) => void channelCheck.suspect(kind),
@@ -304,7 +308,7 @@ const openReloadingOf = (
 };
 
 export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
-  const { config, log, scrub, now = Date.now, maintenanceEveryMs = MAINTENANCE_EVERY_MS } = dependencies;
+  const { config, log, scrub, tracing, now = Date.now, maintenanceEveryMs = MAINTENANCE_EVERY_MS } = dependencies;
   const lifecycle = createLifecycle(log, AT_STOP.step);
   const stopping = new AbortController();
   const failed = Promise.withResolvers<string>();
@@ -313,14 +317,17 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
   let reloading: ReturnType<typeof openReloading> | undefined;
 
   const openHost = async (): Promise<Host> => {
-    const opened = await openStore({ config, log, now, lifecycle, stopping: stopping.signal, fail: failed.resolve });
+    const opened = await openStore({
+      ...{ config, log, now, lifecycle, stopping: stopping.signal, fail: failed.resolve },
+      ...(tracing && { telemetry: tracing.telemetry }),
+    });
     const metrics = createMetrics({ version });
     lifecycle.onStop('loop delay', metrics.loopDelay.stop);
     metrics.configReloaded.set(1);
     metrics.configReloadedAt.set(now() / 1000);
     const run = { daemonId: randomUUID(), startedAt: now(), hostTroubles: createTroubles({ now }) };
     const reportConfig = () => reloading?.report() ?? {};
-    return { ...opened, ...run, reportConfig, metrics, log, scrub, now, maintenanceEveryMs };
+    return { ...opened, ...run, reportConfig, metrics, log, scrub, tracing, now, maintenanceEveryMs };
   };
 
   const work = async (host: Host) => {

@@ -184,6 +184,13 @@ const FILE_ROWS: Record<string, readonly string[]> = {
     ]),
   ),
   ...Object.fromEntries(FILES.filter((file) => file.startsWith('channels/telegram/')).map((f) => [f, ['telegraf']])),
+  // Loaded only where an endpoint for traces is named.
+  'ops/spans.ts': [
+    ...['api', 'context-async-hooks', 'exporter-trace-otlp-http', 'resources', 'sdk-trace'].map(
+      (name) => `@opentelemetry/${name}`,
+    ),
+    'bullmq-otel',
+  ],
   'sandbox/receivers/smtp/mail.ts': ['postal-mime'],
   'sandbox/receivers/smtp/server.ts': ['smtp-server'],
   'sandbox/receivers/smtp/session.ts': ['type smtp-server'],

@@ -10,6 +10,7 @@ import { createLeftKinds } from '../features/housekeeping/left-kinds.ts';
 import type { Subject } from '../ledger/outage-subject.ts';
 import { createDeliveryReport } from '../ops/delivery-report.ts';
 import type { Metrics } from '../ops/metrics.ts';
+import { type Tracing, traceIdOf } from '../ops/tracing.ts';
 import type { ParcelWorker } from '../queue/parcel-worker.ts';
 import type { openDispatch } from './dispatch.ts';
 import type { Store } from './store.ts';
@@ -30,6 +31,8 @@ export interface OpenDelivery {
   /** Called when a kind's token or mail server was refused, with its answer; with undefined when it works again. */
   onSender?(kind: ChannelKind, problem: string | undefined): void;
   onUnknownVersion(queue: string, version: string): void;
+  /** Where the traces of alerts go. Default: nowhere. */
+  tracing?: Tracing | undefined;
   now(): number;
 }
 
@@ -39,9 +42,9 @@ const REBUILD_GRACE_MS = 5000;
 type Worker = ParcelWorker & { kind: ChannelKind };
 
 export const openDelivery = (dependencies: OpenDelivery) => {
-  const { config, store, channels, metrics, log, scrub, dispatching, onRefused, onSender, now } = dependencies;
+  const { config, store, channels, metrics, log, scrub, dispatching, onRefused, onSender, tracing, now } = dependencies;
   const { fallback, outageNotifier, uncovered } = dispatching;
-  const report = createDeliveryReport({ log, metrics, now });
+  const report = createDeliveryReport({ log, metrics, ...(tracing && { traceIdOf }), now });
   let stopping = false;
   let workers: Worker[] = [];
 
@@ -52,6 +55,7 @@ export const openDelivery = (dependencies: OpenDelivery) => {
     scrub,
     onAttempt: (event: AttemptEvent) => {
       report(event);
+      tracing?.attempted(event);
       if (event.outcome !== 'delivered' && !event.alerts.every(isSample)) onRefused?.(event.kind);
     },
     onSlotWait: (kind: ChannelKind, ms: number) => {

@@ -19,9 +19,11 @@ import { createRelease } from '../features/suppression/release.ts';
 import { LARGEST_ITEM } from '../item-size.ts';
 import { muteFacts } from '../mute-text.ts';
 import type { Metrics } from '../ops/metrics.ts';
+import type { Tracing } from '../ops/tracing.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
 import { openApproval } from './approval.ts';
 import type { Store } from './store.ts';
+import { tracedDispatch } from './tracing.ts';
 
 export interface OpenDispatch {
   config: Config;
@@ -30,6 +32,8 @@ export interface OpenDispatch {
   log: Logger;
   /** What the catalog knows of an alert's protocol. */
   protocolOf(alert: Pick<Alert, 'service' | 'protocol'>): Promise<CatalogEntry | undefined>;
+  /** Where the traces of alerts go. Default: nowhere. */
+  tracing?: Tracing | undefined;
   now(): number;
 }
 
@@ -105,7 +109,7 @@ export const openDispatch = (dependencies: OpenDispatch) => {
   });
   const { fallback, announce } = openFallback(dependencies, correlation);
   const { isOpen, filter, release } = openSuppression(dependencies, { fallback, announce });
-  const { dispatch, dispatchRouted } = createDispatch({
+  const inner = createDispatch({
     onTruncated: ({ id, service, protocol }, bytes) => {
       metrics.boundsReached.inc({ service, bound: 'item-bytes' });
       log.warn(
@@ -129,6 +133,7 @@ export const openDispatch = (dependencies: OpenDispatch) => {
     recordWaiting: store.ledger.recordWaiting,
     enqueue: store.queues.enqueue,
   });
+  const { dispatch, dispatchRouted } = tracedDispatch(dependencies, inner);
   const operators = watchdogRoutes(config, settings).destinations;
   const outageNotifier = createOutageNotifier({
     outages: store.outageStore,

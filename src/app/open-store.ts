@@ -9,11 +9,12 @@ import { makePrivateDirectory } from '../private-file.ts';
 import { checkRedis } from '../redis/check.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { type OpenRedis, openOwnRedis } from './redis.ts';
-import { createStore } from './store.ts';
+import { createStore, type StoreSettings } from './store.ts';
 
 export interface OpenStoreDependencies {
   config: Config;
   log: Logger;
+  telemetry?: StoreSettings['telemetry'];
   lifecycle: Pick<Lifecycle, 'onStop'>;
   stopping: AbortSignal;
   /** Called with the reason when Redis is gone for good. */
@@ -45,7 +46,7 @@ const review = async ({ redis, address, prefix }: OpenRedis, log: Logger): Promi
 };
 
 export const openStore = async (dependencies: OpenStoreDependencies) => {
-  const { config, log, lifecycle, stopping, fail, now } = dependencies;
+  const { config, log, lifecycle, stopping, telemetry, fail, now } = dependencies;
   await closeDataDir(dependencies);
   const opened = await openOwnRedis(config, log, stopping);
   const { redis, prefix, lost, close } = opened;
@@ -54,7 +55,7 @@ export const openStore = async (dependencies: OpenStoreDependencies) => {
   const hasAnswered = await review(opened, log);
   const outages = createOutages(log, now);
   const onError = (queue: string, error: Error): void => outages.failed('queue', queue, error);
-  const store = createStore({ redis, prefix, onError, now });
+  const store = createStore({ redis, prefix, onError, ...(telemetry && { telemetry }), now });
   lifecycle.onStop('queues', store.close);
   const mirror = createMirror(join(config.dataDir, 'state.json'));
   const unusable = await mirror.load();

@@ -39,7 +39,7 @@ import { createOverlongWaits } from '../queue/overlong-waits.ts';
 import { createParcelQueues } from '../queue/queues.ts';
 import { createJobScan } from '../queue/scan.ts';
 import { createSchedule } from '../queue/schedule.ts';
-import { queueName } from '../queue/settings.ts';
+import { type QueueSettings, queueName } from '../queue/settings.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { createLocks } from '../redis/lock.ts';
 import type { DaemonTurn } from './schedule.ts';
@@ -49,13 +49,15 @@ export interface StoreSettings {
   /** With its hash tag, see `keyPrefix`. */
   prefix: string;
   onError(queue: string, error: Error): void;
+  /** Hears of each job. Default: nobody does. */
+  telemetry?: QueueSettings['telemetry'];
   now(): number;
 }
 
 export type Store = ReturnType<typeof createStore>;
 
-export const createStore = ({ redis, prefix, onError, now }: StoreSettings) => {
-  const queues = createParcelQueues({ redis, prefix, onError });
+export const createStore = ({ redis, prefix, onError, telemetry, now }: StoreSettings) => {
+  const queues = createParcelQueues({ redis, prefix, onError, ...(telemetry && { telemetry }) });
   const schedule = createSchedule<DaemonTurn>({ redis, prefix, onError });
   const destinationStats = createDestinationStats(redis, prefix);
   /** Without Redis it would wait for ever. */

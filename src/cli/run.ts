@@ -6,7 +6,9 @@ import { collectSecrets } from '../config/secrets.ts';
 import { createConfigSource } from '../config/source.ts';
 import { createDaemon } from '../daemon.ts';
 import { createLogger, logFormOf } from '../ops/log.ts';
+import { openTracing } from '../ops/tracing.ts';
 import { createLearningScrubber } from '../secret.ts';
+import { version } from '../version.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
 import { releaseYoungGeneration } from './heap.ts';
 
@@ -35,8 +37,9 @@ export const run = async (
     }
   };
   warn(config);
+  const tracing = await openTracing(env, { version, log, now: Date.now });
   const daemon = createDaemon({
-    ...{ config, log, scrub, source },
+    ...{ config, log, scrub, source, tracing },
     onRead: (read) => learn(collectSecrets(read)),
     onReplaced: (next) => {
       log.level = next.log.level;
@@ -48,11 +51,13 @@ export const run = async (
   const stop = async (): Promise<void> => {
     log.info('stopping: running sends may finish, the rest stays queued');
     const clean = await daemon.stop();
+    await tracing?.stop();
     log.info({ clean }, 'stopped');
   };
   /** The last line says that it did not end as it should: nobody reads the lines before it first. */
   const stopFailed = async (what: string): Promise<void> => {
     await daemon.stop();
+    await tracing?.stop();
     log.fatal({ clean: false }, `stopped: ${what}`);
   };
   try {

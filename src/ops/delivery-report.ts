@@ -27,6 +27,8 @@ export interface DeliveryReportDependencies {
     Metrics,
     'deliveries' | 'deliveryDuration' | 'deliveryFailures' | 'alertLatency' | 'digests' | 'digestAlerts'
   >;
+  /** Where traces are sent: the trace of an alert. */
+  traceIdOf?(alert: Alert): string;
   now(): number;
 }
 
@@ -35,7 +37,10 @@ const MOST_NAMED = 5;
 
 const seconds = (ms: number): number => ms / 1000;
 
-const lineOf = ({ destination, alerts, isDigest, ...attempt }: ReportedAttempt): object => {
+const lineOf = (
+  { destination, alerts, isDigest, ...attempt }: ReportedAttempt,
+  traceIdOf: DeliveryReportDependencies['traceIdOf'],
+): object => {
   const hashes = [...new Set(alerts.flatMap(({ txHash }) => txHash ?? []))];
   return {
     ...attempt,
@@ -46,6 +51,7 @@ const lineOf = ({ destination, alerts, isDigest, ...attempt }: ReportedAttempt):
     ...(isDigest ? { digest: true } : {}),
     ...(alerts.some(({ replay }) => replay) ? { replay: true } : {}),
     items: alerts.slice(0, MOST_NAMED).map(({ itemId }) => itemId),
+    ...(traceIdOf && { traces: alerts.slice(0, MOST_NAMED).map(traceIdOf) }),
     ...(hashes.length === 0 ? {} : { tx: hashes.slice(0, MOST_NAMED) }),
   };
 };
@@ -73,7 +79,7 @@ export const createDeliveryReport =
   ({ log, ...dependencies }: DeliveryReportDependencies) =>
   (one: ReportedAttempt) => {
     count(one, dependencies);
-    const line = lineOf(one);
+    const line = lineOf(one, dependencies.traceIdOf);
     if (one.outcome === 'delivered') log.info(line, 'delivered');
     else if (one.outcome === 'dead') log.error(line, 'delivery is dead');
     else log.warn(line, 'delivery will be tried again');

@@ -86,7 +86,7 @@ const runJob = async (taken: JobTaken, { shares, recall, process, onUnknownVersi
 
 export const createWork =
   (
-    { redis, prefix, onError, rest }: QueueSettings,
+    { redis, prefix, onError, telemetry, rest }: QueueSettings,
     queues: Record<ChannelKind, Queue>,
     canaryKey: (kind: ChannelKind) => string,
   ): Work =>
@@ -106,7 +106,7 @@ export const createWork =
         if (job.name === CANARY) await redis.set(canaryKey(kind), Date.now());
         else await runJob({ job, token, signal: signal ?? new AbortController().signal }, runner);
       },
-      { connection: redis, prefix, concurrency: shares.jobs, ...WORKER_LOCKS },
+      { connection: redis, prefix, concurrency: shares.jobs, ...WORKER_LOCKS, ...(telemetry && { telemetry }) },
     );
     worker.on('error', (error) => onError(worker.name, error));
     restWhenRefused(worker, rest);

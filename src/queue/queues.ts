@@ -58,9 +58,12 @@ const byKind = <T>(make: (kind: ChannelKind) => T): Record<ChannelKind, T> =>
 
 type Queues = Record<ChannelKind, Queue>;
 
-const openQueues = ({ redis, prefix, onError }: QueueSettings): Queues =>
+const openQueues = ({ redis, prefix, onError, telemetry }: QueueSettings): Queues =>
   byKind((kind) => {
-    const queue = new Queue(queueName(kind), { connection: redis, prefix, defaultJobOptions: JOB_OPTIONS });
+    const queue = new Queue(queueName(kind), {
+      ...{ connection: redis, prefix, defaultJobOptions: JOB_OPTIONS },
+      ...(telemetry && { telemetry }),
+    });
     queue.on('error', (error) => onError(queue.name, error));
     return queue;
   });

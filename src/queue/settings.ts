@@ -1,5 +1,5 @@
 /** What every queue and its workers are opened with, and how a worker ends. */
-import type { Worker } from 'bullmq';
+import type { Telemetry, Worker } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Rest } from './rest.ts';
@@ -9,6 +9,8 @@ export interface QueueSettings {
   /** Key prefix with a hash tag, so that every key of a script is on one Cluster slot. */
   prefix: string;
   onError(queue: string, error: Error): void;
+  /** Hears of each job. Default: nobody does. */
+  telemetry?: Telemetry;
   /** How a worker rests while Redis refuses its commands. Default: it waits. */
   rest?: Rest;
 }

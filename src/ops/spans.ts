@@ -1,0 +1,155 @@
+/** The spans of an alert's trace: from its read to the queue, and each attempt to deliver it. */
+import { randomBytes } from 'node:crypto';
+import {
+  type Attributes,
+  context,
+  DiagLogLevel,
+  diag,
+  type Link,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchSpanProcessor, type IdGenerator, TracerProvider } from '@opentelemetry/sdk-trace';
+import { BullMQOtel } from 'bullmq-otel';
+import type { Logger } from 'pino';
+import type { Alert, ChannelKind, Destination } from '../alert.ts';
+import { contentId } from '../identity.ts';
+import { createRareWarning } from './rare-warning.ts';
+
+export interface TracedAttempt {
+  kind: ChannelKind;
+  destination: Pick<Destination, 'id'>;
+  alerts: readonly Pick<Alert, 'id'>[];
+  attempt: number;
+  outcome: 'delivered' | 'retrying' | 'dead';
+  durationMs: number;
+  reason?: string;
+  code?: string;
+  providerId?: string;
+}
+
+export interface Tracing {
+  /** These alerts are durably queued; `beganAt`: when their dispatch began, in epoch milliseconds. */
+  dispatched(alerts: readonly Alert[], beganAt: number): void;
+  /** An attempt has just ended. */
+  attempted(attempt: TracedAttempt): void;
+  /** What BullMQ reports of its jobs. */
+  telemetry: BullMQOtel;
+  /** Sends what is left, for a few seconds at most. */
+  stop(): Promise<void>;
+}
+
+/** Of one page or one digest, so many alerts have spans; the rest only counts in their attributes. */
+const MOST_ALERTS = 100;
+/** Spans that wait for the collector; more are dropped. */
+const MOST_WAITING = 4096;
+const FAREWELL_MS = 3000;
+const NAME = 'tocsin';
+
+const hex = (bytes: number): string => randomBytes(bytes).toString('hex');
+
+/** The root span's id is that of its alert, so that every daemon knows it without having been told. */
+const rootSpanId = (alertId: string): string => contentId('root span', alertId).slice(0, 16);
+
+/** Ids at random, but for the root span that is begun next. */
+const createIds = (): IdGenerator & { next?: string } => {
+  const ids: IdGenerator & { next?: string } = {
+    generateTraceId: () => ids.next ?? hex(16),
+    generateSpanId: () => (ids.next === undefined ? hex(8) : rootSpanId(ids.next)),
+  };
+  return ids;
+};
+
+const underRoot = (alertId: string) =>
+  trace.setSpanContext(ROOT_CONTEXT, {
+    traceId: alertId,
+    spanId: rootSpanId(alertId),
+    traceFlags: TraceFlags.SAMPLED,
+    isRemote: true,
+  });
+
+/** The BullMQ job that runs now. */
+const jobLink = (): Link[] => {
+  const active = trace.getActiveSpan()?.spanContext();
+  return active === undefined ? [] : [{ context: active }];
+};
+
+const spansOf = (tracer: Tracer, ids: ReturnType<typeof createIds>, now: () => number) => ({
+  dispatched: (alerts: readonly Alert[], beganAt: number): void => {
+    const endTime = now();
+    const links = jobLink();
+    for (const { id, service, protocol, source, type, itemId, txHash, readAt } of alerts.slice(0, MOST_ALERTS)) {
+      ids.next = id;
+      const attributes: Attributes = {
+        ...{ 'tocsin.service': service, 'tocsin.protocol': protocol, 'tocsin.source': source, 'tocsin.item': itemId },
+        ...(txHash === undefined ? {} : { 'tocsin.transaction': txHash }),
+        'tocsin.alerts': alerts.length,
+      };
+      const startTime = readAt === undefined ? beganAt : Date.parse(readAt);
+      tracer
+        .startSpan(`read ${type}`, { kind: SpanKind.CONSUMER, root: true, startTime, attributes, links })
+        .end(endTime);
+      delete ids.next;
+    }
+  },
+  attempted: ({ kind, destination, alerts, ...attempt }: TracedAttempt): void => {
+    const endTime = now();
+    const links = jobLink();
+    const { outcome, reason, code, providerId } = attempt;
+    const attributes: Attributes = {
+      ...{ 'tocsin.channel': kind, 'tocsin.destination': destination.id, 'tocsin.outcome': outcome },
+      ...{ 'tocsin.attempt': attempt.attempt, 'tocsin.alerts': alerts.length },
+      ...(reason === undefined ? {} : { 'error.type': reason }),
+      ...(code === undefined ? {} : { 'tocsin.code': code }),
+      ...(providerId === undefined ? {} : { 'messaging.message.id': providerId }),
+    };
+    for (const { id } of alerts.slice(0, MOST_ALERTS)) {
+      const startTime = endTime - attempt.durationMs;
+      const span = tracer.startSpan(
+        `deliver ${kind}`,
+        { kind: SpanKind.CLIENT, startTime, attributes, links },
+        underRoot(id),
+      );
+      if (outcome !== 'delivered') span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end(endTime);
+    }
+  },
+});
+
+export const createTracing = (settings: { version: string; log: Pick<Logger, 'warn'>; now(): number }): Tracing => {
+  const { version, log, now } = settings;
+  const warn = createRareWarning({ log, text: 'traces cannot be sent', now });
+  const ignore = (): void => {};
+  const logger = { error: (why: string) => warn({ why }), warn: ignore, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
+  const ids = createIds();
+  const processor = new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), maxQueueSize: MOST_WAITING });
+  const provider = new TracerProvider({
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': NAME, 'service.version': version }))
+      .merge(detectResources({ detectors: [envDetector] })),
+    idGenerator: ids,
+    spanProcessors: [processor],
+  });
+  trace.setGlobalTracerProvider(provider);
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  return {
+    ...spansOf(provider.getTracer(NAME, version), ids, now),
+    telemetry: new BullMQOtel({ tracerName: NAME, version }),
+    stop: async () => {
+      const timer = setTimeout(resolve, FAREWELL_MS);
+      await Promise.race([provider.shutdown().catch(() => {}), late]);
+      clearTimeout(timer);
+      trace.disable();
+      context.disable();
+    },
+  };
+};
