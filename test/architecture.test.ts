@@ -80,6 +80,7 @@ const FEATURES: Record<string, readonly string[]> = {
   approval: ['announcements', 'fallback', 'routes'],
   suppression: ['approval', 'mutes'],
   recheck: [],
+  watch: [],
   reload: [],
   replay: ['routes'],
   audit: [],

@@ -152,6 +152,15 @@ export const operatorCommands = (make: CommandMaker): Command[] => [
       async () => (await import('./trace.ts')).trace,
     )
     .addOption(jsonOption()),
+  make
+    .command(
+      'watch',
+      'show what happens now, until Ctrl-C: alerts, deliveries, failures, troubles, and what operators do',
+      async () => (await import('./watch.ts')).watch,
+    )
+    .option('--protocol <name>', 'only alerts of this protocol')
+    .option('--for <duration>', 'stop after this long, like 30s; default: at Ctrl-C')
+    .addOption(jsonOption()),
   deadCommands(make),
   muteCommands(make),
   destinationCommands(make),

@@ -11,6 +11,8 @@ import { CLOSE_ALERT } from './writes.ts';
 export interface AlertIndex {
   /** Ids of the alerts dated after `from` and up to `to`, both in epoch milliseconds; oldest first. */
   between(from: number, to: number): Promise<string[]>;
+  /** Ids of the alerts with the latest dates, at most so many; newest first. */
+  newest(most: number): Promise<string[]>;
   /** Destinations of alerts' deliveries, by id, in the order of `alerts`. */
   destinations(alerts: readonly Alert['id'][]): Promise<Destination['id'][][]>;
   /**
@@ -163,6 +165,7 @@ export const createAlertIndex = (
 
   return {
     between: (from, to) => redis.zrangebyscore(keys.index, `(${from}`, to),
+    newest: (most) => redis.zrevrange(keys.index, 0, most - 1),
     destinations: async (alerts) => {
       const batch = redis.pipeline();
       for (const id of alerts) batch.hkeys(keys.alert(id));

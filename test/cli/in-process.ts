@@ -22,6 +22,8 @@ export interface RunOptions {
   tty?: { out?: boolean; err?: boolean };
   /** Columns of the terminal that standard output is. */
   width?: number;
+  /** Called with what is written to standard output, at once. */
+  onWrite?(text: string): void;
 }
 
 /** As the program does it, errors and exit code included. */
@@ -36,7 +38,10 @@ export const runInProcess = async (args: readonly string[], options: RunOptions 
     isTty: tty.out ?? false,
     isErrorTty: tty.err ?? false,
     ...(options.width === undefined ? {} : { width: options.width }),
-    write: (text) => void out.push(text),
+    write: (text) => {
+      out.push(text);
+      options.onWrite?.(text);
+    },
     warn: (text) => void err.push(text),
     readStdin: async () => {
       if (stdin === undefined) throw new Error('standard input was read');

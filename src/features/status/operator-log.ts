@@ -26,6 +26,10 @@ export interface OperatorLogDependencies {
 const lineOf = (facts: Omit<RecordedAction, 'action'>): object =>
   'to' in facts ? { ...facts, to: [facts.to] } : facts;
 
+/** A newer command may record what this version has no words for. */
+export const actionText = ({ action }: Pick<RecordedAction, 'action'>): string =>
+  MESSAGES[action] ?? `an operator's command: ${action}`;
+
 /** Gives what logs everything recorded since it was last called; the first call logs nothing. */
 export const createOperatorLogReader = ({ operatorLog, log }: OperatorLogDependencies) => {
   let position: string | undefined;
@@ -37,8 +41,6 @@ export const createOperatorLogReader = ({ operatorLog, log }: OperatorLogDepende
     }
     const { actions, position: next } = await operatorLog.after(position);
     position = next;
-    // A newer command may record what this daemon has no words for.
-    for (const { action, ...facts } of actions)
-      log.info(lineOf(facts), MESSAGES[action] ?? `an operator's command: ${action}`);
+    for (const { action, ...facts } of actions) log.info(lineOf(facts), actionText({ action }));
   };
 };

@@ -1,0 +1,116 @@
+/** `tocsin watch`: what happens now, of all daemons that share the Redis. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { UsageError } from '../errors.ts';
+import { createWatch, MOST_NEW } from '../features/watch/watch.ts';
+import { parseDuration } from '../schema/fields.ts';
+import { counted } from '../text.ts';
+import { iso } from '../time.ts';
+import { troubleText } from '../trouble.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { eventLine, type WatchEvent } from './watch-text.ts';
+import { type View, withView } from './with-view.ts';
+
+interface WatchOptions extends CommonOptions {
+  protocol?: string;
+  for?: string;
+}
+
+const LOOK_EVERY_MS = 1000;
+/** A whole status is read for them. */
+const TROUBLES_EVERY_MS = 5000;
+
+const event = (name: 'trouble' | 'over' | 'watch', text: string): WatchEvent => ({
+  at: iso(Date.now()),
+  event: name,
+  text,
+});
+
+/** Gives the troubles that are new, and those that are over, each once. */
+const createTroubles = ({ status }: View) => {
+  let known = new Map<string, string>();
+  let nextAt = 0;
+  return async (): Promise<WatchEvent[]> => {
+    if (performance.now() < nextAt) return [];
+    nextAt = performance.now() + TROUBLES_EVERY_MS;
+    const { troubles } = await status();
+    const now = new Map(troubles.map((one) => [`${one.name} ${one.of}`, `${troubleText(one)}; ${one.todo}`]));
+    const begun = [...now].filter(([key]) => !known.has(key)).map(([, text]) => event('trouble', text));
+    const over = [...known].filter(([key]) => !now.has(key)).map(([, text]) => event('over', text));
+    known = now;
+    return [...begun, ...over];
+  };
+};
+
+/** Gives what operators have done since it was last called. */
+const createActions = ({ store: { operatorLog } }: View) => {
+  let position: string | undefined;
+  return async (): Promise<WatchEvent[]> => {
+    if (position === undefined) {
+      position = await operatorLog.end();
+      return [];
+    }
+    const { actions, position: next } = await operatorLog.after(position);
+    position = next;
+    return actions.map((action) => ({ at: action.at, event: 'operator', action }));
+  };
+};
+
+/** Gives what has happened to alerts, and says it where some are not shown. */
+const createAlerts = ({ store }: View, protocol: string | undefined) => {
+  const look = createWatch(store);
+  return async (): Promise<WatchEvent[]> => {
+    const { events, isCut } = await look();
+    const wanted = events.filter(({ alert }) => protocol === undefined || alert.protocol === protocol);
+    const more = `more than ${MOST_NEW} alerts came at once; not all of them are shown`;
+    return isCut ? [...wanted, event('watch', more)] : wanted;
+  };
+};
+
+/** An outage of Redis is told once, and its end. */
+const createPatience = (read: () => Promise<WatchEvent[]>) => {
+  let isAway = false;
+  return async (signal: AbortSignal): Promise<WatchEvent[]> => {
+    try {
+      const late = sleep(TROUBLES_EVERY_MS, undefined, { signal, ref: false }).then(() => {
+        throw new Error('no answer');
+      });
+      const events = await Promise.race([read(), late]);
+      if (!isAway) return events;
+      isAway = false;
+      return [event('over', 'Redis answers again'), ...events];
+    } catch {
+      if (isAway || signal.aborted) return [];
+      isAway = true;
+      return [event('trouble', 'Redis does not answer; the daemons may be affected, too')];
+    }
+  };
+};
+
+const endOf = ({ for: text }: WatchOptions): number => {
+  if (text === undefined) return Number.POSITIVE_INFINITY;
+  const durationMs = parseDuration(text);
+  if (durationMs === undefined) throw new UsageError(`--for must be a duration like 30s (got '${text}')`);
+  return performance.now() + durationMs;
+};
+
+export const watch = (options: WatchOptions, context: CommandContext): Promise<ExitCode> =>
+  withView(options, context, async (view) => {
+    const { signal } = context;
+    const endAt = endOf(options);
+    const [alerts, actions, troubles] = [
+      createAlerts(view, options.protocol),
+      createActions(view),
+      createTroubles(view),
+    ];
+    const read = createPatience(async () => (await Promise.all([troubles(), alerts(), actions()])).flat());
+    const print = (one: WatchEvent): void =>
+      options.json === true ? context.write(`${JSON.stringify(one)}\n`) : context.show(`${eventLine(one)}\n`);
+    const { daemons } = await view.status();
+    const running = counted(daemons.filter(({ isRunning }) => isRunning).length, 'daemon');
+    print(event('watch', `${running} running; times are UTC; Ctrl-C ends this`));
+    while (!signal.aborted && performance.now() < endAt) {
+      for (const one of await read(signal)) print(one);
+      await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+    }
+    return EXIT.done;
+  });
