@@ -1,7 +1,7 @@
 /** What can be wrong with Tocsin itself, as a closed set, and what somebody has to do about each. */
 
 /**
- * `service` cannot be read. `channel`: a token or mail server does not work. `destination`: one address takes nothing.
+ * `service` cannot be read. `silent`: nothing is inspected of a protocol. `channel`: a token or mail server does not work. `destination`: one address takes nothing.
  * `queue`: no job comes through. `loop`: the event loop is blocked. `durability`: Redis may lose what is queued. `dead`:
  * dead letters. `audit`: alerts that were missed. `jobs`: only a newer version can read them. `disk`: that of `dataDir` is
  * nearly full. `clock`: it differs from the service's or from Redis'. `config`: a changed one was refused. `heartbeat`: it
@@ -11,6 +11,7 @@ export const TROUBLES = [
   'daemon',
   'redis',
   'service',
+  'silent',
   'channel',
   'destination',
   'queue',
@@ -51,6 +52,7 @@ const TODO: Readonly<Record<TroubleName, string>> = {
   daemon: 'start a daemon, and look at the log of the one that ended',
   redis: 'get Redis back: `redis-cli ping` from the machine of the daemon. What it missed is caught up',
   service: 'see whether the service answers and takes the API key; `tocsin check --online` asks it',
+  silent: 'ask whoever runs the service; if so long a pause is usual, set expectEvery in protocols.overrides',
   channel:
     'fix it under channels (token, password or server); `tocsin check --online` shows whether it works. Waiting alerts are then sent by themselves',
   destination: 'see why it does not answer; `tocsin destinations list` has its error',

@@ -4,7 +4,7 @@ import { mapInChunks } from '../../chunks.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Locks } from '../../redis/lock.ts';
 import type { Blindness, BlindnessStore } from '../blindness/store.ts';
-import { type Silence, silenceOf } from './habit.ts';
+import { type Habit, type Silence, silenceOf } from './habit.ts';
 import type { SilentProtocol } from './message.ts';
 import type { SilenceNotifier } from './notifier.ts';
 import type { Probe, Probed } from './probe.ts';
@@ -70,9 +70,12 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
       // What one request has shown, the others need not.
       if (isDown || signal.aborted) return [];
       try {
-        const probed = await probe(service, protocol, known[index], { wasTold: told.has(protocol), signal });
+        const expected = dependencies.expectEvery(protocol);
+        const silenceIn = (habit: Habit): Silence | undefined => silenceOf(habit, clock(service), expected);
+        const isSilent = (habit: Habit): boolean => silenceIn(habit) !== undefined;
+        const probed = await probe(service, protocol, known[index], { wasTold: told.has(protocol), isSilent, signal });
         times.asked(service, protocol, probed.behind > 0);
-        const silence = silenceOf(probed.habit, clock(service), dependencies.expectEvery(protocol));
+        const silence = silenceIn(probed.habit);
         return [{ protocol, silence, ...probed }];
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;

@@ -19,9 +19,17 @@ export interface Probed {
   isSure: boolean;
 }
 
+export interface ProbeOptions {
+  /** It was announced as silent. */
+  wasTold: boolean;
+  /** Whether what is known of it would be announced: then it is looked at more closely. */
+  isSilent(habit: Habit): boolean;
+  signal: AbortSignal;
+}
+
 /** A protocol with more inspections than this within the time of a habit teaches it as they come. */
 const MOST_LEARNED = 1000;
-/** Then reading begins so far back. */
+/** Then reading begins so far back; and so far it is read again where it seems silent. */
 const BACK_MS = 3_600_000;
 /** Of one probe, and of all until it is caught up; then it begins anew, with what comes from now on. */
 const MOST_PAGES = 5;
@@ -51,12 +59,20 @@ export const createProbe = ({ pages, count, clock }: ProbeDependencies) => {
     return { dates, read, isUnderstood };
   };
 
-  /** `wasTold`: it was announced as silent. */
+  /**
+   * The service may filter by another date than the one it was written at, an earlier one: what came since may hide behind
+   * the newest known one. Undefined where so many came just before that they cannot all be read again.
+   */
+  const readBehind = async (service: string, protocol: string, habit: Habit, signal: AbortSignal) => {
+    const found = await readOn(service, protocol, (habit.newest ?? habit.from) - BACK_MS, signal);
+    return found.read < MOST_PAGES ? found : undefined;
+  };
+
   return async (
     service: string,
     protocol: string,
     known: Pick<Probed, 'habit' | 'behind'> | undefined,
-    { wasTold, signal }: { wasTold: boolean; signal: AbortSignal },
+    { wasTold, isSilent, signal }: ProbeOptions,
   ): Promise<Probed> => {
     const habit = known?.habit ?? (await begin(service, protocol, signal));
     const { dates, read, isUnderstood } = await readOn(service, protocol, habit.newest ?? habit.from, signal);
@@ -65,7 +81,11 @@ export const createProbe = ({ pages, count, clock }: ProbeDependencies) => {
     const behind = isCaughtUp ? 0 : (known?.behind ?? 0) + read;
     if (behind >= MOST_BEHIND) return { habit: newHabit(now - BACK_MS), behind: 0, isSure: false };
     const atMost = wasTold ? longestHeard(habit, now) : Infinity;
-    return { habit: noteDates(habit, dates, { now, atMost }), behind, isSure: isUnderstood && isCaughtUp };
+    const noted = noteDates(habit, dates, { now, atMost });
+    if (!isCaughtUp || !isSilent(noted)) return { habit: noted, behind, isSure: isUnderstood && isCaughtUp };
+    const hidden = await readBehind(service, protocol, noted, signal);
+    const isSure = isUnderstood && hidden?.isUnderstood !== false;
+    return { habit: noteDates(noted, hidden?.dates ?? [], { now, atMost }), behind, isSure };
   };
 };
 

@@ -17,8 +17,6 @@ export interface Problems {
   held: readonly HeldFor[];
   /** Jobs of channel kinds that left the config, see `features/housekeeping`. */
   left: readonly { kind: ChannelKind; jobs: number }[];
-  /** Protocols of which nothing is inspected, as it was announced. `since`: ISO 8601. */
-  silent: readonly { service: string; protocols: readonly string[]; since: string }[];
   /** Services whose protocols wait too long for the next poll. */
   slow: readonly { name: string; needed: number }[];
   /** Of the routes, in sentences. */
@@ -31,7 +29,7 @@ export interface Problems {
 /** A sentence names at most this many protocols. */
 const MOST_NAMED = 3;
 
-const listText = (names: readonly string[]): string => {
+export const listText = (names: readonly string[]): string => {
   const others = names.length - MOST_NAMED;
   return `${names.slice(0, MOST_NAMED).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
 };
@@ -60,22 +58,8 @@ const trimmedSentence = (trimmed: number): string =>
 const slowSentence = ({ name, needed }: Problems['slow'][number]): string =>
   `${name}: its protocols are read less than every 15 seconds; poll.requestsPerSecond: ${needed} would suffice`;
 
-export const silentSentences = (silent: Problems['silent']): string[] =>
-  silent.map(
-    ({ service, protocols, since }) =>
-      `${service}: nothing is inspected of ${listText(protocols)} since ${since}: ask whoever runs the service`,
-  );
-
 /** The worst first. */
-export const problemSentences = ({
-  unwatched,
-  held,
-  left,
-  slow,
-  routes,
-  trimmed,
-  quarantined,
-}: Omit<Problems, 'silent'>): string[] => [
+export const problemSentences = ({ unwatched, held, left, slow, routes, trimmed, quarantined }: Problems): string[] => [
   ...unwatched.map(({ name, reason }) => `${name}: ${reason}`),
   ...heldSentences(held),
   ...left.filter(({ jobs }) => jobs > 0).map(leftSentence),

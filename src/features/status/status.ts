@@ -29,8 +29,8 @@ import type { OutageStore } from '../outages/store.ts';
 import type { RouteReview } from '../routes/review.ts';
 import type { HeardDaemon } from './daemons.ts';
 import { daemonStatus, servicesAsKnown } from './known.ts';
-import { type HeldFor, type Problems, problemSentences, silentSentences } from './problems.ts';
-import { needsSomebody, troublesOf } from './troubles.ts';
+import { type HeldFor, type Problems, problemSentences } from './problems.ts';
+import { type KnownState, needsSomebody, troublesOf } from './troubles.ts';
 
 export interface StatusDependencies {
   config: Pick<Config, 'services' | 'alerts' | 'mutes' | 'channels'>;
@@ -134,7 +134,7 @@ const leftJobs = async ({ config, queues }: StatusDependencies): Promise<Problem
   return Promise.all(kinds.map(async (kind) => ({ kind, jobs: await queues.waitingFor(kind) })));
 };
 
-const silentOf = async ({ config, silent }: StatusDependencies): Promise<Problems['silent']> => {
+const silentOf = async ({ config, silent }: StatusDependencies): Promise<KnownState['silent']> => {
   const found = await Promise.all(
     config.services.map(async ({ name: service }) =>
       (await silent.list(service)).map(({ protocols, since }) => ({ service, protocols, since })),
@@ -172,8 +172,9 @@ export const createStatus = (dependencies: StatusDependencies) => {
       unwatched: unwatched.filter(({ why }) => why !== 'excluded'),
       ...{ held, left, slow: slowOf(services), routes: dependencies.review.problems(), trimmed, quarantined },
     });
-    const troubles = troublesOf({ daemons, services, broken, dead }).filter((one) => needsSomebody(one, now()));
-    const urgent = [...troubles.map(troubleText), ...silentSentences(await silentOf(dependencies))];
+    const silent = await silentOf(dependencies);
+    const troubles = troublesOf({ daemons, services, silent, broken, dead }).filter((one) => needsSomebody(one, now()));
+    const urgent = troubles.map(troubleText);
     return {
       version,
       ...(startedAt === undefined ? {} : { startedAt: iso(startedAt) }),

@@ -10,6 +10,7 @@ import { isOfOneDaemon, type Trouble, type TroubleName, troubleKey } from '../..
 import type { CurrentOutage } from '../outages/current.ts';
 import type { HeardDaemon } from './daemons.ts';
 import { isRunning } from './known.ts';
+import { listText } from './problems.ts';
 
 export interface KnownTrouble extends Trouble {
   /** Who is to hear of it hears of it already: the outages and the blindness announce what they find themselves. */
@@ -20,6 +21,8 @@ export interface KnownState {
   daemons: readonly HeardDaemon[];
   services: readonly ServiceStatus[];
   broken: readonly CurrentOutage[];
+  /** Of which nothing is inspected, as it was announced. `since`: ISO 8601. */
+  silent: readonly { service: string; protocols: readonly string[]; since: string }[];
   /** Dead letters. */
   dead: number;
 }
@@ -41,6 +44,14 @@ const serviceTroubles = (services: readonly ServiceStatus[]): KnownTrouble[] =>
     const when = since === undefined ? {} : { since };
     return [{ name: 'service', of: name, what, why: lastError, ...when, isAnnounced: true }];
   });
+
+const silentTrouble = ({ service, protocols, since }: KnownState['silent'][number]): KnownTrouble => ({
+  name: 'silent',
+  of: `${service} ${since}`,
+  what: `${service}: nothing is inspected of ${listText(protocols)}`,
+  since,
+  isAnnounced: true,
+});
 
 const outageTrouble = ({ id, kind, name, since, message }: CurrentOutage): KnownTrouble => {
   const facts = { what: `${name} takes no alerts`, why: message, since, isAnnounced: true };
@@ -86,11 +97,12 @@ const foundTroubles = (running: readonly HeardDaemon[]): KnownTrouble[] => {
 };
 
 /** The worst first. */
-export const troublesOf = ({ daemons, services, broken, dead }: KnownState): KnownTrouble[] => {
+export const troublesOf = ({ daemons, services, silent, broken, dead }: KnownState): KnownTrouble[] => {
   const running = daemons.filter(isRunning);
   return [
     ...daemonTroubles(daemons),
     ...serviceTroubles(services),
+    ...silent.map(silentTrouble),
     ...broken.map(outageTrouble),
     ...channelTroubles(running, broken),
     ...deadTroubles(dead),

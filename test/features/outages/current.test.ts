@@ -33,7 +33,7 @@ test('names broken senders first and then broken destinations; those that work a
     ['sender-slack', 'slack'],
     [MAIL.id, 'email'],
   ]);
-  const troubles = troublesOf({ daemons: [RUNNING], services: [], broken: found, dead: 0 });
+  const troubles = troublesOf({ daemons: [RUNNING], services: [], silent: [], broken: found, dead: 0 });
   expect(troubles.map(({ name, of }) => [name, of])).toEqual([
     ['channel', 'slack'],
     ['destination', MAIL.id],

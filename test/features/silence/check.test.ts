@@ -39,12 +39,14 @@ const setUp = () => {
     expected: new Map<string, number>(),
     fails: undefined as ServiceError | undefined,
     malformed: false,
+    /** The service filters by a date that is so much earlier than the one it was written at. */
+    filtersEarlier: 0,
   };
   const silent = createBlindnessStore(redis, prefix, 'silent');
   const unread = createBlindnessStore(redis, prefix);
   const habits = createHabitStore(redis, prefix);
   const datesAfter = (protocol: string, since: number): number[] =>
-    (world.dates.get(protocol) ?? []).filter((date) => date > since && date <= world.now);
+    (world.dates.get(protocol) ?? []).filter((date) => date - world.filtersEarlier > since && date <= world.now);
 
   async function* pages(_service: string, protocol: string, since: number): AsyncGenerator<ItemPage> {
     const dates = datesAfter(protocol, since);
@@ -209,4 +211,16 @@ test('only its own daemon asks for a protocol; one that was announced and not to
   });
   await pass(HOUR, own);
   expect(told).toEqual([{ about: 'protocol.silent', key: 'main k', first: 'Nothing.', to: ['oncall@example.com'] }]);
+});
+
+test('what the service hides behind an earlier date is found before anything is told', async () => {
+  const { world, told, open, pass } = setUp();
+  world.filtersEarlier = 30 * MINUTE;
+  world.dates.set('Vault', [START, START + 20 * MINUTE, START + 155 * MINUTE]);
+  world.expected.set('Vault', 2 * HOUR + 30 * MINUTE);
+  const round = open();
+  await pass(5 * HOUR, round);
+  expect(told).toEqual([]);
+  await pass(HOUR, round);
+  expect(told.map(({ about }) => about)).toEqual(['protocol.silent']);
 });

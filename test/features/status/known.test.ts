@@ -29,7 +29,7 @@ const heard = (service: ServiceStatus, changes: Partial<HeardDaemon> = {}): Hear
 });
 
 const said = (daemons: HeardDaemon[], dead = 0): string[] =>
-  troublesOf({ daemons, services: servicesAsKnown(['main'], daemons), broken: [], dead })
+  troublesOf({ daemons, services: servicesAsKnown(['main'], daemons), silent: [], broken: [], dead })
     .filter((trouble) => needsSomebody(trouble, NOW))
     .map(troubleText);
 

@@ -21,7 +21,7 @@ const daemon = (host: string, troubles: Trouble[] = [], changes: Partial<HeardDa
   ...changes,
 });
 
-const listed = (...daemons: HeardDaemon[]) => troublesOf({ daemons, services: [], broken: [], dead: 0 });
+const listed = (...daemons: HeardDaemon[]) => troublesOf({ daemons, services: [], silent: [], broken: [], dead: 0 });
 
 const DISK: Trouble = { name: 'disk', of: '', what: 'the disk of ./data is nearly full', since: at(100) };
 const DURABILITY: Trouble = { name: 'durability', of: 'append-only', what: 'appendonly is off', since: at(100) };
@@ -60,4 +60,14 @@ test('what may pass by itself needs somebody when it lasts; a refused config doe
 
 test('each name says what to do next', () => {
   for (const name of TROUBLES) expect(todoOf({ name })).toMatch(/^[a-z`].*[^.]$/);
+});
+
+test('protocols of which nothing is inspected are one of them, which their own feature announces', () => {
+  const silent = [{ service: 'main', protocols: ['Vault', 'Bridge', 'Farm', 'Pool'], since: at(9000) }];
+  const [found] = troublesOf({ daemons: [daemon('alpha')], services: [], silent, broken: [], dead: 0 });
+  expect(found).toMatchObject({ name: 'silent', isAnnounced: true });
+  expect(found && troubleText(found)).toBe(
+    `main: nothing is inspected of Vault, Bridge, Farm and 1 more since ${at(9000)}`,
+  );
+  expect(found && needsSomebody(found, NOW)).toBe(true);
 });
