@@ -85,7 +85,7 @@ const FEATURES: Record<string, readonly string[]> = {
   replay: ['routes'],
   audit: [],
   backtest: ['approval', 'correlation', 'mutes', 'replay', 'routes', 'suppression'],
-  status: ['approval', 'blindness', 'mutes', 'outages', 'reload', 'routes'],
+  status: ['approval', 'mutes', 'outages', 'reload', 'routes', 'silence'],
   tripwire: ['announcements', 'outages'],
   silence: ['announcements', 'blindness', 'outages'],
   page: ['approval', 'audit', 'routes', 'trace'],

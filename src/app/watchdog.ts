@@ -48,7 +48,10 @@ export const channelsAskedEvery = ({ watchdog: { heartbeatUrl, heartbeatEvery } 
 
 const elapsed = (): number => performance.now();
 
-/** What the watchdog announces, and whose channels it must not use: the outages of single destinations are not asked for. */
+/**
+ * What the watchdog announces, and whose channels it must not use: the outages of single destinations, and silent protocols,
+ * are not asked for.
+ */
 const createList =
   ({ config, store, daemons }: OpenWatchdog) =>
   async (): Promise<Listed> => {
@@ -59,7 +62,7 @@ const createList =
     );
     const [broken, dead] = await Promise.all([currentOutages(store.outageStore, []), store.dead.count()]);
     return {
-      troubles: troublesOf({ daemons: heard, services, broken, dead }),
+      troubles: troublesOf({ daemons: heard, services, silent: [], broken, dead }),
       hosts: new Set(heard.filter(isRunning).map(({ host }) => host)),
     };
   };

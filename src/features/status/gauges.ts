@@ -11,10 +11,10 @@ import type { Deadlines } from '../../queue/deadlines.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { TROUBLES } from '../../trouble.ts';
 import type { ApprovalStore } from '../approval/store.ts';
-import type { BlindnessStore } from '../blindness/store.ts';
 import { currentOutages } from '../outages/current.ts';
 import type { OutageStore } from '../outages/store.ts';
 import type { RouteReview } from '../routes/review.ts';
+import { currentSilences } from '../silence/current.ts';
 import type { HeardDaemon } from './daemons.ts';
 import { servicesAsKnown } from './known.ts';
 import { type KnownState, needsSomebody, troublesOf } from './troubles.ts';
@@ -48,7 +48,7 @@ export interface GaugeDependencies {
   destinationStats: Pick<DestinationStats, 'list'>;
   held: Pick<ApprovalStore, 'list'>;
   outageStore: OutageStore;
-  silent: Pick<BlindnessStore, 'list'>;
+  silent: Parameters<typeof currentSilences>[0];
   metrics: Pick<Metrics, Gauge>;
   catalog: Pick<Catalog, 'protocols'>;
   review: Pick<RouteReview, 'problems'>;
@@ -87,7 +87,7 @@ const setLags = async (
 /** Each name that can be is there, so that a rule sees it rise. */
 const setTroubles = async (
   { config, metrics, daemons, now }: GaugeDependencies,
-  known: Pick<KnownState, 'broken' | 'dead'>,
+  known: Pick<KnownState, 'silent' | 'broken' | 'dead'>,
 ): Promise<void> => {
   const heard = await daemons();
   const services = servicesAsKnown(
@@ -115,7 +115,12 @@ export const refreshGauges = async (dependencies: GaugeDependencies): Promise<vo
   metrics.brokenDestinations.reset();
   const broken = await currentOutages(outageStore, await destinationStats.list());
   for (const { id, kind } of broken) metrics.brokenDestinations.set({ kind, destination: id }, 1);
-  await setTroubles(dependencies, { broken, dead: deadCount });
+  const silent = await currentSilences(dependencies.silent, config.services);
+  for (const { name: service } of config.services) {
+    const own = silent.filter((one) => one.service === service).flatMap(({ protocols }) => protocols);
+    metrics.silentProtocols.set({ service }, own.length);
+  }
+  await setTroubles(dependencies, { silent, broken, dead: deadCount });
   const lags: ProtocolValue[] = [];
   for (const { name } of config.services) lags.push(...(await setLags(dependencies, name)));
   const { protocolCursorLag, protocolPollDuration, protocolSeriesLeftOut } = metrics;
@@ -123,9 +128,4 @@ export const refreshGauges = async (dependencies: GaugeDependencies): Promise<vo
   protocolSeriesLeftOut.set({ metric: 'tocsin_protocol_cursor_lag_seconds' }, leftOut);
   const unshown = metrics.setHighest(protocolPollDuration, dependencies.pollDurations());
   protocolSeriesLeftOut.set({ metric: 'tocsin_protocol_poll_duration_seconds' }, unshown);
-  for (const { name: service } of config.services) {
-    const silent = await dependencies.silent.list(service);
-    const protocols = silent.reduce((sum, one) => sum + one.protocols.length, 0);
-    metrics.silentProtocols.set({ service }, protocols);
-  }
 };

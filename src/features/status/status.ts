@@ -21,16 +21,16 @@ import { iso } from '../../time.ts';
 import { todoOf, troubleText } from '../../trouble.ts';
 import { version } from '../../version.ts';
 import type { ApprovalStore } from '../approval/store.ts';
-import type { BlindnessStore } from '../blindness/store.ts';
 import { createActiveMutes } from '../mutes/active.ts';
 import type { MuteStore } from '../mutes/store.ts';
 import { currentOutages } from '../outages/current.ts';
 import type { OutageStore } from '../outages/store.ts';
 import type { RouteReview } from '../routes/review.ts';
+import { currentSilences } from '../silence/current.ts';
 import type { HeardDaemon } from './daemons.ts';
 import { daemonStatus, servicesAsKnown } from './known.ts';
 import { type HeldFor, type Problems, problemSentences } from './problems.ts';
-import { type KnownState, needsSomebody, troublesOf } from './troubles.ts';
+import { needsSomebody, troublesOf } from './troubles.ts';
 
 export interface StatusDependencies {
   config: Pick<Config, 'services' | 'alerts' | 'mutes' | 'channels'>;
@@ -42,7 +42,7 @@ export interface StatusDependencies {
   queues: Pick<ParcelQueues, 'counts' | 'waitingFor'>;
   held: Pick<ApprovalStore, 'list'>;
   /** Protocols of which nothing is inspected. */
-  silent: Pick<BlindnessStore, 'list'>;
+  silent: Parameters<typeof currentSilences>[0];
   mutes: MuteStore;
   outageStore: OutageStore;
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
@@ -134,15 +134,6 @@ const leftJobs = async ({ config, queues }: StatusDependencies): Promise<Problem
   return Promise.all(kinds.map(async (kind) => ({ kind, jobs: await queues.waitingFor(kind) })));
 };
 
-const silentOf = async ({ config, silent }: StatusDependencies): Promise<KnownState['silent']> => {
-  const found = await Promise.all(
-    config.services.map(async ({ name: service }) =>
-      (await silent.list(service)).map(({ protocols, since }) => ({ service, protocols, since })),
-    ),
-  );
-  return found.flat();
-};
-
 const slowOf = (services: readonly ServiceStatus[]): Problems['slow'] =>
   services.flatMap(({ name, neededRequestsPerSecond: needed }) => (needed === undefined ? [] : { name, needed }));
 
@@ -172,7 +163,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       unwatched: unwatched.filter(({ why }) => why !== 'excluded'),
       ...{ held, left, slow: slowOf(services), routes: dependencies.review.problems(), trimmed, quarantined },
     });
-    const silent = await silentOf(dependencies);
+    const silent = await currentSilences(dependencies.silent, config.services);
     const troubles = troublesOf({ daemons, services, silent, broken, dead }).filter((one) => needsSomebody(one, now()));
     const urgent = troubles.map(troubleText);
     return {

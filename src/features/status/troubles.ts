@@ -8,6 +8,7 @@ import type { ServiceStatus } from '../../ops/status.ts';
 import { ageText } from '../../time.ts';
 import { isOfOneDaemon, type Trouble, type TroubleName, troubleKey } from '../../trouble.ts';
 import type { CurrentOutage } from '../outages/current.ts';
+import type { CurrentSilence } from '../silence/current.ts';
 import type { HeardDaemon } from './daemons.ts';
 import { isRunning } from './known.ts';
 import { listText } from './problems.ts';
@@ -21,8 +22,7 @@ export interface KnownState {
   daemons: readonly HeardDaemon[];
   services: readonly ServiceStatus[];
   broken: readonly CurrentOutage[];
-  /** Of which nothing is inspected, as it was announced. `since`: ISO 8601. */
-  silent: readonly { service: string; protocols: readonly string[]; since: string }[];
+  silent: readonly CurrentSilence[];
   /** Dead letters. */
   dead: number;
 }
@@ -45,7 +45,7 @@ const serviceTroubles = (services: readonly ServiceStatus[]): KnownTrouble[] =>
     return [{ name: 'service', of: name, what, why: lastError, ...when, isAnnounced: true }];
   });
 
-const silentTrouble = ({ service, protocols, since }: KnownState['silent'][number]): KnownTrouble => ({
+const silentTrouble = ({ service, protocols, since }: CurrentSilence): KnownTrouble => ({
   name: 'silent',
   of: `${service} ${since}`,
   what: `${service}: nothing is inspected of ${listText(protocols)}`,
