@@ -201,3 +201,19 @@ test.concurrent('what comes while Redis is away is taken when it is back', async
   world.critical('Vault');
   await world.balanced(20_000);
 }, 90_000);
+
+test.concurrent('a refused config is told to the operators, once, and its end', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { world, file } = await open({
+    ...{ onFinished, kinds: ['email'] },
+    config: { watchdog: { after: '2s', channels: [{ name: 'email', contacts: ['ops@example.com'] }] } },
+  });
+  const mails = (said: string) => world.sandbox.receivers.smtp.received().filter(({ text }) => text.includes(said));
+  await writeFile(file, world.configText.replace('sweepEvery', 'sweepEvry'));
+  await until('it is told', () => mails('the new config was refused').length > 0, 30_000);
+  expect(mails('the new config was refused')[0]?.text).toContain('poll.sweepEvry');
+  await writeFile(file, world.configText);
+  await until('its end is told', () => mails('Over in Tocsin itself').length > 0, 30_000);
+  expect(mails('the new config was refused').filter(({ text }) => !text.includes('Over'))).toHaveLength(1);
+}, 90_000);
