@@ -199,7 +199,8 @@ const openVerbs = (context: Context, channels: readonly Channel[]) => {
     alertIndex: store.alertIndex,
     everyMs: config.audit.every,
     metrics,
-    troubles,
+    // It ends by itself, and a reload does not end it.
+    troubles: hostTroubles,
     log,
   });
   return {

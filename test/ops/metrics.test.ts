@@ -163,3 +163,18 @@ test('a blocked event loop shows at the next scrape, and no more at the one afte
   await sleep(10);
   expect(await longest()).toBeLessThan(0.29);
 });
+
+test('what was counted of a service goes with it, and the rest stays', async () => {
+  const metrics = createMetrics({ version: '1' });
+  for (const service of ['old', 'kept']) {
+    metrics.serviceUp.set({ service }, 0);
+    metrics.polls.inc({ service, source: 'inspections', outcome: 'read' });
+    metrics.alerts.inc({ service, source: 'inspections', protocol: 'Vault' });
+  }
+  metrics.redisUp.set(1);
+  await metrics.keepServices(['kept']);
+  const text = await metrics.text();
+  expect(text).not.toContain('service="old"');
+  expect(text.match(/service="kept"/g)?.length).toBeGreaterThan(2);
+  expect(text).toContain('tocsin_redis_up 1');
+});
