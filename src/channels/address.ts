@@ -11,9 +11,15 @@ export const webAddress = (text: string): string | undefined => {
   return url.href;
 };
 
-/** `hooks.example.com/…3f1c`: the host, and enough of a digest to distinguish two addresses of one host. */
+/**
+ * `hooks.example.com (3f1c)`: the host, and enough of a digest to distinguish two addresses of one host. Nobody takes it for
+ * an address. Never change it: it stands in logs, in metrics and in people's mutes.
+ */
 export const webLabel = (address: string): string =>
-  `${URL.parse(address)?.host ?? 'no host'}/…${createHash('sha256').update(address).digest('hex').slice(0, 4)}`;
+  `${URL.parse(address)?.host ?? 'no host'} (${createHash('sha256').update(address).digest('hex').slice(0, 4)})`;
+
+/** Until 2026-11 a label looked like a path: `hooks.example.com/…3f1c`. Names in mutes, commands and old records may be so. */
+export const labelNow = (name: string): string => name.replace(/\/…([0-9a-f]{4})$/, ' ($1)');
 
 const scrub = createScrubber([]);
 

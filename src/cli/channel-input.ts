@@ -4,6 +4,7 @@ import { CHANNEL_KINDS, type ChannelEntry, type ChannelKind } from '../alert.ts'
 import { addressesOf } from '../channels/registry.ts';
 import type { Breach } from '../config/breach.ts';
 import { channelEntry } from '../config/sections.ts';
+import { httpUrl, SECRET_MARK, URL_RULE } from '../schema/fields.ts';
 import { isMasked } from './channel-mask.ts';
 import type { ListKind } from './input.ts';
 
@@ -33,9 +34,19 @@ const entryBreaches = (element: unknown, index: number): Breach[] => {
   ];
 };
 
+/** A masked address is no URL: it is named first, and what to do about it. */
+const entry = channelEntry.extend({
+  url: z
+    .string({ error: URL_RULE })
+    .refine((text) => !isMasked(text), { error: MASKED_RULE, abort: true })
+    .pipe(httpUrl())
+    .meta(SECRET_MARK)
+    .exactOptional(),
+});
+
 /** An empty list is one: a protocol without channels. */
 export const CHANNELS: ListKind<ChannelEntry> = {
   what: 'channels',
-  schema: z.array(channelEntry, { error: 'must be a list of channels' }),
+  schema: z.array(entry, { error: 'must be a list of channels' }),
   breachesOf: (elements) => elements.flatMap(entryBreaches),
 };

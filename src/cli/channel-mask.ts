@@ -1,6 +1,6 @@
 /** The service's channels as JSON for scripts, without what may be secret in them. */
 import type { JsonObject, JsonValue } from '../alert.ts';
-import { webAddress, webLabel } from '../channels/address.ts';
+import { labelNow, webAddress, webLabel } from '../channels/address.ts';
 import { hideUrlTails } from '../config/display.ts';
 import { createScrubber } from '../secret.ts';
 import type { CommandContext } from './context.ts';
@@ -10,14 +10,14 @@ const scrub = createScrubber([]);
 /** Where the service has channels, in a listing as in settings. */
 const CHANNELS_KEY = 'notificationChannels';
 
-/** `https://hooks.example.com/…3f1c`: a web address keeps its scheme and host, and what distinguishes it from others. */
+/** `https://hooks.example.com (3f1c)`: a web address keeps its scheme and host, and what distinguishes it from others. */
 const maskText = (text: string): string => {
   const address = webAddress(text);
   return address === undefined ? scrub(hideUrlTails(text)) : `${new URL(address).protocol}//${webLabel(address)}`;
 };
 
-/** Whether a text is what became of a web address. */
-export const isMasked = (text: string): boolean => /^https?:\/\/[^/]+\/…[0-9a-f]{4}$/.test(text.trim());
+/** Whether a text is what became of a web address, now or in an earlier version. */
+export const isMasked = (text: string): boolean => /^https?:\/\/[^/]+ \([0-9a-f]{4}\)$/.test(labelNow(text.trim()));
 
 const mapTexts = (value: JsonValue, change: (text: string) => string): JsonValue => {
   if (typeof value === 'string') return change(value);

@@ -1,5 +1,6 @@
 /** Which dead deliveries a command is about: those named, or those that fit. Pure. */
 
+import { labelNow } from '../channels/address.ts';
 import { UsageError } from '../errors.ts';
 import { isNamed } from '../features/trace/trace.ts';
 import type { DeadDelivery } from '../ledger/dead-letters.ts';
@@ -31,7 +32,7 @@ const fits = ({ alert, destination, reason }: DeadDelivery, filters: DeadFilters
   (filters.protocol === undefined || filters.protocol === alert.protocol) &&
   (filters.reason === undefined || reasonNow(filters.reason) === reasonNow(reason)) &&
   (filters.destination === undefined ||
-    [destination?.id, destination?.label, destination?.kind].includes(filters.destination));
+    [destination?.id, labelNow(destination?.label ?? ''), destination?.kind].includes(labelNow(filters.destination)));
 
 /** Throws a `UsageError` where no deliveries are named: a command without arguments must not mean all of them. */
 export const checkSelection = ({ ids, all = false, protocol, destination, reason }: DeadSelection): void => {

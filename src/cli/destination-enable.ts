@@ -1,5 +1,6 @@
 /** `tocsin destinations enable`: sends again to a destination that had said that it wants nothing more. */
 import { openEnable } from '../app/retry.ts';
+import { labelNow } from '../channels/address.ts';
 import { UsageError } from '../errors.ts';
 import { cleanLine } from '../text.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -11,7 +12,9 @@ export interface EnableOptions extends CommonOptions {
 
 export const enableDestination = ({ name, ...options }: EnableOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async ({ store }) => {
-    const named = (await store.disabled.list()).filter(({ id, label }) => id === name || label === name);
+    const named = (await store.disabled.list()).filter(
+      ({ id, label }) => id === name || labelNow(label) === labelNow(name),
+    );
     const [one, ...others] = named;
     if (one === undefined) throw new UsageError(`no destination of the name '${name}' is disabled`);
     if (others.length > 0) {

@@ -1,8 +1,10 @@
 /** `tocsin mute`: mutes (silences), each with a reason and an end. */
+
 import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import type { Mute } from '../alert.ts';
 import { openDestinations } from '../app/approval.ts';
+import { labelNow } from '../channels/address.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
@@ -82,7 +84,8 @@ const doubtsOf = async ({ protocols, destinations }: Mute, view: View, config: C
   ]);
   const known = await openDestinations({ config, ...view }).list();
   const isProtocol = createGlobs(protocols);
-  const isKnown = (name: string): boolean => known.some(({ id, label }) => id === name || label === name);
+  const isKnown = (name: string): boolean =>
+    known.some(({ id, label }) => id === name || labelNow(label) === labelNow(name));
   return [
     ...(protocols.length === 0 || names.some(isProtocol) ? [] : [`no protocol is known that fits '${protocols}'`]),
     ...destinations.filter((name) => !isKnown(name)).map((name) => `no destination is known by '${name}'`),

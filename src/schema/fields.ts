@@ -60,7 +60,7 @@ export const secret = ({ pattern, rule }: SecretShape = { pattern: /./s, rule: '
     .meta({ ...SECRET_MARK, description: 'A secret; never printed. Best kept in a variable or a file.' })
     .transform(createSecret);
 
-const URL_RULE = 'must be an absolute http or https URL, without user and password';
+export const URL_RULE = 'must be an absolute http or https URL, without user and password';
 
 const isHttpUrl = (text: string): boolean => {
   const url = URL.parse(text);

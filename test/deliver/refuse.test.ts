@@ -12,7 +12,7 @@ import { destinationOf, inspectionAlert } from '../support/alerts.ts';
 import { jobRun } from '../support/delivery-runs.ts';
 import { openTestRedis } from '../support/redis.ts';
 
-const GONE = destinationOf('webhook', 'https://hooks.example/s3cr3t', 'hooks.example/…ab12');
+const GONE = destinationOf('webhook', 'https://hooks.example/s3cr3t', 'hooks.example (ab12)');
 const OTHER = destinationOf('webhook', 'https://hooks.example/other');
 const AT = '2026-11-20T12:00:00.000Z';
 const ALERTS = ['a', 'b', 'c'].map((_id) => inspectionAlert({ item: { _id } }));

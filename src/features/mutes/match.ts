@@ -1,5 +1,6 @@
 /** Which deliveries are muted, and by what. Pure. */
 import { type Alert, type Destination, firedDetectors, isAnnouncement, isSample, type Mute } from '../../alert.ts';
+import { labelNow } from '../../channels/address.ts';
 import { createGlobs } from '../../globs.ts';
 
 /** A muted delivery, and the mute that hides it. */
@@ -25,13 +26,15 @@ const anyOr = (globs: readonly string[]): ((text: string) => boolean) =>
   globs.length === 0 ? () => true : createGlobs(globs);
 
 const compile = (mute: Mute) => {
-  const { destinations, detectors } = mute;
+  const { detectors } = mute;
+  const destinations = mute.destinations.map(labelNow);
   const isProtocol = anyOr(mute.protocols);
   return {
     mute,
     isWhole: detectors.length === 0,
     fits: ({ protocol }: Alert, { id, label }: Destination): boolean =>
-      isProtocol(protocol) && (destinations.length === 0 || destinations.includes(id) || destinations.includes(label)),
+      isProtocol(protocol) &&
+      (destinations.length === 0 || destinations.includes(id) || destinations.includes(labelNow(label))),
     hasDetector: createGlobs(detectors),
   };
 };

@@ -17,7 +17,7 @@ import { openTestRedis } from '../../support/redis.ts';
 
 const T0 = Date.parse('2026-11-20T12:00:00Z');
 const NEW = destinationOf('slack', 'C9');
-const OTHER = destinationOf('webhook', 'https://hooks.example.com/x', 'hooks.example.com/…3f1c');
+const OTHER = destinationOf('webhook', 'https://hooks.example.com/x', 'hooks.example.com (3f1c)');
 const ONCALL = destinationOf('email', 'oncall@example.com');
 
 const settings: RouteSettings = {
@@ -154,7 +154,7 @@ describe('what is for a destination that is not approved', () => {
           `A new destination waits for approval: slack C9\nThe service lists it for Lending Pool. Alerts for it are held, and go to the fallback meanwhile.\nTo do: \`tocsin destinations approve ${NEW.id}\` sends the held alerts. If nobody knows this destination, remove it at the service.`,
         ],
       ],
-      ['oncall@example.com', [expect.stringContaining('hooks.example.com/…3f1c')]],
+      ['oncall@example.com', [expect.stringContaining('hooks.example.com (3f1c)')]],
     ]);
     expect(lines.map(({ msg }) => msg)).toEqual(Array(2).fill('a new destination waits for approval'));
     expect(JSON.stringify([...lines, ...queued.flatMap(({ alerts }) => alerts)])).not.toContain(OTHER.address);

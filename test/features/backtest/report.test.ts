@@ -5,7 +5,7 @@ import { destinationOf, inspectionAlert, notificationAlert } from '../../support
 const [SLACK, MAIL, HOOK] = [
   destinationOf('slack', 'C1'),
   destinationOf('email', 'a@example.com'),
-  destinationOf('webhook', 'https://hooks.example.com/x', 'hooks.example.com/…3f1c'),
+  destinationOf('webhook', 'https://hooks.example.com/x', 'hooks.example.com (3f1c)'),
 ];
 const ROUTED = { destinations: [SLACK], problems: [] };
 const NOWHERE = { destinations: [], problems: ['it has no channels'] };

@@ -18,7 +18,7 @@ const T0 = Date.parse('2026-11-20T12:00:00Z');
 const HOUR = 3_600_000;
 const SLACK = destinationOf('slack', 'C1');
 const MAIL = destinationOf('email', 'a@example.com');
-const HOOK = destinationOf('webhook', 'https://hooks.example.com/x', 'hooks.example.com/…3f1c');
+const HOOK = destinationOf('webhook', 'https://hooks.example.com/x', 'hooks.example.com (3f1c)');
 
 const iso = (at: number): string => new Date(at).toISOString();
 
@@ -299,7 +299,7 @@ describe('when a mute ends', () => {
     const fallback = [MAIL];
     const first = open({ fallback });
     const second = open({ fallback }, first);
-    const other = destinationOf('webhook', 'https://hooks.example.com/y', 'hooks.example.com/…77aa');
+    const other = destinationOf('webhook', 'https://hooks.example.com/y', 'hooks.example.com (77aa)');
     await first.mutes.add(mute());
     await first.pass(makeAlert(1), [HOOK, other]);
     await first.pass(makeAlert(2), [other]);

@@ -6,7 +6,7 @@ import { sampleAlert } from '../../../src/features/sample/alert.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 
 const SLACK = destinationOf('slack', 'C024BE91L');
-const HOOK = destinationOf('webhook', 'https://hooks.example.com/secret', 'hooks.example.com/…3f1c');
+const HOOK = destinationOf('webhook', 'https://hooks.example.com/secret', 'hooks.example.com (3f1c)');
 
 const mute = (changes: Partial<Mute>): Mute => ({
   id: 'mute-1',
@@ -50,6 +50,13 @@ describe('a mute', () => {
     ['of the detector for another protocol', { protocols: ['Vault'], detectors: ['*'] }, false],
   ])('%s: %j', (_what, changes, isMuted) => {
     expect(idOf([mute(changes)], FLASH)).toBe(isMuted ? 'mute-1' : undefined);
+  });
+
+  test('by the label that an earlier version showed holds as before', () => {
+    const muteOf = createMuteOf([mute({ destinations: ['hooks.example.com/…3f1c'] })], []);
+    expect(muteOf(FLASH, HOOK)?.id).toBeDefined();
+    expect(muteOf(FLASH, { ...HOOK, label: 'hooks.example.com/…3f1c' })?.id).toBeDefined();
+    expect(muteOf(FLASH, { ...HOOK, label: 'hooks.example.com (77aa)' })).toBeUndefined();
   });
 
   test('leaves other destinations of the same alert alone', () => {

@@ -27,7 +27,7 @@ const setUp = () => {
 };
 
 const MUTE = { mute: 'mute-1', what: 'protocol Vault', reason: 'upgrade', until: '2026-11-20T14:00:00.000Z' };
-const HOOK = { destination: 'webhook-1', to: 'hooks.example.com/…3f1c' };
+const HOOK = { destination: 'webhook-1', to: 'hooks.example.com (3f1c)' };
 const begun = (mute: string): OperatorAction => ({ action: 'mute-begun', ...MUTE, mute });
 
 test('every daemon logs an action once, and none from before it started', async () => {

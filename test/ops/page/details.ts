@@ -21,7 +21,7 @@ export const DETAILS: PageDetails = {
       counts: { delivered: 27, waiting: 1, muted: 0, dead: 1 },
       deliveries: [
         { to: 'email ops@example.com', state: 'dead', at: MINUTE_AGO, error: 'mailbox full' },
-        { to: 'webhook example.com/…1234', state: 'waiting', at: MINUTE_AGO, error: '503' },
+        { to: 'webhook example.com (1234)', state: 'waiting', at: MINUTE_AGO, error: '503' },
         { to: 'slack C024BE91L', state: 'delivered', at: MINUTE_AGO, tookMs: 2100 },
       ],
     },
