@@ -96,7 +96,7 @@ describe('any week', () => {
     return dates;
   };
 
-  test('that goes on as it was is never silent; one that ends is, after four times its longest pause at the most', () => {
+  test('that goes on as it was is never silent; one that ends is, after twice its longest pause', () => {
     fc.assert(
       fc.property(week, (one) => {
         const from = START + one.begins * HOUR;
@@ -111,7 +111,7 @@ describe('any week', () => {
         const bound = last + Math.max(30 * MINUTE, 2 * Math.max(...pauses)) + MINUTE;
         if (left.length > 100 && bound < cut + 3 * DAY_MS) expect(silenceOf(habit, bound)).toBeDefined();
       }),
-      { numRuns: 60 },
+      { numRuns: 20 },
     );
   });
 });
