@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { buildConnector, Pool } from 'undici';
 import type { ConnectionSettings } from './settings.ts';
-import { tlsOptions } from './trust.ts';
+import { type TlsOptions, tlsOptions } from './trust.ts';
 
 export type Target = buildConnector.Options;
 
@@ -53,15 +53,16 @@ const codeOf = (error: unknown): string => {
   return ([code, name].find((word) => typeof word === 'string' && word !== 'Error') as string | undefined) ?? 'unknown';
 };
 
+/** A proxy of https: `ca` vouches for it besides the well-known ones; it gets no certificate of ours. */
+const proxyTrust = ({ ca, onlyCa }: ConnectionSettings): TlsOptions =>
+  ca === undefined || onlyCa ? {} : tlsOptions({ ca }, { isChosen: true });
+
 /**
- * Opens nothing yet. `ca` also vouches for a proxy of https, which gets no certificate of ours. undici's own ProxyAgent
- * reports a proxy's refusal and our abort with the same code, and cannot ask for another address than the URL's.
+ * Opens nothing yet. undici's own ProxyAgent reports a proxy's refusal and our abort with the same code, and cannot ask for another address than the URL's.
  */
 export const createTunnel = (proxyUrl: URL, settings: ConnectionSettings, options: TunnelOptions): Connector => {
   const { timeoutMs, isChosen } = options;
-  const { ca, onlyCa } = settings;
-  const trusted = ca === undefined || onlyCa ? {} : tlsOptions({ ca }, { isChosen: true });
-  const connect = { timeout: timeoutMs, allowH2: false, ...trusted };
+  const connect = { timeout: timeoutMs, allowH2: false, ...proxyTrust(settings) };
   const tunnels = new Pool(proxyUrl.origin, { headersTimeout: timeoutMs, connect, allowH2: false });
   const auth = basicAuth(proxyUrl);
   const secure = buildConnector({ allowH2: false, timeout: timeoutMs, ...tlsOptions(settings, { isChosen }) });
@@ -104,6 +105,20 @@ export const createTunnel = (proxyUrl: URL, settings: ConnectionSettings, option
     close: () => tunnels.destroy(),
   };
 };
+
+/** Connects to the proxy and asks it for nothing. Throws a `ProxyError`. */
+export const reachProxy = (settings: ConnectionSettings, timeoutMs: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const { proxy } = settings;
+    if (proxy === undefined) return resolve();
+    const { hostname, host, protocol, port } = new URL(proxy.reveal());
+    const connect = buildConnector({ timeout: timeoutMs, allowH2: false, ...proxyTrust(settings) });
+    connect({ hostname, host, protocol, port }, (error, socket) => {
+      if (error !== null) return reject(new ProxyError(codeOf(error)));
+      socket.on('error', () => {}).destroy();
+      resolve();
+    });
+  });
 
 const isEmpty = ({ ca, cert, proxy }: ConnectionSettings): boolean => !(ca ?? cert ?? proxy);
 

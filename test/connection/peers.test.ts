@@ -237,3 +237,22 @@ test.each([
     expect(parse.safeParse(settings).error?.issues.map(({ message }) => message)).toEqual([says]);
   }
 });
+
+test('webhooks ask nobody but their proxy whether it is there', async () => {
+  const verify = (settings: object) => {
+    const channel = createWebhookChannel(webhookConfig.parse(settings), { post: openPost(), now: Date.now });
+    return channel.verify(signal());
+  };
+  const proxy = await openProxy(issued);
+  const { host } = new URL(proxy.origin);
+  expect(await verify({ proxy: proxy.url, ca: authority.cert })).toMatch(
+    new RegExp(`; goes through the proxy ${host}$`),
+  );
+  expect(await failureOf(verify({ proxy: proxy.url }))).toBe(
+    `the proxy ${host} has a certificate that nobody we trust vouches for (UNABLE_TO_VERIFY_LEAF_SIGNATURE): give the certificate of its issuer in channels.webhook.ca`,
+  );
+  await proxy.close();
+  const away = `the proxy ${host} refuses connections (ECONNREFUSED): see channels.webhook.proxy`;
+  expect(await failureOf(verify({ proxy: proxy.url }))).toBe(away);
+  expect(proxy.asked).toEqual([]);
+});

@@ -1,12 +1,14 @@
 /** Signed webhooks by Standard Webhooks 1.0.0, through the guard. */
-import type { ProxyFor } from '../../connection/proxy-variables.ts';
+import { type ProxyFor, proxyHost } from '../../connection/proxy-variables.ts';
 import { type ConnectionTo, createConnections, settingsIn } from '../../connection/settings.ts';
+import { reachProxy } from '../../connection/tunnel.ts';
 import { startDeadline } from '../../deadline.ts';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
 import { statusText } from '../../http-status.ts';
 import { webLabel } from '../address.ts';
 import type { Channel, CreateChannel } from '../channel.ts';
 import { type PostResponse, retryAfterMs } from '../http.ts';
+import { networkFailure } from '../network.ts';
 import type { ReceiverConfig, WebhookConfig } from './config.ts';
 import { composeWebhook } from './message.ts';
 import { createReceiverFinder } from './receivers.ts';
@@ -66,6 +68,7 @@ interface Manner {
 }
 
 const SECTION = 'channels.webhook';
+const CONNECT_TIMEOUT_MS = 10_000;
 
 /** A receiver's own settings count before those of all webhooks; its `ca` is meant instead of the well-known ones. */
 const mannersOf = (config: WebhookConfig, proxyFor: ProxyFor = () => undefined) => {
@@ -123,8 +126,16 @@ export const createWebhookChannel: CreateChannel<WebhookConfig> = (
       if (response.status < 200 || response.status > 299) throw refusalOf(response, address, now());
       return {};
     },
-    // There is nobody to ask: receivers have nothing in common, and none expects a probe.
-    verify: async () => signingText(config),
+    // Receivers have nothing in common but the proxy, and none of them expects a probe.
+    verify: async () => {
+      const { proxy } = config;
+      if (proxy === undefined) return signingText(config);
+      const connection = createConnections(settingsIn(config), { section: SECTION })('');
+      await reachProxy(connection, Math.min(CONNECT_TIMEOUT_MS, config.timeout)).catch((error: unknown) => {
+        throw networkFailure(error, 'the proxy', false, connection.names);
+      });
+      return `${signingText(config)}; goes through the proxy ${proxyHost(proxy)}`;
+    },
     close: async () => {},
   };
 };
