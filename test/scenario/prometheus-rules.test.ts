@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { TROUBLES as NAMES, type TroubleName } from '../../src/trouble.ts';
 
 const RULES = fileURLToPath(new URL('../../config/prometheus-rules.yml', import.meta.url));
 
@@ -35,6 +36,8 @@ const DELIVERED = `tocsin_deliveries_total{${DESTINATION}, outcome="delivered"}`
 const RETRYING = `tocsin_deliveries_total{${DESTINATION}, outcome="retrying"}`;
 const DEAD = `tocsin_deliveries_total{${DESTINATION}, outcome="dead"}`;
 const LATENCY = 'tocsin_alert_latency_seconds';
+
+const troubleSeries = (name: TroubleName): string => `tocsin_trouble{trouble="${name}"}`;
 
 /** A healthy daemon with something to do. */
 const HEALTHY: Series = {
@@ -67,6 +70,7 @@ const HEALTHY: Series = {
   tocsin_held_refused_total: counter(0),
   tocsin_unroutable_entries: gauge(0),
   'tocsin_redis_up{instance="a"}': gauge(1),
+  ...Object.fromEntries(NAMES.map((name) => [troubleSeries(name), gauge(0)])),
   'tocsin_config_last_reload_successful{instance="a"}': gauge(1),
   'nodejs_eventloop_lag_max_seconds{instance="a"}': gauge(0.02),
   'process_open_fds{instance="a"}': gauge(60),
@@ -123,6 +127,24 @@ const TROUBLES: [fires: string, series: Series][] = [
   ['TocsinUndelivered', { 'tocsin_oldest_undelivered_seconds{service="main", source="inspections"}': gauge(2, 1000) }],
   ['TocsinConfigRefused', { 'tocsin_config_last_reload_successful{instance="a"}': gauge(1, 0) }],
   ['TocsinEventLoopBlocked', { 'nodejs_eventloop_lag_max_seconds{instance="a"}': gauge(0.02, 0.6) }],
+  // Each fires in one of these, and is silent in the other.
+  [
+    'TocsinChannelFailing TocsinJobsUnreadable TocsinDiskNearlyFull TocsinHeartbeatFails',
+    {
+      [troubleSeries('channel')]: gauge(0, 1),
+      [troubleSeries('jobs')]: gauge(0, 1),
+      [troubleSeries('disk')]: gauge(0, 1),
+      [troubleSeries('heartbeat')]: gauge(0, 1),
+    },
+  ],
+  [
+    'TocsinQueueSilent TocsinRedisNotDurable TocsinClockOff',
+    {
+      [troubleSeries('queue')]: gauge(0, 1),
+      [troubleSeries('durability')]: gauge(0, 1),
+      [troubleSeries('clock')]: gauge(0, 1),
+    },
+  ],
   ['TocsinFilesExhausted', { 'process_open_fds{instance="a"}': gauge(60, 900) }],
 ];
 
