@@ -188,6 +188,16 @@ export const runProgram = async (given: readonly string[], outside: ProgramConte
   for (const [index, command] of commands(createCommandMaker(context, end)).entries()) {
     adopt(program, command, { isDefault: index === 0 });
   }
+  const completion = new Command('completion')
+    .description('print a script that completes commands and options in bash, zsh or fish')
+    .argument('<shell>', 'bash, zsh or fish')
+    .addHelpText('after', '\nbash and zsh: eval "$(tocsin completion bash)"\nfish: tocsin completion fish | source')
+    .action(async (shell: string) => {
+      const { completionScript } = await import('./completion.ts');
+      // A script is run as it is.
+      context.raw.write(completionScript(program, shell));
+    });
+  adopt(program, completion);
   if (context.isTty && isBare(given)) {
     await showStart(program, args, context);
     return code;
