@@ -1,6 +1,7 @@
 /** Text to a YAML 1.2 document. The parser's own messages quote the file, which may hold secrets, so each is replaced by our own words. */
 import { type Document, parseDocument } from 'yaml';
 import type { Finding } from './findings.ts';
+import { indentationFault } from './indentation.ts';
 import { createPlaceOf, type PlaceOf } from './positions.ts';
 
 const NOT_YAML = 'is not YAML here';
@@ -9,7 +10,6 @@ const RULES: Readonly<Record<string, string>> = {
   BAD_ALIAS: 'has an anchor or alias without a clear name',
   BAD_DIRECTIVE: 'has a directive (%) that is not known',
   BAD_DQ_ESCAPE: 'has an unknown \\ escape in double quotes; single quotes take it as it stands',
-  BAD_INDENT: 'is not indented like its neighbours, or a { or [ is not closed',
   BAD_SCALAR_START: 'begins with a sign that YAML reserves; put the value in quotes',
   BLOCK_AS_IMPLICIT_KEY: 'has a second ": " on one line; put such a value in quotes, or fix the indentation',
   BLOCK_IN_FLOW: 'has a block inside { } or [ ]',
@@ -48,7 +48,14 @@ export const parseYaml = (text: string): Syntax => {
   });
   const placeOf = createPlaceOf(text);
   const issues = [...document.errors, ...document.warnings];
-  const findings = issues.map(({ code, pos }) => ({ path: ['yaml'], offset: pos[0], rule: RULES[code] ?? NOT_YAML }));
+  const faults = issues.map((issue) => ({ issue, fault: indentationFault(text, issue) }));
+  // What follows a line that is indented wrongly is mostly its consequence.
+  const first = faults.findIndex(({ fault }) => fault !== undefined);
+  const findings = (first < 0 ? faults : faults.slice(0, first + 1)).map(({ issue: { code, pos }, fault }) => ({
+    path: ['yaml'],
+    offset: fault?.offset ?? pos[0],
+    rule: fault?.rule ?? RULES[code] ?? NOT_YAML,
+  }));
   if (document.directives.yaml.version !== '1.2') {
     findings.push({ path: ['yaml'], offset: 0, rule: 'must be YAML 1.2' });
   }

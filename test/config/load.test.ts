@@ -250,7 +250,11 @@ describe('what is no configuration at all', () => {
   });
 
   it.each([
-    ['a bracket that is never closed', `${SMALL}poll: {`, /^c\.yaml:3:\d+: yaml: is not indented/],
+    [
+      'a bracket that is never closed',
+      `${SMALL}poll: {`,
+      /^c\.yaml:3:\d+: yaml: is not indented further .* or a \{ or \[ above is not closed/,
+    ],
     ['a tab', `${SMALL}poll:\n\tinterval: 1s`, /^c\.yaml:4:1: yaml: is indented by a tab/],
     ['a second document', `${SMALL}---\na: 1`, /^c\.yaml:3:1: yaml: begins a second document/],
     ['a variable in braces without quotes', `services: [{ apiKey: \${KEY} }]`, /^c\.yaml:1:\d+: yaml: .*quotes$/],
