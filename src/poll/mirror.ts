@@ -50,6 +50,21 @@ const parse = (text: string): Map<string, MirroredCursor> => {
 export const createMirror = (file: string): Mirror => {
   let cursors = new Map<string, MirroredCursor>();
   let changed = false;
+  /** While a config is replaced, two generations write here. */
+  let writing: Promise<void> = Promise.resolve();
+
+  const write = async (): Promise<void> => {
+    if (!changed) return;
+    changed = false;
+    const content: MirrorFile = { v: VERSION, cursors: Object.fromEntries(cursors) };
+    try {
+      await makePrivateDirectory(dirname(file));
+      await replacePrivateFile(file, JSON.stringify(content));
+    } catch (error) {
+      changed = true;
+      throw error;
+    }
+  };
 
   return {
     load: async () => {
@@ -68,12 +83,9 @@ export const createMirror = (file: string): Mirror => {
       cursors.set(trackKey(track), { start, position, sweptTo });
       changed = true;
     },
-    flush: async () => {
-      if (!changed) return;
-      changed = false;
-      const content: MirrorFile = { v: VERSION, cursors: Object.fromEntries(cursors) };
-      await makePrivateDirectory(dirname(file));
-      await replacePrivateFile(file, JSON.stringify(content));
+    flush: () => {
+      writing = writing.catch(() => {}).then(write);
+      return writing;
     },
   };
 };
