@@ -190,7 +190,7 @@ describe('a sample', () => {
     await health.failed(DESTINATION, [sample], failedWith('unavailable'));
     expect(await health.pausedUntil(DESTINATION)).toBe(time.now + 1000);
     await health.worked(DESTINATION);
-    expect(announced).toEqual(['C1 broken: retry', 'C1 well']);
+    expect(announced).toEqual(['C1 broken: unavailable', 'C1 well']);
   });
 });
 
@@ -208,7 +208,7 @@ describe('the end of a break', () => {
     world.time.now += 61_000;
     await world.health.worked(DESTINATION);
     await world.health.worked(DESTINATION);
-    expect(world.announced).toEqual(['C1 broken: retry', 'C1 well']);
+    expect(world.announced).toEqual(['C1 broken: unavailable', 'C1 well']);
   });
 
   test('of an outage that nobody has announced is not announced before that', async () => {
@@ -218,7 +218,7 @@ describe('the end of a break', () => {
     world.time.now += 61_000;
     await breakIt(world);
     await world.health.worked(DESTINATION);
-    expect(world.announced).toEqual(['C1 broken: retry', 'C1 well']);
+    expect(world.announced).toEqual(['C1 broken: unavailable', 'C1 well']);
   });
 
   test('that comes while the outage is being announced is announced after it', async () => {
@@ -226,7 +226,7 @@ describe('the end of a break', () => {
     const world = setUpDeliveries({ whileAnnouncing: () => itWorks() });
     itWorks = () => world.health.worked(DESTINATION);
     await breakIt(world);
-    expect(world.announced.slice(-2)).toEqual(['C1 broken: retry', 'C1 well']);
+    expect(world.announced.slice(-2)).toEqual(['C1 broken: unavailable', 'C1 well']);
   });
 });
 
@@ -248,14 +248,14 @@ describe('deliveries while a circuit is open', () => {
     answers.C1 = Array.from({ length: 8 }, () => failure('unavailable'));
     for (const n of range(1, 3)) add([makeAlert(n)]);
     await run(0);
-    expect(announced).toEqual(['C1 broken: retry']);
+    expect(announced).toEqual(['C1 broken: unavailable']);
     for (const n of range(4, 40)) {
       time.now += 100;
       add([makeAlert(n)]);
       await run(time.now - Date.parse('2026-11-20T12:00:00Z'));
     }
     await run();
-    expect(announced).toEqual(['C1 broken: retry', 'C1 well']);
+    expect(announced).toEqual(['C1 broken: unavailable', 'C1 well']);
     expect(sent.flatMap((message) => message.items).toSorted()).toEqual(items(...range(1, 40)).toSorted());
     expect(sent.filter((message) => message.items.length > 30)).toHaveLength(1);
     expect(answers.C1).toEqual([]);
