@@ -88,7 +88,7 @@ const FEATURES: Record<string, readonly string[]> = {
   status: ['approval', 'mutes', 'outages', 'reload', 'routes', 'silence'],
   tripwire: ['announcements', 'outages'],
   silence: ['announcements', 'blindness', 'outages'],
-  page: ['approval', 'audit', 'routes', 'trace'],
+  page: ['approval', 'audit', 'mutes', 'replay', 'routes', 'sample', 'trace'],
   watchdog: ['announcements', 'outages'],
 };
 const feature = (name: string): string => `features/${name}/`;
@@ -172,6 +172,8 @@ const FILE_ROWS: Record<string, readonly string[]> = {
   // The one list of kinds.
   'channels/registry.ts': KINDS.map((kind) => `channels/${kind}/`),
   ...Object.fromEntries(FILES.filter((file) => file.startsWith('features/page/')).map((f) => [f, ['ops/page/']])),
+  // Durations as the operator writes them.
+  'features/mutes/new-mute.ts': ['schema/'],
   // What opens from the config takes the config's types.
   'service/open.ts': ['type config/schema.ts'],
   // The clients and servers of the outer world, each where its owner is.

@@ -18,7 +18,7 @@ import { createPages } from '../ops/page/pages.ts';
 import type { OpsServerSettings } from '../ops/server.ts';
 import type { openDelivery } from './deliver.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { openPage } from './page.ts';
+import { openPage, openPageActions } from './page.ts';
 import type { openReading } from './poll.ts';
 import type { Store } from './store.ts';
 
@@ -98,8 +98,18 @@ export const openOps = (dependencies: OpsDependencies) => {
   };
   /** What the ops server shows. */
   const ask = oneAtATime(status);
-  const source = openPage({ config, store, catalog, review, scrub, now });
-  const pages = createPages({ status: ask, source, health, log, now });
+  const opened = { config, store, catalog, review, scrub, now };
+  const { token, publicUrl } = config.ops;
+  const pages = createPages({
+    status: ask,
+    source: openPage(opened),
+    actions: openPageActions(opened),
+    ...(token === undefined ? {} : { token: token.reveal() }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    health,
+    log,
+    now,
+  });
   lifecycle.onStop('pages', async () => pages.stop());
   const endpoints: OpsServerSettings = { ...config.ops, health, metrics, status: ask, pages, log, now };
   return { review, selfReport, daemons, forgetGone, keepHouse, endpoints };

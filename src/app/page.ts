@@ -4,18 +4,24 @@ import { chainsOf } from '../channels/configured-chains.ts';
 import { pacingOf } from '../channels/pacing.ts';
 import type { Config } from '../config/schema.ts';
 import { createAuditMarks } from '../features/audit/job.ts';
+import { createActiveMutes } from '../features/mutes/active.ts';
+import { createPageActions } from '../features/page/actions.ts';
 import { createPageDetails } from '../features/page/details.ts';
 import { configEntries } from '../features/page/words.ts';
+import { createDrop } from '../features/replay/drop.ts';
 import type { RouteReview } from '../features/routes/review.ts';
+import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
 import { createTracer } from '../features/trace/trace.ts';
+import type { PageActions } from '../ops/page/actions.ts';
 import type { Catalog } from '../poll/catalog.ts';
 import { openDestinations } from './approval.ts';
+import { openRetry } from './retry.ts';
 import type { Store } from './store.ts';
 
 export interface OpenPage {
   config: Config;
   store: Store;
-  catalog: Pick<Catalog, 'protocols'>;
+  catalog: Pick<Catalog, 'protocols' | 'protocolOf'>;
   review: RouteReview;
   scrub(text: string): string;
   now(): number;
@@ -39,6 +45,29 @@ const openSearch = ({ config, store }: OpenPage) =>
     alertIndex: { between: async () => [], destinations: store.alertIndex.destinations },
     services: config.services.map(({ name }) => name),
   });
+
+/** What whoever is signed in may do. */
+export const openPageActions = ({ config, store, catalog, review, now }: OpenPage): PageActions => {
+  const fallback = fallbackRoutes(config, routeSettings(config)).destinations;
+  const { states } = createActiveMutes({ config, mutes: store.mutes, now });
+  return createPageActions({
+    deadLetters: store.dead,
+    retry: (letters) => openRetry({ config, store, catalog }).retry(letters),
+    drop: createDrop(store),
+    muteRules: config.mutes,
+    mutes: store.mutes,
+    activeMutes: async () => (await states()).active,
+    approval: openDestinations({ config, store, review }),
+    destinations: () => [...review.destinations(), ...fallback],
+    service: config.services[0]?.name ?? 'test',
+    send: async (parcel) => {
+      await store.ledger.recordWaiting([parcel]);
+      await store.queues.enqueue([parcel]);
+    },
+    operatorLog: store.operatorLog,
+    now,
+  });
+};
 
 export const openPage = (dependencies: OpenPage) => {
   const { config, store, catalog, review, scrub, now } = dependencies;

@@ -2,11 +2,10 @@
 import type { ChannelKind, Destination } from '../alert.ts';
 import { openRetry } from '../app/retry.ts';
 import { UsageError } from '../errors.ts';
+import { createDrop } from '../features/replay/drop.ts';
 import type { Resent } from '../features/replay/resend.ts';
 import type { Retried } from '../features/replay/retry.ts';
 import { readLetters } from '../features/trace/trace.ts';
-import type { DeadDelivery } from '../ledger/dead-letters.ts';
-import { NO_DESTINATION } from '../ledger/record.ts';
 import { cleanLine } from '../text.ts';
 import { confirm } from './confirm.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -92,25 +91,13 @@ export const retryDead = (options: SelectionOptions, context: CommandContext): P
     return result.refused.length === 0 ? EXIT.done : EXIT.mistake;
   });
 
-/** Gives how many are gone; those that are on their way meanwhile stay. */
-const dropSome = async ({ store }: View, letters: readonly DeadDelivery[]): Promise<number> => {
-  const dropped: DeadDelivery[] = [];
-  for (const together of Map.groupBy(letters, ({ destination }) => destination?.id).values()) {
-    const [first] = together;
-    const alerts = together.map(({ alert }) => alert);
-    const found = await store.corrections.drop(first?.destination ?? NO_DESTINATION, alerts);
-    dropped.push(...together.filter((_, index) => found[index] !== 'waiting'));
-  }
-  await store.dead.remove(dropped);
-  return dropped.length;
-};
-
 export const dropDead = (options: SelectionOptions & { yes?: boolean }, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view) => {
     const ids = await findSome(view, options);
     await confirm(context, `drops ${countText(ids.length)}, which will not be sent any more`, options.yes);
+    const drop = createDrop(view.store);
     let dropped = 0;
-    for await (const letters of readLetters(view.store.dead, ids)) dropped += await dropSome(view, letters);
+    for await (const letters of readLetters(view.store.dead, ids)) dropped += await drop(letters);
     await view.store.operatorLog.record({ action: 'dead-dropped', dropped });
     const waiting = ids.length - dropped;
     if (options.json === true) writeJson(context, { dropped, waiting });

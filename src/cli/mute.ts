@@ -1,6 +1,5 @@
 /** `tocsin mute`: mutes (silences), each with a reason and an end. */
 
-import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import type { Mute } from '../alert.ts';
 import { openDestinations } from '../app/approval.ts';
@@ -8,10 +7,10 @@ import { labelNow } from '../channels/address.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
+import { lengthOf as muteLength, newMute } from '../features/mutes/new-mute.ts';
 import { endOf, type StoredMute } from '../features/mutes/store.ts';
 import { createGlobs } from '../globs.ts';
 import { muteFacts, scopeText } from '../mute-text.ts';
-import { formatDuration, parseDuration } from '../schema/fields.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { clockText, iso } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -30,8 +29,6 @@ export interface AddOptions extends CommonOptions {
 export const openMuting = ({ store }: View, config: Config) =>
   createActiveMutes({ config, mutes: store.mutes, now: Date.now });
 
-const given = (value: string | undefined): string[] => (value === undefined ? [] : [value]);
-
 const LONGEST_AUTHOR = 100;
 
 /** Throws a `UsageError`. */
@@ -41,40 +38,18 @@ export const authorOf = ({ author = `${userInfo().username}@${hostname()}` }: { 
   return shorten(name, LONGEST_AUTHOR);
 };
 
+const optionOf = (field: string): string => `--${field}`;
+
 /** `--for` of a mute. Throws a `UsageError`. */
-export const lengthOf = (text: string): number => {
-  const lengthMs = parseDuration(text) ?? 0;
-  if (lengthMs <= 0) throw new UsageError(`--for must be a duration like 30m or 2h (got '${text}')`);
-  return lengthMs;
-};
+export const lengthOf = (text: string): number => muteLength(text, optionOf);
 
 /** Throws a `UsageError`. */
-const muteOf = (options: AddOptions, { maxLength, never }: Config['mutes'], now: number): Mute => {
+const muteOf = (options: AddOptions, rules: Config['mutes'], now: number): Mute => {
   const { protocol, detector, destination, reason } = options;
-  if ([protocol, detector, destination].every((value) => value === undefined)) {
-    throw new UsageError("say what to mute: --protocol, --detector or --destination; --protocol '*' is everything");
-  }
-  if ([protocol, detector, destination, reason].includes('')) throw new UsageError('an option is empty');
-  if (!/\S/.test(reason)) throw new UsageError('--reason must say something');
-  const lengthMs = lengthOf(options.for);
-  if (lengthMs > maxLength) {
-    throw new UsageError(
-      `--for must be at most ${formatDuration(maxLength)}, as mutes.maxLength says (got '${options.for}')`,
-    );
-  }
-  if (detector !== undefined && createGlobs(never)(detector)) {
-    throw new UsageError(`--detector: mutes.never says that ${detector} is never muted`);
-  }
-  return {
-    id: `mute-${randomUUID().slice(0, 8)}`,
-    protocols: given(protocol),
-    detectors: given(detector),
-    destinations: given(destination),
-    reason,
-    author: authorOf(options),
-    from: iso(now),
-    until: iso(now + lengthMs),
-  };
+  const some = { protocol, detector, destination };
+  const given = Object.fromEntries(Object.entries(some).filter(([, value]) => value !== undefined));
+  const wanted = { ...given, reason, author: authorOf(options), for: options.for };
+  return newMute(wanted, rules, now, optionOf);
 };
 
 /** What fits nothing that is known hides nothing, and is probably a slip. */

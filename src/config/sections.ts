@@ -267,6 +267,11 @@ export const opsSection = z.strictObject({
   publicUrl: httpUrl()
     .exactOptional()
     .describe('Where people reach that through a proxy. Requests for another host name than these are refused.'),
+  token: secret({ pattern: /^\S.{14,}\S$/, rule: 'must have at least 16 characters' })
+    .exactOptional()
+    .describe(
+      'Who signs in on the status page with it may retry, drop, mute, approve and test. Without it the page only reads.',
+    ),
 });
 
 export const logSection = z.strictObject({

@@ -148,6 +148,7 @@ describe('the example config', () => {
         OAUTH2_CLIENT_SECRET: 'secret',
         OAUTH2_REFRESH_TOKEN: 'token',
         WEBHOOK_TOKEN: 'token',
+        TOCSIN_OPS_TOKEN: 'a-token-of-the-team',
         PROXY_PASSWORD: 'password',
       }),
     ).toEqual([

@@ -64,7 +64,7 @@ export const createOverview = (dependencies: OverviewDependencies) => {
   const { status, source, health, onProblem, now } = dependencies;
   const search = createSearch(source);
   const askDetails = oneAtATime(async () => source?.details());
-  let last: { made: Made; at: number } | undefined;
+  let last: { made: Made; at: number; isFresh: boolean } | undefined;
 
   const detailsOrNone = (): Promise<PageDetails | undefined> =>
     withinTime(askDetails(), TIMEOUT_MS).catch((error: unknown) => {
@@ -75,13 +75,13 @@ export const createOverview = (dependencies: OverviewDependencies) => {
   const make = oneAtATime(async (): Promise<Made> => {
     const [report, details] = await Promise.all([withinTime(status(), TIMEOUT_MS), detailsOrNone()]);
     const made: Made = { report, ...(details === undefined ? {} : { details }) };
-    last = { made, at: now() };
+    last = { made, at: now(), isFresh: true };
     return made;
   });
 
   const overview = async (viewer: Viewer, filter: string | undefined): Promise<{ code: number; body: string }> => {
     const shown = { viewer, ...(filter === undefined ? {} : { filter }) };
-    if (last !== undefined && now() - last.at < FRESH_MS && now() >= last.at) {
+    if (last?.isFresh && now() - last.at < FRESH_MS && now() >= last.at) {
       return { code: 200, body: renderPage({ ...last.made, ...shown, now: iso(now()) }) };
     }
     try {
@@ -99,11 +99,19 @@ export const createOverview = (dependencies: OverviewDependencies) => {
     }
   };
 
-  return async (query: URLSearchParams, viewer: Viewer): Promise<{ code: number; body: string }> => {
+  const show = async (query: URLSearchParams, viewer: Viewer): Promise<{ code: number; body: string }> => {
     const text = (query.get('tx') ?? query.get('q') ?? '').trim().slice(0, LONGEST_QUERY);
     if (text !== '' && (query.has('tx') || IDENTITY.test(text))) {
       return { code: 200, body: renderTraces(text, await search(text), viewer) };
     }
     return overview(viewer, text === '' ? undefined : text);
+  };
+
+  return {
+    show,
+    /** Somebody changed something: what was made before is not shown again. */
+    forget: (): void => {
+      if (last) last.isFresh = false;
+    },
   };
 };

@@ -36,8 +36,10 @@ interface Frame {
 }
 
 const accountOf = (viewer: Viewer): Html => {
-  if (viewer.csrf !== undefined) return button(viewer, 'sign-out', 'Sign out', {});
-  return viewer.canSignIn ? html`<a href="/sign-in">Sign in</a>` : nothing;
+  if (viewer.csrf !== undefined) {
+    return html`<nav><a href="/mute">Mute alerts</a> ${button(viewer, 'sign-out', 'Sign out', {})}</nav>`;
+  }
+  return viewer.canSignIn ? html`<nav><a href="/sign-in">Sign in</a></nav>` : nothing;
 };
 
 const frame = ({ title, state, viewer, query = '', isLive = false }: Frame, main: Html): string => {

@@ -97,7 +97,11 @@ export const destinationsOf = (view: PageView): Html => {
         return lastError === undefined ? '' : bad(lastError);
       },
     },
-    ...actionsFor<DestinationStatus>(viewer, ({ id }) => button(viewer, 'test', 'Test', { id })),
+    ...actionsFor<DestinationStatus>(
+      viewer,
+      ({ id }) =>
+        html`${button(viewer, 'test', 'Test', { id })}${details?.isGateOn ? button(viewer, 'revoke', 'Revoke', { id }) : nothing}`,
+    ),
   ];
   return html`<section>${heading('Destinations', all.length)}${tableOf(rows, columns, {
     nothing: view.filter === undefined ? 'None is known yet.' : 'No name fits.',

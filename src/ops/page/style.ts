@@ -23,6 +23,7 @@ button { cursor: pointer; } button:hover { border-color: var(--quiet); }
 button.primary { background: #1f5fd0; border-color: #1f5fd0; color: #fff; } button.danger { background: #b42318; border-color: #b42318; color: #fff; }
 .inline { display: inline-block; margin: 0 .3rem 0 0; } .inline button { padding: .05rem .5rem; font-size: .875rem; }
 a { color: var(--accent); }
+nav { white-space: nowrap; } nav .inline { margin: 0 0 0 .6rem; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 h1 { font-size: 1.35rem; line-height: 1.3; margin: 0; }
 h2 { font-size: 1rem; margin: 0 0 .4rem; }
@@ -79,7 +80,7 @@ footer { padding: .5rem 0; font-size: .875rem; }
   .tiles div:first-child:nth-last-child(7), .tiles div:first-child:nth-last-child(7) ~ div:nth-child(-n+4) { grid-column: span 3; }
 }
 @media (max-width: 46rem) {
-  header { flex-wrap: wrap; gap: .4rem .8rem; } form[role=search] { order: 3; flex-basis: 100%; } form[role=search] input { flex: 1; } header > :last-child:not(form[role=search]) { margin-left: auto; }
+  header { flex-wrap: wrap; gap: .4rem .8rem; } form[role=search] { order: 3; flex-basis: 100%; } form[role=search] input { flex: 1; } nav { margin-left: auto; }
   main { padding: .75rem .6rem 2rem; } main > section { padding: .8rem .8rem; } html { scroll-padding-top: 6rem; }
   .tiles div { grid-column: span 6; }
   .tiles div:first-child:nth-last-child(7), .tiles div:first-child:nth-last-child(7) ~ div:nth-child(-n+3) { grid-column: span 4; }

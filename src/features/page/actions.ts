@@ -1,0 +1,198 @@
+/** What operators do on the status page: the same as by the commands, and written to the same log. */
+import { randomUUID } from 'node:crypto';
+import type { Destination, Mute, Parcel } from '../../alert.ts';
+import { UsageError } from '../../errors.ts';
+import type { DeadDelivery, DeadLetters } from '../../ledger/dead-letters.ts';
+import type { OperatorAction, OperatorLog } from '../../ledger/operator-log.ts';
+import { NO_DESTINATION, nameOf } from '../../ledger/record.ts';
+import { muteFacts, scopeText } from '../../mute-text.ts';
+import type { PageActions, Planned } from '../../ops/page/actions.ts';
+import { counted } from '../../text.ts';
+import { clockText } from '../../time.ts';
+import type { KnownDestination } from '../approval/destinations.ts';
+import { type MuteRules, newMute } from '../mutes/new-mute.ts';
+import type { StoredMute } from '../mutes/store.ts';
+import type { Retried } from '../replay/retry.ts';
+import { sampleAlert } from '../sample/alert.ts';
+import { targetName } from './alerts.ts';
+
+export interface PageActionsDependencies {
+  deadLetters: Pick<DeadLetters, 'get' | 'latest' | 'count'>;
+  retry(letters: readonly DeadDelivery[]): Promise<Retried>;
+  /** Gives how many are gone. */
+  drop(letters: readonly DeadDelivery[]): Promise<number>;
+  muteRules: MuteRules;
+  mutes: { add(mute: Mute): Promise<unknown>; end(id: string, at: number): Promise<unknown> };
+  activeMutes(): Promise<readonly StoredMute[]>;
+  approval: {
+    find(name: string): Promise<KnownDestination>;
+    approve(some: readonly KnownDestination[]): Promise<number[]>;
+    /** False where it was revoked before. */
+    revoke(one: KnownDestination): Promise<boolean>;
+  };
+  /** Every destination that is known with its address. */
+  destinations(): readonly Destination[];
+  /** Of the samples. */
+  service: string;
+  send(parcel: Parcel): Promise<void>;
+  operatorLog: Pick<OperatorLog, 'record'>;
+  now(): number;
+}
+
+/** One press sends no more: it waits for its end. */
+const MOST_RETRIED = 500;
+
+const idIn = (fields: URLSearchParams): string => fields.get('id') ?? '';
+
+const letterText = ({ alert, destination }: DeadDelivery): string =>
+  `${alert.protocol}, ${alert.type}, to ${targetName(destination ?? NO_DESTINATION)}`;
+
+/** The log of the commands, and where it was done. */
+const createRecord =
+  ({ operatorLog }: Pick<PageActionsDependencies, 'operatorLog'>) =>
+  (action: OperatorAction): Promise<void> =>
+    operatorLog.record({ ...action, by: 'page' });
+
+const createDeadActions = (dependencies: PageActionsDependencies) => {
+  const { deadLetters, retry, drop } = dependencies;
+  const record = createRecord(dependencies);
+
+  const find = async (id: string): Promise<DeadDelivery> => {
+    const [letter] = await deadLetters.get([id]);
+    if (letter === undefined)
+      throw new UsageError('this dead delivery is no longer kept: it was sent again, or dropped');
+    return letter;
+  };
+
+  const again = async (letters: readonly DeadDelivery[]): Promise<string> => {
+    const { kinds: _kinds, refused, ...result } = await retry(letters);
+    await record({ action: 'dead-retried', ...result, refused: refused.length });
+    const { sent, held, waiting, delivered } = result;
+    return [
+      `${counted(sent, 'delivery is', 'deliveries are')} sent again.`,
+      ...(held === 0 ? [] : [`${held} held until their destination is approved.`]),
+      ...(waiting === 0 ? [] : [`${waiting} waiting already.`]),
+      ...(delivered === 0 ? [] : [`${delivered} delivered meanwhile.`]),
+      ...refused.slice(0, 3).map(({ problem }) => `One stays dead: ${problem}.`),
+    ].join(' ');
+  };
+
+  return {
+    retry: async (fields: URLSearchParams): Promise<Planned> => {
+      const shared = { label: 'Send again' };
+      if (idIn(fields) === 'all') {
+        const count = Math.min(MOST_RETRIED, await deadLetters.count());
+        if (count === 0) throw new UsageError('no dead delivery is kept');
+        const text = `${counted(count, 'message goes', 'messages go')} to people or programs, those that died last first. One press sends ${MOST_RETRIED} at most.`;
+        const run = async () => ({ text: await again(await deadLetters.latest(MOST_RETRIED)) });
+        return { ...shared, question: `Send ${counted(count, 'dead delivery', 'dead deliveries')} again?`, text, run };
+      }
+      const letter = await find(idIn(fields));
+      const run = async () => ({ text: await again([letter]), alert: letter.alert.id });
+      return { ...shared, question: 'Send this delivery again?', text: `${letterText(letter)}.`, run };
+    },
+    drop: async (fields: URLSearchParams): Promise<Planned> => {
+      const letter = await find(idIn(fields));
+      const run = async () => {
+        const dropped = await drop([letter]);
+        await record({ action: 'dead-dropped', dropped });
+        return { text: dropped === 0 ? 'It is being sent again, and stays.' : 'It is dropped.' };
+      };
+      const text = `${letterText(letter)}. It will not be sent any more.`;
+      return { question: 'Drop this delivery?', text, label: 'Drop', isFinal: true, run };
+    },
+  };
+};
+
+const textIn = (fields: URLSearchParams, name: string): string | undefined => fields.get(name)?.trim() || undefined;
+
+const createMuteActions = (dependencies: PageActionsDependencies) => {
+  const { muteRules, mutes, activeMutes, now } = dependencies;
+  const record = createRecord(dependencies);
+
+  const scopeIn = (fields: URLSearchParams) => {
+    const scope = ['protocol', 'detector', 'destination'].map((name) => [name, textIn(fields, name)] as const);
+    return Object.fromEntries(scope.filter(([, value]) => value !== undefined));
+  };
+
+  return {
+    mute: async (fields: URLSearchParams): Promise<Planned> => {
+      const words = { for: textIn(fields, 'for') ?? '', reason: textIn(fields, 'reason') ?? '' };
+      const author = textIn(fields, 'author') ?? 'the status page';
+      if (words.reason === '') throw new UsageError('say why');
+      const mute = newMute({ ...scopeIn(fields), ...words, author }, muteRules, now());
+      const run = async () => {
+        await mutes.add(mute);
+        await record({ action: 'mute-begun', ...muteFacts(mute) });
+        return { text: `Muted: ${scopeText(mute)}, until ${clockText(mute.until)}.` };
+      };
+      return { question: 'Mute?', text: scopeText(mute), label: 'Mute', isAsked: true, run };
+    },
+    'mute-end': async (fields: URLSearchParams): Promise<Planned> => {
+      const mute = (await activeMutes()).find(({ id }) => id === idIn(fields));
+      if (mute === undefined) throw new UsageError('this mute is over already');
+      const run = async () => {
+        await mutes.end(mute.id, now());
+        await record({ action: 'mute-ended', ...muteFacts(mute) });
+        return { text: 'The mute is over.' };
+      };
+      const report =
+        mute.hid === 0 ? 'It hid nothing.' : `People get a report of the alerts that it hid: ${mute.hid} so far.`;
+      return { question: 'End this mute?', text: `${scopeText(mute)}. ${report}`, label: 'End the mute', run };
+    },
+  };
+};
+
+const factsOf = ({ id, label }: Pick<KnownDestination, 'id' | 'label'>) => ({ destination: id, to: label });
+
+const createDestinationActions = (dependencies: PageActionsDependencies) => {
+  const { approval, destinations, service, send, now } = dependencies;
+  const record = createRecord(dependencies);
+
+  const test = async (fields: URLSearchParams): Promise<Planned> => {
+    const destination = destinations().find(({ id }) => id === idIn(fields));
+    if (destination === undefined) throw new UsageError('no protocol leads to this destination now');
+    const run = async () => {
+      const alert = sampleAlert(service, 'Sample protocol', `test-${randomUUID()}`, now());
+      await send({ destination, alerts: [alert] });
+      await record({ action: 'test-sent', ...factsOf(destination) });
+      return { text: `A test to ${nameOf(destination)} is queued.`, alert: alert.id };
+    };
+    const text = `${nameOf(destination)} gets a sample that is marked as a test.`;
+    return { question: 'Send a test?', text, label: 'Send the test', run };
+  };
+
+  return {
+    test,
+    approve: async (fields: URLSearchParams): Promise<Planned> => {
+      const one = await approval.find(idIn(fields));
+      const run = async () => {
+        const [sent = 0] = await approval.approve([one]);
+        if (one.state !== 'approved') await record({ action: 'destination-approved', ...factsOf(one), sent });
+        return { text: `${nameOf(one)} is approved; ${counted(sent, 'held alert is', 'held alerts are')} sent.` };
+      };
+      const led = one.protocols.length === 0 ? '' : ` Alerts of ${one.protocols.slice(0, 5).join(', ')} go there.`;
+      const text = `${nameOf(one)}.${led} ${counted(one.waiting, 'alert is held and', 'alerts are held and')} will be sent.`;
+      return { question: 'Approve this destination?', text, label: 'Approve and send', run };
+    },
+    revoke: async (fields: URLSearchParams): Promise<Planned> => {
+      const one = await approval.find(idIn(fields));
+      if (one.state === 'config' || one.state === 'allowed') {
+        throw new UsageError(`the config itself allows ${nameOf(one)}: change that there`);
+      }
+      const run = async () => {
+        const isNew = await approval.revoke(one);
+        if (isNew) await record({ action: 'destination-revoked', ...factsOf(one) });
+        return { text: isNew ? `${nameOf(one)} is revoked.` : `${nameOf(one)} was revoked before.` };
+      };
+      const text = `${nameOf(one)} gets nothing until somebody approves it. Alerts for it are held.`;
+      return { question: 'Revoke this destination?', text, label: 'Revoke', run };
+    },
+  };
+};
+
+export const createPageActions = (dependencies: PageActionsDependencies): PageActions => ({
+  ...createDeadActions(dependencies),
+  ...createMuteActions(dependencies),
+  ...createDestinationActions(dependencies),
+});

@@ -1,0 +1,203 @@
+/**
+ * What whoever is signed in may do. Each action is a form of one of our pages; what sends or gives up something is asked
+ * once more. A form counts only with the session's cookie, with the token that our page put into it, and from our page.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
+import { UsageError } from '../../errors.ts';
+import { type Html, html } from '../../html.ts';
+import { cleanLine } from '../../text.ts';
+import { createRareWarning } from '../rare-warning.ts';
+import type { Answer, Asked } from '../server.ts';
+import { htmlAnswer } from './answers.ts';
+import { readForm } from './body.ts';
+import { hiddenField } from './forms.ts';
+import { isOwnForm } from './origin.ts';
+import { renderNote } from './page.ts';
+import { createAttempts, createSessions, type Session } from './session.ts';
+import { nothing, searchFor } from './text.ts';
+import { READER, type Viewer } from './view.ts';
+
+/** What an action is about to do, as far as its form says. */
+export interface Planned {
+  /** `Send this delivery again?` */
+  question: string;
+  /** What will happen, in sentences. */
+  text: string;
+  /** On the button. */
+  label: string;
+  /** It cannot be taken back. */
+  isFinal?: boolean;
+  /** It was asked enough. */
+  isAsked?: boolean;
+  /** What has happened. */
+  run(): Promise<Done>;
+}
+
+export interface Done {
+  text: string;
+  /** An alert's id, to look for what becomes of it. */
+  alert?: string;
+}
+
+/** Plans an action from its form. Throws a `UsageError` that says what is wrong with it. */
+export type PlanAction = (fields: URLSearchParams) => Promise<Planned>;
+
+export type PageActions = Readonly<Record<string, PlanAction>>;
+
+export interface ActionsDependencies {
+  token: string;
+  publicUrl: string | undefined;
+  actions: PageActions;
+  /** Called when something may have been changed. */
+  onDone(): void;
+  log: Pick<Logger, 'warn'>;
+  now(): number;
+}
+
+const PREFIX = '/actions/';
+
+const seeOverview = (cookie: string): Answer => ({
+  code: 303,
+  type: 'text/plain; charset=utf-8',
+  body: '',
+  headers: { location: '/', 'set-cookie': cookie },
+});
+
+const BACK = html`<p><a href="/">Back to the overview</a></p>`;
+
+const note = (code: number, title: string, viewer: Viewer, content: Html = nothing): Answer =>
+  htmlAnswer(code, renderNote(title, viewer, html`${content}${BACK}`, code < 400 ? 'well' : 'look'));
+
+const signInPage = (code: number, problem = ''): Answer =>
+  note(
+    code,
+    'Sign in',
+    READER,
+    html`${problem === '' ? nothing : html`<p class="bad" role="alert">${problem}</p>`}<form method="post" action="/sign-in">
+<label>Token, as <code>ops.token</code> of the config has it<input name="token" type="password" autocomplete="current-password" required></label>
+<p><button class="primary" type="submit">Sign in</button></p></form>`,
+  );
+
+const mutePage = (viewer: Viewer & Session): Answer =>
+  note(
+    200,
+    'Mute alerts',
+    viewer,
+    html`<p>Alerts that fit all that is given are recorded and not sent. When the mute ends, one report lists what it hid.</p>
+<form method="post" action="/actions/mute">${hiddenField('csrf', viewer.csrf)}
+<label>Protocol; * stands for any text<input name="protocol" maxlength="200"></label>
+<label>Detector<input name="detector" maxlength="200"></label>
+<label>Destination, its id or name<input name="destination" maxlength="300"></label>
+<label>For how long: 30m, 2h, 1d<input name="for" value="1h" required maxlength="12"></label>
+<label>Why<input name="reason" required maxlength="500"></label>
+<label>Who you are<input name="author" maxlength="100"></label>
+<p><button class="primary" type="submit">Mute</button></p></form>`,
+  );
+
+const questionPage = (name: string, planned: Planned, fields: URLSearchParams, viewer: Viewer): Answer => {
+  const { question, text, label, isFinal = false } = planned;
+  return note(
+    200,
+    question,
+    viewer,
+    html`<p>${cleanLine(text)}</p><form method="post" action="${PREFIX}${name}">${[...fields].map(([key, value]) => hiddenField(key, value))}${hiddenField('confirm', 'yes')}
+<p><button class="${isFinal ? 'danger' : 'primary'}" type="submit">${label}</button></p></form>`,
+  );
+};
+
+const donePage = ({ text, alert }: Done, viewer: Viewer): Answer =>
+  note(
+    200,
+    'Done',
+    viewer,
+    html`<p role="status">${cleanLine(text)}</p>${alert === undefined ? nothing : html`<p><a href="${searchFor(alert)}">See what becomes of it</a></p>`}`,
+  );
+
+const createActing = ({ actions, onDone, log }: Pick<ActionsDependencies, 'actions' | 'onDone' | 'log'>) => {
+  const act = async (name: string, plan: PlanAction, fields: URLSearchParams, viewer: Viewer): Promise<Answer> => {
+    const planned = await plan(fields);
+    if (!planned.isAsked && fields.get('confirm') !== 'yes') return questionPage(name, planned, fields, viewer);
+    return donePage(await planned.run().finally(onDone), viewer);
+  };
+  return async (name: string, fields: URLSearchParams, viewer: Viewer): Promise<Answer> => {
+    const plan = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    if (plan === undefined) return note(404, 'There is no such action', viewer);
+    try {
+      return await act(name, plan, fields, viewer);
+    } catch (error) {
+      if (error instanceof UsageError)
+        return note(
+          400,
+          'That cannot be done',
+          viewer,
+          html`<p class="bad" role="alert">${cleanLine(error.message)}</p>`,
+        );
+      log.warn({ err: error, action: name }, 'an action on the status page failed');
+      const why = html`<p class="bad" role="alert">It may have been done in part. The reason is in the log.</p>`;
+      return note(503, 'That failed', viewer, why);
+    }
+  };
+};
+
+export const createActions = (dependencies: ActionsDependencies) => {
+  const { token, publicUrl, log, now } = dependencies;
+  const sessions = createSessions({ token, now });
+  const attempts = createAttempts(now);
+  const act = createActing(dependencies);
+  const warnOfToken = createRareWarning({ log, now, text: 'somebody gave a wrong token on the status page' });
+
+  const viewerOf = ({ headers }: IncomingMessage): Viewer => {
+    const session = sessions.of(headers.cookie);
+    return { canSignIn: true, ...(session === undefined ? {} : session) };
+  };
+
+  /** Where people come by https, the cookie never goes another way. */
+  const isSecure = ({ headers: { host } }: IncomingMessage): boolean => {
+    const url = publicUrl === undefined ? null : URL.parse(publicUrl);
+    return url?.protocol === 'https:' && url.host === host?.toLowerCase();
+  };
+
+  const signIn = async (request: IncomingMessage, fields: URLSearchParams): Promise<Answer> => {
+    const from = request.socket.remoteAddress ?? '';
+    if (!attempts.mayTry(from)) return signInPage(429, 'Too many wrong tokens: wait a minute.');
+    const cookie = sessions.signIn(fields.get('token') ?? '', isSecure(request));
+    if (cookie !== undefined) return seeOverview(cookie);
+    attempts.failed(from);
+    warnOfToken({ from });
+    return signInPage(403, 'That is not the token.');
+  };
+
+  const post = async ({ path, request }: Asked): Promise<Answer> => {
+    const viewer = viewerOf(request);
+    if (!isOwnForm(request.headers, publicUrl)) return note(403, 'Only forms of this page are taken', viewer);
+    const fields = await readForm(request);
+    if (fields === undefined) return note(400, 'That is no form of this page', viewer);
+    if (path === '/sign-in') return signIn(request, fields);
+    const session = sessions.of(request.headers.cookie);
+    if (session === undefined) return signInPage(403, 'Sign in first.');
+    if (!sessions.isFormOf(session, fields.get('csrf') ?? '')) {
+      return note(403, 'This form is from another session: go back and load the page again', viewer);
+    }
+    if (path === `${PREFIX}sign-out`) return seeOverview(sessions.signOut(request.headers.cookie));
+    return act(path.slice(PREFIX.length), fields, viewer);
+  };
+
+  const get = ({ path, request }: Asked): Answer | undefined => {
+    if (path === '/sign-in') return signInPage(200);
+    if (path !== '/mute') return undefined;
+    const viewer = viewerOf(request);
+    return viewer.csrf === undefined ? signInPage(403, 'Sign in first.') : mutePage({ ...viewer, csrf: viewer.csrf });
+  };
+
+  return {
+    viewerOf,
+    /** Undefined: it has no such page. */
+    answer: (asked: Asked): Promise<Answer> | undefined => {
+      const { path, request } = asked;
+      if (request.method === 'POST') return path === '/sign-in' || path.startsWith(PREFIX) ? post(asked) : undefined;
+      const answer = get(asked);
+      return answer && Promise.resolve(answer);
+    },
+  };
+};

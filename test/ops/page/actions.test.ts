@@ -1,0 +1,192 @@
+/** Who may change something on the page, over real HTTP: the cookie, the forms, and what is refused. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { UsageError } from '../../../src/errors.ts';
+import { createHealth } from '../../../src/ops/health.ts';
+import { createMetrics } from '../../../src/ops/metrics.ts';
+import type { PageActions } from '../../../src/ops/page/actions.ts';
+import { createPages, type PagesDependencies } from '../../../src/ops/page/pages.ts';
+import { createOpsServer, type OpsServer } from '../../../src/ops/server.ts';
+import { REPORT } from '../report.ts';
+
+const TOKEN = 'a-token-of-the-team';
+
+const servers: OpsServer[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop();
+});
+
+const FORM = 'application/x-www-form-urlencoded';
+
+const open = async (changes: Partial<PagesDependencies> = {}) => {
+  const done: string[] = [];
+  const warnings: object[] = [];
+  let now = Date.now();
+  const planOf = (name: string, isAsked: boolean) => async (fields: URLSearchParams) => {
+    if (fields.get('id') === 'gone') throw new UsageError('it is <gone>');
+    const run = async () => {
+      if (fields.get('id') === 'broken') throw new Error('redis at 10.0.0.7 refused');
+      done.push(`${name} ${fields.get('id')}`);
+      return { text: `done <${name}>`, alert: 'a1' };
+    };
+    return { question: `Do ${name}?`, text: 'It sends.', label: 'Do it', isAsked, run };
+  };
+  const actions: PageActions = { retry: planOf('retry', false), mute: planOf('mute', true) };
+  const log = { warn: (fields: object) => void warnings.push(fields) };
+  const shared = { status: async () => REPORT, health: createHealth({ now: Date.now }), log, now: () => now };
+  const pages = createPages({ ...shared, token: TOKEN, actions, ...changes });
+  const server = createOpsServer({ ...shared, listen: '127.0.0.1:0', metrics: createMetrics({ version: '1' }), pages });
+  servers.push(server);
+  const { url } = await server.start();
+  const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+    fetch(`${url}${path}`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'content-type': FORM, origin: url, ...headers },
+      body: new URLSearchParams(fields).toString(),
+    });
+  const signIn = async () => {
+    const response = await post('/sign-in', { token: TOKEN });
+    const cookie = response.headers.get('set-cookie')?.split(';')[0] ?? expect.unreachable();
+    const page = await (await fetch(url, { headers: { cookie } })).text();
+    const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? expect.unreachable();
+    return {
+      cookie,
+      csrf,
+      act: (name: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+        post(`/actions/${name}`, { csrf, ...fields }, { cookie, ...headers }),
+    };
+  };
+  const passes = (ms: number): void => {
+    now += ms;
+  };
+  return { url, post, signIn, done, warnings, passes };
+};
+
+describe('signing in', () => {
+  test('with the token gives a cookie that no script and no other site gets', async () => {
+    const { post, url } = await open();
+    const response = await post('/sign-in', { token: TOKEN });
+    expect([response.status, response.headers.get('location')]).toEqual([303, '/']);
+    expect(response.headers.get('set-cookie')).toMatch(
+      /^tocsin=\S+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+    );
+    expect(response.headers.get('set-cookie')).not.toContain(TOKEN);
+    expect(await (await fetch(`${url}/sign-in`)).text()).toContain('type="password"');
+  });
+
+  test('with another token gives none, is logged without it, and only a few times a minute', async () => {
+    const { post, warnings, passes } = await open();
+    const wrong = 'another-token-of-16';
+    for (let count = 0; count < 5; count += 1) {
+      const response = await post('/sign-in', { token: wrong });
+      expect([response.status, response.headers.get('set-cookie')]).toEqual([403, null]);
+    }
+    expect((await post('/sign-in', { token: TOKEN })).status).toBe(429);
+    passes(61_000);
+    expect((await post('/sign-in', { token: TOKEN })).status).toBe(303);
+    expect(warnings.length).toBeGreaterThan(0);
+    expect(JSON.stringify(warnings)).not.toContain(wrong);
+  });
+
+  test('ends after hours, by signing out, and with another token', async () => {
+    const { signIn, url, passes, post } = await open();
+    const { cookie, act } = await signIn();
+    const isSignedIn = async (at: string) =>
+      (await (await fetch(at, { headers: { cookie } })).text()).includes('Sign out');
+    const other = await open({ token: 'the-token-of-another-team' });
+    expect([await isSignedIn(url), await isSignedIn(other.url)]).toEqual([true, false]);
+    const out = await act('sign-out', {});
+    expect([out.status, out.headers.get('set-cookie')]).toEqual([303, expect.stringContaining('Max-Age=0')]);
+    expect(await isSignedIn(url)).toBe(false);
+    const later = (await post('/sign-in', { token: TOKEN })).headers.get('set-cookie')?.split(';')[0] ?? '';
+    passes(12 * 3_600_000 + 1);
+    expect(await (await fetch(url, { headers: { cookie: later } })).text()).not.toContain('Sign out');
+  });
+});
+
+describe('an action', () => {
+  test('is asked once more before it sends, and then done', async () => {
+    const { signIn, done } = await open();
+    const { act } = await signIn();
+    const question = await (await act('retry', { id: 'm1' })).text();
+    expect(question).toContain('Do retry?');
+    expect(question).toContain('name="confirm" value="yes"');
+    expect(done).toEqual([]);
+    const answer = await act('retry', { id: 'm1', confirm: 'yes' });
+    expect([answer.status, done]).toEqual([200, ['retry m1']]);
+    expect(await answer.text()).toMatch(/done &lt;retry&gt;[\s\S]*href="\/\?tx=a1"/);
+  });
+
+  test('that its own form asked enough is done at once', async () => {
+    const { signIn, done } = await open();
+    const { act } = await signIn();
+    expect((await act('mute', { id: 'x' })).status).toBe(200);
+    expect(done).toEqual(['mute x']);
+  });
+
+  test('is refused without a session, without its form, and from elsewhere', async () => {
+    const { signIn, post, done, url } = await open();
+    const { act, cookie, csrf } = await signIn();
+    const sure = { id: 'm1', confirm: 'yes' };
+    const refused = [
+      await post('/actions/retry', { ...sure, csrf }),
+      await post('/actions/retry', { ...sure, csrf }, { cookie: `${cookie}x` }),
+      await post('/actions/retry', sure, { cookie }),
+      await act('retry', { ...sure, csrf: 'guessed' }),
+      await act('retry', sure, { origin: 'https://evil.example' }),
+      await act('retry', sure, { origin: 'null' }),
+      await act('retry', sure, { 'sec-fetch-site': 'same-site' }),
+      await fetch(`${url}/actions/retry`, {
+        method: 'POST',
+        headers: { cookie, 'content-type': FORM },
+        body: new URLSearchParams({ ...sure, csrf }),
+      }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 403));
+    expect((await act('retry', sure, { 'content-type': 'text/plain' })).status).toBe(400);
+    expect((await act('retry', { ...sure, more: 'x'.repeat(20_000) })).status).toBe(400);
+    expect((await fetch(`${url}/actions/retry`, { headers: { cookie } })).status).toBe(404);
+    expect(done).toEqual([]);
+    expect((await act('retry', sure, { 'sec-fetch-site': 'same-origin' })).status).toBe(200);
+  });
+
+  test('that cannot be done says why; what failed is in the log only', async () => {
+    const { signIn, warnings } = await open();
+    const { act } = await signIn();
+    const gone = await act('retry', { id: 'gone', confirm: 'yes' });
+    expect([gone.status, await gone.text()]).toEqual([400, expect.stringContaining('it is &lt;gone&gt;')]);
+    const broken = await act('retry', { id: 'broken', confirm: 'yes' });
+    const text = await broken.text();
+    expect([broken.status, text.includes('10.0.0.7')]).toEqual([503, false]);
+    expect(warnings).toMatchObject([{ action: 'retry' }]);
+    expect((await act('nonsense', {})).status).toBe(404);
+    expect((await act('toString', {})).status).toBe(404);
+  });
+});
+
+test('without a token in the config nobody may do anything', async () => {
+  const { url, signIn: _, post } = await open();
+  expect(await (await fetch(url)).text()).toContain('href="/sign-in"');
+  const readOnly = createPages({
+    status: async () => REPORT,
+    health: createHealth({ now: Date.now }),
+    log: { warn: () => {} },
+    now: Date.now,
+  });
+  const shared = {
+    health: createHealth({ now: Date.now }),
+    metrics: createMetrics({ version: '1' }),
+    log: { warn: () => {} },
+    now: Date.now,
+  };
+  const server = createOpsServer({ ...shared, listen: '127.0.0.1:0', status: async () => REPORT, pages: readOnly });
+  servers.push(server);
+  const { url: reading } = await server.start();
+  expect(await (await fetch(reading)).text()).not.toContain('/sign-in');
+  for (const path of ['/sign-in', '/actions/retry', '/mute']) {
+    expect((await fetch(`${reading}${path}`, { method: 'POST', headers: { origin: reading } })).status).toBe(404);
+    expect((await fetch(`${reading}${path}`)).status).toBe(404);
+  }
+  expect((await post('/actions/retry', {})).status).toBe(403);
+});
