@@ -31,7 +31,7 @@ const SHORTEST_ROUND_MS = 250;
 const roundMsOf = (expectations: readonly number[]): number =>
   Math.max(SHORTEST_ROUND_MS, Math.min(LONGEST_ROUND_MS, ...expectations.map((ms) => ms / 4)));
 
-const openCheck = (dependencies: OpenSilence, everyMs: number) => {
+const openCheck = (dependencies: OpenSilence) => {
   const { config, store, dispatching, catalog, serviceOf, membership, log, now } = dependencies;
   const { overrides } = config.protocols;
   const expectEvery = (protocol: string): number | undefined =>
@@ -58,7 +58,12 @@ const openCheck = (dependencies: OpenSilence, everyMs: number) => {
       now,
     }),
     locks: store.locks,
-    times: createProbeTimes({ requestsPerSecond, roundMs: everyMs, expectEvery, elapsed }),
+    times: createProbeTimes({
+      requestsPerSecond,
+      daemonsOf: (service) => membership.readersOf(service).length,
+      expectEvery,
+      elapsed,
+    }),
     protocolsOf: async (service) => [...(await catalog.protocols(service)).keys()].filter(isPathSegment),
     isOwn: (service) => {
       const isShare = createShare(membership.own, membership.readersOf(service));
@@ -74,7 +79,7 @@ export const openSilence = (dependencies: OpenSilence) => {
   const { config } = dependencies;
   const { sources } = config.alerts;
   const everyMs = roundMsOf(Object.values(config.protocols.overrides).flatMap((one) => one.expectEvery ?? []));
-  const check = openCheck(dependencies, everyMs);
+  const check = openCheck(dependencies);
   return {
     everyMs,
     /** One look at every service; one that fails does not keep the others from it. */

@@ -32,7 +32,7 @@ export interface SilenceCheckDependencies {
 }
 
 /** Protocols of a service that one round asks for, and so many at the same time. */
-const MOST_A_ROUND = 20;
+const MOST_A_ROUND = 10;
 const AT_ONCE = 4;
 
 /** It is about this protocol, and others may be asked for. */
@@ -74,12 +74,12 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
         const silenceIn = (habit: Habit): Silence | undefined => silenceOf(habit, clock(service), expected);
         const isSilent = (habit: Habit): boolean => silenceIn(habit) !== undefined;
         const probed = await probe(service, protocol, known[index], { wasTold: told.has(protocol), isSilent, signal });
-        times.asked(service, protocol, probed.behind > 0);
+        times.asked(service, protocol, { isBehind: probed.behind > 0, requests: probed.requests });
         const silence = silenceIn(probed.habit);
         return [{ protocol, silence, ...probed }];
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        times.asked(service, protocol, false);
+        times.asked(service, protocol, { requests: 1 });
         isDown ||= !isOfOne(error);
         log.debug({ service, protocol, err: error }, 'nobody knows when it was last inspected; asking again later');
         return [];
@@ -118,7 +118,7 @@ export const createSilenceCheck = (dependencies: SilenceCheckDependencies) => {
       const names = await protocolsOf(service);
       const isMine = isOwn(service);
       const all = times.due(service, names);
-      for (const name of all) if (!isMine(name)) times.asked(service, name, false);
+      for (const name of all) if (!isMine(name)) times.asked(service, name);
       const due = all.filter(isMine).slice(0, MOST_A_ROUND);
       if (due.length === 0) return;
       const watched = new Set(names);

@@ -1,5 +1,6 @@
 /** Asks a service which inspections of a protocol are new, whatever their assessment, with few and small requests. */
 import type { ItemDates, ItemPage } from '../../alert.ts';
+import { ServiceError } from '../../errors.ts';
 import { HABIT_MS, type Habit, longestHeard, newHabit, noteDates } from './habit.ts';
 
 export interface ProbeDependencies {
@@ -15,6 +16,8 @@ export interface Probed {
   habit: Habit;
   /** Pages that were read since it was last caught up. */
   behind: number;
+  /** How many it took. */
+  requests: number;
   /** All that the service lists was read and understood: what it has not is not there. */
   isSure: boolean;
 }
@@ -38,10 +41,22 @@ const MOST_BEHIND = 50;
 const dateOf = ({ createdAt, updatedAt, txTimestamp }: ItemDates): number | undefined =>
   createdAt ?? updatedAt ?? txTimestamp;
 
+const newestIn = ({ newest, from }: Habit): number => newest ?? from;
+
 export const createProbe = ({ pages, count, clock }: ProbeDependencies) => {
+  /** Without statistics it is learned as it goes. Where the service as a whole fails, so does the question that follows. */
+  const countOrNone: ProbeDependencies['count'] = async (...asked) => {
+    try {
+      return await count(...asked);
+    } catch (error) {
+      if (error instanceof ServiceError) return undefined;
+      throw error;
+    }
+  };
+
   const begin = async (service: string, protocol: string, signal: AbortSignal): Promise<Habit> => {
     const now = clock(service);
-    const total = await count(service, protocol, now - HABIT_MS, signal);
+    const total = await countOrNone(service, protocol, now - HABIT_MS, signal);
     return newHabit(now - (total !== undefined && total <= MOST_LEARNED ? HABIT_MS : BACK_MS));
   };
 
@@ -61,11 +76,11 @@ export const createProbe = ({ pages, count, clock }: ProbeDependencies) => {
 
   /**
    * The service may filter by another date than the one it was written at, an earlier one: what came since may hide behind
-   * the newest known one. Undefined where so many came just before that they cannot all be read again.
+   * the newest known one. Where too many came just before that to read them all again, this tells nothing.
    */
   const readBehind = async (service: string, protocol: string, habit: Habit, signal: AbortSignal) => {
-    const found = await readOn(service, protocol, (habit.newest ?? habit.from) - BACK_MS, signal);
-    return found.read < MOST_PAGES ? found : undefined;
+    const found = await readOn(service, protocol, newestIn(habit) - BACK_MS, signal);
+    return found.read < MOST_PAGES ? found : { ...found, dates: [], isUnderstood: true };
   };
 
   return async (
@@ -75,17 +90,22 @@ export const createProbe = ({ pages, count, clock }: ProbeDependencies) => {
     { wasTold, isSilent, signal }: ProbeOptions,
   ): Promise<Probed> => {
     const habit = known?.habit ?? (await begin(service, protocol, signal));
-    const { dates, read, isUnderstood } = await readOn(service, protocol, habit.newest ?? habit.from, signal);
+    const { dates, read, isUnderstood } = await readOn(service, protocol, newestIn(habit), signal);
     const now = clock(service);
+    const requests = read + (known === undefined ? 1 : 0);
     const isCaughtUp = read < MOST_PAGES;
     const behind = isCaughtUp ? 0 : (known?.behind ?? 0) + read;
-    if (behind >= MOST_BEHIND) return { habit: newHabit(now - BACK_MS), behind: 0, isSure: false };
+    if (behind >= MOST_BEHIND) return { habit: newHabit(now - BACK_MS), behind: 0, requests, isSure: false };
     const atMost = wasTold ? longestHeard(habit, now) : Infinity;
     const noted = noteDates(habit, dates, { now, atMost });
-    if (!isCaughtUp || !isSilent(noted)) return { habit: noted, behind, isSure: isUnderstood && isCaughtUp };
+    if (!isCaughtUp || !isSilent(noted)) return { habit: noted, behind, requests, isSure: isUnderstood && isCaughtUp };
     const hidden = await readBehind(service, protocol, noted, signal);
-    const isSure = isUnderstood && hidden?.isUnderstood !== false;
-    return { habit: noteDates(noted, hidden?.dates ?? [], { now, atMost }), behind, isSure };
+    return {
+      habit: noteDates(noted, hidden.dates, { now, atMost }),
+      behind,
+      requests: requests + hidden.read,
+      isSure: isUnderstood && hidden.isUnderstood,
+    };
   };
 };
 

@@ -4,8 +4,8 @@ import { contentId } from '../../identity.ts';
 export interface ProbeTimesDependencies {
   /** Requests a second to one service, of all daemons together. */
   requestsPerSecond: number;
-  /** Between two rounds, in milliseconds. */
-  roundMs: number;
+  /** Those that share a service. */
+  daemonsOf(service: string): number;
   /** What the operator expects of a protocol, in milliseconds. */
   expectEvery(protocol: string): number | undefined;
   /** Milliseconds by a clock that nobody sets. */
@@ -23,8 +23,10 @@ const HOUSEKEEPING_MS = 3_600_000;
 const placeOf = (service: string, protocol: string): number =>
   Number.parseInt(contentId(service, protocol).slice(0, 8), 16) / 2 ** 32;
 
-export const createProbeTimes = ({ requestsPerSecond, roundMs, expectEvery, elapsed }: ProbeTimesDependencies) => {
+export const createProbeTimes = ({ requestsPerSecond, daemonsOf, expectEvery, elapsed }: ProbeTimesDependencies) => {
   const next = new Map<string, Map<string, number>>();
+  /** Until then the requests that were sent use up the share of the budget. */
+  const paidUntil = new Map<string, number>();
   const housekeptAt = new Map<string, number>();
   let usualMs = USUAL_MS;
 
@@ -46,12 +48,18 @@ export const createProbeTimes = ({ requestsPerSecond, roundMs, expectEvery, elap
       for (const name of protocols) {
         if (!times.has(name)) times.set(name, now + placeOf(service, name) * everyMs(name));
       }
-      const isDue = (name: string): boolean => (times.get(name) ?? now) <= now;
+      const isPaid = (paidUntil.get(service) ?? now) <= now;
+      // What the operator expects does not wait for what others learn.
+      const isDue = (name: string): boolean =>
+        (times.get(name) ?? now) <= now && (isPaid || expectEvery(name) !== undefined);
       return protocols.filter(isDue).toSorted((a, b) => (times.get(a) ?? now) - (times.get(b) ?? now));
     },
-    /** `isBehind`: there is more to read, so it comes again soon. */
-    asked: (service: string, protocol: string, isBehind: boolean): void => {
-      timesOf(service).set(protocol, elapsed() + (isBehind ? roundMs : everyMs(protocol)));
+    /** With so many requests. `isBehind`: there is more to read, so it comes again as soon as the budget allows. */
+    asked: (service: string, protocol: string, { isBehind = false, requests = 0 } = {}): void => {
+      const now = elapsed();
+      timesOf(service).set(protocol, now + (isBehind ? 0 : everyMs(protocol)));
+      const costMs = (1000 * requests * Math.max(1, daemonsOf(service))) / (SHARE * requestsPerSecond);
+      paidUntil.set(service, Math.max(now, paidUntil.get(service) ?? now) + costMs);
     },
     /** What was found could not be told: they are asked for again in the next round. */
     again: (service: string, protocols: readonly string[]): void => {

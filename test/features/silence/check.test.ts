@@ -39,6 +39,7 @@ const setUp = () => {
     expected: new Map<string, number>(),
     fails: undefined as ServiceError | undefined,
     malformed: false,
+    countFails: false,
     /** The service filters by a date that is so much earlier than the one it was written at. */
     filtersEarlier: 0,
   };
@@ -63,7 +64,10 @@ const setUp = () => {
     const check = createSilenceCheck({
       probe: createProbe({
         pages,
-        count: async (_service, protocol, since) => datesAfter(protocol, since).length,
+        count: async (_service, protocol, since) => {
+          if (world.countFails) throw new ServiceError('failed', 'HTTP 500');
+          return datesAfter(protocol, since).length;
+        },
         clock: () => world.now,
       }),
       habits,
@@ -82,7 +86,7 @@ const setUp = () => {
         now: () => world.now,
       }),
       locks: createLocks(redis, prefix),
-      times: createProbeTimes({ requestsPerSecond: 4, roundMs: 15_000, expectEvery, elapsed: () => world.now }),
+      times: createProbeTimes({ requestsPerSecond: 4, daemonsOf: () => 1, expectEvery, elapsed: () => world.now }),
       protocolsOf: async () => [...world.dates.keys()],
       isOwn: () => isOwn,
       expectEvery,
@@ -196,6 +200,7 @@ test('a service that is unread is announced as that; a protocol that is gone is 
 test('only its own daemon asks for a protocol; one that was announced and not told to its end is told by the next', async () => {
   const { world, told, asked, open, pass, silent } = setUp();
   world.dates.set('Vault', []);
+  world.countFails = true;
   const [other, own] = [open(() => false), open()];
   await pass(HOUR, other);
   expect(asked).toEqual([]);
