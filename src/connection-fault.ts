@@ -105,4 +105,4 @@ export const proxyFault = (code: string, { ca, address, proxy }: ConnectionNames
 };
 
 /** Waiting does not help: the proxy knows us and refuses. */
-export const isProxyRefusal = (code: string): boolean => /^proxy-4(?!08|29)\d\d$/.test(code);
+export const isProxyRefusal = (code: string): boolean => /^proxy-(?!408|429)[1-4]\d\d$/.test(code);

@@ -17,13 +17,20 @@ export interface TlsSettings {
 export interface ConnectionSettings extends TlsSettings {
   /** http(s) URL, perhaps with user and password. */
   proxy?: Secret;
+  /** Vouches for a proxy of https where `ca` is for the peer alone. */
+  proxyCa?: string;
   names?: ConnectionNames;
 }
 
 type Given = { [Key in 'ca' | 'cert' | 'key' | 'proxy']?: ConnectionSettings[Key] | undefined };
 
 /** What a section of the config has of them. */
-export const settingsIn = ({ ca, cert, key, proxy }: Given): Omit<ConnectionSettings, 'names' | 'onlyCa'> => ({
+export const settingsIn = ({
+  ca,
+  cert,
+  key,
+  proxy,
+}: Given): Omit<ConnectionSettings, 'names' | 'onlyCa' | 'proxyCa'> => ({
   ...(ca !== undefined && { ca }),
   ...(cert !== undefined && key !== undefined && { cert, key }),
   ...(proxy !== undefined && { proxy }),

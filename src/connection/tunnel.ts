@@ -15,9 +15,9 @@ export interface Connector {
 export class ProxyError extends Error {
   override name = 'ProxyError';
   readonly code: string;
-  constructor(code: string, cause?: unknown) {
-    // The cause may quote an address, but its code is a plain word.
-    super(`proxy failed (${code})`, cause === undefined ? {} : { cause });
+  /** `code`: a status, or that of the error below, which is not kept: it may quote an address. */
+  constructor(code: string) {
+    super(`proxy failed (${code})`);
     this.code = `proxy-${code}`;
   }
 }
@@ -54,11 +54,14 @@ const codeOf = (error: unknown): string => {
 };
 
 /** A proxy of https: `ca` vouches for it besides the well-known ones; it gets no certificate of ours. */
-const proxyTrust = ({ ca, onlyCa }: ConnectionSettings): TlsOptions =>
-  ca === undefined || onlyCa ? {} : tlsOptions({ ca }, { isChosen: true });
+const proxyTrust = ({ ca, onlyCa, proxyCa }: ConnectionSettings): TlsOptions => {
+  const vouching = onlyCa ? proxyCa : ca;
+  return vouching === undefined ? {} : tlsOptions({ ca: vouching }, { isChosen: true });
+};
 
 /**
- * Opens nothing yet. undici's own ProxyAgent reports a proxy's refusal and our abort with the same code, and cannot ask for another address than the URL's.
+ * Opens nothing yet. undici's own ProxyAgent reports a proxy's refusal and our abort with the same code, and cannot ask
+ * for another address than the URL's.
  */
 export const createTunnel = (proxyUrl: URL, settings: ConnectionSettings, options: TunnelOptions): Connector => {
   const { timeoutMs, isChosen } = options;

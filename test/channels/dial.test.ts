@@ -212,6 +212,7 @@ describe('through a proxy', () => {
   });
 
   test.each([
+    [302, 'sender-misconfigured'],
     [400, 'sender-misconfigured'],
     [403, 'sender-misconfigured'],
     [407, 'sender-misconfigured'],

@@ -256,3 +256,17 @@ test('webhooks ask nobody but their proxy whether it is there', async () => {
   expect(await failureOf(verify({ proxy: proxy.url }))).toBe(away);
   expect(proxy.asked).toEqual([]);
 });
+
+test('the authority of one receiver counts for it alone, and that of all webhooks for their proxy', async () => {
+  const other = createCertificate();
+  const [server, proxy] = [await openServer(other), await openProxy(issued)];
+  const [peer, settings] = [PEERS.webhook, { ca: authority.cert, proxy: proxy.url }];
+  const url = `${server.origin}/in`;
+  const receivers = { [url]: { ca: other.cert } };
+  expect(await failureOf(peer?.ask(url, settings) ?? Promise.resolve())).toContain('in channels.webhook.ca');
+  await peer?.ask(url, { ...settings, receivers });
+  expect(server.arrived).toHaveLength(1);
+  const wrong = { [url]: { ca: createCertificate().cert } };
+  const said = await failureOf(peer?.ask(url, { ...settings, receivers: wrong }) ?? Promise.resolve());
+  expect(said).toMatch(/in channels\.webhook\.receivers\.127\.0\.0\.1:\d+.*\.ca$/);
+});

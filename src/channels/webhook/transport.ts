@@ -78,7 +78,8 @@ const mannersOf = (config: WebhookConfig, proxyFor: ProxyFor = () => undefined) 
   const ownOf = (name: string, receiver: ReceiverConfig): Manner => {
     const { ca, ...settings } = settingsIn(receiver);
     const section = `${SECTION}.receivers.${name.includes('://') ? webLabel(name) : name}`;
-    const merged = { ...tls, ...settings, ...(ca !== undefined && { ca, onlyCa: true }) };
+    const alone = ca === undefined ? {} : { ca, onlyCa: true, ...(tls.ca !== undefined && { proxyCa: tls.ca }) };
+    const merged = { ...tls, ...settings, ...alone };
     const headers = mapEntries(receiver.headers, (_header, value) => value.reveal());
     return { headers, connectionTo: createConnections(merged, { section }, usualProxy) };
   };
