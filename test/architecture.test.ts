@@ -82,7 +82,7 @@ const FEATURES: Record<string, readonly string[]> = {
   recheck: [],
   watch: [],
   reload: [],
-  replay: ['routes'],
+  replay: ['correlation', 'routes'],
   audit: [],
   backtest: ['approval', 'correlation', 'mutes', 'replay', 'routes', 'suppression'],
   status: ['approval', 'mutes', 'outages', 'reload', 'routes', 'silence'],

@@ -27,10 +27,11 @@ export const unreadLines = (unread: readonly Unread[]): string[] =>
   );
 
 /** Alerts that went nowhere, and lists that could not be read; for standard error. */
-export const unreadText = ({ skipped, stranded, problems, unread }: ReplayCounts): string =>
+export const unreadText = ({ skipped, stranded, correlated, problems, unread }: ReplayCounts): string =>
   [
     ...(skipped === 0 ? [] : [`${counted(skipped, 'alert')} left out: no trigger of the protocol asks for them`]),
     ...(stranded === 0 ? [] : [`${counted(stranded, 'alert')} left out: no destination`]),
+    ...(correlated === 0 ? [] : [`${counted(correlated, 'notification')} left out where an inspection says the same`]),
     ...problems.map(cleanLine),
     ...unreadLines(unread),
   ]

@@ -170,7 +170,7 @@ test('names the failure that ended it, not those that it caused', async () => {
   const { service } = world.sandbox;
   service.addFault({ endpoint: 'listInspections', protocol: 'Vault', fault: { kind: 'hang' }, times: Infinity });
   const fault = { kind: 'status', status: 503 } as const;
-  service.addFault({ endpoint: 'listNotifications', protocol: 'Bridge', fault, times: Infinity });
+  service.addFault({ endpoint: 'listInspections', protocol: 'Bridge', fault, times: Infinity });
   const console = await openConsole(world);
   const { code, err } = await console.run('backtest', '--since', '4h');
   expect(code).toBe(75);

@@ -33,7 +33,7 @@ export const correlationSettings = ({ alerts, poll }: Pick<Config, 'alerts' | 'p
 });
 
 /** The transactions by which an alert is compared; none where it is sent anyway. */
-const hashesOf = (alert: Alert): string[] => {
+export const transactionsComparedBy = (alert: Alert): string[] => {
   if (!mayBeCovered(alert)) return [];
   const { message } = alert.item;
   const hashes = transactionsIn(typeof message === 'string' ? message : JSON.stringify(message ?? ''));
@@ -42,7 +42,7 @@ const hashesOf = (alert: Alert): string[] => {
 
 /** Which alerts are compared, and how long they wait for that. Pure. */
 const comparisonOf = ({ isOn, waitMs }: CorrelationSettings) => {
-  const comparedBy = (alert: Alert): string[] => (isOn ? hashesOf(alert) : []);
+  const comparedBy = (alert: Alert): string[] => (isOn ? transactionsComparedBy(alert) : []);
   return {
     comparedBy,
     /** Milliseconds that a stored notification waits for the inspection of its transaction. */

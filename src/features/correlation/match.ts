@@ -10,7 +10,7 @@ export interface Recorded {
 /** Only what the service itself wrote, as news. */
 export const mayBeCovered = ({ type, replay }: Alert): boolean => type === 'notification.created' && !replay;
 
-const isInspection = ({ source, type, followUp }: Recorded['alert']): boolean =>
+export const isInspection = ({ source, type, followUp }: Recorded['alert']): boolean =>
   source === 'inspections' && type.startsWith('inspection.') && followUp === undefined;
 
 /** Deliveries that people have, or will have. */

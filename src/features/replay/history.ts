@@ -1,6 +1,6 @@
 /** Reads the alerts of a period, by the same requests, conditions and identities as the daemon. */
 
-import type { Alert, ListedProtocol, Source } from '../../alert.ts';
+import { type Alert, type ListedProtocol, SOURCES, type Source } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
 import { didYouMean } from '../../config/suggest.ts';
 import { messageOf, ServiceError, UnavailableError, UsageError } from '../../errors.ts';
@@ -31,7 +31,10 @@ export interface Unread {
 
 export interface HistoryReading {
   period: Period;
-  /** Alerts of one protocol's source, some at a time, each once; from several sources at the same time. */
+  /**
+   * Alerts of one protocol's source, some at a time, each once; of several protocols at the same time. Notifications come
+   * when all inspections have come, which may cover them.
+   */
   onAlerts(protocol: HistoryProtocol, alerts: Alert[]): Promise<void>;
   /** Called when a protocol's source was read to its end, with how many are done. */
   onRead?(protocol: HistoryProtocol, source: Source, done: number, of: number): void;
@@ -132,18 +135,22 @@ export const openHistory = (config: Config, signal: AbortSignal) => {
     /** Gives what could not be read; throws a `ServiceError` where a service as a whole does not answer. */
     read: async (protocols: readonly HistoryProtocol[], reading: HistoryReading): Promise<Unread[]> => {
       const { sources } = config.alerts;
-      const tasks = protocols.flatMap((protocol) => sources.map((source) => ({ protocol, source })));
+      const ofAll = protocols.length * sources.length;
       const unread: Unread[] = [];
       let done = 0;
-      await inParallel(tasks, config.poll.concurrency, signal, async (task, either) => {
+      const readTask = async (task: Task, either: AbortSignal): Promise<void> => {
         await readOne(task, reading, either).catch((error: unknown) => {
           if (!isOnes(error)) throw error;
           const { protocol, source } = task;
           unread.push({ service: protocol.service, protocol: protocol.name, source, problem: messageOf(error) });
         });
         done += 1;
-        reading.onRead?.(task.protocol, task.source, done, tasks.length);
-      });
+        reading.onRead?.(task.protocol, task.source, done, ofAll);
+      };
+      for (const source of SOURCES.filter((one) => sources.includes(one))) {
+        const tasks = protocols.map((protocol) => ({ protocol, source }));
+        await inParallel(tasks, config.poll.concurrency, signal, readTask);
+      }
       return unread;
     },
     close: async (): Promise<void> => {

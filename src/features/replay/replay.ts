@@ -4,6 +4,7 @@ import type { Alert, Destination } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import type { Routes } from '../../dispatch/route.ts';
+import { createHistoryCorrelation } from '../correlation/history.ts';
 import { routeSettings } from '../routes/routes.ts';
 import { routeAlert } from '../routes/rules.ts';
 import type { HistoryProtocol, openHistory, Period, Unread } from './history.ts';
@@ -28,6 +29,8 @@ export interface ReplayCounts extends Resent {
   skipped: number;
   /** Alerts without any destination. */
   stranded: number;
+  /** Stored notifications that inspections cover at one destination or more, and that are not sent there. */
+  correlated: number;
   /** Why, one sentence each. */
   problems: string[];
   unread: Unread[];
@@ -55,13 +58,14 @@ export interface ReplayDependencies {
 }
 
 const noCounts = (): ReplayCounts => ({
-  ...{ alerts: 0, sent: 0, held: 0, waiting: 0, delivered: 0, skipped: 0, stranded: 0 },
+  ...{ alerts: 0, sent: 0, held: 0, waiting: 0, delivered: 0, skipped: 0, stranded: 0, correlated: 0 },
   ...{ problems: [], unread: [] },
 });
 
 /** Routes alerts, and counts what becomes of them. */
 const createReplayRouting = (config: Config, to: ReplayPlan['to'], counts: ReplayCounts) => {
   const settings = routeSettings(config);
+  const uncoveredAt = createHistoryCorrelation(config);
   return (alert: Alert, protocol: HistoryProtocol): ReplayedAlert => {
     const routes = to ? { destinations: [...to], problems: [] } : routeAlert(alert, protocol, settings);
     const problems = routes.problems.map((problem) => `${protocol.name}: ${problem}`);
@@ -69,7 +73,9 @@ const createReplayRouting = (config: Config, to: ReplayPlan['to'], counts: Repla
     counts.problems = [...new Set([...counts.problems, ...problems])];
     if (routes.skipped) counts.skipped += 1;
     else if (routes.destinations.length === 0) counts.stranded += 1;
-    return { alert, routes };
+    const destinations = uncoveredAt(alert, routes.destinations);
+    if (destinations.length < routes.destinations.length) counts.correlated += 1;
+    return { alert, routes: { ...routes, destinations } };
   };
 };
 

@@ -101,3 +101,34 @@ test('without a way to send nothing is enqueued, and everything is counted', asy
   expect(counts).toMatchObject({ alerts: 1, sent: 0 });
   expect(seen).toEqual(['item-1']);
 });
+
+test('a notification whose transactions are all sent again as inspections is left out there, as it is live', async () => {
+  const [one, two] = [makeAlert(1), makeAlert(2, { protocol: 'Bridge' })];
+  const naming = (n: number, ...hashes: (string | undefined)[]): Alert =>
+    makeAlert(n, {
+      source: 'notifications',
+      type: 'notification.created',
+      item: { message: `Seen in ${hashes.join(' and ')}` },
+    });
+  const notifications = [naming(3, one.txHash), naming(4, one.txHash, two.txHash), naming(5), naming(6, one.txHash)];
+  const history = {
+    read: async ([vault, bridge]: readonly HistoryProtocol[], { onAlerts }: HistoryReading) => {
+      if (vault) await onAlerts(vault, [one]);
+      if (bridge) await onAlerts(bridge, [two]);
+      if (vault) await onAlerts(vault, notifications);
+      return [];
+    },
+  };
+  const other = protocolOf('Bridge', { channels: [{ name: 'slack', contacts: ['C0000002'] }] });
+  const plan = { protocols: [protocolOf('Vault'), other], period: { since: 0, until: 1 } };
+  const replayOf = async (text: string) => {
+    const items: [string, number][] = [];
+    const config = read(`${SERVICE}\nchannels: { slack: { botToken: xoxb-1 } }\n${text}`);
+    const onReplayed = ({ alert, routes }: { alert: Alert; routes: { destinations: readonly unknown[] } }) =>
+      void items.push([alert.itemId, routes.destinations.length]);
+    const counts = await replayHistory({ config, history, onReplayed }, plan);
+    return { correlated: counts.correlated, stranded: counts.stranded, sent: items.map(([, count]) => count) };
+  };
+  expect(await replayOf('')).toEqual({ correlated: 2, stranded: 0, sent: [1, 1, 0, 1, 1, 0] });
+  expect(await replayOf('alerts: { correlate: false }\n')).toMatchObject({ correlated: 0, sent: [1, 1, 1, 1, 1, 1] });
+});
