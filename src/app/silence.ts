@@ -16,7 +16,10 @@ import type { Store } from './store.ts';
 export interface OpenSilence {
   config: Config;
   store: Pick<Store, 'silent' | 'habits' | 'blindness' | 'outageStore' | 'locks'>;
-  dispatching: Pick<ReturnType<typeof openDispatch>, 'announce' | 'fallback' | 'destinationsOf' | 'isOpen'>;
+  dispatching: Pick<
+    ReturnType<typeof openDispatch>,
+    'announce' | 'operators' | 'fallback' | 'destinationsOf' | 'isOpen'
+  >;
   catalog: Pick<Catalog, 'protocols'>;
   serviceOf: ServiceOf;
   membership: ReadingDependencies['membership'];
@@ -52,6 +55,7 @@ const openCheck = (dependencies: OpenSilence) => {
       silent: store.silent,
       outages: store.outageStore,
       announce: dispatching.announce,
+      operators: dispatching.operators,
       fallback: dispatching.fallback.destinations,
       destinationsOf: createDestinations(dispatching),
       log,

@@ -106,6 +106,7 @@ const openHeartbeat = (dependencies: OpenWatchdog, list: () => Promise<Listed>, 
   if (url === undefined) return undefined;
   const isRedisReady = (): boolean => store.redis.status === 'ready';
   const withinMs = Math.max(everyMs, 3 * maintenanceEveryMs, 3 * longestIntervalMs(config.poll));
+  const openedAt = elapsed();
   const beat = createHeartbeat({
     ...dependencies,
     url,
@@ -113,19 +114,12 @@ const openHeartbeat = (dependencies: OpenWatchdog, list: () => Promise<Listed>, 
       const troubles = isRedisReady() ? (await list()).troubles : [];
       return reasonAgainst({ isRedisReady: isRedisReady(), troubles, proofs: proofs(), withinMs });
     },
+    isStarting: () => elapsed() - openedAt < withinMs,
     // Without Redis nobody knows of the others.
     isOurs: async () => !isRedisReady() || store.watchdog.takesHeartbeat(dependencies.daemonId, TURN_PART * everyMs),
     signal: stopping,
   });
-  // At a start nothing is proven yet, and that is no news.
-  let isFirst = true;
-  return {
-    everyMs,
-    round: async (): Promise<void> => {
-      if (!isFirst) await beat();
-      isFirst = false;
-    },
-  };
+  return { everyMs, round: beat };
 };
 
 export const openWatchdog = (dependencies: OpenWatchdog) => {

@@ -150,7 +150,8 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
     });
     if (passedAt > (seen.get(kind) ?? 0)) {
       health.beat(loopOf(kind));
-      onCanary?.(kind);
+      // The first that is seen may be as old as the last daemon.
+      if (seen.has(kind)) onCanary?.(kind);
       lookAtOwn(kind);
     }
     seen.set(kind, passedAt);

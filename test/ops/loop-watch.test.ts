@@ -23,6 +23,7 @@ const setUp = () => {
   const { lines, log } = createLines();
   const troubles = createTroubles({ now });
   const stuck: string[] = [];
+  const canaries: string[] = [];
   const redis = { isReady: true };
   const delay = { worstMs: 0 };
   /** When each queue's last canary came through; a queue that stands still keeps its time. */
@@ -51,6 +52,7 @@ const setUp = () => {
     log,
     delay: { worstMs: () => delay.worstMs },
     troubles,
+    onCanary: (kind) => canaries.push(kind),
     onStuck: (reason) => stuck.push(reason),
     now,
   });
@@ -64,7 +66,7 @@ const setUp = () => {
       await vi.advanceTimersByTimeAsync(ROUND_MS);
     }
   };
-  return { health, lines, troubles, stuck, redis, delay, standing, refusing, taken, rebuilt, run };
+  return { health, lines, troubles, canaries, stuck, redis, delay, standing, refusing, taken, rebuilt, run };
 };
 
 describe('the loop watch', () => {
@@ -90,6 +92,14 @@ describe('the loop watch', () => {
       status: 'ok',
       loops: [{ name: 'tend' }, { name: 'poll' }, { name: 'deliver:slack' }, { name: 'deliver:email' }],
     });
+  });
+
+  test('a canary counts from the second look on: the first that is seen may be as old as the last daemon', async () => {
+    const { canaries, run } = setUp();
+    await run(1);
+    expect(canaries).toEqual([]);
+    await run(1);
+    expect(canaries.toSorted()).toEqual(['email', 'slack']);
   });
 
   test('a queue that takes no canary for a minute is a trouble until it takes one', async () => {

@@ -47,3 +47,30 @@ test('a token that is refused while nothing is sent is told once over two daemon
   const shown = `${daemon?.logText()}${(await daemon?.ask('/metrics'))?.text}${(await daemon?.ask('/readyz'))?.text}`;
   expect(shown).not.toContain('5bf66975');
 }, 60_000);
+
+test('a key that is refused is told to the operators once, with why, and once when it is taken again', async () => {
+  const channels = [{ name: 'email', contacts: [OPS] }];
+  const world = await startWorld({
+    names: ['Vault'],
+    kinds: ['email'],
+    config: {
+      watchdog: { after: '2s', channels },
+      fallback: { channels: [{ name: 'email', contacts: ['other@example.com'] }] },
+    },
+  });
+  const daemon = await world.start();
+  await daemon.watching();
+  world.sandbox.service.addFault({ times: Infinity, fault: { kind: 'status', status: 401 } });
+  const unread = await until('it is told', () => mails(world, 'cannot be read')[0]);
+  expect(unread.destination).toBe(OPS);
+  expect(unread.text).toMatch(/cannot be read: .*401/);
+  expect((await daemon.status()).troubles).toMatchObject([
+    { name: 'service', of: 'sandbox', why: expect.stringContaining('the key is refused'), todo: expect.any(String) },
+  ]);
+  expect(await daemon.metric('tocsin_trouble', { trouble: 'service' })).toBe(1);
+  world.sandbox.service.clearFaults();
+  await until('its end is told', () => mails(world, 'is read again')[0]);
+  await until('the metric says so', async () => (await daemon.metric('tocsin_trouble', { trouble: 'service' })) === 0);
+  expect(mails(world, 'cannot be read')).toHaveLength(1);
+  expect(world.sandbox.receivers.smtp.received().filter(({ destination }) => destination !== OPS)).toEqual([]);
+}, 60_000);

@@ -13,6 +13,8 @@ export interface SilenceNotifierDependencies {
   silent: Pick<BlindnessStore, 'set' | 'remove'>;
   outages: Pick<OutageStore, 'get'>;
   announce: Announce;
+  /** Who is to hear of it before the fallback is. */
+  operators: readonly Destination[];
   fallback: readonly Destination[];
   /** Where alerts of these protocols go, as far as they may be sent there. */
   destinationsOf(service: string, protocols: readonly string[]): Promise<Destination[]>;
@@ -21,12 +23,12 @@ export interface SilenceNotifierDependencies {
 }
 
 export const createSilenceNotifier = (dependencies: SilenceNotifierDependencies) => {
-  const { silent, outages, announce, fallback, destinationsOf, log, now } = dependencies;
+  const { silent, outages, announce, operators, fallback, destinationsOf, log, now } = dependencies;
 
   const readers = async (service: string, protocols: readonly string[]): Promise<Destination[]> => {
     const routed = await destinationsOf(service, protocols);
-    const isBroken = await brokenAmong(outages, [...fallback, ...routed]);
-    return readersOf({ fallback, routed, isWell: (one) => !isBroken(one) });
+    const isBroken = await brokenAmong(outages, [...operators, ...fallback, ...routed]);
+    return readersOf({ operators, fallback, routed, isWell: (one) => !isBroken(one) });
   };
 
   /** Also completes one that was cut short: the same key is the same announcement, sent once. */

@@ -16,6 +16,8 @@ export interface HeartbeatDependencies {
   post: GuardedPost;
   /** Why there must be no heartbeat now, in a sentence without secrets. */
   reason(): Promise<string | undefined>;
+  /** Nothing can have been proven yet: what lacks is no news. */
+  isStarting(): boolean;
   /** Of several daemons one calls. */
   isOurs(): Promise<boolean>;
   troubles: Pick<Troubles, 'report' | 'over'>;
@@ -31,7 +33,7 @@ const LONGEST_REASON = 2000;
 const [GROUP, SUBJECT] = ['watchdog', 'heartbeat'];
 
 export const createHeartbeat = (dependencies: HeartbeatDependencies) => {
-  const { url: secret, post, reason, isOurs, troubles, outages, scrub, log, signal } = dependencies;
+  const { url: secret, post, reason, isStarting, isOurs, troubles, outages, scrub, log, signal } = dependencies;
   const address = secret.reveal();
   const { hostname } = new URL(address);
   const failUrl = failUrlOf(address);
@@ -69,6 +71,7 @@ export const createHeartbeat = (dependencies: HeartbeatDependencies) => {
   /** Once an interval. Never rejects where the daemon only lacks Redis. */
   return async (): Promise<void> => {
     const why = await reason();
+    if (why !== undefined && isStarting()) return;
     note(why);
     if (await isOurs()) await call(why);
   };

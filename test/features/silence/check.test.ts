@@ -74,6 +74,7 @@ const setUp = () => {
       silent,
       unread,
       notifier: createSilenceNotifier({
+        operators: [],
         silent,
         outages: { get: async () => new Map() },
         announce: async ({ about, key, message }, _at, to) => {

@@ -17,12 +17,13 @@ const setUp = async ({ allowed = true, path = PATH } = {}) => {
   onTestFinished(() => guard.close());
   const { lines, log } = createLines();
   const troubles = createTroubles({ now: Date.now });
-  const state = { reason: undefined as string | undefined, isOurs: true };
+  const state = { reason: undefined as string | undefined, isOurs: true, isStarting: false };
   const stopping = new AbortController();
   const beat = createHeartbeat({
     url: createSecret(`${receiver.origin}${path}`),
     post: guard.post,
     reason: async () => state.reason,
+    isStarting: () => state.isStarting,
     isOurs: async () => state.isOurs,
     troubles,
     outages: createOutages(log, Date.now),
@@ -90,4 +91,14 @@ test('a daemon that stops calls no more, and that is no trouble', async () => {
   stopping.abort();
   await calling;
   expect(troubles.current()).toEqual([]);
+});
+
+test('at a start nothing can have been proven yet: nothing is told until it is, or should be', async () => {
+  const { beat, state, arrived } = await setUp();
+  Object.assign(state, { isStarting: true, reason: 'slack was not proven to work yet' });
+  await beat();
+  expect(arrived()).toEqual([]);
+  state.isStarting = false;
+  await beat();
+  expect(arrived()).toEqual([`POST ${PATH}/fail slack was not proven to work yet`]);
 });
