@@ -59,7 +59,7 @@ const remedyOf = (all: readonly Told[]): string => {
 };
 
 const advice = (all: readonly Told[]): string =>
-  `To do: if none of you did this, somebody else has access to the service: change the API key, and ${remedyOf(all)}. \`${HISTORY}\` shows earlier changes.`;
+  `To do: if none of you did this, somebody else has access to the service: change the API key; ${remedyOf(all)}. \`${HISTORY}\` shows earlier changes.`;
 
 /** The critical ones first. */
 export const changesText = (service: string, changes: readonly Told[]): string => {
