@@ -103,7 +103,7 @@ test.concurrent('what must not be taken changes nothing, and is told until the f
   await world.balanced();
 });
 
-test.concurrent('another channel and another secret are used from then on, and the file is watched', async ({
+test.concurrent('another secret is used from then on, and the files are watched', async ({
   onTestFinished: onFinished,
 }) => {
   const { world, daemon, file, change } = await open({ onFinished, kinds: ['webhook', 'slack'] });
@@ -216,4 +216,36 @@ test.concurrent('a refused config is told to the operators, once, and its end', 
   await writeFile(file, world.configText);
   await until('its end is told', () => mails('Over in Tocsin itself').length > 0, 30_000);
   expect(mails('the new config was refused').filter(({ text }) => !text.includes('Over'))).toHaveLength(1);
+}, 90_000);
+
+test.concurrent('a channel and a service that are new are used, and those that are gone are not', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { world, daemon, change } = await open({ onFinished, kinds: ['webhook', 'slack'] });
+  const kindsOf = (item: string): string[] =>
+    world.reconciler.arrivalsOf(item).map((arrival) => arrival.split(' ')[0] ?? '');
+  const found = (): string => world.critical('Vault')[0]?.txHash ?? '';
+  await change((config) => {
+    const [service] = config.services as Tree[];
+    config.services = [service, { ...service, name: 'second', baseUrl: 'http://127.0.0.1:1' }];
+    config.channels = { webhook: keep(config, 'channels').webhook };
+  });
+  await daemon.reload('a test');
+  expect(daemon.log(TAKEN).at(-1)).toMatchObject({ changed: ['services.second', 'channels.slack'] });
+  const one = found();
+  await until('it is sent by webhook', () => kindsOf(one).length === 1);
+  await until('the second service is tried', () => daemon.logText().includes('second'));
+  expect((await daemon.ask('/metrics')).text).toContain('service="second"');
+
+  await change(() => {});
+  await daemon.reload('a test');
+  const other = found();
+  await until('it is sent by both', () => kindsOf(other).length === 2);
+  expect(kindsOf(one)).toEqual(['webhook']);
+  await until(
+    'nothing is left of the second',
+    async () => !(await daemon.ask('/metrics')).text.includes('"second"'),
+    20_000,
+  );
+  expect((await daemon.status()).services.map(({ name }) => name)).toEqual(['sandbox']);
 }, 90_000);
