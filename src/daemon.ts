@@ -227,9 +227,12 @@ const startWork = async (context: Context, verbs: ReturnType<typeof openVerbs>) 
   const stopDelivering = delivering.start();
   lifecycle.onStop('deliver', () => stopDelivering(grace.sends));
   await membership.start();
+  // Nothing is started for a generation that was given up meanwhile.
+  context.stopping.throwIfAborted();
   const stopFallback = dispatching.fallback.start();
   lifecycle.onStop('fallback', () => stopFallback(grace.sends));
   await reading.keepSchedule();
+  context.stopping.throwIfAborted();
   const turns = store.schedule.work(config.poll.concurrency, async (turn, signal) => {
     if (turn.kind === 'release') await dispatching.release();
     else if (!isReview(turn)) await reading.run(turn, signal);

@@ -118,7 +118,7 @@ export const createGenerations = (dependencies: GenerationsDependencies) => {
         await generation.stop();
         living.delete(generation);
         await before.open.renewSchedule().catch(() => {});
-        throw error;
+        throw isStopping ? new UnavailableError('the daemon is stopping') : error;
       }
       onReplaced(current.open, config);
       retiring = retire(before).catch(() => {});

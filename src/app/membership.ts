@@ -86,6 +86,11 @@ export const openMembership = (dependencies: MembershipDependencies) => {
     readersOf: (service: string) => readersOf(service, members.members(), id),
     start: async (): Promise<void> => {
       await beat();
+      // It was stopped while Redis did not answer: who is not there must not beat.
+      if (stopping.aborted) {
+        await members.leave();
+        return;
+      }
       timer = setInterval(() => {
         redisCheck.look();
         void beat();

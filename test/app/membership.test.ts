@@ -1,7 +1,8 @@
 /** Which of the daemons that live share a service. */
 import { expect, test } from 'vitest';
-import { readersOf } from '../../src/app/membership.ts';
+import { openMembership, readersOf } from '../../src/app/membership.ts';
 import type { Member } from '../../src/redis/members.ts';
+import { openTestRedis } from '../support/redis.ts';
 
 const member = (id: string, changes: Partial<Member> = {}): Member => ({
   ...{ id, host: 'here', pid: 1, workers: [], services: ['main'], blindTo: [], reads: 'all' },
@@ -19,4 +20,26 @@ test('a daemon with another config has a share of its own: it would not read wha
   const members = [member('one'), member('other', { reads: 'inspections only' }), member('third')];
   expect(readersOf('main', members, 'one')).toEqual(['one', 'third']);
   expect(readersOf('main', members, 'other')).toEqual(['other']);
+});
+
+test('one that is stopped before its first beat has come through does not beat any more', async () => {
+  const { redis, prefix } = openTestRedis();
+  const stop = new AbortController();
+  const membership = openMembership({
+    id: 'given-up',
+    store: { redis, prefix, abandonedJobs: { free: async () => 0 } as never },
+    polls: () => ({ services: [], blindTo: [], reads: '' }),
+    workers: () => [],
+    redisCheck: { look: () => {}, answered: () => {}, refused: () => {} },
+    log: { warn: () => {}, info: () => {} } as never,
+    stopping: stop.signal,
+  });
+  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  const started = membership.start();
+  stop.abort();
+  await membership.stop();
+  await started;
+  expect(await redis.hgetall(`${prefix}:members`)).toEqual({});
+  expect(timers()).toBeLessThanOrEqual(before);
 });
