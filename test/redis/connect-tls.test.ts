@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkRedis } from '../../src/redis/check.ts';
 import { connectRedis, keyPrefix, type RedisClient } from '../../src/redis/connect.ts';
 import { addressOf, type RedisSettings } from '../../src/redis/settings.ts';
 import { createSecret } from '../../src/secret.ts';
 import { createCertificate } from '../support/certificate.ts';
-import { type OwnRedis, ownSentinel, ownTlsRedis } from '../support/redis-server.ts';
+import { lacksTls, type OwnRedis, ownSentinel, ownTlsRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'tocsin-tls-'));
@@ -31,6 +31,11 @@ const TLS = [
 ];
 /** The same as lines of a file. */
 const TLS_LINES = TLS.flatMap((word, index) => (index % 2 === 0 ? [`${word.slice(2)} ${TLS[index + 1]}`] : []));
+
+const missing = lacksTls();
+beforeEach(({ skip }) => {
+  if (missing !== undefined) skip(missing);
+});
 
 const clients: RedisClient[] = [];
 const servers: OwnRedis[] = [];

@@ -7,7 +7,7 @@ import { createServer } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { createCertificate } from '../support/certificate.ts';
 import { startProxy } from '../support/proxy.ts';
-import { ownTlsRedis } from '../support/redis-server.ts';
+import { lacksTls, ownTlsRedis } from '../support/redis-server.ts';
 import { SANDBOX } from './config.ts';
 import { startWorld } from './world.ts';
 
@@ -49,7 +49,9 @@ const startSecureRedis = async (): Promise<string> => {
   return `rediss://:pa55@localhost:${redis.port}/1`;
 };
 
-test('alerts arrive by every channel', async () => {
+test('alerts arrive by every channel', async ({ skip }) => {
+  const missing = lacksTls();
+  if (missing !== undefined) skip(missing);
   const proxy = await startProxy();
   onTestFinished(proxy.close);
   const redisUrl = await startSecureRedis();

@@ -1,5 +1,5 @@
 /** Redis servers for tests that restart, freeze or configure them; the shared one of the test run stays untouched. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
@@ -96,6 +96,12 @@ const own = async (argumentsFor: Arguments, isUp = answers): Promise<OwnRedis> =
 /** A redis-server on a free loopback port in a directory of its own. */
 export const ownRedis = (...args: string[]): Promise<OwnRedis> =>
   own(async (port, directory) => ['--port', String(port), '--dir', directory, '--save', '', ...args]);
+
+/** Why tests with TLS are skipped; undefined where this redis-server was built with it: it then misses a certificate. */
+export const lacksTls = (): string | undefined => {
+  const { stdout } = spawnSync('redis-server', ['--port', '0', '--tls-port', '1'], { encoding: 'utf8' });
+  return stdout.includes('tls-cert-file') ? undefined : 'this redis-server was built without TLS';
+};
 
 /** The same with TLS on its port; `tls` are its settings. */
 export const ownTlsRedis = (tls: readonly string[], ...args: string[]): Promise<OwnRedis> =>
