@@ -4,11 +4,15 @@ import type { SandboxAddresses } from '../sandbox/sandbox.ts';
 import { cleanLine, counted, shorten, shortenMiddle } from '../text.ts';
 import { clock } from '../time.ts';
 import type { CommandContext } from './context.ts';
+import { isOnStage, sceneOf } from './demo-scenes.ts';
 import { createDemoSums } from './demo-sums.ts';
+import { indented } from './table.ts';
 
 export interface Account {
   opening(addresses: SandboxAddresses, opsUrl: string): void;
   print(event: SandboxEvent): void;
+  /** A sentence about what happens next. */
+  tell(text: string): void;
   closing(): void;
 }
 
@@ -23,16 +27,23 @@ const quantile = (sorted: readonly number[], share: number): number =>
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
+const WHOLE_LINES = 20;
+
+/** Lines of a message, made safe to show. */
+const wholeText = (text: string): string[] => {
+  const lines = indented(text).map((line) => line.trim());
+  return lines.length <= WHOLE_LINES ? lines : [...lines.slice(0, WHOLE_LINES), '...'];
+};
+
 type Paint = (colour: keyof typeof COLOURS, text: string) => string;
 
 const openingText = ({ service, webhook }: SandboxAddresses, opsUrl: string): string =>
   [
-    'Tocsin demo: a fake monitoring service and fake receivers of every kind, a private Redis, and the real daemon between.',
     `  status page   ${opsUrl}/`,
     `  metrics       ${opsUrl}/metrics   health ${opsUrl}/livez ${opsUrl}/readyz`,
     `  service       ${service.url}   webhooks end at ${webhook.url}`,
     '  Shown are critical inspections and stored notifications. A notification about a critical inspection is not sent',
-    '  where the inspection was. Ctrl-C ends the demo.',
+    '  where the inspection was.',
     '',
     '',
   ].join('\n');
@@ -65,9 +76,32 @@ export const createAccount = ({ isTty, raw: { write } }: Pick<CommandContext, 'i
   let inspections = 0;
   let begun = 0;
   let complete = false;
+  /** Kinds of messages that were shown in full. */
+  const shown = new Set<string>();
 
   const paint: Paint = (colour, text) => (isTty ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text);
   const line = (at: number, who: string, text: string): void => write(`${timeOfDay(at)}  ${who.padEnd(9)} ${text}\n`);
+
+  /** The first of its kind is shown as people get it. */
+  const showWhole = (event: ReceivedEvent, what: string): void => {
+    if (shown.has(what)) return;
+    shown.add(what);
+    line(event.at, 'demo', `this is ${what}, as ${event.kind} has it:`);
+    for (const each of wholeText(event.text)) write(`            ${paint('dim', '|')} ${each}\n`);
+  };
+
+  const tellStage = (event: SandboxEvent): void => {
+    if (event.type === 'produced') {
+      if (event.assessment === 'critical') line(event.at, 'service', producedText(event, paint));
+      return;
+    }
+    const scene = sceneOf(event);
+    const [hash] = event.txHashes;
+    const about = hash === undefined || event.txHashes.length > 1 ? '' : ` ${short(hash)}`;
+    line(event.at, event.kind, `${paint('yellow', scene.padEnd(12))} ${event.destination}${about}`);
+    if (event.txHashes.length > 1) showWhole(event, 'a digest');
+    else if (scene === 'fallback') showWhole(event, 'a message to the fallback');
+  };
 
   const tellProduced = (event: ProducedEvent): void => {
     inspections += event.source === 'inspections' ? 1 : 0;
@@ -80,6 +114,7 @@ export const createAccount = ({ isTty, raw: { write } }: Pick<CommandContext, 'i
     const origin = sums.received(event);
     if (origin) latencies.get(event.kind)?.push(latencyOf(event, origin));
     line(event.at, event.kind, receivedText(event, origin, paint));
+    if (event.kind === 'telegram' && origin?.source === 'inspections') showWhole(event, 'a whole message');
     if (complete || [...latencies.values()].some((each) => each.length === 0)) return;
     complete = true;
     line(event.at, 'demo', `delivered on all four channel kinds, ${seconds(event.at - begun)} after the start`);
@@ -91,9 +126,11 @@ export const createAccount = ({ isTty, raw: { write } }: Pick<CommandContext, 'i
       write(openingText(addresses, opsUrl));
     },
     print: (event) => {
-      if (event.type === 'produced') tellProduced(event);
+      if (isOnStage(event)) tellStage(event);
+      else if (event.type === 'produced') tellProduced(event);
       else tellReceived(event);
     },
+    tell: (text) => line(Date.now(), 'demo', paint('yellow', text)),
     closing: () => {
       const { alerts, delivered, withInspection } = sums.sums();
       const along =

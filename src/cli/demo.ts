@@ -1,80 +1,16 @@
-/** `tocsin demo`: the embedded Redis, the sandbox and the daemon in one terminal, with a live account of all three. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { loadConfig } from '../config/load.ts';
-import { collectSecrets } from '../config/secrets.ts';
-import { createDaemon } from '../daemon.ts';
-import { UsageError } from '../errors.ts';
-import { createLogger } from '../ops/log.ts';
-import { createSandbox } from '../sandbox/sandbox.ts';
-import { parseDuration } from '../schema/fields.ts';
-import { createScrubber } from '../secret.ts';
-import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
-import { createAccount } from './demo-account.ts';
-import { releaseYoungGeneration } from './heap.ts';
-import { sandboxEnvironment } from './sandbox-environment.ts';
+/** `tocsin demo`: says at once what it is; what it runs takes a second to load. */
+import type { CommandContext, ExitCode } from './context.ts';
+import type { DemoOptions } from './demo-run.ts';
 
-interface DemoOptions extends CommonOptions {
-  for?: string;
-  seed?: string;
-}
+const HEADER = `Tocsin demo: a fake monitoring service and fake receivers of every kind, a private Redis, and the real daemon between.
+In the first minute: a whole message, a storm that becomes a digest, and a channel that breaks and is mended.
+Ctrl-C ends it.
 
-const CONFIG = fileURLToPath(new URL('../../config/demo.yaml', import.meta.url));
-const TRAFFIC = { everyMs: 500, critical: 0.12 };
-
-const until = (signal: AbortSignal, durationMs: number | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = durationMs === undefined ? undefined : setTimeout(resolve, durationMs);
-    const end = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    if (signal.aborted) end();
-    signal.addEventListener('abort', end, { once: true });
-  });
-
-const durationOf = (text: string | undefined): number | undefined => {
-  if (text === undefined) return undefined;
-  const durationMs = parseDuration(text);
-  if (durationMs === undefined) throw new UsageError(`--for must be a duration like 30s (got '${text}')`);
-  return durationMs;
-};
-
-/** The daemon's log would drown the demo's own lines: only warnings and errors are shown. */
-const openDaemon = async (env: CommandContext['env'], warn: (text: string) => void) => {
-  const config = await loadConfig(CONFIG, { TOCSIN_OPS_LISTEN: '127.0.0.1:0', ...env });
-  const scrub = createScrubber(collectSecrets(config));
-  const log = createLogger({ level: 'warn', scrub, destination: { write: (line) => warn(`  log  ${line}`) } });
-  return createDaemon({ config, log, scrub });
-};
+Starting ...
+`;
 
 export const demo = async (options: DemoOptions, context: CommandContext): Promise<ExitCode> => {
-  const durationMs = durationOf(options.for);
-  const dataDir = await mkdtemp(join(tmpdir(), 'tocsin-demo-'));
-  const sandbox = createSandbox(options.seed === undefined ? {} : { seed: options.seed });
-  const account = createAccount(context);
-  try {
-    const addresses = await sandbox.start();
-    // Never the Redis of a real daemon, which a container names.
-    const own = { TOCSIN_DATA_DIR: dataDir, TOCSIN_REDIS_URL: undefined };
-    const env = { ...context.env, ...sandboxEnvironment(addresses), ...own };
-    const daemon = await openDaemon(env, context.warn);
-    try {
-      const { opsUrl } = await daemon.start().finally(releaseYoungGeneration);
-      account.opening(addresses, opsUrl);
-      sandbox.onEvent(account.print);
-      sandbox.startTraffic(TRAFFIC);
-      await Promise.race([until(context.signal, durationMs), daemon.failed]);
-      sandbox.stopTraffic();
-    } finally {
-      await daemon.stop();
-    }
-    account.closing();
-    return EXIT.done;
-  } finally {
-    await sandbox.stop();
-    await rm(dataDir, { recursive: true, force: true });
-  }
+  context.raw.write(HEADER);
+  const { runDemo } = await import('./demo-run.ts');
+  return runDemo(options, context);
 };

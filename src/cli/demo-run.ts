@@ -1,0 +1,103 @@
+/** What `tocsin demo` runs: the embedded Redis, the sandbox and the daemon in one terminal, with a live account of all three. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '../config/load.ts';
+import { collectSecrets } from '../config/secrets.ts';
+import { createDaemon } from '../daemon.ts';
+import { UsageError } from '../errors.ts';
+import { createLogger } from '../ops/log.ts';
+import { createSandbox } from '../sandbox/sandbox.ts';
+import { parseDuration } from '../schema/fields.ts';
+import { createScrubber } from '../secret.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
+import { createAccount } from './demo-account.ts';
+import { addStage, FALLBACK, FALLBACK_AFTER_MS, playScenes } from './demo-scenes.ts';
+import { releaseYoungGeneration } from './heap.ts';
+import { sandboxEnvironment } from './sandbox-environment.ts';
+
+export interface DemoOptions extends CommonOptions {
+  for?: string;
+  seed?: string;
+}
+
+const CONFIG = fileURLToPath(new URL('../../config/demo.yaml', import.meta.url));
+const TRAFFIC = { everyMs: 500, critical: 0.12 };
+
+const until = (signal: AbortSignal, durationMs: number | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = durationMs === undefined ? undefined : setTimeout(resolve, durationMs);
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+  });
+
+const durationOf = (text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined;
+  const durationMs = parseDuration(text);
+  if (durationMs === undefined) throw new UsageError(`--for must be a duration like 30s (got '${text}')`);
+  return durationMs;
+};
+
+/** What a person needs of a line of the log. */
+const logText = (line: string): string => {
+  try {
+    const { level, msg, why, message, error } = JSON.parse(line) as Record<string, unknown>;
+    const reason = [message, why, error].find((each) => typeof each === 'string');
+    return `${String(level)}: ${String(msg)}${reason === undefined ? '' : `: ${String(reason)}`}`;
+  } catch {
+    return line.trimEnd();
+  }
+};
+
+/** The daemon's log would drown the demo's own lines: only warnings and errors are shown. */
+const openDaemon = async (env: CommandContext['env'], warn: (text: string) => void) => {
+  const loaded = await loadConfig(CONFIG, { TOCSIN_OPS_LISTEN: '127.0.0.1:0', ...env });
+  const channels = [{ name: 'email' as const, contacts: [FALLBACK] }];
+  const config = { ...loaded, fallback: { after: FALLBACK_AFTER_MS, channels } };
+  const scrub = createScrubber(collectSecrets(config));
+  const log = createLogger({
+    level: 'warn',
+    scrub,
+    destination: { write: (line) => warn(`          log       ${logText(line)}\n`) },
+  });
+  return createDaemon({ config, log, scrub });
+};
+
+export const runDemo = async (options: DemoOptions, context: CommandContext): Promise<ExitCode> => {
+  const durationMs = durationOf(options.for);
+  const dataDir = await mkdtemp(join(tmpdir(), 'tocsin-demo-'));
+  const sandbox = createSandbox(options.seed === undefined ? {} : { seed: options.seed });
+  const account = createAccount(context);
+  try {
+    const addresses = await sandbox.start();
+    addStage(sandbox, addresses.service.apiKey);
+    // Never the Redis of a real daemon, which a container names.
+    const own = { TOCSIN_DATA_DIR: dataDir, TOCSIN_REDIS_URL: undefined };
+    const env = { ...context.env, ...sandboxEnvironment(addresses), ...own };
+    const daemon = await openDaemon(env, context.warn);
+    try {
+      const { opsUrl } = await daemon.start().finally(releaseYoungGeneration);
+      account.opening(addresses, opsUrl);
+      sandbox.onEvent(account.print);
+      sandbox.startTraffic(TRAFFIC);
+      const ended = new AbortController();
+      const scenes = playScenes(sandbox, account.tell, ended.signal);
+      await Promise.race([until(context.signal, durationMs), daemon.failed]);
+      ended.abort();
+      await scenes;
+      sandbox.stopTraffic();
+    } finally {
+      await daemon.stop();
+    }
+    account.closing();
+    return EXIT.done;
+  } finally {
+    await sandbox.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+};
