@@ -79,7 +79,7 @@ test.concurrent('without a fallback other people of the protocol hear of the bro
   const told = () =>
     world.sandbox.receivers.smtp.received().filter(({ text }) => /takes no alerts|works again/.test(text));
   await until('it is announced', () => told().length > 0);
-  expect(daemon.log('a destination is broken')).toMatchObject([{ to: 'every Slack channel', level: 'error' }]);
+  expect(daemon.log('a destination is broken')).toMatchObject([{ to: ['every Slack channel'], level: 'error' }]);
   repair();
   await world.delivered(60_000);
   await until('the recovery is announced', () => told().length > 1);
