@@ -72,7 +72,6 @@ export const DAEMON_FAULTS: readonly Fault[] = [
     name: 'reload',
     what: `the config changes ${RELOADS} times, while sends take 200 ms; every tenth time a wrong one comes first`,
     doubles: 'none',
-    isQuick: true,
     stage: { perSecond: 20 },
     strike: async (stage) => {
       const [daemon] = stage.daemons;
