@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { didYouMean } from '../config/suggest.ts';
 import { ConfigError, messageOf, ServiceError, UnavailableError, UsageError } from '../errors.ts';
-import { forbiddenText } from '../redis/trouble.ts';
+import { forbiddenText, passingText } from '../redis/trouble.ts';
 import { escapeInvisible } from '../text.ts';
 import { version } from '../version.ts';
 import { adopt, type CommandMaker, configOption, createCommandMaker, jsonOption } from './command.ts';
@@ -223,6 +223,8 @@ const endOf = (error: unknown): { code: number; text: string } => {
   if (error instanceof ServiceError) return { code: EXIT.mistake, text: `tocsin: ${error.message}` };
   const forbidden = forbiddenText(error);
   if (forbidden !== undefined) return { code: EXIT.mistake, text: `tocsin: ${forbidden}` };
+  const passing = passingText(error);
+  if (passing !== undefined) return { code: EXIT.temporary, text: `tocsin: ${passing}` };
   return {
     code: EXIT.mistake,
     text: `tocsin: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`,

@@ -67,6 +67,15 @@ export const forbiddenText = (error: unknown): string | undefined =>
     ? `Redis does not let our user do this (${error.message}); docs/redis-keys.md has the ACL rule`
     : undefined;
 
+/** What a Redis answers that cannot take a command now: an operator, or time, ends that, and no change of ours does. */
+const PASSING = /\b(NOREPLICAS|OOM|READONLY|LOADING|BUSY|CLUSTERDOWN|MASTERDOWN|MISCONF|TRYAGAIN)\b/;
+
+/** What a Redis says that takes our command later, perhaps; undefined for any other error. */
+export const passingText = (error: unknown): string | undefined =>
+  error instanceof Error && error.name === 'ReplyError' && PASSING.test(error.message)
+    ? `Redis does not take our commands now: ${error.message}`
+    : undefined;
+
 /** Listens for what connecting says, as long as `work` runs. `refused` resolves as soon as Redis refuses us. */
 export const watchingTrouble = async <T>(
   redis: RedisClient,
