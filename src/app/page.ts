@@ -7,6 +7,7 @@ import { createAuditMarks } from '../features/audit/job.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { createPageActions } from '../features/page/actions.ts';
 import { createPageDetails } from '../features/page/details.ts';
+import { createRouteDetails } from '../features/page/routes.ts';
 import { configEntries } from '../features/page/words.ts';
 import { createDrop } from '../features/replay/drop.ts';
 import type { RouteReview } from '../features/routes/review.ts';
@@ -81,11 +82,11 @@ export const openPage = (dependencies: OpenPage) => {
     deadLetters: store.dead,
     operatorLog: store.operatorLog,
     marks: createAuditMarks(store.redis, store.prefix),
-    review,
+    routes: createRouteDetails({ review, rateOf: createRates(config) }),
     protocols: catalog.protocols,
+    isHolding: async () => (await store.held.list()).length > 0,
     known: openDestinations({ config, store, review }).list,
     listDisabled: store.disabled.list,
-    rateOf: createRates(config),
     trace: openSearch(dependencies),
     now,
   });

@@ -1,7 +1,5 @@
 /** Gathers what the page shows besides the status: what happened lately, and what an operator may change. */
-import type { Destination } from '../../alert.ts';
 import type { Chains } from '../../channels/chains.ts';
-import type { RateLimit } from '../../channels/options.ts';
 import type { DisabledDestination } from '../../deliver/disabled.ts';
 import type { DeadDelivery, DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStats } from '../../ledger/destination-stats.ts';
@@ -16,7 +14,6 @@ import {
   type AuditDetails,
   type ConfigEntry,
   type DeadDetails,
-  type DestinationDetails,
   type PageDetails,
   type TracedAlert,
 } from '../../ops/page/details.ts';
@@ -24,11 +21,11 @@ import type { CatalogEntry } from '../../poll/catalog.ts';
 import { iso } from '../../time.ts';
 import type { KnownDestination } from '../approval/destinations.ts';
 import type { AuditMarks } from '../audit/job.ts';
-import type { RouteReview } from '../routes/review.ts';
 import type { Trace } from '../trace/trace.ts';
 import { recentAlert, targetName, tracedAlert } from './alerts.ts';
 import { createLinker, type Linker } from './links.ts';
-import { actionDetails, rateText } from './words.ts';
+import type { RouteDetailsOf } from './routes.ts';
+import { actionDetails } from './words.ts';
 
 export interface PageDetailsDependencies {
   services: readonly string[];
@@ -40,11 +37,13 @@ export interface PageDetailsDependencies {
   deadLetters: Pick<DeadLetters, 'latest'>;
   operatorLog: Pick<OperatorLog, 'latest'>;
   marks: Pick<AuditMarks, 'of'>;
-  review: Pick<RouteReview, 'destinations' | 'protocolsOf'>;
+  routes: RouteDetailsOf;
   protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
+  /** Every destination that is known: thousands. Only asked where one may wait for approval. */
   known(): Promise<readonly KnownDestination[]>;
+  /** True where alerts are held for some destination. */
+  isHolding(): Promise<boolean>;
   listDisabled(): Promise<readonly Pick<DisabledDestination, 'id'>[]>;
-  rateOf(destination: Destination): RateLimit | undefined;
   trace(name: string): Promise<Trace[]>;
   now(): number;
 }
@@ -99,34 +98,9 @@ const approvalOf = ({ id, kind, label, state, protocols, waiting, since }: Appro
   ...(since === undefined ? {} : { since }),
 });
 
-type Led = ReadonlyMap<Destination['id'], readonly string[]>;
-
-/** `protocols`: by destination id. */
-const destinationNames = (all: readonly Destination[], protocols: Led): Map<string, string[]> => {
-  const found = new Map<string, string[]>();
-  for (const one of all) {
-    const name = targetName(one);
-    for (const protocol of protocols.get(one.id) ?? []) {
-      const known = found.get(protocol);
-      if (known) known.push(name);
-      else found.set(protocol, [name]);
-    }
-  }
-  return found;
-};
-
-/** What leads where, by the review of the routes. */
-const routesOf = ({ review, rateOf }: PageDetailsDependencies, disabled: ReadonlySet<string>) => {
-  const protocols = review.protocolsOf();
-  const all = review.destinations();
-  const destinations = all.map((one): [string, DestinationDetails] => {
-    const { id, kind, label } = one;
-    const rate = rateText(rateOf(one) ?? {});
-    const state = disabled.has(id) ? { isDisabled: true as const } : {};
-    const known = { id, kind, label, protocols: protocols.get(id)?.length ?? 0, ...state };
-    return [id, rate === '' ? known : { ...known, rate }];
-  });
-  return { destinations: new Map(destinations), destinationsOf: destinationNames(all, protocols) };
+const approvalsOf = async ({ isGateOn, isHolding, known }: PageDetailsDependencies): Promise<ApprovalDetails[]> => {
+  if (!isGateOn && !(await isHolding())) return [];
+  return (await known()).filter(isApprovable).slice(0, MOST_APPROVALS).map(approvalOf);
 };
 
 const linkerOf = async ({ services, chains, protocols }: PageDetailsDependencies): Promise<Linker> =>
@@ -136,25 +110,26 @@ const linkerOf = async ({ services, chains, protocols }: PageDetailsDependencies
   );
 
 export const createPageDetails = (dependencies: PageDetailsDependencies) => {
-  const { config, isGateOn, outlines, deadLetters, operatorLog, known, listDisabled, trace } = dependencies;
+  const { config, isGateOn, outlines, deadLetters, operatorLog, routes, listDisabled, trace } = dependencies;
 
   return {
     details: async (): Promise<PageDetails> => {
       const link = await linkerOf(dependencies);
-      const [alerts, activity, letters, actions, audits, listed, disabled] = await Promise.all([
+      const [alerts, activity, letters, actions, audits, approvals, disabled] = await Promise.all([
         outlines.latest(MOST_ALERTS, MOST_DELIVERIES),
         activityOf(dependencies),
         deadLetters.latest(MOST_DEAD),
         operatorLog.latest(MOST_ACTIONS),
         auditsOf(dependencies),
-        known(),
+        approvalsOf(dependencies),
         listDisabled(),
       ]);
       return {
         alerts: alerts.map((one) => recentAlert(one, link)),
         activity,
-        ...routesOf(dependencies, new Set(disabled.map(({ id }) => id))),
-        approvals: listed.filter(isApprovable).slice(0, MOST_APPROVALS).map(approvalOf),
+        ...(await routes()),
+        disabled: new Set(disabled.map(({ id }) => id)),
+        approvals,
         isGateOn,
         dead: letters.map((one) => deadDetails(one, link)),
         audits,

@@ -7,6 +7,8 @@ import { channelsOf, type RouteSettings, routeEntries } from './rules.ts';
 export interface RouteReview {
   /** Takes a service's protocols; logs the problems that are new. The same map is the same protocols. */
   review(service: string, protocols: ReadonlyMap<string, Pick<CatalogEntry, 'name' | 'channels'>>): void;
+  /** Grows with each review that found other protocols: what was made of an older one is outdated. */
+  revision(): number;
   /** Every entry that leads nowhere, one sentence each. */
   problems(): string[];
   /** Every destination of every protocol, once. */
@@ -32,6 +34,7 @@ export const createRouteReview = (
   for (const problem of others) log.warn({ problem }, NO_DESTINATION);
   const byService = new Map<string, { protocols: object; found: Reviewed[] }>();
   const said = new Set<string>();
+  let revision = 0;
   const reviewed = (): Reviewed[] => [...byService.values()].flatMap(({ found }) => found);
 
   const reviewOf = (protocol: Pick<CatalogEntry, 'name' | 'channels'>): Reviewed => {
@@ -47,11 +50,13 @@ export const createRouteReview = (
       const found = [...protocols.values()].map(reviewOf);
       const problems = found.flatMap((one) => one.problems);
       byService.set(service, { protocols, found });
+      revision += 1;
       for (const problem of problems.filter((each) => !said.has(each))) {
         said.add(problem);
         log.warn({ service, problem }, NO_DESTINATION);
       }
     },
+    revision: () => revision,
     problems: () => [...others, ...reviewed().flatMap(({ problems }) => problems)],
     destinations: () => {
       const all = reviewed().flatMap(({ destinations }) => destinations);

@@ -1,5 +1,6 @@
 /** Puts the status report together from what is in Redis: the same for the page and for the `status` command. */
 import { CHANNEL_KINDS, SOURCES } from '../../alert.ts';
+import { mapInChunks } from '../../chunks.ts';
 import type { Config } from '../../config/schema.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStatistics, DestinationStats } from '../../ledger/destination-stats.ts';
@@ -63,6 +64,9 @@ const sourceStatus = (source: SourceStatus['source'], cursor: Cursor | undefined
   return { source, cursor: iso(position), lastPoll: iso(polledAt), lagSeconds };
 };
 
+/** There may be thousands: all of them at once would keep others from their turn. */
+const READ_AT_ONCE = 100;
+
 const protocolsOf = async (
   { config, cursors, protocols, now }: StatusDependencies,
   service: string,
@@ -77,7 +81,7 @@ const protocolsOf = async (
       sources: sources.map((source, index) => sourceStatus(source, found[index], now())),
     };
   };
-  return Promise.all([...(await protocols(service)).values()].map(statusOf));
+  return mapInChunks([...(await protocols(service)).values()], READ_AT_ONCE, statusOf);
 };
 
 const REASONS: Readonly<Record<Unwatched['why'], string>> = {

@@ -4,7 +4,7 @@ import { cleanLine, counted } from '../../text.ts';
 import { clockText } from '../../time.ts';
 import type { DeliveryOutcome, PageDetails, RecentAlert, RecentDelivery, TracedAlert } from './details.ts';
 import { type Column, tableOf } from './table.ts';
-import { hash, many, moment, name, nothing, searchFor, tookText } from './text.ts';
+import { hash, many, moment, name, nothing, quiet, searchFor, tookText } from './text.ts';
 
 /** `inspection.critical` is `critical`; what is Tocsin's own says so. */
 const typeText = (type: string): string => {
@@ -43,6 +43,9 @@ const countsText = (counts: RecentAlert['counts'], shown: readonly RecentDeliver
 };
 
 const destinationsCell = ({ deliveries, counts }: RecentAlert): Html => {
+  if (deliveries.length > 0 && deliveries.every(({ isCovered }) => isCovered)) {
+    return quiet('nowhere: another alert of this transaction tells it');
+  }
   const more = countsText(counts, deliveries);
   if (deliveries.length === 0) return html`<span class="bad">no destination</span>`;
   const rest = more.length === 0 ? nothing : html`<li class="quiet">${more.join(', ')}</li>`;
@@ -70,7 +73,7 @@ export const alertsOf = ({ alerts }: PageDetails, now: string): Html => {
     others.length === 0
       ? nothing
       : html`<details id="alerts"><summary>${others.length} more</summary>${tableOf(others, columns, { nothing: '', most: others.length })}</details>`;
-  return html`${tableOf(first, columns, { nothing: 'Nothing has been forwarded yet.' })}${folded}`;
+  return html`<div class="alerts">${tableOf(first, columns, { nothing: 'Nothing has been forwarded yet.' })}${folded}</div>`;
 };
 
 const tracedDelivery = (one: TracedAlert['deliveries'][number]): Html => {

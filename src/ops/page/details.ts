@@ -9,6 +9,8 @@ export interface PageDetails {
   activity: ActivityStep[];
   /** By destination id: what the status report does not say of it. */
   destinations: ReadonlyMap<string, DestinationDetails>;
+  /** Ids of destinations whose receivers want nothing more. */
+  disabled: ReadonlySet<string>;
   /** Labels of the destinations of a protocol, by its name. */
   destinationsOf: ReadonlyMap<string, readonly string[]>;
   /** Those that wait for approval or were revoked. */
@@ -74,8 +76,6 @@ export interface DestinationDetails {
   rate?: string;
   /** How many protocols lead to it. */
   protocols: number;
-  /** Its receiver wants nothing more. */
-  isDisabled?: true;
 }
 
 export interface ApprovalDetails {

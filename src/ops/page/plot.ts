@@ -11,7 +11,14 @@ const HEIGHT = 100;
 
 /** Times are drawn so that each doubling is as high, from a quarter of a second. */
 const LEAST_MS = 250;
-const GRID_MS = [1000, 10_000, 60_000, 600_000, 3_600_000];
+const GRID: readonly (readonly [ms: number, text: string])[] = [
+  [1000, '1 s'],
+  [10_000, '10 s'],
+  [60_000, '1 min'],
+  [600_000, '10 min'],
+  [3_600_000, '1 h'],
+  [36_000_000, '10 h'],
+];
 
 const round = (value: number): string => value.toFixed(1).replace(/\.0$/, '');
 
@@ -75,15 +82,15 @@ const alertsPlot = (steps: readonly ActivityStep[]): Html => {
 const latencyPlot = (steps: readonly ActivityStep[]): Html => {
   const known = steps.flatMap(({ latency }) => latency ?? []);
   const slowest = Math.max(LEAST_MS, ...known.map(({ mostMs }) => mostMs));
-  const topMs = GRID_MS.find((ms) => ms >= slowest) ?? topOf(slowest);
-  const grid = GRID_MS.filter((ms) => ms <= topMs).slice(-3);
+  const topMs = GRID.map(([ms]) => ms).find((ms) => ms >= slowest) ?? slowest;
+  const grid = GRID.filter(([ms]) => ms <= topMs).slice(-3);
   const medians = known.map(({ medianMs }) => medianMs).sort((a, b) => a - b);
   const median = medians[Math.floor(medians.length / 2)];
   const said =
     median === undefined ? 'no delivery' : `usually half within ${tookText(median)}; slowest ${tookText(slowest)}`;
-  const marks = grid.map((ms) => ({ text: tookText(ms).replace('.0', ''), y: heightOf(ms, topMs) }));
+  const marks = grid.map(([ms, text]) => ({ text, y: heightOf(ms, topMs) }));
   return html`<figure><figcaption><b>Delivery time</b> <span>${median === undefined ? 'nothing was delivered in 24 hours' : `half within ${tookText(median)}, the slowest 5 of 100 up to ${tookText(slowest)}`}</span></figcaption>
-<div class="plot">${scale(marks)}${drawing(`Delivery times of the last 24 hours: ${said}`, html`${grid.map((ms) => line(heightOf(ms, topMs)))}${spans(steps, topMs)}`)}</div>`;
+<div class="plot">${scale(marks)}${drawing(`Delivery times of the last 24 hours: ${said}`, html`${grid.map(([ms]) => line(heightOf(ms, topMs)))}${spans(steps, topMs)}`)}</div>`;
 };
 
 const axis = html`<div class="axis" aria-hidden="true"><span>24 h ago</span><span>18 h</span><span>12 h</span><span>6 h</span><span>now</span></div></figure>`;

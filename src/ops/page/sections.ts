@@ -93,7 +93,7 @@ export const destinationsOf = (view: PageView): Html => {
       head: 'Last error',
       as: 'wide',
       cell: ({ id, lastError }) => {
-        if (details?.destinations.get(id)?.isDisabled) return bad('disabled: its receiver wants nothing more (410)');
+        if (details?.disabled.has(id)) return bad('disabled: its receiver wants nothing more (410)');
         return lastError === undefined ? '' : bad(lastError);
       },
     },

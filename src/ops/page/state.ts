@@ -22,7 +22,7 @@ export interface Trouble {
 
 const REDIS_AWAY: Trouble = {
   text: 'Redis gives this daemon no answer in time.',
-  todo: 'Get Redis back, or see why it is slow. Alerts are kept where they are, and what was missed meanwhile is caught up.',
+  todo: 'get Redis back, or see why it is slow. Alerts are kept where they are, and what was missed meanwhile is caught up.',
   isUrgent: true,
 };
 
@@ -51,11 +51,22 @@ const isUneasy = (report: StatusReport): boolean => {
   return down + late + failing + report.dead > 0;
 };
 
+/** From so many on, those who look should know that alerts come late. */
+const BUSY_FROM = 100;
+
+const backlogOf = ({ report }: PageView): number => {
+  const { waiting, delayed } = totalsOf(report);
+  return waiting + delayed;
+};
+
+const isBusy = (view: PageView): boolean => backlogOf(view) >= BUSY_FROM;
+
 export const stateOf = (view: PageView): State => {
   const troubles = troublesOf(view);
   if (troubles.some(({ isUrgent }) => isUrgent)) return 'bad';
   // A daemon that watches no protocol has no problems, but is not well.
-  return troubles.length > 0 || view.report.protocols.length === 0 || isUneasy(view.report) ? 'look' : 'well';
+  const isCalm = troubles.length === 0 && !isUneasy(view.report) && !isBusy(view);
+  return isCalm && view.report.protocols.length > 0 ? 'well' : 'look';
 };
 
 /** In words: `All is well`. */
@@ -63,7 +74,8 @@ export const stateText = (view: PageView): string => {
   const { length } = troublesOf(view);
   if (length > 0) return length === 1 ? 'One thing needs a look' : `${length} things need a look`;
   if (view.report.protocols.length === 0) return 'Nothing is watched';
-  return stateOf(view) === 'well' ? 'All is well' : 'Needs a look';
+  if (isUneasy(view.report)) return 'Needs a look';
+  return isBusy(view) ? `Busy: ${many(backlogOf(view))} messages wait` : 'All is well';
 };
 
 export const titleOf = (view: PageView): string => {
@@ -101,6 +113,11 @@ const troubleList = (troubles: readonly Trouble[], now: string): Html => {
   return html`<ol class="troubles">${troubles.slice(0, MOST_TROUBLES).map((one) => troubleOf(one, now))}</ol>${more > 0 ? html`<p>and ${many(more)} more: tocsin status</p>` : nothing}`;
 };
 
+const busyOf = (view: PageView): Html =>
+  isBusy(view)
+    ? html`<p>${many(backlogOf(view))} messages wait for their turn. What comes faster than a destination’s rate limit allows is sent together, as digests; the table of destinations says where it waits.</p>`
+    : nothing;
+
 /** What is right, in a sentence. */
 const calmOf = ({ report, details, now }: PageView): Html => {
   const { services, protocols, destinations } = report;
@@ -114,7 +131,7 @@ export const heroOf = (view: PageView): Html => {
   const state = stateOf(view);
   const troubles = troublesOf(view);
   return html`<section class="hero ${state}"><h1><img src="${iconOf(state)}" alt="" width="32" height="32"> ${stateText(view)}</h1>
-${state === 'well' ? calmOf(view) : nothing}${troubleList(troubles, view.now)}${view.outdated === undefined ? nothing : html`<p class="todo">What follows was known ${moment(view.report.now, view.now)}.</p>`}</section>`;
+${state === 'well' ? calmOf(view) : busyOf(view)}${troubleList(troubles, view.now)}${view.outdated === undefined ? nothing : html`<p class="todo">What follows was known ${moment(view.report.now, view.now)}.</p>`}</section>`;
 };
 
 export const outageOf = (outdated: OutdatedView, now: string): Html =>

@@ -11,7 +11,7 @@ export const STYLE = `
   --good: #76d694; --good-card: #10231a; --good-line: #23503a; --bar: #6f9bef; --span: #30466f; --median: #8fb2f5; } }
 * { box-sizing: border-box; }
 html { scroll-padding-top: 4rem; }
-body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; overflow-wrap: anywhere; }
+body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; overflow-wrap: break-word; }
 header { position: sticky; top: 0; z-index: 1; display: flex; gap: 1rem; align-items: center; padding: .6rem max(1rem, calc(50vw - 38rem)); background: var(--card); border-bottom: 1px solid var(--line); }
 main { max-width: 78rem; margin: 0 auto; padding: 1rem 1rem 2rem; }
 .brand { color: inherit; font-weight: 700; font-size: 1.05rem; text-decoration: none; letter-spacing: .01em; }
@@ -53,14 +53,15 @@ table { border-collapse: collapse; width: 100%; }
 th, td { border-bottom: 1px solid var(--line); padding: .4rem 1rem .4rem 0; text-align: left; vertical-align: top; }
 tbody tr:last-child td { border-bottom: 0; }
 th { color: var(--quiet); font-size: .8125rem; font-weight: 500; white-space: nowrap; }
-th:last-child, td:last-child { padding-right: 0; }
+th:last-child, td:last-child { padding-right: 0; } td.wide, td code, .troubles, .history { overflow-wrap: anywhere; }
 .number { font-variant-numeric: tabular-nums; padding-right: 1.75rem; text-align: right; white-space: nowrap; }
-.word { white-space: nowrap; } .time { font-variant-numeric: tabular-nums; white-space: nowrap; } .more { padding-top: .3rem; }
+td:first-child { min-width: 7rem; } .word { white-space: nowrap; } .time { font-variant-numeric: tabular-nums; white-space: nowrap; } .more { padding-top: .3rem; }
 .hash i { font-size: 0; } .hash i::before { content: "…"; font-size: .8125rem; font-style: normal; } .hash { cursor: text; }
 .copy.done::after { content: '✓'; color: var(--good); } .copy.done svg { display: none; }
 .copy { border: 0; background: none; padding: 0 .3rem; color: var(--quiet); } .trace { font-size: .875rem; margin-left: .3rem; }
 .badge { border-radius: 4px; padding: .05rem .4rem; font-size: .8125rem; border: 1px solid var(--line); color: var(--quiet); white-space: nowrap; }
 .badge.bad { background: var(--bad-card); border-color: var(--bad-line); color: var(--bad); }
+.alerts td:nth-child(2) { min-width: 8rem; } .alerts td:nth-child(5) { width: 52%; }
 .chips { display: flex; flex-wrap: wrap; gap: .25rem .35rem; margin: 0; padding: 0; list-style: none; }
 .chip { display: inline-flex; gap: .3rem; align-items: baseline; max-width: 100%; border: 1px solid var(--line); border-radius: 999px; padding: 0 .55rem; font-size: .8125rem; white-space: nowrap; color: var(--quiet); }
 .chip .cut { max-width: 17rem; overflow: hidden; text-overflow: ellipsis; color: var(--ink); } .chip span { font-variant-numeric: tabular-nums; }
@@ -95,6 +96,10 @@ footer { padding: .5rem 0; font-size: .875rem; }
   td.wide { display: block; text-align: left; grid-column: 1 / -1; } td.wide::before { display: none; }
   td:first-child { display: block; font-weight: 600; text-align: left; } td:first-child::before, td:empty { display: none; }
   td.wide:first-child { font-weight: inherit; }
+  /* An alert: when and what, its protocol, its transaction, where it went. */
+  .alerts tr { padding: .6rem 0; } .alerts td { justify-content: flex-start; text-align: left; } .alerts td::before { display: none; }
+  .alerts td:nth-child(1) { grid-column: 1; font-weight: 400; color: var(--quiet); } .alerts td:nth-child(3) { grid-column: 2; grid-row: 1; justify-content: flex-end; }
+  .alerts td:nth-child(2) { font-weight: 600; } .alerts td:nth-child(5) { padding-top: .25rem; }
 }
 `;
 

@@ -32,6 +32,7 @@ export const DETAILS: PageDetails = {
     ...(index % 2 === 0 ? {} : { latency: { medianMs: 2000, mostMs: index === 7 ? 128_000 : 4000 } }),
   })),
   destinations: new Map([['slack-1', { id: 'slack-1', kind: 'slack', label: 'C024BE91L', rate: '1/s', protocols: 1 }]]),
+  disabled: new Set(),
   destinationsOf: new Map([['Lending Pool', ['slack C024BE91L']]]),
   approvals: [],
   isGateOn: false,

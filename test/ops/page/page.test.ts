@@ -39,6 +39,8 @@ describe('the page', () => {
     expect(stateOf({ ...REPORT, protocols: [] })).toBe('Nothing is watched');
     const failing = REPORT.destinations.map((destination) => ({ ...destination, lastError: 'refused' }));
     expect(stateOf({ ...REPORT, destinations: failing })).toBe('Needs a look');
+    const queues = REPORT.queues.map((queue) => ({ ...queue, waiting: 1000, delayed: 200 }));
+    expect(stateOf({ ...REPORT, queues })).toBe('Busy: 1,200 messages wait');
     const late = REPORT.protocols.map((protocol) => ({ ...protocol, sources: [{ source: 'inspections' as const }] }));
     expect(stateOf({ ...REPORT, protocols: late })).toBe('Needs a look');
   });
