@@ -9,6 +9,7 @@ import { UnavailableError, UsageError } from '../errors.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { routeSettings } from '../features/routes/routes.ts';
 import { channelsOf, destinationsAt, routeEntries } from '../features/routes/rules.ts';
+import { createCancelSample } from '../features/sample/cancel.ts';
 import { createExplainSuppression } from '../features/suppression/explain.ts';
 import type { AlertRecord } from '../ledger/ledger.ts';
 import { createLogger } from '../ops/log.ts';
@@ -30,11 +31,12 @@ export interface TestCommand {
   address(kind: ChannelKind, to: string): Destination[];
   /** The destinations of a protocol, as the config and the service say. */
   protocol(name: string): Promise<Destination[]>;
-  /** True where a daemon goes on trying after this command has ended. */
-  send(parcels: readonly Parcel[]): Promise<boolean>;
+  send(parcels: readonly Parcel[]): Promise<void>;
   /** Why alerts for this destination are suppressed now, in a sentence; undefined where they are not. */
   explainSuppression(sample: Alert, destination: Destination): Promise<string | undefined>;
   read(alert: Alert['id']): Promise<AlertRecord | undefined>;
+  /** What still waits is not sent any more. Gives the ids of the destinations where it is so. */
+  cancel(parcels: readonly Parcel[]): Promise<Set<string>>;
   close(): Promise<void>;
 }
 
@@ -116,13 +118,13 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
       }
       await store.ledger.recordWaiting(parcels);
       await store.queues.enqueue(parcels);
-      return !workers.includes(0);
     },
     explainSuppression: createExplainSuppression({
       mutes: createActiveMutes({ config, mutes: store.mutes, now }),
       approval: openApproval({ config, settings, store, now }),
     }),
     read: store.ledger.read,
+    cancel: createCancelSample({ ...store, now }),
     close: async () => {
       await stopWorkers();
       await closeChannels();

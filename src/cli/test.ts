@@ -9,6 +9,7 @@ import { UsageError } from '../errors.ts';
 import { sampleAlert } from '../features/sample/alert.ts';
 import type { DeliveryRecord } from '../ledger/ledger.ts';
 import { parseDuration } from '../schema/fields.ts';
+import { durationText } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 
 interface TestOptions extends CommonOptions {
@@ -21,7 +22,8 @@ interface TestOptions extends CommonOptions {
 interface Outcome {
   destination: string;
   to: string;
-  state: DeliveryRecord['state'];
+  /** `cancelled`: it did not end in time, and is not tried any more. */
+  state: DeliveryRecord['state'] | 'cancelled';
   /** From queueing to the provider's receipt. */
   latencyMs?: number;
   providerId?: string;
@@ -34,8 +36,8 @@ interface Sent {
   /** The sample's id. */
   alert: Alert['id'];
   outcomes: Outcome[];
-  /** A running daemon keeps trying the deliveries that are still waiting. */
-  isTried: boolean;
+  /** Why what had not ended was cancelled; absent where all had. */
+  cancelled?: string;
 }
 
 const kindOf = (name: string): ChannelKind => {
@@ -64,19 +66,32 @@ const outcomeOf = (record: DeliveryRecord, queuedAt: number, withheld: string | 
   };
 };
 
+/** Its last attempt is the cancellation; the one before says why it had not ended. */
+const cancelledOf = (record: DeliveryRecord, queuedAt: number): Outcome => ({
+  ...outcomeOf({ ...record, attempts: record.attempts.slice(0, -1) }, queuedAt, undefined),
+  state: 'cancelled',
+});
+
+const hasEnded = ({ state }: DeliveryRecord): boolean => state !== 'waiting';
+
 const stateText = ({ state, latencyMs, providerId, error }: Outcome): string => {
   if (state !== 'delivered') return `${state}${error === undefined ? '' : `: ${error}`}`;
   return `delivered in ${latencyMs} ms${providerId === undefined ? '' : `, message id ${providerId}`}`;
 };
 
-const sentText = ({ alert, outcomes, isTried }: Sent): string => {
+const sentText = ({ alert, outcomes, cancelled }: Sent): string => {
   const lines = outcomes.map((outcome) => {
     const { to, withheld } = outcome;
     return `${to}: ${stateText(outcome)}${withheld === undefined ? '' : `; but ${withheld}`}`;
   });
-  const isWaiting = outcomes.some(({ state }) => state === 'waiting');
-  const rest = isTried ? 'the daemon keeps trying' : 'no daemon runs: the next one will try again';
-  return [...lines, ...(isWaiting ? [`${rest}: tocsin trace ${alert}`] : []), ''].join('\n');
+  const rest = `${cancelled}, so the test was cancelled and is not sent any more: tocsin trace ${alert}`;
+  return [...lines, ...(cancelled === undefined ? [] : [rest]), ''].join('\n');
+};
+
+const timeoutOf = ({ timeout }: TestOptions): number => {
+  const timeoutMs = parseDuration(timeout);
+  if (timeoutMs === undefined) throw new UsageError(`--timeout must be a duration like 60s (got '${timeout}')`);
+  return timeoutMs;
 };
 
 /** Sends and waits until every delivery has ended, or the time is over. */
@@ -86,8 +101,7 @@ const sendSample = async (
   command: TestCommand,
   signal: AbortSignal,
 ): Promise<Sent> => {
-  const timeoutMs = parseDuration(options.timeout);
-  if (timeoutMs === undefined) throw new UsageError(`--timeout must be a duration like 60s (got '${options.timeout}')`);
+  const timeoutMs = timeoutOf(options);
   const destinations = await destinationsOf(options, command);
   const service = config.services[0]?.name ?? 'test';
   const alert = sampleAlert(service, options.protocol ?? 'Sample protocol', `test-${randomUUID()}`, Date.now());
@@ -95,13 +109,23 @@ const sendSample = async (
   const withheld = new Map(
     await Promise.all(destinations.map(async (one) => [one.id, await command.explainSuppression(alert, one)] as const)),
   );
-  const isTried = await command.send(destinations.map((destination) => ({ destination, alerts: [alert] })));
+  const parcels = destinations.map((destination) => ({ destination, alerts: [alert] }));
+  const read = async () => (await command.read(alert.id))?.deliveries ?? [];
+  const outcomesOf = (records: readonly DeliveryRecord[], cancelled: ReadonlySet<string>): Outcome[] =>
+    records.map((record) => {
+      const { id } = record.destination;
+      return cancelled.has(id) ? cancelledOf(record, queuedAt) : outcomeOf(record, queuedAt, withheld.get(id));
+    });
+  await command.send(parcels);
   for (;;) {
-    const records = (await command.read(alert.id))?.deliveries ?? [];
-    const ended = records.length === destinations.length && records.every(({ state }) => state !== 'waiting');
-    if (ended || signal.aborted || Date.now() - queuedAt > timeoutMs) {
-      const outcomes = records.map((record) => outcomeOf(record, queuedAt, withheld.get(record.destination.id)));
-      return { alert: alert.id, outcomes, isTried };
+    const records = await read();
+    if (records.length === destinations.length && records.every(hasEnded))
+      return { alert: alert.id, outcomes: outcomesOf(records, new Set()) };
+    if (signal.aborted || Date.now() - queuedAt > timeoutMs) {
+      const cancelled = await command.cancel(parcels);
+      const outcomes = outcomesOf(await read(), cancelled);
+      const why = signal.aborted ? 'stopped' : `not all was delivered within ${durationText(timeoutMs)}`;
+      return { alert: alert.id, outcomes, ...(cancelled.size === 0 ? {} : { cancelled: why }) };
     }
     await sleep(20);
   }
