@@ -1,0 +1,194 @@
+/** Opens everything that one config decides, each part with what it needs, and starts it. */
+import type { Logger } from 'pino';
+import type { Channel } from '../channels/channel.ts';
+import type { Config } from '../config/schema.ts';
+import { createAuditJob, createAuditMarks } from '../features/audit/job.ts';
+import type { DaemonReport } from '../features/status/daemons.ts';
+import { createChannelCheck } from '../ops/channel-check.ts';
+import { createHealth } from '../ops/health.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import { createNewerJobs } from '../ops/newer-jobs.ts';
+import { createOutages } from '../ops/outages.ts';
+import { createRedisCheck } from '../ops/redis-check.ts';
+import type { Tracing } from '../ops/tracing.ts';
+import type { Troubles } from '../ops/troubles.ts';
+import { openAuditor } from './audit.ts';
+import { openBlindness } from './blindness.ts';
+import { openDelivery } from './deliver.ts';
+import { openDispatch } from './dispatch.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import { openMembership } from './membership.ts';
+import type { openStore } from './open-store.ts';
+import { openReading } from './poll.ts';
+import { createRechecking } from './recheck.ts';
+import { isReview } from './schedule.ts';
+import { openSilence } from './silence.ts';
+import { openTripwire } from './tripwire.ts';
+import { channelsAskedEvery } from './watchdog.ts';
+
+/** What outlives every config: Redis and what is kept there, the counters, the address of the ops endpoints. */
+export interface Host extends Awaited<ReturnType<typeof openStore>> {
+  log: Logger;
+  /** Removes secrets from a text. */
+  scrub(text: string): string;
+  now(): number;
+  tracing: Tracing | undefined;
+  /** How long the maintenance loop pauses after each round. */
+  maintenanceEveryMs: number;
+  /** Of this run of the daemon, under which it reports. */
+  daemonId: string;
+  startedAt: number;
+  metrics: Metrics;
+  reportConfig(): Pick<DaemonReport, 'config' | 'reload'>;
+  /** Whoever finds that something is wrong, whatever the config, says it here, and when it is over. */
+  hostTroubles: Troubles;
+}
+
+/** How long what runs may go on when a generation ends, in milliseconds. */
+export interface Grace {
+  /** For sends. Then they are aborted, and wait in the queue. */
+  sends: number;
+  /** For polls, which go on from their cursors. */
+  polls: number;
+  /** For turns of the schedule, which come again. */
+  turns: number;
+  /** Bound of each step of the stop. */
+  step: number;
+}
+
+/** One generation: everything that its config decides. */
+export interface Context extends Host {
+  config: Config;
+  /** Of this generation, as others know it that share its work. */
+  id: string;
+  /** What is found wrong under this config; it ends with it. */
+  troubles: Troubles;
+  lifecycle: Lifecycle;
+  grace: Grace;
+  stopping: AbortSignal;
+  fail(reason: string): void;
+}
+
+/** What a generation sets at each scrape ends with it; its counters go on. */
+const scrapedWhile = ({ metrics, lifecycle }: Context): Metrics => ({
+  ...metrics,
+  onScrape: (refresh) => {
+    const end = metrics.onScrape(refresh);
+    lifecycle.onStop('scrape', end);
+    return end;
+  },
+});
+
+/** Opens the verbs and features, each with what it needs; nothing runs yet. */
+export const openVerbs = (context: Context, channels: readonly Channel[]) => {
+  const { config, store, mirror, log, scrub, tracing, now, lifecycle, troubles, hostTroubles } = context;
+  const metrics = scrapedWhile(context);
+  const outages = createOutages(log, now);
+  const health = createHealth({ now, troubles: () => [...hostTroubles.current(), ...troubles.current()] });
+  const newerJobs = createNewerJobs({ health, log, now });
+  const shared = { config, store, metrics, log, now };
+  const dispatching = openDispatch({ ...shared, tracing, protocolOf: (alert) => reading.catalog.protocolOf(alert) });
+  const { dispatch, dispatchRouted, routesOf } = dispatching;
+  const delivering = openDelivery({
+    ...shared,
+    channels,
+    scrub,
+    tracing,
+    dispatching,
+    onUnknownVersion: newerJobs.met,
+    onRefused: (kind) => void channelCheck.suspect(kind),
+    onSender: (kind, problem) => {
+      if (problem === undefined) health.prove(`channel:${kind}`);
+      else health.fail(`channel:${kind}`, problem);
+    },
+  });
+  const channelCheck = createChannelCheck({
+    ...{ channels, health, outages, now },
+    signal: context.stopping,
+    askEveryMs: channelsAskedEvery(config),
+  });
+  const shareOf = { own: context.id, readersOf: (service: string) => membership.readersOf(service) };
+  const reading = openReading({
+    ...shared,
+    health,
+    outages,
+    mirror,
+    membership: shareOf,
+    dispatch,
+    listings: openTripwire({ ...shared, dispatching }),
+    onRead: (stream) => blindness.onRead(stream),
+    onItems: (stream, items) => rechecks.note(stream, items),
+    onSwept: (stream, signal) => rechecks.readSuspicious(stream, signal),
+  });
+  lifecycle.onStop('services', reading.close);
+  const membership = openMembership({
+    ...context,
+    store,
+    polls: reading.polls,
+    workers: delivering.workers,
+    redisCheck: createRedisCheck({ health }),
+  });
+  lifecycle.onStop('membership', membership.stop);
+  const { catalog, serviceOf } = reading;
+  const blindness = openBlindness({ ...shared, health, dispatching, mirror, reading: () => reading, scrub });
+  const silence = openSilence({ ...shared, dispatching, catalog, serviceOf, membership: shareOf });
+  const rechecks = createRechecking({
+    ...shared,
+    outages,
+    catalog,
+    serviceOf,
+    dispatch,
+    dispatchRouted,
+  });
+  const audits = createAuditJob({
+    auditor: openAuditor({ ...shared, catalog, serviceOf, routesOf, dispatch }),
+    marks: createAuditMarks(store.redis, store.prefix),
+    alertIndex: store.alertIndex,
+    everyMs: config.audit.every,
+    metrics,
+    // It ends by itself, and a reload does not end it.
+    troubles: hostTroubles,
+    log,
+  });
+  return {
+    outages,
+    metrics,
+    health,
+    newerJobs,
+    dispatching,
+    delivering,
+    channels,
+    channelCheck,
+    membership,
+    reading,
+    blindness,
+    silence,
+    rechecks,
+    audits,
+  };
+};
+
+/** Starts what was opened: delivery first, polls last. */
+export const startWork = async (context: Context, verbs: ReturnType<typeof openVerbs>) => {
+  const { config, store, lifecycle, grace } = context;
+  const { dispatching, delivering, membership, reading, rechecks, audits } = verbs;
+  const stopDelivering = delivering.start();
+  lifecycle.onStop('deliver', () => stopDelivering(grace.sends));
+  await membership.start();
+  // Nothing is started for a generation that was given up meanwhile.
+  context.stopping.throwIfAborted();
+  const stopFallback = dispatching.fallback.start();
+  lifecycle.onStop('fallback', () => stopFallback(grace.sends));
+  await reading.keepSchedule();
+  context.stopping.throwIfAborted();
+  const turns = store.schedule.work(config.poll.concurrency, async (turn, signal) => {
+    if (turn.kind === 'release') await dispatching.release();
+    else if (!isReview(turn)) await reading.run(turn, signal);
+    else if (turn.kind === 'look') await rechecks.run(turn.service, signal);
+    else await audits.run(turn.service, signal, turn);
+  });
+  lifecycle.onStop('schedule', () => turns.stop(grace.turns));
+  reading.startPolling();
+  lifecycle.onStop('poll', () => reading.stopPolling(grace.polls));
+  return { stopDelivering };
+};
