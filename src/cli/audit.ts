@@ -13,8 +13,8 @@ interface AuditOptions extends CommonOptions {
 }
 
 export const audit = async (options: AuditOptions, context: CommandContext): Promise<ExitCode> => {
-  const config = await loadConfig(options.config, context.env);
   const since = parseMoment(options.since, '--since', Date.now());
+  const config = await loadConfig(options.config, context.env);
   const command = await openAuditCommand(config, context.signal);
   try {
     const report = await command.audit(since, options.dryRun !== true);

@@ -15,8 +15,8 @@ interface BacktestOptions extends CommonOptions {
 }
 
 export const backtest = async (options: BacktestOptions, context: CommandContext): Promise<ExitCode> => {
-  const config = await loadConfig(options.config, context.env);
   const period = parsePeriod(options, Date.now());
+  const config = await loadConfig(options.config, context.env);
   const history = openHistory(config, context.signal);
   const progress = createProgress(context);
   try {

@@ -46,9 +46,10 @@ export const createCommandMaker = (context: CommandContext, end: (code: ExitCode
 /** Adds a command and its subcommands, each with the program's settings for output and exit. */
 export const adopt = (parent: Command, command: Command, options: { isDefault?: boolean } = {}): void => {
   parent.addCommand(command, options);
-  const inherit = (each: Command, from: Command): void => {
-    each.copyInheritedSettings(from);
-    for (const child of each.commands) inherit(child, each);
+  const inherit = (each: Command, from: Command, before: string): void => {
+    const words = `${before} ${each.name()}`;
+    each.copyInheritedSettings(from).showHelpAfterError(`(see ${words} --help)`);
+    for (const child of each.commands) inherit(child, each, words);
   };
-  inherit(command, parent);
+  inherit(command, parent, parent.name());
 };

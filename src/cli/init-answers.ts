@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
 import type { Environment } from '../config/interpolate.ts';
-import { nearest } from '../config/suggest.ts';
 import { UsageError } from '../errors.ts';
 import { parseHostPort } from '../schema/fields.ts';
+import { kindOf } from './channel-kind.ts';
 import type { CommandContext, CommonOptions } from './context.ts';
 import { CHANNEL_SECRET, type ChannelAnswers, SERVICE_KEY, type ServiceAnswers, WEBHOOK_URL } from './init-config.ts';
 
@@ -70,14 +70,6 @@ export const demandAnswers = (options: InitOptions, { ask }: Io, variables: Vari
   if (missing.length > 0) {
     throw new UsageError(`there is no terminal to ask on, so init needs ${missing.join(', ')}; tocsin init --help`);
   }
-};
-
-export const kindOf = (word: string): ChannelKind => {
-  const kind = CHANNEL_KINDS.find((known) => known === word);
-  if (kind !== undefined) return kind;
-  const near = nearest(word, CHANNEL_KINDS);
-  const hint = near === undefined ? '' : `; did you mean ${near}?`;
-  throw new UsageError(`--channel must be one of ${CHANNEL_KINDS.join(', ')} (got '${word}')${hint}`);
 };
 
 /** Asks until there is an answer; `standard` is taken for none. */

@@ -31,9 +31,9 @@ const endWithin = (mute: StoredMute, lengthMs: number, { maxLength }: Config['mu
   throw new UsageError(`${mute.id} would last until ${clockText(iso(until))}: it may last at most ${most}`);
 };
 
-export const extendMute = (options: ExtendOptions, context: CommandContext): Promise<ExitCode> =>
-  withView(options, context, async (view, config) => {
-    const [extendedBy, lengthMs] = [authorOf(options), lengthOf(options.for)];
+export const extendMute = async (options: ExtendOptions, context: CommandContext): Promise<ExitCode> => {
+  const [extendedBy, lengthMs] = [authorOf(options), lengthOf(options.for)];
+  return withView(options, context, async (view, config) => {
     const mute = await activeMute(options.id, view, config);
     if (!mute.id.startsWith('mute-')) throw new UsageError(`${mute.id} is a window of the config: change it there`);
     const until = endWithin(mute, lengthMs, config.mutes, Date.now());
@@ -46,6 +46,7 @@ export const extendMute = (options: ExtendOptions, context: CommandContext): Pro
     else context.write(`${mute.id}: until ${clockText(extended.until)}, before ${clockText(mute.until)}\n`);
     return EXIT.done;
   });
+};
 
 export const endMute = (options: CommonOptions & { id: string }, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view, config) => {

@@ -67,8 +67,9 @@ const doubtsOf = async ({ protocols, destinations }: Mute, view: View, config: C
   ];
 };
 
-export const addMute = (options: AddOptions, context: CommandContext): Promise<ExitCode> =>
-  withView(options, context, async (view, config) => {
+export const addMute = async (options: AddOptions, context: CommandContext): Promise<ExitCode> => {
+  lengthOf(options.for);
+  return withView(options, context, async (view, config) => {
     const mute = muteOf(options, config.mutes, Date.now());
     await view.store.mutes.add(mute);
     await view.store.operatorLog.record({ action: 'mute-begun', ...muteFacts(mute) });
@@ -77,6 +78,7 @@ export const addMute = (options: AddOptions, context: CommandContext): Promise<E
     for (const doubt of await doubtsOf(mute, view, config)) context.warn(`tocsin: ${doubt}, so far\n`);
     return EXIT.done;
   });
+};
 
 interface Shown extends StoredMute {
   isActive: boolean;

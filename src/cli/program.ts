@@ -181,7 +181,7 @@ export const runProgram = async (given: readonly string[], outside: ProgramConte
       outputError: (text, write) => write(text.replace(/^error: /, 'tocsin: ')),
       ...(context.width === undefined ? {} : { getOutHelpWidth: () => context.width ?? HELP_WIDTH }),
     })
-    .showHelpAfterError('(see tocsin COMMAND --help)');
+    .showHelpAfterError('(see tocsin --help)');
   const end = (ended: ExitCode): void => {
     code = ended;
   };

@@ -115,8 +115,8 @@ const plain = ({ alert: { item: _item, replay: _replay, ...rest }, routes }: Rep
 });
 
 export const replay = async (options: ReplayOptions, context: CommandContext): Promise<ExitCode> => {
-  const config = await loadConfig(options.config, context.env);
   const period = parsePeriod(options, Date.now());
+  const config = await loadConfig(options.config, context.env);
   const to = destinationsOf(options.to, config);
   const history = openHistory(config, context.signal);
   const progress = createProgress(context);

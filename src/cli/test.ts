@@ -1,7 +1,7 @@
 /** `tocsin test`: a marked sample through the real queue, and what became of it. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination } from '../alert.ts';
+import type { Alert, Destination } from '../alert.ts';
 import { openTestCommand, type TestCommand } from '../app/test-command.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
@@ -10,6 +10,7 @@ import { sampleAlert } from '../features/sample/alert.ts';
 import type { DeliveryRecord } from '../ledger/ledger.ts';
 import { parseDuration } from '../schema/fields.ts';
 import { durationText } from '../time.ts';
+import { kindOf } from './channel-kind.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 
 interface TestOptions extends CommonOptions {
@@ -40,17 +41,19 @@ interface Sent {
   cancelled?: string;
 }
 
-const kindOf = (name: string): ChannelKind => {
-  const kind = CHANNEL_KINDS.find((known) => known === name);
-  if (!kind) throw new UsageError(`--channel must be one of ${CHANNEL_KINDS.join(', ')} (got '${name}')`);
-  return kind;
+/** Throws a `UsageError`. */
+const checkGoal = ({ protocol, channel, to }: TestOptions): void => {
+  if (channel !== undefined && to !== undefined && protocol === undefined) kindOf(channel);
+  else if (protocol === undefined || channel !== undefined || to !== undefined) {
+    throw new UsageError('name either --protocol NAME, or --channel KIND together with --to ADDRESS');
+  }
 };
 
-const destinationsOf = async ({ protocol, channel, to }: TestOptions, command: TestCommand): Promise<Destination[]> => {
-  if (channel !== undefined && to !== undefined && protocol === undefined) return command.address(kindOf(channel), to);
-  if (protocol !== undefined && channel === undefined && to === undefined) return command.protocol(protocol);
-  throw new UsageError('name either --protocol NAME, or --channel KIND together with --to ADDRESS');
-};
+const destinationsOf = async (
+  { protocol = '', channel, to = '' }: TestOptions,
+  command: TestCommand,
+): Promise<Destination[]> =>
+  channel === undefined ? command.protocol(protocol) : command.address(kindOf(channel), to);
 
 const outcomeOf = (record: DeliveryRecord, queuedAt: number, withheld: string | undefined): Outcome => {
   const { destination, state, providerId, attempts } = record;
@@ -132,6 +135,9 @@ const sendSample = async (
 };
 
 export const test = async (options: TestOptions, context: CommandContext): Promise<ExitCode> => {
+  // Before anything is opened.
+  checkGoal(options);
+  timeoutOf(options);
   const config = await loadConfig(options.config, context.env);
   const command = await openTestCommand(config, context.signal);
   try {

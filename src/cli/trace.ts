@@ -15,11 +15,15 @@ const MOST_LISTED = 20;
 
 const DAYS_KEPT = RETENTION_SECONDS / 86_400;
 
+const TOO_SHORT = /^0x[0-9a-f]{0,5}(…|\.{2,3})?$/i;
+
 const unknown = (name: string): UsageError =>
   new UsageError(
-    messageIn(name) === undefined
-      ? `nothing is known about '${name}': it was never forwarded, or more than ${DAYS_KEPT} days ago, which is as long as the ledger keeps alerts`
-      : `'${name}' is the id of a message that is not found: it had several alerts, or the ledger, which keeps ${DAYS_KEPT} days, has forgotten it; trace also takes an inspection's id, a transaction hash or an alert's id`,
+    TOO_SHORT.test(name)
+      ? `'${name}' is too short to tell transactions apart: give six digits of the hash or more`
+      : messageIn(name) === undefined
+        ? `nothing is known about '${name}': it was never forwarded, or more than ${DAYS_KEPT} days ago, which is as long as the ledger keeps alerts`
+        : `'${name}' is the id of a message that is not found: it had several alerts, or the ledger, which keeps ${DAYS_KEPT} days, has forgotten it; trace also takes an inspection's id, a transaction hash or an alert's id`,
   );
 
 /** A short hash in full. Throws a `UsageError` that lists the candidates where it may mean several transactions. */

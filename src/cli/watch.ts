@@ -93,10 +93,12 @@ const endOf = ({ for: text }: WatchOptions): number => {
   return performance.now() + durationMs;
 };
 
-export const watch = (options: WatchOptions, context: CommandContext): Promise<ExitCode> =>
+export const watch = async (options: WatchOptions, context: CommandContext): Promise<ExitCode> =>
+  watchUntil(endOf(options), options, context);
+
+const watchUntil = (endAt: number, options: WatchOptions, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view) => {
     const { signal } = context;
-    const endAt = endOf(options);
     const [alerts, actions, troubles] = [
       createAlerts(view, options.protocol),
       createActions(view),

@@ -31,7 +31,7 @@ test('asks until it works, and what it writes passes check and sends a test mess
   expect(written).toMatchObject({ code: 0, out: expect.stringContaining('tocsin test --channel telegram --to -1001') });
   expect(written.err).toContain('services.0.baseUrl must be an absolute http or https URL');
   expect(written.err).toContain('FAIL  service main: main: GET protocols: 401');
-  expect(written.err).toContain("(got 'telgram'); did you mean telegram?");
+  expect(written.err).toContain("(got 'telgram'); did you mean 'telegram'?");
   expect(written.err).toContain('ok    channel telegram');
   const text = await readFile(file, 'utf8');
   const variables = join(directory, 'conf/tocsin.env');

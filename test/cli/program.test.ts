@@ -64,7 +64,12 @@ test.concurrent('--version says a version', async ({ onTestFinished: onFinished 
 test.concurrent.for([
   [['statsu'], /no command 'statsu'.*did you mean 'status'/],
   [['--json', '--config', 'x.yaml', 'statsu'], /no command 'statsu'.*did you mean 'status'/],
-  [['status', '--jsn'], /unknown option '--jsn'/],
+  [['status', '--jsn'], /^tocsin: unknown option '--jsn'[\s\S]*\(see tocsin status --help\)/],
+  [['mute', 'ad'], /^tocsin: unknown command 'ad'\n\(Did you mean add\?\)\n\(see tocsin mute --help\)/],
+  [['mute', 'add', '--for', '2', '--reason', 'r', '--protocol', 'p'], /^tocsin: --for must be a duration/],
+  [['test', '--channel', 'slak', '--to', 'C1'], /got 'slak'\); did you mean 'slack'\?/],
+  [['replay', '--since', 'yesterday'], /^tocsin: --since must be a date-time/],
+  [['watch', '--for', '3'], /^tocsin: --for must be a duration/],
   [['check', 'surplus'], /too many arguments/],
   [['test', '--channel'], /argument missing/],
 ] as const)('%j is a slip of the hand', async ([args, said], { onTestFinished: onFinished }) => {
