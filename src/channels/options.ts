@@ -14,9 +14,13 @@ const count = () =>
 
 const rateLimit = z.strictObject(
   {
-    perSecond: rate('Messages a second to one destination; fractions are allowed.'),
-    perMinute: rate('Messages a minute to one destination; holds besides perSecond.'),
-    burst: count().exactOptional().describe('Messages that may follow each other at once before the rates hold.'),
+    perSecond: rate('Messages a second to one destination; fractions are allowed. Without it there is no such limit.'),
+    perMinute: rate(
+      'Messages a minute to one destination, in addition to perSecond. Without it there is no such limit.',
+    ),
+    burst: count()
+      .exactOptional()
+      .describe('Messages that may be sent at once before the rates apply. Without it: one at a time.'),
   },
   { error: LIMIT_RULE },
 );
@@ -26,9 +30,11 @@ export type RateLimit = z.infer<typeof rateLimit>;
 
 const senderRateLimit = z.strictObject(
   {
-    perSecond: rate('Messages a second of this kind in all; fractions are allowed.'),
-    perMinute: rate('Messages a minute of this kind in all; holds besides perSecond.'),
-    burst: count().exactOptional().describe('Messages that may follow each other at once before the rates hold.'),
+    perSecond: rate('Messages a second; fractions are allowed. Without it there is no such limit.'),
+    perMinute: rate('Messages a minute, in addition to perSecond. Without it there is no such limit.'),
+    burst: count()
+      .exactOptional()
+      .describe('Messages that may be sent at once before the rates apply. Without it: one at a time.'),
   },
   { error: LIMIT_RULE },
 );
@@ -43,7 +49,9 @@ export interface OptionDefaults {
 export const senderOption = (defaults: RateLimit) => ({
   senderRateLimit: senderRateLimit
     .prefault(defaults)
-    .describe('The rate limit of the token or mail server that all destinations of this kind share.'),
+    .describe(
+      'The rate limit of the token or mail server, for all destinations of this kind together. If you give it, give every part that you need: the defaults of its parts are gone.',
+    ),
 });
 
 /**
@@ -53,9 +61,13 @@ export const senderOption = (defaults: RateLimit) => ({
 export const channelOptions = (defaults: OptionDefaults) => ({
   rateLimit: rateLimit
     .prefault(defaults.rateLimit)
-    .describe('The rate limit of one destination; alerts that have to wait for it are batched into a digest.'),
-  concurrency: count().default(defaults.concurrency).describe('Messages in flight at once.'),
-  timeout: duration({ minMs: 100, maxMs: 600_000 }).prefault('15s').describe('One attempt, whole.'),
+    .describe(
+      'The rate limit of one destination. Alerts for people that have to wait for it are gathered into a digest. If you give it, give every part that you need: the defaults of its parts are gone.',
+    ),
+  concurrency: count()
+    .default(defaults.concurrency)
+    .describe('The most messages of this kind that this process sends at once.'),
+  timeout: duration({ minMs: 100, maxMs: 600_000 }).prefault('15s').describe('The longest that one attempt may take.'),
   retry: z
     .strictObject({
       maxAge: duration().prefault('24h').describe('How long a delivery is retried before it is dead.'),

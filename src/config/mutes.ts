@@ -42,31 +42,40 @@ const names = (description: string) =>
     .describe(description);
 
 const windowSection = z.strictObject({
-  protocols: names('Globs on the name of a protocol; empty for all.'),
-  detectors: names('Globs on detectors, every one of which that fired has to fit; empty for all alerts.'),
-  destinations: names('Ids or labels, as `tocsin destinations list` shows them; empty for all.'),
+  protocols: names(
+    'Globs on the protocol\'s name; empty means all. At least one of protocols, detectors and destinations must not be empty. To mute everything, put ["*"] here.',
+  ),
+  detectors: names(
+    'Globs on detectors: an inspection is muted only if every detector that fired matches one. Stored notifications have no detectors, so a window with detectors never mutes them.',
+  ),
+  destinations: names('Destinations, by id or label as `tocsin destinations list` shows them; empty means all.'),
   days: z
     .array(z.enum(DAYS))
     .min(1, { error: 'must name at least one' })
     .prefault([...DAYS])
-    .describe('Days on which the window begins.'),
-  from: timeOfDay(CLOCK, 'When it begins, by the clock of timeZone.'),
-  to: timeOfDay(END_CLOCK, 'When it ends, to 24:00; a time that is not after from is of the next day.'),
+    .describe('Days on which the window begins: mon, tue, wed, thu, fri, sat, sun.'),
+  from: timeOfDay(CLOCK, 'When the window begins, in timeZone.'),
+  to: timeOfDay(
+    END_CLOCK,
+    'When the window ends; on the next day if this is not later than from. 24:00 is the end of the day.',
+  ),
   timeZone: z
     .string({ error: ZONE_RULE })
     .refine(isZone, { error: ZONE_RULE })
     .default('UTC')
-    .describe('IANA name of the zone.'),
+    .describe('IANA name of the time zone. Tocsin follows its summer and winter time.'),
   reason: z
     .string()
     .regex(/\S/, { error: 'must not be empty' })
-    .describe('Why; people whose alerts were hidden read it when the window ends.'),
+    .describe('Why. People who missed something because of the mute can read it.'),
 });
 
 export const mutesSection = z.strictObject({
-  maxLength: duration().prefault(DEFAULT_MAX_LENGTH).describe('The longest that a mute may last.'),
-  never: names('Globs on detectors; an alert with one of them is never muted.'),
-  windows: z.array(windowSection).prefault([]).describe('Mutes that come again by the clock.'),
+  maxLength: duration()
+    .prefault(DEFAULT_MAX_LENGTH)
+    .describe('The longest that a mute may last, added by hand or by a window.'),
+  never: names('Globs on detectors. An alert in which one of them fired is never muted.'),
+  windows: z.array(windowSection).prefault([]).describe('Mutes that repeat by the clock.'),
 });
 
 const isFilled = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0);

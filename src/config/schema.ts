@@ -22,10 +22,14 @@ import {
 } from './sections.ts';
 
 const channelsSection = z.strictObject({
-  email: emailConfig.exactOptional().describe('E-mail by SMTP.'),
-  telegram: telegramConfig.exactOptional().describe('Telegram through a bot.'),
-  slack: slackConfig.exactOptional().describe('Slack.'),
-  webhook: webhookConfig.exactOptional().describe('Signed webhooks.'),
+  email: emailConfig.exactOptional().describe('E-mail through an SMTP relay.'),
+  telegram: telegramConfig
+    .exactOptional()
+    .describe('Telegram through a bot that is a member of the chats. It must be allowed to send documents.'),
+  slack: slackConfig
+    .exactOptional()
+    .describe('Slack, through the bot token of an app that was invited to the channels, incoming webhooks, or both.'),
+  webhook: webhookConfig.exactOptional().describe('Webhooks by Standard Webhooks 1.0, one signed POST for each alert.'),
 });
 
 const chainId = z.string().regex(/^[1-9]\d{0,19}$/, { error: 'must be a chain id in decimal digits' });
@@ -34,25 +38,62 @@ export const configSchema = z.strictObject({
   services: z
     .array(serviceSection)
     .min(1, { error: 'must list at least one service, else nothing is forwarded' })
-    .describe('The monitoring services, one entry for each API key.'),
-  redis: redisSection.prefault({}).describe('Where the queue lives; left out: a private redis-server under dataDir.'),
+    .describe('The monitoring services, one entry per API key.'),
+  redis: redisSection
+    .prefault({})
+    .describe(
+      'The Redis with the queue. Without url, sentinel and cluster, Tocsin starts a private redis-server under dataDir. That suits one daemon on one machine. For several daemons use a Redis of your own, with append-only on and noeviction set.',
+    ),
   dataDir: z
     .string()
     .min(1, { error: 'must not be empty' })
     .default('./data')
-    .describe('Directory of the embedded Redis and of the cursor mirror; relative to this file.'),
-  poll: pollSection.prefault({}).describe('When and how far the services are read.'),
-  alerts: alertsSection.prefault({}).describe('What is forwarded.'),
-  protocols: protocolsSection.prefault({}).describe('For which protocols, and where to.'),
-  channels: channelsSection.prefault({}).describe('How each kind of channel is reached; a kind left out is not sent.'),
-  fallback: fallbackSection.exactOptional().describe('The last resort; left out: none.'),
-  mutes: mutesSection.prefault({}).describe('What is kept from being sent for a time.'),
-  destinations: destinationsSection.prefault({}).describe('Whether new destinations have to be approved.'),
-  audit: auditSection.prefault({}).describe('The regular comparison of the ledger with what the service lists.'),
-  watchdog: watchdogSection.prefault({}).describe('How Tocsin tells of its own troubles.'),
-  ops: opsSection.prefault({}).describe('Health, metrics and status page.'),
-  log: logSection.prefault({}).describe('The log on stdout.'),
-  chains: z.record(chainId, chainSection).prefault({}).describe('Chains besides the well-known ones, by decimal id.'),
+    .describe(
+      'Directory of the private Redis and of the cursor backup, relative to this file. Put it on a disk that survives a restart: it holds the alerts that are not delivered yet. A variable TOCSIN_DATA_DIR stands for this key where it is left out, as in the container.',
+    ),
+  poll: pollSection.prefault({}).describe('How often and how far back Tocsin polls the services.'),
+  alerts: alertsSection.prefault({}).describe('Which items become alerts.'),
+  protocols: protocolsSection.prefault({}).describe('Which protocols to poll, and where their alerts go.'),
+  channels: channelsSection
+    .prefault({})
+    .describe(
+      'How to reach each kind of channel. Delete the kinds that you do not use; at least one must stay. Tocsin does not send to a kind that is left out, and reports each protocol that uses it.',
+    ),
+  fallback: fallbackSection
+    .exactOptional()
+    .describe(
+      "The last resort. It gets an item that no human channel has accepted in time, that is dead, or that has no destination. It also gets the announcements of channels that break and of services that cannot be read. Left out: no fallback; then those announcements go to the other people who get the protocol's alerts. Choose a kind, or at least a mailbox, that does not fail together with the others.",
+    ),
+  mutes: mutesSection
+    .prefault({})
+    .describe(
+      'Mutes: alerts that match one are not sent for a time. `tocsin mute add` adds more. When a mute ends, one message lists what it hid.',
+    ),
+  destinations: destinationsSection
+    .prefault({})
+    .describe(
+      'Approval of the destinations that the service lists. Destinations in this config, under protocols.overrides or fallback, need no approval.',
+    ),
+  audit: auditSection
+    .prefault({})
+    .describe(
+      "The daemon compares the service's list with its ledger; `tocsin audit` does the same at once. Every item that the service lists as critical must be delivered, waiting, muted or dead. Any other is queued again, counted and logged.",
+    ),
+  watchdog: watchdogSection
+    .prefault({})
+    .describe(
+      'Tocsin announces its own troubles once, and once that they are over: a service or protocol that cannot be read, a channel that does not work, dead deliveries, a Redis that may lose its data, a config that was refused, and more; see "When Tocsin itself is in trouble" in the README.',
+    ),
+  ops: opsSection
+    .prefault({})
+    .describe('Health checks, metrics and the status page, over plain HTTP. Reading needs no password.'),
+  log: logSection.prefault({}).describe('The log on stdout. docs/logs.md has its fields.'),
+  chains: z
+    .record(chainId, chainSection)
+    .prefault({})
+    .describe(
+      'More chains, by decimal chain id: a name and, for links, an explorer. An entry here replaces the built-in one of the same id.',
+    ),
 });
 
 /** A configuration that was read and found right. Every duration is a number of milliseconds, every secret a `Secret`. */

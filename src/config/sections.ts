@@ -22,22 +22,38 @@ export const serviceSection = z
     name: z
       .string({ error: NAME_RULE })
       .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/, { error: NAME_RULE })
-      .describe('Short id of this service, in logs, metrics and stored keys. Renaming it starts the service afresh.'),
+      .describe(
+        'Short id of this service in logs, metrics and stored keys: letters, digits, - and _. Do not change it later: Tocsin reads a service with a new name afresh, from poll.startFrom.',
+      ),
     baseUrl: httpUrl()
       .refine((url) => !/[?#]/.test(url), { error: BASE_RULE })
-      .describe('Address of the API, up to the part that its paths follow.'),
-    apiKey: secret({ pattern: /^[\x21-\x7e]+$/, rule: KEY_RULE }).describe('The API key; sent as a bearer token.'),
-    timeout: duration({ minMs: 100, maxMs: 600_000 }).prefault('10s').describe('One request, whole.'),
-    pageSize: count({ max: 10_000 }).default(100).describe('Items a page asked for; the service may give fewer.'),
+      .describe('Base URL of the API, without the paths of its endpoints.'),
+    apiKey: secret({ pattern: /^[\x21-\x7e]+$/, rule: KEY_RULE }).describe('The API key, sent as a bearer token.'),
+    timeout: duration({ minMs: 100, maxMs: 600_000 })
+      .prefault('10s')
+      .describe(
+        'The longest that one request may take, from connecting to the last byte. Raise it if large pages are slow. A shorter time only causes more repeated reads.',
+      ),
+    pageSize: count({ max: 10_000 })
+      .default(100)
+      .describe(
+        'Items to request per page; the service may return fewer. Raise it for very busy protocols. Lower it if pages time out.',
+      ),
     arrayParams: z
       .enum(['repeat', 'brackets', 'comma'])
       .default('repeat')
-      .describe('How a list is put into a query: repeat (k=a&k=b), brackets (k[]=a&k[]=b) or comma (k=a,b).'),
+      .describe(
+        'How a list is written into a query: repeat (k=a&k=b), brackets (k[]=a&k[]=b) or comma (k=a,b). Change it if the service answers for only one of several names.',
+      ),
     ...connectionFields('the service'),
   })
   .superRefine(pairedKey);
 
-const nodes = () => z.array(hostPort()).min(1).describe('host:port of those to ask first; one that answers is enough.');
+const nodes = () =>
+  z
+    .array(hostPort())
+    .min(1)
+    .describe('host:port of some of them. One that answers is enough; Tocsin learns the others from it.');
 
 const REDIS_URL = {
   pattern: /^(rediss?:\/\/|\/)\S+$/,
@@ -52,32 +68,44 @@ export const redisSection = z
   .strictObject({
     url: secret(REDIS_URL)
       .exactOptional()
-      .describe('One Redis: redis:// or rediss:// (TLS) with user and password, or the path of a unix socket.'),
+      .describe(
+        'A single Redis: redis:// (or rediss:// for TLS) with user, password and database; or the path of a unix socket. Put a URL with a password into a variable. docs/redis-keys.md has the ACL rule of the user. Left out: a variable TOCSIN_REDIS_URL stands for it, which docker-compose.yml sets.',
+      ),
     sentinel: z
       .strictObject({
         name: z.string().min(1).describe('Name of the master that the Sentinels watch.'),
         nodes: nodes(),
-        username: z.string().min(1).exactOptional().describe('User at the Sentinels themselves.'),
+        username: z.string().min(1).exactOptional().describe('User at the Sentinels themselves, if they have users.'),
         password: secret().exactOptional().describe('Password of the Sentinels themselves.'),
-        tls: z.boolean().exactOptional().describe('TLS to the Sentinels themselves. Left out: as redis.tls.'),
+        tls: z.boolean().exactOptional().describe('TLS to the Sentinels themselves. Left out: what redis.tls says.'),
       })
       .exactOptional()
-      .describe('Redis behind Sentinel.'),
-    cluster: z.strictObject({ nodes: nodes() }).exactOptional().describe('Redis Cluster.'),
-    username: z.string().min(1).exactOptional().describe('User of Redis behind Sentinel or of a Cluster.'),
-    password: secret().exactOptional().describe('Password of Redis behind Sentinel or of a Cluster.'),
+      .describe('Redis behind Sentinel, instead of url.'),
+    cluster: z.strictObject({ nodes: nodes() }).exactOptional().describe('Redis Cluster, instead of url.'),
+    username: z
+      .string()
+      .min(1)
+      .exactOptional()
+      .describe('User for Redis behind Sentinel or for a Cluster, if it has users. With url, put the user there.'),
+    password: secret()
+      .exactOptional()
+      .describe('Password for Redis behind Sentinel or for a Cluster. With url, put the password there.'),
     tls: z
       .boolean()
       .exactOptional()
-      .describe('TLS to Redis behind Sentinel or to a Cluster; with url, rediss:// says so.'),
-    database: count({ min: 0, max: 65_535 }).exactOptional().describe('Database of Redis behind Sentinel.'),
+      .describe('TLS to Redis behind Sentinel or to a Cluster. With url, write rediss://. Left out: no TLS.'),
+    database: count({ min: 0, max: 65_535 })
+      .exactOptional()
+      .describe('Database of Redis behind Sentinel. With url, put it there; a Cluster has only one. Left out: 0.'),
     ...tlsFields('Redis and its Sentinels'),
     prefix: z
       .string()
       .regex(/^[\w.:{}-]{1,64}$/, { error: 'must be 1 to 64 letters, digits or any of _ - . : { }', abort: true })
       .regex(ONE_HASH_TAG, { error: 'may hold one pair of braces at most: Redis takes the first for the hash tag' })
       .default('tocsin')
-      .describe('First part of every key; two daemons with one prefix share their work.'),
+      .describe(
+        'Prefix of every key in Redis. Change it to run separate systems on one Redis. Daemons with the same prefix share their work.',
+      ),
   })
   .superRefine(pairedKey);
 
@@ -101,7 +129,10 @@ const startFrom = () =>
   z
     .string({ error: START_RULE })
     .refine((text) => readStart(text) !== undefined, { error: START_RULE })
-    .meta({ description: 'Where reading begins at the very first start: now, a duration back, or a date-time.' })
+    .meta({
+      description:
+        'Where polling begins at the very first start: now, a duration back such as 24h, or a date-time such as 2026-01-31T08:00:00Z. Later starts continue from the stored cursor. To forward history again, use `tocsin replay`.',
+    })
     .transform((text): StartFrom => readStart(text) ?? 'now');
 
 /** The rules compare with these where the operator gives only one of the two. */
@@ -130,21 +161,39 @@ const BUDGET_RULE = 'must be a number from 0.1 to 1000';
 export const pollSection = z.strictObject({
   interval: interval()
     .prefault('auto')
-    .describe('Between two reads of one protocol and source. auto: as short as requestsPerSecond allows, 1s to 15s.'),
+    .describe(
+      'Time between two polls of one protocol and source: auto, or a duration such as 15s. It limits how old an alert is when it is sent. With auto, each protocol is polled as often as requestsPerSecond allows, every 1 to 15 seconds; those that had alerts within 5 minutes more often than the others. `tocsin status` shows the time that this gives.',
+    ),
   requestsPerSecond: z
     .number({ error: BUDGET_RULE })
     .min(0.1, { error: BUDGET_RULE })
     .max(1000, { error: BUDGET_RULE })
     .default(4)
-    .describe('Requests a second to one service, of all daemons together, where interval is auto.'),
-  overlap: duration({ minMs: 0 }).prefault(POLL_DEFAULTS.overlap).describe('Read again on every poll.'),
+    .describe(
+      'With interval: auto, the most requests a second to one service, by all daemons together. Tocsin sends fewer while the service is slow or answers 429. It warns if this is too small to poll every protocol within 15 seconds, and names what would suffice.',
+    ),
+  overlap: duration({ minMs: 0 })
+    .prefault(POLL_DEFAULTS.overlap)
+    .describe(
+      'How far each poll reads back before the end of the last one. Raise it if items become visible out of order. It causes no double messages.',
+    ),
   lookback: duration({ minMs: 0 })
     .prefault(POLL_DEFAULTS.lookback)
-    .describe('How far back the sweep reads again, for items that arrive late or change.'),
-  sweepEvery: duration({ minMs: 100 }).prefault('1m').describe('Between two sweeps.'),
+    .describe(
+      'How far back a sweep reads again, for items that arrive late or turn critical later. Raise it if the service writes items later than that. It must be at least as long as overlap.',
+    ),
+  sweepEvery: duration({ minMs: 100 }).prefault('1m').describe('Time between two sweeps of one protocol and source.'),
   startFrom: startFrom().prefault('now'),
-  concurrency: count({ max: 1000 }).default(20).describe('Requests in flight at once, in this process.'),
-  catalogEvery: duration({ minMs: 100 }).prefault('5m').describe('Between two listings of protocols and channels.'),
+  concurrency: count({ max: 1000 })
+    .default(20)
+    .describe(
+      'The most requests that this process has in flight at once. Lower it if the service limits you. Raise it for thousands of protocols.',
+    ),
+  catalogEvery: duration({ minMs: 100 })
+    .prefault('5m')
+    .describe(
+      'Time between two listings of the protocols and their channels. It limits how long Tocsin overlooks a new protocol or a changed channel.',
+    ),
 });
 
 const choices = <const T extends readonly [string, ...string[]]>(values: T) => {
@@ -153,37 +202,49 @@ const choices = <const T extends readonly [string, ...string[]]>(values: T) => {
 };
 
 export const alertsSection = z.strictObject({
-  assessments: choices(ASSESSMENTS).prefault(['critical']).describe('Which inspections are forwarded.'),
+  assessments: choices(ASSESSMENTS)
+    .prefault(['critical'])
+    .describe("Assessments of the inspections to forward: ok, suspecious (the service's spelling), critical."),
   sources: choices(SOURCES)
     .prefault([...SOURCES])
-    .describe('What is read.'),
+    .describe('What Tocsin polls: inspections, notifications (the messages that the service stored), or both.'),
   triggers: z
     .enum(['ignore', 'honour'])
     .default('ignore')
-    .describe('honour: forward only where a trigger of the protocol asks for a notification.'),
+    .describe(
+      'ignore: forward every item that matches. honour: only if a trigger of the protocol asks for a notification.',
+    ),
   correlate: z
     .boolean()
     .default(true)
-    .describe('Do not send a stored notification that names the transaction of a forwarded inspection.'),
+    .describe(
+      'If inspections at a destination already cover every transaction that a stored notification names, the notification is not sent there as well. `tocsin trace` shows which inspection covers it. A notification that names no transaction, or arrives long before its inspection, is always sent. Set it to false to get both.',
+    ),
   incidentWindow: duration({ minMs: 0 })
     .prefault('10m')
     .describe(
-      'How long a message still takes in other inspections of its transaction, where a channel can change messages.',
+      'How long later findings of the same transaction update the first Slack or Telegram message in place. With 0s each finding is a message of its own.',
     ),
   secondLook: z
     .array(duration({ minMs: 100 }))
     .max(10, { error: 'must name at most ten' })
     .prefault(['2m', '15m', '2h'])
-    .describe('How long after it was written a suspicious or forwarded inspection is read again; empty for never.'),
+    .describe(
+      'Tocsin reads inspections that are suspicious or were forwarded again, at these ages. If one has turned critical, it is forwarded. If a forwarded one is no longer critical, or gone, the people who had the alert get one short follow-up. An empty list turns this off.',
+    ),
 });
 
 export const auditSection = z.strictObject({
   every: duration({ minMs: 100 })
     .prefault('5m')
-    .describe('Between two comparisons of what the service lists with what became of it.'),
+    .describe(
+      'Time between two audits. Each covers the time since the last one, as far as no item can still arrive late.',
+    ),
   lostAfter: duration({ minMs: 100 })
     .prefault('1m')
-    .describe('How long a delivery may be on its way without a job in the queue before it is queued again.'),
+    .describe(
+      'How long a delivery may wait without a job in the queue. Then the next audit queues it again. After Redis was restarted or failed over an audit looks within seconds for what may have been lost. Less than 1m may send something twice while the connection to Redis is bad.',
+    ),
 });
 
 /** Digits of a chat id go beyond 2^53; the reader gives whole numbers as they were written. */
@@ -195,34 +256,41 @@ const contact = () =>
 
 /** The service's own shape of a channel. */
 export const channelEntry = z.strictObject({
-  name: z.enum(CHANNEL_KINDS).describe('Kind of the channel.'),
+  name: z.enum(CHANNEL_KINDS).describe('Kind: email, telegram, slack or webhook. Set the kind up under `channels`.'),
   contacts: z
     .array(contact())
     .exactOptional()
-    .describe('Addresses of the kind: mailboxes, chats, Slack channels, URLs.'),
+    .describe(
+      'Addresses. email: mailboxes. telegram: chat ids or @names, with a topic as CHAT/TOPIC. slack: channel ids, for the bot. webhook: URLs.',
+    ),
   // Whoever knows an incoming webhook's URL may post to it.
-  url: httpUrl()
-    .meta(SECRET_MARK)
-    .exactOptional()
-    .describe('Address of a webhook, or of an incoming webhook of Slack.'),
+  url: httpUrl().meta(SECRET_MARK).exactOptional().describe('URL of a webhook; for slack, of an incoming webhook.'),
 });
 
 export const watchdogSection = z.strictObject({
   after: duration({ minMs: 100 })
     .prefault('60s')
-    .describe('How long a trouble of Tocsin itself has to last before it is announced.'),
+    .describe(
+      'How long a trouble has to last before it is announced, and its end too; for reads at least three poll intervals.',
+    ),
   channels: z
     .array(channelEntry)
     .min(1, { error: 'must name at least one; leave it out for the channels of the fallback' })
     .exactOptional()
-    .describe('Who hears of the troubles of Tocsin itself; left out: the channels of the fallback.'),
+    .describe(
+      'Who hears of it, in the form of protocols.overrides. Where none of these works, the fallback does. Left out: the channels of the fallback.',
+    ),
   // Whoever knows it can pretend that all is well.
   heartbeatUrl: httpUrl()
     .meta(SECRET_MARK)
     .transform(createSecret)
     .exactOptional()
-    .describe("Called as long as all is well: the URL of a dead man's switch, outside of Tocsin. Left out: none."),
-  heartbeatEvery: duration({ minMs: 1000 }).prefault('1m').describe('Between two calls of heartbeatUrl.'),
+    .describe(
+      "URL of a dead man's switch that runs elsewhere, such as Healthchecks or a push monitor of Uptime Kuma. A GET goes there as long as every service was read, a job came through each queue and each channel was proven since the last one. If not, the switch hears nothing, and raises the alarm; one of Healthchecks gets a POST to its /fail with the reason. channels.webhook.allowHttp and allowNetworks hold for it. Secret.",
+    ),
+  heartbeatEvery: duration({ minMs: 1000 })
+    .prefault('1m')
+    .describe('Between two calls of it, of all daemons together.'),
 });
 
 const override = z.strictObject({
@@ -230,11 +298,16 @@ const override = z.strictObject({
     .array(channelEntry)
     .min(1, { error: 'must name at least one; leave it out for the channels of the service' })
     .exactOptional()
-    .describe('Channels instead of those that the service lists.'),
-  extraChannels: z.array(channelEntry).prefault([]).describe('Channels besides those.'),
+    .describe("Channels that replace the service's. Left out: the service's stay."),
+  extraChannels: z
+    .array(channelEntry)
+    .prefault([])
+    .describe("Channels in addition to the service's, or to `channels`."),
   expectEvery: duration({ minMs: 100 })
     .exactOptional()
-    .describe('How long it may be without an inspection of any assessment; left out: twice as long as is usual.'),
+    .describe(
+      'The longest that the service may list no new inspection of this protocol, of whatever assessment, until that is announced as blindness. Left out: it is announced after twice the longest pause of the last two weeks, but not before half an hour, and not while less than ten days or fewer than 20 inspections are known.',
+    ),
 });
 
 const glob = () => z.string().min(1, { error: 'must not be empty' });
@@ -244,33 +317,42 @@ export const protocolsSection = z.strictObject({
     .array(glob())
     .min(1, { error: 'must name at least one, else nothing is forwarded' })
     .prefault(['*'])
-    .describe('Globs on the name; a protocol is read when one of them fits.'),
-  exclude: z.array(glob()).prefault([]).describe('Globs on the name; a protocol is left out when one of them fits.'),
+    .describe(
+      "Globs on the protocol's name. A protocol is polled if one of them matches. In every glob * is any text, ? any character, [a-c] and [!a-c] a character that is or is not one of these, {one,other} one text of several, and \\* a star. A glob without them, and a glob that is the name itself, match that name.",
+    ),
+  exclude: z
+    .array(glob())
+    .prefault([])
+    .describe("Globs on the protocol's name. A protocol is left out if one of them matches, even if it is included."),
   overrides: z
     .record(z.string().min(1), override)
     .prefault({})
-    .describe('Other channels and expectations, by the exact name of a protocol.'),
+    .describe('Your own channels and expectations for a protocol, by its exact name.'),
 });
 
 export const fallbackSection = z.strictObject({
-  after: duration().prefault('60s').describe('How long a human channel has to accept an item.'),
+  after: duration().prefault('60s').describe('How long the human channels have to accept an item.'),
   channels: z
     .array(channelEntry)
     .min(1, { error: 'must name at least one' })
-    .describe('Where an item goes that no human channel accepted in time, or that is dead.'),
+    .describe('Where the item goes, in the form of protocols.overrides.'),
 });
 
 export const opsSection = z.strictObject({
   listen: hostPort({ anyPort: true })
     .prefault('127.0.0.1:9464')
-    .describe('Where health, metrics and the status page are served; port 0 takes a free one.'),
+    .describe(
+      'Address and port; port 0 means any free port. A variable TOCSIN_OPS_LISTEN stands for this key where it is left out: in the container it is 0.0.0.0:9464. Keep that port off the public network.',
+    ),
   publicUrl: httpUrl()
     .exactOptional()
-    .describe('Where people reach that through a proxy. Requests for another host name than these are refused.'),
+    .describe(
+      "URL of the status page, if a proxy or a DNS name leads to it. Tocsin refuses requests that name an unknown host, so that no web page can read this through its visitor's browser. It knows every IP address, localhost, the host of listen and the host of this URL. If listen is not on loopback, it also knows names that only a local network has: names without a dot and *.svc, *.local, *.internal, *.home.arpa.",
+    ),
   token: secret({ pattern: /^\S.{14,}\S$/, rule: 'must have at least 16 characters' })
     .exactOptional()
     .describe(
-      'Who signs in on the status page with it may retry, drop, mute, approve and test. Without it the page only reads.',
+      'Whoever signs in on the status page with this may send dead deliveries again or drop them, mute, approve destinations and send tests. At least 16 characters, such as `openssl rand -base64 24` makes. Left out: the page only reads. Over plain HTTP others on the way can read it: use a proxy with TLS beyond this machine.',
     ),
 });
 
@@ -278,14 +360,16 @@ export const logSection = z.strictObject({
   level: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
     .default('info')
-    .describe('The least that is logged.'),
+    .describe('The lowest level that is logged: trace, debug, info, warn, error or fatal.'),
   format: z
     .enum(['auto', 'json', 'pretty'])
     .default('auto')
-    .describe('auto: for people on a terminal, JSON lines elsewhere; json and pretty: always so.'),
+    .describe('auto: for people on a terminal, JSON lines elsewhere. json and pretty: always so.'),
 });
 
 export const chainSection = z.strictObject({
-  name: z.string().min(1).describe('Name that people know the chain by.'),
-  explorer: httpUrl().exactOptional().describe('Base URL of an explorer with /tx/HASH and /address/ADDRESS.'),
+  name: z.string().min(1).describe("The chain's common name."),
+  explorer: httpUrl()
+    .exactOptional()
+    .describe('Base URL of an explorer with /tx/HASH and /address/ADDRESS. Left out: hashes are not linked.'),
 });

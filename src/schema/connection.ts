@@ -34,11 +34,9 @@ export const proxyUrl = () =>
 export const tlsFields = (peer: string) => ({
   ca: certificates()
     .exactOptional()
-    .describe(`Certificates in PEM that vouch for ${peer}, besides the well-known authorities.`),
-  cert: certificates()
-    .exactOptional()
-    .describe(`Our certificate in PEM, perhaps with its chain, if ${peer} asks for one; with key.`),
-  key: privateKey().exactOptional().describe('The key of `cert`, in PEM, without a passphrase.'),
+    .describe(`Certificates in PEM to trust for ${peer}, besides the well-known authorities.`),
+  cert: certificates().exactOptional().describe('Client certificate in PEM, with its chain if needed; needs key.'),
+  key: privateKey().exactOptional().describe('The key of cert in PEM, without a passphrase.'),
 });
 
 /** The same with `proxy`. */
@@ -46,7 +44,9 @@ export const connectionFields = (peer: string) => ({
   ...tlsFields(peer),
   proxy: proxyUrl()
     .exactOptional()
-    .describe('http or https URL of the proxy to go through, perhaps with user and password.'),
+    .describe(
+      `http or https URL of the proxy to ${peer}, with user and password if needed. docs/private-networks.md has the rules.`,
+    ),
 });
 
 interface Pair {

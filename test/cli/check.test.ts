@@ -121,8 +121,7 @@ describe('schema', () => {
 
   it('takes a variable wherever a value has a form', () => {
     expect(schema).toHaveProperty('properties.poll.properties.interval', {
-      description:
-        'Between two reads of one protocol and source. auto: as short as requestsPerSecond allows, 1s to 15s.',
+      description: expect.stringMatching(/^Time between two polls of one protocol and source/),
       default: 'auto',
       anyOf: [
         { type: 'string', pattern: '^(auto|\\d{1,12}(ms|s|m|h|d))$' },

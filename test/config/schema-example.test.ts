@@ -21,6 +21,7 @@ const environment = {
 
 interface Schema {
   type?: string;
+  description?: string;
   default?: unknown;
   required?: string[];
   properties?: Record<string, Schema>;
@@ -29,6 +30,7 @@ interface Schema {
 }
 
 interface Key {
+  description: string;
   /** Dotted; `*` for an element of a list and for a free key. */
   path: string;
   required: boolean;
@@ -46,7 +48,8 @@ const keysOf = (schema: Schema, path: string[] = [], around: unknown = undefined
     const at = [...path, key];
     const required = schema.required?.includes(key) ?? false;
     const isMap = child.properties !== undefined;
-    return [{ path: at.join('.'), required, fallback, isMap }, ...keysOf(child, at, fallback)];
+    const { description = '' } = child;
+    return [{ path: at.join('.'), description, required, fallback, isMap }, ...keysOf(child, at, fallback)];
   });
   const free = [schema.items, schema.additionalProperties].flatMap((child) =>
     child ? keysOf(child, [...path, '*']) : [],
@@ -103,6 +106,16 @@ const statementOf = ({ required, fallback, isMap }: Key): string => {
   if (fallback === undefined) return 'No default';
   return isMap ? '' : 'Default: ';
 };
+
+/** Fields that many sections share: general words in the schema, those of the section here. */
+const SHARED = /\.(ca|cert|key|proxy|nodes|rateLimit|senderRateLimit|perSecond|perMinute|burst)$/;
+
+/** `Required.` and `Default: 10s.` are facts of the schema itself. */
+const withoutStatement = (comment: string): string =>
+  comment
+    .replace(/(^| )Required\.( |$)|(^| )No default\.( |$)|(^| )Default: (\S.*?)\.( |$)/, ' ')
+    .replace('No default: ', 'Left out: ')
+    .trim();
 
 const problemsOf = (text: string, variables: Record<string, string>): string[] => {
   try {
@@ -180,6 +193,13 @@ describe('the example config', () => {
     const comments = shown.filter(({ path }) => path === key.path).map(({ comment }) => comment);
     const explaining = comments.filter((comment) => comment.length > 10 && comment.includes(statementOf(key)));
     expect(explaining, `comments of ${key.path}: ${JSON.stringify(comments)}`).not.toEqual([]);
+  });
+
+  it.each(schemaKeys.filter(({ path }) => !SHARED.test(path)))('explains $path in the words of the schema', (key) => {
+    // Where several keys have one schema, the first of them is explained in full.
+    const paths = schemaKeys.filter(({ description }) => description === key.description).map(({ path }) => path);
+    const comments = shown.filter(({ path }) => paths.includes(path)).map(({ comment }) => withoutStatement(comment));
+    expect(comments).toContain(key.description);
   });
 
   it.each(schemaKeys.filter((key) => statementOf(key) === 'Default: '))(

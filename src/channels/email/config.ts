@@ -12,7 +12,7 @@ const sender = () =>
   z
     .string({ error: FROM_RULE })
     .refine((text) => parseMailbox(text) !== undefined, { error: FROM_RULE })
-    .meta({ description: 'The sender: Name <address>. The relay must let us send as it.' })
+    .meta({ description: 'The sender, as Name <address>. The relay must accept it.' })
     .transform((text) => parseMailbox(text) ?? { name: '', address: '' });
 
 const HOST_RULE = 'must be a host name or an IP address';
@@ -34,39 +34,56 @@ const oauth2 = z
   .strictObject({
     user: text().describe('The mailbox that logs in.'),
     clientId: text().describe('Id of the application that you registered with the provider.'),
-    clientSecret: secret().exactOptional().describe('Its secret; a public client has none.'),
-    refreshToken: secret().describe('Refresh token with the right to send mail by SMTP.'),
+    clientSecret: secret().exactOptional().describe('Secret of that application. Left out: a public client has none.'),
+    refreshToken: secret().describe(
+      'Refresh token that may send mail by SMTP. Tocsin exchanges it for access tokens. A newer one that the provider gives is used until Tocsin restarts, so choose a provider or application whose tokens stay good.',
+    ),
     accessUrl: httpUrl()
       .refine(isSafeUrl, { error: 'must be an https URL: it gets secrets' })
-      .describe('Where the provider gives access tokens.'),
-    scope: text().exactOptional().describe('Scope to ask for; left out: that of the refresh token.'),
+      .describe('https URL where the provider gives access tokens.'),
+    scope: text()
+      .exactOptional()
+      .describe('Scope to ask for, if the provider wants one. Left out: that of the refresh token.'),
     ...connectionFields('the token endpoint'),
   })
   .superRefine(pairedKey);
 
 const smtpFields = z.strictObject({
-  host: z.string({ error: HOST_RULE }).refine(isHost, { error: HOST_RULE }).describe('The relay that takes our mail.'),
-  port: port().prefault(587).describe('587 for submission with STARTTLS, 465 for TLS from the start, 25 for a relay.'),
-  secure: z.boolean({ error: FLAG_RULE }).default(false).describe('TLS from the first byte; true for port 465.'),
+  host: z.string({ error: HOST_RULE }).refine(isHost, { error: HOST_RULE }).describe('Host name or address.'),
+  port: port()
+    .prefault(587)
+    .describe('587 for submission with STARTTLS, 465 for TLS from the first byte, 25 for a plain relay.'),
+  secure: z
+    .boolean({ error: FLAG_RULE })
+    .default(false)
+    .describe('TLS from the first byte: true for port 465, and only there.'),
   tls: z.enum(['verify', 'opportunistic', 'off'], { error: TLS_RULE }).exactOptional().meta({
     // Not a default of the field: beside `requireTLS: false` a missing `tls` means what it meant before there was one.
     default: 'verify',
     description:
-      'verify sends nothing without TLS and a certificate that we trust; opportunistic takes TLS if it is offered, with any certificate; off uses none.',
+      'How the connection is encrypted. verify: Tocsin sends nothing, not even the password, without TLS and a certificate that it trusts. opportunistic: STARTTLS if the relay offers it, with any certificate. off: no TLS. Whoever is on the way can then read and change the mails, so neither is allowed with a password unless the relay is on this machine.',
   }),
   ...tlsFields('the relay'),
   ca: certificates()
     .exactOptional()
-    .describe("Certificates in PEM that vouch for the relay, besides the well-known authorities; or the relay's own."),
+    .describe(
+      "Certificates in PEM to trust for this relay, besides the well-known authorities. Give the certificate of your own authority; the relay's certificate must then be for the name in host. Or give the relay's own certificate, self-signed or not: it is then trusted whatever its name is, until it expires. Only with tls: verify.",
+    ),
   requireTLS: z
     .boolean({ error: FLAG_RULE })
     .exactOptional()
     .describe(
-      'The older way to say it; `tls` is better. False without `tls`: TLS with a certificate that we trust if it is offered, else none.',
+      'The older way to say tls. Left out: what tls says. true is tls: verify. false without tls is STARTTLS if the relay offers it, with a certificate that Tocsin trusts, and else no TLS; a password is then sent in the clear.',
     ),
-  user: z.string().min(1, { error: 'must not be empty' }).exactOptional().describe('User name; with `pass`.'),
-  pass: secret().exactOptional().describe('Password; with `user`.'),
-  oauth2: oauth2.exactOptional().describe('Log in by XOAUTH2, instead of `user` and `pass`.'),
+  user: z
+    .string()
+    .min(1, { error: 'must not be empty' })
+    .exactOptional()
+    .describe('User name at the relay; needs pass. Left out: no login.'),
+  pass: secret().exactOptional().describe('Password at the relay; needs user. Left out: no login.'),
+  oauth2: oauth2
+    .exactOptional()
+    .describe('Log in by XOAUTH2, as Google and Microsoft ask for, instead of user and pass.'),
 });
 
 type SmtpFields = z.infer<typeof smtpFields>;
@@ -134,7 +151,7 @@ export const mayShowPassword = ({ host, secure, requireTLS, tls, pass, oauth2: l
 /** E-mail by SMTP, through a relay. */
 export const emailConfig = z.strictObject({
   from: sender(),
-  smtp: smtp.describe('How to reach the relay.'),
+  smtp: smtp.describe('The relay.'),
   ...channelOptions({ rateLimit: {}, concurrency: 5 }),
   ...senderOption({}),
 });

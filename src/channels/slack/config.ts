@@ -17,9 +17,11 @@ export const slackConfig = z
     botToken: secret()
       .exactOptional()
       .describe(
-        'Bot token (xoxb-...) with chat:write and, for files of large digests, files:write; not for incoming webhooks.',
+        'Bot token with the scopes chat:write and files:write. The second is for the files of large digests. Without it, or if the bot was not invited, a large digest is several messages. Left out: only incoming webhooks work.',
       ),
-    apiUrl: httpUrl().prefault('https://slack.com/api/').describe('Base URL of the Web API.'),
+    apiUrl: httpUrl()
+      .prefault('https://slack.com/api/')
+      .describe('Base URL of the Web API. Change it for a proxy, or for GovSlack.'),
     ...connectionFields('Slack'),
     ...channelOptions({ rateLimit: PACE, concurrency: 50 }),
     ...senderOption({}),

@@ -20,7 +20,7 @@ const botToken = () =>
   z
     .string({ error: TOKEN_RULE })
     .regex(/^\d+:[A-Za-z0-9_-]+$/, { error: TOKEN_RULE })
-    .meta({ writeOnly: true, description: 'Token of the bot that posts. A secret.' })
+    .meta({ writeOnly: true, description: 'Token of the bot.' })
     .transform(createSecret);
 
 /** Telegram through a bot. */
@@ -29,7 +29,7 @@ export const telegramConfig = z
     botToken: botToken(),
     apiRoot: httpUrl()
       .prefault('https://api.telegram.org')
-      .describe('Base URL of the Bot API; another one for a Bot API server of your own.'),
+      .describe('Base URL of the Bot API. Change it for a Bot API server of your own.'),
     ...connectionFields('the Bot API'),
     ...channelOptions({ rateLimit: PACE, concurrency: 50 }),
     ...senderOption(BOT_PACE),

@@ -43,11 +43,11 @@ const receiver = z
   .strictObject({
     headers: extraHeaders()
       .prefault({})
-      .describe('Headers besides our own, by name. Values are treated as secrets: hidden wherever they would show.'),
+      .describe('Additional headers. Tocsin hides their values everywhere, like secrets.'),
     ...connectionFields('the receiver'),
     ca: certificates()
       .exactOptional()
-      .describe('Certificates in PEM that vouch for the receiver, instead of the well-known authorities.'),
+      .describe('Certificate authorities in PEM for this receiver, instead of the well-known ones.'),
   })
   .superRefine(pairedKey);
 
@@ -58,27 +58,38 @@ export const webhookConfig = z
   .strictObject({
     secret: signingSecrets()
       .exactOptional()
-      .describe('Signs every webhook: whsec_ and base64; while it is rotated a list of two, the newer first.'),
+      .describe(
+        'Secret that signs every webhook, whsec_... Left out: webhooks are sent unsigned. To change it, list the new and the old secret, the new one first, until all receivers know the new one. Both sign.',
+      ),
     secrets: byReceiver(signingSecrets()).describe(
-      'Secrets of single receivers, by full URL or by host (https, and its own port); the URL wins, both over `secret`.',
+      'Secrets of single receivers, by full URL or by host. The URL wins over the host, both over `secret`. A host is meant with https and port 443, host:port with https and that port. For plain http write the full URL, and also on a host where others have receivers, too: the service names the path. Give each receiver its own secret if they do not trust each other.',
     ),
     deriveSecrets: z
       .boolean({ error: 'must be true or false' })
       .default(false)
       .describe(
-        'Sign each URL with a secret of its own, derived from `secret`; `tocsin webhook secret URL` prints it.',
+        'Sign each URL with a secret of its own, derived from `secret`. Recommended: the service names the URLs, and with one common secret each receiver could sign for all others. `tocsin webhook secret URL` prints what the receiver at URL verifies with. Turning this on changes the secret of every receiver that `secrets` does not name. To change one after another, first list each URL there with two secrets: what `tocsin webhook secret URL --derived` prints, and the present one.',
       ),
     receivers: byReceiver(receiver).describe(
-      'How single receivers are reached, by full URL or by host (https, and its own port); the URL wins.',
+      'How to reach single receivers, by full URL or by host, as in `secrets`. The URL wins over the host.',
     ),
     // A parcel for a program has no more alerts.
-    batch: count({ max: 20 }).default(1).describe('Most alerts in one POST; 1 sends each by itself.'),
-    allowHttp: z.boolean({ error: 'must be true or false' }).default(false).describe('Let plain http through.'),
+    batch: count({ max: 20 })
+      .default(1)
+      .describe(
+        'The most alerts in one POST of type batch, if that many wait for one receiver. With 1 each alert is a POST of its own. At most 20.',
+      ),
+    allowHttp: z
+      .boolean({ error: 'must be true or false' })
+      .default(false)
+      .describe('Allow plain http. Use it only if the network path to the receiver is safe without TLS.'),
     allowNetworks: z
       .array(cidrOrHost())
       .prefault([])
-      .describe('Networks and hosts that may be reached although they are not public addresses.'),
-    ...connectionFields('receivers'),
+      .describe(
+        "Networks (CIDR), addresses and host names that Tocsin may send to although they are not public. Receivers' addresses come from the service, so Tocsin refuses private ones that this list does not name. The list also applies to Slack's incoming webhooks.",
+      ),
+    ...connectionFields('all receivers that have none of their own'),
     ...channelOptions({ rateLimit: {}, concurrency: 50 }),
   })
   .superRefine(pairedKey);

@@ -1,0 +1,21 @@
+/** Writes the references in docs/ that are made from the program: docs/configuration.md and docs/metrics.md. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { configurationReference } from './reference/configuration.ts';
+import { metricsReference } from './reference/metrics.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const read = (file: string): Promise<string> => readFile(join(ROOT, file), 'utf8');
+
+export const EXAMPLE_FILE = 'config/tocsin.example.yaml';
+export const RULES_FILE = 'config/prometheus-rules.yml';
+
+/** What each file has to say, by its path. */
+export const references = async (): Promise<Record<string, string>> => ({
+  'docs/configuration.md': configurationReference(await read(EXAMPLE_FILE)),
+  'docs/metrics.md': await metricsReference(await read(RULES_FILE)),
+});
+
+if (import.meta.main) {
+  for (const [file, text] of Object.entries(await references())) await writeFile(join(ROOT, file), text);
+}
