@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { webAddress, webLabel } from '../channels/address.ts';
 import type { WebhookConfig } from '../channels/webhook/config.ts';
-import { createSecretFinder, type SigningConfig } from '../channels/webhook/secrets.ts';
+import { createSecretFinder, deriveSecret, type SigningConfig } from '../channels/webhook/secrets.ts';
 import { isSigningSecret } from '../channels/webhook/signature.ts';
 import { loadConfig } from '../config/load.ts';
 import { UsageError } from '../errors.ts';
@@ -89,6 +89,32 @@ export const possibleSecrets = async (
       numbered(`channels.webhook.secrets of ${shown(name)}`, reveal(some)),
     ),
   ]);
+};
+
+/** All others that the config knows, by what they are called, also those of a URL if it had one of its own; none without a config. */
+export const otherSecrets = async (
+  { url, ...options }: SecretOptions & { url?: string },
+  own: Readonly<Record<string, string>>,
+  context: Pick<CommandContext, 'env'>,
+): Promise<Record<string, string>> => {
+  const webhook = await readWebhookConfig(options, context).catch(() => undefined);
+  if (webhook === undefined) return {};
+  const reveal = (some: readonly Secret[]): string[] => some.map((one) => one.reveal());
+  const common = reveal(webhook.secret ?? []);
+  const address = url === undefined ? undefined : webAddress(url);
+  const all = [
+    ...numbered('channels.webhook.secret', common),
+    ...Object.entries(webhook.secrets).flatMap(([name, some]) =>
+      numbered(`channels.webhook.secrets of ${webAddress(name) === undefined ? name : webLabel(name)}`, reveal(some)),
+    ),
+    ...(address === undefined
+      ? []
+      : numbered(
+          `the secret that deriveSecrets makes for ${webLabel(address)}`,
+          common.map((one) => deriveSecret(one, address)),
+        )),
+  ];
+  return Object.fromEntries(all.filter(([, secret]) => !Object.values(own).includes(secret)));
 };
 
 /** Those that sign for one address. */

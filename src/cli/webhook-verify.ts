@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import { parseDuration } from '../schema/fields.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
 import { readInputBytes, STANDARD_INPUT } from './input-text.ts';
-import { possibleSecrets, type SecretOptions } from './webhook-secrets.ts';
+import { otherSecrets, possibleSecrets, type SecretOptions } from './webhook-secrets.ts';
 
 interface VerifyOptions extends SecretOptions {
   body?: string;
@@ -74,8 +74,9 @@ export const verify = async (options: VerifyOptions, context: CommandContext): P
     throw new UsageError(`--tolerance must be a duration like 5m (got '${options.tolerance}')`);
   }
   const secrets = await possibleSecrets(options, context);
+  const others = await otherSecrets(options, secrets, context);
   const received = await readReceived(options, context);
-  const checks = verifyWebhook(received, { secrets, now: Date.now(), toleranceMs });
+  const checks = verifyWebhook(received, { secrets, others, now: Date.now(), toleranceMs });
   const isValid = checks.every(({ ok }) => ok);
   if (options.json === true) writeJson(context, { valid: isValid, checks });
   else context.write(`${checks.map(lineOf).join('')}${isValid ? 'valid' : 'not valid'}\n`);

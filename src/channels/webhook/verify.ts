@@ -14,6 +14,8 @@ export interface Received {
 export interface VerifyOptions {
   /** By the names that the checks show. */
   secrets: Readonly<Record<string, string>>;
+  /** Secrets that are known and are not those of this receiver, by names. Default: none. */
+  others?: Readonly<Record<string, string>>;
   /** Epoch milliseconds. */
   now: number;
   toleranceMs: number;
@@ -69,10 +71,36 @@ const jsonOf = (body: Buffer): string | undefined => {
   }
 };
 
+const FIRST_KEYS = ['type', 'timestamp', 'data'];
+
+/** With the keys of the top in the order in which we write them; undefined where they are so, or it is no object. */
+const inOurOrder = (json: string): string | undefined => {
+  const parsed: unknown = JSON.parse(json);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined;
+  const rank = (key: string): number => (FIRST_KEYS.includes(key) ? FIRST_KEYS.indexOf(key) : FIRST_KEYS.length);
+  const ordered = JSON.stringify(Object.fromEntries(Object.entries(parsed).sort(([a], [b]) => rank(a) - rank(b))));
+  return ordered === json ? undefined : ordered;
+};
+
 /** Bodies that may have been signed, and what would have turned each into the one that arrived. */
 const originals = (body: Buffer): [body: Buffer, came: string][] => {
   const json = jsonOf(body);
+  const ordered = json === undefined ? undefined : inOurOrder(json);
+  const text = body.toString('latin1');
   return [
+    [
+      Buffer.from(text.replace(/^\xef\xbb\xbf/, ''), 'latin1'),
+      'the body got a byte order mark at its beginning, as some editors add it',
+    ],
+    [Buffer.from(text.replaceAll('\r\n', '\n'), 'latin1'), 'the line breaks of the body were changed'],
+    ...(ordered === undefined
+      ? []
+      : ([
+          [
+            Buffer.from(ordered),
+            'the body was parsed and written anew with its keys in another order: verify the bytes as they came',
+          ],
+        ] satisfies [Buffer, string][])),
     [
       Buffer.from(body.toString('latin1').replace(/[\r\n]+$/, ''), 'latin1'),
       'the body got a line break at its end, as editors and shells add it',
@@ -88,18 +116,28 @@ const originals = (body: Buffer): [body: Buffer, came: string][] => {
   ];
 };
 
-const explain = (signed: Omit<Signed, 'body'>, body: Buffer, given: readonly string[], secrets: readonly string[]) => {
+const explain = (
+  signed: Omit<Signed, 'body'>,
+  body: Buffer,
+  given: readonly string[],
+  { secrets, others = {} }: Pick<VerifyOptions, 'secrets' | 'others'>,
+) => {
   const made = (key: KeyObject, original: Buffer) => given.includes(signatureBy(key, { ...signed, body: original }));
-  for (const secret of secrets) {
+  for (const secret of Object.values(secrets)) {
     const cause = originals(body).find(([original]) => made(signingKey(secret), original));
     if (cause !== undefined) return `made with this secret, but ${cause[1]}`;
     const asText = [secret, secret.replace(/^whsec_/, '')].some((text) => made(createSecretKey(text, 'utf8'), body));
     if (asText) return "made with the secret's text: the key is what the base64 after whsec_ decodes to";
   }
+  const strangers = Object.entries(others).filter(([, secret]) =>
+    [body, ...originals(body).map(([original]) => original)].some((one) => made(signingKey(secret), one)),
+  );
+  if (strangers.length > 0)
+    return `made with ${strangers.map(([name]) => name).join(' and ')}, not with the secret of this receiver`;
   const json = jsonOf(body);
   if (json === undefined) return 'made with another secret, or the body, which is no JSON, was cut or changed';
   return json === body.toString('utf8')
-    ? 'made with another secret; the body looks unchanged'
+    ? 'made with another secret, or a value was changed: a signature does not tell which; the body is at least not written anew'
     : 'made with another secret, or the id, the timestamp or the body was changed';
 };
 
@@ -113,7 +151,7 @@ const checkSignature = ({ id = '', timestamp = '', signature = '', body }: Recei
     .filter(([, secret]) => given.includes(signatureBy(signingKey(secret), { ...signed, body })))
     .map(([name]) => name);
   if (names.length > 0) return { check: 'signature', ok: true, detail: `made with ${names.join(' and ')}` };
-  return { check: 'signature', ok: false, detail: explain(signed, body, given, Object.values(options.secrets)) };
+  return { check: 'signature', ok: false, detail: explain(signed, body, given, options) };
 };
 
 /** Every check, in the order of the standard: a failed timestamp does not hide the signature. */

@@ -98,13 +98,46 @@ describe('the signature', () => {
       { signature: signed('{"a":1}') },
     ],
     [
+      'made with this secret, but the line breaks of the body were changed',
+      { signature: signed('{\n"a": 1}'), body: Buffer.from('{\r\n"a": 1}') },
+    ],
+    [
+      'made with this secret, but the body got a byte order mark at its beginning, as some editors add it',
+      { body: Buffer.from(`\ufeff${BODY}`) },
+    ],
+    [
+      'made with this secret, but the body was parsed and written anew with its keys in another order: verify the bytes as they came',
+      { signature: signed('{"type":"x","data":{"b":1}}'), body: Buffer.from('{"data": {"b": 1}, "type": "x"}') },
+    ],
+    [
       "made with the secret's text: the key is what the base64 after whsec_ decodes to",
       { signature: signatureBy(createSecretKey(secretOf('a'), 'utf8'), { id: ID, timestamp: TIMESTAMP, body: BODY }) },
     ],
     ['made with another secret, or the body, which is no JSON, was cut or changed', { body: Buffer.from('{"a": ') }],
-    ['made with another secret; the body looks unchanged', { body: Buffer.from('{"a":2}') }],
+    [
+      'made with another secret, or a value was changed: a signature does not tell which; the body is at least not written anew',
+      { body: Buffer.from('{"a":2}') },
+    ],
     ['made with another secret, or the id, the timestamp or the body was changed', { id: 'msg_2' }],
   ])('%s', (detail, changes) => expect(detailOf('signature', changes)).toEqual([false, detail]));
+
+  test('another secret that is known is named', () => {
+    const signature = signatureBy(createSecretKey(Buffer.from('c'.repeat(32))), {
+      id: ID,
+      timestamp: TIMESTAMP,
+      body: BODY,
+    });
+    const others = { 'the secret of another receiver': `whsec_${Buffer.from('c'.repeat(32)).toString('base64')}` };
+    const checks = verifyWebhook(
+      { id: ID, timestamp: TIMESTAMP, signature, body: Buffer.from(BODY) },
+      { secrets: SECRETS, others, now: Number(TIMESTAMP) * 1000, toleranceMs: 1000 },
+    );
+    expect(checks.at(-1)).toEqual({
+      check: 'signature',
+      ok: false,
+      detail: 'made with the secret of another receiver, not with the secret of this receiver',
+    });
+  });
 
   test('no check repeats a secret', () => {
     const text = JSON.stringify([verify(), verify({ id: 'msg_2' }), verify({ body: Buffer.from(secretOf('a')) })]);
