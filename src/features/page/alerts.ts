@@ -49,7 +49,6 @@ export const tracedAlert = ({ alert, deliveries }: Trace, link: Linker): TracedA
     id: one.id,
     kind: one.destination.kind,
     history: historyOf(one),
-    ...(one.providerId === undefined ? {} : { providerId: one.providerId }),
   }));
   return {
     ...{ id, service, protocol, type, at, readAt, itemId },

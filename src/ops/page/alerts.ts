@@ -80,8 +80,7 @@ const tracedDelivery = (one: TracedAlert['deliveries'][number]): Html => {
   const lines = one.history.map(
     ({ at, text }) => html`<li><time datetime="${at}">${clockText(at, 'milliseconds')}</time> ${cleanLine(text)}</li>`,
   );
-  const id = one.providerId === undefined ? nothing : html` <span class="quiet">message ${hash(one.providerId)}</span>`;
-  return html`<li class="traced"><ul class="chips">${chip(one)}</ul>${id}
+  return html`<li class="traced"><ul class="chips">${chip(one)}</ul>
 ${lines.length === 0 ? html`<p class="quiet">not tried yet</p>` : html`<ol class="history">${lines}</ol>`}</li>`;
 };
 
@@ -108,6 +107,6 @@ export const tracesOf = (wanted: string, found: readonly TracedAlert[]): Html =>
 <p>It was never forwarded, or longer ago than the ledger keeps. A search takes a transaction's hash, an item's id or an
 alert's id. <code>tocsin trace</code> also takes the id of a message.</p><p><a href="/">Back to the overview</a></p></section>`;
   }
-  return html`<section><h1>${counted(found.length, 'alert')} for <bdi class="long">${shown}</bdi></h1>
+  return html`<section><h1>${counted(found.length, 'alert')} for ${hash(shown)}</h1>
 ${found.map(tracedAlert)}<p><a href="/">Back to the overview</a></p></section>`;
 };

@@ -133,5 +133,4 @@ export interface TracedDelivery extends RecentDelivery {
   kind: string;
   /** What happened, oldest first: attempts, and what operators did. */
   history: { at: string; text: string }[];
-  providerId?: string;
 }

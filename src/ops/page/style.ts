@@ -61,7 +61,7 @@ td:first-child { min-width: 7rem; } .word { white-space: nowrap; } .time { font-
 .copy { border: 0; background: none; padding: 0 .3rem; color: var(--quiet); } .trace { font-size: .875rem; margin-left: .3rem; }
 .badge { border-radius: 4px; padding: .05rem .4rem; font-size: .8125rem; border: 1px solid var(--line); color: var(--quiet); white-space: nowrap; }
 .badge.bad { background: var(--bad-card); border-color: var(--bad-line); color: var(--bad); }
-.alerts td:nth-child(2) { min-width: 8rem; } .alerts td:nth-child(5) { width: 52%; }
+@media (min-width: 46.01rem) { .alerts td:nth-child(2) { min-width: 8rem; } .alerts td:nth-child(5) { width: 52%; } }
 .chips { display: flex; flex-wrap: wrap; gap: .25rem .35rem; margin: 0; padding: 0; list-style: none; }
 .chip { display: inline-flex; gap: .3rem; align-items: baseline; max-width: 100%; border: 1px solid var(--line); border-radius: 999px; padding: 0 .55rem; font-size: .8125rem; white-space: nowrap; color: var(--quiet); }
 .chip .cut { max-width: 17rem; overflow: hidden; text-overflow: ellipsis; color: var(--ink); } .chip span { font-variant-numeric: tabular-nums; }
@@ -71,7 +71,7 @@ main > .folded { padding: .2rem 1.1rem; } details { border-bottom: 1px solid var
 details[open] { padding-bottom: .8rem; }
 .card { border-top: 1px solid var(--line); padding-top: .8rem; margin-top: .8rem; } .plain, .history { list-style: none; padding: 0; margin: .3rem 0; }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(14rem, 1fr)); gap: .4rem 1rem; margin: .4rem 0; } .traced { padding: .5rem 0; border-top: 1px solid var(--line); }
-.traced > .chips { display: inline-flex; } .traced .cut { max-width: none; } .history { font-size: .875rem; padding-left: 1rem; } .history time { color: var(--quiet); margin-right: .5rem; font-variant-numeric: tabular-nums; }
+.traced > .chips { display: inline-flex; } .traced .cut { max-width: min(40rem, 60vw); } .history { font-size: .875rem; padding-left: 1rem; } .history time { color: var(--quiet); margin-right: .5rem; font-variant-numeric: tabular-nums; }
 .note form:not(.inline) { display: grid; gap: .7rem; max-width: 30rem; margin-top: .8rem; } .note label { display: grid; gap: .2rem; color: var(--quiet); }
 footer { padding: .5rem 0; font-size: .875rem; }
 /* Six or seven tiles, none alone in its line: 3 + 3 or 4 + 3, on a phone 2 + 2 + 2 or 3 + 2 + 2. */

@@ -86,7 +86,6 @@ export const TRACED: TracedAlert = {
       state: 'delivered',
       at: MINUTE_AGO,
       tookMs: 2100,
-      providerId: 'ts-1',
       history: [
         { at: MINUTE_AGO, text: 'failed, will be tried again, 95 ms; server-error: 503' },
         { at: MINUTE_AGO, text: 'delivered, 112 ms; message id ts-1' },
@@ -99,7 +98,7 @@ export const TRACED: TracedAlert = {
 export const tracedWith = (text: string): TracedAlert => ({
   ...{ ...TRACED, id: text, service: text, protocol: text, type: text, itemId: text, txHash: text, more: 3 },
   deliveries: TRACED.deliveries.map((one) => ({
-    ...{ ...one, to: text, error: text, providerId: text },
+    ...{ ...one, to: text, error: text },
     history: [{ at: MINUTE_AGO, text }],
   })),
 });
