@@ -16,7 +16,7 @@ const paint = (format: Format, text: string): string => styleText(format, text, 
 
 const RULES: readonly [pattern: RegExp, format: Format][] = [
   // The heads of a table, and the titles of sections.
-  [/^ *[A-Z][A-Z]*(?: [A-Z()]+)*(?: {2,}[A-Z][A-Z ()]*)+$/gm, ['bold', 'dim']],
+  [/^ *[A-Z]+…?(?: [A-Z()]+…?)*(?: {2,}[A-Z][A-Z ()…]*)+$/gm, ['bold', 'dim']],
   [
     /^(?:Daemons|Services|Destinations|Mutes|Queues|Protocols|Not watched|Detectors|Assets|Channels)(?: \(\d+\))?$/gm,
     'bold',

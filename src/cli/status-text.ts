@@ -66,7 +66,7 @@ const destinationsOf = ({ destinations, now, width }: Shown): string =>
       sortDestinations(destinations),
       [
         { head: 'kind', cell: ({ kind }) => kind },
-        { head: 'destination', cell: ({ label }) => label },
+        { head: 'destination', shrinks: true, cell: ({ label }) => label },
         { head: 'waiting', isNumber: true, cell: ({ waiting = 0, delayed = 0 }) => waiting + delayed },
         { head: 'delivered', isNumber: true, cell: ({ delivered }) => delivered },
         { head: 'dead', isNumber: true, cell: ({ dead }) => dead },
@@ -121,12 +121,12 @@ const protocolsOf = ({ protocols, now, width }: Shown): string =>
         sources.map((source) => ({ ...protocol, ...source })),
       ),
       [
-        { head: 'protocol', cell: ({ name }) => name },
+        { head: 'protocol', shrinks: true, cell: ({ name }) => name },
         { head: 'service', cell: ({ service }) => service },
         { head: 'source', cell: ({ source }) => source },
         { head: 'last read', cell: ({ lastPoll }) => ago(lastPoll, now) },
         { head: 'queued up to', cell: ({ cursor }) => (cursor === undefined ? 'not yet' : clockText(cursor)) },
-        { head: 'channels', cell: ({ channels }) => channels.join(', ') || 'none' },
+        { head: 'channels', shrinks: true, cell: ({ channels }) => channels.join(', ') || 'none' },
       ],
       width,
     ),

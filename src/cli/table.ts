@@ -25,7 +25,7 @@ const LINE_WIDTH = 120;
 const GAP = '  ';
 const INDENT = '    ';
 /** What a column that shrinks keeps, and any other where that does not suffice. */
-const SHRINKS_TO = 16;
+const SHRINKS_TO = 10;
 const LEAST = 6;
 /** Narrower, a remark stands on lines of its own. */
 const LEAST_REMARK = 24;
@@ -106,12 +106,13 @@ const columnWidths = <Row>(
   const isLastRemark = columns.at(-1)?.isRemark === true;
   const fixed = isLastRemark ? wide.slice(0, -1) : wide;
   let excess = fixed.reduce((sum, each) => sum + each, GAP.length * (fixed.length - 1)) - (width ?? Infinity);
+  /** Column by column of the terminal from what is the widest at that point, so that no cell suffers alone. */
   const cutFrom = (isCut: (column: Column<Row>) => boolean, least: number): void => {
     const indices = fixed.map((_, index) => index).filter((index) => isCut(columns[index] as Column<Row>));
-    for (const index of indices.toSorted((a, b) => (wide[b] ?? 0) - (wide[a] ?? 0))) {
-      const cutOff = Math.max(0, Math.min(excess, (wide[index] ?? 0) - least));
-      wide[index] = (wide[index] ?? 0) - cutOff;
-      excess -= cutOff;
+    for (; excess > 0; excess -= 1) {
+      const [widest] = indices.toSorted((a, b) => (wide[b] ?? 0) - (wide[a] ?? 0));
+      if (widest === undefined || (wide[widest] ?? 0) <= least) return;
+      wide[widest] = (wide[widest] ?? 0) - 1;
     }
   };
   cutFrom(({ shrinks = false }) => shrinks, SHRINKS_TO);
