@@ -93,7 +93,7 @@ const tracedAlert = (one: TracedAlert): Html => {
 <dl class="facts">${txHash === undefined ? nothing : html`<div><dt>Transaction</dt><dd>${hash(txHash, explorer)}</dd></div>`}
 <div><dt>Item</dt><dd>${hash(itemId)}</dd></div><div><dt>Alert</dt><dd>${hash(id)}</dd></div>
 ${when('Written', at)}${when('Read', readAt)}</dl>
-<ul class="plain">${deliveries.map(tracedDelivery)}</ul>
+<ul class="unmarked">${deliveries.map(tracedDelivery)}</ul>
 ${deliveries.length === 0 ? html`<p class="bad">It had no destination.</p>` : nothing}
 ${more > 0 ? html`<p class="quiet">and ${counted(more, 'more delivery', 'more deliveries')}: tocsin trace ${cleanLine(id)}</p>` : nothing}
 </article>`;

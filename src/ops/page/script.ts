@@ -13,15 +13,18 @@ export const SCRIPT = `
     const button = target.closest('.copy');
     if (!button) return;
     await navigator.clipboard.writeText(button.dataset.copy);
+    button.blur();
     button.classList.add('done');
     setTimeout(() => button.classList.remove('done'), 1500);
   });
   if (!document.body.dataset.live) return;
   let asking = false;
   const say = (text, isBad) => { const live = $('#live'); if (live) { live.textContent = text; live.className = isBad ? 'bad' : ''; } };
-  const busy = () => { const at = document.activeElement; return document.hidden || !getSelection().isCollapsed || (at && at.closest('main')); };
+  const focused = () => document.activeElement?.closest('main') && document.activeElement;
+  // Nobody's mark or focus is taken away; that of a folded part is given back.
+  const busy = () => document.hidden || !getSelection().isCollapsed || (focused() && focused().localName !== 'summary');
   const renew = async () => {
-    if (asking || busy()) return;
+    if (asking || busy()) { if (!document.hidden && !asking) say('Paused while something is marked or focused.'); return; }
     asking = true;
     try {
       const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
@@ -29,7 +32,9 @@ export const SCRIPT = `
       if (!next.querySelector('main')) throw new Error('no page');
       if (busy()) return;
       for (const open of document.querySelectorAll('details[open][id]')) next.getElementById(open.id)?.setAttribute('open', '');
+      const folded = focused()?.closest('details')?.id;
       $('main').replaceWith(next.querySelector('main'));
+      if (folded) document.getElementById(folded)?.querySelector('summary').focus();
       document.title = next.title;
       $('link[rel=icon]').href = next.querySelector('link[rel=icon]').href;
       prepare();

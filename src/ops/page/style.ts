@@ -69,7 +69,7 @@ td:first-child { min-width: 7rem; } .word { white-space: nowrap; } .time { font-
 .chip.waiting { border-color: var(--look-line); background: var(--look-card); color: var(--look); }
 main > .folded { padding: .2rem 1.1rem; } details { border-bottom: 1px solid var(--line); } details:last-child { border: 0; } summary { cursor: pointer; padding: .6rem 0; font-weight: 600; }
 details[open] { padding-bottom: .8rem; }
-.card { border-top: 1px solid var(--line); padding-top: .8rem; margin-top: .8rem; } .plain, .history { list-style: none; padding: 0; margin: .3rem 0; }
+.card { border-top: 1px solid var(--line); padding-top: .8rem; margin-top: .8rem; } .unmarked, .history { list-style: none; padding: 0; margin: .3rem 0; }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(14rem, 1fr)); gap: .4rem 1rem; margin: .4rem 0; } .traced { padding: .5rem 0; border-top: 1px solid var(--line); }
 .traced > .chips { display: inline-flex; } .traced .cut { max-width: min(40rem, 60vw); } .history { font-size: .875rem; padding-left: 1rem; } .history time { color: var(--quiet); margin-right: .5rem; font-variant-numeric: tabular-nums; }
 .note form:not(.inline) { display: grid; gap: .7rem; max-width: 30rem; margin-top: .8rem; } .note label { display: grid; gap: .2rem; color: var(--quiet); }
