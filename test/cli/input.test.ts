@@ -107,7 +107,10 @@ describe('assets', () => {
     ['', 'in.yaml:1:1: assets: must be a list'],
     ['[]', 'in.yaml:1:1: assets: must name at least one'],
     ['{"assets": []}', 'in.yaml:1:1: assets: must be a list of assets (got a map)'],
-    ['[{"chainId": 1', 'in.yaml:1:15: assets: is not indented like its neighbours, or a { or [ is not closed'],
+    [
+      '[{"chainId": 1',
+      'in.yaml:1:15: assets: is not indented further than what it belongs to, or a { or [ above is not closed',
+    ],
     ['- &a [*a]', 'in.yaml:1:6: 0: must be a map (got a list of 1)'],
     ['- {abi: &a [*a]}', 'in.yaml:1:12: 0.abi: must be the ABI, as a list or as its JSON text (got a list of 1)'],
   ])('%j is no list of assets', (text, problem) => {
