@@ -1,4 +1,4 @@
-/** The documents name only what there is: files, stages, dependencies, Redis keys. */
+/** The documents for contributors name only what there is: files, stages, dependencies, Redis keys. `test/docs` has those for users. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,22 +11,6 @@ const exists = (file: string): boolean => existsSync(join(ROOT, file));
 const DECISIONS = readdirSync(join(ROOT, 'docs/decisions'))
   .filter((file) => /^\d/.test(file))
   .map((file) => `docs/decisions/${file}`);
-const DOCUMENTS = [
-  'README.md',
-  'ARCHITECTURE.md',
-  'CONTRIBUTING.md',
-  'CHANGELOG.md',
-  'docs/redis-keys.md',
-  'docs/faults.md',
-  'docs/performance.md',
-  'docs/reload.md',
-  'docs/runbook.md',
-  'docs/private-networks.md',
-  'docs/deployment.md',
-  'bench/README.md',
-];
-const EVERY = [...DOCUMENTS, 'docs/decisions/README.md', ...DECISIONS];
-
 /** `deliver/worker.ts`, `src/app/` ...; a bare `rest.ts` stands in the folder of the path before it on its line. */
 const filesIn = (line: string): string[] => {
   let folder = '';
@@ -58,16 +42,6 @@ describe('the documents', () => {
     );
     expect(named.length).toBeGreaterThan(20);
     expect(named.filter((path = '') => !/KIND|NAME/.test(path) && !exists(path))).toEqual([]);
-  });
-
-  test('link to files that exist', () => {
-    const lost = EVERY.flatMap((document) =>
-      [...read(document).matchAll(/(?:\]\(|src=")([^)"#]+)/g)]
-        .map(([, to = '']) => to)
-        .filter((to) => !to.startsWith('http') && !exists(join(dirname(document), to)))
-        .map((to) => `${document}: ${to}`),
-    );
-    expect(lost).toEqual([]);
   });
 
   test('ARCHITECTURE.md is short, and lists each story in few files', () => {

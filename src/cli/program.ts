@@ -162,14 +162,8 @@ const showStart = async (program: Command, args: readonly string[], context: Com
 
 const HELP_WIDTH = 80;
 
-/**
- * Runs the command that `given` names. Where it names none: `run`, as a supervisor starts it, or help on a terminal.
- * Throws what the command throws.
- */
-export const runProgram = async (given: readonly string[], outside: ProgramContext): Promise<ExitCode> => {
-  const context = escapingContext(outside);
-  const args = commandFirst(given);
-  let code: ExitCode = EXIT.done;
+/** All commands, with their options. `end` is called with the exit code of the one that ran. */
+export const createProgram = (context: CommandContext, end: (code: ExitCode) => void): Command => {
   const program = new Command('tocsin')
     .description('Forwards alerts from a protocol-monitoring service to e-mail, Telegram, Slack and webhooks.')
     .version(version)
@@ -182,9 +176,6 @@ export const runProgram = async (given: readonly string[], outside: ProgramConte
       ...(context.width === undefined ? {} : { getOutHelpWidth: () => context.width ?? HELP_WIDTH }),
     })
     .showHelpAfterError('(see tocsin --help)');
-  const end = (ended: ExitCode): void => {
-    code = ended;
-  };
   for (const [index, command] of commands(createCommandMaker(context, end)).entries()) {
     adopt(program, command, { isDefault: index === 0 });
   }
@@ -198,6 +189,20 @@ export const runProgram = async (given: readonly string[], outside: ProgramConte
       context.raw.write(completionScript(program, shell));
     });
   adopt(program, completion);
+  return program;
+};
+
+/**
+ * Runs the command that `given` names. Where it names none: `run`, as a supervisor starts it, or help on a terminal.
+ * Throws what the command throws.
+ */
+export const runProgram = async (given: readonly string[], outside: ProgramContext): Promise<ExitCode> => {
+  const context = escapingContext(outside);
+  const args = commandFirst(given);
+  let code: ExitCode = EXIT.done;
+  const program = createProgram(context, (ended) => {
+    code = ended;
+  });
   if (context.isTty && isBare(given)) {
     await showStart(program, args, context);
     return code;

@@ -1,0 +1,54 @@
+/** Every piece of YAML in the documents is a config, or a part of one, that loads. */
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { parseConfig } from '../../src/config/load.ts';
+import { ConfigError } from '../../src/errors.ts';
+import { blocksOf, GUIDES, readDocument } from './documents.ts';
+
+/** What a part of a config is added to. */
+const LEAST = {
+  services: '[{ name: main, baseUrl: "https://monitor.example.com/api", apiKey: key }]',
+  channels: '{ email: { from: tocsin@example.com, smtp: { host: relay } }, webhook: { allowNetworks: [10.0.0.0/8] } }',
+};
+
+const VALUES: Readonly<Record<string, string>> = {
+  TELEGRAM_TOKEN: '123456:token',
+  WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  OLD_WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  TOCSIN_REDIS_URL: 'redis://127.0.0.1:6379/0',
+};
+
+const standIn = (name: string): string =>
+  VALUES[name] ?? (name.endsWith('_URL') ? 'https://example.com/value' : 'a-value-of-the-reader');
+
+const variablesIn = (text: string): Record<string, string> =>
+  Object.fromEntries([...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, standIn(name)]));
+
+const whole = (block: string): string => {
+  const given = Object.keys(parse(block) as object);
+  const rest = Object.entries(LEAST).filter(([key]) => !given.includes(key));
+  return [...rest.map(([key, value]) => `${key}: ${value}\n`), block].join('');
+};
+
+/** The reader's own files are not here. */
+const isMissingFile = (rule: string): boolean => rule.includes('names a file that cannot be read');
+
+const problemsOf = (text: string): string[] => {
+  try {
+    parseConfig(text, 'tocsin.yaml', variablesIn(text));
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.filter(({ rule }) => !isMissingFile(rule)).map(({ path, rule }) => `${path}: ${rule}`);
+  }
+};
+
+const cases = GUIDES.flatMap((file) => blocksOf(readDocument(file), 'yaml').map((block) => ({ file, block })));
+
+test('the documents show configs', () => {
+  expect(cases.length).toBeGreaterThan(5);
+});
+
+test.each(cases)('$file:\n$block', ({ block }) => {
+  expect(problemsOf(whole(block))).toEqual([]);
+});
