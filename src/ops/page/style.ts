@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { SCRIPT } from './script.ts';
 
 export const STYLE = `
-:root { color-scheme: light dark; --page: #f7f8fa; --card: #fff; --ink: #1b2026; --quiet: #57606a; --line: #dde2e8; --accent: #2f6feb;
+:root { color-scheme: light dark; --page: #f7f8fa; --card: #fff; --ink: #1b2026; --quiet: #57606a; --line: #dde2e8; --accent: #1f5fd0;
   --bad: #b42318; --bad-card: #fef3f2; --bad-line: #f3c1bb; --look: #8a5300; --look-card: #fff8eb; --look-line: #f0d9a8;
   --good: #18703a; --good-card: #eefaf1; --good-line: #bfe3ca; --bar: #4f7fd9; --span: #b9cdf3; --median: #2f5fc4; }
 @media (prefers-color-scheme: dark) { :root { --page: #0f1216; --card: #171b21; --ink: #e7eaed; --quiet: #a3adb8; --line: #2a313a; --accent: #8db4ff;
@@ -53,15 +53,16 @@ table { border-collapse: collapse; width: 100%; }
 th, td { border-bottom: 1px solid var(--line); padding: .4rem 1rem .4rem 0; text-align: left; vertical-align: top; }
 tbody tr:last-child td { border-bottom: 0; }
 th { color: var(--quiet); font-size: .8125rem; font-weight: 500; white-space: nowrap; }
-th:last-child, td:last-child { padding-right: 0; } td.wide, td code, .troubles, .history { overflow-wrap: anywhere; }
+th:last-child, td:last-child { padding-right: 0; } td.wide, td code, td bdi, td .bad, .troubles, .history, h1, dd { overflow-wrap: anywhere; }
+td:not(.number, .time, .word, .wide) { min-width: 8rem; }
 .number { font-variant-numeric: tabular-nums; padding-right: 1.75rem; text-align: right; white-space: nowrap; }
-td:first-child { min-width: 7rem; } .word { white-space: nowrap; } .time { font-variant-numeric: tabular-nums; white-space: nowrap; } .more { padding-top: .3rem; }
+.word { white-space: nowrap; } .time { font-variant-numeric: tabular-nums; white-space: nowrap; } .more { padding-top: .3rem; }
 .hash i { font-size: 0; } .hash i::before { content: "…"; font-size: .8125rem; font-style: normal; } .hash { cursor: text; }
 .copy.done::after { content: '✓'; color: var(--good); } .copy.done svg { display: none; }
 .copy { border: 0; background: none; padding: 0 .3rem; color: var(--quiet); } .trace { font-size: .875rem; margin-left: .3rem; }
 .badge { border-radius: 4px; padding: .05rem .4rem; font-size: .8125rem; border: 1px solid var(--line); color: var(--quiet); white-space: nowrap; }
 .badge.bad { background: var(--bad-card); border-color: var(--bad-line); color: var(--bad); }
-@media (min-width: 46.01rem) { .alerts td:nth-child(2) { min-width: 8rem; } .alerts td:nth-child(5) { width: 52%; } }
+@media (min-width: 46.01rem) { td:first-child:not(.time, .wide) { min-width: 12rem; } .alerts td:nth-child(2) { min-width: 8rem; } .alerts td:nth-child(5) { width: 52%; } }
 .chips { display: flex; flex-wrap: wrap; gap: .25rem .35rem; margin: 0; padding: 0; list-style: none; }
 .chip { display: inline-flex; gap: .3rem; align-items: baseline; max-width: 100%; border: 1px solid var(--line); border-radius: 999px; padding: 0 .55rem; font-size: .8125rem; white-space: nowrap; color: var(--quiet); }
 .chip .cut { max-width: 17rem; overflow: hidden; text-overflow: ellipsis; color: var(--ink); } .chip span { font-variant-numeric: tabular-nums; }
@@ -90,6 +91,7 @@ footer { padding: .5rem 0; font-size: .875rem; }
   thead { display: none; } tbody, table { display: block; }
   tr { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); column-gap: 1.5rem; border-bottom: 1px solid var(--line); padding: .5rem 0; }
   tbody tr:last-child { border: 0; }
+  td:not(.number, .time, .word, .wide) { min-width: 0; } td > * { min-width: 0; }
   td { grid-column: 1 / -1; display: flex; gap: .75rem; justify-content: space-between; border: 0; padding: .05rem 0; text-align: right; white-space: normal; }
   td.number, td.word:not(:first-child) { grid-column: auto; padding: .05rem 0; } td.time + td.number { grid-column: 1 / -1; }
   td::before { content: attr(data-label); color: var(--quiet); flex: none; }
