@@ -106,6 +106,29 @@ describe('the status', () => {
     ]);
   });
 
+  test('shows what was known before, while it cannot be had, and since when', async () => {
+    let isAway = false;
+    const { get, health } = await open(
+      () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve(REPORT)),
+      '127.0.0.1:0',
+      {
+        now: () => Date.now() + (isAway ? 60_000 : 0),
+      },
+    );
+    expect((await get('/')).status).toBe(200);
+    isAway = true;
+    health.expect('redis', { provenWithinMs: 60_000 });
+    health.expect('channel:slack', { provenWithinMs: 60_000 });
+    health.fail('redis', 'refused');
+    health.fail('channel:slack', 'invalid_auth');
+    await until('what was made before is not fresh any more', async () => (await get('/')).status === 503);
+    const text = await (await get('/')).text();
+    expect(text).toContain('2 things need a look');
+    expect(text).toMatch(/Redis gives this daemon no answer in time\. <span class="age">for/);
+    expect(text).toContain('channel:slack: invalid_auth');
+    expect(text).toContain('Lending Pool');
+  });
+
   test('is not waited for without end, asked for once, and the rest answers meanwhile', async () => {
     let asked = 0;
     const { get } = await open(() => {

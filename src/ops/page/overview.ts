@@ -53,12 +53,15 @@ const createSearch = (source: PageSource | undefined) => {
   };
 };
 
-const outdatedBy = (health: Pick<Health, 'ready'>): OutdatedView => ({
-  problems: health
-    .ready()
-    .checks.filter(({ status }) => status === 'failing')
-    .map(({ name, detail = 'no answer', since }) => ({ text: `${name}: ${detail}`, since })),
-});
+const outdatedBy = (health: Pick<Health, 'ready'>): OutdatedView => {
+  const failing = health.ready().checks.filter(({ status }) => status === 'failing');
+  const redis = failing.find(({ name }) => name === 'redis');
+  const others = failing.filter(({ name }) => name !== 'redis');
+  return {
+    ...(redis === undefined ? {} : { since: redis.since }),
+    problems: others.map(({ name, detail = 'no answer', since }) => ({ text: `${name}: ${detail}`, since })),
+  };
+};
 
 export const createOverview = (dependencies: OverviewDependencies) => {
   const { status, source, health, onProblem, now } = dependencies;

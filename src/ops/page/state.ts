@@ -26,8 +26,8 @@ const REDIS_AWAY: Trouble = {
   isUrgent: true,
 };
 
-const troublesOfOutage = ({ problems }: OutdatedView): Trouble[] => [
-  REDIS_AWAY,
+const troublesOfOutage = ({ problems, since }: OutdatedView): Trouble[] => [
+  { ...REDIS_AWAY, ...(since === undefined ? {} : { since }) },
   ...problems.map((one): Trouble => ({ ...one, isUrgent: true })),
 ];
 
@@ -99,22 +99,25 @@ export const iconOf = (state: State): string =>
 /** More of them help nobody; the `status` command shows them all. */
 const MOST_TROUBLES = 30;
 
-const troubleOf = ({ text, since, todo, isUrgent }: Trouble, now: string): Html => {
+/** `next`: the one after it; where the same is to be done about both, it is said once. */
+const troubleOf = ({ text, since, todo, isUrgent }: Trouble, next: Trouble | undefined, now: string): Html => {
   const age =
     since === undefined
       ? nothing
       : html` <span class="age">for <time datetime="${since}" title="${since}">${ageText(Math.max(0, Date.parse(now) - Date.parse(since)))}</time></span>`;
-  return html`<li class="${isUrgent ? 'urgent' : 'later'}"><p>${sentence(text)}${age}</p>${todo === undefined ? nothing : html`<p class="todo">To do: ${sentence(todo)}</p>`}</li>`;
+  return html`<li class="${isUrgent ? 'urgent' : 'later'}"><p>${sentence(text)}${age}</p>${todo === undefined || todo === next?.todo ? nothing : html`<p class="todo">To do: ${sentence(todo)}</p>`}</li>`;
 };
 
 const troubleList = (troubles: readonly Trouble[], now: string): Html => {
   if (troubles.length === 0) return nothing;
-  const more = troubles.length - MOST_TROUBLES;
-  return html`<ol class="troubles">${troubles.slice(0, MOST_TROUBLES).map((one) => troubleOf(one, now))}</ol>${more > 0 ? html`<p>and ${many(more)} more: tocsin status</p>` : nothing}`;
+  const shown = troubles.slice(0, MOST_TROUBLES);
+  const more = troubles.length - shown.length;
+  return html`<ol class="troubles">${shown.map((one, index) => troubleOf(one, shown[index + 1], now))}</ol>${more > 0 ? html`<p>and ${many(more)} more: tocsin status</p>` : nothing}`;
 };
 
+/** Where something is wrong, that is why they wait. */
 const busyOf = (view: PageView): Html =>
-  isBusy(view)
+  isBusy(view) && troublesOf(view).length === 0
     ? html`<p>${many(backlogOf(view))} messages wait for their turn. What comes faster than a destination’s rate limit allows is sent together, as digests; the table of destinations says where it waits.</p>`
     : nothing;
 

@@ -16,7 +16,9 @@ export interface PageView {
 }
 
 export interface OutdatedView {
-  /** Checks of this daemon that fail, in sentences. */
+  /** When Redis fell silent, ISO 8601; absent where that is not known yet. */
+  since?: string;
+  /** Other checks of this daemon that fail, in sentences. */
   problems: { text: string; since?: string }[];
 }
 

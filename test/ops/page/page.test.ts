@@ -69,6 +69,8 @@ describe('the page', () => {
     expect(page).toContain('To do: <code>tocsin status</code> shows it.');
     expect(page).toContain('held since <time datetime="2026-11-21T09:56:00.000Z">2026-11-21 09:56:00 UTC</time>');
     expect(headOf(page)).toBe('2 things need a look');
+    const several = pageOf({ ...REPORT, troubles: [trouble, { ...trouble, what: 'slack C2 takes no alerts' }] });
+    expect(several.match(/To do:/g)).toHaveLength(1);
   });
 
   test('escapes everything that comes from outside', () => {
