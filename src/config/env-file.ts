@@ -25,7 +25,7 @@ export const readEnvText = (text: string): Record<string, string> =>
 export const withEnvFile = (configFile: string, environment: Environment, onFile: OnFile = () => {}): Variables => {
   const file = envFileOf(configFile);
   const read = readText(file, LARGEST_FILE_BYTES);
-  onFile(file, read);
+  onFile(file, read, LARGEST_FILE_BYTES);
   if (!read.ok) {
     const why = read.why === NO_SUCH_FILE ? '' : `, which cannot be read: ${read.why}`;
     return { environment, hint: `: export it, or write it into ${file}${why}` };

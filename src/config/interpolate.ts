@@ -25,14 +25,14 @@ const MALFORMED = `holds ${OPEN} that begins none of ${FORMS}; write $$ for a pl
 
 type Replacement = { value: string; source: string } | { problem: string };
 
-/** Called with each file that was read, and what was in it. */
-export type OnFile = (file: string, read: ReadResult) => void;
+/** Called with each file that was read, what was in it, and how large it may be. */
+export type OnFile = (file: string, read: ReadResult, limitBytes: number) => void;
 
 const fromFile = (directory: string, path: string, onFile: OnFile): Replacement => {
   const source = `file ${path}`;
   const file = resolve(directory, path);
   const read = readText(file, LARGEST_FILE_BYTES);
-  onFile(file, read);
+  onFile(file, read, LARGEST_FILE_BYTES);
   // Editors and `echo` end a file with a line break that is no part of the secret.
   return read.ok
     ? { value: read.text.replace(/[\r\n]+$/, ''), source }

@@ -90,7 +90,7 @@ interface Reading {
 
 const readFile = (file: string, { onFile = () => {} }: Reading): string => {
   const read = readText(file, LARGEST_FILE_BYTES);
-  onFile(file, read);
+  onFile(file, read, LARGEST_FILE_BYTES);
   if (read.ok) return read.text;
   const next = read.why === NO_SUCH_FILE ? NEXT_STEP : '';
   return fail([{ file, path: 'config', rule: `cannot be read: ${read.why}${next}` }]);

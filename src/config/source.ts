@@ -20,14 +20,18 @@ export interface ConfigSource {
   diskPrint(): Promise<string | undefined>;
 }
 
-const LARGEST_FILE_BYTES = 1_048_576;
+interface Content {
+  read: ReadResult;
+  /** A file that is too large differs no more where it is read with the same limit again. */
+  limitBytes: number;
+}
 
-type Contents = ReadonlyMap<string, ReadResult>;
+type Contents = ReadonlyMap<string, Content>;
 
 /** It never leaves this process: a short secret could be guessed from it. */
 const printOf = (contents: Contents): string => {
   const hash = createHash('sha256');
-  for (const [file, read] of contents) hash.update(JSON.stringify([file, read.ok, read.ok ? read.text : read.why]));
+  for (const [file, { read }] of contents) hash.update(JSON.stringify([file, read.ok, read.ok ? read.text : read.why]));
   return hash.digest('hex');
 };
 
@@ -48,16 +52,19 @@ export const createConfigSource = (file: string, environment: Environment): Conf
     readPrint: () => printOf(last),
     diskPrint: async () => {
       if ((await findPipe()) !== undefined) return undefined;
-      return printOf(new Map([...last.keys()].map((each) => [each, readText(each, LARGEST_FILE_BYTES)])));
+      const again = [...last].map(([each, { limitBytes }]): [string, Content] => {
+        return [each, { read: readText(each, limitBytes), limitBytes }];
+      });
+      return printOf(new Map(again));
     },
     read: async () => {
       const pipe = last.size === 0 ? undefined : await findPipe();
       if (pipe !== undefined) {
         throw new UsageError(`${pipe} is a pipe, which can be read at the start only: restart the daemon to change it`);
       }
-      const contents = new Map<string, ReadResult>();
+      const contents = new Map<string, Content>();
       try {
-        return loadNoting(file, environment, (each, read) => contents.set(each, read));
+        return loadNoting(file, environment, (each, read, limitBytes) => contents.set(each, { read, limitBytes }));
       } finally {
         last = contents;
       }

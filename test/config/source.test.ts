@@ -52,6 +52,23 @@ test('so it does while the file is wrong, until it is right, and where a file is
   expect(await source.diskPrint()).not.toBe(source.readPrint());
 });
 
+test('a file that is too large is refused once, and not at every look', async () => {
+  const at = await setUp();
+  await writeFile(at('c.yaml'), TEXT);
+  for (const [file, size] of [
+    ['key', 100_000],
+    ['c.env', 100_000],
+    ['c.yaml', 1_100_000],
+  ] as const) {
+    await writeFile(at('key'), 'key-1\n');
+    const source = createConfigSource(at('c.yaml'), {});
+    await source.read();
+    await writeFile(at(file), '#'.repeat(size));
+    await source.read().catch(() => {});
+    expect(await source.diskPrint(), file).toBe(source.readPrint());
+  }
+});
+
 test('a link that is turned around, as of a ConfigMap, is followed', async () => {
   const at = await setUp();
   for (const [version, key] of [
