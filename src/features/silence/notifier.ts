@@ -1,17 +1,19 @@
 /** Announces that nothing is inspected of protocols, and when that is over. Throws where Redis fails. */
 import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
+import { mapInChunks } from '../../chunks.ts';
 import { contentId } from '../../identity.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import type { Blindness, BlindnessStore } from '../blindness/store.ts';
 import { brokenAmong, readersOf } from '../outages/audience.ts';
+import { ANNOUNCED_AN_HOUR } from '../outages/message.ts';
 import type { OutageStore } from '../outages/store.ts';
 import { heardText, type SilentProtocol, silentText } from './message.ts';
 
 export interface SilenceNotifierDependencies {
   silent: Pick<BlindnessStore, 'set' | 'remove'>;
-  outages: Pick<OutageStore, 'get'>;
+  outages: Pick<OutageStore, 'get' | 'count'>;
   announce: Announce;
   /** Who is to hear of it before the fallback is. */
   operators: readonly Destination[];
@@ -22,6 +24,9 @@ export interface SilenceNotifierDependencies {
   now(): number;
 }
 
+const AT_ONCE = 50;
+const COMES_AND_GOES = 'the silence of a protocol comes and goes: it is not announced again within the hour';
+
 export const createSilenceNotifier = (dependencies: SilenceNotifierDependencies) => {
   const { silent, outages, announce, operators, fallback, destinationsOf, log, now } = dependencies;
 
@@ -29,6 +34,16 @@ export const createSilenceNotifier = (dependencies: SilenceNotifierDependencies)
     const routed = await destinationsOf(service, protocols);
     const isBroken = await brokenAmong(outages, [...operators, ...fallback, ...routed]);
     return readersOf({ operators, fallback, routed, isWell: (one) => !isBroken(one) });
+  };
+
+  /** Where one comes and goes, what lasts is told when the hour is over. */
+  const loudAmong = async (service: string, found: readonly SilentProtocol[]): Promise<SilentProtocol[]> => {
+    const counted = await mapInChunks(found, AT_ONCE, async (one) => {
+      const times = await outages.count(`silence-${contentId(service, one.protocol)}`);
+      if (times === ANNOUNCED_AN_HOUR + 1) log.info({ service, protocol: one.protocol }, COMES_AND_GOES);
+      return times <= ANNOUNCED_AN_HOUR ? [one] : [];
+    });
+    return counted.flat();
   };
 
   /** Also completes one that was cut short: the same key is the same announcement, sent once. */
@@ -45,7 +60,9 @@ export const createSilenceNotifier = (dependencies: SilenceNotifierDependencies)
   return {
     tell,
     /** `at`: by the service's clock. What is dated later than the newest of them is no silence any more. */
-    begin: async (service: string, all: readonly SilentProtocol[], at: number): Promise<void> => {
+    begin: async (service: string, found: readonly SilentProtocol[], at: number): Promise<void> => {
+      const all = await loudAmong(service, found);
+      if (all.length === 0) return;
       const protocols = all.map(({ protocol }) => protocol);
       const since = iso(at - Math.min(...all.map(({ forMs }) => forMs)));
       const told = await readers(service, protocols);

@@ -10,6 +10,8 @@ export interface Told {
   differences: readonly Difference[];
   /** Its last person's channel was removed. */
   isCritical: boolean;
+  /** It was changed so often within the hour that its next changes are not announced. */
+  comesAndGoes?: boolean;
 }
 
 /** A message describes at most this many protocols, and names as many of the others. */
@@ -61,6 +63,17 @@ const remedyOf = (all: readonly Told[]): string => {
 const advice = (all: readonly Told[]): string =>
   `To do: if none of you did this, somebody else has access to the service: change the API key; ${remedyOf(all)}. \`${HISTORY}\` shows earlier changes.`;
 
+/** For those that come and go. */
+const restOfHour = (all: readonly Told[]): string[] => {
+  const names = all.filter(({ comesAndGoes }) => comesAndGoes).map(({ protocol }) => nameText(protocol));
+  if (names.length === 0) return [];
+  const others = names.length > DESCRIBED ? ` and ${names.length - DESCRIBED} more` : '';
+  const who = `${names.slice(0, DESCRIBED).join(', ')}${others}`;
+  return [
+    `Changed again and again: ${who}. For the rest of the hour such changes are only in the log and the history, not announced.`,
+  ];
+};
+
 /** The critical ones first. */
 export const changesText = (service: string, changes: readonly Told[]): string => {
   const all = changes.toSorted((a, b) => Number(b.isCritical) - Number(a.isCritical));
@@ -72,5 +85,5 @@ export const changesText = (service: string, changes: readonly Told[]): string =
   );
   const rest = all.length - described.length;
   const more = rest > 0 ? [`${counted(rest, 'other protocol')} changed, too: \`${HISTORY}\` shows each.`] : [];
-  return [headline(service, all), ...lines, ...more, advice(all)].join('\n');
+  return [headline(service, all), ...lines, ...more, ...restOfHour(all), advice(all)].join('\n');
 };

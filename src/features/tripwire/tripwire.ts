@@ -12,6 +12,7 @@ import type { OutageStore } from '../outages/store.ts';
 import { audienceOf, type ChangeRoutes, groupsOf, hasLostPeople, isOnlyHeld } from './audience.ts';
 import { type Change, type Comparison, compare, type Remembered } from './changes.ts';
 import { differencesOf } from './describe.ts';
+import { loudAmong } from './flapping.ts';
 import { changesText, type Told } from './message.ts';
 import { type WatchedSettings, watchedOf } from './settings.ts';
 import type { TripwireStore } from './store.ts';
@@ -19,7 +20,7 @@ import type { TripwireStore } from './store.ts';
 export interface TripwireDependencies {
   store: Pick<TripwireStore, 'read' | 'remember'>;
   locks: Locks;
-  outages: Pick<OutageStore, 'get'>;
+  outages: Pick<OutageStore, 'get' | 'count'>;
   announce: Announce;
   fallback: readonly Destination[];
   /** Where alerts of a protocol go while the service lists these channels. */
@@ -90,7 +91,10 @@ const createNotifier = (dependencies: TripwireDependencies) => {
   /** Durable when it resolves. */
   const announceAll = async (service: string, version: string, all: readonly ToldChange[]): Promise<number> => {
     const isOpen = await dependencies.isOpen();
-    const news = all.filter(({ change, routes }) => isIncluded(change.protocol) && !isOnlyHeld(change, routes, isOpen));
+    const found = all.filter(
+      ({ change, routes }) => isIncluded(change.protocol) && !isOnlyHeld(change, routes, isOpen),
+    );
+    const news = await loudAmong(service, found, outages);
     const broken = await brokenAmong(outages, [
       ...fallback,
       // There may be thousands of webhooks, and nobody asks whether they work.

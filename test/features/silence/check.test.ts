@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { ItemPage } from '../../../src/alert.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { createBlindnessStore } from '../../../src/features/blindness/store.ts';
+import { createOutageStore } from '../../../src/features/outages/store.ts';
 import { createSilenceCheck } from '../../../src/features/silence/check.ts';
 import { DAY_MS } from '../../../src/features/silence/habit.ts';
 import { createSilenceNotifier } from '../../../src/features/silence/notifier.ts';
@@ -43,6 +44,7 @@ const setUp = () => {
     /** The service filters by a date that is so much earlier than the one it was written at. */
     filtersEarlier: 0,
   };
+  const { count } = createOutageStore(redis, prefix);
   const silent = createBlindnessStore(redis, prefix, 'silent');
   const unread = createBlindnessStore(redis, prefix);
   const habits = createHabitStore(redis, prefix);
@@ -76,7 +78,7 @@ const setUp = () => {
       notifier: createSilenceNotifier({
         operators: [],
         silent,
-        outages: { get: async () => new Map() },
+        outages: { get: async () => new Map(), count },
         announce: async ({ about, key, message }, _at, to) => {
           told.push({ about, key, first: message.split('\n')[0] ?? '', to: to.map(({ address }) => address) });
           return key;
@@ -229,4 +231,19 @@ test('what the service hides behind an earlier date is found before anything is 
   expect(told).toEqual([]);
   await pass(HOUR, round);
   expect(told.map(({ about }) => about)).toEqual(['protocol.silent']);
+});
+
+test('a protocol that the service lists now and then is not announced again and again', async () => {
+  const { world, told, open, pass, silent } = setUp();
+  world.expected.set('Vault', 5 * MINUTE);
+  const round = open();
+  for (let n = 0; n < 10; n += 1) {
+    world.dates.set('Vault', [START]);
+    await pass(20 * MINUTE, round);
+    world.dates.delete('Vault');
+    world.dates.set('Other', []);
+    await pass(20 * MINUTE, round);
+  }
+  expect(told.map(({ about }) => about)).toEqual(Array(3).fill(['protocol.silent', 'protocol.heard']).flat());
+  expect(await silent.list('main')).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { Destination } from '../../../src/alert.ts';
 import { ServiceError } from '../../../src/errors.ts';
+import { createOutageStore } from '../../../src/features/outages/store.ts';
 import { createTripwireStore, HISTORY_BOUNDS, type TripwireStore } from '../../../src/features/tripwire/store.ts';
 import { createTripwire } from '../../../src/features/tripwire/tripwire.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
@@ -25,12 +26,13 @@ const setUp = () => {
   const { redis, prefix } = openTestRedis();
   const told: { key: string; message: string; to: string[] }[] = [];
   const own = createTripwireStore(redis, prefix, Date.now);
-  const world = { held: new Set<string>(), included: (_name: string) => true, announceFails: false };
+  const { count } = createOutageStore(redis, prefix);
+  const world = { held: new Set<string>(), included: (_name: string) => true, announceFails: false, count };
   const open = (store: Pick<TripwireStore, 'read' | 'remember'> = own) =>
     createTripwire({
       store,
       locks: createLocks(redis, prefix),
-      outages: { get: async () => new Map() },
+      outages: { get: async () => new Map(), count: world.count },
       announce: async ({ key, message }, _at, to) => {
         if (world.announceFails) throw new Error('Redis is away');
         told.push({ key, message, to: to.map(({ address }) => address) });
@@ -164,7 +166,8 @@ test('what the config leaves out and what waits for approval is remembered, and 
 });
 
 test('a history is bounded, and says when it was cut; thousands of protocols are remembered in parts', async () => {
-  const { open, answer, store } = setUp();
+  const { open, answer, store, world } = setUp();
+  world.count = async () => 1;
   const { look } = open();
   const others = Array.from({ length: 450 }, (_, n) => listed(`p${n}`));
   for (let n = 0; n <= HISTORY_BOUNDS.changes + 2; n += 1) {
@@ -175,4 +178,22 @@ test('a history is bounded, and says when it was cut; thousands of protocols are
   expect(isCut).toBe(true);
   expect(changes[0]?.differences[0]?.now).toEqual([`email ${HISTORY_BOUNDS.changes + 2}@example.com`]);
   expect((await store.read('main'))?.protocols.size).toBe(451);
+});
+
+test('a service that lists it now so and now otherwise floods nobody, and hides no other change', async () => {
+  const { open, answer, told, store, lines } = setUp();
+  const { look } = open();
+  await look('main', answer([listed('Vault')]));
+  for (let n = 1; n <= 10; n += 1)
+    await look('main', answer([listed('Vault', ['a@example.com'], { tracking: n % 2 === 0 })]));
+  expect(told).toHaveLength(3);
+  expect(told[1]?.message).not.toContain('again and again');
+  expect(told[2]?.message).toContain('Changed again and again: Vault. For the rest of the hour');
+  expect((await store.history('main', 'Vault')).changes.length).toBeGreaterThan(5);
+  await look('main', answer([listed('Vault', ['b@example.com'])]));
+  await look('main', answer([listed('Vault', [])]));
+  expect(lines().slice(3)).toEqual([
+    'The protocol Vault has other channels at the monitoring service main.',
+    'Critical: The protocol Vault has no channel of a person any more at the monitoring service main.',
+  ]);
 });
