@@ -82,7 +82,7 @@ export const configSchema = z.strictObject({
   watchdog: watchdogSection
     .prefault({})
     .describe(
-      'Tocsin announces its own troubles once, and once that they are over: a service or protocol that cannot be read, a channel that does not work, dead deliveries, a Redis that may lose its data, a config that was refused, and more; see "When Tocsin itself is in trouble" in the README.',
+      'Tocsin announces its own troubles once, and once that they are over: a service or protocol that cannot be read, a channel that does not work, dead deliveries, a Redis that may lose its data, a config that was refused, and more; see docs/monitoring.md.',
     ),
   ops: opsSection
     .prefault({})
