@@ -13,7 +13,7 @@ import { createDrop } from '../features/replay/drop.ts';
 import type { RouteReview } from '../features/routes/review.ts';
 import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
 import { createTracer } from '../features/trace/trace.ts';
-import type { PageActions } from '../ops/page/actions.ts';
+import type { PageActions } from '../ops/page/action-pages.ts';
 import type { Catalog } from '../poll/catalog.ts';
 import { openDestinations } from './approval.ts';
 import { openRetry } from './retry.ts';

@@ -4,6 +4,7 @@ import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { escapeInvisible } from '../text.ts';
+import { type Answer, type Asked, askedOf, ONLY_READ, type OpsPages, send, TEXT_TYPE } from './answer.ts';
 import { oneAtATime, withinTime } from './asking.ts';
 import { type Health, type HealthReport, withAges } from './health.ts';
 import { createHostCheck } from './host-check.ts';
@@ -46,31 +47,7 @@ export interface OpsServer {
   stop(): Promise<void>;
 }
 
-export interface Answer {
-  code: number;
-  type: string;
-  body: string;
-  /** Besides those of every answer, or instead. */
-  headers?: Readonly<Record<string, string>>;
-}
-
-/** A request, taken apart. */
-export interface Asked {
-  path: string;
-  query: URLSearchParams;
-  request: IncomingMessage;
-}
-
-/** Pages for people, such as `ops/page`. */
-export interface OpsPages {
-  /** Undefined: it has no such page. */
-  answer(asked: Asked): Promise<Answer> | undefined;
-  /** Answers by itself, for as long as it likes; false: it does not. */
-  stream(asked: Asked, response: ServerResponse): boolean;
-}
-
 const JSON_TYPE = 'application/json; charset=utf-8';
-const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 /** The status comes from Redis, where commands wait while it is away; a request to this server does not wait so long. */
 const STATUS_TIMEOUT_MS = 3000;
@@ -84,14 +61,6 @@ const LIMITS: OpsLimits = { connections: 100, headersMs: 5000 };
 const IDLE_MS = 15_000;
 /** How often Node looks for connections that are late. */
 const LOOK_FOR_LATE_MS = 1000;
-
-const HEADERS = {
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  // With `no-referrer` a browser names no origin when it sends a form of ours.
-  'referrer-policy': 'same-origin',
-};
 
 const PATHS = '/, /livez, /readyz, /metrics or /status.json';
 
@@ -114,11 +83,6 @@ const endpointsOf = ({ health, metrics, now }: OpsServerSettings, ask: OpsServer
   '/status.json': async () => jsonAnswer(200, await withinTime(ask(), STATUS_TIMEOUT_MS)),
 });
 
-const askedOf = (request: IncomingMessage): Asked => {
-  const [path = '/', query = ''] = (request.url ?? '/').split('?', 2);
-  return { path, query: new URLSearchParams(query), request };
-};
-
 const answerTo = async (endpoints: Endpoints, pages: OpsPages | undefined, asked: Asked): Promise<Answer> => {
   const shown = pages?.answer(asked);
   if (shown !== undefined) return shown;
@@ -128,23 +92,10 @@ const answerTo = async (endpoints: Endpoints, pages: OpsPages | undefined, asked
   return request.method === 'GET' || request.method === 'HEAD' ? endpoint() : ONLY_READ;
 };
 
-export const ONLY_READ: Answer = {
-  code: 405,
-  type: TEXT_TYPE,
-  body: 'only GET and HEAD\n',
-  headers: { allow: 'GET, HEAD' },
-};
-
 const MISDIRECTED: Answer = {
   code: 421,
   type: TEXT_TYPE,
   body: 'not the host of this server: ask for it by address, or set ops.publicUrl in the config\n',
-};
-
-const send = (request: IncomingMessage, response: ServerResponse, { code, type, body, headers }: Answer): void => {
-  const all = { ...HEADERS, ...headers, 'content-type': type, 'content-length': Buffer.byteLength(body) };
-  response.writeHead(code, all);
-  response.end(request.method === 'HEAD' ? undefined : body);
 };
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;

@@ -6,7 +6,7 @@ import type { DeadDelivery, DeadLetters } from '../../ledger/dead-letters.ts';
 import type { OperatorAction, OperatorLog } from '../../ledger/operator-log.ts';
 import { NO_DESTINATION, nameOf } from '../../ledger/record.ts';
 import { muteFacts, scopeText } from '../../mute-text.ts';
-import type { PageActions, Planned } from '../../ops/page/actions.ts';
+import type { PageActions, Planned } from '../../ops/page/action-pages.ts';
 import { counted } from '../../text.ts';
 import { clockText } from '../../time.ts';
 import type { KnownDestination } from '../approval/destinations.ts';

@@ -1,5 +1,5 @@
 /** Answers in HTML. */
-import type { Answer } from '../server.ts';
+import type { Answer } from '../answer.ts';
 import { PAGE_POLICY } from './style.ts';
 
 const HEADERS = { 'content-security-policy': PAGE_POLICY };

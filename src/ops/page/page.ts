@@ -3,21 +3,13 @@ import { type Html, html } from '../../html.ts';
 import { cleanLine } from '../../text.ts';
 import { ago, clockText } from '../../time.ts';
 import { alertsOf, tracesOf } from './alerts.ts';
+import { approvalsOf, deadOf, mutesOf } from './attention.ts';
 import type { TracedAlert } from './details.ts';
 import { button } from './forms.ts';
 import { internalsOf } from './internals.ts';
 import { plotOf } from './plot.ts';
 import { SCRIPT } from './script.ts';
-import {
-  approvalsOf,
-  daemonsOf,
-  deadOf,
-  destinationsOf,
-  heading,
-  mutesOf,
-  protocolsOf,
-  servicesOf,
-} from './sections.ts';
+import { daemonsOf, destinationsOf, heading, protocolsOf, servicesOf } from './sections.ts';
 import { heroOf, iconOf, outageOf, type State, stateOf, tilesOf, titleOf } from './state.ts';
 import { STYLE } from './style.ts';
 import { nothing } from './text.ts';

@@ -1,7 +1,8 @@
 /** The pages of the ops server that people look at. */
 import type { Logger } from 'pino';
-import { type Answer, type Asked, ONLY_READ, type OpsPages } from '../server.ts';
-import { createActions, type PageActions } from './actions.ts';
+import { type Answer, type Asked, ONLY_READ, type OpsPages, TEXT_TYPE } from '../answer.ts';
+import type { PageActions } from './action-pages.ts';
+import { createActions } from './actions.ts';
 import { htmlAnswer } from './answers.ts';
 import { createLive, type LiveSettings } from './live.ts';
 import { isFromElsewhere } from './origin.ts';
@@ -23,7 +24,7 @@ export interface Pages extends OpsPages {
   stop(): void;
 }
 
-const textAnswer = (code: number, body: string): Answer => ({ code, type: 'text/plain; charset=utf-8', body });
+const textAnswer = (code: number, body: string): Answer => ({ code, type: TEXT_TYPE, body });
 
 const busyAnswer = (error: unknown): Answer => {
   if (!(error instanceof BusyError)) throw error;
