@@ -81,7 +81,7 @@ test('attempts and what was done by hand stand in order of time, with all that i
     }),
   );
   expect(text.split('\n').slice(-5)).toEqual([
-    '    2026-11-20 10:08:00.000 UTC  failed, will be tried again, 10000 ms; retry (ETIMEDOUT): no answer within 10 s; maybe delivered: it was sent, but no answer came',
+    '    2026-11-20 10:08:00.000 UTC  failed, will be tried again, 10000 ms; unavailable (ETIMEDOUT): no answer within 10 s; maybe delivered: it was sent, but no answer came',
     '    2026-11-20 10:08:05.000 UTC  failed for good, 5 ms; unknown',
     '    2026-11-20 10:08:30.000 UTC  retried by hand',
     '    2026-11-20 10:09:00.000 UTC  delivered, as a replay, 7 ms; message id 17.5',

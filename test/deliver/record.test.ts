@@ -80,8 +80,8 @@ describe('a failure', () => {
     const givenUp = { by: 'max-age', afterMs: 3_600_000 } as const;
     const { done } = await setUp({ error, decision: { kind: 'dead', givenUp } });
     expect(done).toEqual([
-      'dead letter retry 2',
-      'dead letter retry 2',
+      'dead letter unavailable 2',
+      'dead letter unavailable 2',
       'on dead: given up after 60 min (retry.maxAge): refused with [secret]',
       'ledger dead 2',
       'stats failed: given up after 60 min (retry.maxAge): refused with [secret]',

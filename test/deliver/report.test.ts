@@ -20,6 +20,7 @@ const EVENT = {
   outcome: 'retrying',
   durationMs: 7,
   reason: 'unavailable',
+  isDigest: false,
 };
 
 test('says once what was recorded of an attempt, and when the next one comes', () => {

@@ -72,7 +72,7 @@ test('it is started again whatever ended it: a bug ends with the code of a mista
 });
 
 test('all ways to run it give a stop the same time, and it is enough', async () => {
-  const [, stepMs] = /const AT_STOP\b.*\bstep: (\d+)/.exec(await readProject('src/daemon.ts')) ?? [];
+  const [, stepMs] = /const AT_STOP\b.*\bstep: (\d+)/.exec(await readProject('src/app/generation.ts')) ?? [];
   const [timeout = ''] = (await readUnit())('TimeoutStopSec');
   expect(Number(stepMs)).toBeGreaterThan(0);
   expect(Number.parseInt(timeout, 10) * 1000).toBeGreaterThan(SILENT_STEPS * Number(stepMs));

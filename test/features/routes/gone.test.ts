@@ -25,7 +25,9 @@ const setUp = () => {
   const store = createStore({ redis, prefix, onError: () => {}, now: () => now });
   onTestFinished(() => store.close());
   const metrics = createMetrics({ version: 'test' });
-  const config = { services: [], alerts: { sources: [] } } as unknown as Parameters<typeof createCounters>[0]['config'];
+  const config = { services: [], alerts: { sources: [] }, channels: {} } as unknown as Parameters<
+    typeof createCounters
+  >[0]['config'];
   const catalog = { protocols: async () => new Map() };
   let routed: readonly (typeof LED)[] | undefined = ALL;
   const others = { named: [], hasFallback: false };
