@@ -12,7 +12,8 @@ import { configEntries } from '../features/page/words.ts';
 import { createDrop } from '../features/replay/drop.ts';
 import type { RouteReview } from '../features/routes/review.ts';
 import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
-import { createTracer } from '../features/trace/trace.ts';
+import { createHashFinder, shortHashOf } from '../features/trace/short-hash.ts';
+import { createTracer, type Trace } from '../features/trace/trace.ts';
 import type { PageActions } from '../ops/page/action-pages.ts';
 import type { Catalog } from '../poll/catalog.ts';
 import { openDestinations } from './approval.ts';
@@ -35,17 +36,30 @@ const createRates = ({ channels }: Config) => {
   return (destination: Destination) => pacings.get(destination.kind)?.paceOf(destination).rate;
 };
 
+/** Fewer digits at the beginning of a short hash may mean too many alerts to read. */
+const LEAST_DIGITS = 4;
+/** Of the transactions that a short hash may mean, the latest are shown. */
+const MOST_FOUND = 5;
+
 /**
- * Everybody who reaches the page may search. So a search reads no more than one alert: neither the whole ledger for a
+ * Everybody who reaches the page may search. So a search reads no more than a few alerts: neither the whole ledger for a
  * delivery's id, nor all dead letters; the `trace` command does both.
  */
-const openSearch = ({ config, store }: OpenPage) =>
-  createTracer({
+const openSearch = ({ config, store }: OpenPage) => {
+  const trace = createTracer({
     ...store,
     dead: { ids: async () => [], get: store.dead.get },
     alertIndex: { between: async () => [], destinations: store.alertIndex.destinations },
     services: config.services.map(({ name }) => name),
   });
+  const findHashes = createHashFinder(store);
+  return async (name: string): Promise<Trace[]> => {
+    const short = shortHashOf(name);
+    if (short === undefined || short.head.length < LEAST_DIGITS) return trace(name);
+    const hashes = (await findHashes(short)).flatMap(({ txHash }) => txHash ?? []);
+    return (await Promise.all(hashes.slice(-MOST_FOUND).map(trace))).flat();
+  };
+};
 
 /** What whoever is signed in may do. */
 export const openPageActions = ({ config, store, catalog, review, now }: OpenPage): PageActions => {

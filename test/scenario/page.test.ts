@@ -40,6 +40,9 @@ test('shows what became of alerts, and lets an operator retry, drop, mute and te
   const txHash = inspection?.txHash ?? expect.unreachable();
   expect(shown).toContain(txHash.slice(0, 8));
   expect(await page(`/?tx=${txHash}`)).toContain('failed for good');
+  expect(await page(`/?q=${encodeURIComponent(`${txHash.slice(0, 8)}…${txHash.slice(-6)}`)}`)).toContain(
+    'failed for good',
+  );
   const ids = [...new Set(Array.from(shown.matchAll(/name="id" value="(msg_[0-9a-f]+)"/g), ([, id = '']) => id))];
   expect(ids).toHaveLength(2);
   const [first = '', second = ''] = ids;

@@ -32,8 +32,8 @@ const MOST_SEARCHES = 4;
 
 const LONGEST_QUERY = 200;
 
-/** What is no part of a name, but the name of one thing: a hash, or an id. */
-const IDENTITY = /^(?:0x[0-9a-f]{6,64}|[0-9a-f]{24,64}|msg_[0-9a-f]+)$/i;
+/** What is no part of a name, but the name of one thing: a hash, also as messages shorten it, or an id. */
+const IDENTITY = /^(?:0x[0-9a-f]{4,64}(?:(?:…|\.{2,3})[0-9a-f]{0,62})?|[0-9a-f]{24,64}|msg_[0-9a-f]+)$/i;
 
 type Made = Pick<PageView, 'report' | 'details'>;
 
