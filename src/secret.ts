@@ -100,18 +100,27 @@ export const createScrubber = (values: readonly string[]): ((text: string) => st
 /** Of earlier configs so many stay known: what was read with them may still be told. */
 const CONFIGS_KNOWN = 10;
 
-/** A scrubber that learns: of a config that is read again the secrets may be others. */
+/** A scrubber that learns: of a config that is read again the secrets may be others. Those in force are never forgotten. */
 export const createLearningScrubber = () => {
   let known: string[][] = [];
+  let inForce: string[] = [];
   let scrub = createScrubber([]);
+  const learn = (values: readonly string[]): void => {
+    const own = [...new Set(values)].toSorted();
+    const others = known.filter((one) => one.join('\0') !== own.join('\0'));
+    known = [...others, own].slice(-CONFIGS_KNOWN);
+    scrub = createScrubber([...new Set([...inForce, ...known.flat()])]);
+  };
   return {
     scrub: (text: string): string => scrub(text),
     /** The secrets of one more config. */
-    learn: (values: readonly string[]): void => {
-      const own = [...new Set(values)].toSorted();
-      const others = known.filter((one) => one.join('\0') !== own.join('\0'));
-      known = [...others, own].slice(-CONFIGS_KNOWN);
-      scrub = createScrubber([...new Set(known.flat())]);
+    learn,
+    /** The same of the config that is in force now, however many others are read and refused. */
+    keep: (values: readonly string[]): void => {
+      // What works by the one before ends later.
+      if (inForce.length > 0) learn(inForce);
+      inForce = [...values];
+      learn(values);
     },
   };
 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createScrubber } from '../src/secret.ts';
+import { createLearningScrubber, createScrubber } from '../src/secret.ts';
 
 const KEY = "key/4+9 ü'Z(7)";
 const scrub = createScrubber([KEY, 'p@ss']);
@@ -38,4 +38,13 @@ test('wherever it stands in what was encoded, nothing of the secret can be decod
 test('what is encoded and holds no secret stays', () => {
   const text = `id 0x${'ab'.repeat(32)} ${base64('user:another, longer one')} https://hooks.example/a/b?c=%2F`;
   expect(scrub(text)).toBe(text);
+});
+
+test('however many configs are read and refused, the secrets in force stay hidden, and those of the one before', () => {
+  const { scrub, learn, keep } = createLearningScrubber();
+  keep(['secret-in-force']);
+  for (let n = 0; n < 50; n += 1) learn([`refused-${n}`]);
+  expect(scrub('secret-in-force')).toBe('[secret]');
+  keep(['secret-of-the-next']);
+  expect(scrub('secret-in-force secret-of-the-next refused-49')).toBe('[secret] [secret] [secret]');
 });

@@ -27,8 +27,8 @@ export const run = async (
   onHangup(() => hangup());
   const source = createConfigSource(options.config, env);
   const config = await source.read();
-  const { scrub, learn } = createLearningScrubber();
-  learn(collectSecrets(config));
+  const { scrub, learn, keep } = createLearningScrubber();
+  keep(collectSecrets(config));
   let { format } = config.log;
   const log = createLogger({ level: config.log.level, scrub, form: () => logFormOf(format, { isTty, env }) });
   const warn = (read: Config): void => {
@@ -42,6 +42,7 @@ export const run = async (
     ...{ config, log, scrub, source, tracing },
     onRead: (read) => learn(collectSecrets(read)),
     onReplaced: (next) => {
+      keep(collectSecrets(next));
       log.level = next.log.level;
       format = next.log.format;
       warn(next);

@@ -22,6 +22,7 @@ import type { Logger } from 'pino';
 import type { Alert, ChannelKind, Destination } from '../alert.ts';
 import { contentId } from '../identity.ts';
 import { createRareWarning } from './rare-warning.ts';
+import { traceFault } from './trace-fault.ts';
 
 export interface TracedAttempt {
   kind: ChannelKind;
@@ -127,7 +128,13 @@ export const createTracing = (settings: { version: string; log: Pick<Logger, 'wa
   const { version, log, now } = settings;
   const warn = createRareWarning({ log, text: 'traces cannot be sent', now });
   const ignore = (): void => {};
-  const logger = { error: (why: string) => warn({ why }), warn: ignore, info: ignore, debug: ignore, verbose: ignore };
+  const logger = {
+    error: (why: string) => warn({ why: traceFault(why) }),
+    warn: ignore,
+    info: ignore,
+    debug: ignore,
+    verbose: ignore,
+  };
   diag.setLogger(logger, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
   const ids = createIds();
   const processor = new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), maxQueueSize: MOST_WAITING });
