@@ -118,6 +118,7 @@ const openHeartbeat = (dependencies: OpenWatchdog, list: () => Promise<Listed>, 
     // Without Redis nobody knows of the others.
     isOurs: async () => !isRedisReady() || store.watchdog.takesHeartbeat(dependencies.daemonId, TURN_PART * everyMs),
     signal: stopping,
+    everyMs,
   });
   return { everyMs, round: beat };
 };

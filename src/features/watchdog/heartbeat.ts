@@ -25,15 +25,31 @@ export interface HeartbeatDependencies {
   scrub(text: string): string;
   log: Pick<Logger, 'warn' | 'info'>;
   signal: AbortSignal;
+  /** How often one is due. */
+  everyMs: number;
 }
 
 const TIMEOUT_MS = 10_000;
 const LONGEST_REASON = 2000;
+/** Calls that another daemon has made meanwhile: whether they fail, it says itself. */
+const OVER_AFTER_CALLS = 3;
 /** For the log of failures. */
 const [GROUP, SUBJECT] = ['watchdog', 'heartbeat'];
 
 export const createHeartbeat = (dependencies: HeartbeatDependencies) => {
-  const { url: secret, post, reason, isStarting, isOurs, troubles, outages, scrub, log, signal } = dependencies;
+  const {
+    url: secret,
+    post,
+    reason,
+    isStarting,
+    isOurs,
+    troubles,
+    outages,
+    scrub,
+    log,
+    signal,
+    everyMs,
+  } = dependencies;
   const address = secret.reveal();
   const { hostname } = new URL(address);
   const failUrl = failUrlOf(address);
@@ -57,7 +73,10 @@ export const createHeartbeat = (dependencies: HeartbeatDependencies) => {
       if (signal.aborted) return;
       // Not even its host is shown: some have the token there.
       const message = scrub(messageOf(error)).replaceAll(hostname, "the dead man's switch");
-      troubles.report('heartbeat', 'the heartbeat cannot be sent', { why: message });
+      troubles.report('heartbeat', 'the heartbeat cannot be sent', {
+        why: message,
+        lastsMs: OVER_AFTER_CALLS * everyMs,
+      });
       outages.failed(GROUP, SUBJECT, new Error(message));
     }
   };

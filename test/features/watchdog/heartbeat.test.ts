@@ -16,8 +16,8 @@ const setUp = async ({ allowed = true, path = PATH } = {}) => {
   const guard = createGuardedPost({ allowHttp: allowed, allowNetworks: allowed ? ['127.0.0.0/8'] : [] });
   onTestFinished(() => guard.close());
   const { lines, log } = createLines();
-  const troubles = createTroubles({ now: Date.now });
-  const state = { reason: undefined as string | undefined, isOurs: true, isStarting: false };
+  const state = { reason: undefined as string | undefined, isOurs: true, isStarting: false, laterMs: 0 };
+  const troubles = createTroubles({ now: () => Date.now() + state.laterMs });
   const stopping = new AbortController();
   const beat = createHeartbeat({
     url: createSecret(`${receiver.origin}${path}`),
@@ -30,6 +30,7 @@ const setUp = async ({ allowed = true, path = PATH } = {}) => {
     scrub: (text) => text,
     log,
     signal: stopping.signal,
+    everyMs: 60_000,
   });
   const arrived = () => receiver.arrived.splice(0).map(({ method, path: asked, body }) => `${method} ${asked} ${body}`);
   return { receiver, beat, state, troubles, lines, arrived, stopping };
@@ -101,4 +102,16 @@ test('at a start nothing can have been proven yet: nothing is told until it is, 
   state.isStarting = false;
   await beat();
   expect(arrived()).toEqual([`POST ${PATH}/fail slack was not proven to work yet`]);
+});
+
+test('a call that failed is no trouble for ever where another daemon calls from then on', async () => {
+  const { receiver, beat, state, troubles } = await setUp();
+  receiver.script({ status: 404 });
+  await beat();
+  state.isOurs = false;
+  for (let n = 0; n < 4; n += 1) {
+    expect(troubles.current().length).toBe(n < 3 ? 1 : 0);
+    state.laterMs += 60_001;
+    await beat();
+  }
 });
