@@ -44,6 +44,11 @@ describe('the documents', () => {
     expect(named.filter((path = '') => !/KIND|NAME/.test(path) && !exists(path))).toEqual([]);
   });
 
+  test('README.md takes less than ten minutes to read', () => {
+    const wordsAMinute = 150;
+    expect(read('README.md').split(/\s+/).length).toBeLessThan(10 * wordsAMinute);
+  });
+
   test('ARCHITECTURE.md is short, and lists each story in few files', () => {
     const text = read('ARCHITECTURE.md');
     expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(150);

@@ -30,13 +30,12 @@ interface Key {
 const ELEMENT = '[]';
 const FREE = 'NAME';
 
-const valueAt = (value: unknown, key: string): unknown => {
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (key === ELEMENT || key === FREE) return Object.values(value)[0];
-  return Object.entries(value).find(([name]) => name === key)?.[1];
+/** What stands under a key: of a list, or of a map with free keys, in any of its elements. */
+const valuesAt = (value: unknown, key: string): unknown[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  if (key === ELEMENT || key === FREE) return Object.values(value);
+  return Object.entries(value).flatMap(([name, held]) => (name === key ? [held] : []));
 };
-
-const alternatives = (schema: Schema): Schema[] => [schema, ...(schema.anyOf ?? []).flatMap(alternatives)];
 
 /** The key itself and everything below it, in the order of the schema. */
 const keysBelow = (schema: Schema, path: string[], fallback: unknown): Key[] => {
@@ -45,7 +44,7 @@ const keysBelow = (schema: Schema, path: string[], fallback: unknown): Key[] => 
       path: [...path, name],
       schema: child,
       isRequired: schema.required?.includes(name) ?? false,
-      fallback: child.default ?? valueAt(fallback, name),
+      fallback: child.default ?? valuesAt(fallback, name)[0],
     };
     return [key, ...keysBelow(child, key.path, key.fallback)];
   });
@@ -85,12 +84,8 @@ const asYaml = (value: unknown): string => {
   return JSON.stringify(value).replaceAll('","', '", "').replaceAll('":', '": ');
 };
 
-const isHolder = ({ schema }: Key): boolean =>
-  schema.properties !== undefined ||
-  schema.items?.properties !== undefined ||
-  alternatives(schema).some(
-    ({ additionalProperties }) => additionalProperties !== undefined && additionalProperties !== false,
-  );
+/** Its own rows say what it holds. */
+const isHolder = (key: Key): boolean => keysBelow(key.schema, key.path, key.fallback).length > 0;
 
 const defaultOf = (key: Key): string => {
   if (key.isRequired) return '**required**';
@@ -99,7 +94,7 @@ const defaultOf = (key: Key): string => {
 
 /** What the example config says there, unless that is the default. */
 const exampleOf = (key: Key, example: unknown): string => {
-  const value = key.path.reduce(valueAt, example);
+  const [value] = key.path.reduce<unknown[]>((values, name) => values.flatMap((one) => valuesAt(one, name)), [example]);
   if (value === undefined || value === null || isHolder(key) || asYaml(value) === asYaml(key.fallback ?? null))
     return '';
   return ` Example: ${code(asYaml(value))}.`;
@@ -146,6 +141,7 @@ explanations. \`tocsin check\` finds every mistake with its line, and \`tocsin s
 - \`\${NAME}\` is the value of an environment variable, or of a line \`NAME=value\` in the file of variables beside the
   config (\`tocsin.env\` beside \`tocsin.yaml\`). \`\${NAME:-text}\` has a default. \`\${file:/run/secrets/x}\` is the content of a
   file. \`$$\` is a plain \`$\`.
+- A key without a default may be left out; its meaning says what that does.
 - \`[]\` in a key stands for each element of a list, \`NAME\` for a name that you choose.
 - A running daemon takes a changed config by itself; [reload.md](reload.md) says what needs a restart.
 `;
