@@ -217,6 +217,11 @@ describe('a config with mistakes', () => {
       '3:16: ops.listen: must be host:port, like 127.0.0.1:9464 or [::1]:9464 (got 9464)',
     ],
     [
+      'a token that is short',
+      `${SMALL}ops: { token: guess }`,
+      '3:15: ops.token: must have at least 16 characters (got a text)',
+    ],
+    [
       'two services of one name',
       `services:\n  - { name: a }\n  - { name: b }\n  - { name: a }`,
       '4:13: services.2.name: must be unique; services.0 has it already (got "a")',

@@ -80,11 +80,12 @@ export const renderOutage = (outdated: OutdatedView, viewer: Viewer, now: string
   frame({ title: 'Tocsin: Redis gives no answer', state: 'bad', viewer, isLive: true }, outageOf(outdated, now));
 
 /** What a search by transaction, item or alert found. */
-export const renderTraces = (wanted: string, found: readonly TracedAlert[], viewer: Viewer): string =>
-  frame(
-    { title: `Tocsin: ${cleanLine(wanted).slice(0, 20)}`, state: 'well', viewer, query: wanted },
-    tracesOf(wanted, found),
-  );
+export const renderTraces = (wanted: string, found: readonly TracedAlert[], viewer: Viewer): string => {
+  const title = `Tocsin: ${cleanLine(wanted).slice(0, 20)}`;
+  // Whoever waits for what becomes of it sees it come.
+  const isLive = found.some(({ deliveries }) => deliveries.some(({ state }) => state === 'waiting'));
+  return frame({ title, state: 'well', viewer, query: wanted, isLive }, tracesOf(wanted, found));
+};
 
 /** A short page of its own, such as a question. */
 export const renderNote = (title: string, viewer: Viewer, content: Html, state: State = 'well'): string =>

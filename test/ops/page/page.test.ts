@@ -182,6 +182,13 @@ describe('a search', () => {
     expect(page).toMatch(/failed, will be tried again[\s\S]*delivered, 112 ms/);
   });
 
+  test('renews itself while a delivery waits', () => {
+    const [delivery = expect.unreachable()] = TRACED.deliveries;
+    const waiting = { ...TRACED, deliveries: [delivery, { ...delivery, state: 'waiting' as const }] };
+    expect(renderTraces('0xabc', [TRACED], READER)).not.toContain('data-live');
+    expect(renderTraces('0xabc', [waiting], READER)).toContain('data-live');
+  });
+
   test('says what to try where nothing is found', () => {
     expect(renderTraces('0xabc', [], READER)).toContain('Nothing is known of');
   });
