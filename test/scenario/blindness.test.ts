@@ -6,7 +6,8 @@ import { PROTOCOLS, startWorld, type World } from './world.ts';
 
 const [VAULT, BRIDGE] = PROTOCOLS;
 const ONCALL = 'oncall@example.com';
-const WATCHDOG: Tree = { watchdog: { after: '2s' } };
+/** Longer than a busy machine takes to read anything at all: then there would be more to announce. */
+const WATCHDOG: Tree = { watchdog: { after: '5s' } };
 const FALLBACK: Tree = { fallback: { after: '1m', channels: [{ name: 'email', contacts: [ONCALL] }] } };
 
 const mails = ({ sandbox }: World, said: string) =>
