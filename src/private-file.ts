@@ -45,10 +45,18 @@ const openHere = async (file: string, flags: number): Promise<FileHandle> => {
   });
 };
 
+/** A file that was there already may be another user's, who reads on what we write into it. */
+const createFresh = async (file: string): Promise<FileHandle> => {
+  await unlink(file).catch((error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  });
+  return open(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, FILE_MODE);
+};
+
 /** Writes the whole file, never half of it; on disk when it resolves. */
 export const replacePrivateFile = async (file: string, text: string): Promise<void> => {
   const fresh = `${file}.new`;
-  const handle = await openHere(fresh, constants.O_WRONLY | constants.O_TRUNC);
+  const handle = await createFresh(fresh);
   try {
     await handle.writeFile(text);
     await handle.sync();

@@ -4,6 +4,7 @@ import {
   lstat,
   mkdir,
   mkdtemp,
+  open,
   readdir,
   readFile,
   rm,
@@ -80,6 +81,18 @@ describe('a planted link', () => {
     for (const file of [whole, log]) expect([await isFile(file), await modeOf(file)]).toEqual([true, '600']);
     expect(await readFile(victim, 'utf8')).toBe('precious');
     expect((await readdir(dataDir)).toSorted()).toEqual(['log', 'whole']);
+  });
+
+  test('may be a file with a reader of its own: what is written does not go there', async () => {
+    const { dataDir, modeOf } = await setUp();
+    await makePrivateDirectory(dataDir);
+    const whole = join(dataDir, 'whole');
+    await writeFile(`${whole}.new`, '', { mode: 0o644 });
+    const reader = await open(`${whole}.new`, 'r');
+    onTestFinished(() => reader.close());
+    await replacePrivateFile(whole, 'ours');
+    expect(await reader.readFile('utf8')).toBe('');
+    expect([await readFile(whole, 'utf8'), await modeOf(whole)]).toEqual(['ours', '600']);
   });
 
   test('is not followed by the state file', async () => {

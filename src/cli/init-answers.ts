@@ -59,10 +59,12 @@ export const demandAnswers = (options: InitOptions, { ask }: Io, variables: Vari
   const { channel, smtpUser } = options;
   const needsSecret = channel === 'slack' || channel === 'telegram' || (channel === 'email' && smtpUser !== undefined);
   const secret = needsSecret ? [CHANNEL_SECRET[kindOf(channel)]] : [];
+  const hasUrl = channel === 'webhook' && isSet(variables, WEBHOOK_URL);
+  const urlHint = channel === 'webhook' ? ` or the variable ${WEBHOOK_URL}` : '';
   const missing = [
     options.service === undefined ? ['--service URL'] : [],
     channel === undefined ? [`--channel ${CHANNEL_KINDS.join('|')}`] : [],
-    options.to === undefined ? ['--to ADDRESS'] : [],
+    options.to === undefined && !hasUrl ? [`--to ADDRESS${urlHint}`] : [],
     channel === 'email' && options.from === undefined ? ['--from ADDRESS'] : [],
     channel === 'email' && options.smtp === undefined ? ['--smtp HOST:PORT'] : [],
     [SERVICE_KEY, ...secret].filter((name) => !isSet(variables, name)).map((name) => `the variable ${name}`),
@@ -164,7 +166,9 @@ export const askChannel = async (
   const email = kind === 'email' ? await askEmail(options, io, variables, again) : undefined;
   if (kind === 'slack' || kind === 'telegram')
     await settle(io, variables, CHANNEL_SECRET[kind], SECRET_QUESTIONS[kind], again);
-  const to = options.to ?? (await askFor(io, TO_QUESTIONS[kind]));
+  // On a command line everybody on the machine can see a URL that is a secret.
+  const url = kind === 'webhook' && !again ? variables.known[WEBHOOK_URL] || undefined : undefined;
+  const to = options.to ?? url ?? (await askFor(io, TO_QUESTIONS[kind]));
   if (kind === 'webhook') settleWebhook(variables, to);
   const api = apiUrl === undefined ? {} : { apiUrl };
   return { kind, to: to.trim(), isPrivate, ...api, ...(email === undefined ? {} : { email }) };

@@ -126,8 +126,7 @@ const envLine = (name: string, value: string): string => {
   return form;
 };
 
-/** The file's text with these variables set; its other lines stay. */
-export const envText = (before: string, variables: Readonly<Record<string, string>>): string => {
+const withVariables = (before: string, variables: Readonly<Record<string, string>>): string => {
   const kept = before.split('\n').filter((line) => !Object.hasOwn(variables, line.split('=')[0]?.trim() ?? ''));
   const head = before === '' ? ['# Secrets of tocsin.yaml beside this file. Keep it out of version control.'] : kept;
   const lines = Object.entries(variables).map(([name, value]) => envLine(name, value));
@@ -135,4 +134,16 @@ export const envText = (before: string, variables: Readonly<Record<string, strin
     .filter((line, index, all) => line !== '' || index < all.length - 1)
     .join('\n')
     .replace(/\n{2,}/g, '\n')}\n`;
+};
+
+/** The file's text with these variables set; its other lines stay. Throws a `UsageError` where a reader would lose one. */
+export const envText = (before: string, variables: Readonly<Record<string, string>>): string => {
+  const text = withVariables(before, variables);
+  const read = readEnvText(text);
+  const due = Object.entries({ ...readEnvText(before), ...variables });
+  const lost = due.filter(([name, value]) => read[name] !== value).map(([name]) => name);
+  if (lost.length === 0) return text;
+  throw new UsageError(
+    `the file of variables that is there has a value over several lines, or a quote that is not closed, and ${lost.join(' and ')} would be lost: mend that line`,
+  );
 };

@@ -19,7 +19,7 @@ import {
   STOPPED,
   type Variables,
 } from './init-answers.ts';
-import { CHANNEL_SECRET, configText, envText, serviceText } from './init-config.ts';
+import { CHANNEL_SECRET, configText, envText, serviceText, WEBHOOK_URL } from './init-config.ts';
 
 const parse = (text: string, { config: file }: InitOptions, { known, given }: Variables): Config =>
   parseConfig(text, file, { ...known, ...given });
@@ -143,6 +143,13 @@ const refuseOverwrite = async ({ config: file, force = false }: InitOptions): Pr
   );
 };
 
+/** One that cannot be read is not replaced: it may hold variables of others. */
+const readIfThere = (file: string): Promise<string> =>
+  readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+
 /** The variables come first: a config without them would not start. */
 const write = async ({ config: file, force = false }: InitOptions, text: string, variables: Variables) => {
   const envFile = envFileOf(file);
@@ -150,7 +157,7 @@ const write = async ({ config: file, force = false }: InitOptions, text: string,
   try {
     await mkdir(dirname(file), { recursive: true });
     if (hasGiven) {
-      const before = await readFile(envFile, 'utf8').catch(() => '');
+      const before = await readIfThere(envFile);
       await replacePrivateFile(envFile, envText(before, variables.given));
     }
     await writeFile(file, text, { flag: force ? 'w' : 'wx' });
@@ -175,6 +182,7 @@ const nextSteps = (
   const isDefault = file === (context.env.TOCSIN_CONFIG ?? 'config/tocsin.yaml');
   const config = isDefault ? '' : ` --config ${shellWord(file)}`;
   const { given } = variables;
+  const isExported = kind === 'webhook' && context.env[WEBHOOK_URL] === to;
   const shadowed = Object.keys(given).filter((name) => ![undefined, '', given[name]].includes(context.env[name]));
   return [
     `Wrote ${file}${envFile === undefined ? '' : `, and the secrets into ${envFile}, which only this user may read`}.`,
@@ -186,7 +194,7 @@ const nextSteps = (
       : [`The receiver needs the signing secret ${CHANNEL_SECRET.webhook}, which stands in ${envFile}.`]),
     '',
     'Next:',
-    `  tocsin test${config} --channel ${kind} --to ${shellWord(to)}`,
+    `  tocsin test${config} --channel ${kind} --to ${isExported ? `"$${WEBHOOK_URL}"` : shellWord(to)}`,
     '      sends a test message through the real queue',
     `  tocsin run${config}`,
     `      runs the daemon in the foreground; tocsin status${config} shows what it does`,

@@ -94,7 +94,7 @@ const initCommand = ({ command }: CommandMaker): Command =>
     .option('--force', 'replace a config that is there')
     .addHelpText(
       'after',
-      '\nThe bot token is asked for, or taken from $SLACK_TOKEN or $TELEGRAM_TOKEN. Secrets are written into a file of\nvariables beside the config, which only you may read; those of the environment stay there.',
+      '\nThe bot token is asked for, or taken from $SLACK_TOKEN or $TELEGRAM_TOKEN. Secrets are written into a file of\nvariables beside the config, which only you may read; those of the environment stay there. The URL of a webhook may\nstand in $WEBHOOK_URL instead of --to, where other users of the machine do not see it.',
     );
 
 /** Commands are imported when they run: `check` need not wait for the channels' libraries. */

@@ -1,7 +1,7 @@
 /** `tocsin init`: from nothing to a config with which a test message arrives. */
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { runInProcess } from './in-process.ts';
@@ -88,6 +88,30 @@ test('a webhook in a private network is written with both keys, once it is allow
   expect(text).toContain('allowNetworks: ["127.0.0.1"]');
   expect(text).not.toContain('/hook');
   expect(await runInProcess(['check'], { env })).toMatchObject({ code: 0 });
+});
+
+test('the URL of a webhook may come from a variable, and what is in a file of variables is never lost', async () => {
+  const { addresses, file } = await startWorld();
+  const env = {
+    TOCSIN_CONFIG: file,
+    TOCSIN_API_KEY: addresses.service.apiKey,
+    WEBHOOK_URL: 'https://h.example.com/s3cret',
+  };
+  const args = ['init', '--no-check', '--service', addresses.service.url, '--channel', 'webhook'];
+  const { WEBHOOK_URL: _, ...without } = env;
+  const refused = await runInProcess(args, { env: without });
+  expect(refused.err).toContain('needs --to ADDRESS or the variable WEBHOOK_URL');
+  const variables = file.replace(/yaml$/, 'env');
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(variables, "OTHER='not closed\n");
+  const broken = await runInProcess(args, { env: { ...env, TOCSIN_API_KEY: 'k$y' } });
+  expect(broken).toMatchObject({ code: 1, err: expect.stringContaining('mend that line') });
+  expect(await readFile(variables, 'utf8')).toBe("OTHER='not closed\n");
+  await writeFile(variables, 'OTHER=kept\n');
+  const { code, out } = await runInProcess(args, { env });
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('--to "$WEBHOOK_URL"') });
+  expect(out).not.toContain('s3cret');
+  expect(await readFile(variables, 'utf8')).toMatch(/^OTHER=kept\n.*WEBHOOK_URL=https:\/\/h\.example\.com\/s3cret/s);
 });
 
 test('e-mail is written without asking anybody, with every text as it was given', async () => {
