@@ -72,7 +72,7 @@ const changeLines = ({ at, kind, isCritical, differences }: SeenChange): string[
   ...differences.flatMap(differenceLines),
 ];
 
-const cutText = `Only the newest ${HISTORY_BOUNDS.changes} changes of ${HISTORY_BOUNDS.days} days are kept; there were more.`;
+const cutText = `Only the newest ${HISTORY_BOUNDS.changes} changes of ${HISTORY_BOUNDS.days} days are kept, and fewer where many protocols change; there were more.`;
 
 const historyText = (name: string, { service, since, changes, isCut }: ServiceHistory): string => {
   const watched = since === undefined ? 'No daemon has looked at it yet.' : `Watched since ${clockText(since)}.`;

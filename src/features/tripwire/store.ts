@@ -4,6 +4,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { MOST_PROTOCOLS } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
 import { fenced, type HeldLock } from '../../redis/lock.ts';
+import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
 import type { Comparison, Remembered } from './changes.ts';
 import type { Told } from './message.ts';
@@ -46,8 +47,11 @@ export interface TripwireStore {
   since(service: string): Promise<string | undefined>;
 }
 
-/** Of one protocol, and for how long. */
-export const HISTORY_BOUNDS = { changes: 200, days: 365 } as const;
+/**
+ * Of one protocol, and for how long. Of a service `ofAll` are kept at most: where many protocols change, each has fewer, but
+ * `least`. Else a service that changes all it lists again and again would fill the Redis that holds the queue.
+ */
+export const HISTORY_BOUNDS = { changes: 200, days: 365, ofAll: 20_000, least: 3 } as const;
 const KEEP_MS = HISTORY_BOUNDS.days * 86_400_000;
 /** Protocols that one script writes. */
 const AT_ONCE = 200;
@@ -55,25 +59,26 @@ const PROTOCOL = 'p:';
 
 /**
  * KEYS: what is remembered, the protocols with a history, the history of each. ARGV: version as read, version to be, now,
- * `since`, oldest to keep, how long, how many changes, how many protocols; then of each its name, what to remember or '',
- * and its change or ''.
+ * `since`, oldest to keep, how long, how many changes, how many of all, how many at least; then of each its name, what to
+ * remember or '', and its change or ''.
  */
 const REMEMBER = fenced(`
 if (redis.call('HGET', keys[1], 'version') or '') ~= args[1] then return 'changed' end
 for i = 3, #keys do
-  local at = 9 + 3 * (i - 3)
+  local at = 10 + 3 * (i - 3)
   local name, next, seen = args[at], args[at + 1], args[at + 2]
   if next == '' then redis.call('HDEL', keys[1], '${PROTOCOL}' .. name)
   else redis.call('HSET', keys[1], '${PROTOCOL}' .. name, next) end
   if seen ~= '' then
-    redis.call('ZADD', keys[i], args[3], seen)
-    redis.call('ZREMRANGEBYSCORE', keys[i], '-inf', args[5])
-    redis.call('ZREMRANGEBYRANK', keys[i], 0, -(args[7] + 2))
-    redis.call('PEXPIRE', keys[i], args[6])
     redis.call('ZADD', keys[2], args[3], name)
     redis.call('ZREMRANGEBYSCORE', keys[2], '-inf', args[5])
-    redis.call('ZREMRANGEBYRANK', keys[2], 0, -(args[8] + 1))
     redis.call('PEXPIRE', keys[2], args[6])
+    local share = math.floor(args[8] / redis.call('ZCARD', keys[2]))
+    local most = math.max(tonumber(args[9]), math.min(tonumber(args[7]), share))
+    redis.call('ZADD', keys[i], args[3], seen)
+    redis.call('ZREMRANGEBYSCORE', keys[i], '-inf', args[5])
+    redis.call('ZREMRANGEBYRANK', keys[i], 0, -(most + 2))
+    redis.call('PEXPIRE', keys[i], args[6])
   end
 end
 redis.call('HSET', keys[1], 'version', args[2])
@@ -85,6 +90,19 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
   const indexOf = (service: string): string => `${prefix}:changed:${service}`;
   const historyOf = (service: string, protocol: string): string =>
     `${prefix}:changes:${JSON.stringify([service, protocol])}`;
+
+  /** Names come from the service: those that it had once must not stay for a year. */
+  const forgetOldest = async (service: string): Promise<void> => {
+    const names = await redis.zrange(indexOf(service), 0, `${-(MOST_PROTOCOLS + 1)}`);
+    for (const chunk of chunksOf(names, AT_ONCE)) {
+      await execute(
+        redis
+          .pipeline()
+          .del(...chunk.map((name) => historyOf(service, name)))
+          .zrem(indexOf(service), ...chunk),
+      );
+    }
+  };
 
   return {
     read: async (service) => {
@@ -101,13 +119,14 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
     },
     remember: async (held, service, { version, writes, seen }) => {
       const at = now();
+      const { changes, ofAll, least } = HISTORY_BOUNDS;
       const chunks = writes.size === 0 ? [[]] : chunksOf([...writes], AT_ONCE);
       let known = version;
       for (const [index, chunk] of chunks.entries()) {
         const next = randomUUID();
         const since = index === chunks.length - 1 ? iso(at) : '';
         const keys = [keyOf(service), indexOf(service), ...chunk.map(([name]) => historyOf(service, name))];
-        const facts = [known, next, at, since, at - KEEP_MS, KEEP_MS, HISTORY_BOUNDS.changes, MOST_PROTOCOLS];
+        const facts = [known, next, at, since, at - KEEP_MS, KEEP_MS, changes, ofAll, least];
         const rows = chunk.flatMap(([name, remembered]) => {
           const change = seen.get(name);
           const texts = [remembered, change].map((one) => (one === undefined ? '' : JSON.stringify(one)));
@@ -116,13 +135,19 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
         if ((await held.write(REMEMBER, keys, [...facts, ...rows])) !== 'written') return false;
         known = next;
       }
+      if (seen.size > 0) await forgetOldest(service);
       return true;
     },
     history: async (service, protocol) => {
       const key = historyOf(service, protocol);
-      const found = await redis.zrevrange(key, 0, HISTORY_BOUNDS.changes);
-      const changes = found.slice(0, HISTORY_BOUNDS.changes).map((json) => JSON.parse(json) as SeenChange);
-      return { changes, isCut: found.length > HISTORY_BOUNDS.changes };
+      const { changes, ofAll, least } = HISTORY_BOUNDS;
+      const share = Math.floor(ofAll / Math.max(1, await redis.zcard(indexOf(service))));
+      const most = Math.max(least, Math.min(changes, share));
+      const found = await redis.zrevrange(key, 0, most);
+      return {
+        changes: found.slice(0, most).map((json) => JSON.parse(json) as SeenChange),
+        isCut: found.length > most,
+      };
     },
     changed: (service) => redis.zrevrange(indexOf(service), 0, -1),
     since: async (service) => (await redis.hget(keyOf(service), 'since')) ?? undefined,

@@ -1,7 +1,7 @@
 /** The tripwire with a real Redis: what is told once, over daemons and crashes, and what is not told. */
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
-import type { Destination } from '../../../src/alert.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Destination, MOST_PROTOCOLS } from '../../../src/alert.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { createOutageStore } from '../../../src/features/outages/store.ts';
 import { createTripwireStore, HISTORY_BOUNDS, type TripwireStore } from '../../../src/features/tripwire/store.ts';
@@ -196,4 +196,29 @@ test('a service that lists it now so and now otherwise floods nobody, and hides 
     'The protocol Vault has other channels at the monitoring service main.',
     'Critical: The protocol Vault has no channel of a person any more at the monitoring service main.',
   ]);
+});
+
+test('a service that changes all it lists, under ever new names, does not fill Redis with histories', async () => {
+  const { redis, prefix, store } = setUp();
+  const held = await createLocks(redis, prefix).take(['tripwire:main']);
+  if (held === undefined) throw new Error('locked');
+  onTestFinished(held.release);
+  const write = async (names: readonly string[], times: number): Promise<void> => {
+    for (let n = 0; n < times; n += 1) {
+      const version = (await store.read('main'))?.version ?? '';
+      const at = new Date().toISOString();
+      const change = { at: `${at} ${n}`, kind: 'new', differences: [], isCritical: false } as const;
+      const writes = new Map(names.map((name) => [name, undefined]));
+      const seen = new Map(names.map((name) => [name, change]));
+      expect(await store.remember(held, 'main', { version, writes, seen })).toBe(true);
+    }
+  };
+  const names = (from: number, count: number) => Array.from({ length: count }, (_, n) => `p${from + n}`);
+  await write(names(0, MOST_PROTOCOLS), 1);
+  await write(['p0'], 10);
+  expect(await store.history('main', 'p0')).toMatchObject({ changes: { length: HISTORY_BOUNDS.least }, isCut: true });
+  await write(names(MOST_PROTOCOLS, 500), 1);
+  expect(await store.changed('main')).toHaveLength(MOST_PROTOCOLS);
+  const keys = await redis.keys(`${prefix.replace(/[[\]{}*?]/g, '?')}:changes:*`);
+  expect(keys).toHaveLength(MOST_PROTOCOLS);
 });
