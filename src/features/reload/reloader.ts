@@ -73,7 +73,18 @@ export const createReloader = (dependencies: ReloaderDependencies) => {
     return { outcome: 'reloaded', changed: bounded(paths.map((path) => scrub(showPath(path)))) };
   };
 
+  /** What was refused last for something that may pass, such as a Redis that is away. */
+  let saidPassing: string | undefined;
+
+  /** It is tried again and again, and nobody reads the same line every ten seconds. */
+  const isSaid = (cause: string, end: ReloadOutcome): boolean => {
+    const before = saidPassing;
+    saidPassing = end.outcome === 'refused' && end.isPassing ? JSON.stringify([cause, end.problems]) : undefined;
+    return saidPassing !== undefined && saidPassing === before;
+  };
+
   const say = (cause: string, end: ReloadOutcome, tookMs: number): void => {
+    if (isSaid(cause, end)) return;
     const facts = { cause, file: source.file, tookMs };
     if (end.outcome === 'reloaded') log.info({ ...facts, changed: end.changed }, 'the new config is in force');
     if (end.outcome === 'unchanged') log.info(facts, 'the config was read again, and says the same');

@@ -38,6 +38,22 @@ describe('a reload', () => {
     expect(lines[0]).toMatchObject({ cause: 'SIGHUP', file: 'tocsin.yaml', changed: ['poll.lookback'] });
   });
 
+  test('that is tried again and again is logged once for each reason', async () => {
+    const { state, request, lines } = setUp();
+    const again = async (message: string): Promise<number> => {
+      state.fails = new UnavailableError(message);
+      for (let n = 0; n < 5; n += 1) await request('trying again');
+      return lines.length;
+    };
+    expect(await again('Redis is away')).toBe(1);
+    expect(await again('Redis is loading')).toBe(2);
+    await request('SIGHUP');
+    expect(lines).toHaveLength(3);
+    state.fails = undefined;
+    await request('trying again');
+    expect(lines[3]).toMatchObject({ changed: ['poll.lookback'] });
+  });
+
   test('that is wrong, needs a restart or cannot start changes nothing', async () => {
     const { disk, state, request } = setUp();
     disk.config = () =>
