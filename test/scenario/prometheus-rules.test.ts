@@ -185,4 +185,4 @@ test('each rule fires in its trouble, and no other does', ({ skip, onTestFinishe
   const { stdout, stderr, status } = promtool('test', 'rules', file);
   expect(`${stdout}${stderr}`).toContain('SUCCESS');
   expect(status).toBe(0);
-});
+}, 120_000);
