@@ -71,7 +71,7 @@ const createTell =
   };
 
 const createBegin = (dependencies: WatchdogDependencies, tell: Told, seenForMs: (key: string) => number) => {
-  const { store, outages, destinations, log, now } = dependencies;
+  const { store, outages, destinations, fallback, log, now } = dependencies;
   const readersFor = createReaders(dependencies);
   let isWarned = false;
 
@@ -93,7 +93,7 @@ const createBegin = (dependencies: WatchdogDependencies, tell: Told, seenForMs: 
   return async (begun: readonly ListedTrouble[], all: readonly ListedTrouble[]): Promise<void> => {
     if (begun.length === 0) return;
     const readers = await readersFor(all);
-    if (readers.length === 0 && destinations.length > 0) {
+    if (readers.length === 0 && destinations.length + fallback.length > 0) {
       if (!isWarned) log.error({ troubles: begun.map(troubleText) }, 'no channel works that could announce a trouble');
       isWarned = true;
       return;

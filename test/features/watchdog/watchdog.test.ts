@@ -203,3 +203,19 @@ test('without anybody to tell, it is in the log', async () => {
   expect(told()).toEqual([]);
   expect(lines).toMatchObject([{ level: 'error', message: 'trouble in Tocsin itself, and it is announced to nobody' }]);
 });
+
+test('with a fallback alone, a trouble that nobody can hear of now is told when it works again', async () => {
+  const { state, run, told, outages } = setUp({ destinations: [] });
+  const broken = await outages.note(FALLBACK.id, {
+    since: SINCE,
+    reason: 'unavailable',
+    message: 'it timed out',
+    told: [],
+  });
+  state.troubles = [DISK];
+  await run(10);
+  expect(told()).toEqual([]);
+  await outages.remove(FALLBACK.id, broken);
+  await run(1);
+  expect(told()).toMatchObject([{ about: 'trouble.begun', to: [FALLBACK.label] }]);
+});
