@@ -22,7 +22,7 @@ import type { Logger } from 'pino';
 import type { Alert, ChannelKind, Destination } from '../alert.ts';
 import { contentId } from '../identity.ts';
 import { createRareWarning } from './rare-warning.ts';
-import { traceFault } from './trace-fault.ts';
+import { attributeText, traceFault } from './trace-text.ts';
 
 export interface TracedAttempt {
   kind: ChannelKind;
@@ -89,8 +89,9 @@ const spansOf = (tracer: Tracer, ids: ReturnType<typeof createIds>, now: () => n
     for (const { id, service, protocol, source, type, itemId, txHash, readAt } of alerts.slice(0, MOST_ALERTS)) {
       ids.next = id;
       const attributes: Attributes = {
-        ...{ 'tocsin.service': service, 'tocsin.protocol': protocol, 'tocsin.source': source, 'tocsin.item': itemId },
-        ...(txHash === undefined ? {} : { 'tocsin.transaction': txHash }),
+        ...{ 'tocsin.service': service, 'tocsin.protocol': attributeText(protocol), 'tocsin.source': source },
+        'tocsin.item': attributeText(itemId),
+        ...(txHash === undefined ? {} : { 'tocsin.transaction': attributeText(txHash) }),
         'tocsin.alerts': alerts.length,
       };
       const startTime = readAt === undefined ? beganAt : Date.parse(readAt);
@@ -108,8 +109,8 @@ const spansOf = (tracer: Tracer, ids: ReturnType<typeof createIds>, now: () => n
       ...{ 'tocsin.channel': kind, 'tocsin.destination': destination.id, 'tocsin.outcome': outcome },
       ...{ 'tocsin.attempt': attempt.attempt, 'tocsin.alerts': alerts.length },
       ...(reason === undefined ? {} : { 'error.type': reason }),
-      ...(code === undefined ? {} : { 'tocsin.code': code }),
-      ...(providerId === undefined ? {} : { 'messaging.message.id': providerId }),
+      ...(code === undefined ? {} : { 'tocsin.code': attributeText(code) }),
+      ...(providerId === undefined ? {} : { 'messaging.message.id': attributeText(providerId) }),
     };
     for (const { id } of alerts.slice(0, MOST_ALERTS)) {
       const startTime = endTime - attempt.durationMs;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { traceFault } from '../../src/ops/trace-fault.ts';
+import { attributeText, LONGEST_ATTRIBUTE, traceFault } from '../../src/ops/trace-text.ts';
 
 test.each([
   [
@@ -19,4 +19,9 @@ test.each([
 test('other words of the SDK stay, as far as they are short', () => {
   expect(traceFault('Timeout')).toBe('Timeout');
   expect(traceFault('x'.repeat(1000))).toHaveLength(300);
+});
+
+test('a name that the service gives takes no more of a span than others', () => {
+  expect(attributeText('Lending Pool')).toBe('Lending Pool');
+  expect(attributeText('\u{1f40b}'.repeat(1e6)).length).toBeLessThanOrEqual(LONGEST_ATTRIBUTE);
 });

@@ -1,7 +1,13 @@
-/** What OpenTelemetry's SDK says where traces cannot be sent, without what must not be in a log. Pure. */
+/** Texts of traces: those of spans are short, and what the SDK says has nothing in it that must not be in a log. Pure. */
 import { shorten } from '../text.ts';
 
 const LONGEST = 300;
+/** Thousands of spans wait while the collector is away, and names and ids come from the service. */
+export const LONGEST_ATTRIBUTE = 256;
+
+/** A copy where it is cut: a part of a text keeps the whole one in memory. */
+export const attributeText = (text: string): string =>
+  text.length <= LONGEST_ATTRIBUTE ? text : Buffer.from(shorten(text, LONGEST_ATTRIBUTE)).toString();
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
