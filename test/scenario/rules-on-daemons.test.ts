@@ -1,0 +1,270 @@
+/** The rules on real daemons: silent while all is well, the right ones while something is broken, silent when it is mended. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createConfigSource } from '../../src/config/source.ts';
+import { openConsole } from '../cli/console.ts';
+import { startHttpReceiver } from '../support/http-receiver.ts';
+import { ownRedis } from '../support/redis-server.ts';
+import { until } from '../support/until.ts';
+import { type RunningDaemon, startDaemon } from './daemons.ts';
+import { type Breakage, type Played, RULES, rules, watchPhases } from './rule-phases.ts';
+import { startWorld, type World } from './world.ts';
+
+/** Those that only the made-up series of prometheus-rules.test.ts show, and why. */
+const SYNTHETIC_ONLY: Readonly<Record<string, string>> = {
+  TocsinRestarts: 'all daemons of a test are one process, which starts once',
+  TocsinReadingLate: 'a lag of more than a minute takes that long',
+  TocsinAuditDifference: 'Redis has to forget a part of what it keeps',
+  TocsinDeadLettersRemoved: 'it takes more dead letters than are kept',
+  TocsinQueueGrows: 'it takes a backlog that grows for twenty minutes',
+  TocsinQueueSilent: 'a trouble that may pass counts when it has lasted a minute',
+  TocsinJobsUnreadable: 'a trouble that may pass counts when it has lasted a minute',
+  TocsinRedisNotDurable: 'a trouble that may pass counts when it has lasted a minute',
+  TocsinDiskNearlyFull: 'a trouble that may pass counts when it has lasted a minute',
+  TocsinClockOff: 'a trouble that may pass counts when it has lasted a minute',
+  TocsinHeartbeatFails: 'a trouble that may pass counts when it has lasted a minute',
+  TocsinHeldRefused: 'it takes more alerts than are held for one destination',
+  TocsinEventLoopBlocked: 'a blocked event loop would stop every daemon beside it',
+  TocsinFilesExhausted: 'the files would be missing to the whole test run',
+};
+
+type OnFinished = (stop: () => Promise<void>) => void;
+
+const ONCALL = [{ name: 'email', contacts: ['oncall@example.com'] }];
+const MINUTE = 60_000;
+
+/** Gives what promtool says; undefined where there is none. */
+const promtool = (...args: string[]): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    execFile('promtool', args, (error, stdout, stderr) => {
+      resolve(error?.code === 'ENOENT' ? undefined : `${stdout}${stderr}`);
+    });
+  });
+
+const judge = async (one: Played): Promise<string | undefined> => {
+  const directory = await mkdtemp(join(tmpdir(), 'tocsin-promtool-'));
+  const file = join(directory, 'tests.json');
+  await writeFile(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: '1m', tests: [one.test] }));
+  const said = await promtool('test', 'rules', file);
+  await rm(directory, { recursive: true });
+  return said;
+};
+
+/** By what was broken; promtool is at work while the next thing is. */
+const shown = new Map<string, Played & { said: Promise<string | undefined> }>();
+
+/** While all is well, every protocol has a finding and it arrives. */
+const phasesOf = async (world: World, running: () => RunningDaemon) => {
+  await running().watching();
+  const phases = await watchPhases(
+    () =>
+      running()
+        .ask('/metrics')
+        .then(
+          ({ text }) => text,
+          () => '',
+        ),
+    async () => {
+      for (const { name } of world.sandbox.service.protocols()) world.critical(name);
+      await world.delivered();
+    },
+  );
+  return async (name: string, breakage: Breakage): Promise<void> => {
+    const played = await phases.play(breakage);
+    shown.set(name, { ...played, said: judge(played) });
+  };
+};
+
+const addChannel = (
+  { sandbox: { service } }: World,
+  protocol: string,
+  ...added: { name: string; contacts: string[] }[]
+) => {
+  const found = service.protocols().find(({ name }) => name === protocol);
+  const channels = found?.channels ?? [];
+  const ref = { protocol, apiKey: found?.apiKey ?? '' };
+  service.replaceChannels(ref, [...channels, ...added]);
+  return () => service.replaceChannels(ref, channels);
+};
+
+test.concurrent('what is read', async ({ onTestFinished }) => {
+  const onFinished: OnFinished = onTestFinished;
+  const world = await startWorld({
+    onFinished,
+    ...{ names: ['Vault', 'Bridge', 'Quiet'], kinds: ['email'] },
+    config: {
+      protocols: { overrides: { Quiet: { expectEvery: '4s' } } },
+      ...{ audit: { every: '200ms' }, fallback: { after: '1h', channels: ONCALL } },
+    },
+  });
+  const { service } = world.sandbox;
+  const inspects = () => setInterval(() => world.calm('Quiet'), 300);
+  let inspecting = inspects();
+  onFinished(async () => clearInterval(inspecting));
+  const daemon = await world.start();
+  const play = await phasesOf(world, () => daemon);
+
+  await play('the key is refused', {
+    fires: ['TocsinServiceUnreadable', 'TocsinProtocolUnread', 'TocsinAuditUnfinished'],
+    minutes: 420,
+    break: () => service.addFault({ times: Infinity, fault: { kind: 'status', status: 401 } }),
+    mend: service.clearFaults,
+  });
+
+  let takeBack = (): void => {};
+  await play('parts cannot be read', {
+    fires: [
+      ...['TocsinProtocolUnread', 'TocsinProtocolSilent', 'TocsinBoundReached', 'TocsinItemsNotUnderstood'],
+      'TocsinUnroutable',
+    ],
+    break: () => {
+      clearInterval(inspecting);
+      const inspections = { endpoint: 'listInspections', times: Infinity } as const;
+      service.addFault({ ...inspections, protocol: 'Vault', fault: { kind: 'huge', bytes: 80_000_000 } });
+      service.addFault({ ...inspections, protocol: 'Bridge', fault: { kind: 'malformed-item' } });
+      takeBack = addChannel(world, 'Bridge', { name: 'pager', contacts: ['1'] });
+    },
+    mend: () => {
+      service.clearFaults();
+      takeBack();
+      inspecting = inspects();
+    },
+  });
+}, 120_000);
+
+test.concurrent('what is delivered', async ({ onTestFinished }) => {
+  const onFinished: OnFinished = onTestFinished;
+  const switched = await startHttpReceiver();
+  onFinished(() => switched.close());
+  const world = await startWorld({
+    onFinished,
+    ...{ names: ['Vault'], kinds: ['email', 'slack', 'webhook'] },
+    config: {
+      ...{ poll: { lookback: '1h' }, fallback: { after: '1s', channels: ONCALL } },
+      // Channels are asked twice as often.
+      watchdog: { channels: ONCALL, heartbeatUrl: `${switched.origin}/ping`, heartbeatEvery: '1s' },
+    },
+  });
+  const { slack, webhook } = world.sandbox.receivers;
+  const console = await openConsole(world);
+  const daemon = await world.start();
+  const play = await phasesOf(world, () => daemon);
+
+  let giveBack = (): void => {};
+  await play('a token is refused while nothing is sent', {
+    fires: ['TocsinChannelFailing'],
+    break: () => {
+      giveBack = slack.revokeToken();
+    },
+    mend: () => giveBack(),
+  });
+
+  await play('a token and a webhook are gone', {
+    fires: [
+      ...[
+        'TocsinSenderBroken',
+        'TocsinChannelFailing',
+        'TocsinDestinationBroken',
+        'TocsinDeliveriesDead',
+        'TocsinDeadLettersKept',
+      ],
+      ...['TocsinFallbackUsed', 'TocsinRetries', 'TocsinQueueStands', 'TocsinUndelivered'],
+      ...['TocsinAlertsLate', 'TocsinAlertsOftenLate'],
+    ],
+    busy: ['deliver-slack'],
+    break: () => {
+      giveBack = slack.revokeToken();
+      webhook.script.always({ kind: 'answer', status: 410 });
+      const { service } = world.sandbox;
+      for (let count = 0; count < 3; count += 1) {
+        service.insertInspection({ protocol: 'Vault', assessment: 'critical', createdAt: service.now() - 20 * MINUTE });
+      }
+    },
+    mend: async () => {
+      giveBack();
+      webhook.script.clear();
+      const [gone] = (await console.json<{ id: string; kind: string }[]>('destinations', 'list')).filter(
+        ({ kind }) => kind === 'webhook',
+      );
+      expect(await console.run('destinations', 'enable', gone?.id ?? '')).toMatchObject({ code: 0 });
+      expect(await console.run('dead', 'retry', '--all')).toMatchObject({ code: 0 });
+    },
+  });
+}, 120_000);
+
+test.concurrent('the daemon, its config and its Redis', async ({ onTestFinished }) => {
+  const onFinished: OnFinished = onTestFinished;
+  const redis = await ownRedis('--appendonly', 'yes');
+  onFinished(() => redis.remove());
+  const world = await startWorld({
+    onFinished,
+    ...{ names: ['Vault'], kinds: ['slack', 'email'], redisUrl: `redis://127.0.0.1:${redis.port}` },
+    config: { destinations: { gate: true, allow: ['slack:C0SANDBOX*', 'email:*'] } },
+  });
+  const console = await openConsole(world);
+  const file = join(world.dataDir, 'tocsin.yaml');
+  await writeFile(file, world.configText);
+  const source = createConfigSource(file, world.environment);
+  const daemon = await startDaemon(await source.read(), source);
+  onFinished(daemon.stop);
+  let scraped = daemon;
+  const play = await phasesOf(world, () => scraped);
+  const write = async (text: string): Promise<void> => {
+    await writeFile(file, text);
+    await daemon.reload('a test');
+  };
+
+  let takeBack = (): void => {};
+  await play('a destination is new, and a config is wrong', {
+    fires: ['TocsinAlertsHeld', 'TocsinConfigRefused'],
+    break: async () => {
+      takeBack = addChannel(world, 'Vault', { name: 'slack', contacts: ['C0NEWONE01'] });
+      await until('it is known', async () =>
+        (await console.json<{ label: string }[]>('destinations', 'list')).some(({ label }) => label === 'C0NEWONE01'),
+      );
+      world.critical('Vault');
+      await write(world.configText.replace('sweepEvery', 'sweepEvry'));
+    },
+    mend: async () => {
+      takeBack();
+      expect(await console.run('destinations', 'approve', 'C0NEWONE01')).toMatchObject({ code: 0 });
+      await write(world.configText);
+    },
+  });
+
+  await play('nothing is watched', {
+    fires: ['TocsinWatchesNothing'],
+    break: () => write(`${world.configText}\nprotocols: { include: ["Nothing*"] }\n`),
+    mend: () => write(world.configText),
+  });
+
+  await play('Redis is gone', {
+    fires: ['TocsinRedisDown'],
+    break: () => redis.kill('SIGKILL'),
+    mend: () => redis.start(),
+  });
+
+  await play('the daemon is gone', {
+    fires: ['TocsinGone'],
+    break: () => daemon.stop(),
+    mend: async () => {
+      scraped = await world.start();
+      await scraped.watching();
+    },
+  });
+}, 120_000);
+
+test('each rule is shown on a daemon, or it is said why not', () => {
+  const fired = [...shown.values()].flatMap(({ fires }) => fires);
+  const alerts = rules.map(({ alert }) => alert);
+  expect(alerts.filter((alert) => !fired.includes(alert) && !(alert in SYNTHETIC_ONLY))).toEqual([]);
+  expect(Object.keys(SYNTHETIC_ONLY).filter((alert) => fired.includes(alert) || !alerts.includes(alert))).toEqual([]);
+});
+
+test('Prometheus fires these rules, no others, and none before and afterwards', async ({ skip }) => {
+  if ((await promtool('--version')) === undefined) skip('promtool is not installed; it comes with Prometheus');
+  for (const [name, { said }] of shown) expect(`${name}: ${await said}`).toContain('SUCCESS');
+}, 120_000);
