@@ -14,13 +14,14 @@ export interface Remembered {
 export type Change =
   | { kind: 'changed'; protocol: string; before: WatchedSettings; after: WatchedSettings; aspects: Aspect[] }
   | { kind: 'new'; protocol: string; after: WatchedSettings }
-  | { kind: 'vanished'; protocol: string; before: WatchedSettings };
+  /** `isUnreadable`: the listing names it in an entry that cannot be read. */
+  | { kind: 'vanished'; protocol: string; before: WatchedSettings; isUnreadable?: true };
 
 export interface ComparisonInput {
   /** By protocol. */
   remembered: ReadonlyMap<string, Remembered>;
   listed: ReadonlyMap<string, WatchedSettings>;
-  /** Names that the listing has in entries that cannot be read; '' for one without a name. */
+  /** Names that the listing has in entries that cannot be read: polls do without these, as without those that it lacks. */
   unreadable: ReadonlySet<string>;
 }
 
@@ -51,14 +52,18 @@ const withKnown = (before: WatchedSettings, listed: WatchedSettings): WatchedSet
 const changedAspects = (before: WatchedSettings, after: WatchedSettings): Aspect[] =>
   ASPECTS.filter((aspect) => before[aspect] !== undefined && !isSame(before[aspect], after[aspect]));
 
-/** A protocol that the listing lacks. */
+/** A protocol that the listing lacks, or that it has in a form that nobody can read. */
 const missing = (
   protocol: string,
   { settings, missed = 0 }: Remembered,
+  isUnreadable: boolean,
 ): { change?: Change; next: Remembered | undefined } =>
   missed + 1 < VANISHED_AFTER
     ? { next: { settings, missed: missed + 1 } }
-    : { change: { kind: 'vanished', protocol, before: settings }, next: undefined };
+    : {
+        change: { kind: 'vanished', protocol, before: settings, ...(isUnreadable && { isUnreadable }) },
+        next: undefined,
+      };
 
 /** A protocol that the listing has. */
 const found = (
@@ -76,10 +81,9 @@ const found = (
 
 export const compare = ({ remembered, listed, unreadable }: ComparisonInput): Comparison => {
   const absent = [...remembered].filter(([name]) => !listed.has(name));
-  const isSpared = (name: string): boolean => unreadable.has(name) || unreadable.has('');
   const outcomes = [
     ...[...listed].map(([name, settings]) => ({ name, ...found(name, remembered.get(name), settings) })),
-    ...absent.filter(([name]) => !isSpared(name)).map(([name, known]) => ({ name, ...missing(name, known) })),
+    ...absent.map(([name, known]) => ({ name, ...missing(name, known, unreadable.has(name)) })),
   ];
   const writes = outcomes.filter(({ name, next }) => !isSame(remembered.get(name), next));
   return {

@@ -8,6 +8,8 @@ export interface Told {
   protocol: string;
   kind: Change['kind'];
   differences: readonly Difference[];
+  /** It is listed, but cannot be read any more. */
+  isUnreadable?: boolean;
   /** Its last person's channel was removed. */
   isCritical: boolean;
   /** It was changed so often within the hour that its next changes are not announced. */
@@ -30,9 +32,8 @@ const aspectsText = ({ differences }: Told): string => listText(differences.map(
 const whatHappened = (told: Told): string => {
   if (told.isCritical) return 'has no channel of a person any more';
   if (told.kind === 'new') return 'is new';
-  return told.kind === 'vanished'
-    ? 'is not listed any more, so nothing of it is watched'
-    : `has other ${aspectsText(told)}`;
+  if (told.kind === 'changed') return `has other ${aspectsText(told)}`;
+  return `${told.isUnreadable ? 'cannot be read in the list' : 'is not listed'} any more, so nothing of it is watched`;
 };
 
 const sideLines = ({ kind, differences }: Told): string[] =>

@@ -76,7 +76,8 @@ const createNotifier = (dependencies: TripwireDependencies) => {
     const { protocol, kind } = change;
     const routes = routesOf(change);
     const isCritical = hasLostPeople(change, routes);
-    return { change, routes, protocol, kind, isCritical, differences: differencesOf(change) };
+    const isUnreadable = change.kind === 'vanished' && change.isUnreadable === true;
+    return { change, routes, protocol, kind, isUnreadable, isCritical, differences: differencesOf(change) };
   };
 
   const write = (service: string, all: readonly ToldChange[], announced: number): void => {

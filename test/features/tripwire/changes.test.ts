@@ -135,10 +135,10 @@ describe('a protocol that comes or goes', () => {
     expect(writes).toEqual(new Map([['Vault', known(settings())]]));
   });
 
-  test('is not missing where it, or an entry without a name, cannot be read', () => {
-    for (const name of ['Vault', '']) {
-      expect(comparison({ Vault: known(settings(), 2) }, {}, [name])).toEqual({ ...QUIET, isSettled: false });
-    }
-    expect(comparison({ Vault: known(settings(), 2) }, {}, ['Bridge']).changes).toHaveLength(1);
+  test('is missing, too, where its entry cannot be read: it is polled no more', () => {
+    const changeWith = (name: string) => comparison({ Vault: known(settings(), 2) }, {}, [name]).changes;
+    expect(changeWith('Vault')).toMatchObject([{ kind: 'vanished', isUnreadable: true }]);
+    for (const name of ['Bridge', ''])
+      expect(changeWith(name)).toEqual([expect.not.objectContaining({ isUnreadable: true })]);
   });
 });

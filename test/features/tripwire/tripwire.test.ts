@@ -222,3 +222,22 @@ test('a service that changes all it lists, under ever new names, does not fill R
   const keys = await redis.keys(`${prefix.replace(/[[\]{}*?]/g, '?')}:changes:*`);
   expect(keys).toHaveLength(MOST_PROTOCOLS);
 });
+
+test('an entry that cannot be read hides no protocol that is gone, and one that became so is told as such', async () => {
+  const { open, answer, lines } = setUp();
+  const { look } = open();
+  const malformed = (...names: string[]) => names.map((name) => ({ name, problem: 'channels is no list', raw: {} }));
+  await look('main', answer([listed('Vault'), listed('Bridge'), listed('Farm')], { malformed: malformed('') }));
+  const broken = answer([listed('Farm')], { malformed: malformed('', 'Bridge') });
+  await look('main', broken);
+  await look('main', broken);
+  await look('main', answer([listed('Vault'), listed('Bridge'), listed('Farm')]));
+  expect(lines()).toEqual([]);
+  for (let n = 0; n < 5; n += 1)
+    await look('main', answer([listed('Bridge'), listed('Farm')], { malformed: malformed('') }));
+  for (let n = 0; n < 5; n += 1) await look('main', answer([listed('Farm')], { malformed: malformed('', 'Bridge') }));
+  expect(lines()).toEqual([
+    'The protocol Vault is not listed any more, so nothing of it is watched at the monitoring service main.',
+    'The protocol Bridge cannot be read in the list any more, so nothing of it is watched at the monitoring service main.',
+  ]);
+});
