@@ -5,6 +5,7 @@ import { openConfiguredChannels } from '../channels/open.ts';
 import type { Config } from '../config/schema.ts';
 import { collectSecrets } from '../config/secrets.ts';
 import { didYouMean } from '../config/suggest.ts';
+import type { Routes } from '../dispatch/route.ts';
 import { UnavailableError, UsageError } from '../errors.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { routeSettings } from '../features/routes/routes.ts';
@@ -19,6 +20,7 @@ import { createNameFilter } from '../poll/include.ts';
 import { createScrubber } from '../secret.ts';
 import { listProtocols } from '../service/listing.ts';
 import { openServices } from '../service/open.ts';
+import { cleanLine } from '../text.ts';
 import { version } from '../version.ts';
 import { openApproval } from './approval.ts';
 import { openDelivery } from './deliver.ts';
@@ -29,8 +31,8 @@ import { createStore } from './store.ts';
 export interface TestCommand {
   /** The destinations of an address given by hand. Throws a `UsageError` that says what is wrong with it. */
   address(kind: ChannelKind, to: string): Destination[];
-  /** The destinations of a protocol, as the config and the service say. */
-  protocol(name: string): Promise<Destination[]>;
+  /** Where a protocol's alerts go, as the config and the service say, and which of its channels lead nowhere. */
+  protocol(name: string): Promise<Routes>;
   send(parcels: readonly Parcel[]): Promise<void>;
   /** Why alerts for this destination are suppressed now, in a sentence; undefined where they are not. */
   explainSuppression(sample: Alert, destination: Destination): Promise<string | undefined>;
@@ -55,6 +57,14 @@ const openRedis = async (
   }
 };
 
+const MOST_NAMED = 5;
+
+const theyList = (names: readonly string[]): string => {
+  if (names.length === 0) return '; they list none: tocsin protocols list shows what the key may see';
+  const named = names.slice(0, MOST_NAMED).map((name) => `'${cleanLine(name)}'`);
+  return `; they list ${named.join(', ')}${names.length > MOST_NAMED ? ' and more: tocsin protocols list' : ''}`;
+};
+
 /** The catalog's entry of a protocol, listed anew. Throws a `UsageError` where no service has it. */
 const findListed = async (
   name: string,
@@ -71,8 +81,9 @@ const findListed = async (
   const listed = await Promise.all(
     services.map(async (service) => [...(await catalog.protocols(service.name)).keys()]),
   );
+  const names = listed.flat();
   throw new UsageError(
-    `no service lists a protocol '${name}' that the config includes${didYouMean(name, listed.flat())}`,
+    `no service lists a protocol '${name}' that the config includes${didYouMean(name, names) || theyList(names)}`,
   );
 };
 
@@ -107,7 +118,7 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
       const entries = channelsOf(name, await findListed(name, config, catalog, signal), settings.overrides);
       const { destinations, problems } = routeEntries(entries, settings);
       if (destinations.length === 0) throw new UsageError(`${name}: ${problems.join('; ') || 'it has no channels'}`);
-      return destinations;
+      return { destinations, problems };
     },
     send: async (parcels) => {
       const kinds = [...new Set(parcels.map(({ destination }) => destination.kind))];

@@ -1,6 +1,7 @@
 /** The status report for a terminal or a file: what needs a look comes first; no colour. Pure. */
 
 import { scopeText } from '../mute-text.ts';
+import { stateOf, stateText } from '../ops/page/state.ts';
 import type { StatusReport } from '../ops/status.ts';
 import { daemonText, serviceText, shownDaemons, sortDestinations, sortProtocols } from '../ops/wording.ts';
 import { cleanLine } from '../text.ts';
@@ -160,6 +161,9 @@ const problemsOf = ({ problems }: Shown): string[] =>
         ),
       ];
 
+/** As the page says it. What is not well is named above, or stands in a table. */
+const wellnessOf = (report: Shown): string[] => (stateOf({ report }) === 'well' ? [stateText({ report })] : []);
+
 /** Ends with a line feed. */
 export const renderStatusText = (status: StatusReport, width?: number): string => {
   const report: Shown = { ...status, width };
@@ -168,6 +172,7 @@ export const renderStatusText = (status: StatusReport, width?: number): string =
   return `${[
     `Tocsin ${version}${started}, as of ${clockText(now)}`,
     ...problemsOf(report),
+    ...wellnessOf(report),
     ...daemonsOf(report),
     servicesOf(report),
     destinationsOf(report),

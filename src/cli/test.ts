@@ -9,6 +9,7 @@ import { UsageError } from '../errors.ts';
 import { sampleAlert } from '../features/sample/alert.ts';
 import type { DeliveryRecord } from '../ledger/ledger.ts';
 import { parseDuration } from '../schema/fields.ts';
+import { cleanLine } from '../text.ts';
 import { durationText } from '../time.ts';
 import { kindOf } from './channel-kind.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -52,8 +53,24 @@ const checkGoal = ({ protocol, channel, to }: TestOptions): void => {
 const destinationsOf = async (
   { protocol = '', channel, to = '' }: TestOptions,
   command: TestCommand,
-): Promise<Destination[]> =>
-  channel === undefined ? command.protocol(protocol) : command.address(kindOf(channel), to);
+  warn: CommandContext['warn'],
+): Promise<Destination[]> => {
+  if (channel !== undefined) return command.address(kindOf(channel), to);
+  const { destinations, problems } = await command.protocol(protocol);
+  for (const problem of problems) warn(`not sent: ${cleanLine(problem)}\n`);
+  return destinations;
+};
+
+/** Tells each destination's first failure at once: until the time is over, nothing else would say why nothing comes. */
+const createFailureTeller = (warn: CommandContext['warn'], timeoutMs: number): ((record: DeliveryRecord) => void) => {
+  const told = new Set<string>();
+  return ({ destination: { id, kind, label }, state, attempts }) => {
+    const why = attempts.at(-1)?.message;
+    if (state !== 'waiting' || why === undefined || told.has(id)) return;
+    told.add(id);
+    warn(`${kind} ${label}: ${why}; trying again, ${durationText(timeoutMs)} in all\n`);
+  };
+};
 
 const outcomeOf = (record: DeliveryRecord, queuedAt: number, withheld: string | undefined): Outcome => {
   const { destination, state, providerId, attempts } = record;
@@ -102,10 +119,10 @@ const sendSample = async (
   options: TestOptions,
   config: Config,
   command: TestCommand,
-  signal: AbortSignal,
+  { signal, warn }: Pick<CommandContext, 'signal' | 'warn'>,
 ): Promise<Sent> => {
   const timeoutMs = timeoutOf(options);
-  const destinations = await destinationsOf(options, command);
+  const destinations = await destinationsOf(options, command, warn);
   const service = config.services[0]?.name ?? 'test';
   const alert = sampleAlert(service, options.protocol ?? 'Sample protocol', `test-${randomUUID()}`, Date.now());
   const queuedAt = Date.now();
@@ -119,9 +136,11 @@ const sendSample = async (
       const { id } = record.destination;
       return cancelled.has(id) ? cancelledOf(record, queuedAt) : outcomeOf(record, queuedAt, withheld.get(id));
     });
+  const tell = createFailureTeller(warn, timeoutMs);
   await command.send(parcels);
   for (;;) {
     const records = await read();
+    records.forEach(tell);
     if (records.length === destinations.length && records.every(hasEnded))
       return { alert: alert.id, outcomes: outcomesOf(records, new Set()) };
     if (signal.aborted || Date.now() - queuedAt > timeoutMs) {
@@ -141,7 +160,7 @@ export const test = async (options: TestOptions, context: CommandContext): Promi
   const config = await loadConfig(options.config, context.env);
   const command = await openTestCommand(config, context.signal);
   try {
-    const sent = await sendSample(options, config, command, context.signal);
+    const sent = await sendSample(options, config, command, context);
     const { outcomes } = sent;
     if (options.json === true) writeJson(context, outcomes);
     else context.write(sentText(sent));

@@ -234,7 +234,10 @@ test.concurrent('test says what is wrong with what it was asked', async ({ onTes
     refused(['--channel', 'slack'], /^1 tocsin: name either --protocol NAME, or --channel KIND/),
     refused(['--channel', 'slack', '--to', 'not a channel'], /^1 tocsin: --to: /),
     refused(['--channel', 'email', '--to', 'x@example.com'], /^1 tocsin: .*does not set up.*'email'/),
-    refused(['--protocol', 'Nobody'], /^1 tocsin: no service lists a protocol 'Nobody'/),
+    refused(
+      ['--protocol', 'Nobody'],
+      /^1 tocsin: no service lists a protocol 'Nobody' that the config includes; they list 'Vault'\n/,
+    ),
   ]);
   await world.sandbox.service.stop();
   await refused(['--protocol', 'Vault'], /^75 tocsin: /);

@@ -16,6 +16,13 @@ describe('the status in a terminal', () => {
     expect(text.endsWith('\n')).toBe(true);
   });
 
+  test('says that all is well, but only where the page does', () => {
+    expect(renderStatusText(REPORT).split('\n').slice(1, 4)).toEqual(['', 'All is well', '']);
+    for (const other of [{ problems: ['the webhook is dead'] }, { dead: 1 }, { protocols: [] }]) {
+      expect(renderStatusText({ ...REPORT, ...other })).not.toContain('All is well');
+    }
+  });
+
   test('shows what is broken first', () => {
     const text = renderStatusText({ ...REPORT, ...WITH_BROKEN });
     expect(text.indexOf('C0BROKEN01')).toBeLessThan(text.indexOf('C024BE91L'));

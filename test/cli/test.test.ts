@@ -45,8 +45,9 @@ test('one that does not arrive in time is cancelled, comes no later, and opens n
   const { webhook } = world.sandbox.receivers;
   webhook.script.always({ kind: 'answer', status: 503 });
   const to = `${world.addresses.webhook.url}/test-only`;
-  const { code, out } = await console.run('test', '--channel', 'webhook', '--to', to, '--timeout', '1s');
+  const { code, out, err } = await console.run('test', '--channel', 'webhook', '--to', to, '--timeout', '1s');
   expect(code).toBe(75);
+  expect(err).toMatch(/^webhook \S+ \(\w{4}\): .*answered 503.*; trying again, 1 s in all\n$/);
   const [, id = ''] =
     /^webhook \S+ \(\w{4}\): cancelled: .*answered 503 .*\nnot all was delivered within 1 s, so the test was cancelled and is not sent any more: tocsin trace (\w+)\n$/.exec(
       out,
@@ -64,4 +65,15 @@ test('one that does not arrive in time is cancelled, comes no later, and opens n
   world.critical('Vault');
   await world.balanced();
   expect(webhook.received().filter(({ text }) => text.includes('test.sample'))).toEqual([]);
+});
+
+test('names the channels of the protocol that get nothing, as the config does not set them up', async () => {
+  const { world, console } = await start();
+  const [vault] = world.sandbox.service.protocols();
+  if (vault === undefined) throw new Error('there is no protocol');
+  const { name: protocol, apiKey, channels } = vault;
+  world.sandbox.service.replaceChannels({ protocol, apiKey }, [...channels, { name: 'pager', contacts: ['1'] }]);
+  const { code, out, err } = await console.run('test', '--protocol', 'Vault');
+  expect({ code, err }).toEqual({ code: 0, err: "not sent: a channel of unknown kind 'pager'\n" });
+  expect(out.trimEnd().split('\n')).toHaveLength(4);
 });

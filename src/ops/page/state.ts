@@ -31,7 +31,10 @@ const troublesOfOutage = ({ problems, since }: OutdatedView): Trouble[] => [
   ...problems.map((one): Trouble => ({ ...one, isUrgent: true })),
 ];
 
-export const troublesOf = ({ report, outdated }: PageView): Trouble[] => {
+/** What it takes to judge. */
+type Judged = Pick<PageView, 'report' | 'outdated'>;
+
+export const troublesOf = ({ report, outdated }: Judged): Trouble[] => {
   if (outdated !== undefined) return troublesOfOutage(outdated);
   const urgent = report.troubles.map(
     ({ what, why, since, todo }): Trouble => ({
@@ -54,14 +57,14 @@ const isUneasy = (report: StatusReport): boolean => {
 /** From so many on, those who look should know that alerts come late. */
 const BUSY_FROM = 100;
 
-const backlogOf = ({ report }: PageView): number => {
+const backlogOf = ({ report }: Judged): number => {
   const { waiting, delayed } = totalsOf(report);
   return waiting + delayed;
 };
 
-const isBusy = (view: PageView): boolean => backlogOf(view) >= BUSY_FROM;
+const isBusy = (view: Judged): boolean => backlogOf(view) >= BUSY_FROM;
 
-export const stateOf = (view: PageView): State => {
+export const stateOf = (view: Judged): State => {
   const troubles = troublesOf(view);
   if (troubles.some(({ isUrgent }) => isUrgent)) return 'bad';
   // A daemon that watches no protocol has no problems, but is not well.
@@ -70,7 +73,7 @@ export const stateOf = (view: PageView): State => {
 };
 
 /** In words: `All is well`. */
-export const stateText = (view: PageView): string => {
+export const stateText = (view: Judged): string => {
   const { length } = troublesOf(view);
   if (length > 0) return length === 1 ? 'One thing needs a look' : `${length} things need a look`;
   if (view.report.protocols.length === 0) return 'Nothing is watched';
