@@ -68,6 +68,7 @@ const FEATURES: Record<string, readonly string[]> = {
   announcements: [],
   correlation: [],
   cursors: [],
+  board: [],
   enrichment: [],
   routes: [],
   sample: [],
@@ -193,6 +194,12 @@ const FILE_ROWS: Record<string, readonly string[]> = {
       (name) => `@opentelemetry/${name}`,
     ),
     'bullmq-otel',
+  ],
+  // Loaded only where the option is on and somebody asks.
+  'features/board/open.ts': ['@bull-board/api', 'type @bull-board/api/dist/types.js'],
+  'features/board/read-only-queue.ts': [
+    '@bull-board/api/dist/queueAdapters/base.js',
+    'type @bull-board/api/dist/types.js',
   ],
   'sandbox/receivers/smtp/mail.ts': ['postal-mime'],
   'sandbox/receivers/smtp/server.ts': ['smtp-server'],

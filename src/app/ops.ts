@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
+import { createBoard } from '../features/board/board.ts';
 import { createDeadLetterBound } from '../features/housekeeping/dead-letters.ts';
 import { createGoneDestinations } from '../features/routes/gone.ts';
 import { createRouteReview } from '../features/routes/review.ts';
@@ -15,6 +16,7 @@ import { oneAtATime } from '../ops/asking.ts';
 import type { Health } from '../ops/health.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { createPages } from '../ops/page/pages.ts';
+import { QUEUES } from '../ops/page/queues.ts';
 import type { OpsServerSettings } from '../ops/server.ts';
 import type { openDelivery } from './deliver.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -99,11 +101,12 @@ export const openOps = (dependencies: OpsDependencies) => {
   /** What the ops server shows. */
   const ask = oneAtATime(status);
   const opened = { config, store, catalog, review, scrub, now };
-  const { token, publicUrl } = config.ops;
+  const { token, publicUrl, queues } = config.ops;
   const pages = createPages({
     status: ask,
     source: openPage(opened),
     actions: openPageActions(opened),
+    ...(queues && { queues: createBoard({ path: QUEUES, queues: store.queues.readable(), scrub }) }),
     ...(token === undefined ? {} : { token: token.reveal() }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     health,

@@ -38,6 +38,13 @@ const derivedFromSomething = (config: Values): Breach[] => {
   return [{ path: ['channels', 'webhook', 'deriveSecrets'], rule }];
 };
 
+const queuesBehindToken = (config: Values): Breach[] => {
+  const ops = mapOf(config.ops);
+  if (ops.queues !== true || has(ops, 'token')) return [];
+  const rule = 'needs ops.token: only who signs in with it may look into the queues, which hold whole alerts';
+  return [{ path: ['ops', 'queues'], rule }];
+};
+
 /** Every channel entry of the file with its path. */
 const entriesIn = (config: Values): { path: Path; entry: Values }[] => {
   const listAt = (path: Path, list: unknown) =>
@@ -123,6 +130,7 @@ const RULES = [
   redisBreaches,
   lookbackCoversOverlap,
   derivedFromSomething,
+  queuesBehindToken,
   reachableEntries,
   somethingToDo,
   muteBreaches,

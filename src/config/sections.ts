@@ -354,6 +354,12 @@ export const opsSection = z.strictObject({
     .describe(
       'Whoever signs in on the status page with this may send dead deliveries again or drop them, mute, approve destinations and send tests. At least 16 characters, such as `openssl rand -base64 24` makes. Left out: the page only reads. Over plain HTTP others on the way can read it: use a proxy with TLS beyond this machine.',
     ),
+  queues: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whoever signs in with ops.token may also look into the queues, at /queues, with bull-board. It only reads. The jobs there have whole alerts, but no addresses of receivers that may be secret.',
+    ),
 });
 
 export const logSection = z.strictObject({

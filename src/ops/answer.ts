@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 export interface Answer {
   code: number;
   type: string;
-  body: string;
+  body: string | Buffer;
   /** Besides those of every answer, or instead. */
   headers?: Readonly<Record<string, string>>;
 }

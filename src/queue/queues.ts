@@ -16,6 +16,9 @@ export interface QueueCounts {
   failed: number;
 }
 
+/** A queue to look into. */
+export type ReadableQueue = Pick<Queue, 'name' | 'getJob' | 'getJobCounts' | 'getRanges' | 'isPaused'>;
+
 export interface ParcelQueues {
   /**
    * Durable when it resolves. A parcel that is queued already is not queued twice. With `unlessCoveredInMs` its job waits
@@ -30,6 +33,7 @@ export interface ParcelQueues {
    */
   work: Work;
   counts(): Promise<QueueCounts[]>;
+  readable(): readonly ReadableQueue[];
   /**
    * Sends a canary through this kind's queue, ahead of waiting jobs, and gives when any daemon last took one: epoch
    * milliseconds, 0 for never. There is at most one at a time.
@@ -109,6 +113,7 @@ export const createParcelQueues = (settings: QueueSettings): ParcelQueues => {
           return { name: queueName(kind), waiting: waiting + prioritized, delayed, active, failed };
         }),
       ),
+    readable: () => CHANNEL_KINDS.map((kind) => queues[kind]),
     sendCanary: async (kind) => {
       await queues[kind].add(CANARY, {}, { jobId: CANARY, lifo: true });
       return Number(await redis.get(canaryKey(kind)));

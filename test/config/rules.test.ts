@@ -22,6 +22,17 @@ describe('webhook', () => {
   );
 });
 
+describe('ops.queues', () => {
+  it('is refused without a token to sign in with', () =>
+    expect(problemsOf(`${SMALL}ops: { queues: true }`)).toEqual([
+      expect.stringMatching(/ops\.queues: needs ops\.token: only who signs in/),
+    ]));
+
+  it.each(['queues: true, token: sixteen-characters', 'queues: false'])('is taken with { %s }', (ops) =>
+    expect(problemsOf(`${SMALL}ops: { ${ops} }`)).toEqual([]),
+  );
+});
+
 describe('redis', () => {
   it.each(['redis://127.0.0.1:6379/0', 'rediss://user:pa%24s@redis.example.com:6380', '/run/redis/redis.sock'])(
     'takes %s',

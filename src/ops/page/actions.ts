@@ -21,6 +21,7 @@ import {
 } from './action-pages.ts';
 import { readForm } from './body.ts';
 import { isOwnForm } from './origin.ts';
+import { isOfQueues, type QueueBoard, showQueues } from './queues.ts';
 import { createAttempts, createSessions } from './session.ts';
 import type { Viewer } from './view.ts';
 
@@ -28,6 +29,8 @@ export interface ActionsDependencies {
   token: string;
   publicUrl: string | undefined;
   actions: PageActions;
+  /** Absent: there is no page of the queues. */
+  queues?: QueueBoard;
   /** Called when something may have been changed. */
   onDone(): void;
   log: Pick<Logger, 'warn'>;
@@ -68,7 +71,7 @@ const createActing = ({ actions, onDone, log }: Pick<ActionsDependencies, 'actio
 };
 
 export const createActions = (dependencies: ActionsDependencies) => {
-  const { token, publicUrl, log, now } = dependencies;
+  const { token, publicUrl, queues, log, now } = dependencies;
   const sessions = createSessions({ token, now });
   const attempts = createAttempts(now);
   const act = createActing(dependencies);
@@ -76,7 +79,7 @@ export const createActions = (dependencies: ActionsDependencies) => {
 
   const viewerOf = ({ headers }: IncomingMessage): Viewer => {
     const session = sessions.of(headers.cookie);
-    return { canSignIn: true, ...(session === undefined ? {} : session) };
+    return { canSignIn: true, hasQueues: queues !== undefined, ...session };
   };
 
   /** Where people come by https, the cookie never goes another way. */
@@ -122,6 +125,10 @@ export const createActions = (dependencies: ActionsDependencies) => {
     /** Undefined: it has no such page. */
     answer: (asked: Asked): Promise<Answer> | undefined => {
       const { path, request } = asked;
+      if (queues !== undefined && isOfQueues(path)) {
+        const isSignedIn = sessions.of(request.headers.cookie) !== undefined;
+        return isSignedIn ? showQueues(queues, asked) : Promise.resolve(signInPage(403, 'Sign in first.'));
+      }
       if (request.method === 'POST') return path === '/sign-in' || path.startsWith(PREFIX) ? post(asked) : undefined;
       const answer = get(asked);
       return answer && Promise.resolve(answer);

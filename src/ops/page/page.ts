@@ -8,6 +8,7 @@ import type { TracedAlert } from './details.ts';
 import { button } from './forms.ts';
 import { internalsOf } from './internals.ts';
 import { plotOf } from './plot.ts';
+import { QUEUES } from './queues.ts';
 import { SCRIPT } from './script.ts';
 import { daemonsOf, destinationsOf, heading, protocolsOf, servicesOf } from './sections.ts';
 import { heroOf, iconOf, outageOf, type State, stateOf, tilesOf, titleOf } from './state.ts';
@@ -29,7 +30,8 @@ interface Frame {
 
 const accountOf = (viewer: Viewer): Html => {
   if (viewer.csrf !== undefined) {
-    return html`<nav><a href="/mute">Mute alerts</a> ${button(viewer, 'sign-out', 'Sign out', {})}</nav>`;
+    const queues = viewer.hasQueues === true ? html`<a href="${QUEUES}">Queues</a>&ensp;` : nothing;
+    return html`<nav>${queues}<a href="/mute">Mute alerts</a> ${button(viewer, 'sign-out', 'Sign out', {})}</nav>`;
   }
   return viewer.canSignIn ? html`<nav><a href="/sign-in">Sign in</a></nav>` : nothing;
 };

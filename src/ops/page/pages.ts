@@ -7,6 +7,7 @@ import { htmlAnswer } from './answers.ts';
 import { createLive, type LiveSettings } from './live.ts';
 import { isFromElsewhere } from './origin.ts';
 import { BusyError, createOverview, type OverviewDependencies } from './overview.ts';
+import type { QueueBoard } from './queues.ts';
 import { READER } from './view.ts';
 
 export interface PagesDependencies extends Omit<OverviewDependencies, 'onProblem'> {
@@ -17,6 +18,8 @@ export interface PagesDependencies extends Omit<OverviewDependencies, 'onProblem
   publicUrl?: string;
   /** By name. Default: none. */
   actions?: PageActions;
+  /** Shown to whoever is signed in. Default: nobody sees them. */
+  queues?: QueueBoard;
 }
 
 export interface Pages extends OpsPages {
@@ -40,12 +43,18 @@ const withoutEvents = ({ request: { method, headers } }: Asked): Answer => {
 };
 
 export const createPages = (dependencies: PagesDependencies): Pages => {
-  const { log, token, publicUrl, actions = {}, now } = dependencies;
+  const { log, token, publicUrl, actions = {}, queues, now } = dependencies;
   const onProblem = (error: unknown): void => log.warn({ err: error, path: '/' }, 'an ops page cannot be shown');
   const overview = createOverview({ ...dependencies, onProblem });
   const live = createLive(dependencies.live);
   const acting =
-    token === undefined ? undefined : createActions({ token, publicUrl, actions, onDone: overview.forget, log, now });
+    token === undefined
+      ? undefined
+      : createActions({
+          ...{ token, publicUrl, actions, log, now },
+          ...(queues && { queues }),
+          onDone: overview.forget,
+        });
 
   const show = async ({ query, request }: Asked): Promise<Answer> => {
     const { code, body } = await overview.show(query, acting?.viewerOf(request) ?? READER);

@@ -28,6 +28,8 @@ export interface Viewer {
   canSignIn: boolean;
   /** Signed in: what each form carries. */
   csrf?: string;
+  /** There is a page of the queues. */
+  hasQueues?: boolean;
 }
 
 export const READER: Viewer = { canSignIn: false };

@@ -1,0 +1,120 @@
+/** bull-board behind our own server: its routes are read here, those that only read are kept, and no adapter is needed. */
+import { createBullBoard } from '@bull-board/api';
+import type { AppControllerRoute, AppViewRoute, BullBoardQueues, IServerAdapter } from '@bull-board/api/dist/types.js';
+import type { ReadableQueue } from '../../queue/queues.ts';
+import { openBoardFiles } from './files.ts';
+import { ReadOnlyQueue, type Scrub } from './read-only-queue.ts';
+
+export interface BoardDependencies {
+  /** Where it stands, such as `/queues`. */
+  path: string;
+  queues: readonly ReadableQueue[];
+  scrub: Scrub;
+}
+
+export interface BoardAnswer {
+  code: number;
+  type: string;
+  body: string | Buffer;
+}
+
+export interface Board {
+  show(path: string, query: URLSearchParams): Promise<BoardAnswer | undefined>;
+}
+
+/** Jobs of each state in one answer, whatever is asked for. */
+const MOST_JOBS = 20;
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+const UI = {
+  boardTitle: 'Tocsin queues',
+  hideDocsLink: true,
+  hideRedisDetails: true,
+  showMetrics: false,
+  showWorkers: false,
+  locale: { lng: 'en-US' },
+  miscLinks: [{ text: 'Status page', url: '/' }],
+};
+
+/** Takes what bull-board gives to a server. */
+const collect = (queues: readonly ReadOnlyQueue[], uiBasePath: string) => {
+  const given: { queues?: BullBoardQueues; entry?: AppViewRoute; api: AppControllerRoute[]; ui: object } = {
+    api: [],
+    ui: {},
+  };
+  const keep = (change: () => void): IServerAdapter => {
+    change();
+    return serverAdapter;
+  };
+  const serverAdapter: IServerAdapter = {
+    setQueues: (all) => keep(() => Object.assign(given, { queues: all })),
+    setEntryRoute: (entry) => keep(() => Object.assign(given, { entry })),
+    setApiRoutes: (api) => keep(() => Object.assign(given, { api })),
+    setUIConfig: (ui) => keep(() => Object.assign(given, { ui })),
+    setViewsPath: () => serverAdapter,
+    setStaticPath: () => serverAdapter,
+    setErrorHandler: () => serverAdapter,
+  };
+  createBullBoard({ queues, serverAdapter, options: { uiConfig: UI, uiBasePath } });
+  return given;
+};
+
+type Params = Record<string, string>;
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+/** `/api/queues/:queueName`; undefined where the path is another. */
+const matcher = (routes: string | readonly string[]): ((path: string) => Params | undefined) => {
+  const patterns = [routes].flat().map((route) => new RegExp(`^${route.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`));
+  return (path) => {
+    const found = patterns.map((pattern) => pattern.exec(path)).find((match) => match !== null);
+    if (!found) return undefined;
+    return Object.fromEntries(Object.entries(found.groups ?? {}).map(([key, value]) => [key, decoded(value)]));
+  };
+};
+
+const boundedQuery = (query: URLSearchParams): Params => {
+  const asked = Number(query.get('jobsPerPage') ?? MOST_JOBS);
+  const most = Number.isInteger(asked) && asked > 0 ? Math.min(asked, MOST_JOBS) : MOST_JOBS;
+  return { ...Object.fromEntries(query), jobsPerPage: String(most) };
+};
+
+export const openBoard = async ({ path: basePath, queues, scrub }: BoardDependencies): Promise<Board> => {
+  const files = await openBoardFiles();
+  const given = collect(
+    queues.map((queue) => new ReadOnlyQueue(queue, scrub)),
+    basePath,
+  );
+  const reading = given.api
+    .filter(({ method }) => [method].flat().every((one) => one === 'get'))
+    .map(({ route, handler }) => ({ match: matcher(route), handler }));
+  const isPage = matcher(given.entry?.route ?? '/');
+  const { uiConfig = '{}' } = given.entry?.handler({ basePath, uiConfig: given.ui }).params ?? {};
+
+  const api = async (path: string, query: URLSearchParams): Promise<BoardAnswer | undefined> => {
+    for (const { match, handler } of reading) {
+      const params = match(path);
+      if (params === undefined) continue;
+      const common = { queues: given.queues ?? new Map(), uiConfig: given.ui, headers: {}, body: {} };
+      const { status = 200, body } = await handler({ ...common, params, query: boundedQuery(query) });
+      return { code: status, type: JSON_TYPE, body: JSON.stringify(body) };
+    }
+    return undefined;
+  };
+
+  return {
+    show: async (path, query) => {
+      const found = await files.file(path);
+      if (found !== undefined) return { code: 200, ...found };
+      if (path.startsWith('/api/')) return api(path, query);
+      if (isPage(path === '' ? '/' : path) === undefined) return undefined;
+      return { code: 200, type: 'text/html; charset=utf-8', body: files.document(`${basePath}/`, uiConfig) };
+    },
+  };
+};
