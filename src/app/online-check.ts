@@ -3,7 +3,7 @@ import type { Destination } from '../alert.ts';
 import { webAddress } from '../channels/address.ts';
 import { openConfiguredChannels } from '../channels/open.ts';
 import type { Config } from '../config/schema.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf, ServiceError } from '../errors.ts';
 import { createRouteReview, type RouteReview } from '../features/routes/review.ts';
 import { fallbackRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
 import { createNameFilter } from '../poll/include.ts';
@@ -12,14 +12,20 @@ import { EMBEDDED_BINARY } from '../redis/embedded.ts';
 import { installedVersion } from '../redis/embedded-server.ts';
 import { listProtocols } from '../service/listing.ts';
 import { openServices, type Service } from '../service/open.ts';
+import { cleanLine, counted } from '../text.ts';
 import { openNamedRedis } from './redis.ts';
 
 export interface OnlineFinding {
   /** `service NAME`, `redis`, `channel KIND`, or `destination KIND LABEL` of one that the guard refuses. */
   subject: string;
   ok: boolean;
+  /** It works, and somebody may still want to know. */
+  isNote?: true;
   detail: string;
 }
+
+/** How a line begins that shows it. */
+export const markOf = ({ ok, isNote }: OnlineFinding): string => (isNote === true ? 'note' : ok ? 'ok  ' : 'FAIL');
 
 const TIMEOUT_MS = 15_000;
 /** A long listing takes many requests, each with a time limit of its own. */
@@ -39,6 +45,17 @@ const ask = async (
   }
 };
 
+const listedText = ([first, ...others]: readonly { name: string }[]): string =>
+  first === undefined
+    ? 'answers, but lists no protocol'
+    : `answers and lists ${counted(others.length + 1, 'protocol')}, such as '${cleanLine(first.name)}'`;
+
+/** A service that answers, and has no such path, is often asked at a part of its address. */
+const explainMissing = (error: unknown): never => {
+  if (!(error instanceof ServiceError) || error.reason !== 'missing') throw error;
+  throw new Error(`${error.message}; baseUrl must be the whole address of the API, often with a path like /api`);
+};
+
 /** Lists every service's protocols; `review` takes in those that the config includes. */
 const askServices = async (config: Config, review: RouteReview, signal: AbortSignal): Promise<OnlineFinding[]> => {
   const { include, exclude } = config.protocols;
@@ -46,11 +63,11 @@ const askServices = async (config: Config, review: RouteReview, signal: AbortSig
   const services = [...openServices(config, Date.now)];
 
   const list = async (name: string, service: Service, each: AbortSignal): Promise<string> => {
-    const { protocols: listed, unfinished } = await listProtocols(service, each);
+    const { protocols: listed, unfinished } = await listProtocols(service, each).catch(explainMissing);
     const included = listed.filter((protocol) => isIncluded(protocol.name));
     review.review(name, new Map(included.map((protocol) => [protocol.name, protocol])));
     if (unfinished !== undefined) throw unfinished;
-    return listed.length === 0 ? 'answers, but lists no protocol' : 'answers and lists protocols';
+    return listedText(listed);
   };
 
   const findings = await Promise.all(
@@ -77,6 +94,15 @@ const askRedis = async (config: Config, signal: AbortSignal): Promise<OnlineFind
   if (findings.length === 0) return [{ subject: 'redis', ok: true, detail: 'answers and keeps its data safely' }];
   return findings.map(({ message }) => ({ subject: 'redis', ok: false, detail: message }));
 };
+
+/** Kinds of channels that protocols name and the config does not set up. */
+const unsetKinds = (review: RouteReview): OnlineFinding[] =>
+  [...review.unset()].map(([kind, protocols]) => ({
+    subject: `channel ${cleanLine(kind)}`,
+    ok: true,
+    isNote: true,
+    detail: `not set up, so nothing is sent there, though ${counted(protocols, 'protocol has', 'protocols have')} such a channel`,
+  }));
 
 /** Web addresses of destinations that the guard blocks. */
 const refusedOf = async (
@@ -109,5 +135,5 @@ export const askEverything = async (config: Config, signal: AbortSignal): Promis
   const unique = [...new Map(destinations.map((one) => [one.id, one])).values()];
   const refused = await refusedOf(unique, judge, signal);
   await close();
-  return [...answers.flat(), ...refused];
+  return [...answers.flat(), ...unsetKinds(review), ...refused];
 };

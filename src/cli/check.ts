@@ -128,9 +128,9 @@ export const check = async (
   if (options.online !== true) return runCheck(options, context);
   const { env, show, signal } = context;
   const config = await loadConfig(options.config, env);
-  const { askEverything } = await import('../app/online-check.ts');
+  const { askEverything, markOf } = await import('../app/online-check.ts');
   const findings = await askEverything(config, signal);
   if (options.json === true) writeJson(context, findings);
-  else show(findings.map(({ subject, ok, detail }) => `${ok ? 'ok  ' : 'FAIL'}  ${subject}: ${detail}\n`).join(''));
+  else show(findings.map((one) => `${markOf(one)}  ${one.subject}: ${one.detail}\n`).join(''));
   return findings.every(({ ok }) => ok) ? EXIT.done : EXIT.finding;
 };

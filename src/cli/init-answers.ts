@@ -75,14 +75,19 @@ export const demandAnswers = (options: InitOptions, { ask }: Io, variables: Vari
 };
 
 /** Asks until there is an answer; `standard` is taken for none. */
-const askFor = async ({ ask }: Io, question: string, standard?: string): Promise<string> => {
+const askFor = async ({ ask, warn }: Io, question: string, standard?: string): Promise<string> => {
   for (;;) {
     const answer = await ask?.(question);
     if (answer === undefined) throw new UsageError(STOPPED);
     const text = answer.trim() || standard;
     if (text !== undefined) return text;
+    warn('An answer is needed; Ctrl-C ends this.\n');
   }
 };
+
+/** Offers what was given before, if it was. */
+const askAgain = (io: Io, question: string, before: string | undefined): Promise<string> =>
+  askFor(io, before === undefined ? question : question.replace(/: $/, ` [${before}]: `), before);
 
 /** Takes the variable where it is set, unless it was tried in vain. */
 const settle = async (io: Io, variables: Variables, name: string, question: string, again: boolean): Promise<void> => {
@@ -102,25 +107,26 @@ const settle = async (io: Io, variables: Variables, name: string, question: stri
   }
 };
 
-/** `again`: what was given did not work, so the person is asked for everything. */
+/** `before`: what did not work. The person is asked for everything again, and offered it. */
 export const askService = async (
   options: InitOptions,
   io: Io,
   variables: Variables,
-  again: boolean,
+  before?: ServiceAnswers,
 ): Promise<ServiceAnswers> => {
-  const given = again ? undefined : options.service;
-  const baseUrl = given ?? (await askFor(io, 'Base URL of the monitoring service, like https://host/api: '));
-  await settle(io, variables, SERVICE_KEY, 'Its API key (does not show): ', again);
+  const given = before === undefined ? options.service : undefined;
+  const question = 'Base URL of the monitoring service, like https://host/api: ';
+  const baseUrl = given ?? (await askAgain(io, question, before?.baseUrl));
+  await settle(io, variables, SERVICE_KEY, 'Its API key (does not show): ', before !== undefined);
   return { baseUrl: baseUrl.trim() };
 };
 
-const KIND_QUESTION = `A channel for test messages and as the last resort: ${CHANNEL_KINDS.join(', ')} [slack]: `;
+const KIND_QUESTION = `A channel for test messages and as the last resort: ${CHANNEL_KINDS.join(', ')}: `;
 
-const askKind = async (io: Io): Promise<ChannelKind> => {
+const askKind = async (io: Io, before: ChannelKind = 'slack'): Promise<ChannelKind> => {
   for (;;) {
     try {
-      return kindOf((await askFor(io, KIND_QUESTION, 'slack')).toLowerCase());
+      return kindOf((await askAgain(io, KIND_QUESTION, before)).toLowerCase());
     } catch (error) {
       if (!(error instanceof UsageError) || error.message === STOPPED) throw error;
       io.warn(`${error.message.replace('--channel', 'it')}\n`);
@@ -128,9 +134,15 @@ const askKind = async (io: Io): Promise<ChannelKind> => {
   }
 };
 
-const askRelay = async (io: Io, smtp: string | undefined): Promise<{ host: string; port: number }> => {
+type Email = NonNullable<ChannelAnswers['email']>;
+const TLS_QUESTION = 'Encryption to the relay: verify, opportunistic, off: ';
+
+type Relay = Pick<Email, 'host' | 'port'>;
+
+const askRelay = async (io: Io, smtp: string | undefined, before?: Relay): Promise<Relay> => {
+  const offered = before === undefined ? undefined : `${before.host}:${before.port}`;
   for (let text = smtp; ; text = undefined) {
-    const answer = text ?? (await askFor(io, 'Mail relay as HOST:PORT, like smtp.example.com:587: '));
+    const answer = text ?? (await askAgain(io, 'Mail relay as HOST:PORT, like smtp.example.com:587: ', offered));
     const relay = parseHostPort(answer.includes(':') ? answer : `${answer}:587`);
     if (relay !== undefined) return relay;
     const rule = `--smtp must be HOST:PORT, like smtp.example.com:587 (got '${answer}')`;
@@ -139,12 +151,19 @@ const askRelay = async (io: Io, smtp: string | undefined): Promise<{ host: strin
   }
 };
 
-const askEmail = async (options: InitOptions, io: Io, variables: Variables, again: boolean) => {
-  const { host, port } = await askRelay(io, options.smtp);
-  const from = options.from ?? (await askFor(io, 'Sender, like Tocsin <tocsin@example.com>: '));
+const askEmail = async (
+  options: InitOptions,
+  io: Io,
+  variables: Variables,
+  again: boolean,
+  before?: Email,
+): Promise<Email> => {
+  const { host, port } = await askRelay(io, options.smtp, before);
+  const from = options.from ?? (await askAgain(io, 'Sender, like Tocsin <tocsin@example.com>: ', before?.from));
   const user = options.smtpUser ?? (io.ask === undefined ? '' : await askFor(io, 'User at the relay [none]: ', ''));
   if (user !== '') await settle(io, variables, CHANNEL_SECRET.email, SECRET_QUESTIONS.email, again);
-  const tls = options.smtpTls;
+  // Most relays have TLS: only a person whose relay did not work is asked.
+  const tls = before === undefined ? options.smtpTls : await askAgain(io, TLS_QUESTION, before.tls ?? 'verify');
   return { from, host, port, ...(tls === undefined ? {} : { tls }), ...(user === '' ? {} : { user }) };
 };
 
@@ -158,17 +177,19 @@ export const askChannel = async (
   given: InitOptions,
   io: Io,
   variables: Variables,
-  again: boolean,
+  before?: ChannelAnswers,
 ): Promise<ChannelAnswers> => {
+  const again = before !== undefined;
   const { apiUrl, allowPrivate: isPrivate = false } = given;
   const options: InitOptions = again ? { config: given.config, check: given.check } : given;
-  const kind = options.channel === undefined ? await askKind(io) : kindOf(options.channel);
-  const email = kind === 'email' ? await askEmail(options, io, variables, again) : undefined;
+  const kind = options.channel === undefined ? await askKind(io, before?.kind) : kindOf(options.channel);
+  const email = kind === 'email' ? await askEmail(options, io, variables, again, before?.email) : undefined;
   if (kind === 'slack' || kind === 'telegram')
     await settle(io, variables, CHANNEL_SECRET[kind], SECRET_QUESTIONS[kind], again);
   // On a command line everybody on the machine can see a URL that is a secret.
   const url = kind === 'webhook' && !again ? variables.known[WEBHOOK_URL] || undefined : undefined;
-  const to = options.to ?? url ?? (await askFor(io, TO_QUESTIONS[kind]));
+  const to =
+    options.to ?? url ?? (await askAgain(io, TO_QUESTIONS[kind], before?.kind === kind ? before.to : undefined));
   if (kind === 'webhook') settleWebhook(variables, to);
   const api = apiUrl === undefined ? {} : { apiUrl };
   return { kind, to: to.trim(), isPrivate, ...api, ...(email === undefined ? {} : { email }) };

@@ -1,13 +1,15 @@
 /** `tocsin init`: asks for a service and a channel, tries them, and writes a config with which the daemon runs. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { askEverything, type OnlineFinding } from '../app/online-check.ts';
+import { askEverything, markOf, type OnlineFinding } from '../app/online-check.ts';
+import { placeDataDir } from '../config/data-dir.ts';
 import { envFileOf, withEnvFile } from '../config/env-file.ts';
 import { parseConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { ConfigError, messageOf, UsageError } from '../errors.ts';
 import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
 import { replacePrivateFile } from '../private-file.ts';
+import { kindOf } from './channel-kind.ts';
 import { type CommandContext, EXIT, type ExitCode } from './context.ts';
 import {
   type Answers,
@@ -19,13 +21,24 @@ import {
   STOPPED,
   type Variables,
 } from './init-answers.ts';
-import { CHANNEL_SECRET, configText, envText, serviceText, WEBHOOK_URL } from './init-config.ts';
+import {
+  CHANNEL_SECRET,
+  type ChannelAnswers,
+  configText,
+  envText,
+  type ServiceAnswers,
+  serviceText,
+  WEBHOOK_URL,
+} from './init-config.ts';
 
-const parse = (text: string, { config: file }: InitOptions, { known, given }: Variables): Config =>
-  parseConfig(text, file, { ...known, ...given });
+/** As the daemon reads it. */
+const parse = (text: string, { config: file }: InitOptions, { known, given }: Variables): Config => {
+  const config = parseConfig(text, file, { ...known, ...given });
+  return { ...config, dataDir: placeDataDir(file, config.dataDir) };
+};
 
 const show = ({ warn }: CommandContext, findings: readonly OnlineFinding[]): void => {
-  for (const { subject, ok, detail } of findings) warn(`${ok ? 'ok  ' : 'FAIL'}  ${subject}: ${detail}\n`);
+  for (const one of findings) warn(`${markOf(one)}  ${one.subject}: ${one.detail}\n`);
 };
 
 /** What may be wrong with the answers: problems of the config, and findings of the check. */
@@ -73,19 +86,21 @@ const isOfChannel = (subject: string, config: Config): boolean => {
 /** Where nobody can be asked for other answers, the first that does not work ends the command. */
 const giveUp = ({ problems, findings }: Trial): never => {
   const [problem] = [...problems, ...findings.filter(({ ok }) => !ok).map(({ subject }) => `${subject} failed`)];
+  const isOfTls = findings.some(({ ok, detail }) => !ok && detail.includes('channels.email.smtp.tls'));
   throw new UsageError(
-    `${problem}; nothing was written. Mend it, or give --no-check to write the config without asking`,
+    `${problem}; nothing was written. Mend it${isOfTls ? ', such as by --smtp-tls' : ''}, or give --no-check to write the config without asking`,
   );
 };
 
 /** Asks for one part until it works, or until the person keeps what does not. */
 const settlePart = async <T>(
   context: CommandContext,
-  question: (again: boolean) => Promise<T>,
+  question: (before: T | undefined) => Promise<T>,
   tryIt: (answers: T) => Promise<Trial>,
 ): Promise<{ answers: T; trial: Trial }> => {
-  for (let again = false; ; again = true) {
-    const answers = await question(again);
+  for (let before: T | undefined; ; ) {
+    const answers = await question(before);
+    before = answers;
     const trial = await tryIt(answers);
     if (context.signal.aborted) throw new UsageError(STOPPED);
     show(context, trial.findings);
@@ -104,13 +119,13 @@ const isRefusedAddress = ({ findings }: Trial): boolean =>
 const gather = async (options: InitOptions, variables: Variables, context: CommandContext) => {
   const { answers: service } = await settlePart(
     context,
-    (again) => askService(options, context, variables, again),
+    (before?: ServiceAnswers) => askService(options, context, variables, before),
     (answers) => attempt(serviceText(answers), options, variables, context, isService),
   );
   const envFile = basename(envFileOf(options.config));
   const { answers: channel, trial } = await settlePart(
     context,
-    (again) => askChannel(options, context, variables, again),
+    (before?: ChannelAnswers) => askChannel(options, context, variables, before),
     async (answers) => {
       const tryIt = (): Promise<Trial> =>
         attempt(configText(service, answers, envFile), options, variables, context, isOfChannel);
@@ -207,6 +222,7 @@ const nextSteps = (
 
 export const init = async (options: InitOptions, context: CommandContext): Promise<ExitCode> => {
   await refuseOverwrite(options);
+  if (options.channel !== undefined) kindOf(options.channel);
   const variables: Variables = { known: withEnvFile(options.config, context.env).environment, given: {} };
   demandAnswers(options, context, variables);
   if (context.ask !== undefined) {

@@ -148,6 +148,35 @@ test('a config that is there stays, except with --force; other variables stay in
   expect(await isMissing(file)).toBe(true);
 });
 
+test('what was given is offered again, and a relay that did not work may be one without TLS', async () => {
+  const { addresses, file, directory } = await startWorld();
+  const { service, smtp } = addresses;
+  const relay = `${smtp.host}:${smtp.port}`;
+  const typed = ['', service.url, 'bad-key', 'y', '', service.apiKey];
+  const first = ['email', relay, 'Ops <ops@example.com>', '', 'oncall@example.com', 'y'];
+  const answers = [...typed, ...first, '', '', '', '', 'off', ''];
+  const env = { TOCSIN_CONFIG: file };
+  const { code, err } = await runInProcess(['init'], { env, answers });
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('An answer is needed') });
+  expect(err).toContain(`[${service.url}]: `);
+  expect(err).toContain(`[${relay}]: `);
+  expect(err).toContain(`private, under ${join(directory, 'conf/data')};`);
+  const text = await readFile(file, 'utf8');
+  expect(text).toContain('from: "Ops <ops@example.com>"');
+  expect(text).toContain('contacts: ["oncall@example.com"]');
+  expect(text).toContain('tls: off');
+});
+
+test('a mistyped kind is told before what is missing, and a relay without TLS by its option', async () => {
+  const { addresses, file } = await startWorld();
+  const { service, smtp } = addresses;
+  const env = { TOCSIN_CONFIG: file, TOCSIN_API_KEY: service.apiKey };
+  expect((await runInProcess(['init', '--channel', 'emal'], { env })).err).toContain("did you mean 'email'?");
+  const to = ['--to', 'a@example.com', '--from', 'b@example.com', '--smtp', `${smtp.host}:${smtp.port}`];
+  const refused = await runInProcess(['init', '--service', service.url, '--channel', 'email', ...to], { env });
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('such as by --smtp-tls') });
+});
+
 test('Ctrl-C at a question writes nothing', async () => {
   const { addresses, file } = await startWorld();
   const answers = [addresses.service.url];

@@ -278,6 +278,25 @@ test.concurrent('check --online lists destinations that may not be written to, e
   expect(code).toBe(2);
 });
 
+test.concurrent('check --online counts the protocols, and names kinds of their channels that are not set up', async ({
+  onTestFinished: onFinished,
+}) => {
+  const { world, environment } = await startSafeWorld({ onFinished, names: ['Vault'], kinds: ['telegram'] });
+  const [vault] = world.sandbox.service.protocols();
+  if (vault === undefined) throw new Error('there is no protocol');
+  const { name: protocol, apiKey, channels } = vault;
+  world.sandbox.service.replaceChannels({ protocol, apiKey }, [...channels, { name: 'slack', contacts: ['C1'] }]);
+  const { code, stdout } = await runProgram(['check', '--online'], environment, onFinished);
+  expect(stdout).toMatch(/^ok {4}service sandbox: answers and lists 1 protocol, such as 'Vault'$/m);
+  expect(stdout).toMatch(
+    /^note {2}channel slack: not set up, so nothing is sent there, though 1 protocol has such a channel$/m,
+  );
+  expect(code).toBe(0);
+  const short = { ...environment, TOCSIN_SANDBOX_SERVICE: new URL(world.addresses.service.url).origin };
+  const lost = await runProgram(['check', '--online'], short, onFinished);
+  expect(lost.stdout).toMatch(/^FAIL {2}service sandbox: .*404.*; baseUrl must be the whole address of the API/m);
+});
+
 test.concurrent('check --online says whether a private Redis could be started', async ({
   onTestFinished: onFinished,
 }) => {

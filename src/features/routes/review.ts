@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
-import { channelsOf, type RouteSettings, routeEntries } from './rules.ts';
+import { channelsOf, type RouteSettings, routeEntries, unsetKinds } from './rules.ts';
 
 export interface RouteReview {
   /** Takes a service's protocols; logs the problems that are new. The same map is the same protocols. */
@@ -11,6 +11,8 @@ export interface RouteReview {
   revision(): number;
   /** Every entry that leads nowhere, one sentence each. */
   problems(): string[];
+  /** By kind, how many protocols have channels of it that the config does not set up. */
+  unset(): ReadonlyMap<string, number>;
   /** Every destination of every protocol, once. */
   destinations(): Destination[];
   /** Names of the protocols that lead to a destination, by its id. */
@@ -20,6 +22,8 @@ export interface RouteReview {
 interface Reviewed {
   protocol: string;
   problems: string[];
+  /** Kinds that the config does not set up. */
+  unset: string[];
   destinations: Destination[];
 }
 
@@ -40,8 +44,10 @@ export const createRouteReview = (
   const reviewOf = (protocol: Pick<CatalogEntry, 'name' | 'channels'>): Reviewed => {
     const entries = channelsOf(protocol.name, protocol, settings.overrides);
     const { problems, destinations } = routeEntries(entries, settings);
+    const unset = unsetKinds(entries, settings);
     const all = entries.length === 0 ? ['it has no channels, so its alerts reach nobody'] : problems;
-    return { protocol: protocol.name, problems: all.map((problem) => `${protocol.name}: ${problem}`), destinations };
+    const told = all.map((problem) => `${protocol.name}: ${problem}`);
+    return { protocol: protocol.name, problems: told, unset, destinations };
   };
 
   return {
@@ -58,6 +64,11 @@ export const createRouteReview = (
     },
     revision: () => revision,
     problems: () => [...others, ...reviewed().flatMap(({ problems }) => problems)],
+    unset: () => {
+      const found = new Map<string, number>();
+      for (const kind of reviewed().flatMap(({ unset }) => unset)) found.set(kind, (found.get(kind) ?? 0) + 1);
+      return found;
+    },
     destinations: () => {
       const all = reviewed().flatMap(({ destinations }) => destinations);
       return [...new Map(all.map((one) => [one.id, one])).values()];

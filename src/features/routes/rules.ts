@@ -45,6 +45,11 @@ const findRoutes = (entry: ChannelEntry, settings: RouteSettings): Routes => {
   };
 };
 
+/** Kinds of channels that the config does not set up, each once. */
+export const unsetKinds = (entries: readonly ChannelEntry[], { configured }: RouteSettings): string[] => [
+  ...new Set(entries.map(({ name }) => name).filter((name) => !isKind(name) || !configured.has(name))),
+];
+
 const known = new WeakMap<RouteSettings, WeakMap<ChannelEntry, Routes>>();
 
 /** An entry may name thousands of contacts, and is asked for with each alert: what was found stays for as long as it does. */
