@@ -7,8 +7,8 @@ import { httpUrl, parseDuration } from '../schema/fields.ts';
 import { type Breach, has, listOf, mapOf, type Values } from './breach.ts';
 import type { Path } from './display.ts';
 import { muteBreaches } from './mutes.ts';
+import { POLL_DEFAULTS } from './poll-section.ts';
 import { redisBreaches } from './redis-rules.ts';
-import { POLL_DEFAULTS } from './sections.ts';
 
 const serviceNames = (config: Values): Breach[] => {
   const names = listOf(config.services).map((service) => mapOf(service).name);

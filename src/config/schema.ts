@@ -7,6 +7,8 @@ import { webhookConfig } from '../channels/webhook/config.ts';
 import type { ProxyVariables } from '../connection/proxy-variables.ts';
 import { destinationsSection } from './destinations.ts';
 import { mutesSection } from './mutes.ts';
+import { pollSection } from './poll-section.ts';
+import { redisSection } from './redis-section.ts';
 import {
   alertsSection,
   auditSection,
@@ -14,9 +16,7 @@ import {
   fallbackSection,
   logSection,
   opsSection,
-  pollSection,
   protocolsSection,
-  redisSection,
   serviceSection,
   watchdogSection,
 } from './sections.ts';

@@ -1,16 +1,12 @@
 /** The sections of the configuration that belong to no channel kind. Each key's description is its help in an editor. */
 import { z } from 'zod';
 import { CHANNEL_KINDS, SOURCES } from '../alert.ts';
-import { connectionFields, pairedKey, tlsFields } from '../schema/connection.ts';
-import { count, duration, hostPort, httpUrl, parseDuration, SECRET_MARK, secret } from '../schema/fields.ts';
+import { connectionFields, pairedKey } from '../schema/connection.ts';
+import { count, duration, hostPort, httpUrl, SECRET_MARK, secret } from '../schema/fields.ts';
 import { createSecret } from '../secret.ts';
-import { iso } from '../time.ts';
 
 /** The service's own spelling; `suspecious` is not our mistake. */
 export const ASSESSMENTS = ['ok', 'suspecious', 'critical'] as const;
-
-/** A longer duration is a mistake. */
-const LONGEST_AGE_MS = 3650 * 86_400_000;
 
 const NAME_RULE = 'must be a short id: letters, digits, - and _, at most 32';
 const BASE_RULE = 'must be a base URL: no ? and no #';
@@ -48,153 +44,6 @@ export const serviceSection = z
     ...connectionFields('the service'),
   })
   .superRefine(pairedKey);
-
-const nodes = () =>
-  z
-    .array(hostPort())
-    .min(1)
-    .describe('host:port of some of them. One that answers is enough; Tocsin learns the others from it.');
-
-const REDIS_URL = {
-  pattern: /^(rediss?:\/\/|\/)\S+$/,
-  rule: 'must be a redis:// or rediss:// URL, or the path of a unix socket',
-};
-
-/** Every key has to be in one slot of a Cluster. With several pairs of braces, Redis may take another one for the hash tag. */
-const ONE_HASH_TAG = /^(?!.*\{.*\{)(?!.*\}.*\})/;
-
-/** Where the queue lives. None of `url`, `sentinel`, `cluster`: a private redis-server under `dataDir`. */
-export const redisSection = z
-  .strictObject({
-    url: secret(REDIS_URL)
-      .exactOptional()
-      .describe(
-        'A single Redis: redis:// (or rediss:// for TLS) with user, password and database; or the path of a unix socket. Put a URL with a password into a variable. docs/redis-keys.md has the ACL rule of the user. Left out: a variable TOCSIN_REDIS_URL stands for it, which docker-compose.yml sets.',
-      ),
-    sentinel: z
-      .strictObject({
-        name: z.string().min(1).describe('Name of the master that the Sentinels watch.'),
-        nodes: nodes(),
-        username: z.string().min(1).exactOptional().describe('User at the Sentinels themselves, if they have users.'),
-        password: secret().exactOptional().describe('Password of the Sentinels themselves.'),
-        tls: z.boolean().exactOptional().describe('TLS to the Sentinels themselves. Left out: what redis.tls says.'),
-      })
-      .exactOptional()
-      .describe('Redis behind Sentinel, instead of url.'),
-    cluster: z.strictObject({ nodes: nodes() }).exactOptional().describe('Redis Cluster, instead of url.'),
-    username: z
-      .string()
-      .min(1)
-      .exactOptional()
-      .describe('User for Redis behind Sentinel or for a Cluster, if it has users. With url, put the user there.'),
-    password: secret()
-      .exactOptional()
-      .describe('Password for Redis behind Sentinel or for a Cluster. With url, put the password there.'),
-    tls: z
-      .boolean()
-      .exactOptional()
-      .describe('TLS to Redis behind Sentinel or to a Cluster. With url, write rediss://. Left out: no TLS.'),
-    database: count({ min: 0, max: 65_535 })
-      .exactOptional()
-      .describe('Database of Redis behind Sentinel. With url, put it there; a Cluster has only one. Left out: 0.'),
-    ...tlsFields('Redis and its Sentinels'),
-    prefix: z
-      .string()
-      .regex(/^[\w.:{}-]{1,64}$/, { error: 'must be 1 to 64 letters, digits or any of _ - . : { }', abort: true })
-      .regex(ONE_HASH_TAG, { error: 'may hold one pair of braces at most: Redis takes the first for the hash tag' })
-      .default('tocsin')
-      .describe(
-        'Prefix of every key in Redis. Change it to run separate systems on one Redis. Daemons with the same prefix share their work.',
-      ),
-  })
-  .superRefine(pairedKey);
-
-const START_RULE = 'must be now, a duration back like 24h, or a date-time like 2026-01-31T08:00:00Z';
-
-/** `now`, this many milliseconds back, or a moment as ISO 8601 in UTC. */
-export type StartFrom = 'now' | { agoMs: number } | { at: string };
-
-const DATE_TIME = z.iso.datetime({ offset: true });
-
-const readStart = (text: string): StartFrom | undefined => {
-  if (text === 'now') return text;
-  const agoMs = parseDuration(text);
-  if (agoMs !== undefined) return agoMs <= LONGEST_AGE_MS ? { agoMs } : undefined;
-  return DATE_TIME.safeParse(text).success && Number.isFinite(Date.parse(text))
-    ? { at: iso(Date.parse(text)) }
-    : undefined;
-};
-
-const startFrom = () =>
-  z
-    .string({ error: START_RULE })
-    .refine((text) => readStart(text) !== undefined, { error: START_RULE })
-    .meta({
-      description:
-        'Where polling begins at the very first start: now, a duration back such as 24h, or a date-time such as 2026-01-31T08:00:00Z. Later starts continue from the stored cursor. To forward history again, use `tocsin replay`.',
-    })
-    .transform((text): StartFrom => readStart(text) ?? 'now');
-
-/** The rules compare with these where the operator gives only one of the two. */
-export const POLL_DEFAULTS = { overlap: '5s', lookback: '15m' };
-
-const INTERVAL_RULE = 'must be auto, or a whole number and a unit: 500ms, 15s, 10m, 24h or 7d';
-const LEAST_INTERVAL_MS = 100;
-const LONGEST_INTERVAL_MS = 24 * 86_400_000;
-
-const readInterval = (text: string): number | 'auto' => (text === 'auto' ? text : (parseDuration(text) ?? Number.NaN));
-
-const isInterval = (text: string): boolean => {
-  const interval = readInterval(text);
-  return interval === 'auto' || (interval >= LEAST_INTERVAL_MS && interval <= LONGEST_INTERVAL_MS);
-};
-
-const interval = () =>
-  z
-    .string({ error: INTERVAL_RULE })
-    .regex(/^(auto|\d{1,12}(ms|s|m|h|d))$/, { error: INTERVAL_RULE, abort: true })
-    .refine(isInterval, { error: 'must be from 100ms to 24d' })
-    .transform(readInterval);
-
-const BUDGET_RULE = 'must be a number from 0.1 to 1000';
-
-export const pollSection = z.strictObject({
-  interval: interval()
-    .prefault('auto')
-    .describe(
-      'Time between two polls of one protocol and source: auto, or a duration such as 15s. It limits how old an alert is when it is sent. With auto, each protocol is polled as often as requestsPerSecond allows, every 1 to 15 seconds; those that had alerts within 5 minutes more often than the others. `tocsin status` shows the time that this gives.',
-    ),
-  requestsPerSecond: z
-    .number({ error: BUDGET_RULE })
-    .min(0.1, { error: BUDGET_RULE })
-    .max(1000, { error: BUDGET_RULE })
-    .default(4)
-    .describe(
-      'With interval: auto, the most requests a second to one service, by all daemons together. Tocsin sends fewer while the service is slow or answers 429. It warns if this is too small to poll every protocol within 15 seconds, and names what would suffice.',
-    ),
-  overlap: duration({ minMs: 0 })
-    .prefault(POLL_DEFAULTS.overlap)
-    .describe(
-      'How far each poll reads back before the end of the last one. Raise it if items become visible out of order. It causes no double messages.',
-    ),
-  lookback: duration({ minMs: 0 })
-    .prefault(POLL_DEFAULTS.lookback)
-    .describe(
-      'How far back a sweep reads again, for items that arrive late or turn critical later. Raise it if the service writes items later than that. It must be at least as long as overlap.',
-    ),
-  sweepEvery: duration({ minMs: 100 }).prefault('1m').describe('Time between two sweeps of one protocol and source.'),
-  startFrom: startFrom().prefault('now'),
-  concurrency: count({ max: 1000 })
-    .default(20)
-    .describe(
-      'The most requests that this process has in flight at once. Lower it if the service limits you. Raise it for thousands of protocols.',
-    ),
-  catalogEvery: duration({ minMs: 100 })
-    .prefault('5m')
-    .describe(
-      'Time between two listings of the protocols and their channels. It limits how long Tocsin overlooks a new protocol or a changed channel.',
-    ),
-});
 
 const choices = <const T extends readonly [string, ...string[]]>(values: T) => {
   const list = z.array(z.enum(values)).min(1, { error: 'must name at least one' });
