@@ -25,6 +25,9 @@ const portsFrom = (text: string) => {
   return { service: first, ...Object.fromEntries(RECEIVERS.map((name, index) => [name, first + 1 + index])) };
 };
 
+const ready =
+  'The sandbox runs until Ctrl-C. With these variables set, add --config config/demo.yaml to other commands.\n';
+
 const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -50,6 +53,7 @@ export const sandbox = async (options: SandboxCommandOptions, context: CommandCo
           .join('\n')}\n`,
       );
     if (options.quiet !== true) world.startTraffic({ everyMs: TRAFFIC_EVERY_MS });
+    if (options.json !== true) context.warn(ready);
     await untilAborted(context.signal);
     return EXIT.done;
   } finally {

@@ -144,7 +144,9 @@ const refused = (reply: string, command: string, { peer, scrub }: Asked): Delive
   const [, code = '', enhanced = ''] = /^(\d{3})(?: (\d\.\d{1,3}\.\d{1,3})(?!\S))?/.exec(words) ?? [];
   // Such a relay has no TLS, or somebody on the way has taken it out.
   const hasNoTls = command === 'STARTTLS' && code.startsWith('5');
-  const remedy = hasNoTls ? '; channels.email.smtp.tls says whether TLS is needed' : '';
+  const remedy = hasNoTls
+    ? '; if the relay is known to have no TLS, channels.email.smtp.tls: off sends without it'
+    : '';
   const { reason, waitMs } = REPLIES.find(
     (row) =>
       row.reply.test(code) &&
