@@ -1,11 +1,11 @@
 /** What can be wrong with Tocsin itself, as a closed set, and what somebody has to do about each. */
 
 /**
- * `service` cannot be read. `silent`: nothing is inspected of a protocol. `channel`: a token or mail server does not work. `destination`: one address takes nothing.
- * `queue`: no job comes through. `loop`: the event loop is blocked. `durability`: Redis may lose what is queued. `dead`:
- * dead letters. `audit`: alerts that were missed. `jobs`: only a newer version can read them. `disk`: that of `dataDir` is
- * nearly full. `clock`: it differs from the service's or from Redis'. `config`: a changed one was refused. `heartbeat`: it
- * cannot be sent. `daemon`: none runs.
+ * `service` cannot be read. `silent`: nothing is inspected of a protocol. `channel`: a token or mail server does not work.
+ * `destination`: one address takes nothing. `queue`: no job comes through. `loop`: the event loop is blocked. `durability`:
+ * Redis may lose what is queued. `dead`: dead letters. `audit`: alerts that were missed. `jobs`: only a newer version can
+ * read them. `disk`: that of `dataDir` is nearly full. `clock`: it differs from the service's or from Redis'. `config`: a
+ * changed one was refused. `heartbeat`: it cannot be sent. `daemon`: none runs.
  */
 export const TROUBLES = [
   'daemon',
