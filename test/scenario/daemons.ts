@@ -60,15 +60,18 @@ const sumOf = (metrics: string, name: string, labels: Record<string, string>): n
 /** Short, so that no scenario waits for the next round. */
 const MAINTENANCE_EVERY_MS = 1000;
 
-/** Starts a daemon on `config`; its log is kept, not shown. With a `source` it takes what is there when that changes. */
-export const startDaemon = async (config: Config, source?: ConfigSource): Promise<RunningDaemon> => {
+/**
+ * Starts a daemon on `config`; its log is kept, not shown. With a `source` it takes what is there when that changes. `now`
+ * is its clock.
+ */
+export const startDaemon = async (config: Config, source?: ConfigSource, now = Date.now): Promise<RunningDaemon> => {
   const lines: string[] = [];
   const read: LogLine[] = [];
   const { scrub, learn } = createLearningScrubber();
   learn(collectSecrets(config));
   const log = createLogger({ level: 'trace', scrub, destination: { write: (line) => void lines.push(line) } });
   const daemon = createDaemon({
-    ...{ config, log, scrub, maintenanceEveryMs: MAINTENANCE_EVERY_MS },
+    ...{ config, log, scrub, now, maintenanceEveryMs: MAINTENANCE_EVERY_MS },
     ...(source === undefined ? {} : { source }),
     onRead: (one) => learn(collectSecrets(one)),
   });

@@ -125,6 +125,8 @@ export interface Breakage {
   minutes?: number;
   /** Queues of deliveries in which something waits then. Default: none. */
   busy?: Busy;
+  /** What counters do until this has ended, they do at once; afterwards they go on evenly. Default: nothing. */
+  begin?(): unknown;
   break(): unknown;
   mend(): unknown;
 }
@@ -159,8 +161,10 @@ export const watchPhases = async (read: () => Promise<string>, goesWell: () => P
   await goesWell();
   let [before, well] = [first, await scrape(plainRules, first)];
 
-  const play = async ({ fires, minutes = 60, busy, break: breakIt, mend }: Breakage): Promise<Played> => {
+  const play = async ({ fires, minutes = 60, busy, begin, break: breakIt, mend }: Breakage): Promise<Played> => {
     const plain = plainRules.map(({ alert }) => alert).filter((alert) => fires.includes(alert));
+    await begin?.();
+    const begun = begin === undefined ? well : scrapeOf(await read());
     await breakIt();
     const broken = await scrape(plainRules, well, plain, busy);
     await mend();
@@ -172,7 +176,8 @@ export const watchPhases = async (read: () => Promise<string>, goesWell: () => P
         series: withInstance(one),
         values: [
           ...valuesOf(one, before, well, SCRAPED.well),
-          ...valuesOf(one, well, broken, minutes),
+          ...valuesOf(one, well, begun, 1),
+          ...valuesOf(one, begun, broken, minutes - 1),
           ...valuesOf(one, broken, mended, SCRAPED.mended, CAUGHT_UP),
         ].join(' '),
       })),

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { createConfigSource } from '../../src/config/source.ts';
 import { openConsole } from '../cli/console.ts';
@@ -16,16 +17,12 @@ import { startWorld, type World } from './world.ts';
 /** Those that only the made-up series of prometheus-rules.test.ts show, and why. */
 const SYNTHETIC_ONLY: Readonly<Record<string, string>> = {
   TocsinRestarts: 'all daemons of a test are one process, which starts once',
-  TocsinReadingLate: 'a lag of more than a minute takes that long',
-  TocsinAuditDifference: 'Redis has to forget a part of what it keeps',
   TocsinDeadLettersRemoved: 'it takes more dead letters than are kept',
   TocsinQueueGrows: 'it takes a backlog that grows for twenty minutes',
-  TocsinQueueSilent: 'a trouble that may pass counts when it has lasted a minute',
-  TocsinJobsUnreadable: 'a trouble that may pass counts when it has lasted a minute',
-  TocsinRedisNotDurable: 'a trouble that may pass counts when it has lasted a minute',
-  TocsinDiskNearlyFull: 'a trouble that may pass counts when it has lasted a minute',
-  TocsinClockOff: 'a trouble that may pass counts when it has lasted a minute',
-  TocsinHeartbeatFails: 'a trouble that may pass counts when it has lasted a minute',
+  TocsinQueueSilent: 'a queue has to let no job through for a minute',
+  TocsinHeartbeatFails: 'the clock cannot be put forward for it: three failed calls have to last a minute',
+  TocsinJobsUnreadable: 'the clock cannot be put forward for it: after a minute without such a job it is forgotten',
+  TocsinDiskNearlyFull: 'the disk of the whole machine would have to be full',
   TocsinHeldRefused: 'it takes more alerts than are held for one destination',
   TocsinEventLoopBlocked: 'a blocked event loop would stop every daemon beside it',
   TocsinFilesExhausted: 'the files would be missing to the whole test run',
@@ -35,6 +32,8 @@ type OnFinished = (stop: () => Promise<void>) => void;
 
 const ONCALL = [{ name: 'email', contacts: ['oncall@example.com'] }];
 const MINUTE = 60_000;
+/** So far a clock is put forward where something counts, or is late, after a minute. */
+const LATER_MS = 1.5 * MINUTE;
 
 /** Gives what promtool says; undefined where there is none. */
 const promtool = (...args: string[]): Promise<string | undefined> =>
@@ -55,6 +54,13 @@ const judge = async (one: Played): Promise<string | undefined> => {
 
 /** By what was broken; promtool is at work while the next thing is. */
 const shown = new Map<string, Played & { said: Promise<string | undefined> }>();
+
+/** That of the test run keeps nothing on disk, which is a trouble of its own after a minute. */
+const durableRedis = async (onFinished: OnFinished) => {
+  const redis = await ownRedis('--appendonly', 'yes');
+  onFinished(() => redis.remove());
+  return { redis, redisUrl: `redis://127.0.0.1:${redis.port}` };
+};
 
 /** While all is well, every protocol has a finding and it arrives. */
 const phasesOf = async (world: World, running: () => RunningDaemon) => {
@@ -92,9 +98,10 @@ const addChannel = (
 
 test.concurrent('what is read', async ({ onTestFinished }) => {
   const onFinished: OnFinished = onTestFinished;
+  const { redisUrl } = await durableRedis(onFinished);
   const world = await startWorld({
     onFinished,
-    ...{ names: ['Vault', 'Bridge', 'Quiet'], kinds: ['email'] },
+    ...{ names: ['Vault', 'Bridge', 'Quiet'], kinds: ['email'], redisUrl },
     config: {
       protocols: { overrides: { Quiet: { expectEvery: '4s' } } },
       ...{ audit: { every: '200ms' }, fallback: { after: '1h', channels: ONCALL } },
@@ -104,14 +111,32 @@ test.concurrent('what is read', async ({ onTestFinished }) => {
   const inspects = () => setInterval(() => world.calm('Quiet'), 300);
   let inspecting = inspects();
   onFinished(async () => clearInterval(inspecting));
-  const daemon = await world.start();
+  let aheadMs = 0;
+  const daemon = await startDaemon(world.config, undefined, () => Date.now() + aheadMs);
+  onFinished(daemon.stop);
   const play = await phasesOf(world, () => daemon);
 
+  const anotherAudit = async (outcome: string): Promise<void> => {
+    const audits = () => daemon.metric('tocsin_audits_total', { outcome });
+    const before = await audits();
+    await until(`another audit is ${outcome}`, async () => (await audits()) > before);
+  };
+
   await play('the key is refused', {
-    fires: ['TocsinServiceUnreadable', 'TocsinProtocolUnread', 'TocsinAuditUnfinished'],
+    fires: ['TocsinServiceUnreadable', 'TocsinProtocolUnread', 'TocsinReadingLate', 'TocsinAuditUnfinished'],
     minutes: 420,
-    break: () => service.addFault({ times: Infinity, fault: { kind: 'status', status: 401 } }),
-    mend: service.clearFaults,
+    begin: async () => {
+      service.addFault({ times: Infinity, fault: { kind: 'status', status: 401 } });
+      await until('it knows', async () => (await daemon.metric('tocsin_unread_protocols')) > 0);
+    },
+    break: async () => {
+      await anotherAudit('incomplete');
+      aheadMs = LATER_MS;
+    },
+    mend: () => {
+      aheadMs = 0;
+      service.clearFaults();
+    },
   });
 
   let takeBack = (): void => {};
@@ -120,7 +145,8 @@ test.concurrent('what is read', async ({ onTestFinished }) => {
       ...['TocsinProtocolUnread', 'TocsinProtocolSilent', 'TocsinBoundReached', 'TocsinItemsNotUnderstood'],
       'TocsinUnroutable',
     ],
-    break: () => {
+    break: async () => {
+      await anotherAudit('balanced');
       clearInterval(inspecting);
       const inspections = { endpoint: 'listInspections', times: Infinity } as const;
       service.addFault({ ...inspections, protocol: 'Vault', fault: { kind: 'huge', bytes: 80_000_000 } });
@@ -137,17 +163,19 @@ test.concurrent('what is read', async ({ onTestFinished }) => {
 
 test.concurrent('what is delivered', async ({ onTestFinished }) => {
   const onFinished: OnFinished = onTestFinished;
+  const { redisUrl } = await durableRedis(onFinished);
   const switched = await startHttpReceiver();
-  onFinished(() => switched.close());
   const world = await startWorld({
     onFinished,
-    ...{ names: ['Vault'], kinds: ['email', 'slack', 'webhook'] },
+    ...{ names: ['Vault'], kinds: ['email', 'slack', 'webhook'], redisUrl },
     config: {
       ...{ poll: { lookback: '1h' }, fallback: { after: '1s', channels: ONCALL } },
       // Channels are asked twice as often.
       watchdog: { channels: ONCALL, heartbeatUrl: `${switched.origin}/ping`, heartbeatEvery: '1s' },
     },
   });
+  // Before the world looks for what is left open.
+  onFinished(() => switched.close());
   const { slack, webhook } = world.sandbox.receivers;
   const console = await openConsole(world);
   const daemon = await world.start();
@@ -197,11 +225,10 @@ test.concurrent('what is delivered', async ({ onTestFinished }) => {
 
 test.concurrent('the daemon, its config and its Redis', async ({ onTestFinished }) => {
   const onFinished: OnFinished = onTestFinished;
-  const redis = await ownRedis('--appendonly', 'yes');
-  onFinished(() => redis.remove());
+  const { redis, redisUrl } = await durableRedis(onFinished);
   const world = await startWorld({
     onFinished,
-    ...{ names: ['Vault'], kinds: ['slack', 'email'], redisUrl: `redis://127.0.0.1:${redis.port}` },
+    ...{ names: ['Vault'], kinds: ['slack', 'email'], redisUrl },
     config: { destinations: { gate: true, allow: ['slack:C0SANDBOX*', 'email:*'] } },
   });
   const console = await openConsole(world);
@@ -253,6 +280,59 @@ test.concurrent('the daemon, its config and its Redis', async ({ onTestFinished 
     mend: async () => {
       scraped = await world.start();
       await scraped.watching();
+    },
+  });
+}, 120_000);
+
+test.concurrent('what Redis forgets, and troubles that count when they have lasted a minute', async ({
+  onTestFinished,
+}) => {
+  const onFinished: OnFinished = onTestFinished;
+  const { redisUrl } = await durableRedis(onFinished);
+  const world = await startWorld({
+    onFinished,
+    ...{ names: ['Vault'], kinds: ['webhook'], redisUrl },
+    config: { audit: { every: '200ms' }, poll: { lookback: '1s', overlap: '200ms', sweepEvery: '200ms' } },
+  });
+  const { service } = world.sandbox;
+  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
+  onFinished(async () => redis.disconnect());
+  let daemon = await world.start();
+  const play = await phasesOf(world, () => daemon);
+
+  await play('Redis has forgotten an alert', {
+    fires: ['TocsinAuditDifference'],
+    break: async () => {
+      await redis.del(...(await redis.keys(`${world.prefix}:alert:*`)), `${world.prefix}:audited:sandbox`);
+    },
+    mend: () => {},
+  });
+
+  let aheadMs = 0;
+  const restart = async (): Promise<void> => {
+    await daemon.stop();
+    daemon = await startDaemon(world.config, undefined, () => Date.now() + aheadMs);
+    onFinished(daemon.stop);
+  };
+  await play('Redis keeps less, and the clocks differ', {
+    fires: ['TocsinRedisNotDurable', 'TocsinClockOff'],
+    break: async () => {
+      await redis.config('SET', 'appendonly', 'no');
+      service.changeQuirks({ clockSkewMs: 45_000 });
+      // Redis is looked at again at a start.
+      await restart();
+      await until('both are known', async () => {
+        const { text } = await daemon.ask('/readyz');
+        return ['durability', 'clock'].every((name) => text.includes(`"${name}`));
+      });
+      aheadMs = LATER_MS;
+      await until('it has read since', async () => (await daemon.metric('tocsin_cursor_lag_seconds')) < 60);
+    },
+    mend: async () => {
+      aheadMs = 0;
+      await redis.config('SET', 'appendonly', 'yes');
+      service.resetQuirks();
+      await restart();
     },
   });
 }, 120_000);
