@@ -111,7 +111,8 @@ const withInstance = (series: string): string => {
 };
 
 const firing = (minute: number, alerts: readonly string[]) => ({
-  expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+  // One rule may fire for several reasons, destinations or queues.
+  expr: 'group by (alertname) (ALERTS{alertstate="firing"})',
   eval_time: `${minute}m`,
   exp_samples: alerts.map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
 });
