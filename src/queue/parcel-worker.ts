@@ -56,6 +56,23 @@ const claimOf = ({ share, alerts, destination, slot, ticket }: ParcelJob, priori
   isDue: ((slot ?? ticket)?.at ?? Number.POSITIVE_INFINITY) <= Date.now(),
 });
 
+/** Epoch milliseconds by the clock, and milliseconds by one that nobody sets. */
+export interface Moment {
+  wall: number;
+  elapsed: number;
+}
+
+const moment = (): Moment => ({ wall: Date.now(), elapsed: performance.now() });
+
+/**
+ * Milliseconds from `now` until `runAt`, which somebody reckoned since `begun`. If the clock was set back meanwhile, `runAt`
+ * may be of the clock before: the shorter one of both counts, as a job that comes too early only asks again.
+ */
+export const delayUntil = (runAt: number, begun: Moment, now: Moment): number => {
+  const unchanged = begun.wall + now.elapsed - begun.elapsed;
+  return Math.max(0, Math.min(runAt - now.wall, runAt - unchanged));
+};
+
 interface JobRunner {
   shares: Shares;
   recall: Recall;
@@ -65,6 +82,7 @@ interface JobRunner {
 
 const runJob = async (taken: JobTaken, { shares, recall, process, onUnknownVersion }: JobRunner): Promise<void> => {
   const { job, signal } = taken;
+  const begun = moment();
   const data = readParcelJob(job.data);
   if ('unknownVersion' in data) {
     onUnknownVersion(data.unknownVersion);
@@ -79,7 +97,7 @@ const runJob = async (taken: JobTaken, { shares, recall, process, onUnknownVersi
   if (shares.hasRoom()) void recall.recall();
   if (verdict.done) return;
   // At once: a clock that is set back during the next command must not make the wait longer by as much.
-  const delayMs = Math.max(0, verdict.runAt - Date.now());
+  const delayMs = delayUntil(verdict.runAt, begun, moment());
   await job.updateData(verdict.data);
   await putBack(taken, delayMs);
 };
