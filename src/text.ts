@@ -68,3 +68,12 @@ export const isPathSegment = (text: string): boolean => text !== '' && text !== 
 
 /** A protocol's name as names are compared: the listing and the items may write one in more than one way. */
 export const plainName = (name: string): string => name.normalize('NFC').trim().toLowerCase();
+
+/** A sentence names at most this many. */
+const MOST_NAMED = 3;
+
+/** `A, B, C and 4 more`. */
+export const listText = (names: readonly string[]): string => {
+  const others = names.length - MOST_NAMED;
+  return `${names.slice(0, MOST_NAMED).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+};

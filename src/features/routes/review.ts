@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
+import { listText } from '../../text.ts';
 import { channelsOf, type RouteSettings, routeEntries, unsetKinds } from './rules.ts';
 
 export interface RouteReview {
@@ -11,6 +12,8 @@ export interface RouteReview {
   revision(): number;
   /** Every entry that leads nowhere, one sentence each. */
   problems(): string[];
+  /** The same for people: one sentence for all protocols that have the same problem. */
+  problemsTogether(): string[];
   /** By kind, how many protocols have channels of it that the config does not set up. */
   unset(): ReadonlyMap<string, number>;
   /** Every destination of every protocol, once. */
@@ -39,6 +42,7 @@ export const createRouteReview = (
   const byService = new Map<string, { protocols: object; found: Reviewed[] }>();
   const said = new Set<string>();
   let revision = 0;
+  const sentences = ({ protocol, problems }: Reviewed): string[] => problems.map((one) => `${protocol}: ${one}`);
   const reviewed = (): Reviewed[] => [...byService.values()].flatMap(({ found }) => found);
 
   const reviewOf = (protocol: Pick<CatalogEntry, 'name' | 'channels'>): Reviewed => {
@@ -46,15 +50,14 @@ export const createRouteReview = (
     const { problems, destinations } = routeEntries(entries, settings);
     const unset = unsetKinds(entries, settings);
     const all = entries.length === 0 ? ['it has no channels, so its alerts reach nobody'] : problems;
-    const told = all.map((problem) => `${protocol.name}: ${problem}`);
-    return { protocol: protocol.name, problems: told, unset, destinations };
+    return { protocol: protocol.name, problems: all, unset, destinations };
   };
 
   return {
     review: (service, protocols) => {
       if (byService.get(service)?.protocols === protocols) return;
       const found = [...protocols.values()].map(reviewOf);
-      const problems = found.flatMap((one) => one.problems);
+      const problems = found.flatMap(sentences);
       byService.set(service, { protocols, found });
       revision += 1;
       for (const problem of problems.filter((each) => !said.has(each))) {
@@ -63,7 +66,18 @@ export const createRouteReview = (
       }
     },
     revision: () => revision,
-    problems: () => [...others, ...reviewed().flatMap(({ problems }) => problems)],
+    problems: () => [...others, ...reviewed().flatMap(sentences)],
+    problemsTogether: () => {
+      const protocolsOf = new Map<string, string[]>();
+      for (const { protocol, problems } of reviewed()) {
+        for (const problem of problems) {
+          const sharing = protocolsOf.get(problem);
+          if (sharing === undefined) protocolsOf.set(problem, [protocol]);
+          else sharing.push(protocol);
+        }
+      }
+      return [...others, ...[...protocolsOf].map(([problem, protocols]) => `${listText(protocols)}: ${problem}`)];
+    },
     unset: () => {
       const found = new Map<string, number>();
       for (const kind of reviewed().flatMap(({ unset }) => unset)) found.set(kind, (found.get(kind) ?? 0) + 1);

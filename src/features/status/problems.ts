@@ -2,7 +2,7 @@
 import type { ChannelKind } from '../../alert.ts';
 import { MOST_DEAD } from '../../ledger/dead-letters.ts';
 import { nameOf } from '../../ledger/record.ts';
-import { counted } from '../../text.ts';
+import { counted, listText } from '../../text.ts';
 import { type HeldDestination, HOLD_BOUNDS } from '../approval/store.ts';
 
 /** Alerts that are held for a destination, and the names of the protocols that lead there. */
@@ -25,14 +25,6 @@ export interface Problems {
   trimmed: number;
   quarantined: number;
 }
-
-/** A sentence names at most this many protocols. */
-const MOST_NAMED = 3;
-
-export const listText = (names: readonly string[]): string => {
-  const others = names.length - MOST_NAMED;
-  return `${names.slice(0, MOST_NAMED).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
-};
 
 const heldSentence = ({ one: { destination, waiting, isRevoked }, protocols }: HeldFor): string => {
   const listed = protocols.length === 0 ? '' : ` (for ${listText(protocols)})`;

@@ -50,7 +50,7 @@ export interface StatusDependencies {
   unwatched(service: string): Promise<readonly Unwatched[]>;
   /** What the daemons say of themselves, the one that was heard last first. */
   daemons(): Promise<readonly HeardDaemon[]>;
-  review: Pick<RouteReview, 'review' | 'problems' | 'protocolsOf'>;
+  review: Pick<RouteReview, 'review' | 'problemsTogether' | 'protocolsOf'>;
   /** Epoch milliseconds; absent where no daemon is asked. */
   startedAt?: number;
   now(): number;
@@ -165,7 +165,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
     ]);
     const others = problemSentences({
       unwatched: unwatched.filter(({ why }) => why !== 'excluded'),
-      ...{ held, left, slow: slowOf(services), routes: dependencies.review.problems(), trimmed, quarantined },
+      ...{ held, left, slow: slowOf(services), routes: dependencies.review.problemsTogether(), trimmed, quarantined },
     });
     const silent = await currentSilences(dependencies.silent, config.services);
     const troubles = troublesOf({ daemons, services, silent, broken, dead }).filter((one) => needsSomebody(one, now()));

@@ -2,16 +2,17 @@
  * The one list of what is wrong with Tocsin, from what all daemons and their Redis know: `status`, the page, metrics and
  * the watchdog take it. Pure.
  */
+
 import { CHANNEL_KINDS } from '../../alert.ts';
 import { senderId } from '../../identity.ts';
 import type { ServiceStatus } from '../../ops/status.ts';
+import { listText } from '../../text.ts';
 import { ageText } from '../../time.ts';
 import { isOfOneDaemon, type Trouble, type TroubleName, troubleKey } from '../../trouble.ts';
 import type { CurrentOutage } from '../outages/current.ts';
 import type { CurrentSilence } from '../silence/current.ts';
 import type { HeardDaemon } from './daemons.ts';
 import { isRunning } from './known.ts';
-import { listText } from './problems.ts';
 
 export interface KnownTrouble extends Trouble {
   /** Who is to hear of it hears of it already: the outages and the blindness announce what they find themselves. */

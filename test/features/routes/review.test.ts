@@ -26,3 +26,17 @@ test('a listing that has not changed is not gone through again; a changed one is
   review.review('main', new Map(listed));
   expect(looks).toBeGreaterThan(once);
 });
+
+test('for people, protocols with the same problem are one sentence, and the first few are named', () => {
+  const { log, lines } = createLines();
+  const review = createRouteReview(SETTINGS, log, ['the fallback has no channel']);
+  const names = ['Vault', 'Bridge', 'Swap', 'Pool', 'Lend'];
+  review.review('main', new Map(names.map((name) => [name, { name, channels: [] }])));
+  expect(review.problems()).toHaveLength(6);
+  expect(review.problemsTogether()).toEqual([
+    'the fallback has no channel',
+    'Vault, Bridge, Swap and 2 more: it has no channels, so its alerts reach nobody',
+  ]);
+  // The log names each.
+  expect(lines).toHaveLength(6);
+});

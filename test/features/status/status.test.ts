@@ -54,7 +54,7 @@ const setUp = (changes: Partial<StatusDependencies> = {}) => {
     daemons: async () => [DAEMON],
     review: {
       review: (service) => void reviewed.push(service),
-      problems: () => problems,
+      problemsTogether: () => problems,
       protocolsOf: () => listedBy,
     },
     now: () => T0,
