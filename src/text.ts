@@ -69,11 +69,20 @@ export const isPathSegment = (text: string): boolean => text !== '' && text !== 
 /** A protocol's name as names are compared: the listing and the items may write one in more than one way. */
 export const plainName = (name: string): string => name.normalize('NFC').trim().toLowerCase();
 
-/** A sentence names at most this many. */
+/** A sentence names at most this many, where nothing else is said. */
 const MOST_NAMED = 3;
 
-/** `A, B, C and 4 more`. */
-export const listText = (names: readonly string[]): string => {
-  const others = names.length - MOST_NAMED;
-  return `${names.slice(0, MOST_NAMED).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+/** `A, B, C and 4 more`. `as`: how each that is named is written. */
+export const listText = (
+  names: readonly string[],
+  most = MOST_NAMED,
+  as: (name: string) => string = (name) => name,
+): string => {
+  const others = names.length - most;
+  return `${names.slice(0, most).map(as).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
 };
+
+const LONGEST_NAME = 100;
+
+/** A name of the service's in an announcement: free text, so it has one line and a bound. */
+export const nameText = (name: string): string => shorten(cleanLine(name), LONGEST_NAME);

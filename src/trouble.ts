@@ -48,7 +48,7 @@ const OF_ONE_DAEMON: ReadonlySet<TroubleName> = new Set(['config', 'disk', 'cloc
 
 export const isOfOneDaemon = ({ name }: Pick<Trouble, 'name'>): boolean => OF_ONE_DAEMON.has(name);
 
-const TODO: Readonly<Record<TroubleName, string>> = {
+const NEXT_STEPS: Readonly<Record<TroubleName, string>> = {
   daemon: 'start a daemon, and look at the log of the one that ended',
   redis: 'get Redis back: `redis-cli ping` from the machine of the daemon. What it missed is caught up',
   service: 'see whether the service answers and takes the API key; `tocsin check --online` asks it',
@@ -70,7 +70,7 @@ const TODO: Readonly<Record<TroubleName, string>> = {
 };
 
 /** What to do next: part of a sentence, which begins where `To do: ` ends. */
-export const todoOf = ({ name }: Pick<Trouble, 'name'>): string => TODO[name];
+export const nextStepOf = ({ name }: Pick<Trouble, 'name'>): string => NEXT_STEPS[name];
 
 /** By this a trouble is the same trouble. */
 export const troubleKey = ({ name, of }: Pick<Trouble, 'name' | 'of'>): string => (of === '' ? name : `${name} ${of}`);

@@ -7,6 +7,8 @@ import {
   counted,
   countedInWords,
   escapeInvisible,
+  listText,
+  nameText,
   shorten,
   shortenAddresses,
   shortenMiddle,
@@ -130,4 +132,10 @@ test('a count has the noun in the right number', () => {
   expect([0, 1, 2].map((count) => counted(count, 'alert'))).toEqual(['0 alerts', '1 alert', '2 alerts']);
   expect([1, 2].map((count) => counted(count, 'entry', 'entries'))).toEqual(['1 entry', '2 entries']);
   expect([0, 1, 2].map((count) => countedInWords(count, 'alert'))).toEqual(['0 alerts', 'one alert', '2 alerts']);
+});
+
+test('listText names the first few and counts the others', () => {
+  expect(listText(['A', 'B', 'C'])).toBe('A, B, C');
+  expect(listText(['A', 'B', 'C', 'D', 'E'])).toBe('A, B, C and 2 more');
+  expect(listText(['a\nb', 'c'], 1, nameText)).toBe('a b and 1 more');
 });

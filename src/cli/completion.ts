@@ -47,11 +47,16 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const wordsOf = ({ words, options }: Node): Word[] => [...words, ...options];
 const texts = (words: readonly Word[]): string => words.map(({ text }) => text).join(' ');
 
+/** As patterns of a `case`: the commands, and the options that a file follows. */
+const patternsOf = (nodes: readonly Node[]): { paths: string; files: string } => ({
+  paths: nodes.flatMap(({ path }) => (path.length === 0 ? [] : [quoted(path.join(' '))])).join('|'),
+  files: [...new Set(nodes.flatMap((node) => node.files))].map(quoted).join('|'),
+});
+
 /** Goes along the words that were typed as far as they are commands. */
 const bash = (nodes: readonly Node[]): string => {
   const cases = nodes.map((node) => `    ${quoted(node.path.join(' '))}) words=${quoted(texts(wordsOf(node)))} ;;`);
-  const paths = nodes.flatMap(({ path }) => (path.length === 0 ? [] : [quoted(path.join(' '))])).join('|');
-  const files = [...new Set(nodes.flatMap((node) => node.files))].map(quoted).join('|');
+  const { paths, files } = patternsOf(nodes);
   return `# tocsin completion bash: eval "$(tocsin completion bash)", for example in ~/.bashrc
 _tocsin() {
   local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} path='' words='' next i
@@ -74,8 +79,7 @@ const zsh = (nodes: readonly Node[]): string => {
   const cases = nodes.map(
     (node) => `    ${quoted(node.path.join(' '))}) found=(${wordsOf(node).map(described).join(' ')}) ;;`,
   );
-  const paths = nodes.flatMap(({ path }) => (path.length === 0 ? [] : [quoted(path.join(' '))])).join('|');
-  const files = [...new Set(nodes.flatMap((node) => node.files))].map(quoted).join('|');
+  const { paths, files } = patternsOf(nodes);
   return `#compdef tocsin
 # tocsin completion zsh: eval "$(tocsin completion zsh)" after compinit, for example in ~/.zshrc
 _tocsin() {

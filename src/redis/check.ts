@@ -1,6 +1,7 @@
 /** Checks whether a Redis can keep deliveries safely: names what could be lost, and the setting that prevents it. */
 import { randomUUID } from 'node:crypto';
 import { Cluster, type Redis } from 'ioredis';
+import { listText } from '../text.ts';
 import type { RedisClient } from './connect.ts';
 import { refusedOf } from './permissions.ts';
 import { type RedisTrouble, troubleOf, watchingTrouble } from './trouble.ts';
@@ -163,10 +164,7 @@ export interface RedisPlace {
 }
 
 const NAMED = 10;
-const someOf = (commands: readonly string[]): string => {
-  const more = commands.length - NAMED;
-  return `${commands.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-};
+const someOf = (commands: readonly string[]): string => listText(commands, NAMED);
 
 /** Whether our user may do all that a daemon does. */
 const checkPermissions = async (

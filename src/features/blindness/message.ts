@@ -1,5 +1,5 @@
 /** What people read where a service, or some of its protocols, cannot be read, and when that is over. Pure. */
-import { cleanLine, countedInWords, shorten } from '../../text.ts';
+import { cleanLine, countedInWords, listText, nameText, shorten } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { ANNOUNCED_AN_HOUR } from '../outages/message.ts';
 import type { Blindness } from './store.ts';
@@ -8,14 +8,9 @@ type Subject = Pick<Blindness, 'isWhole' | 'protocols' | 'since' | 'reason'> & {
 
 /** A message names at most this many protocols. */
 const NAMED = 10;
-const LIMITS = { name: 100, reason: 300 };
+const LONGEST_REASON = 300;
 
-const nameText = (name: string): string => shorten(cleanLine(name), LIMITS.name);
-
-const protocolsText = (names: readonly string[]): string =>
-  names.length > NAMED
-    ? `${names.slice(0, NAMED).map(nameText).join(', ')} and ${names.length - NAMED} more`
-    : names.map(nameText).join(', ');
+const protocolsText = (names: readonly string[]): string => listText(names, NAMED, nameText);
 
 const subjectText = ({ service, isWhole, protocols }: Subject): string => {
   if (isWhole) return `The monitoring service ${nameText(service)}`;
@@ -25,7 +20,7 @@ const subjectText = ({ service, isWhole, protocols }: Subject): string => {
 };
 
 const reasonText = ({ reason }: Subject): string =>
-  reason === undefined ? '.' : `: ${shorten(cleanLine(reason), LIMITS.reason).replace(/\.+$/, '')}.`;
+  reason === undefined ? '.' : `: ${shorten(cleanLine(reason), LONGEST_REASON).replace(/\.+$/, '')}.`;
 
 const COMES_AND_GOES = 'It comes and goes: for the rest of the hour its changes are only in the log, not announced.';
 

@@ -4,7 +4,7 @@ import type { Destination } from '../../alert.ts';
 import { contentId } from '../../identity.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
-import { brokenAmong, readersOf } from '../outages/audience.ts';
+import { workingReaders } from '../outages/audience.ts';
 import { ANNOUNCED_AN_HOUR } from '../outages/message.ts';
 import type { OutageStore } from '../outages/store.ts';
 import type { Changes } from './changes.ts';
@@ -38,11 +38,8 @@ export const createBlindnessNotifier = (dependencies: BlindnessNotifierDependenc
   const { store, outages, announce, operators, fallback, destinationsOf, reasonOf, countAlerts, log, now } =
     dependencies;
 
-  const readers = async (service: string, protocols: readonly string[]): Promise<Destination[]> => {
-    const routed = await destinationsOf(service, protocols);
-    const isBroken = await brokenAmong(outages, [...operators, ...fallback, ...routed]);
-    return readersOf({ operators, fallback, routed, isWell: (one) => !isBroken(one) });
-  };
+  const readers = async (service: string, protocols: readonly string[]): Promise<Destination[]> =>
+    workingReaders(outages, { operators, fallback, routed: await destinationsOf(service, protocols) });
 
   /** Also completes one that was cut short: the same key is the same announcement, sent once. */
   const tell = async (

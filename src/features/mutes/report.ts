@@ -1,6 +1,6 @@
 /** The report of a mute that has ended: which alerts it hid. Pure. */
 import { scopeText } from '../../mute-text.ts';
-import { cleanLine, countedInWords, shorten } from '../../text.ts';
+import { cleanLine, countedInWords, listText, shorten } from '../../text.ts';
 import { clockText, iso } from '../../time.ts';
 import { type HiddenItem, MOST_LISTED, type StoredMute } from './store.ts';
 
@@ -57,10 +57,7 @@ const partsOf = (items: readonly HiddenItem[]): Part[] => {
   return parts;
 };
 
-const insteadText = (names: readonly string[]): string => {
-  const more = names.length - LIMITS.insteadOf;
-  return `Could not be sent to: ${names.slice(0, LIMITS.insteadOf).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-};
+const insteadText = (names: readonly string[]): string => `Could not be sent to: ${listText(names, LIMITS.insteadOf)}`;
 
 /** The command lists everything that was found in that time, also what was sent. */
 const moreText = (more: number, from: string, until: string): string =>

@@ -31,3 +31,13 @@ export const brokenAmong = async (
   const broken = await outages.get([...ids]);
   return ({ id, kind }) => broken.has(id) || broken.has(senderId(kind));
 };
+
+/** Those of `readersOf` that take something now. Webhooks are nobody who reads, and there may be thousands. */
+export const workingReaders = async (
+  outages: Pick<OutageStore, 'get'>,
+  { operators = [], fallback, routed }: Omit<ReadersInput, 'isWell'>,
+): Promise<Destination[]> => {
+  const people = routed.filter(isHuman);
+  const isBroken = await brokenAmong(outages, [...operators, ...fallback, ...people]);
+  return readersOf({ operators, fallback, routed: people, isWell: (one) => !isBroken(one) });
+};

@@ -1,5 +1,5 @@
 /** What people read where nothing is inspected of a protocol any more, and when that is over. Pure. */
-import { cleanLine, shorten } from '../../text.ts';
+import { listText, nameText } from '../../text.ts';
 import { ageText, clockText, durationText } from '../../time.ts';
 import type { Silence } from './habit.ts';
 
@@ -9,9 +9,6 @@ export interface SilentProtocol extends Silence {
 
 /** A message names at most this many protocols. */
 const NAMED = 10;
-const LONGEST_NAME = 100;
-
-const nameText = (name: string): string => shorten(cleanLine(name), LONGEST_NAME);
 
 const habitText = ({ expectEvery, usualMs = 0 }: Silence): string =>
   expectEvery === undefined
@@ -41,11 +38,9 @@ export const heardText = (
   service: string,
   { protocols, gone, since }: { protocols: readonly string[]; gone: number; since: string },
 ): string => {
-  const names = protocols.slice(0, NAMED).map(nameText).join(', ');
-  const others = protocols.length > NAMED ? ` and ${protocols.length - NAMED} more` : '';
   const how = gone === protocols.length ? 'Not watched any more' : 'Inspected again';
   return [
-    `${how}: ${names}${others} of the monitoring service ${nameText(service)}.`,
+    `${how}: ${listText(protocols, NAMED, nameText)} of the monitoring service ${nameText(service)}.`,
     `Nothing was inspected since ${clockText(since)}.`,
   ].join('\n');
 };

@@ -6,7 +6,7 @@ import { contentId } from '../../identity.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import type { Blindness, BlindnessStore } from '../blindness/store.ts';
-import { brokenAmong, readersOf } from '../outages/audience.ts';
+import { workingReaders } from '../outages/audience.ts';
 import { ANNOUNCED_AN_HOUR } from '../outages/message.ts';
 import type { OutageStore } from '../outages/store.ts';
 import { heardText, type SilentProtocol, silentText } from './message.ts';
@@ -30,11 +30,8 @@ const COMES_AND_GOES = 'the silence of a protocol comes and goes: it is not anno
 export const createSilenceNotifier = (dependencies: SilenceNotifierDependencies) => {
   const { silent, outages, announce, operators, fallback, destinationsOf, log, now } = dependencies;
 
-  const readers = async (service: string, protocols: readonly string[]): Promise<Destination[]> => {
-    const routed = await destinationsOf(service, protocols);
-    const isBroken = await brokenAmong(outages, [...operators, ...fallback, ...routed]);
-    return readersOf({ operators, fallback, routed, isWell: (one) => !isBroken(one) });
-  };
+  const readers = async (service: string, protocols: readonly string[]): Promise<Destination[]> =>
+    workingReaders(outages, { operators, fallback, routed: await destinationsOf(service, protocols) });
 
   /** Where one comes and goes, what lasts is told when the hour is over. */
   const loudAmong = async (service: string, found: readonly SilentProtocol[]): Promise<SilentProtocol[]> => {

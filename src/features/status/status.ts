@@ -19,7 +19,7 @@ import type { Cursor, Cursors } from '../../poll/cursor.ts';
 import type { Quarantine } from '../../poll/quarantine.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { iso } from '../../time.ts';
-import { todoOf, troubleText } from '../../trouble.ts';
+import { nextStepOf, troubleText } from '../../trouble.ts';
 import { version } from '../../version.ts';
 import type { ApprovalStore } from '../approval/store.ts';
 import { createActiveMutes } from '../mutes/active.ts';
@@ -184,7 +184,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       queues: await dependencies.queues.counts(),
       dead,
       deadRemoved: trimmed,
-      troubles: troubles.map(({ isAnnounced: _, ...trouble }) => ({ ...trouble, todo: todoOf(trouble) })),
+      troubles: troubles.map(({ isAnnounced: _, ...trouble }) => ({ ...trouble, todo: nextStepOf(trouble) })),
       problems: [...urgent, ...others],
       needsSomebody: urgent,
     };

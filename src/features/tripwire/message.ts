@@ -1,5 +1,5 @@
 /** What people read where a protocol's settings were changed at the service. Pure. */
-import { cleanLine, counted, shorten } from '../../text.ts';
+import { counted, listText, nameText, shorten } from '../../text.ts';
 import type { Change } from './changes.ts';
 import type { Difference } from './describe.ts';
 
@@ -18,16 +18,15 @@ export interface Told {
 
 /** A message describes at most this many protocols, and names as many of the others. */
 const DESCRIBED = 5;
-const LIMITS = { name: 100, side: 600 };
+const LONGEST_SIDE = 600;
 
-const nameText = (name: string): string => shorten(cleanLine(name), LIMITS.name);
-
-const listText = (words: readonly string[]): string =>
+/** `A, B and C`. */
+const wordsText = (words: readonly string[]): string =>
   words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
-const sideText = (rows: readonly string[]): string => shorten(rows.join('; ') || 'none', LIMITS.side);
+const sideText = (rows: readonly string[]): string => shorten(rows.join('; ') || 'none', LONGEST_SIDE);
 
-const aspectsText = ({ differences }: Told): string => listText(differences.map(({ aspect }) => aspect));
+const aspectsText = ({ differences }: Told): string => wordsText(differences.map(({ aspect }) => aspect));
 
 const whatHappened = (told: Told): string => {
   if (told.isCritical) return 'has no channel of a person any more';
@@ -47,9 +46,8 @@ const headline = (service: string, all: readonly Told[]): string => {
   const at = `at the monitoring service ${nameText(service)}`;
   const mark = all.some(({ isCritical }) => isCritical) ? 'Critical: ' : '';
   if (first === undefined || all.length > 1) {
-    const names = all.slice(0, DESCRIBED).map(({ protocol }) => nameText(protocol));
-    const others = all.length > DESCRIBED ? ` and ${all.length - DESCRIBED} more` : '';
-    return `${mark}${counted(all.length, 'protocol')} were changed ${at}: ${names.join(', ')}${others}.`;
+    const names = all.map(({ protocol }) => protocol);
+    return `${mark}${counted(all.length, 'protocol')} were changed ${at}: ${listText(names, DESCRIBED, nameText)}.`;
   }
   return `${mark}The protocol ${nameText(first.protocol)} ${whatHappened(first)} ${at}.`;
 };
@@ -66,10 +64,9 @@ const advice = (all: readonly Told[]): string =>
 
 /** For those that come and go. */
 const restOfHour = (all: readonly Told[]): string[] => {
-  const names = all.filter(({ comesAndGoes }) => comesAndGoes).map(({ protocol }) => nameText(protocol));
+  const names = all.filter(({ comesAndGoes }) => comesAndGoes).map(({ protocol }) => protocol);
   if (names.length === 0) return [];
-  const others = names.length > DESCRIBED ? ` and ${names.length - DESCRIBED} more` : '';
-  const who = `${names.slice(0, DESCRIBED).join(', ')}${others}`;
+  const who = listText(names, DESCRIBED, nameText);
   return [
     `Changed again and again: ${who}. For the rest of the hour such changes are only in the log and the history, not announced.`,
   ];

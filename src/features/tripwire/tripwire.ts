@@ -179,5 +179,3 @@ export const createTripwire = (dependencies: TripwireDependencies) => {
     },
   };
 };
-
-export type Tripwire = ReturnType<typeof createTripwire>;

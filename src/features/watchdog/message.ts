@@ -1,7 +1,7 @@
 /** What people read of Tocsin's own troubles, and of their end. Pure. */
 import { cleanLine, shorten } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
-import { type Trouble, todoOf } from '../../trouble.ts';
+import { nextStepOf, type Trouble } from '../../trouble.ts';
 
 /** A message tells at most this many; the others are counted. */
 const MOST = 15;
@@ -24,7 +24,7 @@ export const begunText = (troubles: readonly Trouble[], { comesAndGoes }: { come
   const [first] = troubles;
   const told = troubles.slice(0, MOST).map((one, index) => {
     const begins = troubles.length === 1 ? '' : `${index + 1}. ${sentenceOf(one)}.`;
-    return `${begins}${sinceOf(one)}\nTo do: ${todoOf(one)}.`.trim();
+    return `${begins}${sinceOf(one)}\nTo do: ${nextStepOf(one)}.`.trim();
   });
   const head =
     troubles.length === 1 && first !== undefined

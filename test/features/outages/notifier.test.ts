@@ -12,16 +12,19 @@ const MAIL = destinationOf('email', 'a@example.com');
 const HOOKS = Array.from({ length: 200 }, (_, n) => destinationOf('webhook', `https://hooks.example.com/${n}`));
 const [broken = MAIL] = HOOKS;
 
-test('of 200 webhooks beside one that is broken nobody asks whether they work: only people are told', async () => {
-  const asked: string[] = [];
-  const told: Destination[] = [];
+/** What was asked for, noted and told. */
+const setUp = (routed: Destination[], changes: Partial<Parameters<typeof createOutageNotifier>[0]> = {}) => {
+  const seen = { asked: [] as string[], noted: [] as Outage[], told: [] as Destination[] };
   const notifier = createOutageNotifier({
     operators: [],
     isSenderTold: async () => false,
     outages: {
-      note: async (_id, outage) => outage,
+      note: async (_id, outage) => {
+        seen.noted.push(outage);
+        return outage;
+      },
       get: async (ids) => {
-        asked.push(...ids);
+        seen.asked.push(...ids);
         return new Map();
       },
       find: async () => undefined,
@@ -30,55 +33,37 @@ test('of 200 webhooks beside one that is broken nobody asks whether they work: o
     },
     ledger: { waitingByDestination: async () => ({}) },
     announce: async (_announcement, _at, destinations) => {
-      told.push(...destinations);
+      seen.told.push(...destinations);
       return 'announcement';
     },
     fallback: [],
-    routesOf: async () => ({ destinations: [...HOOKS, MAIL], problems: [] }),
+    routesOf: async () => ({ destinations: routed, problems: [] }),
     labelOf: (_kind, address) => address,
     log: pino({ level: 'silent' }),
     now: Date.now,
+    ...changes,
   });
-  const alerts = [makeAlert(1)];
+  return { ...seen, notifier };
+};
+
+const alerts = [makeAlert(1)];
+
+test('of 200 webhooks beside one that is broken nobody asks whether they work: only people are told', async () => {
+  const { asked, told, notifier } = setUp([...HOOKS, MAIL]);
   await notifier.onBroken({
-    destination: broken,
-    isSender: false,
-    alerts,
-    reason: 'destination-dead',
-    message: 'gone',
+    ...{ destination: broken, isSender: false, alerts },
+    ...{ reason: 'destination-dead', message: 'gone' },
   });
   expect(told).toEqual([MAIL]);
   expect(asked).toEqual([MAIL.id, senderId('email')]);
 });
 
 test('a sender of which the watchdog has told already is noted, and nobody is told again', async () => {
-  const noted: Outage[] = [];
-  const told: Destination[] = [];
-  const notifier = createOutageNotifier({
+  const { noted, told, notifier } = setUp([MAIL], {
     operators: [MAIL],
     isSenderTold: async (kind) => kind === 'slack',
-    outages: {
-      note: async (_id, outage) => {
-        noted.push(outage);
-        return outage;
-      },
-      get: async () => new Map(),
-      find: async () => undefined,
-      remove: async () => {},
-      count: async () => 1,
-    },
-    ledger: { waitingByDestination: async () => ({}) },
-    announce: async (_announcement, _at, destinations) => {
-      told.push(...destinations);
-      return 'announcement';
-    },
-    fallback: [],
-    routesOf: async () => ({ destinations: [MAIL], problems: [] }),
-    labelOf: (_kind, address) => address,
-    log: pino({ level: 'silent' }),
-    now: Date.now,
   });
-  const failure = { alerts: [makeAlert(1)], reason: 'sender-misconfigured', message: 'token_revoked' } as const;
+  const failure = { alerts, reason: 'sender-misconfigured', message: 'token_revoked' } as const;
   await notifier.onBroken({ destination: destinationOf('slack', 'C1'), isSender: true, ...failure });
   expect(noted).toMatchObject([{ message: 'token_revoked', told: [] }]);
   expect(told).toEqual([]);

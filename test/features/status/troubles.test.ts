@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { HeardDaemon } from '../../../src/features/status/daemons.ts';
 import { needsSomebody, troublesOf } from '../../../src/features/status/troubles.ts';
-import { TROUBLES, type Trouble, todoOf, troubleText } from '../../../src/trouble.ts';
+import { nextStepOf, TROUBLES, type Trouble, troubleText } from '../../../src/trouble.ts';
 
 const NOW = Date.parse('2026-11-22T10:00:00.000Z');
 const at = (secondsAgo: number): string => new Date(NOW - secondsAgo * 1000).toISOString();
@@ -59,7 +59,7 @@ test('what may pass by itself needs somebody when it lasts; a refused config doe
 });
 
 test('each name says what to do next', () => {
-  for (const name of TROUBLES) expect(todoOf({ name })).toMatch(/^[a-z`].*[^.]$/);
+  for (const name of TROUBLES) expect(nextStepOf({ name })).toMatch(/^[a-z`].*[^.]$/);
 });
 
 test('protocols of which nothing is inspected are one of them, which their own feature announces', () => {
