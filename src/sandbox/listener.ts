@@ -1,5 +1,6 @@
 /** A plain HTTP server: bodies read whole, every socket gone after `stop`. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { createLifecycle, type Lifecycle, type Opened } from './lifecycle.ts';
 
 export interface Exchange {
@@ -32,6 +33,9 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
   }
   return bytes > BODY_LIMIT_BYTES ? undefined : Buffer.concat(chunks);
 };
+
+/** What a connection becomes that asks for another protocol. */
+export type Upgrade = (request: IncomingMessage, socket: Duplex) => void;
 
 const open = (server: Server, port: number, host: string): Promise<Opened> =>
   new Promise((resolve, reject) => {
@@ -81,13 +85,12 @@ const handleWith =
 export const createHttpListener = (
   { host = '127.0.0.1', port = 0 }: ListenOptions,
   handle: (exchange: Exchange) => void | Promise<void>,
+  upgrade?: Upgrade,
 ): Lifecycle => {
   const onRequest = handleWith(handle);
-  return createLifecycle(port, (keptPort) =>
-    open(
-      createServer((request, response) => void onRequest(request, response)),
-      keptPort,
-      host,
-    ),
-  );
+  return createLifecycle(port, (keptPort) => {
+    const server = createServer((request, response) => void onRequest(request, response));
+    if (upgrade) server.on('upgrade', (request: IncomingMessage, socket: Duplex) => upgrade(request, socket));
+    return open(server, keptPort, host);
+  });
 };

@@ -27,7 +27,14 @@ interface Answer {
   id?: number;
   method?: string;
   params?: unknown;
-  result?: { result?: { value?: unknown }; exceptionDetails?: unknown };
+  result?: { result?: { value?: unknown }; exceptionDetails?: unknown; data?: string };
+}
+
+/** Of an element, or of a window of this width. */
+export interface PictureOptions {
+  of?: string;
+  width?: number;
+  tallest?: number;
 }
 
 export interface Tab {
@@ -35,6 +42,8 @@ export interface Tab {
   /** The value of an expression, once it has settled. Throws what it throws. */
   evaluate(expression: string): Promise<unknown>;
   look(width: number, scheme: 'light' | 'dark'): Promise<void>;
+  /** The page as a PNG, however long it is. */
+  picture(options: PictureOptions): Promise<Buffer>;
   /** Lets scripts of tests run in pages that forbid all others. */
   ignorePolicy(): Promise<void>;
   /** What the browser complained of: scripts that failed, what a policy forbade, what did not load. */
@@ -98,6 +107,15 @@ const connect = async (host: string): Promise<Tab> => {
       });
       const features = [{ name: 'prefers-color-scheme', value: scheme }];
       await call('Emulation.setEmulatedMedia', { features });
+    },
+    picture: async ({ of = 'html', width, tallest = Infinity }) => {
+      const box = await evaluate(
+        `(({ width, height }) => [Math.ceil(width), Math.ceil(height)])(document.querySelector('${of}').getBoundingClientRect())`,
+      );
+      const [measured = 1, height = 1] = box as number[];
+      const clip = { x: 0, y: 0, width: width ?? measured, height: Math.min(height, tallest), scale: 1 };
+      const { result } = await call('Page.captureScreenshot', { format: 'png', clip, captureBeyondViewport: true });
+      return Buffer.from(result?.data ?? '', 'base64');
     },
     ignorePolicy: async () => {
       await call('Page.setBypassCSP', { enabled: true });

@@ -2,6 +2,7 @@
 
 import type { Alert, Destination } from '../../src/alert.ts';
 import type { Channel } from '../../src/channels/channel.ts';
+import { createPresentation } from '../../src/channels/content/presentation.ts';
 import { createAddressChanges } from '../../src/deliver/address-changes.ts';
 import { createCircuits } from '../../src/deliver/circuit-breaker.ts';
 import { type Broken, createDestinationHealth } from '../../src/deliver/health.ts';
@@ -35,6 +36,8 @@ export interface Sent {
   items: string[];
   replyTo?: string;
   amends?: string;
+  /** What a changed message says of its alerts. */
+  now?: string[];
 }
 
 /** In the order of their numbers: alerts of one moment have none. */
@@ -51,6 +54,8 @@ export interface DeliveriesSetUp {
   shared?: string;
   /** Default true: for people. */
   isBatched?: boolean;
+  /** Default: messages do not wait for more. */
+  groupWaitMs?: number;
   /** What the channel throws; asked at each try, `sent.at` in milliseconds since the beginning. Default: nothing. */
   respond?(sent: Sent): Promise<DeliveryError | undefined> | DeliveryError | undefined;
   /** In how many parts an alert is sent. Default: one. */
@@ -62,7 +67,7 @@ export interface DeliveriesSetUp {
 
 /** A queue of its own: jobs run in order of time, one by one, until none is left or `until` is reached. */
 export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
-  const { partsOf = () => 1 } = options;
+  const { partsOf = () => 1, groupWaitMs = 0 } = options;
   const { rate = {}, sender, shared, isBatched = true, respond, onMoved = async () => {}, whileAnnouncing } = options;
   const { redis, prefix } = openTestRedis();
   const begun = Date.parse('2026-11-20T12:00:00Z');
@@ -100,8 +105,14 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
       const sentParts = Number(progress) + 1;
       return sentParts < parts ? { ...receipt, progress: String(sentParts) } : receipt;
     },
-    amend: (amends, { destination, body }) =>
-      take({ to: destination.address, items: itemsOf(body as Alert[]), amends }),
+    amend: (amends, { destination, body }) => {
+      const alerts = body as Alert[];
+      const changed = alerts.flatMap(({ itemId, reassessed: change }) =>
+        change === undefined ? [] : [`${itemId} ${change.is ?? 'gone'}, was ${change.was}`],
+      );
+      const news = changed.length === 0 ? {} : { now: changed };
+      return take({ to: destination.address, items: itemsOf(alerts), amends, ...news });
+    },
     verify: async () => 'fine',
     close: async () => {},
   };
@@ -132,7 +143,7 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
   const process = createDeliver({
     channel,
     compose: (parcel, format, at) =>
-      channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, chains: {} }),
+      channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, presentation: createPresentation() }),
     ledger,
     deadLetters: dead,
     destinationStats,
@@ -144,13 +155,19 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
       ? {
           batching: {
             batches,
-            enqueueBatch: async (destination: Destination, number: number, alerts: readonly Alert[]) => {
+            groupWaitMs,
+            enqueueBatch: async (
+              destination: Destination,
+              number: number,
+              alerts: readonly Alert[],
+              delayMs: number,
+            ) => {
               const id = batchJobId(destination, number);
               const data = { ...batchJob(destination, number), share: shareOf(alerts) };
-              if (!jobs.has(id)) jobs.set(id, { runAt: time.now, data });
+              if (!jobs.has(id)) jobs.set(id, { runAt: time.now + delayMs, data });
             },
           },
-          threads: createThreads(redis, prefix, ledger, 600_000),
+          threads: createThreads(redis, prefix, ledger, { windowMs: 600_000, keepMs: 7_200_000, now }),
           canAmend: true,
         }
       : {}),

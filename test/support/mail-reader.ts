@@ -11,9 +11,24 @@ export interface HtmlShown {
 }
 
 const VOID = new Set(['meta', 'br', 'hr']);
-const BLOCKS = new Set(['div', 'p', 'h1', 'h2', 'dl', 'dt', 'dd', 'br', 'hr', 'body', 'table', 'tr', 'td']);
+const BLOCKS = new Set([
+  'div',
+  'p',
+  'blockquote',
+  'h1',
+  'h2',
+  'dl',
+  'dt',
+  'dd',
+  'br',
+  'hr',
+  'body',
+  'table',
+  'tr',
+  'td',
+]);
 const ALLOWED = new Set([...VOID, ...BLOCKS, 'html', 'head', 'title', 'style', 'strong', 'span', 'a']);
-const ATTRIBUTES = new Set(['class', 'style', 'lang', 'href', 'charset', 'name', 'content']);
+const ATTRIBUTES = new Set(['class', 'role', 'style', 'lang', 'href', 'charset', 'name', 'content']);
 
 const NAMED: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
 

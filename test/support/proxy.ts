@@ -16,8 +16,8 @@ export interface TestProxy {
   close(): Promise<void>;
 }
 
-/** With a certificate it speaks TLS itself. */
-export const startProxy = async (certificate?: { key: string; cert: string }): Promise<TestProxy> => {
+/** With a certificate it speaks TLS itself. `port`: of one that was closed; default a free one. */
+export const startProxy = async (certificate?: { key: string; cert: string }, port = 0): Promise<TestProxy> => {
   const asked: string[] = [];
   const credentials: string[] = [];
   const refusals: number[] = [];
@@ -44,11 +44,11 @@ export const startProxy = async (certificate?: { key: string; cert: string }): P
 
   const refuseAll: RequestListener = (_request, response) => void response.writeHead(405).end();
   const server = certificate === undefined ? createServer(refuseAll) : createTlsServer(certificate, refuseAll);
-  server.on('connect', tunnel).listen(0, '127.0.0.1');
+  server.on('connect', tunnel).listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { port: own } = server.address() as AddressInfo;
   return {
-    origin: `http${certificate === undefined ? '' : 's'}://127.0.0.1:${port}`,
+    origin: `http${certificate === undefined ? '' : 's'}://127.0.0.1:${own}`,
     asked,
     credentials,
     refuse: (...statuses) => void refusals.push(...statuses),

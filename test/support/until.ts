@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 export const until = async <T>(
   what: string,
   condition: () => T | Promise<T>,
-  timeoutMs = 20_000,
+  timeoutMs = 45_000,
 ): Promise<NonNullable<T>> => {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

@@ -53,6 +53,9 @@ export interface ProtocolSeed {
   tracking?: boolean;
 }
 
+/** What somebody may set at the service, besides channels. */
+export type ProtocolChange = Pick<ProtocolSeed, 'detectors' | 'triggers' | 'tracking'>;
+
 export interface SandboxProtocol {
   apiKey: string;
   protocolId: string;

@@ -2,6 +2,7 @@
 import type { Random } from '../random.ts';
 import type {
   AssetSeed,
+  ProtocolChange,
   ProtocolRef,
   ProtocolSeed,
   SandboxAsset,
@@ -22,6 +23,7 @@ export interface ProtocolStore {
   list(apiKey?: string): SandboxProtocol[];
   addAssets(protocol: SandboxProtocol, seeds: readonly AssetSeed[]): { added: number; modified: number };
   replaceChannels(protocol: SandboxProtocol, channels: readonly SandboxChannel[]): void;
+  change(protocol: SandboxProtocol, change: ProtocolChange): void;
 }
 
 const DETECTORS: SandboxDetector[] = DETECTOR_NAMES.map((name) => ({
@@ -103,5 +105,6 @@ export const createProtocolStore = ({ random, now }: { random: Random; now(): nu
       protocol.channels = structuredClone([...channels]);
       protocol.updatedAt = now();
     },
+    change: (protocol, change) => void Object.assign(protocol, structuredClone(change), { updatedAt: now() }),
   };
 };

@@ -8,6 +8,7 @@ import type {
   InspectionChange,
   InspectionSeed,
   NotificationSeed,
+  ProtocolChange,
   ProtocolRef,
   ProtocolSeed,
   SandboxChannel,
@@ -27,6 +28,7 @@ export interface ServiceVerbs {
   addProtocol(apiKey: string, seed: ProtocolSeed): SandboxProtocol;
   removeProtocol(ref: ProtocolRef): void;
   replaceChannels(ref: ProtocolRef, channels: readonly SandboxChannel[]): void;
+  changeProtocol(ref: ProtocolRef, change: ProtocolChange): void;
   protocols(apiKey?: string): SandboxProtocol[];
   /** Everything left out is made up; `protocol` is the first where not given. Throws where there is no such protocol. */
   insertInspection(seed?: InspectionSeed): SandboxInspection;
@@ -99,6 +101,7 @@ export const createServiceState = (parts: StateDependencies): ServiceState => {
       addProtocol,
       removeProtocol: protocolStore.remove,
       replaceChannels: (ref, channels) => protocolStore.replaceChannels(protocolStore.resolve(ref), channels),
+      changeProtocol: (ref, change) => protocolStore.change(protocolStore.resolve(ref), change),
       protocols: protocolStore.list,
       insertInspection,
       changeInspection: (id, change) =>

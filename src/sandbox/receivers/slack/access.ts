@@ -18,6 +18,9 @@ const BOT_SCOPES: readonly string[] = ['chat:write', 'files:write'];
 const NEEDED: Readonly<Record<string, string>> = {
   'chat.postMessage': 'chat:write',
   'chat.update': 'chat:write',
+  'chat.postEphemeral': 'chat:write',
+  'conversations.info': 'channels:read',
+  'conversations.members': 'channels:read',
   'files.getUploadURLExternal': 'files:write',
   'files.completeUploadExternal': 'files:write',
 };

@@ -5,8 +5,11 @@ import type { Form } from '../form.ts';
 import type { HttpAnswer, Judgement } from '../http-receiver.ts';
 import type { SlackAccess } from './access.ts';
 import type { SlackFile, SlackFiles } from './files.ts';
+import type { SlackMembers } from './members.ts';
 import { readableText, readSlackMessage, type SlackMessage, type SlackRefusal } from './message.ts';
 import { CHANNEL_ID, createPosted, type Posted } from './posted.ts';
+import type { PressedMessage } from './press.ts';
+import { createSlackWhispers, type SlackWhispers } from './whispers.ts';
 
 export interface SlackRaw extends SlackMessage {
   method: 'chat.postMessage' | 'files.completeUploadExternal' | 'webhook';
@@ -30,6 +33,7 @@ export interface SlackRules {
   channels: readonly string[] | undefined;
   webhooks: readonly string[] | undefined;
   requireText: boolean;
+  members: SlackMembers;
   now(): number;
 }
 
@@ -38,11 +42,20 @@ export interface SlackJudge {
   refuseToken(exchange: Exchange, fields: JsonObject, method: string): JsonObject | undefined;
   /** How senders address the channel that a call names. */
   destinationOf(fields: JsonObject): string;
+  /** The id of a channel, by what senders address it with. */
+  idOf(channel: string): string;
   post(exchange: Exchange, form: Form): Judgement<SlackRaw>;
   upload(exchange: Exchange, form: Form): Judgement<SlackRaw>;
+  /** `conversations.info` by a token that may. */
+  info(form: Form): HttpAnswer;
   /** `chat.update` by a token that may. */
   update(form: Form): { answer: HttpAnswer; edit?: SlackEdit };
   webhook(exchange: Exchange, form: Form | undefined): Judgement<SlackRaw>;
+  /** `conversations.members` by a token that may. */
+  members(form: Form): HttpAnswer;
+  whispers: SlackWhispers;
+  /** What somebody sees who presses a button. `channel`: as senders address it. Throws where there is no such message. */
+  messageAt(channel: string, ts: string): PressedMessage;
 }
 
 const CHANNEL_NAME = /^#?[a-z0-9][a-z0-9_-]{0,79}$/;
@@ -75,6 +88,8 @@ const payloadOf = ({ fields }: Form): JsonObject | undefined => {
   return isObject(payload) ? payload : undefined;
 };
 
+const contentOf = ({ blocks, attachments }: SlackMessage): JsonValue => [blocks, attachments];
+
 /** Gives a message its time stamp, which is its id, and answers as Slack does. */
 const createAccept = (rules: SlackRules, posted: Posted) => {
   let count = 0;
@@ -87,7 +102,7 @@ const createAccept = (rules: SlackRules, posted: Posted) => {
     count += 1;
     const ts = `${Math.floor(rules.now() / 1000)}.${String(count % 1_000_000).padStart(6, '0')}`;
     const { threadTs, text } = message;
-    posted.add(ts, { channelId: channel, ...(threadTs !== undefined && { threadTs }) });
+    posted.add(ts, { channelId: channel, content: contentOf(message), ...(threadTs !== undefined && { threadTs }) });
     const texts = [readableText(message), ...sent.map(({ content }) => content.toString())];
     const part = sent.length > 0 && threadTs !== undefined ? { partOf: threadTs } : {};
     return {
@@ -100,13 +115,13 @@ const createAccept = (rules: SlackRules, posted: Posted) => {
 
 /** Which channels there are: those of the rules, or every one whose name or id is well-formed. */
 const knownChannels = ({ channels: known }: SlackRules, posted: Posted) => {
-  const exists = (channel: JsonValue | undefined): channel is string => {
+  const exists = (channel: unknown): channel is string => {
     if (typeof channel !== 'string') return false;
     if (known) return known.includes(channel) || known.includes(posted.destinationOf(channel));
     return CHANNEL_ID.test(channel) || CHANNEL_NAME.test(channel);
   };
 
-  const isKnownId = (channel: JsonValue | undefined): channel is string => exists(channel) && CHANNEL_ID.test(channel);
+  const isKnownId = (channel: unknown): channel is string => exists(channel) && CHANNEL_ID.test(channel);
 
   return { exists, isKnownId };
 };
@@ -121,6 +136,7 @@ export const createSlackJudge = (rules: SlackRules, files: SlackFiles): SlackJud
 
   return {
     refuseToken,
+    idOf: posted.idOf,
     destinationOf: ({ channel, channel_id: id }) => posted.destinationOf(String(channel ?? id ?? '')),
     post: (exchange, { fields }) => {
       const refusal = refuseToken(exchange, fields, 'chat.postMessage');
@@ -147,6 +163,12 @@ export const createSlackJudge = (rules: SlackRules, files: SlackFiles): SlackJud
       const judgement = accept(channelId, message, 'files.completeUploadExternal', sent);
       return { ...judgement, answer: { status: 200, body: { ok: true, files: listed } } };
     },
+    info: ({ fields }) => {
+      const { channel } = fields;
+      if (!isKnownId(channel)) return refused('channel_not_found').answer;
+      const name = `alerts-${channel.slice(-4).toLowerCase()}`;
+      return { status: 200, body: { ok: true, channel: { id: channel, name, is_channel: true } } };
+    },
     update: ({ fields }) => {
       const { channel, ts } = fields;
       if (!isKnownId(channel)) return refused('channel_not_found');
@@ -154,8 +176,21 @@ export const createSlackJudge = (rules: SlackRules, files: SlackFiles): SlackJud
       const message = readSlackMessage(fields, rules.requireText);
       if (isRefusal(message)) return refused(message.error, message.messages);
       const answer = { status: 200, body: { ok: true, channel, ts, text: message.text } };
+      const held = posted.get(channel, ts);
+      if (held) held.content = contentOf(message);
       const edited = { ...message, at: rules.now(), destination: posted.destinationOf(channel), ts };
       return { answer, edit: { ...edited, readable: readableText(message) } };
+    },
+    members: ({ fields }) => {
+      if (!isKnownId(fields.channel)) return refused('channel_not_found').answer;
+      const page = rules.members.page(fields.channel, fields);
+      return 'error' in page ? refused(page.error).answer : { status: 200, body: { ok: true, ...page.fields } };
+    },
+    whispers: createSlackWhispers({ ...rules, posted, isKnownId }),
+    messageAt: (channel, ts) => {
+      const message = posted.get(posted.idOf(channel), ts);
+      if (!message) throw new Error('no such message');
+      return message;
     },
     webhook: ({ path, method }, form) => {
       const known = rules.webhooks?.includes(path) ?? WEBHOOK_PATH.test(path);

@@ -1,5 +1,6 @@
 /** A Slack message as `chat.postMessage` and incoming webhooks check it. */
-import { isObject, type JsonObject, type JsonValue, parseJson } from '../../json.ts';
+import { type JsonObject, type JsonValue, parseJson } from '../../json.ts';
+import { collectAttachment, findAttachmentProblems } from './attachments.ts';
 import { collectTexts, findBlockProblems } from './blocks.ts';
 import { displayMrkdwn, findMentions } from './mrkdwn.ts';
 
@@ -33,20 +34,24 @@ const readList = (value: JsonValue | undefined): JsonValue[] | undefined => {
 
 const refuse = (error: string, messages: string[] = []): SlackRefusal => ({ error, messages });
 
+const attachmentTexts = (attachments: readonly JsonValue[]): string[] => attachments.flatMap(collectAttachment);
+
 /** The text as a reader sees it, top-level text first. */
 export const readableText = ({ text, blocks, attachments }: SlackMessage): string =>
-  [text, ...collectTexts(blocks), ...attachments.filter(isObject).flatMap((item) => collectTexts(item.text))]
-    .map(displayMrkdwn)
-    .join('\n');
+  [text, ...collectTexts(blocks), ...attachmentTexts(attachments)].map(displayMrkdwn).join('\n');
 
-const judgeBlocks = (blocks: readonly JsonValue[]): SlackRefusal | undefined => {
-  const problems = findBlockProblems(blocks);
+const judgeBlocks = (blocks: readonly JsonValue[], attachments: readonly JsonValue[]): SlackRefusal | undefined => {
+  const problems = [
+    ...findBlockProblems(blocks),
+    ...attachments.flatMap((one, index) => findAttachmentProblems(one, `/attachments/${index}`)),
+  ];
   if (problems.length > 0)
     return refuse(
       'invalid_blocks',
       problems.map((text) => `[ERROR] ${text}`),
     );
-  return collectTexts([...blocks]).join('').length > ALL_BLOCKS_TEXT_MAX ? refuse('msg_blocks_too_long') : undefined;
+  const all = [...collectTexts([...blocks]), ...attachmentTexts(attachments)];
+  return all.join('').length > ALL_BLOCKS_TEXT_MAX ? refuse('msg_blocks_too_long') : undefined;
 };
 
 /** With `requireText` a message of blocks alone is refused as well: notifications and old clients would show nothing. */
@@ -59,9 +64,9 @@ export const readSlackMessage = (fields: JsonObject, requireText: boolean): Slac
   if (typeof text !== 'string') return refuse('invalid_arguments', ['[ERROR] text must be a string']);
   if (text.trim() === '' && (requireText || blocks.length + attachments.length === 0)) return refuse('no_text');
   if (attachments.length > ATTACHMENTS_MAX) return refuse('too_many_attachments');
-  const refusal = judgeBlocks(blocks);
+  const refusal = judgeBlocks(blocks, attachments);
   if (refusal) return refusal;
-  const mentions = findMentions([text, ...collectTexts(blocks)].join('\n'));
+  const mentions = findMentions([text, ...collectTexts(blocks), ...attachmentTexts(attachments)].join('\n'));
   return {
     text: text.slice(0, TEXT_MAX),
     blocks,

@@ -1,8 +1,11 @@
 /** What was posted where: channels by name and id, and the messages that others may belong to. */
 import { createHash } from 'node:crypto';
+import type { JsonValue } from '../../json.ts';
 
 interface PostedMessage {
   channelId: string;
+  /** Blocks and attachments, as they are now. */
+  content: JsonValue;
   /** Of a reply: its thread's first message. */
   threadTs?: string;
 }
@@ -14,6 +17,8 @@ export interface Posted {
   destinationOf(channelId: string): string;
   add(ts: string, message: PostedMessage): void;
   has(channelId: string, ts: string): boolean;
+  /** Undefined where it was not posted there. */
+  get(channelId: string, ts: string): PostedMessage | undefined;
   /** Slack's error for a reply to this message; undefined where it may be replied to. */
   findThreadProblem(channelId: string, threadTs: string | undefined): string | undefined;
 }
@@ -46,6 +51,7 @@ export const createPosted = (): Posted => {
       if (messages.size > KEPT_MAX) messages.delete(oldest);
     },
     has: (channelId, ts) => find(channelId, ts) !== undefined,
+    get: find,
     findThreadProblem: (channelId, threadTs) => {
       if (threadTs === undefined) return undefined;
       if (!/^\d+\.\d+$/.test(threadTs)) return 'invalid_thread_ts';

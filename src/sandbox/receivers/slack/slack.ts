@@ -3,28 +3,27 @@
  * Sources: https://docs.slack.dev/reference/methods/chat.postMessage,
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  */
-import { createJournal, type Journal } from '../../journal.ts';
-import type { JsonObject } from '../../json.ts';
+import { createJournal } from '../../journal.ts';
 import { createHttpListener, type Exchange, type ListenOptions, urlHost } from '../../listener.ts';
 import { type Form, readForm } from '../form.ts';
-import {
-  createHttpReceiver,
-  type HttpAnswer,
-  type HttpReceiver,
-  type HttpReceiverOptions,
-  type HttpVerdict,
-  sendHttp,
-} from '../http-receiver.ts';
-import { createRates, type RateRule, type Rates } from '../rates.ts';
+import { createHttpReceiver, type HttpReceiverOptions, type HttpVerdict } from '../http-receiver.ts';
+import type { RateRule } from '../rates.ts';
 import type { ReceiverView } from '../received.ts';
 import type { Script } from '../script.ts';
-import { createSlackAccess, type SlackAccess } from './access.ts';
-import { createSlackFiles, type SlackFiles } from './files.ts';
-import { createSlackJudge, type SlackEdit, type SlackJudge, type SlackRaw } from './judge.ts';
+import { createSlackAccess } from './access.ts';
+import { createApi, createTiers, limited, notOk } from './api.ts';
+import { createSlackFiles } from './files.ts';
+import { createSlackJudge, type SlackEdit, type SlackRaw } from './judge.ts';
+import { createSlackMembers } from './members.ts';
+import { pressPayload, type SlackPress } from './press.ts';
+import { createSlackSockets, type SlackSockets } from './socket-mode.ts';
+import { RESPONSES, type SlackWhisper } from './whispers.ts';
 
 export interface SlackReceiverOptions extends ListenOptions, HttpReceiverOptions {
   /** The one token that is valid. Default `xoxb-sandbox`. */
   botToken?: string;
+  /** The app-level token that may open connections. Default `xapp-sandbox`. */
+  appToken?: string;
   /** Channel ids that exist. Default: every id or name of the right shape. */
   channels?: readonly string[];
   /** Paths of webhooks that exist. Default: every path of the right shape. */
@@ -43,9 +42,17 @@ export interface SlackReceiver extends ReceiverView<SlackRaw> {
   script: Script<HttpVerdict>;
   /** Verdicts on other calls, by method: `auth.test`, `chat.update`, `files.completeUploadExternal`, `upload`, ... */
   callScript: Script<HttpVerdict>;
+  /** What single people were told, oldest first. */
+  whispers(): SlackWhisper[];
+  /** Somebody presses a button; resolves when the app has acknowledged the envelope, rejects where it does not. */
+  press(press: SlackPress): Promise<void>;
+  /** Connections of Socket Mode. */
+  sockets: Pick<SlackSockets, 'count' | 'opened' | 'send' | 'disconnect'>;
+  /** Who is in a channel, by ids; undefined: everybody, as at first. */
+  setMembers(channel: string, users: readonly string[] | undefined): void;
   /** Every call of the Web API is answered `token_revoked` until the given function is called; webhooks go on. */
   revokeToken(): () => void;
-  /** Leaves the token only these of its scopes, `chat:write` and `files:write`, until the given function is called. */
+  /** Gives the token these scopes instead of `chat:write` and `files:write`, until the given function is called. */
   limitScopes(scopes: readonly string[]): () => void;
 }
 
@@ -54,89 +61,10 @@ const SANDBOX_WEBHOOK_PATH = '/services/T0SANDBOX/B0SANDBOX/sandboxsandboxsandbo
 /** One a second and channel with short bursts; the workspace's own limit is not published. */
 export const SLACK_RATES: readonly RateRule[] = [{ limit: 1, windowMs: 1000, burst: 5, scope: 'destination' }];
 
-/** Of methods that post no message, in calls a minute; each method has a count of its own. */
-const TIERS: Readonly<Record<string, number>> = {
-  'chat.update': 50,
-  'files.getUploadURLExternal': 100,
-  'files.completeUploadExternal': 100,
-};
-
-const createTiers = (now: () => number) => {
-  const rates = Object.entries(TIERS).map(([method, limit]) => {
-    return [method, createRates([{ limit, windowMs: 60_000, scope: 'all' }], now)] as const;
-  });
-  return new Map(rates);
-};
-
 const EDITS_KEPT = 1000;
-
-const limited = (waitMs: number): HttpAnswer => ({
-  status: 429,
-  headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) },
-  body: { ok: false, error: 'ratelimited' },
-});
-
-const ok = (fields: JsonObject = {}): HttpAnswer => ({ status: 200, body: { ok: true, ...fields } });
-
-const notOk = (error: string): HttpAnswer => ({ status: 200, body: { ok: false, error } });
 
 /** A verdict as the Web API words an error: HTTP 200 with `ok: false`. */
 export const slackError = (error: string): HttpVerdict => ({ kind: 'answer', ...notOk(error) });
-
-const IDENTITY = {
-  url: 'https://sandbox.slack.example/',
-  team: 'Sandbox',
-  user: 'tocsin',
-  team_id: 'T0SANDBOX',
-  user_id: 'U0SANDBOX',
-  bot_id: 'B0SANDBOX',
-};
-
-interface ApiParts {
-  judge: SlackJudge;
-  files: SlackFiles;
-  access: SlackAccess;
-  http: HttpReceiver<SlackRaw>;
-  edits: Journal<SlackEdit>;
-  tiers: ReadonlyMap<string, Rates> | undefined;
-}
-
-/** The methods of the Web API. */
-const createApi = ({ judge, files, access, http, edits, tiers }: ApiParts) => {
-  const beginUpload = (exchange: Exchange, { fields }: Form): HttpAnswer => {
-    const begun = files.begin(fields);
-    if ('error' in begun) return notOk(begun.error);
-    return ok({ upload_url: `http://${exchange.headers.host}${begun.path}`, file_id: begun.fileId });
-  };
-
-  const answerCall = (method: string, exchange: Exchange, form: Form): HttpAnswer => {
-    const refusal = judge.refuseToken(exchange, form.fields, method);
-    if (refusal) return { status: 200, body: { ok: false, ...refusal } };
-    if (method === 'auth.test') return ok(IDENTITY);
-    if (method === 'chat.update') return answerUpdate(form);
-    return method === 'files.getUploadURLExternal' ? beginUpload(exchange, form) : notOk('unknown_method');
-  };
-
-  const answerUpdate = (form: Form): HttpAnswer => {
-    const { answer, edit } = judge.update(form);
-    if (edit) edits.add(edit);
-    return answer;
-  };
-
-  return async (method: string, exchange: Exchange): Promise<void> => {
-    const { response } = exchange;
-    const form = await readForm(exchange);
-    if (!form) return sendHttp(response, notOk('invalid_form_data'));
-    const waitMs = tiers?.get(method)?.take(method) ?? 0;
-    if (waitMs > 0) return sendHttp(response, limited(waitMs));
-    if (!judge.refuseToken(exchange, form.fields, 'auth.test')) response.setHeader('x-oauth-scopes', access.scopes());
-    const destination = judge.destinationOf(form.fields);
-    if (method === 'chat.postMessage') return http.receive(response, destination, () => judge.post(exchange, form));
-    if (method === 'files.completeUploadExternal')
-      return http.receive(response, destination, () => judge.upload(exchange, form), method);
-    return http.answer(response, method, () => answerCall(method, exchange, form));
-  };
-};
 
 export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackReceiver => {
   const { botToken = 'xoxb-sandbox', requireText = true, now = Date.now, host = '127.0.0.1' } = options;
@@ -144,10 +72,14 @@ export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackRe
   const files = createSlackFiles();
   const access = createSlackAccess(botToken);
   const tiers = options.rates ? createTiers(now) : undefined;
-  const judge = createSlackJudge({ access, channels, webhooks, requireText, now }, files);
+  const members = createSlackMembers();
+  const judge = createSlackJudge({ access, channels, webhooks, requireText, members, now }, files);
   const http = createHttpReceiver<SlackRaw>('slack', limited, options);
   const edits = createJournal<SlackEdit>(EDITS_KEPT);
-  const handleApi = createApi({ judge, files, access, http, edits, tiers });
+  const whispers = createJournal<SlackWhisper>(EDITS_KEPT);
+  const sockets = createSlackSockets(now);
+  const appToken = options.appToken ?? 'xapp-sandbox';
+  const handleApi = createApi({ judge, files, access, http, edits, whispers, sockets, appToken, tiers });
 
   /** Raw bytes or multipart with one file, as clients choose. */
   const handleUpload = async (exchange: Exchange): Promise<void> => {
@@ -159,13 +91,32 @@ export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackRe
     });
   };
 
-  const listener = createHttpListener(options, async (exchange) => {
-    const { path, response } = exchange;
-    if (path.startsWith('/api/')) return handleApi(path.slice('/api/'.length), exchange);
-    if (path.startsWith('/upload/')) return handleUpload(exchange);
-    const form = await readForm(exchange);
-    return http.receive(response, path, () => judge.webhook(exchange, form));
-  });
+  const handleResponse = async ({ path, response }: Exchange, form: Form | undefined): Promise<void> =>
+    http.answer(response, 'response_url', () => {
+      const { answer, whispered } = judge.whispers.respond(path, form);
+      if (whispered) whispers.add(whispered);
+      return answer;
+    });
+
+  let origin = '';
+  const press = async (pressed: SlackPress): Promise<void> => {
+    const message = judge.messageAt(pressed.channel, pressed.ts);
+    const urlOf = (user: string): string => `${origin}${judge.whispers.responsePath(message.channelId, user)}`;
+    return sockets.send('interactive', pressPayload(pressed, message, urlOf));
+  };
+
+  const listener = createHttpListener(
+    options,
+    async (exchange) => {
+      const { path, response } = exchange;
+      if (path.startsWith('/api/')) return handleApi(path.slice('/api/'.length), exchange);
+      if (path.startsWith('/upload/')) return handleUpload(exchange);
+      const form = await readForm(exchange);
+      if (path.startsWith(RESPONSES)) return handleResponse(exchange, form);
+      return http.receive(response, path, () => judge.webhook(exchange, form));
+    },
+    sockets.upgrade,
+  );
 
   return {
     ...http.view,
@@ -173,13 +124,21 @@ export const createSlackReceiver = (options: SlackReceiverOptions = {}): SlackRe
     clear: () => {
       http.view.clear();
       edits.clear();
+      whispers.clear();
     },
     start: async () => {
       const port = await listener.start();
-      const origin = `http://${urlHost(host)}:${port}`;
+      origin = `http://${urlHost(host)}:${port}`;
       return { port, apiUrl: `${origin}/api/`, webhookUrl: `${origin}${SANDBOX_WEBHOOK_PATH}` };
     },
-    stop: listener.stop,
+    stop: async () => {
+      sockets.stop();
+      await listener.stop();
+    },
+    whispers: whispers.list,
+    press,
+    sockets,
+    setMembers: (channel, users) => members.set(judge.idOf(channel), users),
     script: http.script,
     callScript: http.callScript,
     revokeToken: access.revoke,

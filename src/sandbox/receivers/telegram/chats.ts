@@ -1,11 +1,13 @@
 /** What the bot's chats hold, as far as replies and edits need to know. */
 import type { TelegramEntity } from './html.ts';
+import type { TelegramButton } from './keyboard.ts';
 
 export interface HeldMessage {
   /** `CHAT` or `CHAT/TOPIC`. */
   destination: string;
   text: string;
   entities: TelegramEntity[];
+  keyboard?: TelegramButton[][];
   /** Its text is the caption of a document. */
   isDocument: boolean;
 }

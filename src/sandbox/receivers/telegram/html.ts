@@ -2,50 +2,16 @@
  * Telegram's HTML, parsed as strictly as the Bot API does, with its own error texts.
  * Source: https://core.telegram.org/bots/api#html-style and `parse_html` of https://github.com/tdlib/td
  */
+import { type Shown, settleEntities, type TelegramEntity } from './entities.ts';
+import { entityOf, HtmlProblem, isTag, type OpenTag, withLanguages } from './tags.ts';
 
-export interface TelegramEntity {
-  type: string;
-  /** In UTF-16 units of the parsed text, as Telegram counts. */
-  offset: number;
-  length: number;
-  url?: string;
-}
+export type { TelegramEntity } from './entities.ts';
 
-export interface ParsedHtml {
+export interface ParsedHtml extends Shown {
   text: string;
-  entities: TelegramEntity[];
 }
-
-/** Canonical name by tag. */
-const TAGS: Readonly<Record<string, string>> = {
-  b: 'bold',
-  strong: 'bold',
-  i: 'italic',
-  em: 'italic',
-  u: 'underline',
-  ins: 'underline',
-  s: 'strikethrough',
-  strike: 'strikethrough',
-  del: 'strikethrough',
-  a: 'text_link',
-  code: 'code',
-  pre: 'pre',
-  blockquote: 'blockquote',
-  'tg-spoiler': 'spoiler',
-  span: 'spoiler',
-};
 
 const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
-
-interface OpenTag {
-  name: string;
-  entity: TelegramEntity;
-}
-
-/** The first sentence of the Bot API's description after "Bad Request: can't parse entities: ". */
-class HtmlProblem extends Error {
-  override readonly name = 'HtmlProblem';
-}
 
 const decodeEntity = (whole: string, name: string): string => {
   if (Object.hasOwn(NAMED, name)) return NAMED[name] ?? whole;
@@ -59,39 +25,65 @@ const decodeEntities = (text: string): string => text.replace(/&(#?\w+);?/g, dec
 
 const byteOffset = (html: string, index: number): number => Buffer.byteLength(html.slice(0, index));
 
-const readAttributes = (source: string): Map<string, string> => {
+const ATTRIBUTE = /\s*([^\s=>/"']*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|(\S*)))?/y;
+
+const readAttributes = (name: string, source: string, at: number): Map<string, string> => {
   const attributes = new Map<string, string>();
-  for (const [, name = '', double, single, bare] of source.matchAll(
-    /([^\s=/]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|(\S+)))?/g,
-  ))
-    attributes.set(name.toLowerCase(), decodeEntities(double ?? single ?? bare ?? ''));
+  const rest = source.trimEnd();
+  ATTRIBUTE.lastIndex = 0;
+  while (ATTRIBUTE.lastIndex < rest.length) {
+    const [, attribute = '', double, single, bare] = ATTRIBUTE.exec(rest) ?? [];
+    if (attribute === '') throw new HtmlProblem(`Empty attribute name in the tag "${name}" at byte offset ${at}`);
+    if (bare !== undefined && !/^[\w.-]+$/.test(bare))
+      throw new HtmlProblem(`Unexpected end of name token at byte offset ${at}`);
+    attributes.set(attribute, decodeEntities(double ?? single ?? bare?.toLowerCase() ?? ''));
+  }
   return attributes;
 };
 
 const openTag = (name: string, source: string, offset: number, at: number): OpenTag => {
-  const type = Object.hasOwn(TAGS, name) ? TAGS[name] : undefined;
-  if (type === undefined) throw new HtmlProblem(`Unsupported start tag "${name}" at byte offset ${at}`);
-  const attributes = readAttributes(source);
+  if (!isTag(name)) throw new HtmlProblem(`Unsupported start tag "${name}" at byte offset ${at}`);
+  const attributes = readAttributes(name, source, at);
   if (name === 'span' && attributes.get('class') !== 'tg-spoiler')
     throw new HtmlProblem(`Tag "span" must have class "tg-spoiler" at byte offset ${at}`);
-  const url = attributes.get('href');
-  return { name, entity: { type, offset, length: 0, ...(name === 'a' && url !== undefined && { url }) } };
+  return { name, attributes, offset };
 };
 
-const closeTag = (open: OpenTag | undefined, name: string, offset: number, at: number): TelegramEntity => {
+const closeTag = (open: OpenTag | undefined, name: string, at: number): OpenTag => {
   if (!open) throw new HtmlProblem(`Unexpected end tag at byte offset ${at}`);
   if (name !== '' && name !== open.name)
     throw new HtmlProblem(`Unmatched end tag at byte offset ${at}, expected "</${open.name}>", found "</${name}>"`);
-  return { ...open.entity, length: offset - open.entity.offset };
+  return open;
 };
+
+const languageOf = ({ name, attributes }: OpenTag): string | undefined =>
+  name === 'code' ? /^language-(.+)$/.exec(attributes.get('class') ?? '')?.[1] : undefined;
 
 /** One tag at a `<`: `</name>` or `<name attributes>`, quotes may hide a `>`. */
 const TAG = /<(\/?)([^\s>]*)((?:"[^"]*"|'[^']*'|[^"'>])*)>/y;
 
 const parse = (html: string): ParsedHtml => {
   const entities: TelegramEntity[] = [];
+  const ignored: TelegramEntity[] = [];
+  const languages = new Map<TelegramEntity, string>();
   const open: OpenTag[] = [];
   let text = '';
+
+  const close = (name: string, at: number): void => {
+    const tag = closeTag(open.pop(), name, at);
+    // Tags around nothing are nothing, and their attributes are not looked at.
+    const length = text.length - tag.offset;
+    if (length === 0) return;
+    const entity = entityOf(tag, text);
+    if (!entity) {
+      ignored.push({ type: tag.name, offset: tag.offset, length });
+      return;
+    }
+    entities.push(entity);
+    const language = languageOf(tag);
+    if (language !== undefined) languages.set(entity, language);
+  };
+
   let index = 0;
   while (index < html.length) {
     const start = html.indexOf('<', index);
@@ -102,13 +94,14 @@ const parse = (html: string): ParsedHtml => {
     const [whole, slash, tag = '', rest = ''] = TAG.exec(html) ?? [];
     if (whole === undefined) throw new HtmlProblem(`Unclosed start tag at byte offset ${at}`);
     const name = tag.toLowerCase();
-    if (slash) entities.push(closeTag(open.pop(), name, text.length, at));
+    if (slash) close(name, at);
     else open.push(openTag(name, rest, text.length, at));
     index = start + whole.length;
   }
   const left = open.at(-1);
   if (left) throw new HtmlProblem(`Can't find end tag corresponding to start tag "${left.name}"`);
-  return { text, entities: entities.filter(({ length }) => length > 0) };
+  const settled = settleEntities(withLanguages(entities, languages));
+  return { text, entities: settled.entities, lost: [...ignored, ...settled.lost] };
 };
 
 /** The text and its entities, or Telegram's complaint. */

@@ -4,8 +4,9 @@ import { createJournal } from '../../journal.ts';
 import { isObject, type JsonObject, parseJson } from '../../json.ts';
 import type { Form, FormFile } from '../form.ts';
 import type { HttpAnswer, Judgement } from '../http-receiver.ts';
-import { type Chats, createChats } from './chats.ts';
+import { type Chats, createChats, type HeldMessage } from './chats.ts';
 import type { TelegramEntity } from './html.ts';
+import { readKeyboard, type TelegramButton } from './keyboard.ts';
 import { fieldText, Refusal, readText } from './text.ts';
 
 export interface TelegramRaw {
@@ -18,6 +19,12 @@ export interface TelegramRaw {
   /** As sent, before parsing. */
   source: string;
   entities: TelegramEntity[];
+  /** Markup that Telegram drops without a word. */
+  lost: TelegramEntity[];
+  /** Buttons below it, row by row. */
+  keyboard?: TelegramButton[][];
+  /** Arrives without a sound. */
+  silent?: true;
   /** Only with sendDocument. */
   document?: { filename: string; content: Buffer };
 }
@@ -34,7 +41,11 @@ export interface TelegramEdit {
   /** As sent, before parsing. */
   source: string;
   entities: TelegramEntity[];
+  /** Buttons below it from now on; without any those that it had are gone. */
+  keyboard?: TelegramButton[][];
 }
+
+type EditMethod = 'editMessageText' | 'editMessageCaption';
 
 export interface TelegramRules {
   chats: readonly string[] | undefined;
@@ -88,8 +99,9 @@ const orRefusal = <T>(check: () => T): T | { refused: string } => {
 
 export interface TelegramJudge {
   judge(method: TelegramRaw['method'], form: Form): Judgement<TelegramRaw>;
-  /** Answers editMessageText. */
-  edit(form: Form): HttpAnswer;
+  edit(method: EditMethod, form: Form): HttpAnswer;
+  /** What a message says now. */
+  held(chatId: string, messageId: number): HeldMessage | undefined;
   /** Accepted edits, oldest first. */
   edits(): TelegramEdit[];
   forgetEdits(): void;
@@ -121,19 +133,25 @@ const checkReply = (chats: Chats, { fields }: Form, chatId: string): { replyTo?:
   throw new Refusal('message to be replied not found');
 };
 
+const isSilent = ({ disable_notification: silent }: JsonObject): boolean => silent === true || silent === 'true';
+
 export const createTelegramJudge = (rules: TelegramRules): TelegramJudge => {
   const chats = createChats();
   const edits = createJournal<TelegramEdit>(EDITS_KEPT);
 
   const accept = (method: TelegramRaw['method'], form: Form): Judgement<TelegramRaw> => {
     const place = checkPlace(rules, form);
-    const { text, entities, source } = readText(method, form);
+    const { text, entities, lost, source } = readText(method, form);
+    const keyboard = readKeyboard(form.fields);
+    const buttons = keyboard && { keyboard };
+    const silent = isSilent(form.fields) ? { silent: true as const } : {};
     const reply = checkReply(chats, form, place.chatId);
     const file = method === 'sendDocument' ? documentOf(form) : undefined;
     const document = file && { filename: file.filename, content: file.content };
-    const held = { destination: destinationOf(form), text, entities, isDocument: document !== undefined };
+    const held = { destination: destinationOf(form), text, entities, ...buttons, isDocument: document !== undefined };
     const messageId = chats.add(place.chatId, held);
-    const raw: TelegramRaw = { method, messageId, ...place, ...reply, source, entities, ...(document && { document }) };
+    const marks = { source, entities, lost, ...buttons, ...silent };
+    const raw: TelegramRaw = { method, messageId, ...place, ...reply, ...marks, ...(document && { document }) };
     const content = document
       ? { caption: text, document: { file_name: document.filename, file_size: document.content.length } }
       : { text };
@@ -144,16 +162,21 @@ export const createTelegramJudge = (rules: TelegramRules): TelegramJudge => {
     };
   };
 
-  const acceptEdit = (form: Form): JsonObject => {
+  const acceptEdit = (method: EditMethod, form: Form): JsonObject => {
     const { chatId } = checkPlace(rules, form);
-    const { text, entities, source } = readText('editMessageText', form);
+    const { text, entities, source } = readText(method, form);
     const messageId = Number(fieldText(form.fields.message_id));
     const held = chats.get(chatId, messageId);
     if (!held) throw new Refusal('message to edit not found');
-    if (held.isDocument) throw new Refusal('there is no text in the message to edit');
-    if (isDeepStrictEqual([held.text, held.entities], [text, entities])) throw new Refusal(NOT_MODIFIED);
-    Object.assign(held, { text, entities });
-    edits.add({ at: rules.now(), destination: held.destination, messageId, text, source, entities });
+    const isCaption = method === 'editMessageCaption';
+    if (held.isDocument && !isCaption) throw new Refusal('there is no text in the message to edit');
+    if (!held.isDocument && isCaption) throw new Refusal('there is no caption in the message to edit');
+    const keyboard = readKeyboard(form.fields);
+    if (isDeepStrictEqual([held.text, held.entities, held.keyboard], [text, entities, keyboard]))
+      throw new Refusal(NOT_MODIFIED);
+    Object.assign(held, { text, entities, keyboard });
+    const buttons = keyboard && { keyboard };
+    edits.add({ at: rules.now(), destination: held.destination, messageId, text, source, entities, ...buttons });
     return messageResult(messageId, chatId, rules.now(), { text });
   };
 
@@ -164,8 +187,9 @@ export const createTelegramJudge = (rules: TelegramRules): TelegramJudge => {
       if (!('refused' in judgement)) return judgement;
       return { answer: telegramError(400, judgement.refused), code: judgement.refused };
     },
-    edit: (form) => {
-      const edited = orRefusal(() => ({ result: acceptEdit(form) }));
+    held: chats.get,
+    edit: (method, form) => {
+      const edited = orRefusal(() => ({ result: acceptEdit(method, form) }));
       if ('refused' in edited) return telegramError(400, edited.refused);
       return { status: 200, body: { ok: true, result: edited.result } };
     },

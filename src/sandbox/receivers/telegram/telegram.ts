@@ -14,12 +14,20 @@ import type { RateRule } from '../rates.ts';
 import type { ReceiverView } from '../received.ts';
 import type { Script } from '../script.ts';
 import { createTelegramJudge, destinationOf, type TelegramEdit, type TelegramRaw, telegramError } from './judge.ts';
+import {
+  createTelegramUpdates,
+  type TelegramPress,
+  type TelegramPressAnswer,
+  type TelegramUpdates,
+} from './updates.ts';
 
 export interface TelegramReceiverOptions extends ListenOptions, HttpReceiverOptions {
   /** The one token that is valid. Default `123456789:sandbox`. */
   botToken?: string;
   /** Chat ids and `@names` that exist. Default: everything of the right shape. */
   chats?: readonly string[];
+  /** Titles of groups, and first names of people, by id. Default `Sandbox`. */
+  titles?: Readonly<Record<string, string>>;
   /** Topics that exist, as `CHAT/TOPIC`. Default: all but topic 1. */
   topics?: readonly string[];
 }
@@ -30,6 +38,9 @@ export interface TelegramReceiver extends ReceiverView<TelegramRaw> {
   stop(): Promise<void>;
   /** Accepted changes of messages, oldest first; `received` shows messages as they came. `clear` forgets both. */
   edits(): TelegramEdit[];
+  /** Somebody presses a button of a message; resolves with what that person was answered. */
+  press(press: TelegramPress): Promise<TelegramPressAnswer>;
+  updates: Pick<TelegramUpdates, 'setMember' | 'setWebhook' | 'expire' | 'polling'>;
   /** Verdicts on messages, by `CHAT` or `CHAT/TOPIC`. */
   script: Script<HttpVerdict>;
   /** Verdicts on other calls, by method: `getMe`, `getChat`, `editMessageText`. */
@@ -74,20 +85,27 @@ const PATH = /^\/bot([^/]+)\/(\w+)$/;
 export const createTelegramReceiver = (options: TelegramReceiverOptions = {}): TelegramReceiver => {
   const { botToken = '123456789:sandbox', now = Date.now, host = '127.0.0.1' } = options;
   const http = createHttpReceiver<TelegramRaw>('telegram', limited, options);
-  const { judge, edit, edits, forgetEdits, isChat } = createTelegramJudge({
+  const updates = createTelegramUpdates();
+  const { judge, edit, edits, forgetEdits, isChat, held } = createTelegramJudge({
     chats: options.chats,
     topics: options.topics,
     now,
   });
 
-  const answerCall = (method: string, form: Form): HttpAnswer => {
-    if (method === 'getMe') return ok(ME);
-    if (method === 'editMessageText') return edit(form);
-    if (method !== 'getChat') return telegramError(404, 'Not Found');
-    const { fields } = form;
+  const chatAnswer = ({ fields }: Form): HttpAnswer => {
     const chatId = String(fields.chat_id ?? '');
     if (!isChat(chatId)) return telegramError(400, 'Bad Request: chat not found');
-    return ok({ id: Number(chatId) || 0, type: 'supergroup', title: 'Sandbox' });
+    const { [chatId]: name = 'Sandbox' } = options.titles ?? {};
+    const id = Number(chatId) || 0;
+    return ok(id > 0 ? { id, type: 'private', first_name: name } : { id, type: 'supergroup', title: name });
+  };
+
+  const answerCall = (method: string, form: Form): HttpAnswer => {
+    if (method === 'getMe') return ok(ME);
+    if (method === 'editMessageText' || method === 'editMessageCaption') return edit(method, form);
+    if (method === 'answerCallbackQuery') return updates.answer(form.fields);
+    if (method === 'getChatMember') return updates.member(form.fields);
+    return method === 'getChat' ? chatAnswer(form) : telegramError(404, 'Not Found');
   };
 
   /** GET with a query is as good as POST with a body. */
@@ -103,6 +121,10 @@ export const createTelegramReceiver = (options: TelegramReceiverOptions = {}): T
     if (token.replace(/%3a/i, ':') !== botToken) return sendHttp(response, telegramError(401, 'Unauthorized'));
     const form = await formOf(exchange);
     if (!form) return sendHttp(response, telegramError(400, 'Bad Request: the request body cannot be read'));
+    if (method === 'getUpdates') {
+      const answer = await updates.poll(form.fields);
+      return http.answer(response, method, () => answer);
+    }
     if (method !== 'sendMessage' && method !== 'sendDocument')
       return http.answer(response, method, () => answerCall(method, form));
     return http.receive(response, destinationOf(form), () => judge(method, form));
@@ -119,7 +141,12 @@ export const createTelegramReceiver = (options: TelegramReceiverOptions = {}): T
       const port = await listener.start();
       return { port, apiRoot: `http://${urlHost(host)}:${port}` };
     },
-    stop: listener.stop,
+    stop: async () => {
+      updates.stop();
+      await listener.stop();
+    },
+    press: (press) => updates.press(press, held(press.chat, press.messageId)),
+    updates,
     script: http.script,
     callScript: http.callScript,
   };

@@ -8,7 +8,7 @@ export class Refusal extends Error {
   override readonly name = 'Refusal';
 }
 
-export type TelegramMethod = 'sendMessage' | 'sendDocument' | 'editMessageText';
+export type TelegramMethod = 'sendMessage' | 'sendDocument' | 'editMessageText' | 'editMessageCaption';
 
 /** A text before and after parsing. */
 export interface TelegramText extends ParsedHtml {
@@ -33,7 +33,7 @@ const cleanAsTelegram = (text: string): string =>
 const parseText = (source: string, mode: JsonValue | undefined): ParsedHtml => {
   if (Buffer.byteLength(source) > RAW_TEXT_MAX_BYTES) throw new Refusal('text is too long');
   const clean = cleanAsTelegram(source);
-  if (mode === undefined || mode === '') return { text: clean, entities: [] };
+  if (mode === undefined || mode === '') return { text: clean, entities: [], lost: [] };
   if (String(mode).toLowerCase() !== 'html') throw new Refusal('unsupported parse_mode');
   const parsed = parseTelegramHtml(clean);
   if ('problem' in parsed) throw new Refusal(`can't parse entities: ${parsed.problem}`);
@@ -42,7 +42,7 @@ const parseText = (source: string, mode: JsonValue | undefined): ParsedHtml => {
 
 /** The text or caption of a call. Throws a `Refusal` for one that the Bot API would not take. */
 export const readText = (method: TelegramMethod, { fields }: Form): TelegramText => {
-  const isCaption = method === 'sendDocument';
+  const isCaption = method === 'sendDocument' || method === 'editMessageCaption';
   const source = fieldText(isCaption ? fields.caption : fields.text);
   const parsed = parseText(source, fields.parse_mode);
   if (isCaption && parsed.text.length > CAPTION_MAX) throw new Refusal('message caption is too long');

@@ -76,7 +76,11 @@ describe('chat.postMessage', () => {
   test('mentions that would notify somebody are listed', async () => {
     const { receiver, call } = await start();
     const text = 'escaped &lt;!here&gt; <!channel> <@U024BE7LH>';
-    await call('chat.postMessage', { channel: CHANNEL, text, blocks: [section('<!subteam^S123|team> <!date^1^x|y>')] });
+    await call('chat.postMessage', {
+      channel: CHANNEL,
+      text,
+      blocks: [section('<!subteam^S123|team> <!date^1^{time}|y>')],
+    });
     expect(receiver.received()[0]?.raw.mentions).toEqual(['<!channel>', '<@U024BE7LH>', '<!subteam^S123|team>']);
   });
 
@@ -111,6 +115,7 @@ describe('chat.postMessage', () => {
 
 const plain = (text: string) => ({ type: 'plain_text', text });
 const of = (length: number): string => 'x'.repeat(length);
+const address = (length: number): string => `https://x.example/${of(length - 18)}`;
 const button = (fields: object) => ({ type: 'actions', elements: [{ type: 'button', text: plain('ok'), ...fields }] });
 const BLOCKS: [name: string, limit: object, beyond: object, pointer: string][] = [
   ['section text', section(of(3000)), section(of(3001)), '/text/text'],
@@ -145,7 +150,7 @@ const BLOCKS: [name: string, limit: object, beyond: object, pointer: string][] =
   ['block id', { ...section('x'), block_id: of(255) }, { ...section('x'), block_id: of(256) }, '/block_id'],
   ['button text', button({ text: plain(of(75)) }), button({ text: plain(of(76)) }), '/elements/0/text/text'],
   ['button value', button({ value: of(2000) }), button({ value: of(2001) }), '/elements/0/value'],
-  ['button url', button({ url: of(3000) }), button({ url: of(3001) }), '/elements/0/url'],
+  ['button url', button({ url: address(3000) }), button({ url: address(3001) }), '/elements/0/url'],
   ['type', { type: 'divider' }, { type: 'constructor' }, ''],
   [
     'image',
@@ -363,5 +368,43 @@ test('files and updates have rates of their own', async () => {
   receiver.callScript.next(slackError('internal_error'), { destination: 'files.completeUploadExternal' });
   expect(await call('files.completeUploadExternal', { channel_id: CHANNEL })).toMatchObject({
     error: 'internal_error',
+  });
+});
+
+describe('who is in a channel', () => {
+  test('is said in pages, to a token that may ask', async () => {
+    const { receiver, client, call } = await start();
+    expect(await call('conversations.members', { channel: CHANNEL })).toMatchObject({ error: 'missing_scope' });
+    receiver.limitScopes(['chat:write', 'channels:read']);
+    const members = Array.from({ length: 5 }, (_, n) => `U${n}`);
+    receiver.setMembers(CHANNEL, members);
+    const { conversations } = client();
+    const found: string[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const page = await conversations.members({ channel: CHANNEL, limit: 2, ...(cursor === '' ? {} : { cursor }) });
+      found.push(...(page.members ?? []));
+      cursor = page.response_metadata?.next_cursor || undefined;
+    }
+    expect(found).toEqual(members);
+    for (const [fields, error] of [
+      [{ limit: 1000 }, 'invalid_limit'],
+      [{ limit: 0 }, 'invalid_limit'],
+      [{ cursor: 'made up' }, 'invalid_cursor'],
+      [{ channel: 'no' }, 'channel_not_found'],
+    ] as const) {
+      expect(await call('conversations.members', { channel: CHANNEL, ...fields })).toMatchObject({ ok: false, error });
+    }
+  });
+
+  test('decides whom a message for one person reaches; the URL of a press reaches whoever pressed', async () => {
+    const { receiver, call, hook, apiUrl } = await start();
+    receiver.setMembers(CHANNEL, ['U1']);
+    const whisper = { channel: CHANNEL, text: 'x' };
+    expect(await call('chat.postEphemeral', { ...whisper, user: 'U1' })).toMatchObject({ ok: true });
+    const refused = await call('chat.postEphemeral', { ...whisper, user: 'U2' });
+    expect(refused).toMatchObject({ ok: false, error: 'user_not_in_channel' });
+    const { status } = await hook('{"text":"x"}', apiUrl.replace('/api/', '/actions/T0SANDBOX/1/x'));
+    expect(status).toBe(404);
+    expect(receiver.whispers()).toMatchObject([{ user: 'U1', isResponse: false }]);
   });
 });

@@ -1,0 +1,120 @@
+/**
+ * Discord's webhooks. Source: https://docs.discord.com/developers/resources/webhook#execute-webhook (fields, 204),
+ * .../resources/message#embed-object-embed-limits (lengths), .../topics/rate-limits (429) and
+ * .../topics/opcodes-and-status-codes (codes)
+ */
+import { isObject, type JsonObject, type JsonValue } from '../../json.ts';
+import { dateTime, flag, list, object, objectIn, oneOf, type Rule, text, webUrl, whole } from './rules.ts';
+import { createVendorReceiver, type Vendor, type VendorOptions, type VendorReceiver } from './vendor.ts';
+
+const FIELD = object({ name: text({ max: 256 }), value: text({ max: 1024 }) }, { inline: flag });
+
+const EMBED = object(
+  {},
+  {
+    title: text({ max: 256 }),
+    description: text({ max: 4096 }),
+    url: webUrl,
+    timestamp: dateTime,
+    color: whole(0, 0xffffff),
+    footer: object({ text: text({ max: 2048 }) }, { icon_url: webUrl }),
+    author: object({ name: text({ max: 256 }) }, { url: webUrl, icon_url: webUrl }),
+    fields: list(FIELD, { max: 25 }),
+  },
+);
+
+const MENTIONS = object(
+  {},
+  {
+    parse: list(oneOf('roles', 'users', 'everyone')),
+    roles: list(text(), { max: 100 }),
+    users: list(text(), { max: 100 }),
+    replied_user: flag,
+  },
+);
+
+/** Flags that a webhook may set: SUPPRESS_EMBEDS, SUPPRESS_NOTIFICATIONS, IS_COMPONENTS_V2. */
+const FLAGS = (1 << 2) | (1 << 12) | (1 << 15);
+
+const MESSAGE: Rule = object(
+  {},
+  {
+    content: text({ max: 2000 }),
+    username: text({ max: 80 }),
+    avatar_url: webUrl,
+    tts: flag,
+    embeds: list(EMBED, { max: 10 }),
+    allowed_mentions: MENTIONS,
+    flags: whole(0, FLAGS),
+    thread_name: text({ max: 100 }),
+  },
+);
+
+const ALL_MAX = 6000;
+
+const lengthOf = (value: JsonValue | undefined): number => (typeof value === 'string' ? value.length : 0);
+
+const embedLength = ({ title, description, footer, author, fields }: JsonObject): number =>
+  [title, description, objectIn(footer).text, objectIn(author).name].reduce<number>(
+    (sum, each) => sum + lengthOf(each),
+    (Array.isArray(fields) ? fields : [])
+      .filter(isObject)
+      .reduce((sum, { name, value }) => sum + lengthOf(name) + lengthOf(value), 0),
+  );
+
+const together = ({ content, embeds }: JsonObject): string[] => {
+  const all = (Array.isArray(embeds) ? embeds : []).filter(isObject);
+  const length = all.reduce((sum, embed) => sum + embedLength(embed), 0);
+  return [
+    ...(content === undefined && all.every((embed) => embedLength(embed) === 0)
+      ? ['Cannot send an empty message']
+      : []),
+    ...(length > ALL_MAX ? [`Embed size exceeds maximum size of ${ALL_MAX}: ${length}`] : []),
+  ];
+};
+
+export interface DiscordReceiver extends VendorReceiver {
+  /** `url` is that of a webhook. */
+  start(): Promise<{ url: string; port: number }>;
+  /** As it is deleted in the channel's settings. */
+  remove(): void;
+}
+
+const PATH =
+  '/api/webhooks/223704706495545344/3d89bb7572e0fb30d8128367b3b1b44fecd1726de135cbe28a41f8b2f777c372ba2939e72279b94526ff5d1bd4358d65cf11';
+
+export const createDiscordReceiver = (options: VendorOptions = {}): DiscordReceiver => {
+  let exists = true;
+  let count = 0;
+  const vendor: Vendor = {
+    contentType: /^application\/json\b/i,
+    admit: ({ path }) =>
+      exists && path === PATH ? undefined : { status: 404, body: { message: 'Unknown Webhook', code: 10_015 } },
+    malformed: { status: 400, body: { code: 50_109, message: 'The request body contains invalid JSON.' } },
+    limited: (waitMs) => ({
+      status: 429,
+      headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
+      body: { message: 'You are being rate limited.', retry_after: waitMs / 1000, global: false },
+    }),
+    judge: ({ body, query }) => {
+      const problems = [...MESSAGE(body, 'message'), ...together(objectIn(body))];
+      const refusal = { code: 50_035, message: 'Invalid Form Body', errors: [...problems] };
+      if (problems.length > 0) return { problems, answer: { status: 400, body: refusal } };
+      count += 1;
+      const isWaiting = new URLSearchParams(query).get('wait') === 'true';
+      const message = { id: `11${String(count).padStart(16, '0')}`, type: 0 };
+      return { problems, answer: isWaiting ? { status: 200, body: message } : { status: 204 } };
+    },
+  };
+  const receiver = createVendorReceiver(vendor, options);
+  return {
+    ...receiver,
+    remove: () => {
+      exists = false;
+    },
+    start: async () => {
+      const { url, port } = await receiver.start();
+      return { port, url: `${url}${PATH}` };
+    },
+  };
+};
