@@ -32,6 +32,7 @@
  *   handle       how a channel finds a sent message again, to reply to it or to amend it: to change it in place
  *   incident     alerts of one transaction; people get them as one message
  *   digest       one message for more than five incidents
+ *   storm        digests in a row at one destination
  *
  * What holds it up
  *   routes       the destinations of an alert, by its protocol's channels; without any it is unroutable
@@ -44,7 +45,8 @@
  *   send slot    a moment at which a destination's rate limit allows a message
  *   line         the messages of one protocol that wait for send slots of one destination; lines take turns
  *   ticket       a message's number in its line
- *   batch        alerts that wait together for a destination's next send slot; sealed when they are sent
+ *   batch        alerts that wait together for a destination's next send slot, or for more; sealed when they are sent
+ *   group wait   how long a batch waits for more after it is opened; only of kinds that cannot amend a message
  *   share        what one protocol may have of a worker's places, in each of which one job runs; see `queue/shares.ts`
  *   circuit      opens after failures in a row: alerts for the destination wait, and single probes go out
  *   outage       a circuit that is open and announced
@@ -171,6 +173,9 @@ export interface FollowUp {
   is?: string;
 }
 
+/** How an assessment changed after a message about it was sent. */
+export type Reassessment = Pick<FollowUp, 'was' | 'is'>;
+
 export interface Alert {
   /** Stable identity of the item, see `alertId` in `identity.ts`; of a follow-up, see `followUpId`. */
   id: string;
@@ -199,9 +204,13 @@ export interface Alert {
   replay: boolean;
   /** Present where it follows an alert of the same item. */
   followUp?: FollowUp;
+  /** In an announcement about an alert: that alert's id. It is sent below its message. */
+  below?: string;
+  /** Present in an alert whose message is changed to say so; people had it as `was` says. */
+  reassessed?: Reassessment;
   /** Inspections only. */
   context?: AlertContext;
-  /** Why the fallback gets it, in a sentence without secrets; shown to the reader first. */
+  /** Why the fallback gets it, in a sentence without secrets; shown to the reader below what happened. */
   notice?: string;
 }
 
@@ -211,6 +220,7 @@ export const ANNOUNCEMENTS = [
   'destination.well',
   'destination.moved',
   'destination.new',
+  'alert.acknowledged',
   'mute.ended',
   'service.unread',
   'service.read',
@@ -219,6 +229,7 @@ export const ANNOUNCEMENTS = [
   'protocol.heard',
   'trouble.begun',
   'trouble.over',
+  'storm.over',
 ] as const;
 export type Announcement = (typeof ANNOUNCEMENTS)[number];
 
@@ -226,6 +237,12 @@ export type Announcement = (typeof ANNOUNCEMENTS)[number];
 export const TOCSIN = 'Tocsin';
 
 export const isAnnouncement = ({ type }: Pick<Alert, 'type'>): boolean => type.startsWith('tocsin.');
+
+const PLAYED_DOWN: readonly string[] = ['inspection.downgraded', 'inspection.vanished'];
+
+/** A follow-up by which a finding is less bad than people had it, or is listed no more. Only our own words decide it. */
+export const isPlayedDown = ({ followUp, type }: Pick<Alert, 'followUp' | 'type'>): boolean =>
+  followUp !== undefined && PLAYED_DOWN.includes(type);
 
 /** Sent by an operator to see that alerts arrive. */
 export const isSample = ({ type }: Pick<Alert, 'type'>): boolean => type === 'test.sample';
@@ -243,6 +260,13 @@ export interface Destination {
   /** Readable and free of secrets. */
   label: string;
 }
+
+/**
+ * A destination's label as people read it, with what its provider calls it where that is known: `#alerts (C024BE91L)`. The
+ * name is looked up for a display and never recorded; see `features/names`.
+ */
+export const shownLabel = ({ label, name }: Pick<Destination, 'label'> & { name?: string }): string =>
+  name === undefined || name === label ? label : `${name} (${label})`;
 
 export interface Parcel {
   destination: Destination;

@@ -126,6 +126,16 @@ export const DELIVERY_REASONS = [
 ] as const;
 export type DeliveryReason = (typeof DELIVERY_REASONS)[number];
 
+/** What a failure means, for people who do not know the provider's codes. Parts of sentences in our own words. */
+export interface Explanation {
+  /** Whom it is about: `Slack`. Absent where that is the destination. */
+  who?: string;
+  /** What is wrong: `is archived`. */
+  is: string;
+  /** What mends it: `unarchive the channel`. */
+  todo: string;
+}
+
 export interface DeliveryFailure {
   /** The provider's own word for it: a Slack code, an SMTP reply, an HTTP status, an errno. Free of secrets. */
   code: string;
@@ -137,6 +147,9 @@ export interface DeliveryFailure {
   newAddress?: string;
   /** The receiver wants nothing more at all, whatever it is; only with `destination-dead`. Default false. */
   disables?: boolean;
+  explanation?: Explanation;
+  /** What the provider answered, where the message says it in other words. */
+  said?: string;
   cause?: unknown;
 }
 
@@ -149,6 +162,8 @@ export class DeliveryError extends Error {
   readonly maybeDelivered: boolean;
   readonly newAddress: string | undefined;
   readonly disables: boolean;
+  readonly explanation: Explanation | undefined;
+  readonly said: string | undefined;
   constructor(reason: DeliveryReason, message: string, failure: DeliveryFailure) {
     super(message, failure.cause === undefined ? undefined : { cause: failure.cause });
     this.reason = reason;
@@ -157,6 +172,8 @@ export class DeliveryError extends Error {
     this.maybeDelivered = failure.maybeDelivered ?? false;
     this.newAddress = failure.newAddress;
     this.disables = failure.disables ?? false;
+    this.explanation = failure.explanation;
+    this.said = failure.said;
   }
 }
 

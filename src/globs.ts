@@ -145,3 +145,8 @@ export const createGlobs = (
   const matchers = globs.map((glob) => createMatcher(plain(glob)));
   return (text) => globs.includes(text) || matchers.some((fits) => fits(plain(text)));
 };
+
+const SPECIAL = /[\\*?[\]{},!^]/g;
+
+/** The glob that fits this text and no other. */
+export const literalGlob = (text: string): string => text.replace(SPECIAL, '\\$&');

@@ -49,6 +49,7 @@ const GROUND = [
   'html',
   'identity',
   'item-size',
+  'announcement',
   'mute-text',
   'one-by-one',
   'private-file',
@@ -60,7 +61,7 @@ const GROUND = [
   'version',
 ].map((name) => `${name}.ts`);
 const KINDS = ['email', 'slack', 'telegram', 'webhook'];
-const NOUNS = ['connection/', 'config/', 'redis/', 'queue/', 'ledger/', 'service/', 'channels/'];
+const NOUNS = ['connection/', 'config/', 'redis/', 'queue/', 'ledger/', 'service/', 'channels/', 'channels/content/'];
 const VERBS = ['poll/', 'dispatch/', 'deliver/'];
 
 /** Which feature may know which other. It has no circle; announcements are the lowest. */
@@ -72,13 +73,16 @@ const FEATURES: Record<string, readonly string[]> = {
   enrichment: [],
   routes: [],
   sample: [],
-  trace: [],
-  mutes: ['announcements'],
-  outages: ['announcements'],
+  trace: ['names'],
+  mutes: ['announcements', 'names'],
+  names: [],
+  outages: ['announcements', 'names'],
   blindness: ['announcements', 'outages'],
-  fallback: ['announcements', 'outages'],
+  fallback: ['announcements', 'names', 'outages'],
+  acknowledgement: ['announcements', 'mutes', 'names'],
   housekeeping: [],
-  approval: ['announcements', 'fallback', 'routes'],
+  approval: ['announcements', 'fallback', 'names', 'routes'],
+  storms: ['announcements'],
   suppression: ['approval', 'mutes'],
   recheck: [],
   watch: [],
@@ -86,17 +90,44 @@ const FEATURES: Record<string, readonly string[]> = {
   replay: ['correlation', 'routes'],
   audit: [],
   backtest: ['approval', 'correlation', 'mutes', 'replay', 'routes', 'suppression'],
-  status: ['approval', 'mutes', 'outages', 'reload', 'routes', 'silence'],
+  status: [
+    'acknowledgement',
+    'approval',
+    'fallback',
+    'mutes',
+    'names',
+    'outages',
+    'recheck',
+    'reload',
+    'routes',
+    'silence',
+  ],
   tripwire: ['announcements', 'outages'],
   silence: ['announcements', 'blindness', 'outages'],
-  page: ['approval', 'audit', 'mutes', 'replay', 'routes', 'sample', 'trace'],
+  page: ['acknowledgement', 'approval', 'audit', 'mutes', 'replay', 'routes', 'sample', 'trace'],
   watchdog: ['announcements', 'outages'],
+  // Its scenes say what each feature would.
+  preview: [
+    'acknowledgement',
+    'announcements',
+    'approval',
+    'blindness',
+    'fallback',
+    'mutes',
+    'outages',
+    'sample',
+    'silence',
+    'storms',
+    'tripwire',
+    'watchdog',
+  ],
 };
 const feature = (name: string): string => `features/${name}/`;
 
-const SANDBOX = ['', 'service/', 'receivers/', 'receivers/slack/', 'receivers/smtp/', 'receivers/telegram/'].map(
-  (folder) => `sandbox/${folder}`,
-);
+const SANDBOX = [
+  ...['', 'service/', 'receivers/'],
+  ...['formats/', 'slack/', 'smtp/', 'telegram/'].map((folder) => `receivers/${folder}`),
+].map((folder) => `sandbox/${folder}`);
 const EVERYTHING_INNER = [
   ...GROUND,
   'schema/',
@@ -123,13 +154,16 @@ const ROWS: Record<string, readonly string[]> = {
   'connection/': [...GROUND, 'schema/', 'undici'],
   'config/': [
     ...[...GROUND, 'schema/', 'connection/', 'channels/address.ts', 'zod', 'yaml'],
+    'channels/content/placeholders.ts',
+    'channels/content/template.ts',
     ...KINDS.flatMap((kind) => [`channels/${kind}/config.ts`, `channels/${kind}/address.ts`]),
   ],
   'redis/': [...GROUND, 'connection/', 'ioredis'],
   'queue/': [...GROUND, 'redis/', 'bullmq', 'ioredis'],
   'ledger/': [...GROUND, 'redis/', 'type ioredis'],
   'service/': [...GROUND, 'connection/', 'undici'],
-  'channels/': [...GROUND, 'schema/', 'connection/', 'undici', 'ipaddr.js', 'zod'],
+  'channels/': [...GROUND, 'schema/', 'connection/', 'channels/content/', 'undici', 'ipaddr.js', 'zod'],
+  'channels/content/': [...GROUND, 'channels/chains.ts', '@noble/hashes/sha3.js', 'type liquidjs'],
   ...Object.fromEntries(
     KINDS.map((kind) => [
       `channels/${kind}/`,
@@ -137,11 +171,17 @@ const ROWS: Record<string, readonly string[]> = {
         ...GROUND,
         'schema/',
         'connection/',
-        ...channelFiles(['open.ts', 'registry.ts', 'rows.ts', 'pacing.ts', 'configured-chains.ts']),
+        'channels/content/',
+        ...channelFiles(['open.ts', 'registry.ts', 'rows.ts', 'pacing.ts']),
         'zod',
+        ...(kind === 'webhook' ? ['channels/webhook/formats/'] : []),
       ],
     ]),
   ),
+  'channels/webhook/formats/': [
+    ...[...GROUND, 'channels/content/'],
+    ...channelFiles(['open.ts', 'registry.ts', 'rows.ts', 'pacing.ts']),
+  ],
 
   'poll/': [...GROUND, 'redis/', 'type ioredis'],
   'dispatch/': [...GROUND, 'queue/'],
@@ -160,7 +200,7 @@ const ROWS: Record<string, readonly string[]> = {
   'daemon.ts': [...EVERYTHING_INNER, 'app/', 'type pino'],
   'cli/': [
     ...[...EVERYTHING_INNER, 'app/', 'daemon.ts', 'sandbox/', 'sandbox/service/', 'sandbox/receivers/'],
-    ...[...KINDS.map((kind) => `channels/${kind}/`), 'commander', 'yaml', 'zod'],
+    ...[...KINDS.map((kind) => `channels/${kind}/`), 'channels/webhook/formats/', 'commander', 'yaml', 'zod'],
   ],
   'main.ts': ['cli/', 'errors.ts'],
 
@@ -173,8 +213,12 @@ const FILE_ROWS: Record<string, readonly string[]> = {
   // The one list of kinds.
   'channels/registry.ts': KINDS.map((kind) => `channels/${kind}/`),
   ...Object.fromEntries(FILES.filter((file) => file.startsWith('features/page/')).map((f) => [f, ['ops/page/']])),
+  // The page behind its links.
+  'features/acknowledgement/link.ts': ['type ops/page/acknowledge.ts'],
   // Durations as the operator writes them.
   'features/mutes/new-mute.ts': ['schema/'],
+  'features/acknowledgement/annotation.ts': ['schema/'],
+  'features/acknowledgement/mute.ts': ['schema/'],
   // What opens from the config takes the config's types.
   'service/open.ts': ['type config/schema.ts'],
   // The clients and servers of the outer world, each where its owner is.

@@ -35,15 +35,21 @@ export const WELL_KNOWN_CHAINS: Chains = {
   '11155111': { name: 'Sepolia', explorer: 'https://sepolia.etherscan.io' },
 };
 
+/** The well-known ones, and what the config adds or has instead. */
+export const withWellKnown = (chains: Chains): Chains => ({ ...WELL_KNOWN_CHAINS, ...chains });
+
 const HASH = /^0x[0-9a-f]{64}$/i;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
+
+export const isHash = (text: string): boolean => HASH.test(text);
+export const isAddress = (text: string): boolean => ADDRESS.test(text);
 
 const link = (chain: Chain | undefined, path: string): string | undefined =>
   chain?.explorer === undefined ? undefined : `${chain.explorer.replace(/\/+$/, '')}/${path}`;
 
 /** The text comes from outside, so it is linked only if it has the shape of a hash. */
 export const transactionLink = (chain: Chain | undefined, hash: string): string | undefined =>
-  HASH.test(hash) ? link(chain, `tx/${hash}`) : undefined;
+  isHash(hash) ? link(chain, `tx/${hash}`) : undefined;
 
 export const addressLink = (chain: Chain | undefined, address: string): string | undefined =>
-  ADDRESS.test(address) ? link(chain, `address/${address}`) : undefined;
+  isAddress(address) ? link(chain, `address/${address}`) : undefined;

@@ -2,17 +2,29 @@
 import type { Alert, ChannelEntry, ChannelKind, Destination, Format, Parcel } from '../alert.ts';
 import type { ProxyFor } from '../connection/proxy-variables.ts';
 import type { Sliced } from '../slices.ts';
-import type { Chains } from './chains.ts';
+import type { Buttons } from './buttons.ts';
+import type { Presentation } from './content/presentation.ts';
 import type { GuardedPost } from './http.ts';
 import type { RateLimit } from './options.ts';
 
 export { FORMATS, type Format } from '../alert.ts';
 
+/** Digests in a row at one destination. */
+export interface Storm {
+  /** Of this digest, from 1. */
+  message: number;
+  /** With those of this digest. */
+  alerts: number;
+}
+
 export interface ComposeContext {
   /** ISO 8601: the time of sending that people read. */
   sentAt: string;
   format: Format;
-  chains: Chains;
+  /** How the config wants alerts to be worded. */
+  presentation: Presentation;
+  /** Which digest in a row a digest of these alerts is. Left out: the first. */
+  storm?: Storm;
 }
 
 /** One thing to send. `body` is whatever the kind's transport takes. */
@@ -51,8 +63,17 @@ export interface Channel<Body = unknown> {
    * a `DeliveryError`: `bad-message` if the earlier message cannot be changed (any more).
    */
   amend?(handle: string, message: Message<Body>, signal: AbortSignal): Promise<Receipt>;
+  /** Buttons below messages. Left out where the kind has none, or its config lacks what presses come by. */
+  buttons?: Buttons<Body>;
+  /** The body with the URL of a page where its alerts can be acknowledged. Pure. Left out where a kind has buttons, or no readers. */
+  withAcknowledgeLink?(body: Body, url: string): Body;
   /** Asks the provider whether we may send at all (token valid, server reachable); gives a sentence. Throws a `DeliveryError`. */
   verify(signal: AbortSignal): Promise<string>;
+  /**
+   * What the provider calls an address, for people: `#alerts` of `C024BE91L`. Undefined where it does not say. Left out where
+   * addresses are names. Throws a `DeliveryError`.
+   */
+  nameOf?(address: string, signal: AbortSignal): Promise<string | undefined>;
   /**
    * Asked after a failure that blames the sender: is it the sender's, or only this destination's? Default: the
    * sender's. Never throws.

@@ -23,7 +23,13 @@ export interface DialOptions {
 const CONNECT_TIMEOUT_MS = 10_000;
 
 export const blocked = (host: string, refusal: string): DeliveryError =>
-  new DeliveryError('destination-dead', `${host} is blocked: it ${refusal}`, { code: 'blocked' });
+  new DeliveryError('destination-dead', `${host} is blocked: it ${refusal}`, {
+    code: 'blocked',
+    explanation: {
+      is: `is blocked: ${host} ${refusal}`,
+      todo: 'correct its URL; or, if you trust that address, allow it in channels.webhook (allowNetworks, allowHttp)',
+    },
+  });
 
 /** A name is used only if every one of its addresses is allowed: a mixed answer must not let one slip through. */
 const refusalOf = (guard: Guard, addresses: readonly LookupAddress[], host: string): string | undefined =>

@@ -1,7 +1,6 @@
 /** A digest as a plain-text file, for what does not fit into a message: counts, then every item with its hash. */
-
 import { mapSliced, type Sliced } from '../slices.ts';
-import { cleanLine, shorten } from '../text.ts';
+import { cleanLine, quotedLines, shorten } from '../text.ts';
 import { type DigestContent, type DigestItem, nameOf, topOf } from './digest-content.ts';
 
 export interface DigestFile {
@@ -17,7 +16,8 @@ const SAID_MIN = 200;
 const SAID_MAX = 20_000;
 const COUNTS_MAX = 50;
 
-const indent = (text: string): string => text.replace(/^(?=.)/gm, '   ');
+/** Text from outside: no line of it can pass for an item of ours. */
+const saidLines = (text: string): string => quotedLines(text).replace(/^/gm, '   ');
 
 const bound = (text: string, limit: number): string =>
   text.length <= limit ? text : `${shorten(text, limit)} [${text.length - limit} characters left out]`;
@@ -27,17 +27,22 @@ const saidIn = ({ detections, message }: DigestItem): string[] => [
   ...(message === undefined ? [] : [message]),
 ];
 
+/** What it is, and what made it rank high; with what happened, unless the lines below say it in full. */
+const headOf = ({ title, headline, reasons }: DigestItem, said: string): string => {
+  const why = reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
+  return `${said === '' ? headline : title}${why}`;
+};
+
 /** Two lines that identify the item, then its messages. */
 const itemText = (item: DigestItem, index: number, limit: number): string => {
-  const { headline, hash, chain, time, ids, url } = item;
+  const { hash, chain, time, ids, url } = item;
+  const said = saidIn(item).join('\n');
   return [
-    `${index + 1}. ${headline}`,
+    `${index + 1}. ${headOf(item, said)}`,
     `   ${[hash, chain, time, hash === undefined ? ids : `id ${ids}`].filter((part) => part !== undefined).join('  ')}`,
     ...(url === undefined ? [] : [`   ${url}`]),
-    indent(bound(saidIn(item).join('\n'), limit)),
-  ]
-    .filter((line) => line !== '')
-    .join('\n');
+    ...(said === '' ? [] : [saidLines(bound(said, limit))]),
+  ].join('\n');
 };
 
 const tablesText = ({ tables }: DigestContent): string[] =>

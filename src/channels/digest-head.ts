@@ -1,20 +1,24 @@
 /** The first lines of a digest: how many alerts, where, when, and why they come this way. */
-import type { Alert } from '../alert.ts';
+import { type Alert, TOCSIN } from '../alert.ts';
 import { cleanLine, shorten } from '../text.ts';
-import { clockText, iso, parseTime, spanText } from '../time.ts';
-import { type Content, UNKNOWN } from './content.ts';
+import { iso, parseTime } from '../time.ts';
+import { spanLine } from './content/clock.ts';
+import type { Line } from './content/content.ts';
+import { UNKNOWN } from './content/field.ts';
+import { assessmentWord } from './content/follow-up.ts';
+import type { Presentation } from './content/presentation.ts';
+import { rankOf } from './content/severity.ts';
 import type { Count } from './digest-content.ts';
-import { rankOf } from './incident-content.ts';
 
 export const NAME_LIMIT = 120;
 export const HEADLINE_LIMIT = 240;
 const NOTICE_LIMIT = 400;
 const NOTICES_MAX = 5;
 
-/** An alert, and what people read about it. */
-export interface DescribedAlert {
+/** An alert, as far as a digest counts it. */
+export interface CountedAlert {
   alert: Alert;
-  content: Content;
+  severity: string;
 }
 
 /** How often each name occurs, the most frequent first. */
@@ -33,10 +37,16 @@ export const ends = (times: readonly number[]): { first: number; last: number } 
   return { first: read[0] ?? Number.NaN, last: read.at(-1) ?? Number.NaN };
 };
 
+/** The time zone of the alerts' protocols where all have the same, else the config's. */
+export const zoneOf = (alerts: readonly Alert[], { timeZoneOf }: Pick<Presentation, 'timeZoneOf'>): string => {
+  const [zone = timeZoneOf(TOCSIN), ...others] = new Set(alerts.map(({ protocol }) => timeZoneOf(protocol)));
+  return others.length === 0 ? zone : timeZoneOf(TOCSIN);
+};
+
 /** From the first to the last, as people read it. */
-export const periodOf = (alerts: readonly Alert[]): string => {
+export const periodOf = (alerts: readonly Alert[], timeZone: string): Line => {
   const { first, last } = ends(alerts.map(timeOf));
-  return Number.isNaN(first) ? UNKNOWN : spanText(clockText(first), clockText(last));
+  return Number.isNaN(first) ? [{ text: UNKNOWN }] : spanLine(first, last, timeZone);
 };
 
 /** The command that lists these alerts. `--since` and `--until` are exclusive. Only times go in, no text from outside. */
@@ -51,19 +61,24 @@ export const commandOf = (alerts: readonly Alert[]): string => {
 const severityText = ({ name, count }: Count, alone: boolean): string => {
   const noun = /^(NOTIFICATION|FOLLOW-UP)$/.test(name);
   const plural = count === 1 ? '' : 's';
-  if (noun) return `${count} ${name.toLowerCase()}${plural}`;
-  return `${count} ${name.toLowerCase()}${alone ? ` alert${plural}` : ''}`;
+  const counted = count.toLocaleString('en');
+  if (noun) return `${counted} ${name.toLowerCase()}${plural}`;
+  return `${counted} ${name.toLowerCase()}${alone ? ` alert${plural}` : ''}`;
 };
 
+/** What turned worse counts as what it is now; what turned better, or is gone, is no new finding. */
+const countedAs = ({ alert: { followUp }, severity }: CountedAlert): string =>
+  followUp === undefined || rankOf(severity) < rankOf(assessmentWord(followUp.was).toUpperCase())
+    ? severity
+    : 'FOLLOW-UP';
+
 /** How many alerts, where, and how severe. */
-export const titleOf = (described: readonly DescribedAlert[], protocols: readonly Count[], replay: boolean): string => {
-  const severities = countsOf(described.map(({ content }) => content.severity)).toSorted(
-    (a, b) => rankOf(a.name) - rankOf(b.name),
-  );
+export const titleOf = (counted: readonly CountedAlert[], protocols: readonly Count[], replay: boolean): string => {
+  const severities = countsOf(counted.map(countedAs)).toSorted((a, b) => rankOf(a.name) - rankOf(b.name));
   const where = protocols.length === 1 ? (protocols[0]?.name ?? UNKNOWN) : `${protocols.length} protocols`;
   const alone = severities.length === 1;
   const each = severities.map((severity) => severityText(severity, alone)).join(', ');
-  const what = alone ? `${each} in ${where}` : `${described.length} alerts in ${where}: ${each}`;
+  const what = alone ? `${each} in ${where}` : `${counted.length.toLocaleString('en')} alerts in ${where}: ${each}`;
   return shorten(replay ? `REPLAY: ${what}` : what, HEADLINE_LIMIT);
 };
 

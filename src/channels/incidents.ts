@@ -6,8 +6,8 @@ import { type Alert, type Destination, isAnnouncement, isSample, type Parcel } f
 import { chunksOf } from '../chunks.ts';
 import { messageId } from '../identity.ts';
 import type { Sliced } from '../slices.ts';
-import { isMuteReport } from './announcement-content.ts';
 import type { Message } from './channel.ts';
+import { isMuteReport } from './content/announcements.ts';
 
 /** More incidents than this at once become a digest: nobody reads the sixth message of a minute. */
 export const FEW = 5;
@@ -66,10 +66,17 @@ const plansOf = (alerts: readonly Alert[]): MessagePlan[] => {
 
 const single = (alerts: readonly Alert[]): MessagePlan => ({ as: 'single', alerts });
 
+/** Announcements about alerts stand below these, so each transaction has its own; too many are one message. */
+const bySubject = (same: readonly Alert[]): (readonly Alert[])[] => {
+  const subjects = [...Map.groupBy(same, ({ txHash, below }) => txHash ?? below).values()];
+  return subjects.length > FEW ? [same] : subjects;
+};
+
 /** Those of one kind are one message; mute reports, which are the longest, come last. */
 const announcementPlans = (alerts: readonly Alert[]): MessagePlan[] =>
   [...Map.groupBy(alerts, ({ type, replay }) => `${type} ${replay}`).values()]
     .toSorted(([one], [other]) => Number(one && isMuteReport(one)) - Number(other && isMuteReport(other)))
+    .flatMap(bySubject)
     .flatMap((same) => chunksOf(same, ANNOUNCEMENTS_MAX).map(single));
 
 /**

@@ -9,6 +9,8 @@ export interface RateOptions {
   rateLimit: RateLimit;
   /** Only where a kind has a sender. */
   senderRateLimit?: RateLimit;
+  /** Only where messages of a kind wait for more. */
+  groupWait?: number;
 }
 
 /** A rate, and the id under which messages count towards it. */
@@ -21,9 +23,11 @@ export interface Pacing {
   paceOf(destination: Destination): Pace;
   /** Undefined where the destination shares no sender with others. */
   senderOf(destination: Destination): Pace | undefined;
+  /** How long messages wait for more, in milliseconds. */
+  groupWaitMs: number;
 }
 
-export const pacingOf = ({ rateLimit, senderRateLimit }: RateOptions): Pacing => ({
+export const pacingOf = ({ rateLimit, senderRateLimit, groupWait = 0 }: RateOptions): Pacing => ({
   paceOf: (destination) => {
     const { id, kind, address } = destination;
     const shared = sharesRateWith(destination);
@@ -33,4 +37,5 @@ export const pacingOf = ({ rateLimit, senderRateLimit }: RateOptions): Pacing =>
     senderRateLimit !== undefined && sharesSender(destination)
       ? { id: senderId(destination.kind), rate: senderRateLimit }
       : undefined,
+  groupWaitMs: groupWait,
 });

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { addressLink, transactionLink, WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
-import { chainsOf } from '../../src/channels/configured-chains.ts';
+import { addressLink, transactionLink, WELL_KNOWN_CHAINS, withWellKnown } from '../../src/channels/chains.ts';
 
 const HASH = `0x${'aB'.repeat(32)}`;
 const ADDRESS = `0x${'aB'.repeat(20)}`;
@@ -25,6 +24,6 @@ test('without a chain or its explorer nothing is linked', () => {
 });
 
 test('the config adds chains and replaces well-known ones', () => {
-  const chains = chainsOf({ chains: { '1': { name: 'Fork' }, '4711': CHAIN } });
+  const chains = withWellKnown({ '1': { name: 'Fork' }, '4711': CHAIN });
   expect(chains).toEqual({ ...WELL_KNOWN_CHAINS, '1': { name: 'Fork' }, '4711': CHAIN });
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../src/channels/chains.ts';
+import { checksumAddress } from '../../src/channels/content/checksum.ts';
+import { createPresentation } from '../../src/channels/content/presentation.ts';
 import { describeDigest } from '../../src/channels/digest.ts';
 import { type DigestContent, nameOf, topOf } from '../../src/channels/digest-content.ts';
 import { digestFile, itemLine } from '../../src/channels/digest-file.ts';
-import { describeIncident } from '../../src/channels/incident-content.ts';
 import { DIGEST_MAX } from '../../src/channels/incidents.ts';
 import { atOnce } from '../../src/slices.ts';
 import { cleanLine } from '../../src/text.ts';
@@ -17,83 +17,8 @@ import { wordsOf } from '../support/words.ts';
 
 const SENT_AT = '2026-11-20T10:20:00.000Z';
 
-const incident = (alerts: readonly Alert[]) => atOnce(describeIncident(alerts, WELL_KNOWN_CHAINS, SENT_AT));
-const digest = (alerts: readonly Alert[]): DigestContent => atOnce(describeDigest(alerts, WELL_KNOWN_CHAINS, SENT_AT));
-const factsOf = (alerts: readonly Alert[]) =>
-  Object.fromEntries(incident(alerts).facts.map(({ label, items, value }) => [label, items ?? value]));
-
-describe('an incident of several alerts', () => {
-  test('names every protocol, asset and id, the transaction once, and each detection once', () => {
-    expect(incident(oneIncident())).toMatchObject({
-      headline: 'CRITICAL: Lending Pool + 2 more: flashLoan, mixer',
-      severity: 'CRITICAL',
-      protocol: 'Lending Pool + 2 more',
-      detections: [
-        { name: 'flashLoan', message: 'Borrowed 12,400 ETH' },
-        { name: 'mixer (Stable Vault)', message: 'Funded by a mixer' },
-      ],
-    });
-    expect(incident(oneIncident())).not.toHaveProperty('notice');
-    expect(factsOf(oneIncident())).toMatchObject({
-      Transaction: hashOf(999),
-      Chain: 'Base (8453)',
-      Protocols: ['Lending Pool', 'Stable Vault', 'Treasury'],
-      Method: 'liquidateCall',
-      Assets: ['Shared vault (0xa)', 'Lending Pool proxy (0xb0)', 'Stable Vault proxy (0xb1)', 'Treasury proxy (0xb2)'],
-      Inspected: expect.stringMatching(/^2026-11-20 10:07:30 UTC .*, the last 2026-11-20 10:07:32 UTC$/),
-      Inspection: ['incident0', 'incident1', 'incident2'],
-    });
-    const labels = incident(oneIncident()).facts.map(({ label }) => label);
-    expect([...labels.slice(0, 3), labels.at(-1)]).toEqual(['Transaction', 'Chain', 'Protocols', 'Inspection']);
-    expect(new Set(labels).size).toBe(labels.length);
-  });
-
-  test('of one alert is the alert', () => {
-    expect(incident([inspectionAlert()]).headline).toBe('CRITICAL: Lending Pool: flashLoan, drasticBalanceChange');
-    expect(() => incident([])).toThrow('at least one');
-  });
-
-  test('is as bad as the worst of them, and says whose a fact is where they differ', () => {
-    const [first, second] = oneIncident();
-    const mild = {
-      ...first,
-      item: { ...first?.item, assessment: 'suspecious', invokedMethodName: 'withdraw' },
-    } as Alert;
-    expect(incident([mild, second as Alert]).headline).toMatch(/^CRITICAL: Stable Vault \+ 1 more: /);
-    expect(factsOf([mild, second as Alert]).Method).toEqual(['Stable Vault: liquidateCall', 'Lending Pool: withdraw']);
-  });
-
-  test('links an origin once, with all that is known of it', () => {
-    const context = (adminOf: string[] | undefined) => ({ ...(adminOf ? { adminOf } : {}) });
-    const alerts = [['Vault'], [], undefined].map((adminOf, n) => ({
-      ...(oneIncident()[n] as Alert),
-      context: context(adminOf),
-    }));
-    const origin = incident(alerts).facts.find(({ label }) => label === 'Origin');
-    expect(origin).toEqual({
-      label: 'Origin',
-      value: `${TX_ORIGIN} (an admin of Vault; unknown whether an admin)`,
-      url: `https://basescan.org/address/${TX_ORIGIN}`,
-    });
-  });
-
-  test('named twice by one protocol, it is listed once', () => {
-    const twice = ['a', 'b'].map((_id) => inspectionAlert({ item: { _id } }));
-    expect(incident(twice)).toMatchObject({
-      protocol: 'Lending Pool',
-      detections: incident(twice.slice(0, 1)).detections,
-    });
-    expect(factsOf(twice)).not.toHaveProperty('Protocols');
-  });
-
-  test('says once why it comes this way, and that it is history', () => {
-    const alerts = oneIncident().map((alert) => ({ ...alert, notice: 'By another way.', replay: true }));
-    expect(incident(alerts)).toMatchObject({
-      headline: expect.stringMatching(/^CRITICAL \(replay\): /),
-      notice: 'By another way. Replay: this was found earlier and is forwarded again.',
-    });
-  });
-});
+const wording = { presentation: createPresentation(), sentAt: Date.parse(SENT_AT) };
+const digest = (alerts: readonly Alert[]): DigestContent => atOnce(describeDigest(alerts, wording));
 
 describe('a digest', () => {
   const mixed = [...storm(118), notificationAlert('Paused\nby the guardian'), notificationAlert('Open again')];
@@ -101,34 +26,35 @@ describe('a digest', () => {
   test('counts by severity, protocol, detector and contract', () => {
     const content = digest(mixed);
     expect(content).toMatchObject({
-      title: '120 alerts in 4 protocols: 118 critical, 2 notifications',
+      title: '🔴 120 alerts in 4 protocols: 118 critical, 2 notifications',
       severity: 'CRITICAL',
       alerts: 120,
       span: '2026-11-20 10:07:12 to 11:22:33 UTC',
-      why: expect.stringMatching(/^One message for all of them: /),
+      why: expect.stringMatching(/^Too many at once/),
     });
-    expect(content.headline).toBe(`${content.title}; worst: CRITICAL: Vault A: flashLoan, drasticBalanceChange`);
+    expect(content.headline).toBe(`${content.title}; worst: ${content.items[0]?.headline}`);
     expect(
       content.tables.map(({ title, counts }) => [title, counts.map(({ name, count }) => `${count} ${name}`)]),
     ).toEqual([
       ['Protocols', ['40 Vault A', '39 Vault B', '39 Vault C', '2 Lending Pool']],
-      ['Detectors', ['118 drasticBalanceChange', '118 flashLoan']],
-      ['Contracts', expect.arrayContaining([`17 Asset 0 (0x${'c'.repeat(39)}0)`])],
+      ['Detectors', ['118 Drastic balance change', '118 Flash loan']],
+      ['Contracts', expect.arrayContaining([`17 Asset 0 (${checksumAddress(`0x${'c'.repeat(39)}0`)})`])],
+      ['Origins', [`118 ${checksumAddress(TX_ORIGIN)}`]],
     ]);
     expect(topOf(content.tables[2] ?? { title: '', counts: [] }, 5)).toMatchObject({ rows: { length: 5 }, more: 2 });
   });
 
   test.each([
-    [storm(120), '120 critical alerts in 3 protocols'],
-    [[stormAlert(0), stormAlert(3)], '2 critical alerts in Vault A'],
-    [['a', 'b'].map((text) => notificationAlert(text)), '2 notifications in Lending Pool'],
-    [[stormAlert(0), notificationAlert('x')], '2 alerts in 2 protocols: 1 critical, 1 notification'],
-    [storm(6).map((alert) => ({ ...alert, replay: true })), 'REPLAY: 6 critical alerts in 3 protocols'],
+    [storm(120), '🔴 120 critical alerts in 3 protocols'],
+    [[stormAlert(0), stormAlert(3)], '🔴 2 critical alerts in Vault A'],
+    [['a', 'b'].map((text) => notificationAlert(text)), '🔵 2 notifications in Lending Pool'],
+    [[stormAlert(0), notificationAlert('x')], '🔴 2 alerts in 2 protocols: 1 critical, 1 notification'],
+    [storm(6).map((alert) => ({ ...alert, replay: true })), '🔴 REPLAY: 6 critical alerts in 3 protocols'],
   ])('is called by what is in it', (alerts, title) => {
     expect(digest(alerts).title).toBe(title);
   });
 
-  test('puts the worst first: by severity, then more detectors, then older', () => {
+  test('puts the worst first: by severity, then by what happened, then older', () => {
     const detections = { a: { status: 'detected' }, b: { status: 'detected' }, c: { status: 'detected' } };
     const alerts = [
       notificationAlert('stored', { itemId: 'stored' }),
@@ -141,9 +67,9 @@ describe('a digest', () => {
       stormAlert(8, { followUp: { of: 'x', was: 'critical', is: 'ok' } }),
     ];
     expect(digest(alerts).items.map(({ ids }) => ids)).toEqual([
-      'storm6',
       'storm1',
       'storm5',
+      'storm6',
       'storm4',
       'storm7',
       'stored',
@@ -152,18 +78,91 @@ describe('a digest', () => {
     ]);
   });
 
+  test('ranks by what happened, not by age or by the number of detectors', () => {
+    const fired = (message: string) => ({ detections: { a: { status: 'detected', message } } });
+    const of = (index: number, message: string, context: Alert['context'] = {}): Alert =>
+      stormAlert(index, { item: fired(message), context });
+    const first = (origin: boolean) => ({ first: { since: '2026-01-01T00:00:00.000Z', origin } });
+    const alerts = [
+      of(0, 'nothing special'),
+      of(1, 'Balance fell by 12 %'),
+      of(2, 'Supply grew by 1,000,000 %'),
+      of(3, 'Balance fell by 96.5 %'),
+      of(4, 'x', first(true)),
+      of(5, 'x', { trigger: { groups: 2, matched: { number: 1, detectors: ['a'] } }, ...first(true) }),
+      of(6, 'x', { adminOf: ['Vault'] }),
+      of(7, 'x', { privilegedOn: ['Vault'] }),
+      of(8, 'x', { privilegedOn: ['Vault'], adminOf: ['Vault'] }),
+    ];
+    const { items } = digest(alerts);
+    expect(items.map(({ ids }) => Number(ids.replace('storm', '')))).toEqual([8, 7, 5, 6, 3, 4, 1, 0, 2]);
+    expect(items[0]?.reasons).toEqual(['privileged call', 'origin is an admin']);
+    expect(items.find(({ ids }) => ids === 'storm3')?.reasons).toEqual(['97 %']);
+    expect(items.at(-1)?.reasons).toEqual([]);
+    const young = { first: { since: '2026-11-20T09:00:00.000Z', origin: true } };
+    expect(digest([of(0, 'x', young)]).items[0]?.reasons).toEqual([]);
+  });
+
+  test('ranks stored notifications by the percentage that they state, and announcements of ours not at all', () => {
+    const stored = (itemId: string, message: string, changes: Partial<Alert> = {}): Alert =>
+      notificationAlert(message, { itemId, ...changes });
+    const alerts = [
+      stored('none', 'Paused by the guardian', { at: '2026-11-20T11:22:31.000Z' }),
+      stored('small', 'Balance fell by 3 %', { at: '2026-11-20T11:22:32.000Z' }),
+      stored('large', 'Balance fell by 61.5 %'),
+      stored('severe', 'Critical: paused'),
+    ];
+    const { items } = digest(alerts);
+    expect(items.map(({ ids }) => ids)).toEqual(['severe', 'large', 'small', 'none']);
+    expect(items.map(({ reasons }) => reasons)).toEqual([[], ['62 %'], ['3 %'], []]);
+    const ours = stored('ours', 'The disk is 99 % full', { type: 'tocsin.trouble.begun' });
+    expect(digest([ours]).items[0]?.reasons).toEqual([]);
+  });
+
+  test('lists origins with links', () => {
+    const origins = digest(mixed).tables.find(({ title }) => title === 'Origins');
+    const address = checksumAddress(TX_ORIGIN);
+    expect(origins?.counts[0]).toEqual({ name: address, count: 118, url: `https://basescan.org/address/${address}` });
+  });
+
+  test('in a storm says which message it is, and how many alerts there were so far', () => {
+    const why = (storming?: { message: number; alerts: number }): string =>
+      atOnce(describeDigest(storm(6), wording, storming)).why;
+    expect(why({ message: 1, alerts: 6 })).toBe(why());
+    expect(why({ message: 3, alerts: 2000 })).toBe('Storm, message 3: 2,000 alerts so far.');
+  });
+
   test('takes what turned critical as critical, and is called by the worst severity all the same', () => {
     const turned = stormAlert(1, { followUp: { of: 'x', was: 'suspecious', is: 'critical' } });
     const content = digest([stormAlert(2, { item: { assessment: 'suspecious' } }), turned]);
-    expect(content.items[0]?.headline).toBe('FOLLOW-UP: Vault B: now CRITICAL (was SUSPICIOUS)');
-    expect(content.severity).toBe('SUSPICIOUS');
+    expect(content.items[0]?.headline).toBe(
+      '🔴 CRITICAL (was SUSPICIOUS) · Vault B · Asset 1: follow-up to an alert that you had',
+    );
+    expect(content.severity).toBe('CRITICAL');
+    expect(content.title).toBe('🔴 2 alerts in 2 protocols: 1 critical, 1 suspicious');
+  });
+
+  test('counts what turned better apart from what is new, and after it', () => {
+    const ended = (n: number, is?: string) =>
+      stormAlert(n, {
+        type: is === undefined ? 'inspection.vanished' : 'inspection.downgraded',
+        followUp: { of: 'x', was: 'critical', ...(is === undefined ? {} : { is }) },
+      });
+    const content = digest([ended(1, 'ok'), ended(2), ended(3, 'suspecious'), stormAlert(4)]);
+    expect(content.title).toBe('🔴 4 alerts in 3 protocols: 1 critical, 3 follow-ups');
+    expect(content.items.map(({ title }) => title)).toEqual([
+      '🔴 CRITICAL · Vault B · Asset 4',
+      '🟠 SUSPICIOUS (was CRITICAL) · Vault A · Asset 3',
+      '🟢 OK (was CRITICAL) · Vault B · Asset 1',
+      '🔵 NO LONGER LISTED (was CRITICAL) · Vault C · Asset 2',
+    ]);
   });
 
   test('shows alerts of one transaction as one item', () => {
     const content = digest([...storm(9), ...oneIncident()]);
     expect(content).toMatchObject({ alerts: 12, items: { length: 10 } });
     expect(content.items.find(({ hash }) => hash === hashOf(999))).toMatchObject({
-      headline: 'CRITICAL: Lending Pool + 2 more: flashLoan, mixer',
+      headline: '🔴 CRITICAL · Lending Pool + 2 more: Borrowed 12,400 ETH; Funded by a mixer',
       ids: 'incident0, incident1, incident2',
     });
   });
@@ -198,34 +197,68 @@ describe('a digest as a file', () => {
   test('reads like this', () => {
     const { name, text } = atOnce(digestFile(digest([...storm(1), notificationAlert('Paused\nby the guardian')])));
     expect(name).toMatch(/^tocsin-digest-[0-9a-f]{8}\.txt$/);
-    expect(text).toBe(`2 alerts in 2 protocols: 1 critical, 1 notification
+    expect(text).toBe(`🔴 2 alerts in 2 protocols: 1 critical, 1 notification
 2026-11-20 10:07:12 to 11:22:33 UTC
-One message for all of them: they came together, or faster than this channel takes single messages.
+Too many at once for single messages.
 
 Protocols
       1  Lending Pool
       1  Vault A
 
 Detectors
-      1  drasticBalanceChange
-      1  flashLoan
+      1  Drastic balance change
+      1  Flash loan
 
 Contracts
-      1  Asset 0 (0x${'c'.repeat(39)}0)
+      1  Asset 0 (${checksumAddress(`0x${'c'.repeat(39)}0`)})
+
+Origins
+      1  ${checksumAddress(TX_ORIGIN)}
 
 All of them, the worst first
 
-1. CRITICAL: Vault A: flashLoan, drasticBalanceChange
+1. 🔴 CRITICAL · Vault A · Asset 0 (62 %)
    ${hashOf(0)}  Base (8453)  2026-11-20 10:07:12 UTC  id storm0
    https://basescan.org/tx/${hashOf(0)}
-   flashLoan: Borrowed 12,400 ETH and repaid in the same transaction
-   drasticBalanceChange: Balance fell by 61.5 %
+   > Flash loan: Borrowed 12,400 ETH and repaid in the same transaction
+   > Drastic balance change: Balance fell by 61.5 %
 
-2. Notification: Lending Pool: Paused
+2. 🔵 NOTIFICATION · Lending Pool
    2026-11-20 11:22:33 UTC  b7f2c0de11aa22bb33cc44dd55ee66ff
-   Paused
-   by the guardian
+   > Paused
+   > by the guardian
 `);
+  });
+
+  test('quotes every line of what is from outside, so that none passes for an item', () => {
+    const { text } = atOnce(
+      digestFile(digest([...storm(1), notificationAlert('Paused\n\n99. 🟢 OK · Harbor Lending')])),
+    );
+    expect(text).toContain('\n   > Paused\n   > \n   > 99. 🟢 OK · Harbor Lending\n');
+  });
+
+  test('has its times in the zone of its protocols where all are of one, else in that of the config', () => {
+    const presentation = createPresentation({
+      timeZone: 'Europe/Berlin',
+      protocols: { overrides: { 'Vault A': { timeZone: 'Asia/Kolkata' } } },
+    });
+    const timesOf = (alerts: readonly Alert[]) => {
+      const { span, items } = atOnce(describeDigest(alerts, { ...wording, presentation }));
+      return [span, items[0]?.time];
+    };
+    expect(timesOf([stormAlert(0), stormAlert(3)])).toEqual([
+      '2026-11-20 15:37:12 to 15:37:15 IST',
+      '2026-11-20 15:37:12 IST',
+    ]);
+    expect(timesOf([stormAlert(0), stormAlert(1)])).toEqual([
+      '2026-11-20 11:07:12 to 11:07:13 CET',
+      '2026-11-20 11:07:12 CET',
+    ]);
+  });
+
+  test('of replayed history says nothing of a storm', () => {
+    const replayed = storm(6).map((alert) => ({ ...alert, replay: true }));
+    expect(atOnce(describeDigest(replayed, wording, { message: 3, alerts: 2000 })).why).toMatch(/^Too many/);
   });
 
   test('of the largest digest stays within what mail and chat carry, however long its texts are', () => {

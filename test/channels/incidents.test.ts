@@ -85,6 +85,15 @@ describe('a parcel', () => {
     ]);
   });
 
+  test('announcements about alerts are a message for each transaction; of too many they are one', () => {
+    const about = (n: number, id = `news ${n}`): Alert =>
+      notificationAlert('x', { id, type: 'tocsin.alert.acknowledged', below: `alert ${n}`, txHash: hashOf(n) });
+    const { txHash: _none, ...nameless } = about(3);
+    expect(shapeOf([about(1), about(2), about(1, 'again'), nameless])).toEqual(['single 2', 'single 1', 'single 1']);
+    const many = Array.from({ length: FEW + 1 }, (_, n) => about(n));
+    expect(shapeOf(many)).toEqual([`single ${FEW + 1}`]);
+  });
+
   test('beyond what one digest holds becomes several of one size', () => {
     expect(shapeOf(storm(DIGEST_MAX))).toEqual([`digest ${DIGEST_MAX}`]);
     expect(shapeOf(storm(DIGEST_MAX + 2))).toEqual([`digest ${DIGEST_MAX / 2 + 1}`, `digest ${DIGEST_MAX / 2 + 1}`]);

@@ -1,0 +1,87 @@
+/**
+ * The message of an announcement, as text and line by line: its commands as code, what it lists with times and links. The item is read
+ * leniently: whatever is not as we write it is shown as the text that it is.
+ */
+import { type JsonObject, type JsonValue, TOCSIN } from '../../alert.ts';
+import { cleanLine, cleanText } from '../../text.ts';
+import { parseTime } from '../../time.ts';
+import { transactionLink } from '../chains.ts';
+import { timeOfDay } from './clock.ts';
+import type { Line, Piece } from './content.ts';
+import { objectOf } from './field.ts';
+import { chainOf } from './finding.ts';
+import { inlineName, shortHex } from './names.ts';
+import { ownTimesText, withOwnTimes } from './own-times.ts';
+import type { Presentation } from './presentation.ts';
+import { signOf, toneOf } from './severity.ts';
+
+const textsIn = (value: JsonValue | undefined): string[] =>
+  (Array.isArray(value) ? value : []).flatMap((one) => (typeof one === 'string' ? [cleanLine(one)] : []));
+
+/** The parts of a line that are commands, with or without the backticks that a plain text needs. */
+const withCommands = (line: string, commands: readonly string[]): Line => {
+  const [command, ...others] = commands;
+  if (command === undefined) return line === '' ? [] : [{ text: line }];
+  const parts = line.split(`\`${command}\``).flatMap((part) => {
+    const isLast = part.endsWith(` ${command}`);
+    return isLast ? [part.slice(0, -command.length), ''] : [part];
+  });
+  return parts.flatMap((part, index): Piece[] => [
+    ...(index === 0 ? [] : [{ text: command, code: true as const }]),
+    ...withCommands(part, others),
+  ]);
+};
+
+/** Linked, the short hash is enough; otherwise the whole one is what a reader copies. */
+const referenceOf = (entry: JsonObject, { chains }: Presentation): Piece => {
+  const hash = cleanLine(String(entry.txHash ?? entry.itemId ?? ''));
+  const url = entry.txHash === undefined ? undefined : transactionLink(chainOf(entry, chains), hash);
+  return url === undefined ? { text: hash, code: true } : { text: shortHex(hash), url, copy: hash };
+};
+
+/** `🔴 CRITICAL 02:40:47 UTC Lending Pool: Flash loan 0x5033…5ccb`. */
+const listedLine = (entry: JsonObject, presentation: Presentation, now: number): Line => {
+  const { what } = entry;
+  const severity = typeof entry.severity === 'string' ? inlineName(entry.severity) : '';
+  const protocol = cleanLine(String(entry.protocol ?? ''));
+  const at = parseTime(entry.at);
+  const time = Number.isNaN(at) ? [] : [{ text: timeOfDay(at, now, presentation.timeZoneOf(protocol)), at }];
+  const names = textsIn(entry.detectors).map(presentation.detectorName);
+  const happened = typeof what === 'string' ? cleanLine(what) : names.join(', ');
+  return [
+    { text: `${signOf(toneOf(severity))} ${severity === '' ? '' : `${severity} `}` },
+    ...time,
+    { text: ` ${inlineName(protocol)}: ${happened} ` },
+    referenceOf(entry, presentation),
+  ];
+};
+
+export interface Announced {
+  /** As a plain text: what is listed with its whole hash, commands in backticks. */
+  message: string;
+  /** Line by line, as pieces. */
+  messageLines: Line[];
+}
+
+/** What a reader copies, where that is more than what is shown. */
+const wholeText = (line: Line): string => line.map(({ text, copy = text }) => copy).join('');
+
+/** The text of an announcement, its times by the reader's clock. `now`: the time of sending, in epoch milliseconds. */
+export const announcedText = (item: JsonObject, presentation: Presentation, now: number): Announced => {
+  const { message, lead, listed, createdAt } = item;
+  const steps = textsIn(item.steps).toSorted((a, b) => b.length - a.length);
+  const isList = typeof lead === 'string' && Array.isArray(listed) && listed.length > 0;
+  const text = cleanText(isList ? lead : typeof message === 'string' ? message : '');
+  const saidAt = parseTime(createdAt);
+  const clock = { timeZone: presentation.timeZoneOf(TOCSIN), today: Number.isNaN(saidAt) ? now : saidAt };
+  const lines = text
+    .split('\n')
+    .map((line) =>
+      withCommands(line, steps).flatMap((piece) => (piece.code ? [piece] : withOwnTimes(piece.text, clock))),
+    );
+  const list = isList ? listed.map((one) => listedLine(objectOf(one), presentation, now)) : [];
+  return {
+    message: [ownTimesText(text, clock), ...(isList ? ['', ...list.map(wholeText)] : [])].join('\n'),
+    messageLines: isList ? [...lines, [], ...list] : lines,
+  };
+};

@@ -1,0 +1,87 @@
+/** Times as a reader's clock shows them. */
+import { clock } from '../../time.ts';
+import type { Line } from './content.ts';
+
+/** English locales differ in which zones they know by a short name; the first that knows this one is taken. */
+const LOCALES = ['en-GB', 'en-US', 'en-AU', 'en-IN'];
+
+const formatter = (timeZone: string, locale: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat(locale, {
+    timeZone,
+    hourCycle: 'h23',
+    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+    timeZoneName: 'short',
+  });
+
+/** One takes half a millisecond to make. */
+const formatters = new Map<string, readonly Intl.DateTimeFormat[]>();
+
+const formattersOf = (timeZone: string): readonly Intl.DateTimeFormat[] => {
+  const known = formatters.get(timeZone) ?? LOCALES.map((locale) => formatter(timeZone, locale));
+  formatters.set(timeZone, known);
+  return known;
+};
+
+interface ClockTime {
+  /** `2026-11-22` */
+  date: string;
+  /** `02:40:47` */
+  time: string;
+  /** `UTC`, `CET`, `GMT+5:30` */
+  zone: string;
+}
+
+const partsOf = (at: number, one: Intl.DateTimeFormat): ClockTime => {
+  const parts = Object.fromEntries(one.formatToParts(at).map(({ type, value }) => [type, value]));
+  const { year = '', month = '', day = '', hour = '', minute = '', second = '', timeZoneName = '' } = parts;
+  return { date: `${year}-${month}-${day}`, time: `${hour}:${minute}:${second}`, zone: timeZoneName };
+};
+
+const inZone = (at: number, timeZone: string): ClockTime => {
+  const [first, ...others] = formattersOf(timeZone);
+  if (first === undefined) throw new Error('there is a locale');
+  const parts = partsOf(at, first);
+  if (!parts.zone.startsWith('GMT')) return parts;
+  for (const other of others) {
+    const named = partsOf(at, other);
+    if (!named.zone.startsWith('GMT')) return named;
+  }
+  return parts;
+};
+
+/** The parts of a clock in a time zone. `at` in epoch milliseconds. */
+export const clockOf = (at: number, timeZone: string): ClockTime => {
+  if (timeZone !== 'UTC') return inZone(at, timeZone);
+  const [date = '', time = ''] = clock(at).split(' ');
+  return { date, time, zone: 'UTC' };
+};
+
+/** `02:40:47 UTC`, and the date before it where that is another day than `today`. Epoch milliseconds. */
+export const timeOfDay = (at: number, today: number, timeZone: string): string => {
+  const { date, time, zone } = clockOf(at, timeZone);
+  return `${date === clockOf(today, timeZone).date ? '' : `${date} `}${time} ${zone}`;
+};
+
+/** `2026-11-22 02:40:47 UTC`. Epoch milliseconds. */
+export const dateAndTime = (at: number, timeZone: string): string => {
+  const { date, time, zone } = clockOf(at, timeZone);
+  return `${date} ${time} ${zone}`;
+};
+
+/**
+ * `2026-11-20 10:07:12 to 10:12:31 UTC`, as pieces that a reader's own clock can show. What both have in common is said once:
+ * a moment alone, where they are the same. Epoch milliseconds.
+ */
+export const spanLine = (from: number, until: number, timeZone: string): Line => {
+  const [first, last] = [clockOf(from, timeZone), clockOf(until, timeZone)];
+  const whole = { text: dateAndTime(until, timeZone), at: until };
+  if (first.date === last.date && first.time === last.time && first.zone === last.zone) return [whole];
+  if (first.date !== last.date || first.zone !== last.zone) {
+    return [{ text: dateAndTime(from, timeZone), at: from }, { text: ' to ' }, whole];
+  }
+  return [
+    { text: `${first.date} ${first.time}`, at: from },
+    { text: ' to ' },
+    { text: `${last.time} ${last.zone}`, at: until },
+  ];
+};

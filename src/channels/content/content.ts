@@ -1,0 +1,125 @@
+/**
+ * What people read of one message, before any markup. The order of its parts is the same for every kind: title, what
+ * happened, notice, who and what, times, links, details. Every text is cleaned of invisible characters but not escaped, and
+ * any of them may hold text from outside; each kind escapes for its own markup.
+ */
+import type { Tone } from './severity.ts';
+
+/** Part of a line. Parts stand beside each other without a space between them. */
+export interface Piece {
+  text: string;
+  /** An identifier or a name from the chain: no kind makes a link or a mention of what is in it. */
+  code?: true;
+  /** An https URL of an explorer. */
+  url?: string;
+  /** The whole of a value whose `text` is shortened: what a reader copies. */
+  copy?: string;
+  /** Epoch milliseconds: a kind that knows its reader's clock shows this instead of `text`. */
+  at?: number;
+}
+
+export type Line = readonly Piece[];
+
+export interface Detection {
+  /** As the service spells it. */
+  id: string;
+  /** `Flash loan`; of an incident, with the protocols that it holds for unless it holds for all. */
+  name: string;
+  /** From outside; may be empty. */
+  message: string;
+  /** Characters that are not in the message: the service gave more than any kind shows. */
+  leftOut?: number;
+}
+
+export interface ContentLink {
+  label: string;
+  /** https only. */
+  url: string;
+}
+
+/** Of the folded part. Labels may repeat: each contract is a fact. */
+export interface Fact {
+  label: string;
+  /** Alone, so that it can be copied. */
+  value: string;
+  code?: true;
+  /** What is said of the value; from outside, or ours. */
+  note?: string;
+  url?: string;
+}
+
+export interface Content {
+  /** `CRITICAL`, `NOTIFICATION`, `NO LONGER LISTED`, `TEST`, `TOCSIN` ... */
+  severity: string;
+  tone: Tone;
+  /** `🔴` */
+  sign: string;
+  /** `CRITICAL`, or `CRITICAL (replay)`: a replay must not wake anybody as if it were news. `OK (was CRITICAL)`. */
+  word: string;
+  /** The severity in the message that people had before; absent where it is the same. */
+  was?: string;
+  /** It follows a message that people had; the notice says what changed, in place of what happened. */
+  isFollowUp?: true;
+  /** Set by the config before the title: `[staging]`. */
+  prefix?: string;
+  protocol: string;
+  /** The contract that was touched, or `Pool A + 2 more`. */
+  contract?: string;
+  /** `Lending Pool · Pool A` */
+  where: string;
+  /** `🔴 CRITICAL · Lending Pool · Pool A` */
+  title: string;
+  /** True where a template of the config words the title: it stands as it is. */
+  isTitled?: true;
+  /** What happened in one line, in the words of the service; bounded. */
+  happened: string;
+  /** `title: happened`, for a push message. */
+  headline: string;
+  /** Ours: why the reader gets this in an unusual way or again. */
+  notice?: string;
+  /** From outside: the detectors that fired. */
+  detections: Detection[];
+  /** The whole text of a stored notification, from outside; or of an announcement, ours. */
+  message?: string;
+  /** Our own message again, line by line: commands are code, transactions are linked. An empty line parts what it says. */
+  messageLines?: Line[];
+  /** True where `message` is our own. */
+  isOurs: boolean;
+  /** Who and what. */
+  lines: Line[];
+  /** `02:40:47 UTC · inspected +14 s · sent +15 s` */
+  times: Line;
+  /** Each helps to look further; at most a handful. */
+  links: ContentLink[];
+  details: Fact[];
+}
+
+/**
+ * Where the notice stands: below what happened, as that is what a locked phone has room for. It stands above where it is
+ * what happened: of a follow-up, and of a test, which says that nothing did.
+ */
+export const noticesOf = ({ notice, tone, isFollowUp }: Content): { above: string[]; below: string[] } => {
+  const all = notice === undefined ? [] : [notice];
+  return tone === 'test' || isFollowUp ? { above: all, below: [] } : { above: [], below: all };
+};
+
+/** The text of a line as it is read. */
+export const lineText = (line: Line): string => line.map(({ text }) => text).join('');
+
+/** Lets the longest of the texts give way first, so that a long one does not push out the others: a limit for each. */
+export const fairShares = (lengths: readonly number[], room: number): number[] => {
+  const shares = lengths.map(() => 0);
+  let left = Math.max(0, room);
+  const shortestFirst = lengths.map((_, index) => index).toSorted((a, b) => (lengths[a] ?? 0) - (lengths[b] ?? 0));
+  for (const [place, index] of shortestFirst.entries()) {
+    const share = Math.floor(left / (lengths.length - place));
+    const length = lengths[index] ?? 0;
+    if (length > share) {
+      for (const longer of shortestFirst.slice(place)) shares[longer] = share;
+      break;
+    }
+    shares[index] = length;
+    left -= length;
+  }
+  return shares;
+};

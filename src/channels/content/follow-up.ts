@@ -1,0 +1,40 @@
+/** The words of a follow-up: how a finding changed after people were alerted to it. */
+import type { FollowUp } from '../../alert.ts';
+import { shorten } from '../../text.ts';
+import { inlineName } from './names.ts';
+
+/** Documented words have at most ten characters. */
+const WORD_LIMIT = 40;
+
+/**
+ * The service spells the middle assessment `suspecious`; people read `suspicious`. One that nobody documented has no brackets:
+ * `(was CRITICAL)` is ours.
+ */
+export const assessmentWord = (assessment: string): string => {
+  const word = inlineName(assessment).replace(/[()[\]]/g, '');
+  return shorten((word.trim() || 'unknown').replace(/^suspecious$/i, 'suspicious'), WORD_LIMIT);
+};
+
+export interface FollowUpWords {
+  /** Behind a title, which says what the assessment is and was. */
+  news: string;
+  /** A sentence or two: what changed, and that this is a follow-up. */
+  notice: string;
+}
+
+const NEWS = 'follow-up to an alert that you had';
+
+export const followUpWords = ({ was, is }: FollowUp): FollowUpWords => {
+  const before = assessmentWord(was);
+  if (is === undefined) {
+    return {
+      news: NEWS,
+      notice: `The service no longer lists this inspection; it was ${before}. Follow-up to an alert that you had.`,
+    };
+  }
+  const now = assessmentWord(is);
+  return {
+    news: NEWS,
+    notice: `The service calls it ${now} now; it was ${before}. Follow-up to an alert that you had.`,
+  };
+};

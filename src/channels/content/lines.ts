@@ -1,0 +1,131 @@
+/** Who and what of a finding, in a few short lines. Only what helps to decide is said; the rest is in the details. Pure. */
+import { counted, listText } from '../../text.ts';
+import { elapsedText } from '../../time.ts';
+import { timeOfDay } from './clock.ts';
+import type { Line, Piece } from './content.ts';
+import type { Contract, Finding, Origin, Reference } from './finding.ts';
+import { inlineName } from './names.ts';
+
+const DAY_MS = 24 * 3_600_000;
+/** Names in one line; the details have all. */
+const NAMED_MAX = 3;
+
+const words = (text: string): Piece => ({ text });
+
+export const referencePiece = ({ whole, short, url }: Reference, name = ''): Piece => ({
+  text: name === '' ? short : `${name} ${short}`,
+  ...(url === undefined ? { code: true } : { url }),
+  ...(short === whole && name === '' ? {} : { copy: whole }),
+});
+
+const contractPiece = ({ name, at }: Contract): Piece => {
+  const shown = name === undefined ? '' : inlineName(name);
+  return at === undefined ? words(shown) : referencePiece(at, shown);
+};
+
+/** The pieces with commas between them; of many only the first, and how many more there are. */
+const listed = (pieces: readonly Piece[]): Piece[] => {
+  const more = pieces.length - NAMED_MAX;
+  const shown = pieces.slice(0, NAMED_MAX).flatMap((piece, index) => (index === 0 ? [piece] : [words(', '), piece]));
+  return more > 0 ? [...shown, words(` and ${more} more`)] : shown;
+};
+
+const chainName = ({ chain }: Finding): string => (chain === undefined ? '' : (chain.name ?? `chain ${chain.id}`));
+
+export const transactionLine = (finding: Finding): Line[] => {
+  const { transaction } = finding;
+  if (transaction === undefined) return [];
+  const chain = inlineName(chainName(finding));
+  return [[referencePiece(transaction), ...(chain === '' ? [] : [words(` on ${chain}`)])]];
+};
+
+const adminText = ({ adminOf }: Origin): string[] => {
+  if (adminOf === undefined) return [];
+  return adminOf.length === 0 ? ['not an admin'] : [`an admin of ${listText(adminOf.map(inlineName), 2)}`];
+};
+
+/** A memory that is too young says nothing of what is new. `now` in epoch milliseconds. */
+export const remembersLong = ({ since }: Finding['first'], now: number): boolean => now - since >= DAY_MS;
+
+const firstText = ({ origins, first }: Finding, now: number): string[] => {
+  if (!remembersLong(first, now)) return [];
+  const days = counted(Math.floor((now - first.since) / DAY_MS), 'day');
+  // Behind `From ...` it is clear whose.
+  if (first.origin) return [`first alert${origins.length === 1 ? '' : ' from this origin'} in ${days}`];
+  return first.detectors ? [`first alert of these detectors in ${days}`] : [];
+};
+
+const originLine = (finding: Finding, now: number): Line[] => {
+  const { origins } = finding;
+  const remarks = [...(origins.length === 1 ? origins.flatMap(adminText) : []), ...firstText(finding, now)];
+  if (origins.length === 0 && remarks.length === 0) return [];
+  const from = origins.length === 0 ? [] : [words('From '), ...listed(origins.map((one) => referencePiece(one)))];
+  return [[...from, ...remarks.map((remark, index) => words(index > 0 || from.length > 0 ? ` · ${remark}` : remark))]];
+};
+
+const callLine = ({ methods, contracts }: Finding): Line[] => {
+  const calls = methods.map(({ name }): Piece => ({ text: inlineName(name), code: true, ...copyOf(name) }));
+  const isPrivileged = methods.some((one) => one.isPrivileged);
+  const on = listed(contracts.map(contractPiece));
+  if (calls.length === 0 && on.length === 0) return [];
+  const call = [words('Call '), ...listed(calls), ...(isPrivileged ? [words(' (privileged)')] : [])];
+  if (calls.length === 0) return [[words(contracts.length === 1 ? 'Contract ' : 'Contracts '), ...on]];
+  return [[...call, ...(on.length === 0 ? [] : [words(' on '), ...on])]];
+};
+
+const copyOf = (name: string): Pick<Piece, 'copy'> => (inlineName(name) === name ? {} : { copy: name });
+
+/** What the service left out, in one sentence. */
+const missingLine = ({ transaction, origins, contracts }: Finding): Line[] => {
+  const missing = [
+    ...(transaction === undefined ? ['transaction'] : []),
+    ...(origins.length === 0 ? ['origin'] : []),
+    ...(contracts.length === 0 ? ['contract'] : []),
+  ];
+  const [last = '', ...others] = missing.toReversed();
+  const named = others.length === 0 ? last : `${others.toReversed().join(', ')} or ${last}`;
+  return missing.length === 0 ? [] : [[words(`The service names no ${named}.`)]];
+};
+
+/** All of them are named in the details. */
+const PROTOCOLS_MAX = 10;
+
+const protocolsLine = (protocols: readonly string[]): Line[] =>
+  protocols.length < 2 ? [] : [[words(`Protocols: ${listText(protocols.map(inlineName), PROTOCOLS_MAX)}`)]];
+
+/** `now`: the time of sending, in epoch milliseconds. */
+export const findingLines = (finding: Finding, protocols: readonly string[], now: number): Line[] => [
+  ...protocolsLine(protocols),
+  ...transactionLine(finding),
+  ...originLine(finding, now),
+  ...callLine(finding),
+  ...missingLine(finding),
+];
+
+/** A moment in a line of times; `word` is empty for the transaction's own. */
+export interface Moment {
+  word: string;
+  /** Epoch milliseconds; NaN is left out. */
+  at: number;
+}
+
+const inSeconds = (ms: number): number => Math.floor(ms / 1000);
+
+/** Whole seconds of both clocks, so that the time that passed agrees with what they show; undefined for a clock that is behind. */
+const passed = (from: number, to: number): string | undefined => {
+  const seconds = inSeconds(to) - inSeconds(from);
+  return seconds < 0 ? undefined : elapsedText(seconds * 1000);
+};
+
+/** `02:40:47 UTC · inspected +14 s · sent +15 s`: the first moment by the clock, the others by what passed since. */
+export const timesLine = (moments: readonly Moment[], now: number, timeZone: string): Line => {
+  const [first, ...others] = moments.filter(({ at }) => !Number.isNaN(at));
+  if (first === undefined) return [];
+  const clock = (at: number): Piece => ({ text: timeOfDay(at, now, timeZone), at });
+  const named = (word: string): Piece[] => (word === '' ? [] : [words(`${word} `)]);
+  const later = others.flatMap(({ word, at }): Piece[] => {
+    const after = passed(first.at, at);
+    return after === undefined ? [words(` · ${word} `), clock(at)] : [words(` · ${word} +${after}`)];
+  });
+  return [...named(first.word), clock(first.at), ...later];
+};

@@ -1,0 +1,71 @@
+/** How the config wants alerts to be worded: names, clocks, links and prefixes. */
+import { createGlobs } from '../../globs.ts';
+import { type Chains, withWellKnown } from '../chains.ts';
+import { readableName } from './names.ts';
+import { NO_TEMPLATES, type Templates } from './template.ts';
+
+/** A link of the config's; `url` holds placeholders, see `links.ts`. */
+export interface LinkTemplate {
+  label: string;
+  url: string;
+  /** Whether the protocol gets it. */
+  isFor(protocol: string): boolean;
+  /** The first of the detectors that fired which it is for; undefined if it is for none. Any, where it names none. */
+  detectorIn(fired: readonly string[]): string | undefined;
+}
+
+export interface Presentation {
+  chains: Chains;
+  /** A detector's name for people. */
+  detectorName(id: string): string;
+  /** IANA name of the time zone in which the protocol's times are written. */
+  timeZoneOf(protocol: string): string;
+  /** What stands before the protocol's titles. */
+  prefixOf(protocol: string): string | undefined;
+  links: readonly LinkTemplate[];
+  templates: Templates;
+}
+
+/** What the config says; every part has a default. */
+export interface PresentationConfig {
+  chains?: Chains;
+  timeZone?: string;
+  links?: readonly { label: string; url: string; protocols?: readonly string[]; detectors?: readonly string[] }[];
+  alerts?: { detectorNames?: Readonly<Record<string, string>> };
+  protocols?: { overrides?: Readonly<Record<string, { timeZone?: string; prefix?: string }>> };
+}
+
+const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(record, key) ? record[key] : undefined;
+
+const linkTemplate = ({
+  label,
+  url,
+  protocols = [],
+  detectors = [],
+}: NonNullable<PresentationConfig['links']>[number]): LinkTemplate => {
+  const isProtocol = createGlobs(protocols);
+  const isDetector = createGlobs(detectors);
+  return {
+    label,
+    url,
+    isFor: (protocol) => protocols.length === 0 || isProtocol(protocol),
+    detectorIn: (fired) => (detectors.length === 0 ? (fired[0] ?? '') : fired.find((one) => isDetector(one))),
+  };
+};
+
+export const createPresentation = (
+  { chains = {}, timeZone = 'UTC', links = [], alerts = {}, protocols = {} }: PresentationConfig = {},
+  templates = NO_TEMPLATES,
+): Presentation => {
+  const { detectorNames = {} } = alerts;
+  const { overrides = {} } = protocols;
+  return {
+    chains: withWellKnown(chains),
+    detectorName: (id) => own(detectorNames, id) ?? readableName(id),
+    timeZoneOf: (protocol) => own(overrides, protocol)?.timeZone ?? timeZone,
+    prefixOf: (protocol) => own(overrides, protocol)?.prefix,
+    links: links.map(linkTemplate),
+    templates,
+  };
+};

@@ -1,0 +1,114 @@
+/** What is read of an alert before it is worded: of an inspection, typed. Items are read leniently. Pure. */
+import { type Alert, type FollowUp, hasFired, isSample, type JsonObject } from '../../alert.ts';
+import { LARGEST_ITEM } from '../../item-size.ts';
+import { beginningOf, cleanLine, cleanText } from '../../text.ts';
+import { type Detection, fairShares } from './content.ts';
+import { objectOf, UNKNOWN } from './field.ts';
+import { type Finding, findingOf } from './finding.ts';
+import { assessmentWord, followUpWords } from './follow-up.ts';
+import type { Presentation } from './presentation.ts';
+import { type Severity, severityOf } from './severity.ts';
+
+/** One inspection, or several of one transaction: what its content is made of. */
+export interface Reading extends Severity {
+  /** Never empty; the first is that of the worst inspection. */
+  protocols: readonly string[];
+  finding: Finding;
+  detections: Detection[];
+  notice?: string;
+  isReplay: boolean;
+  isSample: boolean;
+  followUp?: FollowUp;
+  /** What people had it as, where that has changed since. */
+  was?: string;
+}
+
+/** How messages are worded, and when they are sent (epoch milliseconds). */
+export interface Wording {
+  presentation: Presentation;
+  sentAt: number;
+}
+
+/** `sentAt`: ISO 8601, as a channel is told it. */
+export const wordingOf = ({ presentation, sentAt }: { presentation: Presentation; sentAt: string }): Wording => ({
+  presentation,
+  sentAt: Date.parse(sentAt),
+});
+
+/** Characters that the detectors of one message say: twice what a mail shows of them, which shows most. */
+const SAID_MAX = 200_000;
+
+const firedIn = (item: JsonObject): { id: string; said: string }[] =>
+  Object.entries(objectOf(item.detections))
+    .map(([id, value]) => ({ id, detection: objectOf(value) }))
+    .filter(({ detection }) => hasFired(detection))
+    .map(({ id, detection: { message } }) => ({ id, said: typeof message === 'string' ? message : '' }));
+
+/** Cut before it is cleaned: looking through a quarter of a megabyte takes longer than the rest of a message. */
+const cutClean = (said: string, most: number): Pick<Detection, 'message' | 'leftOut'> =>
+  said.length <= most
+    ? { message: cleanText(said) }
+    : { message: cleanText(beginningOf(said, most)), leftOut: said.length - most };
+
+/** The detectors that fired: those of every status but `notDetected`, even an undocumented one. `room`: of what they say. */
+export const firedDetections = (
+  item: JsonObject,
+  nameOf = (id: string): string => id,
+  room: number = SAID_MAX,
+): Detection[] => {
+  const fired = firedIn(item);
+  const shares = fairShares(
+    fired.map(({ said }) => said.length),
+    room,
+  );
+  return fired.map(({ id: name, said }, index) => {
+    const id = cleanLine(name);
+    return { id, name: nameOf(id) || 'Unnamed detector', ...cutClean(said, shares[index] ?? 0) };
+  });
+};
+
+/** What each of the alerts of one message has for what its detectors say. */
+export const roomsOf = (alerts: readonly Alert[]): number[] =>
+  fairShares(
+    alerts.map(({ item }) => firedIn(item).reduce((sum, { said }) => sum + said.length, 0)),
+    SAID_MAX,
+  );
+
+/** Why there is less to read than the service has. */
+const truncatedText = ({ truncatedFrom }: Pick<Alert, 'truncatedFrom'>): string[] =>
+  truncatedFrom === undefined
+    ? []
+    : [`Only a part of it is here: the service gave ${truncatedFrom} bytes, and ${LARGEST_ITEM} of an item are kept.`];
+
+/** Why the reader gets it in an unusual way or again. */
+export const noticeOf = (alert: Alert): { notice?: string } => {
+  if (isSample(alert)) return { notice: 'This is a test. Nothing happened.' };
+  const notices = [
+    ...(alert.notice === undefined ? [] : [cleanLine(alert.notice)]),
+    ...truncatedText(alert),
+    ...(alert.replay ? ['Replay: this was found earlier and is forwarded again.'] : []),
+  ];
+  return notices.length > 0 ? { notice: notices.join(' ') } : {};
+};
+
+export const protocolOf = ({ protocol }: Alert): string => cleanLine(protocol) || UNKNOWN;
+
+/** Reads the alert of an inspection, or of a follow-up. `room`: characters of what its detectors say. */
+export const readInspection = (alert: Alert, { presentation }: Wording, room = SAID_MAX): Reading => {
+  const { followUp, reassessed = followUp } = alert;
+  const changed = followUp === undefined ? [] : [followUpWords(followUp).notice];
+  const { notice = '' } = noticeOf(alert);
+  // What changed is what happened.
+  const notices = [...changed, notice].filter((one) => one !== '');
+  return {
+    ...severityOf(alert),
+    protocols: [protocolOf(alert)],
+    finding: findingOf(alert, presentation.chains),
+    detections: firedDetections(alert.item, presentation.detectorName, room),
+    ...(notices.length === 0 ? {} : { notice: notices.join(' ') }),
+    isReplay: alert.replay && !isSample(alert),
+    isSample: isSample(alert),
+    ...(followUp === undefined ? {} : { followUp }),
+    ...(reassessed === undefined ? {} : { was: assessmentWord(reassessed.was).toUpperCase() }),
+  };
+};
