@@ -16,10 +16,14 @@ export interface MailParts {
 /** A mail without its addresses, which the transport adds. */
 export interface MailBody extends MailParts {
   subject: string;
+  /** `CRITICAL · Lending Pool`: said beside the subject where that is an earlier mail's, see `thread.ts`. */
+  what?: string;
   /** ISO 8601. */
   date: string;
-  /** The same for a protocol at a destination, so that mail programs group its mails. */
+  /** The same for all mails of a thread, see `thread.ts`. */
   threadId: string;
+  /** Somebody should be woken by it: mail programs show it as important. */
+  isUrgent: boolean;
   /** For List-Id, so that people can filter by protocol: a label for a domain name, and the protocol's name. */
   list: { label: string; name: string };
 }

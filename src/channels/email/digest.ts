@@ -1,44 +1,40 @@
-/** A digest as the parts of a mail: counts and the worst items in the mail, the whole list in an attached file. */
-
+/** A digest as the parts of a mail: the worst items and counts in the mail, the whole list in an attached file. */
 import type { Sliced } from '../../slices.ts';
 import type { Format } from '../channel.ts';
 import { type DigestContent, nameOf } from '../digest-content.ts';
 import { digestFile, itemLine } from '../digest-file.ts';
 import type { MailParts } from './body.ts';
 import { digestHtml } from './digest-html.ts';
-import { type Shown, shownOf } from './digest-shown.ts';
-import { paragraphs } from './single.ts';
+import { aboutItem, type Shown, type ShownItem, shownOf } from './digest-shown.ts';
+import { paragraphs, quoted, wrap } from './wrap.ts';
 
 const tableText = ({ title, rows, more }: Shown['tables'][number]): string =>
   [
     title,
     ...rows.map(({ name, count }) => `${String(count).padStart(6)}  ${name}`),
-    ...(more > 0 ? [`        and ${more} more`] : []),
+    ...(more > 0 ? [`        and ${more.toLocaleString('en')} more`] : []),
   ].join('\n');
 
-const itemText = (item: Shown['items'][number], index: number): string =>
-  [
-    `${index + 1}. ${item.headline}`,
-    nameOf(item),
-    [item.chain, item.time].filter((part) => part !== undefined).join(', '),
-    ...item.said,
-  ].join('\n');
+const itemText = (item: ShownItem): string =>
+  [item.title, quoted(item.said.join('\n')), nameOf(item), aboutItem(item)].join('\n');
 
 const digestText = ({ title, span, why, notice = '' }: DigestContent, shown: Shown, footer: string): string =>
   paragraphs(
-    `${title}\n${span}`,
-    notice,
-    why,
-    ...shown.tables.map(tableText),
+    title,
     'The worst first',
-    ...shown.items.map(itemText),
-    shown.rest,
+    ...shown.worst.map(itemText),
+    wrap(notice),
+    ...shown.tables.map(tableText),
+    `${span}\n${wrap(why)}`,
+    shown.others.length === 0 ? '' : 'The others',
+    ...shown.others.map(itemText),
+    wrap(shown.rest),
     footer,
   );
 
 /** No file, no markup: every hash in the text. */
 const minimalText = ({ title, span, notice = '', items, command }: DigestContent, footer: string): string =>
-  paragraphs(`${title}\n${span}`, notice, items.map(itemLine).join('\n'), `All of them: ${command}`, footer);
+  paragraphs(title, items.map(itemLine).join('\n'), notice, `${span}\nAll of them: ${command}`, footer);
 
 /** The parts of a mail about many alerts. */
 export function* digestParts(

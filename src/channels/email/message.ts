@@ -1,18 +1,20 @@
 /** Composes the mails of a parcel: subject, thread, list and footer around the text. */
 import type { Alert, Destination, Parcel } from '../../alert.ts';
-import { contentId } from '../../identity.ts';
 import type { Sliced } from '../../slices.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import type { ComposeContext, Message } from '../channel.ts';
+import type { Content } from '../content/content.ts';
+import { UNKNOWN } from '../content/field.ts';
+import { describeIncident } from '../content/incident.ts';
+import { wordingOf } from '../content/reading.ts';
+import type { Tone } from '../content/severity.ts';
 import { describeDigest } from '../digest.ts';
-import { describeIncident } from '../incident-content.ts';
 import { messagesOf } from '../incidents.ts';
 import type { MailBody } from './body.ts';
 import { digestParts } from './digest.ts';
 import { singleParts } from './single.ts';
-
-/** Longer subjects are cut by most mail programs anyway. */
-export const SUBJECT_LIMIT = 120;
+import { digestHeadline, headlineOf, markOf, subjectOf } from './subject.ts';
+import { threadIdOf } from './thread.ts';
 
 /** A protocol's name as one label of a domain name. */
 const labelFor = (protocol: string): string =>
@@ -23,27 +25,26 @@ const labelFor = (protocol: string): string =>
     .replace(/^-+|-+$/g, '') || 'protocol';
 
 const SEVERAL = 'Several protocols';
+const NAME_LIMIT = 120;
 
-/** The thread and list that mails of one protocol share. Mails about several protocols have their own. */
-const seriesOf = (alerts: readonly Alert[], protocol: string, destination: Destination) => {
-  const names = new Set(alerts.map((alert) => JSON.stringify([alert.service, alert.protocol])));
-  const [first] = alerts;
-  const one = names.size === 1 && first ? [first.service, first.protocol] : undefined;
-  const name = one ? shorten(cleanLine(protocol), SUBJECT_LIMIT) : SEVERAL;
-  return {
-    threadId: `thread_${contentId(...(one ? ['thread', ...one] : ['threads']), destination.id)}`,
-    list: { label: labelFor(name), name },
-  };
+/** The thread of a mail, and the list that mails of one protocol share. Mails about several protocols have their own. */
+const seriesOf = (alerts: readonly Alert[], destination: Destination) => {
+  const names = new Set(alerts.map(({ service, protocol }) => JSON.stringify([service, protocol])));
+  const [{ protocol } = { protocol: '' }] = alerts;
+  const name = names.size === 1 ? shorten(cleanLine(protocol) || UNKNOWN, NAME_LIMIT) : SEVERAL;
+  return { threadId: threadIdOf(alerts, destination), list: { label: labelFor(name), name } };
 };
 
-const subjectOf = (headline: string): string => shorten(cleanLine(headline), SUBJECT_LIMIT);
+/** A replay is history, and nobody is woken by it again. */
+const isUrgent = (tone: Tone, alerts: readonly Alert[]): boolean =>
+  tone === 'critical' && !alerts.every(({ replay }) => replay);
 
 const TRACEABLE = /^0x[0-9a-f]{64}$/;
 
 /** People paste this command into a shell, so it takes only an id of ours or what has the shape of a hash. */
 const footerOf = (alerts: readonly Alert[], { label }: Destination): string => {
-  const [{ id, txHash = '' } = { id: '' }] = alerts;
-  const of = alerts.length > 1 && TRACEABLE.test(txHash) ? txHash : id;
+  const [{ id, below = id, txHash = '' } = { id: '' }] = alerts;
+  const of = alerts.length > 1 && TRACEABLE.test(txHash) ? txHash : below;
   const these = alerts.length > 1 ? 'these alerts' : 'this alert';
   return `Sent by Tocsin to ${label}.\nWhere ${these} went: tocsin trace ${of}`;
 };
@@ -51,27 +52,34 @@ const footerOf = (alerts: readonly Alert[], { label }: Destination): string => {
 const digestFooter = ({ label }: Destination): string =>
   `Sent by Tocsin to ${label}.\nWhere one of these went: tocsin trace TRANSACTION`;
 
+/** What a mail says beside a subject that it has from an earlier one, which may name another protocol. */
+const whatOf = ({ prefix, word, where }: Content): string =>
+  `${prefix === undefined ? '' : `${prefix} `}${word} · ${where}`;
+
 /** One mail for each incident, or one digest if there are many. */
-export const composeEmail = (parcel: Parcel, { chains, sentAt, format }: ComposeContext): Sliced<Message<MailBody>[]> =>
+export const composeEmail = (parcel: Parcel, context: ComposeContext): Sliced<Message<MailBody>[]> =>
   messagesOf<MailBody>(parcel, {
     single: function* (alerts, destination) {
-      const content = yield* describeIncident(alerts, chains, sentAt);
-      const subject = subjectOf(content.headline);
+      const content = yield* describeIncident(alerts, wordingOf(context));
+      const subject = subjectOf(headlineOf(content), markOf(alerts));
       return {
         subject,
-        ...singleParts(content, subject, footerOf(alerts, destination), format),
-        date: sentAt,
-        ...seriesOf(alerts, content.protocol, destination),
+        ...singleParts(content, subject, footerOf(alerts, destination), context.format),
+        ...(content.isOurs ? {} : { what: whatOf(content) }),
+        date: context.sentAt,
+        isUrgent: isUrgent(content.tone, alerts),
+        ...seriesOf(alerts, destination),
       };
     },
     digest: function* (alerts, destination) {
-      const content = yield* describeDigest(alerts, chains, sentAt);
-      const subject = subjectOf(content.headline);
+      const content = yield* describeDigest(alerts, wordingOf(context), context.storm);
+      const subject = subjectOf(digestHeadline(content), content.id);
       return {
         subject,
-        ...(yield* digestParts(content, subject, digestFooter(destination), format)),
-        date: sentAt,
-        ...seriesOf(alerts, content.items[0]?.protocol ?? '', destination),
+        ...(yield* digestParts(content, subject, digestFooter(destination), context.format)),
+        date: context.sentAt,
+        isUrgent: isUrgent(content.tone, alerts),
+        ...seriesOf(alerts, destination),
       };
     },
   });

@@ -6,11 +6,14 @@ import { createScrubber } from '../../secret.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import type { Channel, CreateChannel, Message, Receipt } from '../channel.ts';
 import { networkFailure } from '../network.ts';
+import { withAcknowledgeLink } from './acknowledge.ts';
 import { type Mailbox, parseAddress } from './address.ts';
 import type { MailBody } from './body.ts';
 import type { EmailConfig } from './config.ts';
 import { composeEmail } from './message.ts';
 import { type AccessTokens, createAccessTokens } from './oauth2.ts';
+import { withWhat } from './page.ts';
+import { type First, handleOf, inThread, readHandle } from './thread.ts';
 import { relayTls } from './tls.ts';
 import { smtpFailure } from './verdicts.ts';
 
@@ -59,37 +62,50 @@ const openPool = ({ smtp, concurrency, timeout }: EmailConfig, tokens: AccessTok
     disableUrlAccess: true,
   });
 
-/** A handle comes back from Redis and goes into a header, so its form is checked. */
-const MESSAGE_ID = /^<[\w.@-]{1,250}>$/;
+/**
+ * RFC 2156, and for programs that know only the older one. Not X-MSMail-Priority, which nodemailer's `priority` adds: it
+ * counts as spam without an X-MimeOLE (SpamAssassin MISSING_MIMEOLE), as X-Priority does without an X-Mailer.
+ */
+const URGENT = { Importance: 'high', 'X-Priority': '1' };
+
+/** Beside a subject that an earlier mail gave it stands what this one is about. */
+const htmlOf = ({ html, what, subject: own }: MailBody, subject: string): { html?: string } => {
+  if (html === undefined) return {};
+  return { html: what === undefined || subject === own ? html : withWhat(html, what) };
+};
 
 /** Addresses are given as objects and in an envelope: nodemailer would parse a text as a list. */
-const mailOf = ({ id, body, replyTo = '' }: Message<MailBody>, from: Mailbox, to: string): SendMailOptions => {
+const mailOf = ({ id, body, replyTo = '' }: Message<MailBody>, from: Mailbox, to: string) => {
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
-  const thread = `<${body.threadId}@${domain}>`;
-  const earlier = MESSAGE_ID.test(replyTo) ? [replyTo] : [];
-  return {
+  const root = `<${body.threadId}@${domain}>`;
+  const earlier = readHandle(replyTo);
+  const { subject, first } = inThread(body, earlier);
+  const mail = {
     from,
     to: { name: '', address: to },
     envelope: { from: from.address, to: [to] },
-    subject: body.subject,
+    subject,
     text: body.text,
-    ...(body.html === undefined ? {} : { html: body.html }),
+    ...htmlOf(body, subject),
     attachments: (body.attachments ?? []).map((file) => ({ ...file, contentType: 'text/plain; charset=utf-8' })),
     date: new Date(body.date),
     messageId: `<${id}@${domain}>`,
     // The nearest ancestor last (RFC 5322). Mail programs without nested threads use the first, the root.
-    inReplyTo: earlier[0] ?? thread,
-    references: [thread, ...earlier],
+    inReplyTo: earlier?.messageId ?? root,
+    references: [root, ...(earlier ? [earlier.messageId] : [])],
     list: { id: { url: `${body.list.label}.${domain}`, comment: body.list.name } },
     headers: {
       // RFC 3834, and the same for Exchange: no out-of-office replies to us.
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
+      ...(body.isUrgent ? URGENT : {}),
     },
-    xMailer: false,
+    // Without a version: it is nobody's business.
+    xMailer: 'Tocsin',
     disableFileAccess: true,
     disableUrlAccess: true,
-  };
+  } satisfies SendMailOptions;
+  return { mail, first };
 };
 
 interface SentInfo {
@@ -98,8 +114,8 @@ interface SentInfo {
   rejectedErrors?: readonly unknown[] | undefined;
 }
 
-const receiptOf = ({ messageId, serverMessageId }: SentInfo): Receipt => ({
-  handle: messageId,
+const receiptOf = ({ messageId, serverMessageId }: SentInfo, first: First): Receipt => ({
+  handle: handleOf(messageId, first),
   providerId: shorten(
     cleanLine(serverMessageId ? `${messageId} (relay: ${serverMessageId})` : messageId),
     RECEIPT_LIMIT,
@@ -157,15 +173,17 @@ export const createEmailChannel: CreateChannel<EmailConfig> = (config, { now, pr
   return {
     kind: 'email',
     compose: composeEmail,
+    withAcknowledgeLink,
     send: async (message, signal) => {
       const to = parseAddress(message.destination.address);
       if (to === undefined)
         throw new DeliveryError('destination-dead', 'this is not an e-mail address', { code: 'address' });
       return attempt(signal, async (bounded) => {
-        const info: SentInfo = await pool.sendMail({ ...mailOf(message, from, to), signal: bounded });
+        const { mail, first } = mailOf(message, from, to);
+        const info: SentInfo = await pool.sendMail({ ...mail, signal: bounded });
         const [refusal] = info.rejectedErrors ?? [];
         if (refusal !== undefined) throw refusal;
-        return receiptOf(info);
+        return receiptOf(info, first);
       });
     },
     verify,

@@ -6,66 +6,9 @@
 import { allOf, connectionFault, NOT_TLS_CODES, UNSHOWN_CODES, UNTRUSTED_CODES } from '../../connection-fault.ts';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
 import { cleanLine, shorten } from '../../text.ts';
+import { explainedError } from '../explained.ts';
 import { networkCodeOf, networkFailure } from '../network.ts';
-
-interface Verdict {
-  /** SMTP reply code. */
-  reply: RegExp;
-  /** Enhanced status code: a row with one does not match a reply without. */
-  enhanced?: RegExp;
-  /** The command that the relay answered, as nodemailer names it; `DATA` also stands for the text itself. */
-  command?: RegExp;
-  /** The reply's words. */
-  says?: RegExp;
-  reason: DeliveryReason;
-  /** SMTP names no wait; this one is ours, where an immediate retry would make it worse. */
-  waitMs?: number;
-}
-
-const MINUTE_MS = 60_000;
-
-/** The first row that matches decides. */
-const REPLIES: readonly Verdict[] = [
-  // A full mailbox and a throttled sender both mention quotas, so the mailbox comes first.
-  { reply: /^4/, enhanced: /^4\.2\.2$/, reason: 'unavailable', waitMs: 5 * MINUTE_MS },
-  // Amazon SES 454 "Throttling failure"; Gmail 421-4.7.28, 450-4.2.1 "at a rate that"; Exchange 4.7.x "too many"
-  {
-    reply: /^4/,
-    says: /throttl|at a rate|rate limit|rate exceeded|too (many|fast)|quota exceeded|unusual rate/i,
-    reason: 'rate-limited',
-    waitMs: MINUTE_MS,
-  },
-  // Greylisting: the relay takes the same mail in one to five minutes.
-  { reply: /^4/, enhanced: /^4\.7\.1$/, reason: 'unavailable', waitMs: MINUTE_MS },
-  { reply: /^4/, says: /gr[ae]y-?list/i, reason: 'unavailable', waitMs: MINUTE_MS },
-  { reply: /^4/, reason: 'unavailable' },
-  // Bad sequence: something is wrong with the session, not with the mail.
-  { reply: /^503$/, reason: 'unavailable' },
-
-  // RFC 4954: no or wrong credentials, a mechanism too weak, TLS needed first
-  { reply: /^(530|534|535|538)$/, reason: 'sender-misconfigured' },
-  { reply: /^5/, command: /^(CONN|EHLO|HELO|STARTTLS|AUTH)/, reason: 'sender-misconfigured' },
-  // Size, on MAIL FROM or after the text
-  { reply: /^5/, enhanced: /^5\.(3\.4|2\.3)$/, reason: 'bad-message' },
-  { reply: /^5/, command: /^MAIL/, reason: 'sender-misconfigured' },
-  // RFC 3463 bad sender address; RFC 7372 SPF, DKIM, DMARC, reverse DNS
-  { reply: /^5/, enhanced: /^5\.(1\.[78]|7\.2\d)$/, reason: 'sender-misconfigured' },
-  {
-    reply: /^5/,
-    says: /relay|authenticat|not verified|client host|blocked using|sender (address )?(rejected|denied)|\b(spf|dkim|dmarc)\b/i,
-    reason: 'sender-misconfigured',
-  },
-
-  { reply: /^5/, enhanced: /^5\.6\.\d+$/, reason: 'bad-message' },
-  // RFC 3463: .1 addresses, .2 mailboxes, .4 routes; RFC 7505 null MX (5.1.10)
-  { reply: /^5/, enhanced: /^5\.[124]\.\d+$/, reason: 'destination-dead' },
-  { reply: /^55[01346]$|^552$|^521$/, command: /^RCPT/, reason: 'destination-dead' },
-  // Refused after reading the text: content, spam policy
-  { reply: /^55[0-6]$/, command: /^DATA/, reason: 'bad-message' },
-  // The relay does not understand our commands.
-  { reply: /^(50[0124]|555)$/, reason: 'sender-misconfigured' },
-  { reply: /^/, reason: 'unknown' },
-];
+import { LOGIN_FAILURES, REPLIES } from './replies.ts';
 
 /** What mends a connection without the TLS that the config wants, by Node's code. A certificate is renewed by people. */
 const TLS_REMEDIES: Readonly<Record<string, string>> = {
@@ -147,17 +90,22 @@ const refused = (reply: string, command: string, { peer, scrub }: Asked): Delive
   const remedy = hasNoTls
     ? '; if the relay is known to have no TLS, channels.email.smtp.tls: off sends without it'
     : '';
-  const { reason, waitMs } = REPLIES.find(
+  const { reason, waitMs, explanation } = REPLIES.find(
     (row) =>
       row.reply.test(code) &&
       (row.enhanced?.test(enhanced) ?? true) &&
       (row.command?.test(command) ?? true) &&
       (row.says?.test(words) ?? true),
   ) ?? { reason: 'unknown' as const };
-  return new DeliveryError(reason, `${peer} refused ${command || 'us'}: ${words}${remedy}`, {
-    code: enhanced === '' ? code || 'reply' : `${code}-${enhanced}`,
-    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-  });
+  const said = `${peer} refused ${command || 'us'}: ${words}${remedy}`;
+  return explainedError(
+    reason,
+    { destination: 'the mailbox', said, explanation },
+    {
+      code: enhanced === '' ? code || 'reply' : `${code}-${enhanced}`,
+      ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
+    },
+  );
 };
 
 /** What a failure without a refusal means; undefined if the network's own code says more, or if it is unknown. */
@@ -183,8 +131,10 @@ export const smtpFailure = (error: unknown, asked: Asked): DeliveryError => {
     const cause = stringOf(details.originalCode) || code;
     return tlsFailure(cause, details.cert, asked) ?? networkFailure({ code: cause }, peer, sent);
   }
-  return new DeliveryError(meaning.reason, `${peer} ${meaning.says} (${code})`, {
-    code,
-    maybeDelivered: sent && meaning.reason === 'unavailable',
-  });
+  const explanation = Object.hasOwn(LOGIN_FAILURES, code) ? LOGIN_FAILURES[code] : undefined;
+  return explainedError(
+    meaning.reason,
+    { destination: 'the mailbox', said: `${peer} ${meaning.says} (${code})`, explanation },
+    { code, maybeDelivered: sent && meaning.reason === 'unavailable' },
+  );
 };

@@ -3,15 +3,16 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import type { ComposeContext, Format, Message } from '../../../src/channels/channel.ts';
+import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import type { MailBody } from '../../../src/channels/email/body.ts';
 import { emailConfig } from '../../../src/channels/email/config.ts';
 import { INLINE_MAX } from '../../../src/channels/email/digest-shown.ts';
-import { composeEmail, SUBJECT_LIMIT } from '../../../src/channels/email/message.ts';
+import { composeEmail } from '../../../src/channels/email/message.ts';
+import { SUBJECT_LIMIT } from '../../../src/channels/email/subject.ts';
 import { createEmailChannel } from '../../../src/channels/email/transport.ts';
 import { atOnce } from '../../../src/slices.ts';
-import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
+import { destinationOf, notificationAlert } from '../../support/alerts.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile.ts';
 import { readHtml, readMail } from '../../support/mail-reader.ts';
 import { anyAlerts, hashOf, oneIncident, storm } from '../../support/parcels.ts';
@@ -19,7 +20,11 @@ import { startSmtpRelay } from '../../support/smtp-relay.ts';
 import { anyText } from '../../support/texts.ts';
 
 const MAILBOX = destinationOf('email', 'oncall@example.com');
-const CONTEXT: ComposeContext = { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:20:00.000Z' };
+const CONTEXT: ComposeContext = {
+  format: 'rich',
+  presentation: createPresentation(),
+  sentAt: '2026-11-20T10:20:00.000Z',
+};
 
 const compose = (alerts: Alert[], format: Format = 'rich'): Message<MailBody>[] =>
   atOnce(composeEmail({ destination: MAILBOX, alerts }, { ...CONTEXT, format }));
@@ -37,15 +42,16 @@ const hashes = (alerts: readonly Alert[]): Set<string> => new Set(alerts.flatMap
 describe('an incident by mail', () => {
   test('is one mail that names all protocols, assets, findings and ids', () => {
     const body = bodyOf(oneIncident());
-    expect(body.subject).toBe('CRITICAL: Lending Pool + 2 more: flashLoan, mixer');
+    expect(body.subject).toMatch(/^\[CRITICAL\] Lending Pool \+ 2 more: Borrowed 12,400 ETH; .* \(0x5555…5ea3\)$/);
     expect(body.attachments).toBeUndefined();
     for (const text of [body.text, shownOf(body).text]) {
       for (const told of [
         'Lending Pool',
         'Stable Vault',
         'Treasury',
-        'mixer (Stable Vault)',
-        'Treasury proxy (0xb2)',
+        'Mixer (Stable Vault)',
+        'Treasury proxy',
+        '0xb2',
       ]) {
         expect(text).toContain(told);
       }
@@ -64,12 +70,20 @@ describe('an incident by mail', () => {
 describe('a digest by mail', () => {
   const mixed = [...storm(118), notificationAlert('Paused\nby the guardian'), notificationAlert('Open again')];
 
+  const itemText = (n: number): string => `🔴 CRITICAL · Vault ${'ABC'[n]} · Asset ${n}
+> Flash loan: Borrowed 12,400 ETH and repaid in the same transaction
+> Drastic balance change: Balance fell by 61.5 %
+${hashOf(n)}
+62 % · Base (8453) · 2026-11-20 10:07:1${2 + n} UTC`;
+
   test('reads like this, as text', () => {
     const { text } = bodyOf(storm(6));
-    expect(text.split('\n\n').slice(0, 6).join('\n\n')).toBe(`6 critical alerts in 3 protocols
-2026-11-20 10:07:12 to 10:07:17 UTC
+    const [head = ''] = text.split('\nContracts\n');
+    expect(head).toBe(`🔴 6 critical alerts in 3 protocols
 
-One message for all of them: they came together, or faster than this channel takes single messages.
+The worst first
+
+${[0, 1, 2].map(itemText).join('\n\n')}
 
 Protocols
      2  Vault A
@@ -77,20 +91,13 @@ Protocols
      2  Vault C
 
 Detectors
-     6  drasticBalanceChange
-     6  flashLoan
-
-Contracts
-${Array.from({ length: 6 }, (_, n) => `     1  Asset ${n} (0x${'c'.repeat(39)}${n})`).join('\n')}
-
-The worst first`);
-    expect(text).toContain(`
-1. CRITICAL: Vault A: flashLoan, drasticBalanceChange
-${hashOf(0)}
-Base (8453), 2026-11-20 10:07:12 UTC
-flashLoan: Borrowed 12,400 ETH and repaid in the same transaction
-drasticBalanceChange: Balance fell by 61.5 %
+     6  Drastic balance change
+     6  Flash loan
 `);
+    expect(text).toContain(
+      '\n\n2026-11-20 10:07:12 to 10:07:17 UTC\nToo many at once for single messages.\n\nThe others\n',
+    );
+    expect(text).toContain('\nThe others\n\n🔴 CRITICAL · Vault A · Asset 3\n> Borrowed 12,400 ETH');
   });
 
   test('has the worst in it, and everything in a file beside it', () => {
@@ -101,15 +108,16 @@ drasticBalanceChange: Balance fell by 61.5 %
     const { text, active } = shownOf(body);
     expect(text).toContain('120 alerts in 4 protocols: 118 critical, 2 notifications');
     expect(text).toContain(`70 more: the attached ${file?.filename} lists all 120`);
-    expect(named(text).size).toBe(INLINE_MAX);
-    expect(active).toEqual([...named(text)].map((hash) => `https://basescan.org/tx/${hash}`));
-    expect(named(body.text)).toEqual(named(text));
+    const transactions = active.filter((url) => url.startsWith('https://basescan.org/tx/'));
+    expect(named(transactions.join(' ')).size).toBe(INLINE_MAX);
+    expect(named(body.text)).toEqual(named(transactions.join(' ')));
+    expect(active.filter((url) => !transactions.includes(url))).toEqual([expect.stringContaining('/address/0x7e7e')]);
   });
 
   test('of no more than fit names every hash in the mail itself', () => {
     const body = bodyOf(storm(INLINE_MAX));
     expect(named(body.text)).toEqual(hashes(storm(INLINE_MAX)));
-    expect(named(shownOf(body).text)).toEqual(hashes(storm(INLINE_MAX)));
+    expect(named(shownOf(body).active.join(' '))).toEqual(hashes(storm(INLINE_MAX)));
     expect(body.html?.length).toBeLessThan(100_000);
   });
 
@@ -125,18 +133,19 @@ drasticBalanceChange: Balance fell by 61.5 %
     expect(minimal.text).toContain('tocsin replay --since ');
   });
 
-  test('has a thread of its own, unless it is about one protocol', () => {
+  test('has a thread of its own, is in the list of its protocol, and is as important as the worst in it', () => {
     const one = storm(30).filter(({ protocol }) => protocol === 'Vault A');
     const threadOf = (alerts: Alert[]) => bodyOf(alerts).threadId;
-    expect(threadOf(one)).toBe(threadOf(one.slice(0, 1)));
-    expect(threadOf(storm(30))).not.toBe(threadOf(one));
-    expect(threadOf(storm(30))).toBe(threadOf(mixed));
+    expect(new Set([one, one.slice(0, 1), storm(30), mixed].map(threadOf)).size).toBe(4);
     expect(bodyOf(one).list).toEqual({ label: 'vault-a', name: 'Vault A' });
+    expect(bodyOf(storm(30)).list).toEqual({ label: 'several-protocols', name: 'Several protocols' });
+    expect(bodyOf(mixed).isUrgent).toBe(true);
+    expect(bodyOf(storm(30).map((alert) => ({ ...alert, replay: true }))).isUrgent).toBe(false);
   });
 
-  test('says first why it comes this way', () => {
+  test('says why it comes this way below the worst', () => {
     const body = bodyOf(storm(6).map((alert) => ({ ...alert, notice: 'Slack did not take it in time.' })));
-    expect(body.text).toMatch(/UTC\n\nSlack did not take it in time\.\n\nOne message/);
+    expect(body.text).toMatch(/UTC\n\nSlack did not take it in time\.\n\nProtocols\n/);
     expect(shownOf(body).text).toContain('Slack did not take it in time.');
   });
 
@@ -155,7 +164,7 @@ drasticBalanceChange: Balance fell by 61.5 %
           expect(body.subject).not.toMatch(/[\p{Cc}\u2028\u2029]/u);
           const { active, text } = shownOf(body);
           expect(active.filter((target) => !/^https:\/\/(basescan|etherscan)\./.test(target))).toEqual([]);
-          const everywhere = named(`${text}\n${body.attachments?.[0]?.content ?? ''}`);
+          const everywhere = named(`${text}\n${active.join(' ')}\n${body.attachments?.[0]?.content ?? ''}`);
           for (const { txHash } of told) if (txHash) expect(everywhere).toContain(txHash);
         }
       }),
@@ -211,32 +220,4 @@ describe('on the wire', () => {
     expect(named(files[0] ?? '').size).toBe(5000);
     expect(relay.accepted[0]?.raw.length).toBeLessThan(4_000_000);
   });
-
-  test('what follows refers to the mail before it, and the receipt says by which handle', async () => {
-    const { send, last } = await openEmail();
-    const [first] = compose([inspectionAlert()]);
-    const { handle } = await send(first as Message);
-    const earlier = (await last()).headers;
-    expect([handle]).toEqual(earlier.get('message-id'));
-    const followUp = { of: 'first', was: 'critical', is: 'ok' };
-    const [second] = compose([inspectionAlert({ id: 'second', followUp })]);
-    await send({ ...(second as Message), replyTo: handle ?? '' });
-    const { headers } = await last();
-    expect(headers.get('in-reply-to')).toEqual([handle]);
-    expect(headers.get('references')).toEqual([`${earlier.get('references')} ${handle}`]);
-    expect(headers.get('subject')).toEqual(['FOLLOW-UP: Lending Pool: now OK (was CRITICAL)']);
-  });
-
-  test.each(['<a@b>\r\nBcc: evil@b.example', 'nothing', '<a@b> <c@d>', ''])(
-    'a handle like %j is left out',
-    async (handle) => {
-      const { relay, send, last } = await openEmail();
-      const [message] = compose([inspectionAlert()]);
-      await send({ ...(message as Message), replyTo: handle });
-      const { headers } = await last();
-      expect(headers.get('references')).toEqual(headers.get('in-reply-to'));
-      expect(headers.get('references')?.[0]).toMatch(/^<thread_[0-9a-f]{32}@example\.com>$/);
-      expect(relay.accepted[0]?.to).toEqual(['oncall@example.com']);
-    },
-  );
 });

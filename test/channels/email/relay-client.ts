@@ -1,7 +1,8 @@
 /** The channel as tests of relays use it, closed after each test. */
+
 import { inspect } from 'node:util';
 import { afterEach, expect } from 'vitest';
-import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { emailConfig } from '../../../src/channels/email/config.ts';
 import { createEmailChannel } from '../../../src/channels/email/transport.ts';
 import { DeliveryError } from '../../../src/errors.ts';
@@ -31,7 +32,7 @@ export const sendBy = (channel: ReturnType<typeof openEmail>, signal = new Abort
   const [message] = atOnce(
     channel.compose(
       { destination: destinationOf('email', 'oncall@example.com'), alerts: [inspectionAlert()] },
-      { format: 'plain', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+      { format: 'plain', presentation: createPresentation(), sentAt: '2026-11-20T10:07:55.000Z' },
     ),
   );
   if (message === undefined) throw new Error('nothing composed');

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { emailConfig } from '../../../src/channels/email/config.ts';
 import { createEmailChannel } from '../../../src/channels/email/transport.ts';
 import { deliveryId } from '../../../src/identity.ts';
 import { atOnce } from '../../../src/slices.ts';
-import { cleanText } from '../../../src/text.ts';
+import { cleanLine, cleanText } from '../../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 import { readMail } from '../../support/mail-reader.ts';
 import { startSmtpRelay } from '../../support/smtp-relay.ts';
@@ -28,7 +28,7 @@ const openEmail = async (from = 'Tocsin <tocsin@example.com>') => {
     const [message] = atOnce(
       channel.compose(
         { destination: destinationOf('email', address), alerts: [alert] },
-        { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+        { format: 'rich', presentation: createPresentation(), sentAt: '2026-11-20T10:07:55.000Z' },
       ),
     );
     if (message === undefined) throw new Error('nothing composed');
@@ -39,6 +39,7 @@ const openEmail = async (from = 'Tocsin <tocsin@example.com>') => {
   return { relay, channel, send };
 };
 
+/** Of a mail that nobody should be woken by. */
 const HEADERS = [
   'auto-submitted',
   'content-type',
@@ -52,6 +53,7 @@ const HEADERS = [
   'subject',
   'to',
   'x-auto-response-suppress',
+  'x-mailer',
 ];
 
 describe('a mail on the wire', () => {
@@ -60,21 +62,43 @@ describe('a mail on the wire', () => {
     await send();
     const [mail] = relay.accepted;
     expect(mail).toMatchObject({ from: 'tocsin@example.com', to: ['oncall@example.com'] });
-    const { headers } = await readMail(mail?.raw ?? '');
+    const { headers, subject } = await readMail(mail?.raw ?? '');
     const id = deliveryId(inspectionAlert().id, destinationOf('email', 'oncall@example.com').id);
     expect(Object.fromEntries(headers)).toMatchObject({
       from: ['Tocsin <tocsin@example.com>'],
       to: ['oncall@example.com'],
-      subject: ['CRITICAL: Lending Pool: flashLoan, drasticBalanceChange'],
       date: ['Fri, 20 Nov 2026 10:07:55 +0000'],
       'message-id': [`<${id}@example.com>`],
       'auto-submitted': ['auto-generated'],
       'x-auto-response-suppress': ['All'],
       'list-id': ['"Lending Pool" <lending-pool.example.com>'],
       'in-reply-to': [expect.stringMatching(/^<thread_[0-9a-f]{32}@example\.com>$/)],
+      importance: ['high'],
+      'x-priority': ['1'],
+      'x-mailer': ['Tocsin'],
     });
+    expect(subject).toMatch(/^\[CRITICAL\] Lending Pool · Lending vault: Borrowed 12,400 ETH .*… \(0x5d1c…ab12\)$/);
     expect(headers.get('references')).toEqual(headers.get('in-reply-to'));
-    expect([...headers.keys()].toSorted()).toEqual(HEADERS);
+    expect([...headers.keys()].toSorted()).toEqual([...HEADERS, 'importance', 'x-priority'].toSorted());
+  });
+
+  test('is important only where somebody should be woken', async () => {
+    const { relay, send } = await openEmail();
+    const followUp = (was: string, is: string) =>
+      inspectionAlert({ type: 'inspection.changed', followUp: { of: 'a', was, is } });
+    const alerts = [
+      inspectionAlert(),
+      followUp('suspecious', 'critical'),
+      followUp('critical', 'ok'),
+      inspectionAlert({ replay: true }),
+      notificationAlert('a note'),
+      notificationAlert('Slack is broken.', { type: 'tocsin.destination.broken' }),
+      inspectionAlert({ type: 'test.sample' }),
+    ];
+    for (const alert of alerts) await send(alert);
+    const mails = await Promise.all(relay.accepted.map(({ raw }) => readMail(raw)));
+    const important = mails.map(({ headers }) => headers.get('importance')?.join() === 'high');
+    expect(important).toEqual([true, true, false, false, false, false, false]);
   });
 
   test('carries the same Message-ID when it is sent again, and the receipt names it and the queue of the relay', async () => {
@@ -141,7 +165,7 @@ describe('any text', () => {
         expect([...headers.keys()].toSorted()).toEqual(HEADERS);
         for (const values of headers.values()) expect(values).toHaveLength(1);
         expect(parsed.attachments).toEqual([]);
-        expect(plain).toContain(cleanText(message));
+        expect(cleanLine(plain.replace(/^> ?/gm, ''))).toContain(cleanLine(message));
         expect(html?.text).toContain(cleanText(message));
       }),
       { numRuns: 100, interruptAfterTimeLimit: 20_000 },

@@ -45,7 +45,10 @@ describe('verdicts', () => {
   ])('%s: %s, %s', (reason, command, response) => {
     const error = judge({ code: 'EENVELOPE', command, response }, true);
     expect(error).toMatchObject({ reason, maybeDelivered: false });
-    expect(error.message).toBe(`smtp.example.com:587 refused ${command}: ${response}`);
+    const said = `smtp.example.com:587 refused ${command}: ${response}`;
+    expect(error.said ?? error.message).toBe(said);
+    expect(error.explanation !== undefined).toBe(reason === 'destination-dead' || reason === 'sender-misconfigured');
+    expect(error.message.endsWith(error.explanation ? ` (${said})` : said)).toBe(true);
     expect(error.cause).toBeUndefined();
   });
 
@@ -73,12 +76,34 @@ describe('verdicts', () => {
   });
 
   test('the words of a reply are one short line', () => {
-    const { message, code } = judge({
+    const {
+      said = '',
+      message,
+      code,
+    } = judge({
       response: `550-5.1.1 a\r\n550 5.1.1 b\u202e${'x'.repeat(5000)}`,
       command: 'RCPT TO',
     });
-    expect(message).toMatch(/^smtp\.example\.com:587 refused RCPT TO: 550 5\.1\.1 a 550 5\.1\.1 bx+…$/);
-    expect(message.length).toBeLessThan(260);
+    expect(said).toMatch(/^smtp\.example\.com:587 refused RCPT TO: 550 5\.1\.1 a 550 5\.1\.1 bx+…$/);
+    expect(said.length).toBeLessThan(260);
+    expect(message).toBe(`the mailbox does not exist (${said})`);
     expect(code).toBe('550-5.1.1');
+  });
+
+  test.each([
+    ['RCPT TO', '550 5.1.1 No such user', 'the mailbox does not exist'],
+    ['RCPT TO', '552 5.2.2 Mailbox full', 'the mailbox is full'],
+    ['RCPT TO', '550 5.2.1 Account disabled', 'the mailbox is disabled'],
+    ['RCPT TO', '550 Denied', 'the mailbox is refused by the mail server'],
+    ['AUTH PLAIN', '535 5.7.8 Bad credentials', 'the mail server does not take our user name and password'],
+    ['MAIL FROM', '530 5.7.0 Authentication required', 'the mail server wants us to log in, or to use TLS first'],
+    ['MAIL FROM', '550 5.7.60 Not this sender', 'the mail server does not take our sender address'],
+    ['RCPT TO', '554 5.7.1 Relay access denied', 'the mail server does not pass on mail of ours'],
+    ['DATA', '550 5.7.26 This mail fails SPF', 'the mail server does not trust mail from our sender address'],
+    ['EHLO', '554 Go away', 'the mail server does not let us in'],
+  ])('%s, %s: in words, with what mends it', (command, response, words) => {
+    const { message, explanation } = judge({ command, response });
+    expect(message).toBe(`${words} (smtp.example.com:587 refused ${command}: ${response})`);
+    expect(explanation?.todo).toMatch(/^[a-z]{3,} .*[^.]$/);
   });
 });
