@@ -1,139 +1,119 @@
-/** One incident as lines of a Telegram message: what, where and which transaction first, the ids last. */
-
+/**
+ * One incident as a Telegram message. The title and what happened come first: they are what a locked phone shows. Then who
+ * and what, one line of times, and everything else folded.
+ */
 import { shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
-import { type Content, type Detection, type Fact, UNKNOWN } from '../content.ts';
-import { disarm, disarmEach, entitiesIn, fitLines, type Line, lengthOf, type Piece, splitLines } from './lines.ts';
+import { type Content, noticesOf } from '../content/content.ts';
+import { factLines } from './details.ts';
+import { disarmEach } from './disarm.ts';
+import { fitLines } from './fit.ts';
+import { takesLink } from './keyboard.ts';
+import { ENTITIES_MAX, QUOTES_MAX, TEXT_LIMIT } from './limits.ts';
+import { apart, BLANK, type Block, entitiesIn, type Line, lengthOf } from './lines.ts';
+import { lineOf } from './pieces.ts';
+import { inOneLine, quoted } from './quotes.ts';
+import { neededFor, saidOf } from './said.ts';
 
-/** UTF-16 units after entity parsing. Telegram counts whole characters, of which there are no more. */
-export const TEXT_LIMIT = 4096;
-/** Telegram drops the entities beyond this number. */
-export const ENTITIES_MAX = 100;
+const HEAD_ENTITIES = 10;
+const ABOUT_ENTITIES = 25;
+const DETAILS_ENTITIES = 45;
+/** A line names three contracts, each with a link. */
+const LINE_ENTITIES = 12;
 
-const HEAD_ENTITIES = 20;
-const TAIL_ENTITIES = 60;
-const TITLE_LIMIT = 300;
+const TITLE_LIMIT = 240;
 const NOTICE_LIMIT = 500;
+const ABOUT_LIMIT = 900;
+/** The words of a template stand there, in the place of what happened. */
+const TEMPLATE_LIMIT = 2100;
+const LINKS_LIMIT = 500;
+const DETAILS_MIN = 1300;
+/** Of the details. */
+const HEADING_ROOM = 20;
 const VALUE_LIMIT = 160;
-/** Room for the line that says which part of a long text this is. */
-const CONTINUED_ROOM = 60;
-const SHORTEST_PART = 300;
-
-export const BLANK: Line = [];
-
-/** People copy code with a tap, and it never becomes a link or a mention: right for ids and for names from the chain. */
-const CODE = new Set(['Transaction', 'Origin', 'Method', 'Inspection', 'Notification']);
-
-const piece = (label: string, text: string): Piece =>
-  CODE.has(label) && text !== UNKNOWN ? { text, mark: 'code' } : { text };
-
-const valuePiece = ({ label, value, url }: Fact, limit = VALUE_LIMIT): Piece => {
-  const text = shorten(value, limit);
-  return url === undefined ? piece(label, text) : { text, href: url };
-};
-
-const titleOf = ({ title }: Content): string => shorten(title, TITLE_LIMIT);
-
-/** For a chain that is not in our table there is only the number. */
-const chainText = ({ value }: Fact): string =>
-  /^\d+$/.test(value) || value === UNKNOWN ? `Chain ${shorten(value, VALUE_LIMIT)}` : shorten(value, VALUE_LIMIT);
 
 export const noticeLines = (notice: string | undefined, limit = NOTICE_LIMIT): Line[] =>
   notice === undefined ? [] : [[{ text: shorten(notice, limit) }]];
 
-/** What, where and which transaction: the lines that a locked phone shows. */
-const headOf = (content: Content, format: Format): Line[] => {
-  const transaction = content.facts.find(({ label }) => label === 'Transaction');
-  const chain = content.facts.find(({ label }) => label === 'Chain');
-  const where = chain ? `${chainText(chain)}, transaction ` : 'Transaction ';
-  return [
-    [{ text: titleOf(content), mark: 'b' }],
-    ...(transaction ? [[{ text: where }, valuePiece(transaction)]] : []),
-    // Plain text has no other way to link.
-    ...(transaction?.url && format === 'plain' ? [[{ text: transaction.url }]] : []),
-    ...noticeLines(content.notice),
-  ];
+const eachNotice = (notices: readonly string[]): Line[] => notices.flatMap((notice) => noticeLines(notice));
+
+/** As text, where a button cannot be. */
+const linkLines = ({ links }: Content, format: Format): Line[] => {
+  const lines = links
+    .filter(({ url }) => format !== 'rich' || !takesLink(url))
+    .map(({ label, url }): Line => [{ text: `${label}: ` }, { text: url, mark: 'code' }]);
+  return lines.filter((_, index) => lengthOf(lines.slice(0, index + 1)) <= LINKS_LIMIT);
 };
 
-const detectionLines = ({ name, message }: Detection): Line[] => {
-  const [first = '', ...rest] = (message || 'fired, without a message').split('\n');
-  return [[{ text: shorten(name, VALUE_LIMIT), mark: 'b' }, { text: `: ${first}` }], ...rest.map((text) => [{ text }])];
-};
-
-/** All messages, whole. */
-const saidLines = ({ detections, message }: Pick<Content, 'detections' | 'message'>): Line[] => [
-  ...detections.flatMap(detectionLines),
-  ...(message === undefined ? [] : message.split('\n').map((text) => [{ text }])),
+const headOf = (content: Content): Line[] => [
+  [{ text: shorten(content.title, TITLE_LIMIT), mark: 'b' }],
+  ...eachNotice(noticesOf(content).above),
 ];
 
-/** How much of each fact is shown: the first row that leaves enough room for the detectors' messages. */
-const TAIL_SIZES = [
-  { value: VALUE_LIMIT, assets: 700, listed: 4 },
-  { value: VALUE_LIMIT, assets: VALUE_LIMIT, listed: 0 },
-  { value: 60, assets: 60, listed: 0 },
-] as const;
-type TailSize = (typeof TAIL_SIZES)[number];
-const TAIL_LIMIT = 2400;
-
-/** A short list has a line for each item. */
-const factLines = (fact: Fact, size: TailSize): Line[] => {
-  const { label, items = [] } = fact;
-  if (items.length > 0 && items.length <= size.listed) {
-    return [[{ text: `${label}:` }], ...items.map((item) => [{ text: '- ' }, piece(label, shorten(item, size.value))])];
-  }
-  return [[{ text: `${label}: ` }, valuePiece(fact, label === 'Assets' ? size.assets : size.value)]];
+/** Who and what, the times, and links. The times are ours. */
+const aboutOf = (content: Content, format: Format, now: number): Line[] => {
+  const { lines, times, detections, message } = content;
+  const limit = detections.length === 0 && message === undefined ? TEMPLATE_LIMIT : ABOUT_LIMIT;
+  const about = fitLines(
+    lines.map((line) => lineOf(line, now)),
+    limit,
+  );
+  return [
+    ...disarmEach(about, ABOUT_ENTITIES, LINE_ENTITIES),
+    ...(times.length > 0 ? [lineOf(times, now)] : []),
+    ...linkLines(content, format),
+  ];
 };
 
-const tailOf = ({ facts }: Content): Line[] => {
-  const shown = facts.filter(({ label }) => label !== 'Transaction' && label !== 'Chain');
-  const tails = TAIL_SIZES.map((size) => shown.flatMap((fact) => factLines(fact, size)));
-  return tails.find((lines) => lengthOf(lines) <= TAIL_LIMIT) ?? tails.at(-1) ?? [];
-};
+const detailsOf = ({ details }: Content, room: number): Line[] =>
+  details.length === 0
+    ? []
+    : [[{ text: 'Details', mark: 'b' }], ...disarmEach(factLines(details, room), DETAILS_ENTITIES)];
 
 export interface Layout {
-  lines: Line[];
+  blocks: Block[];
   /** What did not fit, as further messages. */
-  continuations: Line[][];
+  continuations: Block[][];
 }
 
-/** Only the middle is cut: a reader at night needs the transaction and the ids more than the end of a long text. */
-export const layOut = (content: Content, format: Format): Layout => {
-  const headLines = headOf(content, format);
-  const tailLines = tailOf(content);
-  const body = saidLines(content);
-  // The last line has no line feed.
-  const room = TEXT_LIMIT + 1 - lengthOf([...headLines, ...tailLines, BLANK, BLANK]);
-  const head = disarmEach(headLines, HEAD_ENTITIES);
-  const tail = disarmEach(tailLines, TAIL_ENTITIES);
-  const left = ENTITIES_MAX - entitiesIn([...head, ...tail]);
-  const around = (shown: readonly Line[]): Line[] => [
-    ...head,
-    ...(shown.length > 0 ? [BLANK, ...disarm(shown, left)] : []),
-    BLANK,
-    ...tail,
+/** `now`: epoch milliseconds. */
+export const layOut = (whole: Content, format: Format, now: number): Layout => {
+  const content = { ...whole, detections: whole.detections.map(inOneLine) };
+  const head = disarmEach(headOf(content), HEAD_ENTITIES);
+  const notice = disarmEach(eachNotice(noticesOf(content).below), HEAD_ENTITIES);
+  const about = aboutOf(content, format, now);
+  // The last line has no line feed; blank lines stand before who and what, before the details, and before what is folded.
+  const free = TEXT_LIMIT + 1 - lengthOf([...head, ...notice, ...about, BLANK, BLANK, BLANK]);
+  const room = Math.min(free - HEADING_ROOM, Math.max(DETAILS_MIN, free - neededFor(content, format)));
+  const details = detailsOf(content, room);
+  const { first, folded, continuations } = saidOf(content, {
+    format,
+    units: free - lengthOf(details),
+    entities: ENTITIES_MAX - QUOTES_MAX - entitiesIn([...head, ...notice, ...about, ...details]),
+    now,
+  });
+  const fold: Block = { lines: details, ...(format === 'rich' ? { as: 'folded' as const } : {}) };
+  const blocks = [
+    { lines: head },
+    ...[...first, { lines: notice }].filter(({ lines }) => lines.length > 0),
+    ...apart([{ lines: about }]),
+    ...apart(folded),
+    ...apart([fold]),
   ];
-  if (content.message === undefined || lengthOf(body) <= room) {
-    return { lines: around(fitLines(body, room)), continuations: [] };
-  }
-  const [first = [], ...rest] = splitLines(body, Math.max(room - CONTINUED_ROOM, SHORTEST_PART));
-  const others = splitLines(rest.flat(), TEXT_LIMIT - CONTINUED_ROOM);
-  const total = others.length + 1;
-  return {
-    lines: around([...first, [{ text: `[continues: part 1 of ${total}]` }]]),
-    continuations: others.map((part, index) => [
-      [{ text: `[part ${index + 2} of ${total}]` }],
-      ...disarm(part, ENTITIES_MAX),
-    ]),
-  };
+  return { blocks, continuations };
 };
+
+const isForeign = ({ isOurs, isFollowUp }: Content): boolean => !isOurs && isFollowUp !== true;
 
 const MINIMAL = new Set(['Transaction', 'Sent', 'Inspection', 'Notification']);
 
-/** The indispensable facts, one in each line. */
+/** The indispensable facts, one in each line; what the service says is quoted. */
 export const minimalLines = (content: Content): Line[] => [
-  [{ text: titleOf(content) }],
-  ...noticeLines(content.notice),
-  ...content.facts
+  [{ text: shorten(content.title, TITLE_LIMIT) }],
+  ...eachNotice(noticesOf(content).above),
+  ...(isForeign(content) ? quoted([[{ text: content.happened }]], 'minimal').lines : [[{ text: content.happened }]]),
+  ...eachNotice(noticesOf(content).below),
+  ...content.details
     .filter(({ label }) => MINIMAL.has(label))
-    .map((fact) => [{ text: `${fact.label}: ${shorten(fact.value, VALUE_LIMIT)}` }]),
+    .map(({ label, value }) => [{ text: `${label}: ${shorten(value, VALUE_LIMIT)}` }]),
 ];

@@ -3,10 +3,13 @@ import type { Telegram } from 'telegraf';
 import type { Channel, CreateChannel, Message, Receipt } from '../channel.ts';
 import type { DigestFile } from '../digest-file.ts';
 import { parseChatAddress } from './address.ts';
+import { chatName } from './chat-name.ts';
 import { createTelegramClient } from './client.ts';
 import type { TelegramConfig } from './config.ts';
+import { withoutTimes } from './lines.ts';
+import { createTelegramButtons } from './listen.ts';
 import { composeTelegram, type TelegramBody } from './message.ts';
-import { notAmendable, unlessUnchanged } from './verdicts.ts';
+import { knowsNoTimes, notAmendable, unlessUnchanged } from './verdicts.ts';
 
 interface Sent {
   /** Of the first part. */
@@ -38,10 +41,12 @@ const placeOf = ({ destination: { address }, replyTo }: Message<TelegramBody>, s
   };
 };
 
+/** The buttons are below the first part. */
 const textPayload = (message: Message<TelegramBody>, sent: Sent | undefined) => {
-  const { continuations = [], text: first, file: _file, ...markup } = message.body;
+  const { continuations = [], text: first, file: _file, isCaption: _is, reply_markup, ...markup } = message.body;
   const text = sent === undefined ? first : (continuations[sent.parts - 1] ?? '');
-  return { ...placeOf(message, sent), ...NO_PREVIEW, ...markup, text };
+  const buttons = sent === undefined && reply_markup ? { reply_markup } : {};
+  return { ...placeOf(message, sent), ...NO_PREVIEW, ...markup, ...buttons, text };
 };
 
 type DocumentPayload = Parameters<typeof Telegram.prototype.callApi<'sendDocument'>>[1];
@@ -49,10 +54,12 @@ type DocumentPayload = Parameters<typeof Telegram.prototype.callApi<'sendDocumen
 /** Telegraf silently drops objects from a form, but the Bot API takes them as JSON. */
 const documentPayload = (message: Message<TelegramBody>, file: DigestFile): DocumentPayload => {
   const { reply_parameters, ...place } = placeOf(message, undefined);
-  const { text: caption, parse_mode } = message.body;
+  const { text: caption, parse_mode, reply_markup, disable_notification } = message.body;
   return {
     ...place,
     ...(reply_parameters ? { reply_parameters: JSON.stringify(reply_parameters) as never } : {}),
+    ...(reply_markup ? { reply_markup: JSON.stringify(reply_markup) as never } : {}),
+    ...(disable_notification ? { disable_notification } : {}),
     caption,
     ...(parse_mode ? { parse_mode } : {}),
     document: { source: Buffer.from(file.text), filename: file.name },
@@ -68,8 +75,29 @@ const receiptOf = ({ destination }: Message, messageId: unknown): Receipt =>
 const sentOf = (progress: string | undefined): Sent | undefined =>
   progress === undefined ? undefined : (JSON.parse(progress) as Sent);
 
+const timeless = (message: Message<TelegramBody>): Message<TelegramBody> => {
+  const { text, continuations } = message.body;
+  if (message.body.parse_mode === undefined) return message;
+  const parts = continuations === undefined ? {} : { continuations: continuations.map(withoutTimes) };
+  return { ...message, body: { ...message.body, text: withoutTimes(text), ...parts } };
+};
+
 export const createTelegramChannel: CreateChannel<TelegramConfig> = (config, { proxyFor }): Channel<TelegramBody> => {
   const client = createTelegramClient(config, proxyFor);
+  let serverKnowsTimes = true;
+
+  /** A server that has refused a time once gets none again: only the first message is sent more plainly for it. */
+  const inItsWords = async <T>(
+    message: Message<TelegramBody>,
+    run: (said: Message<TelegramBody>) => Promise<T>,
+  ): Promise<T> => {
+    try {
+      return await run(serverKnowsTimes ? message : timeless(message));
+    } catch (error) {
+      if (knowsNoTimes(error)) serverKnowsTimes = false;
+      throw error;
+    }
+  };
 
   const sendPart = (message: Message<TelegramBody>, sent: Sent | undefined, signal: AbortSignal) =>
     client.call<{ message_id: number }>(message.destination.address, signal, (api, options) =>
@@ -78,31 +106,45 @@ export const createTelegramChannel: CreateChannel<TelegramConfig> = (config, { p
         : api.callApi('sendMessage', textPayload(message, sent), options),
     );
 
+  const edit = async (handle: string, message: Message<TelegramBody>, signal: AbortSignal): Promise<Receipt> => {
+    const { address } = message.destination;
+    const { text, continuations, file, isCaption = false, disable_notification: _sound, ...markup } = message.body;
+    const messageId = idIn(address, handle);
+    if (messageId === undefined || continuations || file) throw notAmendable();
+    const payload = { chat_id: chatOf(address), message_id: messageId, ...markup };
+    await client.call<unknown>(address, signal, (api, options) =>
+      (isCaption
+        ? api.callApi('editMessageCaption', { ...payload, caption: text }, options)
+        : api.callApi('editMessageText', { ...payload, ...NO_PREVIEW, text }, options)
+      ).catch(unlessUnchanged),
+    );
+    return receiptOf(message, messageId);
+  };
+
   return {
     kind: 'telegram',
+    buttons: createTelegramButtons({ client, timeoutMs: config.timeout }),
     compose: composeTelegram,
     send: async (message, signal) => {
       const parts = 1 + (message.body.continuations?.length ?? 0);
       const before = sentOf(message.progress);
-      const { message_id } = await sendPart(message, before, signal);
+      const { message_id } = await inItsWords(message, (said) => sendPart(said, before, signal));
       const sent: Sent = { messageId: before?.messageId ?? message_id, parts: (before?.parts ?? 0) + 1 };
       const receipt = receiptOf(message, sent.messageId);
       return sent.parts < parts ? { ...receipt, progress: JSON.stringify(sent) } : receipt;
     },
-    amend: async (handle, message, signal) => {
-      const { address } = message.destination;
-      const { text, continuations, file, ...markup } = message.body;
-      const messageId = idIn(address, handle);
-      if (messageId === undefined || continuations || file) throw notAmendable();
-      const payload = { chat_id: chatOf(address), message_id: messageId, ...NO_PREVIEW, ...markup, text };
-      await client.call(address, signal, (api, options) =>
-        api.callApi('editMessageText', payload, options).catch(unlessUnchanged),
-      );
-      return receiptOf(message, messageId);
-    },
+    amend: (handle, message, signal) => inItsWords(message, (said) => edit(handle, said, signal)),
     verify: async (signal) => {
       const bot = await client.call('', signal, (api, options) => api.callApi('getMe', {}, options));
       return `sends as @${bot.username}`;
+    },
+    nameOf: async (address, signal) => {
+      const chat = chatOf(address);
+      // A public name says itself what it is called.
+      if (chat.startsWith('@')) return undefined;
+      return chatName(
+        await client.call(address, signal, (api, options) => api.callApi('getChat', { chat_id: chat }, options)),
+      );
     },
     close: client.close,
   };

@@ -5,61 +5,12 @@
  */
 import { TelegramError } from 'telegraf';
 import type { ConnectionNames } from '../../connection-fault.ts';
-import { DeliveryError, type DeliveryReason } from '../../errors.ts';
+import { DeliveryError } from '../../errors.ts';
 import { cleanLine, shorten } from '../../text.ts';
+import { explainedError } from '../explained.ts';
 import { networkFailure } from '../network.ts';
 import { formatChatAddress, parseChatAddress } from './address.ts';
-
-interface Verdict {
-  /** The API's `error_code`; a row without one matches any. */
-  code?: number;
-  /** Compared with the description, without regard to case. */
-  says: RegExp;
-  reason: DeliveryReason;
-}
-
-/**
- * The first row that matches decides. The server's own words come in capitals, and most of its 403 as 400
- * (`Client::fail_query_with_error`), so rows for a dead destination match the words only.
- */
-const VERDICTS: readonly Verdict[] = [
-  // Client::get_formatted_text, get_input_message_text; MessageEntity.cpp parse_html; get_message_text limits
-  { code: 400, says: /can't parse (entities|messageentity)/i, reason: 'bad-message' },
-  { code: 400, says: /(message|text|caption) is too long|(message|caption)_too_long/i, reason: 'bad-message' },
-  { code: 400, says: /message text is empty|text must be non-empty|message_empty/i, reason: 'bad-message' },
-  { code: 400, says: /unsupported parse_mode|must be encoded in utf-8/i, reason: 'bad-message' },
-  { code: 400, says: /entity_bounds_invalid|entities_too_long|url_invalid/i, reason: 'bad-message' },
-  // MessageContent.cpp get_input_message_content; a server in front of a Bot API refuses large bodies itself
-  { code: 400, says: /file must be non-empty|no document in the request|file is too big/i, reason: 'bad-message' },
-  { code: 413, says: /^/, reason: 'bad-message' },
-  // MessageContent.cpp can_send_message_content: text may still be sent where files may not
-  { says: /not enough rights to send documents|chat_send_docs_forbidden/i, reason: 'bad-message' },
-  // Client::check_message, MessagesManager::edit_message_text, and the server's words for the same
-  {
-    code: 400,
-    says: /message to edit not found|message can't be edited|no text in the message/i,
-    reason: 'bad-message',
-  },
-  { code: 400, says: /message_(id_invalid|edit_time_expired|author_required)/i, reason: 'bad-message' },
-  // Client::check_chat, check_chat_access
-  { says: /chat not found|chat_id is empty|chat identifier/i, reason: 'destination-dead' },
-  { says: /bot was (kicked from|blocked by)|user_is_blocked|bot_blocked/i, reason: 'destination-dead' },
-  { says: /bot is not a member|user is deactivated|user_deactivated/i, reason: 'destination-dead' },
-  { says: /group chat was deleted|channel_private|peer_id_invalid/i, reason: 'destination-dead' },
-  { says: /bot can't (initiate|send messages)|bots can't send/i, reason: 'destination-dead' },
-  // Client::check_message_topic; the server's words for closed and deleted topics
-  { says: /(message thread|topic) not found|topic_(closed|deleted|id_invalid)/i, reason: 'destination-dead' },
-  // MessagesManager::can_send_message_content, and the server's words for the same
-  { says: /not enough rights|have no rights|need administrator rights/i, reason: 'destination-dead' },
-  { says: /have no write access|can't (access|write to) the chat/i, reason: 'destination-dead' },
-  { says: /chat_write_forbidden|chat_restricted|chat_admin_required/i, reason: 'destination-dead' },
-  { says: /chat_send_\w*forbidden|user_banned_in_channel/i, reason: 'destination-dead' },
-  // ClientManager::send, Client::get_closing_error, HttpConnection::handle: an unknown token, or one that is logged out
-  { code: 401, says: /^/, reason: 'sender-misconfigured' },
-  { code: 404, says: /^/, reason: 'sender-misconfigured' },
-  { code: 421, says: /^/, reason: 'sender-misconfigured' },
-  { code: 400, says: /logged out|bot has already been closed|frozen_method_invalid/i, reason: 'sender-misconfigured' },
-];
+import { verdictOf } from './refusals.ts';
 
 const DESCRIPTION_LIMIT = 200;
 
@@ -68,9 +19,6 @@ const NOT_MODIFIED = /message is not modified|message_not_modified/i;
 
 /** A rate limit should not ask for more than an hour, so we wait no longer. */
 const RETRY_AFTER_MAX_MS = 3_600_000;
-
-const reasonOf = (code: number, description: string): DeliveryReason =>
-  VERDICTS.find((row) => (row.code ?? code) === code && row.says.test(description))?.reason ?? 'unknown';
 
 const retryAfterMsOf = (seconds: unknown): { retryAfterMs?: number } =>
   typeof seconds === 'number' && seconds > 0 ? { retryAfterMs: Math.min(seconds * 1000, RETRY_AFTER_MAX_MS) } : {};
@@ -99,13 +47,19 @@ const refused = ({ error_code, description, parameters }: Refusal, { peer, addre
   // A message that "was immediately deleted" was sent; behind a gateway's error it may have been.
   if (code >= 500)
     return new DeliveryError('unavailable', message, { code: String(code), maybeDelivered: true, ...wait });
-  return new DeliveryError(reasonOf(code, words), message, { code: String(code) });
+  const { reason = 'unknown', explanation } = verdictOf(code, words) ?? {};
+  const told = { destination: 'the chat', said: message, explanation };
+  return explainedError(reason, told, { code: String(code) });
 };
 
 /** For a failed edit: resolves if the message had that text already, and throws any other error. */
 export const unlessUnchanged = (error: unknown): void => {
   if (!(error instanceof TelegramError) || !NOT_MODIFIED.test(error.description)) throw error;
 };
+
+/** A Bot API server older than 9.5 does not know the tag. Source: MessageEntity.cpp, `parse_html` */
+export const knowsNoTimes = (error: unknown): boolean =>
+  error instanceof DeliveryError && /unsupported start tag "tg-time"/i.test(error.message);
 
 /** For a message in another chat, or one with a file or further parts. */
 export const notAmendable = (): DeliveryError =>

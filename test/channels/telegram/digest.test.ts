@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
-import { FORMATS, type Format, type Message } from '../../../src/channels/channel.ts';
+import { type ComposeContext, FORMATS, type Format, type Message } from '../../../src/channels/channel.ts';
+import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { composeTelegram, type TelegramBody } from '../../../src/channels/telegram/message.ts';
 import { atOnce } from '../../../src/slices.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
@@ -16,11 +16,15 @@ const CHAT = destinationOf('telegram', '-1001234567890');
 const EXPLORER = 'https://basescan.org/';
 const CAPTION_MAX = 1024;
 
-const compose = (alerts: Alert[], format: Format = 'rich'): Message<TelegramBody>[] =>
+const compose = (
+  alerts: Alert[],
+  format: Format = 'rich',
+  changes: Partial<ComposeContext> = {},
+): Message<TelegramBody>[] =>
   atOnce(
     composeTelegram(
       { destination: CHAT, alerts },
-      { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+      { format, presentation: createPresentation(), sentAt: '2026-11-20T10:07:55.000Z', ...changes },
     ),
   );
 
@@ -47,48 +51,102 @@ const only = (messages: Message<TelegramBody>[]): Message<TelegramBody> => {
   return message;
 };
 
+/** Without what marks a quote in plain text. */
+const unquoted = (text: string): string => text.replace(/^(?:> )+/gm, '');
+
+/** The texts that Telegram marks as `type`. */
+const textsIn = ({ text, entities }: Parsed, type: string): string[] =>
+  entities.filter((one) => one.type === type).map(({ offset, length }) => text.slice(offset, offset + length));
+
 describe('a digest that the text holds', () => {
-  test('reads like this', () => {
-    const message = only(compose(several(6)));
+  test('says what happened first, then how often what was involved, when and why, then folds everything in full', () => {
+    const message = only(compose(several(8)));
     expect(message.body.file).toBeUndefined();
-    const [head = '', first = '', ...rest] = read(message).text.split(/\n\n(?=\d\. )/);
-    expect(head).toBe(`6 critical alerts in Lending Pool
-2026-11-20 10:07:12 UTC
-
-Detectors: drasticBalanceChange ×6, flashLoan ×6
-Contracts: Lending vault (0xabab…abab) ×6`);
-    expect(first).toBe(`1. CRITICAL: Lending Pool
-${hashOf(0)}
-Base (8453), 2026-11-20 10:07:12 UTC
-flashLoan: Borrowed 12,400 ETH and repaid in the same transaction
-drasticBalanceChange: Balance fell by 61.5 %`);
-    expect(rest).toHaveLength(5);
-    expect(rest.at(-1)).toMatch(/\n\nOne message for all of them: .+\.$/);
+    const [head = '', counts = '', all = '', ...more] = read(message).text.split('\n\n');
+    expect(more).toEqual([]);
+    const [title, ...worst] = head.split('\n');
+    expect(title).toBe('🔴 8 critical alerts in Lending Pool');
+    expect(worst.slice(0, 3)).toEqual([
+      '🔴 CRITICAL · Lending Pool · Lending vault',
+      'Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %',
+      '0x0000…0000 · 62 %',
+    ]);
+    expect(worst).toHaveLength(6 * 3);
+    expect(
+      counts.replace(/0x[\dA-Fa-f]{4}…[\dA-Fa-f]{4}/g, 'SHORT'),
+    ).toBe(`Detectors: Drastic balance change ×8, Flash loan ×8
+Contracts: Lending vault (SHORT) ×8
+Origins: SHORT ×8
+2026-11-20 10:07:12 UTC. Too many at once for single messages.`);
+    const rows = all.split('\n');
+    expect(rows.slice(0, 2)).toEqual([
+      'All 8',
+      `1. ${hashOf(0)} Base (8453), 2026-11-20 10:07:12 UTC, Flash loan, Drastic balance change`,
+    ]);
+    expect(rows.slice(-4)).toEqual([
+      '8. 🔴 CRITICAL · Lending Pool · Lending vault',
+      `${hashOf(7)} Base (8453), 2026-11-20 10:07:12 UTC, Flash loan, Drastic balance change`,
+      '> Flash loan: Borrowed 12,400 ETH and repaid in the same transaction',
+      '> Drastic balance change: Balance fell by 61.5 %',
+    ]);
   });
 
-  test('links every hash, and marks what is first in each item', () => {
-    const { text, entities } = read(only(compose(several(6))));
-    const linked = entities.flatMap(({ url, offset, length }) =>
-      url ? [[text.slice(offset, offset + length), url]] : [],
+  test('has its times by the clock of the reader, and of the config where there is none', () => {
+    const at = (n: number, txTimestamp: string) => makeAlert(n, { item: { txHash: hashOf(n), txTimestamp } });
+    const alerts = [
+      at(0, '2026-11-20T10:07:12.000Z'),
+      ...several(5).map((_, n) => at(n + 1, '2026-11-20T10:12:31.000Z')),
+    ];
+    const presentation = createPresentation({ timeZone: 'Europe/Berlin' });
+    const message = only(compose(alerts, 'rich', { presentation }));
+    expect(read(message).text).toContain('\n2026-11-20 11:07:12 to 11:12:31 CET. Too many');
+    expect(read(message).text).toContain(`1. ${hashOf(0)} Base (8453), 2026-11-20 11:07:12 CET, `);
+    expect(message.body.text).toContain('<tg-time unix="1795169232" format="dT">2026-11-20 11:07:12</tg-time> to ');
+    expect(message.body.text).toContain('<tg-time unix="1795169551" format="T">11:12:31 CET</tg-time>. Too many');
+  });
+
+  test('of a storm says so below what happened', () => {
+    const { text } = read(only(compose(several(8), 'rich', { storm: { message: 3, alerts: 2000 } })));
+    expect(text).toMatch(/^🔴 8 critical .+\n🔴 CRITICAL .+\nBorrowed /);
+    expect(text).toMatch(/\nOrigins: .+\n2026-11-20 10:07:12 UTC\. Storm, message 3: 2,000 alerts so far\.\n/);
+  });
+
+  test('links the short hashes and the origins, quotes the worst, and lets every hash be copied', () => {
+    const parsed = read(only(compose(several(6))));
+    expect(parsed.entities.flatMap(({ url }) => url ?? [])).toEqual([
+      ...several(6).map((_, n) => `${EXPLORER}tx/${hashOf(n)}`),
+      expect.stringMatching(/^https:\/\/basescan\.org\/address\//),
+    ]);
+    expect(textsIn(parsed, 'code')).toEqual(several(6).map((_, n) => hashOf(n)));
+    expect(textsIn(parsed, 'blockquote')).toEqual(
+      several(6).map(() => 'Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %'),
     );
-    expect(linked).toEqual(several(6).map((_, n) => [hashOf(n), `${EXPLORER}tx/${hashOf(n)}`]));
-    const bold = entities
-      .filter(({ type }) => type === 'b')
-      .map((one) => text.slice(one.offset, one.offset + one.length));
-    expect(bold).toContain('1. CRITICAL: Lending Pool');
+    expect(textsIn(parsed, 'expandable_blockquote')[0]).toMatch(/^All 6\n1\. 0x/);
   });
 
-  test('shows a stored notification whole, and names an item without a transaction by its id', () => {
-    const note = notificationAlert('Paused withdrawals\nby the guardian');
+  test('has a short stored notification whole, to its last full stop', () => {
+    const notices = Array.from({ length: 6 }, (_, n) => `Notice ${n} ends here.`);
+    const shown = read(
+      only(compose(notices.map((text, n) => notificationAlert(text, { id: `${n}`, itemId: `${n}` })))),
+    );
+    for (const text of notices) expect(shown.text).toContain(text);
+  });
+
+  test('shows a stored notification whole, in one line that is quoted, and names what has no transaction by its id', () => {
+    const note = notificationAlert(`Paused withdrawals\n2. ${hashOf(9)} ${'and so on '.repeat(30)}`);
     const { text } = read(only(compose([...several(5), note])));
-    expect(text).toContain(`NOTIFICATION: Lending Pool\n${note.itemId}\n`);
-    expect(text).toContain('Paused withdrawals\nby the guardian');
+    expect(text).toContain(`${note.itemId} 2026-11-20 11:22:33 UTC\n> Paused withdrawals 2. ${hashOf(9)} and so on`);
+    expect(text.match(/^2\. /gm)).toHaveLength(1);
   });
 
-  test('is plain, line by line the same', () => {
+  test('is plain, line by line the same, with `> ` before what is from outside', () => {
     const plain = only(compose(several(8), 'plain'));
     expect(plain.body.parse_mode).toBeUndefined();
-    expect(plain.body.text).toBe(read(only(compose(several(8)))).text);
+    expect(unquoted(plain.body.text)).toBe(unquoted(read(only(compose(several(8)))).text));
+    expect(plain.body.text.match(/^> Borrowed /gm)).toHaveLength(6);
+    const forged = notificationAlert('99. 🟢 OK · Harbor Lending');
+    const { text } = only(compose([...several(5), forged], 'plain')).body;
+    expect(text.match(/^.*99\. .*$/gm)).toEqual(['> 99. 🟢 OK · Harbor Lending']);
   });
 });
 
@@ -96,7 +154,7 @@ describe('a digest that the text does not hold', () => {
   const worst = makeAlert(500, {
     item: {
       txHash: hashOf(500),
-      detections: { a: { status: 'detected' }, b: { status: 'detected' }, c: { status: 'detected' } },
+      detections: { balanceChange: { status: 'detected', message: 'Balance fell by 93 %' } },
     },
   });
   const storm = [...several(119), worst];
@@ -104,9 +162,10 @@ describe('a digest that the text does not hold', () => {
   test('is the caption of a file: the counts, the worst, and where the rest is', () => {
     const message = only(compose(storm));
     const { text } = read(message);
-    expect(text).toMatch(/^120 critical alerts in Lending Pool\n2026-11-20 10:07:12 UTC\n\nDetectors: /);
-    expect(text).toContain(`\n\nCRITICAL: Lending Pool: a, b, c\n${hashOf(500)}\n\nCRITICAL: `);
-    expect(text).toMatch(/\n\nThe file lists all of them, the worst first\. .+\.$/);
+    expect(text).toMatch(/^🔴 120 critical alerts in Lending Pool\n🔴 CRITICAL · .+\nBalance fell by 93 %\n0x/);
+    expect(text).toMatch(
+      /\n\nDetectors: .+\nContracts: .+\nOrigins: .+\n2026-11-20 10:07:12 UTC\. .+\nThe file lists all of them, the worst first\.$/,
+    );
     expect(text.length).toBeGreaterThan(CAPTION_MAX - 250);
     for (const { txHash = '' } of storm) expect(message.body.file?.text).toContain(txHash);
     expect(message.alerts).toHaveLength(120);
@@ -114,7 +173,7 @@ describe('a digest that the text does not hold', () => {
 
   test('has the same caption in plain text', () => {
     const plain = only(compose(storm, 'plain'));
-    expect(plain.body.text).toBe(read(only(compose(storm))).text);
+    expect(unquoted(plain.body.text)).toBe(read(only(compose(storm))).text);
     expect(plain.body.file).toEqual(only(compose(storm)).body.file);
   });
 
@@ -127,7 +186,7 @@ describe('a digest that the text does not hold', () => {
       const { text } = read(message);
       expect(message.body.file).toBeUndefined();
       expect(text.match(/0x[0-9a-f]{64}/g)?.toSorted()).toEqual(message.alerts.map(({ txHash }) => txHash).toSorted());
-      expect(text).toMatch(new RegExp(`^${message.alerts.length} critical alerts in Lending Pool`));
+      expect(text).toMatch(new RegExp(`^🔴 ${message.alerts.length} critical alerts in Lending Pool`));
     }
   });
 
@@ -138,8 +197,8 @@ describe('a digest that the text does not hold', () => {
 
   test('of five thousand alerts is sent all the same', () => {
     const flood = several(5000);
-    const shown = everything(compose(flood));
-    for (const { txHash = '' } of flood) expect(shown.includes(txHash)).toBe(true);
+    const shown = new Set(everything(compose(flood)).match(/0x[0-9a-f]{64}/g));
+    expect(flood.filter(({ txHash = '' }) => !shown.has(txHash))).toEqual([]);
   });
 });
 
@@ -151,8 +210,8 @@ describe('an incident', () => {
   test('is one message that names every protocol and inspection, and the transaction once', () => {
     const message = only(compose(found));
     const { text } = read(message);
-    expect(text).toMatch(/^CRITICAL: Lending Pool \+ 2 more: flashLoan, drasticBalanceChange\n/);
-    for (const fact of ['- Stable Vault', '- Bridge', '- inspection-0', '- inspection-2']) expect(text).toContain(fact);
+    expect(text).toMatch(/^🔴 CRITICAL · Lending Pool \+ 2 more · Lending vault\nFlash loan: /);
+    for (const fact of [', Stable Vault', ', Bridge', ': inspection-0', ': inspection-2']) expect(text).toContain(fact);
     expect(text.split(TX_HASH)).toHaveLength(2);
     expect(message.alerts).toEqual(found);
   });
@@ -220,9 +279,9 @@ describe('any text', () => {
         for (const [index, message] of compose(alerts).entries()) {
           const parsed = read(message);
           expect(activeIn(parsed).filter((target) => !target.startsWith(EXPLORER))).toEqual([]);
-          expect(parsed.text).toBe(compose(alerts, 'plain')[index]?.body.text);
+          expect(unquoted(parsed.text)).toBe(unquoted(compose(alerts, 'plain')[index]?.body.text ?? ''));
           // The first of the worst is in the message itself.
-          expect(parsed.text).toMatch(/0x[0-9a-f]{64}/);
+          expect(parsed.text).toMatch(/^0x[0-9a-f]{4}…[0-9a-f]{4}(?= ·|$)/m);
         }
       }),
       { interruptAfterTimeLimit: 20_000 },

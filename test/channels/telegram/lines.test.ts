@@ -1,18 +1,14 @@
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
-  disarm,
-  disarmEach,
+  type Block,
+  blocksToHtml,
+  blocksToPlain,
   entitiesIn,
-  fitLines,
   type Line,
-  lengthOf,
-  splitLines,
   toHtml,
   toPlain,
+  withoutTimes,
 } from '../../../src/channels/telegram/lines.ts';
-
-const linesOf = (...texts: string[]): Line[] => texts.map((text) => [{ text }]);
 
 test('markup is written around escaped text', () => {
   const line: Line = [{ text: 'a<b', mark: 'b' }, { text: ' & ' }, { text: '"x"', href: 'https://x.example/?a="b"&c' }];
@@ -22,47 +18,20 @@ test('markup is written around escaped text', () => {
   expect(toPlain([line])).toBe('a<b & "x"');
 });
 
-describe('disarm', () => {
-  test.each(['@name', '#tag', '/start', '$USD', '+4930123', 'example.com', '10.0.0.1', 'a@b.example'])(
-    'makes %j code, which Telegram does not link',
-    (word) => {
-      expect(disarm(linesOf(`see ${word} now`), 9)).toEqual([
-        [{ text: 'see ' }, { text: word, mark: 'code' }, { text: ' now' }],
-      ]);
-    },
-  );
+const quote: Block = { lines: [[{ text: 'said', mark: 'b' }], [{ text: '<b>' }]], as: 'quote' };
 
-  test.each(['1.5', '61.5 %', 'a. b', 'and/or', 'v1.2.3'])('leaves %j alone', (text) =>
-    expect(disarm(linesOf(text), 9)).toEqual(linesOf(text)),
+test('blocks are written below each other, as a quote or folded; one without lines is not there', () => {
+  const blocks: Block[] = [{ lines: [[{ text: 'a' }]] }, quote, { lines: [] }, { ...quote, as: 'folded' }];
+  expect(blocksToHtml(blocks)).toBe(
+    'a\n<blockquote><b>said</b>\n&lt;b&gt;</blockquote>\n<blockquote expandable><b>said</b>\n&lt;b&gt;</blockquote>',
   );
-
-  test('makes one block of what would need too many entities', () => {
-    const lines = linesOf('@a @b', '@c');
-    expect(disarm(lines, 3).flat().length).toBe(4);
-    expect(disarm(lines, 2)).toEqual([[{ text: '@a @b\n@c', mark: 'pre' }]]);
-    expect(entitiesIn(disarmEach(linesOf('@a @b @c @d', 'plain'), 9))).toBe(1);
-  });
+  expect(blocksToPlain(blocks)).toBe('a\nsaid\n<b>\nsaid\n<b>');
 });
 
-describe('fitLines', () => {
-  test('changes nothing that fits', () => {
-    expect(fitLines(linesOf('a', 'b'), 4)).toEqual(linesOf('a', 'b'));
-  });
-
-  test('keeps to the limit and says how much is left out', () => {
-    const fitted = fitLines(linesOf('a'.repeat(100), 'b'.repeat(5000)), 400);
-    expect(lengthOf(fitted)).toBeLessThanOrEqual(400);
-    expect(toPlain(fitted)).toMatch(/^a{100}\nb+…\n\[4,\d{3} characters left out\]$/);
-  });
-});
-
-test('splitLines loses nothing but spaces, and keeps every part within the limit', () => {
-  fc.assert(
-    fc.property(fc.array(fc.stringMatching(/^[ab ]{0,60}$/)), fc.integer({ min: 5, max: 40 }), (texts, limit) => {
-      const parts = splitLines(linesOf(...texts), limit);
-      for (const part of parts) expect(lengthOf(part)).toBeLessThanOrEqual(limit);
-      const words = (text: string): string => text.replace(/\s/g, '');
-      expect(words(toPlain(parts.flat()))).toBe(words(texts.join('')));
-    }),
-  );
+test('a time has its text for those who do not know it, and can be left out', () => {
+  const line: Line = [{ text: '10:07:12 UTC', time: { unix: 1_763_633_232, format: 'T' } }, { text: ' <tg-time>' }];
+  const html = toHtml([line]);
+  expect(html).toBe('<tg-time unix="1763633232" format="T">10:07:12 UTC</tg-time> &lt;tg-time&gt;');
+  expect(withoutTimes(html)).toBe('10:07:12 UTC &lt;tg-time&gt;');
+  expect(entitiesIn([line])).toBe(1);
 });

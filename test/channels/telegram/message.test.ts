@@ -1,24 +1,33 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import type { Format } from '../../../src/channels/channel.ts';
+import { describe as describeAlert } from '../../../src/channels/content/describe.ts';
+import { createPresentation, type PresentationConfig } from '../../../src/channels/content/presentation.ts';
+import { createTemplates } from '../../../src/channels/content/template.ts';
+import { blocksToPlain } from '../../../src/channels/telegram/lines.ts';
 import { composeTelegram, type TelegramBody } from '../../../src/channels/telegram/message.ts';
+import { layOut } from '../../../src/channels/telegram/single.ts';
 import { atOnce } from '../../../src/slices.ts';
 import { cleanLine, cleanText } from '../../../src/text.ts';
+import { iso } from '../../../src/time.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../../support/alerts.ts';
 import { activeIn, limitBroken, type Parsed, parseTelegramHtml } from '../../support/telegram-reader.ts';
 import { anyText } from '../../support/texts.ts';
 
 const CHAT = destinationOf('telegram', '-1001234567890');
 const EXPLORER = 'https://basescan.org/';
+const SENT_AT = Date.parse('2026-11-20T10:07:55.000Z');
 
-const bodyOf = (alert: Alert, format: Format = 'rich'): TelegramBody => {
-  const context = { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' };
-  const [message] = atOnce(composeTelegram({ destination: CHAT, alerts: [alert] }, context));
-  if (message === undefined) throw new Error('nothing composed');
+const bodyOfAll = (alerts: Alert[], format: Format = 'rich', config: PresentationConfig = {}): TelegramBody => {
+  const context = { format, presentation: createPresentation(config), sentAt: iso(SENT_AT) };
+  const [message, ...more] = atOnce(composeTelegram({ destination: CHAT, alerts }, context));
+  if (message === undefined || more.length > 0) throw new Error('not one message');
   return message.body;
 };
+
+const bodyOf = (alert: Alert, format: Format = 'rich', config: PresentationConfig = {}): TelegramBody =>
+  bodyOfAll([alert], format, config);
 
 const read = (alert: Alert): Parsed => {
   const { text } = bodyOf(alert);
@@ -43,73 +52,289 @@ const hostileAlert = (texts: readonly string[], chainId = 8453): Alert => {
   });
 };
 
+/** What Telegram marks, with its text. */
+const markedIn = ({ text, entities }: Parsed): string[][] =>
+  entities.map(({ type, offset, length, url }) => [
+    type,
+    text.slice(offset, offset + length),
+    ...(url === undefined ? [] : [url]),
+  ]);
+
+/** The texts that Telegram marks as `type`. */
+const textsIn = (parsed: Parsed, type: string): string[] =>
+  markedIn(parsed).flatMap(([is, text = '']) => (is === type ? [text] : []));
+
+const CONTRACT = `0x${'ab'.repeat(20)}`;
+
 describe('an alert in Telegram', () => {
-  test('reads like this', () => {
-    expect(read(inspectionAlert()).text).toBe(`CRITICAL: Lending Pool: flashLoan, drasticBalanceChange
-Base (8453), transaction ${TX_HASH}
+  const { text } = read(inspectionAlert());
+  const [head = '', about = '', details = ''] = text.split('\n\n');
 
-flashLoan: Borrowed 12,400 ETH and repaid in the same transaction
-drasticBalanceChange: Balance fell by 61.5 %
+  test('says what happened first, and never a hash: that is what a locked phone shows', () => {
+    expect(head).toBe(`🔴 CRITICAL · Lending Pool · Lending vault
+Flash loan: Borrowed 12,400 ETH and repaid in the same transaction
+Drastic balance change: Balance fell by 61.5 %`);
+  });
 
-Origin: ${TX_ORIGIN}
+  test('then says who and what, and when, in few words', () => {
+    expect(about).toBe(`0x5d1c…ab12 on Base
+From 0x7e7e…7e7E
+Call liquidateCall on Lending vault 0xABaB…ABaB
+10:07:12 UTC · inspected +19 s · sent +43 s`);
+    expect(`${head}\n${about}`.match(/[\p{L}\p{N}…,.:%+]+/gu)?.length).toBeLessThan(50);
+  });
+
+  test('has everything in full at its end', () => {
+    expect(details.replace(/^(Origin: ).*$/m, '$1').replace(/0xabab\w+/i, 'ADDRESS')).toBe(`Details
+Transaction: ${TX_HASH}
+Chain: Base (8453)
+Origin: 
 Method: liquidateCall
+Contract: ADDRESS (Lending vault)
+Detectors: flashLoan, drasticBalanceChange
 Not fired: mixer
-Assets: Lending vault (0x${'ab'.repeat(20)})
 Transaction time: 2026-11-20 10:07:12 UTC
-Inspected: 2026-11-20 10:07:31 UTC (19 s after the transaction, 23 s before sending)
-Sent: 2026-11-20 10:07:55 UTC (43 s after the transaction)
+Inspected: 2026-11-20 10:07:31 UTC
+Sent: 2026-11-20 10:07:55 UTC
 Inspection: 673d2f0a1b2c3d4e5f607182`);
   });
 
-  test('links the hash and the origin, marks names, and lets ids be copied', () => {
-    const { text, entities } = read(inspectionAlert());
-    const marked = entities.map(({ type, offset, length, url }) => [type, text.slice(offset, offset + length), url]);
-    expect(marked).toEqual([
-      ['b', 'CRITICAL: Lending Pool: flashLoan, drasticBalanceChange', undefined],
-      ['a', TX_HASH, `${EXPLORER}tx/${TX_HASH}`],
-      ['b', 'flashLoan', undefined],
-      ['b', 'drasticBalanceChange', undefined],
-      ['a', TX_ORIGIN, `${EXPLORER}address/${TX_ORIGIN}`],
-      ['code', 'liquidateCall', undefined],
-      ['code', '673d2f0a1b2c3d4e5f607182', undefined],
+  test('quotes what the service says, folds the details, and lets whole values be copied with a tap', () => {
+    const parsed = read(inspectionAlert());
+    expect(textsIn(parsed, 'blockquote')).toEqual([head.slice(head.indexOf('\n') + 1)]);
+    expect(textsIn(parsed, 'expandable_blockquote')).toEqual([details]);
+    const [hash, origin, , contract, id] = textsIn(parsed, 'code').slice(1);
+    expect([hash, origin?.toLowerCase(), contract?.toLowerCase(), id]).toEqual([
+      TX_HASH,
+      TX_ORIGIN,
+      CONTRACT,
+      '673d2f0a1b2c3d4e5f607182',
+    ]);
+    expect(textsIn(parsed, 'bold')).toEqual([
+      '🔴 CRITICAL · Lending Pool · Lending vault',
+      'Flash loan',
+      'Drastic balance change',
+      'Details',
     ]);
   });
 
-  test('in plain text shows the same lines, and the link as a line of its own', () => {
-    const { text, parse_mode } = bodyOf(inspectionAlert(), 'plain');
-    expect(parse_mode).toBeUndefined();
-    const lines = text.split('\n');
-    expect(lines[2]).toBe(`${EXPLORER}tx/${TX_HASH}`);
-    expect(lines.toSpliced(2, 1).join('\n')).toBe(read(inspectionAlert()).text);
+  test('links the short hash and addresses, and shows its time by the clock of the reader', () => {
+    const { entities } = read(inspectionAlert());
+    expect(entities.flatMap(({ url }) => url ?? [])).toEqual([
+      `${EXPLORER}tx/${TX_HASH}`,
+      expect.stringMatching(/^https:\/\/basescan\.org\/address\/0x[7e]{40}$/i),
+      expect.stringMatching(/^https:\/\/basescan\.org\/address\/0x(ab){20}$/i),
+    ]);
+    expect(entities.filter(({ type }) => type === 'date_time')).toMatchObject([
+      { unixTime: Date.parse('2026-11-20T10:07:12Z') / 1000, format: 'T' },
+    ]);
   });
 
-  test('at its plainest has four lines', () => {
+  test('of an earlier day shows the date, too; of a time that Telegram does not take, only the text', () => {
+    const dateOf = (txTimestamp: string) =>
+      read(inspectionAlert({ item: { txTimestamp } })).entities.filter(({ type }) => type === 'date_time');
+    expect(dateOf('2026-11-19T23:59:59.000Z')).toMatchObject([{ format: 'dT' }]);
+    expect(dateOf('2037-11-19T23:59:59.000Z').map(({ unixTime }) => unixTime)).not.toContain(
+      Date.parse('2037-11-19T23:59:59Z') / 1000,
+    );
+    expect(dateOf('1970-01-01T00:00:00.000Z')).toEqual([]);
+  });
+
+  test('in plain text quotes with signs, and has its links as text', () => {
+    const { text: plain, parse_mode, reply_markup } = bodyOf(inspectionAlert(), 'plain');
+    expect([parse_mode, reply_markup]).toEqual([undefined, undefined]);
+    expect(plain).toBe(
+      text
+        .replace('\nFlash', '\n> Flash')
+        .replace('\nDrastic', '\n> Drastic')
+        .replace('\n\nDetails', `\nExplorer: ${EXPLORER}tx/${TX_HASH}\n\nDetails`),
+    );
+  });
+
+  test('at its plainest has the whole hash and the id', () => {
     expect(bodyOf(inspectionAlert(), 'minimal')).toEqual({
-      text: `CRITICAL: Lending Pool: flashLoan, drasticBalanceChange
+      text: `🔴 CRITICAL · Lending Pool · Lending vault
+> Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %
 Transaction: ${TX_HASH}
-Sent: 2026-11-20 10:07:55 UTC (43 s after the transaction)
+Sent: 2026-11-20 10:07:55 UTC
 Inspection: 673d2f0a1b2c3d4e5f607182`,
     });
   });
 
-  test('of a chain without a name says its number; without any, that it is unknown', () => {
-    const second = (item: Alert['item']) => read(inspectionAlert({ item })).text.split('\n')[1];
-    expect(second({ chainId: 424_242 })).toBe(`Chain 424242, transaction ${TX_HASH}`);
-    expect(second({ chainId: null, txHash: null })).toBe('Chain unknown, transaction unknown');
+  test('without any detector says so', () => {
+    expect(read(inspectionAlert({ item: { detections: {} } })).text).toMatch(/^🔴 .*\nno detector named\n\n/);
   });
 
-  test('with several assets lists them, with many keeps them in one line', () => {
-    const assets = (count: number) =>
-      Array.from({ length: count }, (_, n) => ({ address: `0x${n}`, descriptor: `Vault ${n}` }));
-    expect(read(inspectionAlert({ item: { assets: assets(2) } })).text).toContain(
-      'Assets:\n- Vault 0 (0x0)\n- Vault 1 (0x1)\n',
+  test('stored as a notification comes whole and quoted, once', () => {
+    const parsed = read(notificationAlert('Paused withdrawals\n\nby the guardian'));
+    expect(parsed.text).toMatch(/^🔵 NOTIFICATION · Lending Pool\nPaused withdrawals\n\nby the guardian\n\nstored /);
+    expect(textsIn(parsed, 'blockquote')).toEqual(['Paused withdrawals\n\nby the guardian']);
+    expect(bodyOf(notificationAlert('a\nb'), 'plain').text).toContain('\n> a\n> b\n\n');
+  });
+
+  test('of Tocsin itself is not quoted, and its commands can be copied', () => {
+    const message = 'Slack C1 is archived.\nThen run: `tocsin dead retry`';
+    const ours = notificationAlert('', {
+      type: 'tocsin.destination.broken',
+      item: { message, steps: ['tocsin dead retry'] },
+    });
+    const parsed = read(ours);
+    expect(parsed.text).toContain('\nSlack C1 is archived.\nThen run: tocsin dead retry');
+    expect(parsed.entities.map(({ type }) => type)).toEqual(['bold', 'code']);
+    expect(bodyOf(ours, 'plain').text).toContain('`tocsin dead retry`');
+  });
+
+  test('that lists hundreds of others goes on in further messages, which keep every link', () => {
+    const listed = Array.from({ length: 300 }, (_, n) => ({
+      ...{ severity: 'CRITICAL', protocol: `Vault @${n}`, detectors: ['flashLoan'], at: '2026-11-20T09:00:00.000Z' },
+      ...{ txHash: `0x${n.toString(16).padStart(64, '0')}`, chainId: 8453 },
+    }));
+    const report = notificationAlert('', {
+      type: 'tocsin.mute.ended',
+      item: { message: 'x', lead: 'A mute ended.', listed },
+    });
+    const { text, continuations = [] } = bodyOf(report);
+    expect(continuations.length).toBeGreaterThan(2);
+    const links = [text, ...continuations].flatMap((html) => {
+      const parsed = parseTelegramHtml(html);
+      expect(limitBroken(html, parsed)).toBeUndefined();
+      return parsed.entities.flatMap(({ url }) => url ?? []);
+    });
+    expect(links).toEqual(listed.map(({ txHash }) => `${EXPLORER}tx/${txHash}`));
+  });
+
+  test('in the words of a template says these, and has buttons and details all the same', () => {
+    const templates = createTemplates(
+      [
+        {
+          kinds: ['telegram'],
+          protocols: ['*'],
+          types: ['*'],
+          title: 'Look: {{ protocol }}',
+          text: 'Call {{ origin }} now\nat @once',
+        },
+      ],
+      { kind: 'telegram', onFailed: (_index, why) => expect(why).toBe('') },
     );
-    expect(read(inspectionAlert({ item: { assets: assets(5) } })).text).toContain('Assets: Vault 0 (0x0), Vault 1');
+    const context = {
+      format: 'rich' as const,
+      presentation: { ...createPresentation(), templates },
+      sentAt: iso(SENT_AT),
+    };
+    const [message] = atOnce(composeTelegram({ destination: CHAT, alerts: [inspectionAlert()] }, context));
+    const parsed = parseTelegramHtml(message?.body.text ?? '');
+    expect(parsed.text).toMatch(/^Look: Lending Pool\n\nCall 0x\w{40} now\nat @once\n\nDetails\n/);
+    expect(activeIn(parsed)).toEqual([]);
+    expect(message?.body.reply_markup).toBeDefined();
+  });
+});
+
+describe('its buttons', () => {
+  const LINKS = ['Trace', 'Runbook', 'Board'].map((label) => ({ label, url: `https://${label}.example/{hash}` }));
+
+  test('are the links, two beside each other', () => {
+    const { reply_markup } = bodyOf(inspectionAlert(), 'rich', { links: LINKS });
+    expect(reply_markup?.inline_keyboard).toEqual([
+      [
+        { text: 'Explorer', url: `${EXPLORER}tx/${TX_HASH}` },
+        { text: 'Trace', url: `https://Trace.example/${TX_HASH}` },
+      ],
+      [
+        { text: 'Runbook', url: `https://Runbook.example/${TX_HASH}` },
+        { text: 'Board', url: `https://Board.example/${TX_HASH}` },
+      ],
+    ]);
   });
 
-  test('stored as a notification comes whole, once', () => {
-    const { text } = read(notificationAlert('Paused withdrawals\n\nby the guardian'));
-    expect(text).toMatch(/^Notification: Lending Pool\n\nPaused withdrawals\n\nby the guardian\n\nStored: /);
+  test('lead nowhere that Telegram refuses: such a link is text', () => {
+    const links = [{ label: 'Board', url: 'https://grafana/d/{id}' }];
+    const body = bodyOf(inspectionAlert({ item: { chainId: 424_242 } }), 'rich', { links });
+    expect(body.reply_markup).toBeUndefined();
+    expect(textsIn(parseTelegramHtml(body.text), 'code')).toContain('https://grafana/d/673d2f0a1b2c3d4e5f607182');
+  });
+
+  test('are not below a test', () => {
+    const { reply_markup, text } = bodyOf(inspectionAlert({ type: 'test.sample' }), 'rich', { links: LINKS });
+    expect(reply_markup).toBeUndefined();
+    expect(parseTelegramHtml(text).entities.flatMap(({ url }) => url ?? [])).toEqual([]);
+  });
+});
+
+describe('the sound', () => {
+  const followUp = (type: string, is?: string): Alert =>
+    inspectionAlert({ type, followUp: { of: 'id', was: 'critical', ...(is === undefined ? {} : { is }) } });
+  const announcement = (type: string): Alert => notificationAlert('It works again.', { type });
+
+  test.each([
+    ['a downgrade', followUp('inspection.downgraded', 'ok')],
+    ['a downgrade to suspicious', followUp('inspection.downgraded', 'suspecious')],
+    ['what is listed no more', followUp('inspection.vanished')],
+    ['a channel that works again', announcement('tocsin.destination.well')],
+    ['a trouble that is over', announcement('tocsin.trouble.over')],
+  ])('is left out for %s', (_what, alert) => expect(bodyOf(alert).disable_notification).toBe(true));
+
+  test.each([
+    ['an alert', inspectionAlert()],
+    ['an upgrade', followUp('inspection.upgraded', 'critical')],
+    ['a replay', inspectionAlert({ replay: true })],
+    ['a broken channel', announcement('tocsin.destination.broken')],
+    ['an assessment that is spelled like a downgrade', inspectionAlert({ type: 'inspection.downgraded' })],
+    ['a notification that plays itself down', notificationAlert('Info: all is well')],
+  ])('is there for %s', (_what, alert) => expect(bodyOf(alert)).not.toHaveProperty('disable_notification'));
+});
+
+describe('what a detector says', () => {
+  const said = (...messages: string[]) =>
+    inspectionAlert({
+      item: {
+        detections: Object.fromEntries(
+          messages.map((message, n) => [`detector${'ABCDEFGH'.charAt(n)}`, { status: 'detected', message }]),
+        ),
+      },
+    });
+
+  test('begins no line of ours', () => {
+    const fake = `Harmless.\n\nFrom ${TX_ORIGIN} · an admin of Vault\n[continues: part 1 of 2]`;
+    const parsed = read(said(fake));
+    expect(textsIn(parsed, 'blockquote')).toEqual([`Detector a: ${cleanLine(fake)}`]);
+    expect(parsed.text.match(/^From /gm)).toHaveLength(1);
+    expect(bodyOf(said(fake), 'plain').text.match(/^From /gm)).toHaveLength(1);
+  });
+
+  test('has a share of the room: a long first one does not push out the others, and is whole where it is folded', () => {
+    const long = 'words and '.repeat(90).trim();
+    const parsed = read(said(long, 'Second.', 'Third.'));
+    const [brief = ''] = textsIn(parsed, 'blockquote');
+    expect(brief).toMatch(/^Detector a: words .*…\nDetector b: Second\.\nDetector c: Third\.$/);
+    expect(brief.length).toBeLessThan(460);
+    expect(textsIn(parsed, 'expandable_blockquote')[0]).toBe(
+      `Detector a: ${long}\nDetector b: Second.\nDetector c: Third.`,
+    );
+  });
+
+  test('is folded where it is long and alone', () => {
+    const long = 'words and '.repeat(90).trim();
+    const parsed = read(said(long));
+    expect(textsIn(parsed, 'blockquote')).toEqual([]);
+    expect(textsIn(parsed, 'expandable_blockquote')[0]).toBe(`Detector a: ${long}`);
+  });
+
+  test('is cut in favour of those that are short, and of all else', () => {
+    const huge = 'x'.repeat(50_000);
+    const parsed = read(said(huge, 'Second.', huge));
+    expect(parsed.text).toContain('\nDetector b: Second.\n');
+    expect(parsed.text).toMatch(/\n\[9\d,\d{3} characters left out\]\n/);
+    expect(parsed.text.length).toBeGreaterThan(3900);
+    for (const fact of [TX_HASH, 'Inspection: 673d2f', 'Sent: 2026-11-20']) expect(parsed.text).toContain(fact);
+  });
+
+  test('of hundreds of detectors is told as far as it fits', () => {
+    const detections = Object.fromEntries(
+      Array.from({ length: 400 }, (_, n) => [`detector${n}`, { status: 'detected', message: `Message ${n}` }]),
+    );
+    const parsed = read(inspectionAlert({ item: { detections } }));
+    expect(parsed.text).toContain('Message 20');
+    expect(parsed.text).toMatch(/\[cut; \d{3} more detectors left out\]/);
   });
 });
 
@@ -119,41 +344,41 @@ describe('what is too long', () => {
   const finding = (message: string) =>
     inspectionAlert({ item: { detections: { flashLoan: { status: 'detected', message } } } });
 
-  test('is cut between lines, and says how much is missing; what follows stays', () => {
-    const { text } = read(finding(long));
-    const [, shown = '', omitted = ''] =
-      /\n\nflashLoan: (line 0(?:.|\n)*?)\n\[([\d,]+) characters left out\]\n\n/.exec(text) ?? [];
-    expect(long.startsWith(`${shown}\n`)).toBe(true);
-    expect(shown.length + 1 + Number(omitted.replace(',', ''))).toBe(long.length + 1);
-    expect(text).toContain('Inspection: 673d2f0a1b2c3d4e5f607182');
-    expect(text.length).toBeGreaterThan(3900);
-  });
-
   test('is not cut as long as it fits, to the last of 4096', () => {
-    const around = Array.from({ length: 900 }, (_, n) => read(finding('x'.repeat(3000 + n))).text);
+    const around = Array.from({ length: 900 }, (_, n) => read(finding('x'.repeat(2700 + n))).text);
     const whole = around.filter((text) => !text.includes('left out'));
-    expect(Math.max(...whole.map(({ length }) => length))).toBe(4096);
+    expect(Math.max(...whole.map(({ length }) => length))).toBeGreaterThan(4080);
     expect(whole.length).toBeLessThan(around.length);
-  });
-
-  test('is cut inside a line where the line alone is too long', () => {
-    const { text } = read(finding(`First.\n${'words and '.repeat(2000)}`));
-    expect(text).toMatch(/First\.\nwords and .*…\n\[1[\d,]+ characters left out\]\n\n/);
-    expect(text.length).toBeGreaterThan(3900);
+    expect(around.every((text) => text.includes(TX_HASH))).toBe(true);
   });
 
   test('of a stored notification goes on in further messages, with nothing left out', () => {
     for (const message of [long, 'words and '.repeat(2000).trim(), `${'y'.repeat(9000)}\nend`]) {
-      const { text, continuations = [] } = bodyOf(notificationAlert(message), 'plain');
-      const texts = [text, ...continuations];
-      expect(texts.length).toBeGreaterThan(2);
-      for (const each of texts) expect(limitBroken(each, { text: each, entities: [] })).toBeUndefined();
-      const joined = texts
-        .join('\n')
-        .replace(/\n\[continues: part 1 of \d+\]\n\n(?:.+\n)*?(?=\[part 2)/, '\n')
-        .replace(/\[part \d+ of \d+\]\n/g, '');
-      expect(joined.replace(/\s/g, '')).toContain(message.replace(/\s/g, ''));
+      for (const format of ['rich', 'plain'] as const) {
+        const { text, continuations = [] } = bodyOf(notificationAlert(message), format);
+        const texts = [text, ...continuations].map((each) => {
+          const parsed = format === 'rich' ? parseTelegramHtml(each) : { text: each, entities: [] };
+          expect(limitBroken(each, parsed)).toBeUndefined();
+          return parsed.text;
+        });
+        expect(texts.length).toBeGreaterThan(2);
+        const joined = texts
+          .join('\n')
+          .replace(/\n\[continues: part 1 of \d+\]\n\n(?:.*\n)*?(?=\[part 2)/, '\n')
+          .replace(/\[part \d+ of \d+\]\n/g, '')
+          .replace(/^> /gm, '');
+        expect(joined.replace(/\s/g, '')).toContain(message.replace(/\s/g, ''));
+      }
     }
+  });
+
+  test('of many contracts names as many as fit, and says how many are missing', () => {
+    const assets = Array.from({ length: 200 }, (_, n) => ({ descriptor: `Market ${n}`, address: `0x${n}` }));
+    const { text } = read(inspectionAlert({ item: { assets } }));
+    const shown = text.match(/^Contract: /gm)?.length ?? 0;
+    expect(shown).toBeGreaterThan(20);
+    expect(text).toContain(`[${200 - shown} more left out]`);
+    expect(text).toContain('Inspection: 673d2f0a1b2c3d4e5f607182');
   });
 
   test('leaves transaction, ids and times, whatever else is long', () => {
@@ -179,11 +404,12 @@ const BOUNDED = { interruptAfterTimeLimit: 20_000 };
 describe('any text', () => {
   const texts = fc.array(anyText(), { minLength: 6, maxLength: 6 });
 
-  test('comes back from the HTML as the plain text it was, within every limit', () => {
+  test('comes back from the HTML as it was, within every limit', () => {
     fc.assert(
       fc.property(texts, (values) => {
         const alert = hostileAlert(values, 424_242);
-        expect(read(alert).text).toBe(bodyOf(alert, 'plain').text);
+        const content = describeAlert(alert, { presentation: createPresentation(), sentAt: SENT_AT });
+        expect(read(alert).text).toBe(blocksToPlain(layOut(content, 'rich', SENT_AT).blocks));
         for (const format of ['plain', 'minimal'] as const) {
           const { text } = bodyOf(alert, format);
           expect(limitBroken(text, { text, entities: [] })).toBeUndefined();
@@ -201,14 +427,13 @@ describe('any text', () => {
     fc.assert(
       fc.property(texts, (values) => {
         const alert = notificationAlert(values.join(' ').repeat(3));
-        const rich = partsOf(alert, 'rich').map((html) => {
+        for (const html of partsOf(alert, 'rich')) {
           const parsed = parseTelegramHtml(html);
           expect(limitBroken(html, parsed)).toBeUndefined();
           expect(parsed.entities.length).toBeLessThanOrEqual(100);
           expect(activeIn(parsed)).toEqual([]);
-          return parsed.text;
-        });
-        expect(rich).toEqual(partsOf(alert, 'plain'));
+        }
+        for (const text of partsOf(alert, 'plain')) expect(limitBroken(text, { text, entities: [] })).toBeUndefined();
       }),
       BOUNDED,
     );
@@ -242,18 +467,10 @@ describe('any text', () => {
 describe('the reader that these tests rely on', () => {
   test.each([
     ['<b>open', /find end tag/],
-    ['<b>a</i>', /Unexpected end tag/],
-    ['a</b>', /Unexpected end tag/],
-    ['<script>a</script>', /Unsupported start tag/],
-    ['<b class="x">a</b>', /wrong attributes|Unsupported/],
-    ['<a>a</a>', /wrong attributes/],
-    ['<b><code>a</code></b>', /nested/],
     ['1 < 2', /Unclosed|Unsupported/],
+    ['<b><code>a</code></b>', /drops/],
+    ['<a href="https://intranet/">a</a>', /drops/],
   ])('refuses %j', (html, why) => expect(() => parseTelegramHtml(html)).toThrow(why));
-
-  test('decodes what Telegram decodes, and nothing else', () => {
-    expect(parseTelegramHtml('&lt;&gt;&amp;&quot;&#60;&#x3c;&apos;&nbsp;&').text).toBe('<>&"<<&apos;&nbsp;&');
-  });
 
   test.each([
     ['@oncall', '@oncall'],

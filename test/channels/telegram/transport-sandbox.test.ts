@@ -3,8 +3,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import type { Format, Message } from '../../../src/channels/channel.ts';
+import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { telegramConfig } from '../../../src/channels/telegram/config.ts';
 import type { TelegramBody } from '../../../src/channels/telegram/message.ts';
 import { createTelegramChannel } from '../../../src/channels/telegram/transport.ts';
@@ -46,7 +46,7 @@ const compose = (
   atOnce(
     channel.compose(
       { destination: destinationOf('telegram', to), alerts },
-      { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+      { format, presentation: createPresentation(), sentAt: '2026-11-20T10:07:55.000Z' },
     ),
   ) as Message<TelegramBody>[];
 
@@ -80,7 +80,7 @@ describe('a digest', () => {
       method: 'sendDocument',
       document: { filename: expect.stringMatching(/^tocsin-digest-[0-9a-f]{8}\.txt$/) },
     });
-    expect(raw?.source.startsWith(format === 'rich' ? '<b>120 critical' : '120 critical')).toBe(true);
+    expect(raw?.source.startsWith(format === 'rich' ? '<b>🔴 120 critical' : '🔴 120 critical')).toBe(true);
     for (let n = 0; n < STORM.length; n += 1) expect(raw?.document?.content.toString()).toContain(hashOf(n));
     expect(text).toContain('Lending Pool');
   });
@@ -183,6 +183,52 @@ describe('an incident', () => {
     expect(receiver.edits()[0]?.entities.some(({ type }) => type === 'bold')).toBe(true);
   });
 
+  test('keeps its buttons, and loses no markup', async () => {
+    const { receiver, channel } = await open();
+    const { handle = '' } = await channel.send(only(compose(channel, [found(1)])), nobody());
+    await channel.amend(handle, only(compose(channel, [found(1), found(2)])), nobody());
+    const [sent] = receiver.received();
+    expect(sent?.raw.lost).toEqual([]);
+    expect(sent?.raw.keyboard?.[0]?.[0]?.text).toBe('Explorer');
+    expect(receiver.edits()[0]?.keyboard).toEqual(sent?.raw.keyboard);
+  });
+
+  test('that is assessed anew says so in its title, with the buttons that it had', async () => {
+    const { receiver, channel } = await open();
+    const { handle = '' } = await channel.send(only(compose(channel, [found(1)])), nobody());
+    const now: Alert = { ...found(1), reassessed: { was: 'critical', is: 'ok' } };
+    await channel.amend(handle, only(compose(channel, [now])), nobody());
+    const [edit] = receiver.edits();
+    expect(edit?.text).toMatch(/^🟢 OK \(was CRITICAL\) · Vault 1 · /);
+    expect(edit?.keyboard).toEqual(receiver.received()[0]?.raw.keyboard);
+    expect(receiver.received()).toHaveLength(1);
+  });
+
+  test('that is judged better is told without a sound, also by a file and in parts', async () => {
+    const { receiver, channel } = await open();
+    const better = (n: number): Alert => ({
+      ...found(n),
+      type: 'inspection.downgraded',
+      followUp: { of: `id${n}`, was: 'critical', is: 'ok' },
+    });
+    await channel.send(only(compose(channel, [better(1)])), nobody());
+    await channel.send(
+      only(
+        compose(
+          channel,
+          Array.from({ length: 120 }, (_, n) => better(n)),
+        ),
+      ),
+      nobody(),
+    );
+    await channel.send(only(compose(channel, [found(2)])), nobody());
+    expect(receiver.received().map(({ raw }) => [raw.method, raw.silent])).toEqual([
+      ['sendMessage', true],
+      ['sendDocument', true],
+      ['sendMessage', undefined],
+    ]);
+  });
+
   test('that says already what it should is done', async () => {
     const { receiver, channel } = await open();
     const message = only(compose(channel, [found(1)]));
@@ -236,6 +282,24 @@ describe('an incident', () => {
     await channel.send({ ...next, replyTo: handle }, nobody());
     await channel.send({ ...next, replyTo: `${CHAT}:99` }, nobody());
     expect(receiver.received().map(({ raw }) => raw.replyTo)).toEqual([undefined, 1, undefined]);
+  });
+});
+
+describe('the name of a chat', () => {
+  test('is its title, of one person their name; a public name is its own', async () => {
+    const receiver = createTelegramReceiver({ chats: [CHAT, '42'], titles: { [CHAT]: 'On-call', '42': 'Ada' } });
+    onTestFinished(() => receiver.stop());
+    const { nameOf } = openChannel((await receiver.start()).apiRoot);
+    expect(await nameOf?.(CHAT, nobody())).toBe('On-call');
+    expect(await nameOf?.(TOPIC, nobody())).toBe('On-call');
+    expect(await nameOf?.('42', nobody())).toBe('Ada');
+    expect(await nameOf?.('@lending_alerts/7', nobody())).toBeUndefined();
+  });
+
+  test('that is gone is refused like a message to it', async () => {
+    const { channel } = await open();
+    const asked = failureOf(channel.nameOf?.('-100999', nobody()) ?? Promise.resolve());
+    expect(await asked).toMatchObject({ reason: 'destination-dead' });
   });
 });
 

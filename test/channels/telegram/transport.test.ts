@@ -2,12 +2,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
-import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
+import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { telegramConfig } from '../../../src/channels/telegram/config.ts';
 import { createTelegramChannel } from '../../../src/channels/telegram/transport.ts';
 import { DeliveryError } from '../../../src/errors.ts';
 import { atOnce } from '../../../src/slices.ts';
-import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
+import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
 import { startHttpReceiver } from '../../support/http-receiver.ts';
 
 const TOKEN = '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
@@ -19,17 +19,26 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
+const composed = (
+  channel: ReturnType<typeof createTelegramChannel>,
+  address = '-1001234567890',
+  alert = inspectionAlert(),
+) => {
+  const [message] = atOnce(
+    channel.compose(
+      { destination: destinationOf('telegram', address), alerts: [alert] },
+      { format: 'rich', presentation: createPresentation(), sentAt: '2026-11-20T10:07:55.000Z' },
+    ),
+  );
+  if (message === undefined) throw new Error('nothing composed');
+  return message;
+};
+
 const openChannel = (apiRoot: string, timeout = '20s', alert = inspectionAlert()) => {
   const channel = createTelegramChannel(telegramConfig.parse({ botToken: TOKEN, apiRoot, timeout }), DEPENDENCIES);
   closers.push(channel.close);
   const send = (address = '-1001234567890', progress?: string) => {
-    const [message] = atOnce(
-      channel.compose(
-        { destination: destinationOf('telegram', address), alerts: [alert] },
-        { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
-      ),
-    );
-    if (message === undefined) throw new Error('nothing composed');
+    const message = composed(channel, address, alert);
     const going = { ...message, ...(progress === undefined ? {} : { progress }) };
     return channel.send(going, new AbortController().signal);
   };
@@ -59,8 +68,9 @@ describe('a message on the wire', () => {
     expect(receiver.arrived.map(({ method, path }) => `${method} ${path}`)).toEqual([`POST /bot${TOKEN}/sendMessage`]);
     expect(JSON.parse(receiver.arrived[0]?.body ?? '')).toEqual({
       chat_id: '-1001234567890',
-      text: expect.stringContaining('<b>CRITICAL: Lending Pool'),
+      text: expect.stringContaining('<b>🔴 CRITICAL · Lending Pool'),
       parse_mode: 'HTML',
+      reply_markup: { inline_keyboard: [[{ text: 'Explorer', url: `https://basescan.org/tx/${TX_HASH}` }]] },
       link_preview_options: { is_disabled: true },
     });
   });
@@ -89,6 +99,37 @@ describe('a message on the wire', () => {
     receiver.script({ status: 200, body });
     expect(await channel.verify(new AbortController().signal)).toBe('sends as @tocsin_bot');
     expect(receiver.arrived[0]?.path).toBe(`/bot${TOKEN}/getMe`);
+  });
+});
+
+describe('a server of an earlier version', () => {
+  const refusal = {
+    ok: false,
+    error_code: 400,
+    description: `Bad Request: can't parse entities: Unsupported start tag "tg-time" at byte offset 321`,
+  };
+
+  test('refuses a time once: from then on it gets the text of it alone', async () => {
+    const { receiver, send, channel } = await openTelegram();
+    receiver.script({ status: 400, body: JSON.stringify(refusal) });
+    expect(await failureOf(send())).toMatchObject({ reason: 'bad-message', maybeDelivered: false });
+    const { handle = '' } = await send();
+    await channel.amend?.(handle, composed(channel), new AbortController().signal);
+    const texts = receiver.arrived.map(({ body }) => (JSON.parse(body) as { text: string }).text);
+    expect(texts[0]).toContain('<tg-time unix="1795169232" format="T">10:07:12 UTC</tg-time>');
+    for (const text of texts.slice(1)) {
+      expect(text).not.toContain('tg-time');
+      expect(text).toContain('\n10:07:12 UTC · inspected');
+    }
+    expect(texts).toHaveLength(3);
+  });
+
+  test('that refuses something else goes on getting times', async () => {
+    const { receiver, send } = await openTelegram();
+    receiver.script({ status: 400, body: JSON.stringify({ ...refusal, description: 'Bad Request: chat not found' }) });
+    await failureOf(send());
+    await send();
+    expect(receiver.arrived.at(-1)?.body).toContain('tg-time');
   });
 });
 

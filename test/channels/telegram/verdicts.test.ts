@@ -20,6 +20,12 @@ describe('verdicts', () => {
     ['bad-message', 400, 'Bad Request: MESSAGE_TOO_LONG'],
     ['bad-message', 400, 'Bad Request: message text is empty'],
     ['bad-message', 400, 'Bad Request: strings must be encoded in UTF-8'],
+    // Client::get_inline_keyboard_button; the server's own words
+    ['bad-message', 400, "Bad Request: inline keyboard button URL 'https://grafana' is invalid: Wrong HTTP URL"],
+    ['bad-message', 400, "Bad Request: can't parse reply keyboard markup JSON object"],
+    ['bad-message', 400, "Bad Request: can't parse inline keyboard button: text buttons must be non-empty"],
+    ['bad-message', 400, 'Bad Request: BUTTON_DATA_INVALID'],
+    ['bad-message', 400, 'Bad Request: REPLY_MARKUP_TOO_LONG'],
     // Client::process_send_document_query; FileLoaderUtils.cpp; MessagesManager::process_send_message_fail_error
     ['bad-message', 400, 'Bad Request: there is no document in the request'],
     ['bad-message', 400, 'Bad Request: file must be non-empty'],
@@ -61,7 +67,10 @@ describe('verdicts', () => {
     const error = judge(code, description);
     expect(error).toMatchObject({ reason, code: String(code) });
     expect(error.cause).toBeUndefined();
-    expect(error.message).toBe(`api.telegram.org refused: ${code} ${description}`);
+    const said = `api.telegram.org refused: ${code} ${description}`;
+    expect(error.said ?? error.message).toBe(said);
+    expect(error.explanation !== undefined).toBe(reason === 'destination-dead' || reason === 'sender-misconfigured');
+    expect(error.message.endsWith(error.explanation ? ` (${said})` : said)).toBe(true);
   });
 
   test('a wait counts where Telegram names one, and no longer than an hour', () => {
@@ -83,5 +92,20 @@ describe('verdicts', () => {
     const { message } = judge(400, `a\r\nb\u202e${'x'.repeat(5000)}`);
     expect(message).toMatch(/^api\.telegram\.org refused: 400 a bx+…$/);
     expect(message.length).toBeLessThan(260);
+  });
+
+  test.each([
+    [400, 'Bad Request: chat not found', 'the chat does not exist, or the bot was never in it'],
+    [403, 'Forbidden: bot was kicked from the supergroup chat', 'the chat has removed the bot'],
+    [403, 'Forbidden: bot was blocked by the user', 'the chat has blocked the bot'],
+    [400, 'Bad Request: TOPIC_CLOSED', 'the chat has closed this topic'],
+    [400, 'Bad Request: message thread not found', 'the chat has no such topic any more'],
+    [400, 'Bad Request: not enough rights to send text messages to the chat', 'the chat does not let the bot write'],
+    [401, 'Unauthorized', 'Telegram does not take our bot token'],
+    [404, 'Not Found', 'Telegram does not know our bot token'],
+  ])('%i %s: in words, with what mends it', (code, description, words) => {
+    const { message, explanation } = judge(code, description);
+    expect(message).toBe(`${words} (api.telegram.org refused: ${code} ${description})`);
+    expect(explanation?.todo).toMatch(/^[a-z]{3,} .*[^.]$/);
   });
 });

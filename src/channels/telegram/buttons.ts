@@ -1,0 +1,125 @@
+/** Buttons below a Telegram message, and presses of them as `getUpdates` gives them. Pure. */
+import type { Destination } from '../../alert.ts';
+import { shorten } from '../../text.ts';
+import type { Annotation, ButtonName, Buttons } from '../buttons.ts';
+import { idIn, objectIn, textIn } from '../outside.ts';
+import { parseChatAddress } from './address.ts';
+import { disarm, withoutClickable } from './disarm.ts';
+import type { Button } from './keyboard.ts';
+import { toHtml } from './lines.ts';
+import type { TelegramBody } from './message.ts';
+
+/** UTF-16 units after entity parsing; markup only makes a text longer. */
+const LONGEST = { text: 4096, caption: 1024 };
+const LABEL_LIMIT = 64;
+
+const LETTERS: Readonly<Record<ButtonName, string>> = { acknowledge: 'a', mute: 'm' };
+const NAMES: Readonly<Record<string, ButtonName>> = { a: 'acknowledge', m: 'mute' };
+
+/** At most 64 bytes. */
+const dataOf = (name: ButtonName, token: string): string => `${LETTERS[name]}:${token}`;
+
+export const readData = (data: string): { name: ButtonName; token: string } | undefined => {
+  const [, letter = '', token = ''] = /^([a-z]):(.*)$/s.exec(data) ?? [];
+  const name = Object.hasOwn(NAMES, letter) ? NAMES[letter] : undefined;
+  return name === undefined ? undefined : { name, token };
+};
+
+/** A note has a person's name in it, which may be anything; Telegram keeps a hundred entities, and the message has some. */
+const NOTE_ENTITIES = 5;
+
+/** Undefined where the text has no room for it. */
+const withNote = ({ text, parse_mode, file, isCaption }: TelegramBody, note: string): string | undefined => {
+  const isHtml = parse_mode === 'HTML';
+  const longer = `${text}\n\n${isHtml ? toHtml(disarm([[{ text: note }]], NOTE_ENTITIES)) : withoutClickable(note)}`;
+  return longer.length <= (file || isCaption ? LONGEST.caption : LONGEST.text) ? longer : undefined;
+};
+
+const put = (body: TelegramBody, { token, buttons, note }: Annotation): TelegramBody => {
+  const text = note === undefined ? body.text : withNote(body, note);
+  // A note without room in the text becomes a button, which says the same when it is pressed.
+  const noted = note !== undefined && text === undefined ? [{ name: 'acknowledge' as const, label: note }] : [];
+  const row = [...noted, ...buttons].map(
+    ({ name, label }): Button => ({ text: shorten(label, LABEL_LIMIT), callback_data: dataOf(name, token) }),
+  );
+  const rows = [...(body.reply_markup?.inline_keyboard ?? []), ...(row.length === 0 ? [] : [row])];
+  if (row.length === 0 && note === undefined) return body;
+  return {
+    ...body,
+    text: text ?? body.text,
+    ...(rows.length === 0 ? {} : { reply_markup: { inline_keyboard: rows } }),
+  };
+};
+
+/** The first message: its buttons are there, and the others follow it. */
+const kept = ({ continuations: _continuations, file, ...body }: TelegramBody): TelegramBody => ({
+  ...body,
+  ...(file === undefined ? {} : { isCaption: true }),
+});
+
+export const telegramButtons: Omit<Buttons<TelegramBody>, 'listen'> = { areAt: () => true, put, kept };
+
+export interface PressedChat {
+  id: string;
+  type: string;
+  /** Of a public chat, without `@`. */
+  username: string | undefined;
+}
+
+/** As much of a callback query as we read. */
+export interface PressedQuery {
+  id: string;
+  data: string;
+  user: string;
+  name: string;
+  chat: PressedChat;
+  messageId: number;
+  /** Of the message, in a forum. */
+  topic: number | undefined;
+}
+
+/** Undefined for anything but a press below a message. Source: https://core.telegram.org/bots/api#callbackquery */
+export const readQuery = (value: unknown): PressedQuery | undefined => {
+  const { id, data, from, message } = objectIn(value);
+  const { chat, message_id, is_topic_message, message_thread_id } = objectIn(message);
+  if (typeof id !== 'string' || typeof message_id !== 'number') return undefined;
+  const { id: user, first_name, last_name, username } = objectIn(from);
+  const full = [first_name, last_name].map(textIn).join(' ').trim();
+  const place = objectIn(chat);
+  return {
+    id,
+    data: textIn(data),
+    user: idIn(user),
+    name: full || textIn(username),
+    chat: {
+      id: idIn(place.id),
+      type: textIn(place.type),
+      username: typeof place.username === 'string' ? place.username : undefined,
+    },
+    messageId: message_id,
+    topic: is_topic_message === true && typeof message_thread_id === 'number' ? message_thread_id : undefined,
+  };
+};
+
+const isChat = (name: string, { id, username }: PressedChat): boolean =>
+  name === id || (username !== undefined && name.toLowerCase() === `@${username.toLowerCase()}`);
+
+export const isAt =
+  ({ chat, messageId }: PressedQuery) =>
+  ({ address }: Destination, handle: string | undefined): boolean => {
+    // It was pressed before we had noted where it is.
+    if (handle === undefined) return isChat(parseChatAddress(address)?.chat ?? address, chat);
+    const [, name = '', id] = /^(.+):(\d+)$/.exec(handle) ?? [];
+    return isChat(name, chat) && Number(id) === messageId;
+  };
+
+/** Somebody who is in the chat now. */
+export const isMember = ({ status, is_member }: Record<string, unknown>): boolean =>
+  status === 'creator' ||
+  status === 'administrator' ||
+  status === 'member' ||
+  (status === 'restricted' && is_member === true);
+
+/** Only members see what is written there, and so its buttons. */
+export const isPrivateGroup = ({ type, username }: PressedChat): boolean =>
+  (type === 'group' || type === 'supergroup') && username === undefined;

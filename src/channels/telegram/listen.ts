@@ -1,0 +1,139 @@
+/**
+ * Presses of buttons on Telegram, by long polling: Telegram gives each update to one reader.
+ * Source: https://core.telegram.org/bots/api#getupdates
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeliveryError } from '../../errors.ts';
+import { shorten } from '../../text.ts';
+import type { Buttons, Listening, PressAnswer } from '../buttons.ts';
+import { isAt, isMember, isPrivateGroup, type PressedQuery, readData, readQuery, telegramButtons } from './buttons.ts';
+import type { TelegramClient } from './client.ts';
+import type { TelegramBody } from './message.ts';
+
+export interface ListenDependencies {
+  client: TelegramClient;
+  /** Of one call, in milliseconds: a long poll has to end within it. */
+  timeoutMs: number;
+}
+
+const LONGEST_POLL_SECONDS = 25;
+/** For the way there and back. */
+const MARGIN_SECONDS = 5;
+const BETWEEN_SHORT_POLLS_MS = 1000;
+const ANSWER_LIMIT = 200;
+
+const ONLY_MEMBERS = 'Only members of this chat can press here. Nothing was changed.';
+const NOT_KNOWN =
+  'Telegram does not say whether you are a member of this chat: the bot has to be an administrator in it.';
+
+const NOT_OURS: PressAnswer = { text: 'This button does not work any more. Nothing was changed.', isRefused: true };
+
+/** Telegram takes an answer for some seconds, and keeps presses for a day. Source: `Client.cpp` of tdlib/telegram-bot-api */
+const isTooOld = (error: unknown): boolean =>
+  error instanceof DeliveryError && error.code === '400' && /query is too old/i.test(error.message);
+
+/** Nothing but `getUpdates` answers 409, so what it means is said here. */
+const explained = (error: unknown): unknown => {
+  if (!(error instanceof DeliveryError) || error.code !== '409') return error;
+  const why = /webhook/i.test(error.message)
+    ? 'a webhook is set on the bot, so its presses go there: remove the webhook, or give Tocsin a bot of its own'
+    : 'another program reads the updates of the bot: give Tocsin a bot of its own';
+  return new DeliveryError('sender-misconfigured', why, { code: '409' });
+};
+
+export const createTelegramButtons = ({ client, timeoutMs }: ListenDependencies): Buttons<TelegramBody> => {
+  const pollSeconds = Math.max(0, Math.min(LONGEST_POLL_SECONDS, Math.floor(timeoutMs / 1000) - MARGIN_SECONDS));
+
+  const updatesFrom = (offset: number, signal: AbortSignal) =>
+    client.call('', signal, (api, options) =>
+      api.callApi('getUpdates', { offset, timeout: pollSeconds, allowed_updates: ['callback_query'] }, options),
+    );
+
+  /** In a private chat there are two; elsewhere Telegram is asked, as people of a public chat need not be in it. */
+  const refusalOf = async ({ user, chat }: PressedQuery, signal: AbortSignal): Promise<string | undefined> => {
+    if (chat.type === 'private') return user === chat.id ? undefined : ONLY_MEMBERS;
+    try {
+      const who = { chat_id: chat.id, user_id: Number(user) };
+      const member = await client.call('', signal, (api, options) => api.callApi('getChatMember', who, options));
+      return isMember({ ...member }) ? undefined : ONLY_MEMBERS;
+    } catch {
+      return isPrivateGroup(chat) ? undefined : NOT_KNOWN;
+    }
+  };
+
+  const answer = async ({ id }: PressedQuery, { text, isRefused }: PressAnswer, signal: AbortSignal): Promise<void> => {
+    const said = { callback_query_id: id, text: shorten(text, ANSWER_LIMIT), show_alert: isRefused };
+    await client.call('', signal, (api, options) => api.callApi('answerCallbackQuery', said, options));
+  };
+
+  /** Telegram shows one answer to a press: what follows it is a message for all, in words of ours alone. */
+  const correct = async (
+    { chat, messageId, topic }: PressedQuery,
+    text: string,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const sent = {
+      ...{ chat_id: chat.id, text, reply_parameters: { message_id: messageId, allow_sending_without_reply: true } },
+      ...(topic === undefined ? {} : { message_thread_id: topic }),
+    };
+    await client.call('', signal, (api, options) => api.callApi('sendMessage', sent, options));
+  };
+
+  /** Gives what the person is still to be told, and whether something else was told before, or may have been. */
+  const press = async (query: PressedQuery, { onPress }: Listening, signal: AbortSignal) => {
+    const data = readData(query.data);
+    if (data === undefined) return { said: NOT_OURS, isCorrection: false };
+    let isCorrection = false;
+    const answerFirst = async (first: PressAnswer): Promise<boolean> => {
+      try {
+        isCorrection = true;
+        await answer(query, first, signal);
+      } catch (error) {
+        if (!isTooOld(error)) throw error;
+        isCorrection = false;
+      }
+      return isCorrection;
+    };
+    const said = await onPress({
+      ...data,
+      by: query.name,
+      userId: query.user,
+      isAt: isAt(query),
+      answerFirst,
+      refusal: (aborted) => refusalOf(query, aborted),
+    });
+    return { said, isCorrection };
+  };
+
+  /** Each is answered, or the person's button spins for a minute; of a flood only the first ones. */
+  const handle = async (update: unknown, listening: Listening, signal: AbortSignal): Promise<void> => {
+    const query = readQuery((update as { callback_query?: unknown }).callback_query);
+    if (query === undefined) return;
+    try {
+      const { said, isCorrection } = await press(query, listening, signal);
+      if (said === undefined) return;
+      await (isCorrection ? correct(query, said.text, signal) : answer(query, said, signal));
+    } catch (error) {
+      // It came while nobody listened: what it asked for is done, and the person has long gone on.
+      if (!isTooOld(error)) listening.onProblem(error);
+    }
+  };
+
+  return {
+    ...telegramButtons,
+    listen: async (listening, signal) => {
+      // Telegram keeps updates that nobody has confirmed for a day: an old one acknowledges, and mutes nothing.
+      for (let offset = 0; !signal.aborted; ) {
+        const updates = await updatesFrom(offset, signal).catch((error: unknown) => {
+          if (signal.aborted) return [];
+          throw explained(error);
+        });
+        if (signal.aborted) return;
+        listening.onOpen();
+        await Promise.all(updates.map((update) => handle(update, listening, signal)));
+        offset = Math.max(offset, ...updates.map(({ update_id }) => update_id + 1));
+        if (pollSeconds === 0) await sleep(BETWEEN_SHORT_POLLS_MS, undefined, { signal }).catch(() => {});
+      }
+    },
+  };
+};
