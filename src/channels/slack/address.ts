@@ -11,6 +11,9 @@ export const isHook = (address: string): boolean => webAddress(address) !== unde
 const CHANNEL_ID = /^[CGD][A-Z0-9]{7,20}$/;
 const CHANNEL_NAME = /^#?((?!xox[a-z]-)[\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}_-]{1,80})$/u;
 
+/** It says itself what it is called. */
+export const isChannelName = (address: string): boolean => address.startsWith('#');
+
 /** `C024BE91L` or `#name`; undefined for what is neither. */
 export const parseChannel = (text: string): string | undefined => {
   const contact = text.trim();

@@ -88,13 +88,18 @@ export const createBot = ({ call, files, permits }: BotDependencies): Bot => {
       const { file } = message.body;
       return file === undefined ? (await post(message, signal)).receipt : sendWithFile(message, file, signal);
     },
-    amend: async (handle, { body: { text, blocks, file } }, signal) => {
+    amend: async (handle, { body: { text, blocks, attachments = [], file } }, signal) => {
+      const rest = file && 'isRest' in file ? file : undefined;
       const place = parsePlace(handle);
       if (!place) throw cannot('the earlier message cannot be found by its handle', 'bad_handle');
       // Without blocks Slack would read the text as markup: `chat.update` has no `mrkdwn`.
-      if (!blocks || file) throw cannot('only blocks can take the place of another message', 'not_amended');
+      if (!blocks || file !== rest) throw cannot('only blocks can take the place of another message', 'not_amended');
       const { channel, ts } = place;
-      await call('chat.update', { channel, ts, text, blocks, ...AS_WRITTEN }, signal);
+      const fileId = rest && (await files.upload(rest, signal));
+      // Without attachments Slack would leave those of before.
+      await call('chat.update', { channel, ts, text, blocks, attachments, ...AS_WRITTEN }, signal);
+      // It has more in it than the file of before.
+      if (rest && fileId !== undefined) await files.share(fileId, rest, place, signal);
       return { providerId: ts, handle };
     },
   };

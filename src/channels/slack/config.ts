@@ -17,7 +17,12 @@ export const slackConfig = z
     botToken: secret()
       .exactOptional()
       .describe(
-        'Bot token with the scopes chat:write and files:write. The second is for the files of large digests. Without it, or if the bot was not invited, a large digest is several messages. Left out: only incoming webhooks work.',
+        'Bot token with the scopes chat:write and files:write. The second is for the files of large digests. Without it, or if the bot was not invited, a large digest is several messages. With channels:read and groups:read, names of channels are shown beside their ids, and only members of a channel can press its buttons. Left out: only incoming webhooks work.',
+      ),
+    appToken: secret({ pattern: /^xapp-\S+$/, rule: 'must be an app-level token, which begins with xapp-' })
+      .exactOptional()
+      .describe(
+        'App-level token with the scope connections:write, of the same app, with Socket Mode and Interactivity on. By it presses of the buttons of alerts.acknowledge come in, over a connection that Tocsin opens. Left out: messages on Slack have no buttons.',
       ),
     apiUrl: httpUrl()
       .prefault('https://slack.com/api/')

@@ -2,6 +2,7 @@
 import type { Alert } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
 import type { Sliced } from '../../slices.ts';
+import { quotedLines, shortenAddresses } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import { type CountTable, type DigestContent, type DigestItem, nameOf, topOf } from '../digest-content.ts';
 import { itemLine } from '../digest-file.ts';
@@ -33,10 +34,15 @@ export const rowsOf = (table: CountTable): string[] => {
   ];
 };
 
-/** An item in a list: one line; of a stored notification also its whole text. */
+const HEX = { head: 6, tail: 4 };
+
+/** As it is read at a glance. */
+export const shortName = (name: string): string => shortenAddresses(name, HEX);
+
+/** An item in a list: one line; of a stored notification also its whole text, quoted, as it comes from outside. */
 export const lineOf = (item: DigestItem): string => {
   const line = fitted(itemLine(item), LINE_LIMIT);
-  return item.message === undefined ? line : `${line}: ${item.message}`;
+  return item.message === undefined ? line : `${line}\n${quotedLines(item.message)}`;
 };
 
 const boundLine = (line: string): string => {
@@ -44,11 +50,17 @@ const boundLine = (line: string): string => {
   return kept === line ? line : `${kept}… (${line.length - kept.length} characters left out)`;
 };
 
-const headLines = ({ title, span, why, notice, tables }: DigestContent): string[] => [
+/** The worst, with what happened. */
+const WORST = 3;
+
+const worstLines = ({ title, happened }: DigestItem): string[] => [title, quotedLines(happened)];
+
+const headLines = ({ title, items, notice, tables, span, why }: DigestContent): string[] => [
   title,
-  `${span}. ${why}`,
+  ...items.slice(0, WORST).flatMap(worstLines),
   ...(notice === undefined ? [] : [notice]),
   ...tables.map((table) => `${table.title}: ${rowsOf(table).join(', ')}`),
+  `${span}. ${why}`,
 ];
 
 /** Minimal: nothing but the hashes. */

@@ -1,126 +1,137 @@
 /** Many alerts as one Slack message, with a file if the message has no room for everything. Pure. */
-import type { KnownBlock } from '@slack/types';
+import type { ContextBlock, KnownBlock, MessageAttachment, RichTextBlock, RichTextElement } from '@slack/types';
 import type { Alert } from '../../alert.ts';
 import { packed } from '../../chunks.ts';
 import type { Sliced } from '../../slices.ts';
-import { cleanLine } from '../../text.ts';
+import { cleanLine, shorten } from '../../text.ts';
 import type { ComposeContext } from '../channel.ts';
-import { detectionText } from '../content.ts';
+import type { Detection } from '../content/content.ts';
+import { wordingOf } from '../content/reading.ts';
 import { describeDigest } from '../digest.ts';
-import { type CountTable, type DigestContent, type DigestItem, nameOf } from '../digest-content.ts';
+import { type CountTable, type DigestContent, type DigestItem, nameOf, topOf } from '../digest-content.ts';
 import { digestFile } from '../digest-file.ts';
 import type { SlackBody } from './body.ts';
-import { type Describe, type DigestPart, digestTexts, lineOf, rowsOf } from './digest-text.ts';
+import { colored } from './details.ts';
+import { type Describe, type DigestPart, digestTexts, lineOf, rowsOf, shortName } from './digest-text.ts';
+import { code, context, escapeSlack, fits, fitted, LIMITS, section, titleBlock } from './markup.ts';
 import {
-  code,
-  columns,
-  context,
-  escapeSlack,
-  fits,
-  fitted,
-  formatted,
-  LIMITS,
-  labelled,
-  link,
-  section,
-  type Text,
-  titleBlock,
-} from './markup.ts';
+  bold,
+  codeWords,
+  elementOf,
+  happenedParts,
+  joinLines,
+  linesBlock,
+  richText,
+  textSection,
+  words,
+} from './rich-text.ts';
 
 const PUSH_LIMIT = 300;
 const NOTICE_LIMIT = 1500;
-const NAME_LIMIT = 160;
-const HEADLINE_LIMIT = 400;
 const SAID_LIMIT = 300;
+const MESSAGE_LIMIT = 1000;
+const ROWS_MAX = 5;
 /** How many of the worst items are shown at length: the first number that leaves enough room. */
 const WORST = [6, 3, 0] as const;
 /** Above these numbers blocks never have room, so they are not even tried: a storm has thousands of alerts. */
 const WHOLE_MAX = LIMITS.blocks / 2;
 const LIST_MAX = 200;
 
-const tableText = (table: CountTable): Text => labelled(table.title, rowsOf(table).join('\n'));
+/** `Detectors: 8 × Flash loan, 3 × Mixer and 2 more` */
+const tableLine = (table: CountTable): RichTextElement[] => {
+  const { rows, more } = topOf(table, ROWS_MAX);
+  const shown = rows.flatMap(({ name, count, url }, index) => [
+    words(`${index === 0 ? ': ' : ', '}${count} × `),
+    elementOf({ text: shortName(name), ...(url === undefined ? {} : { url }) }),
+  ]);
+  return [bold(table.title), ...shown, ...(more > 0 ? [words(` and ${more} more`)] : [])];
+};
 
-const headBlocks = ({ title, span, why, notice, tables }: DigestContent): KnownBlock[] => [
-  titleBlock(title),
-  context(`${span}. ${why}`),
+/** Below what happened: why it comes this way, how often what was involved, from when to when, and why it is one message. */
+const countBlocks = ({ tables, period, why, notice }: DigestContent): KnownBlock[] => [
   ...(notice === undefined ? [] : [context(fitted(notice, NOTICE_LIMIT))]),
-  ...columns(tables.slice(0, 2).map(tableText)),
-  ...tables.slice(2).map((table) => section(tableText(table))),
-  { type: 'divider' },
+  ...(tables.length === 0 ? [] : [richText(textSection(joinLines(tables.map(tableLine))))]),
+  ...linesBlock([[...period, { text: `. ${why}` }]]),
 ];
 
-/** Transaction, chain and time, in small print below the findings. */
-const whereBlock = (item: DigestItem): KnownBlock => {
-  const { url, hash, chain, time } = item;
-  const linked = url === undefined || hash === undefined ? undefined : link(url, hash);
-  const name = linked === undefined ? fitted(nameOf(item), NAME_LIMIT) : formatted(linked);
-  const where = [chain, time].filter((part) => part !== undefined).join(', ');
-  return context(name, fitted(where, NAME_LIMIT));
+/** Transaction, chain and time, and what made it rank high. */
+const whereElements = (item: DigestItem): RichTextElement[] => {
+  const { url, shortHash, chain, time, at, reasons } = item;
+  const name =
+    url === undefined || shortHash === undefined ? codeWords(nameOf(item)) : elementOf({ text: shortHash, url });
+  const moment = elementOf({ text: time, ...(at === undefined ? {} : { at }) });
+  const why = reasons.map((reason) => words(` · ${reason}`));
+  return [name, words(`${chain === undefined ? '' : ` on ${chain}`} · `), moment, ...why];
 };
+
+const itemBlock = (item: DigestItem, detections: Detection[], message: string | undefined): RichTextBlock =>
+  richText(
+    textSection([bold(item.title)]),
+    ...happenedParts({ detections, isOurs: false, ...(message === undefined ? {} : { message }) }),
+    textSection(whereElements(item)),
+  );
 
 /** An item with all its messages. */
-const wholeItem = (item: DigestItem): KnownBlock[] => {
-  const { severity, protocol, headline, detections, message } = item;
-  const said = [...detections.map(detectionText), ...(message === undefined ? [] : [message])];
-  const title = said.length === 0 ? headline : `${severity}: ${protocol}`;
-  return [section(labelled(title, said.join('\n'))), whereBlock(item)];
-};
+const wholeItem = (item: DigestItem): RichTextBlock => itemBlock(item, item.detections, item.message);
 
-/** The first message of a detector; of a stored notification its whole text. */
-const gistOf = ({ detections, message }: DigestItem): string => {
-  const said = detections.find((detection) => detection.message !== '');
-  return message ?? fitted(cleanLine(said === undefined ? '' : `${said.name}: ${said.message}`), SAID_LIMIT);
+/** The first message of a detector; the beginning of a stored notification. */
+const gistItem = (item: DigestItem): RichTextBlock => {
+  const said = item.detections.find(({ message }) => message !== '') ?? item.detections[0];
+  const short = said === undefined ? [] : [{ ...said, message: shorten(cleanLine(said.message), SAID_LIMIT) }];
+  return itemBlock(item, short, item.message && shorten(item.message, MESSAGE_LIMIT));
 };
-
-const gistItem = (item: DigestItem): KnownBlock[] => [
-  section(labelled(fitted(item.headline, HEADLINE_LIMIT), gistOf(item))),
-  whereBlock(item),
-];
 
 const FENCE_ROOM = 10;
 
-/** A list of the items that are not shown at length. */
-const listBlocks = (items: readonly DigestItem[], all: number): KnownBlock[] => {
-  if (items.length === 0) return [];
-  const title = items.length === all ? 'All of them, the worst first' : `The other ${items.length}`;
-  const groups = packed(items.map(lineOf), LIMITS.section - FENCE_ROOM, (line) => escapeSlack(line).length + 1);
-  return [section(labelled(title, '')), ...groups.map((lines) => section(code(lines.join('\n'))))];
+/** Rows whose addresses are shortened above. */
+const wholeRows = ({ tables }: DigestContent): ContextBlock[] =>
+  tables
+    .map((table) => [table.title, ...rowsOf(table)].join('\n'))
+    .filter((text) => shortName(text) !== text)
+    .map((text) => context(text));
+
+/** Every item in a line, with its whole hash to copy, beside the bar. */
+const listOf = (content: DigestContent, asLine: (item: DigestItem) => string): MessageAttachment[] => {
+  const { tone, items } = content;
+  const groups = packed(items.map(asLine), LIMITS.section - FENCE_ROOM, (line) => escapeSlack(line).length + 1);
+  const list = groups.map((group) => section(code(group.join('\n'))));
+  return colored(tone, [context('All of them, the worst first'), ...list, ...wholeRows(content)]);
 };
 
-/** As many of the worst items as leave room for `rest`; undefined if there is no room even without them. */
-const withWorst = (content: DigestContent, rest: (items: DigestItem[]) => KnownBlock[]): KnownBlock[] | undefined => {
-  const head = headBlocks(content);
-  for (const count of WORST) {
-    const worst = content.items.slice(0, count).flatMap(gistItem);
-    const title = worst.length > 0 ? [section(labelled('The worst', ''))] : [];
-    const blocks = [...head, ...title, ...worst, ...rest(content.items.slice(count))];
-    if (fits(blocks)) return blocks;
-  }
-  return undefined;
-};
+const worstBlocks = (content: DigestContent, count: number): KnownBlock[] => [
+  titleBlock(content.title),
+  ...content.items.slice(0, count).map(gistItem),
+  ...countBlocks(content),
+];
 
-const body = ({ headline }: DigestContent, blocks: KnownBlock[]): SlackBody => ({
-  text: escapeSlack(fitted(headline, PUSH_LIMIT)),
-  blocks,
+const body = ({ headline }: DigestContent, blocks: KnownBlock[], attachments: MessageAttachment[]): SlackBody => ({
+  ...{ text: escapeSlack(fitted(headline, PUSH_LIMIT)), blocks, attachments },
 });
 
+/** With as many of the worst items as there is room for beside the rest; undefined if there is none even without them. */
+const withWorst = (content: DigestContent, attachments: MessageAttachment[]): SlackBody | undefined => {
+  const blocks = WORST.map((count) => worstBlocks(content, count)).find((tried) => fits(tried, attachments));
+  return blocks && body(content, blocks, attachments);
+};
+
 const wholeBody = (content: DigestContent): SlackBody | undefined => {
-  if (content.items.length > WHOLE_MAX) return undefined;
-  const blocks = [...headBlocks(content), ...content.items.flatMap(wholeItem)];
-  return fits(blocks) ? body(content, blocks) : undefined;
+  const { title, items } = content;
+  if (items.length > WHOLE_MAX) return undefined;
+  const shown = items.map(wholeItem);
+  const [most] = WORST;
+  const blocks = [titleBlock(title), ...shown.slice(0, most), ...countBlocks(content), ...shown.slice(most)];
+  const list = listOf(content, ({ message: _message, ...item }) => lineOf(item));
+  return fits(blocks, list) ? body(content, blocks, list) : undefined;
 };
 
 function* bodyWithFile(content: DigestContent): Sliced<SlackBody | undefined> {
   const file = yield* digestFile(content);
-  const where = `All ${content.alerts}, each with its hash, are in a file in this message's thread: ${file.name}`;
-  const blocks = withWorst(content, () => [context(where)]);
-  return blocks && { ...body(content, blocks), file };
+  const where = `All ${content.alerts.toLocaleString('en')}, each with its hash, are in a file in this message's thread: ${file.name}`;
+  const whole = withWorst(content, colored(content.tone, [context(where)]));
+  return whole && { ...whole, file };
 }
 
-const listBody = (content: DigestContent): SlackBody | undefined => {
-  const blocks = withWorst(content, (items) => listBlocks(items, content.items.length));
-  return blocks && body(content, blocks);
-};
+const listBody = (content: DigestContent): SlackBody | undefined => withWorst(content, listOf(content, lineOf));
 
 function* richBody(alerts: readonly Alert[], describe: Describe, mayAttach: boolean): Sliced<SlackBody | undefined> {
   if (!mayAttach && alerts.length > LIST_MAX) return undefined;
@@ -134,10 +145,11 @@ function* richBody(alerts: readonly Alert[], describe: Describe, mayAttach: bool
  */
 export function* digestBodies(
   alerts: readonly Alert[],
-  { format, chains, sentAt }: ComposeContext,
+  context: ComposeContext,
   mayAttach: boolean,
 ): Sliced<DigestPart[]> {
-  const describe: Describe = (some) => describeDigest(some, chains, sentAt);
+  const { format } = context;
+  const describe: Describe = (some) => describeDigest(some, wordingOf(context), context.storm);
   const rich = format === 'rich' ? yield* richBody(alerts, describe, mayAttach) : undefined;
   return rich ? [{ alerts, body: rich }] : yield* digestTexts(alerts, describe, format);
 }

@@ -3,11 +3,21 @@
  * `plain_text`. Lengths are counted after escaping.
  */
 
-import type { ContextBlock, KnownBlock, MrkdwnElement, PlainTextElement, SectionBlock } from '@slack/types';
-import { chunksOf } from '../../chunks.ts';
+import type {
+  ContextBlock,
+  KnownBlock,
+  MessageAttachment,
+  MrkdwnElement,
+  PlainTextElement,
+  RichTextElement,
+  SectionBlock,
+} from '@slack/types';
 
 /** Sources: block and text object references at docs.slack.dev; the sum is undocumented, about 13,200 (slackapi/bolt-js#2509). */
-export const LIMITS = { header: 150, section: 3000, field: 2000, fields: 10, context: 2000, blocks: 50, all: 12_000 };
+export const LIMITS = {
+  ...{ header: 150, section: 3000, field: 2000, fields: 10, context: 2000, button: 75, url: 3000 },
+  ...{ blocks: 50, all: 12_000 },
+};
 
 /** Source: docs.slack.dev/messaging/formatting-message-text, "Escaping text". It holds for every text object. */
 export const escapeSlack = (text: string): string =>
@@ -31,7 +41,7 @@ export const fitted = (text: string, limit: number): string =>
   escapeSlack(text).length <= limit ? text : `${beginning(text, limit - 1).trimEnd()}…`;
 
 /** Bold, italic, strike, code, a quote at the start of a line, emoji names. */
-const FORMATTING = /[*_~`]|^\s*>|:[a-z+][\w+'-]*:/im;
+export const FORMATTING = /[*_~`]|^\s*>|:[a-z+][\w+'-]*:/im;
 
 export type Text = MrkdwnElement | PlainTextElement;
 
@@ -43,20 +53,6 @@ export const plain = (text: string): PlainTextElement => ({
 
 /** `verbatim`: Slack makes no links or mentions of addresses and names in the text. */
 export const formatted = (text: string): MrkdwnElement => ({ type: 'mrkdwn', text, verbatim: true });
-
-/** A bold label above its value; one of them may be empty. */
-export const labelled = (label: string, value: string): Text => {
-  if (FORMATTING.test(`${label}\n${value}`)) return plain(value === '' ? label : `${label}\n${value}`);
-  const title = `*${escapeSlack(label)}*`;
-  return formatted(value === '' ? title : `${title}\n${escapeSlack(value)}`);
-};
-
-/** For our own URLs and hashes or addresses as labels: neither can break out of the link. */
-export const link = (url: string, label: string): string => `<${url}|${escapeSlack(label)}>`;
-
-/** The same with a link as its value. */
-export const labelledLink = (label: string, url: string, text: string): Text =>
-  formatted(`*${escapeSlack(label)}*\n${link(url, text)}`);
 
 /** A code block; Slack reads no formatting in it but a backtick. */
 export const code = (text: string): Text =>
@@ -73,16 +69,26 @@ export const context = (...texts: (Text | string)[]): ContextBlock => ({
   elements: texts.map(toText),
 });
 
-/** Texts in two columns, in as many blocks as they need. */
-export const columns = (texts: readonly Text[]): SectionBlock[] =>
-  chunksOf(texts, LIMITS.fields).map((fields) => ({ type: 'section', fields }));
-
 export const titleBlock = (title: string): KnownBlock => {
   const text = plain(title);
   return text.text.length <= LIMITS.header ? { type: 'header', text } : section(text);
 };
 
-const textsOf = (block: KnownBlock): { text: string; limit: number }[] => {
+interface Measured {
+  /** Escaped. */
+  text: string;
+  limit: number;
+}
+
+/** Nothing in it is escaped, but Slack may count it so; a link counts with its URL. */
+const richTexts = (element: RichTextElement): Measured[] => {
+  const measured = (text: string, limit = LIMITS.all): Measured => ({ text: escapeSlack(text), limit });
+  if (element.type === 'text') return [measured(element.text)];
+  if (element.type === 'link') return [measured(element.url, LIMITS.url), measured(element.text ?? element.url)];
+  return element.type === 'date' ? [measured(`${element.format}${element.fallback ?? ''}`)] : [];
+};
+
+const textsOf = (block: KnownBlock): Measured[] => {
   switch (block.type) {
     case 'header':
       return [{ text: block.text.text, limit: LIMITS.header }];
@@ -95,16 +101,35 @@ const textsOf = (block: KnownBlock): { text: string; limit: number }[] => {
         ...(block.text ? [{ text: block.text.text, limit: LIMITS.section }] : []),
         ...(block.fields ?? []).map(({ text }) => ({ text, limit: LIMITS.field })),
       ];
+    case 'rich_text':
+      return block.elements.flatMap((part) =>
+        part.type === 'rich_text_list'
+          ? part.elements.flatMap(({ elements }) => elements.flatMap(richTexts))
+          : part.elements.flatMap(richTexts),
+      );
+    case 'actions':
+      return block.elements.flatMap((element) =>
+        element.type === 'button'
+          ? [
+              { text: element.text.text, limit: LIMITS.button },
+              ...(element.url === undefined ? [] : [{ text: element.url, limit: LIMITS.url }]),
+            ]
+          : [],
+      );
     default:
       return [];
   }
 };
 
-const sizeOf = (blocks: readonly KnownBlock[]): number =>
-  blocks.flatMap(textsOf).reduce((sum, { text }) => sum + text.length, 0);
+const isKnown = (block: object): block is KnownBlock => 'type' in block;
 
 /** One text that is too long or empty makes Slack refuse the whole message. */
-export const fits = (blocks: readonly KnownBlock[]): boolean =>
-  blocks.length <= LIMITS.blocks &&
-  sizeOf(blocks) <= LIMITS.all &&
-  blocks.flatMap(textsOf).every(({ text, limit }) => text !== '' && text.length <= limit);
+export const fits = (blocks: readonly KnownBlock[], attachments: readonly MessageAttachment[] = []): boolean => {
+  const all = [...blocks, ...attachments.flatMap(({ blocks: more = [] }) => more.filter(isKnown))];
+  const texts = all.flatMap(textsOf);
+  return (
+    all.length <= LIMITS.blocks &&
+    texts.reduce((sum, { text }) => sum + text.length, 0) <= LIMITS.all &&
+    texts.every(({ text, limit }) => text !== '' && text.length <= limit)
+  );
+};

@@ -18,7 +18,7 @@ export function* composeSlack(
   const messages: Message<SlackBody>[] = [];
   for (const plan of planOf(alerts)) {
     if (plan.as === 'single') {
-      messages.push(toMessage(destination, plan.alerts, yield* singleBody(plan.alerts, context), false));
+      messages.push(toMessage(destination, plan.alerts, yield* singleBody(plan.alerts, context, withFile), false));
       continue;
     }
     for (const { alerts: some, body } of yield* digestBodies(plan.alerts, context, withFile)) {

@@ -1,107 +1,145 @@
 /** One incident as a Slack message, in each of the three formats. Pure. */
-import type { KnownBlock, SectionBlock } from '@slack/types';
+import type { ActionsBlock, ContextBlock, KnownBlock } from '@slack/types';
 import type { Alert } from '../../alert.ts';
+import { contentId } from '../../identity.ts';
 import type { Sliced } from '../../slices.ts';
-import { cleanLine, shorten } from '../../text.ts';
+import { counted, shorten } from '../../text.ts';
+import { clockText } from '../../time.ts';
 import type { ComposeContext } from '../channel.ts';
-import { type Content, type Detection, detectionText, type Fact } from '../content.ts';
-import { describeIncident } from '../incident-content.ts';
-import type { SlackBody } from './body.ts';
-import {
-  beginning,
-  columns,
-  context,
-  escapeSlack,
-  fits,
-  LIMITS,
-  labelled,
-  labelledLink,
-  section,
-  type Text,
-  titleBlock,
-} from './markup.ts';
+import { type Content, type ContentLink, type Fact, type Line, noticesOf, type Piece } from '../content/content.ts';
+import { describeIncident } from '../content/incident.ts';
+import { moreText, type Said, saidFirst } from '../content/said.ts';
+import type { RestFile, SlackBody } from './body.ts';
+import { colored, factBlocks, wholeBlocks } from './details.ts';
+import { context, escapeSlack, fits, formatted, LIMITS, plain, section, titleBlock } from './markup.ts';
+import { minimalBody, plainBody, wholeText } from './plain.ts';
+import { dateFormat, happenedBlocks, linesBlock, secondsOf } from './rich-text.ts';
 
-/** Slack cuts at 40,000 characters. */
-const TEXT_LIMIT = 39_000;
+/** What a locked phone shows of a message. */
 const PUSH_LIMIT = 300;
-/** Longer values, and longer words in them, are hard to read in two columns. */
-const COLUMN = { value: 100, word: 50 };
 
-const factText = ({ label, value, items, url }: Fact): Text =>
-  url === undefined ? labelled(label, items?.join('\n') ?? value) : labelledLink(label, url, value);
+const timeText = ({ text, at }: Piece): string =>
+  at === undefined ? escapeSlack(text) : `<!date^${secondsOf(at)}^${dateFormat(text)}|${escapeSlack(text)}>`;
 
-const detectionBlock = ({ name, message }: Detection): SectionBlock => section(labelled(name, message));
+/** Times are ours: no text from outside is in them. */
+const timesBlock = (times: Line): ContextBlock[] =>
+  times.length === 0 ? [] : [context(formatted(times.map(timeText).join('')))];
 
-const isWide = ({ value, items = [value] }: Fact): boolean =>
-  items.some((line) => line.length > COLUMN.value || line.split(' ').some((word) => word.length > COLUMN.word));
+/** Slack reports presses of links as well; nobody has to answer them. Source: docs.slack.dev, "Button element". */
+const linksBlock = (links: readonly ContentLink[]): ActionsBlock[] =>
+  links.length === 0
+    ? []
+    : [
+        {
+          type: 'actions',
+          elements: links.map(({ label, url }, index) => ({
+            ...{ type: 'button', action_id: `link.${index}`, url },
+            text: plain(shorten(label, LIMITS.button)),
+          })),
+        },
+      ];
 
-/** Long facts, like the transaction's hash, get the whole width; the others stand in two columns. */
-const factBlocks = (facts: readonly Fact[]): SectionBlock[] => {
-  const wide = facts.filter(isWide).map((fact) => section(factText(fact)));
-  const narrow = facts.filter((fact) => !isWide(fact)).map(factText);
-  return [...wide, ...columns(narrow)];
-};
+const noticeBlocks = (notices: readonly string[]): ContextBlock[] => notices.map((notice) => context(notice));
 
-const blocksOf = ({ title, notice, detections, message, facts }: Content): KnownBlock[] => [
-  titleBlock(title),
-  ...(notice === undefined ? [] : [context(notice)]),
-  ...detections.map(detectionBlock),
-  ...(message === undefined ? [] : [section(message)]),
-  ...factBlocks(facts),
+const blocksOf = (content: Content, more: string): KnownBlock[] => [
+  titleBlock(content.title),
+  ...noticeBlocks(noticesOf(content).above),
+  ...happenedBlocks(content, more),
+  ...noticeBlocks(noticesOf(content).below),
+  ...linesBlock(content.lines),
+  ...timesBlock(content.times),
+  ...linksBlock(content.links),
 ];
 
-const NOTE_ROOM = 100;
+/** An announcement has no details, but a colour: when it was sent stands beside the bar. */
+const foldedOf = ({ details, isOurs }: Content, sentAt: number): KnownBlock[] =>
+  isOurs && details.length === 0 && !Number.isNaN(sentAt)
+    ? timesBlock([{ text: clockText(sentAt), at: sentAt }])
+    : factBlocks(details);
 
-/** Escapes the lines. Of a text that is too long it keeps the beginning, and says how much is missing. */
-const textWithin = (lines: readonly string[]): string => {
-  const whole = lines.join('\n');
-  const escaped = escapeSlack(whole);
-  if (escaped.length <= TEXT_LIMIT) return escaped;
-  const kept = beginning(whole, TEXT_LIMIT - NOTE_ROOM);
-  return `${escapeSlack(kept)}…\n(${whole.length - kept.length} characters left out)`;
+/** As much of a stored notification as stands in the message where the whole is in a file. */
+const BEGINNING = 2000;
+/** As many facts. */
+const FACTS_BESIDE = 60;
+const VALUE_BESIDE = 300;
+
+/** Nobody has to measure what is longer than all of them together may be. */
+const isHuge = ({ detections, message = '' }: Content): boolean =>
+  detections.reduce((sum, one) => sum + one.message.length, message.length) > LIMITS.all;
+
+/** Buttons, and who acknowledged it: they come when the message is made, and have no room of their own. */
+const LATER: readonly KnownBlock[] = [section('x'.repeat(500)), section('x')];
+
+const bodyOf = (
+  { headline, tone }: Content,
+  blocks: KnownBlock[],
+  folded: KnownBlock[],
+  file?: RestFile,
+): SlackBody | undefined => {
+  const attachments = colored(tone, folded);
+  if (!fits([...blocks, ...LATER], attachments)) return undefined;
+  return {
+    text: escapeSlack(shorten(headline, PUSH_LIMIT)),
+    blocks,
+    ...(attachments.length === 0 ? {} : { attachments }),
+    ...(file === undefined ? {} : { file }),
+  };
 };
 
-const factLines = ({ label, value, url }: Fact): string[] => [
-  `${label}: ${shorten(value, LIMITS.section)}`,
-  ...(url === undefined ? [] : [url]),
-];
+/** Detectors have a share each, and what they say in full is folded. */
+const foldedBody = (content: Content, { first, more, whole }: Said, sentAt: number): SlackBody | undefined => {
+  if (isHuge(content)) return undefined;
+  const blocks = blocksOf({ ...content, detections: first }, moreText({ more }));
+  return bodyOf(content, blocks, [...foldedOf(content, sentAt), ...wholeBlocks(whole)]);
+};
 
-/** Texts that may be long come last, so that they are what is cut. */
-const plainBody = ({ headline, notice, detections, message, facts }: Content): SlackBody => ({
-  text: textWithin([
-    shorten(headline, LIMITS.section),
-    ...(notice === undefined ? [] : [notice]),
-    ...facts.flatMap(factLines),
-    ...detections.map(detectionText),
-    ...(message === undefined ? [] : [message]),
-  ]),
-  mrkdwn: false,
+const shortFact = (fact: Fact): Fact => ({
+  ...fact,
+  value: shorten(fact.value, VALUE_BESIDE),
+  ...(fact.note === undefined ? {} : { note: shorten(fact.note, VALUE_BESIDE) }),
 });
 
-/** The first fact is the transaction (or when it was stored), the last the item's id. */
-const minimalBody = ({ headline, facts }: Content): SlackBody => ({
-  text: textWithin([
-    shorten(headline, PUSH_LIMIT),
-    ...[...facts.slice(0, 1), ...facts.slice(-1)].map(({ label, value }) => `${label}: ${shorten(value, PUSH_LIMIT)}`),
-    'Slack refused the full message. Look it up by this id at the monitoring service, or with: tocsin trace ID',
-  ]),
-  mrkdwn: false,
-});
-
-/** What a locked phone shows: the headline and what the first detector said. */
-const pushText = ({ headline, detections }: Content): string => {
-  const said = cleanLine(detections[0]?.message ?? '');
-  return escapeSlack(shorten(said === '' ? headline : `${headline}: ${said}`, PUSH_LIMIT));
+/** The same, with everything in a file in the thread. */
+const bodyWithFile = (content: Content, { first, more }: Said, id: string): SlackBody | undefined => {
+  const { message, details } = content;
+  const file: RestFile = { name: `tocsin-alert-${id}.txt`, text: wholeText(content), isRest: true };
+  const shown = { ...content, detections: first, ...(message === undefined ? {} : { message: start(message) }) };
+  const facts = details.slice(0, FACTS_BESIDE).map(shortFact);
+  const left = details.length - facts.length;
+  const where = `${left === 0 ? 'All' : `${counted(left, 'more fact')}, and all`} that was said in full: in a file in this message's thread, ${file.name}`;
+  return bodyOf(content, blocksOf(shown, moreText({ more })), [...factBlocks(facts), context(where)], file);
 };
 
-const richBody = (content: Content): SlackBody => {
-  const blocks = blocksOf(content);
-  return fits(blocks) ? { text: pushText(content), blocks } : plainBody(content);
+const start = (message: string): string => shorten(message, BEGINNING);
+
+/** Everything, or text alone: a part that is missing would not be missed. Our own words are text where they are long. */
+const richBody = (content: Content, sentAt: number, fileId: string | undefined): SlackBody => {
+  const said = saidFirst(content.detections);
+  const folded = foldedBody(content, said, sentAt);
+  if (folded !== undefined) return folded;
+  const filed = fileId === undefined || content.isOurs ? undefined : bodyWithFile(content, said, fileId);
+  return filed ?? plainBody(content);
 };
 
-const BODIES = { rich: richBody, plain: plainBody, minimal: minimalBody };
+const ID_SHOWN = 8;
 
-/** `alerts`: of one incident. */
-export function* singleBody(alerts: readonly Alert[], { format, chains, sentAt }: ComposeContext): Sliced<SlackBody> {
-  return BODIES[format](yield* describeIncident(alerts, chains, sentAt));
+/** `alerts`: of one incident. `mayAttach`: a file may go along with the message. */
+export function* singleBody(
+  alerts: readonly Alert[],
+  { format, presentation, sentAt }: ComposeContext,
+  mayAttach = false,
+): Sliced<SlackBody> {
+  const at = Date.parse(sentAt);
+  const content = yield* describeIncident(alerts, { presentation, sentAt: at });
+  yield;
+  switch (format) {
+    case 'rich': {
+      const id = contentId('message', ...alerts.map((alert) => alert.id)).slice(0, ID_SHOWN);
+      return richBody(content, at, mayAttach ? id : undefined);
+    }
+    case 'plain':
+      return plainBody(content);
+    case 'minimal':
+      return minimalBody(content);
+  }
 }

@@ -7,21 +7,44 @@ import { cleanLine, shorten } from '../../text.ts';
 import { webLabel } from '../address.ts';
 import type { Channel, CreateChannel } from '../channel.ts';
 import { type GuardedPost, retryAfterMs } from '../http.ts';
-import { isHook } from './address.ts';
+import { isChannelName, isHook } from './address.ts';
 import type { SlackBody } from './body.ts';
 import { createBot, WITHOUT_PREVIEWS } from './bot.ts';
-import { type Call, createCall } from './call.ts';
+import { type Call, type CallDependencies, createCall } from './call.ts';
 import type { SlackConfig } from './config.ts';
 import { createFilePermits, createFiles } from './files.ts';
+import { createSlackButtons } from './listen.ts';
 import { composeSlack } from './message.ts';
 import { hookFailure } from './verdicts.ts';
+import { NO_TOKEN } from './words.ts';
 
 const ANSWER_LIMIT_BYTES = 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 const SECTION = 'channels.slack';
 
 const noToken = (): DeliveryError =>
-  new DeliveryError('sender-misconfigured', 'no bot token is configured for Slack channels', { code: 'no_token' });
+  new DeliveryError('sender-misconfigured', 'no bot token is configured for Slack channels', {
+    code: 'no_token',
+    explanation: NO_TOKEN,
+  });
+
+/** Presses come by the app's own connection. */
+const buttonsOf = (
+  config: SlackConfig,
+  {
+    call,
+    post,
+    connectionTo,
+    ...dependencies
+  }: Omit<CallDependencies, 'token'> & { call: Call; post: GuardedPost; connectionTo: ConnectionTo },
+): Pick<Channel<SlackBody>, 'buttons'> => {
+  const { appToken, botToken, apiUrl, timeout } = config;
+  if (appToken === undefined || botToken === undefined) return {};
+  const callApp = createCall(config, { ...dependencies, token: appToken.reveal() });
+  const isPlain = new URL(apiUrl).protocol === 'http:';
+  const { now } = dependencies;
+  return { buttons: createSlackButtons({ callApp, call, post, connectionTo, isPlain, timeoutMs: timeout, now }) };
+};
 
 interface Hooks {
   post: GuardedPost;
@@ -62,11 +85,15 @@ export const createSlackChannel: CreateChannel<SlackConfig> = (config, { post, n
     config.botToken === undefined
       ? () => Promise.reject(noToken())
       : createCall(config, { token: config.botToken.reveal(), agent, names: api.names, now, onScopes: permits.learn });
-  const postFile: GuardedPost = (request) => post({ ...request, connection: connectionTo(request.url) });
-  const bot = createBot({ call, files: createFiles(call, postFile, config.timeout), permits });
+  /** To an address that Slack named. */
+  const postOutside: GuardedPost = (request) => post({ ...request, connection: connectionTo(request.url) });
+  // Of the app's token the scopes say nothing about files.
+  const shared = { agent, names: api.names, now, onScopes: () => {} };
+  const bot = createBot({ call, files: createFiles(call, postOutside, config.timeout), permits });
 
   return {
     kind: 'slack',
+    ...buttonsOf(config, { ...shared, call, post: postOutside, connectionTo }),
     compose: (parcel, context) => composeSlack(parcel, context, permits.may(parcel.destination.address)),
     send: async (message, signal) => {
       const { address } = message.destination;
@@ -78,6 +105,13 @@ export const createSlackChannel: CreateChannel<SlackConfig> = (config, { post, n
     amend: async (handle, message, signal) => {
       if (isHook(message.destination.address)) throw noThreads();
       return bot.amend(handle, message, signal);
+    },
+    nameOf: async (address, signal) => {
+      if (isHook(address) || isChannelName(address)) return undefined;
+      // Source: docs.slack.dev/reference/methods/conversations.info
+      const { channel } = await call('conversations.info', { channel: address }, signal);
+      const name = typeof channel === 'object' && channel !== null && 'name' in channel ? channel.name : undefined;
+      return typeof name === 'string' && name !== '' ? `#${name}` : undefined;
     },
     async verify(signal) {
       if (config.botToken === undefined) return 'has no bot token: only incoming webhooks can be sent to';

@@ -3,9 +3,11 @@ import { type WebAPICallResult, WebAPIHTTPError, WebAPIPlatformError } from '@sl
 import type { ConnectionNames } from '../../connection-fault.ts';
 import { DeliveryError, type DeliveryReason } from '../../errors.ts';
 import { statusText } from '../../http-status.ts';
+import { explainedError } from '../explained.ts';
 import type { PostResponse } from '../http.ts';
 import { networkFailure } from '../network.ts';
 import { MAYBE_DELIVERED, OWN_WAITS_MS, SLACK_CODES, THREAD_REFUSALS, WORTHLESS_TOKEN } from './codes.ts';
+import { explain, explainHook } from './words.ts';
 
 /** Slack refused the message because of its thread. */
 export const isThreadRefusal = (error: unknown): boolean =>
@@ -52,6 +54,8 @@ const detailOf = (data: Refusal): string => {
   return `${pointer === undefined ? '' : ` at ${pointer}`}${needed === undefined ? '' : `, needs ${needed}`}`;
 };
 
+const CHANNEL = { destination: 'the channel' };
+
 const platformFailure = (
   data: WebAPIPlatformError['data'],
   peer: string,
@@ -65,7 +69,8 @@ const platformFailure = (
       maybeDelivered: true,
     });
   }
-  return new DeliveryError(meaningOf(code) ?? 'unknown', `${peer} answered ${code}${detailOf(data)}`, {
+  const told = { ...CHANNEL, said: `${peer} answered ${code}${detailOf(data)}`, explanation: explain(code) };
+  return explainedError(meaningOf(code) ?? 'unknown', told, {
     code,
     maybeDelivered: MAYBE_DELIVERED.includes(code),
     ...waitOf(waitMs ?? (Object.hasOwn(OWN_WAITS_MS, code) ? OWN_WAITS_MS[code] : undefined)),
@@ -119,13 +124,11 @@ export const hookFailure = (
   const known = meaningOf(code);
   // A hook has a key of its own: an error that would blame our token is the hook's alone.
   const reason = known === 'sender-misconfigured' ? 'destination-dead' : known;
-  return new DeliveryError(
-    reason ?? hookStatusReason(status),
-    `${peer} answered ${statusText(status)}${code ? ` ${code}` : ''}`,
-    {
-      code: known === undefined ? String(status) : `${code}`,
-      maybeDelivered: status >= 500 && status !== 503,
-      ...waitOf(waitMs),
-    },
-  );
+  const said = `${peer} answered ${statusText(status)}${code ? ` ${code}` : ''}`;
+  const told = { ...CHANNEL, said, explanation: code === undefined ? undefined : explainHook(code) };
+  return explainedError(reason ?? hookStatusReason(status), told, {
+    code: known === undefined ? String(status) : `${code}`,
+    maybeDelivered: status >= 500 && status !== 503,
+    ...waitOf(waitMs),
+  });
 };

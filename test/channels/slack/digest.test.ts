@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Alert, Destination } from '../../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import { FORMATS, type Format, type Message } from '../../../src/channels/channel.ts';
+import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import type { SlackBody } from '../../../src/channels/slack/body.ts';
 import { composeSlack } from '../../../src/channels/slack/message.ts';
 import { messageId } from '../../../src/identity.ts';
@@ -28,7 +28,7 @@ interface Options {
 }
 
 const compose = (alerts: Alert[], { to = BOT, format = 'rich', mayAttach = true }: Options = {}) => {
-  const context = { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' };
+  const context = { format, presentation: createPresentation(), sentAt: '2026-11-20T10:07:55.000Z' };
   return atOnce(composeSlack({ destination: to, alerts }, context, mayAttach));
 };
 
@@ -37,6 +37,8 @@ const only = (messages: Message<SlackBody>[]): SlackBody => {
   if (message === undefined || others.length > 0) throw new Error(`${messages.length} messages instead of one`);
   return message.body;
 };
+
+const ORIGIN = '0x7e7e7e7E7e7E7e7e7e7E7e7e7e7E7e7e7e7e7e7E';
 
 /** As a reader sees it, without the file. Throws where Slack would refuse it. */
 const read = ({ file: _file, ...body }: SlackBody) =>
@@ -65,7 +67,7 @@ describe('an incident', () => {
       ),
     );
     const { text, active } = read(message.body);
-    expect(text).toContain('CRITICAL: Lending Pool + 2 more');
+    expect(text).toContain('🔴 CRITICAL · Lending Pool + 2 more');
     expect(text).toContain(TX_HASH);
     expect(active.filter((target) => !target.startsWith('https://basescan.org/'))).toEqual([]);
     if (format === 'minimal') return;
@@ -74,31 +76,33 @@ describe('an incident', () => {
     }
   });
 
-  test('lists stand line by line, and what is wide gets the whole width', () => {
-    const { blocks = [] } = only(compose(incident));
-    const texts = JSON.stringify(blocks);
-    expect(texts).toContain('*Protocols*\\nLending Pool\\nVault A\\nBridge');
-    expect(blocks).toContainEqual({
-      type: 'section',
-      text: { type: 'mrkdwn', verbatim: true, text: expect.stringMatching(/^\*Transaction\*\n<https:/) },
-    });
+  test('names its protocols, and has each value on a line of its own in the details', () => {
+    expect(read(only(compose(incident))).text).toContain('\nProtocols: Lending Pool, Vault A, Bridge\n');
+    expect(read(only(compose(incident))).text).toContain(
+      '\nContract: 0x1 (Vault A vault)\nContract: 0x2 (Bridge vault)\n',
+    );
   });
 });
 
 describe('a digest', () => {
-  test('says how many, where, what and why, then shows each with its link and its whole message', () => {
+  test('says how many and where, the worst, what and why, and shows each with its link and its whole message', () => {
     const notice = `Guardian paused withdrawals.\n${'Reason: the price moved. '.repeat(20)}End.`;
     const body = only(compose([...storm(8), notificationAlert(notice)]));
     const { text, active } = read(body);
-    expect(body.text).toMatch(/^9 alerts in Lending Pool: 8 critical, 1 notification; worst: CRITICAL: /);
-    expect(text).toMatch(/One message for all of them/);
-    expect(text).toContain('Detectors\n8  drasticBalanceChange\n8  flashLoan');
-    expect(text).toContain('Contracts\n8  Lending vault');
+    expect(body.text).toMatch(/^🔴 9 alerts in Lending Pool: 8 critical, 1 notification; worst: 🔴 CRITICAL · /);
+    expect(text).toMatch(/Too many at once/);
+    expect(text).toContain('Detectors: 8 × Drastic balance change, 8 × Flash loan\n');
+    expect(text).toContain('Contracts: 8 × Lending vault (0xABaB…ABaB)');
     expect(text).toContain(notice);
-    expect(active).toEqual(Array.from({ length: 8 }, (_, n) => `https://basescan.org/tx/${hashOf(n)}`));
+    const items = Array.from({ length: 8 }, (_, n) => `https://basescan.org/tx/${hashOf(n)}`);
+    expect(active).toEqual([...items.slice(0, 6), `https://basescan.org/address/${ORIGIN}`, ...items.slice(6)]);
+    expect(text).toMatch(
+      /\n🔴 9 alerts in Lending Pool: 8 critical, 1 notification\n🔴 CRITICAL · Lending Pool · Lending vault\nFlash loan – Bor/,
+    );
+    expect(text.indexOf('Too many at once')).toBeGreaterThan(text.indexOf('Origins: '));
     for (let n = 0; n < 8; n += 1) expect(text.split(hashOf(n))).toHaveLength(2);
-    expect(text.match(/flashLoan: Borrowed 12,400 ETH/g)).toHaveLength(8);
-    expect(text.match(/drasticBalanceChange: Balance fell/g)).toHaveLength(8);
+    expect(text.match(/Flash loan – Borrowed 12,400 ETH/g)).toHaveLength(8);
+    expect(text.match(/Drastic balance change – Balance fell/g)).toHaveLength(8);
     expect(body.file).toBeUndefined();
   });
 
@@ -106,7 +110,7 @@ describe('a digest', () => {
     const notices = Array.from({ length: count }, (_, n) =>
       notificationAlert(`Notice ${n}:\nthe guardian of ${'a long name '.repeat(20)}end ${n}.`),
     );
-    const squeeze = (text: string): string => text.replaceAll(/\s+/g, ' ');
+    const squeeze = (text: string): string => text.replaceAll(/^ *> /gm, '').replaceAll(/\s+/g, ' ');
     for (const to of [BOT, HOOK]) {
       for (const format of ['rich', 'plain'] as const) {
         const told = squeeze(
@@ -133,8 +137,9 @@ describe('a digest', () => {
     const { text } = read(body);
     expect(text).toContain(`All 120, each with its hash, are in a file in this message's thread: ${body.file?.name}`);
     for (let n = 0; n < 120; n += 1) expect(body.file?.text).toContain(hashOf(n));
-    expect(text).toContain('The worst\nCRITICAL: Lending Pool: flashLoan');
-    expect(text).toContain(hashOf(0));
+    expect(text).toContain('🔴 CRITICAL · Lending Pool · Lending vault\nFlash loan – Borrowed 12,400 ETH');
+    expect(text).toContain('0x0000…0000 on Base (8453) · 2026-11-20 10:07:12 UTC');
+    expect(body.attachments).toMatchObject([{ color: '#d92d20' }]);
   });
 
   test.each<[string, Options]>([
@@ -162,11 +167,44 @@ describe('a digest', () => {
     }
   });
 
+  test('shows its times by the clock of the reader', () => {
+    const { blocks = [] } = only(compose(storm(8)));
+    const dates = JSON.stringify(blocks).match(/"type":"date","timestamp":\d+/g);
+    // Each item's, and that of all.
+    expect(dates).toHaveLength(9);
+  });
+
+  test('of a storm says so below what happened, in every format', () => {
+    const inStorm = { message: 3, alerts: 2000 };
+    for (const format of ['rich', 'plain'] as const) {
+      const context = {
+        format,
+        presentation: createPresentation(),
+        sentAt: '2026-11-20T10:07:55.000Z',
+        storm: inStorm,
+      };
+      const [message] = atOnce(composeSlack({ destination: BOT, alerts: storm(60) }, context, true));
+      if (message === undefined) throw new Error('nothing composed');
+      const { text } = read(message.body);
+      expect(text.indexOf('Borrowed 12,400 ETH')).toBeGreaterThan(0);
+      expect(text.indexOf('Storm, message 3: 2,000 alerts so far.')).toBeGreaterThan(
+        text.indexOf('Borrowed 12,400 ETH'),
+      );
+    }
+  });
+
+  test('as text says what happened in the worst of them, quoted', () => {
+    const { text } = read(only(compose(storm(8), { format: 'plain' })));
+    expect(text).toMatch(
+      /^🔴 8 critical alerts in Lending Pool\n🔴 CRITICAL · Lending Pool · Lending vault\n> Borrowed /,
+    );
+  });
+
   test('an incoming webhook gets blocks while they hold everything', () => {
     const body = only(compose(storm(60), { to: HOOK }));
     expect(body.blocks?.[0]).toMatchObject({ type: 'header' });
     const { text } = read(body);
-    expect(text).toContain('The other 54');
+    expect(text).toContain('All of them, the worst first');
     for (let n = 0; n < 60; n += 1) expect(text).toContain(hashOf(n));
   });
 
@@ -174,7 +212,7 @@ describe('a digest', () => {
     const notice = 'These could not be delivered to C024BE91L.';
     expect(read(only(compose(storm(10, { notice })))).text).toContain(notice);
     const replayed = only(compose(storm(10, { replay: true })));
-    expect(replayed.text).toMatch(/^REPLAY: /);
+    expect(replayed.text).toMatch(/^🔴 REPLAY: /);
     expect(read(replayed).text).toMatch(/forwarded again/);
   });
 
@@ -184,7 +222,7 @@ describe('a digest', () => {
     for (const count of [7, 60]) {
       for (const format of FORMATS) {
         const body = only(compose(storm(count, { protocol: hostile, item }), { format }));
-        expect(read(body).active).toEqual([]);
+        expect(read(body).active.filter((target) => target !== `https://basescan.org/address/${ORIGIN}`)).toEqual([]);
         if (format !== 'minimal') expect(read(body).text).toContain(cleanLine(hostile));
         for (let n = 0; n < count; n += 1) expect(found(body)).toContain(hashOf(n));
       }
@@ -218,7 +256,7 @@ describe('a digest', () => {
           );
           for (const { body, alerts } of messages) {
             const { active } = read(body);
-            expect(active.filter((target) => !target.startsWith('https://basescan.org/tx/'))).toEqual([]);
+            expect(active.filter((target) => !target.startsWith('https://basescan.org/'))).toEqual([]);
             for (const { item } of alerts) expect(found(body)).toContain(item.txHash);
           }
           expect(messages.flatMap(({ alerts }) => alerts)).toHaveLength(parts.length);

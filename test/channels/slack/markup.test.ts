@@ -7,7 +7,6 @@ import {
   fits,
   fitted,
   LIMITS,
-  labelled,
   plain,
   section,
   titleBlock,
@@ -28,24 +27,6 @@ describe('fitted', () => {
         expect(escapeSlack(fitted(text, limit)).length).toBeLessThanOrEqual(limit);
       }),
     );
-  });
-});
-
-describe('labelled', () => {
-  test('has a bold label, where nothing would be read as formatting', () => {
-    expect(labelled('Chain', 'Base & more')).toEqual({
-      type: 'mrkdwn',
-      text: '*Chain*\nBase &amp; more',
-      verbatim: true,
-    });
-  });
-
-  test.each(['a *b*', 'a_b', '~x~', '`x`', '> quoted', ':fire:'])('shows %j as it is', (value) => {
-    expect(labelled('Said', value)).toMatchObject({ type: 'plain_text', text: escapeSlack(`Said\n${value}`) });
-  });
-
-  test('may have no value', () => {
-    expect(labelled('The worst', '')).toMatchObject({ text: '*The worst*' });
   });
 });
 

@@ -2,8 +2,8 @@
 
 import { afterEach, expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import { FORMATS, type Format } from '../../../src/channels/channel.ts';
+import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import { slackConfig } from '../../../src/channels/slack/config.ts';
 import { createSlackChannel } from '../../../src/channels/slack/transport.ts';
@@ -26,12 +26,15 @@ const open = async (botToken = 'xoxb-sandbox') => {
   closers.push(receiver.stop, guard.close, channel.close);
   const send = async (alert: Alert, address = 'C0SANDBOX01', format: Format = 'rich') => {
     const parcel = { destination: destinationOf('slack', address), alerts: [alert] };
-    const context = { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' };
+    const context = { format, presentation: createPresentation(), sentAt: '2026-11-20T10:08:00.000Z' };
     for (const message of atOnce(channel.compose(parcel, context))) {
       const receipt = await channel.send(message, AbortSignal.timeout(20_000));
-      if (address === 'C0SANDBOX01') expect(receipt.providerId).toBe(receiver.received().at(-1)?.id);
+      const sent = receiver.received().findLast(({ partOf }) => partOf === undefined);
+      if (address === 'C0SANDBOX01') expect(receipt.providerId).toBe(sent?.id);
     }
-    return receiver.received().at(-1)?.text ?? '';
+    // With its file, if it has one.
+    const [message, file] = receiver.received().slice(receiver.received().at(-1)?.partOf === undefined ? -1 : -2);
+    return [message, file].map((part) => part?.text ?? '').join('\n');
   };
   return { channel, receiver, send, webhookUrl };
 };
@@ -64,4 +67,15 @@ test('errors come back as they are meant', async () => {
 test('verify names the bot and its workspace', async () => {
   const { channel } = await open();
   expect(await channel.verify(AbortSignal.timeout(5000))).toBe('posts as tocsin in Sandbox');
+});
+
+test('names of channels are read where the token may', async () => {
+  const { channel, receiver, webhookUrl } = await open();
+  const nameOf = (address: string) => channel.nameOf?.(address, AbortSignal.timeout(5000));
+  await expect(nameOf('C0SANDBOX01')).rejects.toMatchObject({ code: 'missing_scope', reason: 'sender-misconfigured' });
+  receiver.limitScopes(['chat:write', 'channels:read']);
+  expect(await nameOf('C0SANDBOX01')).toBe('#alerts-ox01');
+  await expect(nameOf('C0NOWHERE1')).rejects.toMatchObject({ reason: 'destination-dead' });
+  expect(await nameOf('#ops')).toBeUndefined();
+  expect(await nameOf(webhookUrl)).toBeUndefined();
 });

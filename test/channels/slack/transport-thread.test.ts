@@ -2,8 +2,8 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Alert, Destination } from '../../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import type { Format, Message } from '../../../src/channels/channel.ts';
+import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import { slackConfig } from '../../../src/channels/slack/config.ts';
 import { createSlackChannel } from '../../../src/channels/slack/transport.ts';
@@ -33,7 +33,7 @@ const openChannel = (apiUrl: string, allowNetworks = ['127.0.0.1']) => {
     atOnce(
       channel.compose(
         { destination, alerts },
-        { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' },
+        { format, presentation: createPresentation(), sentAt: '2026-11-20T10:08:00.000Z' },
       ),
     );
   const one = (...given: Parameters<typeof compose>): Message => {
@@ -182,6 +182,23 @@ describe('edits', () => {
 });
 
 describe('files', () => {
+  const long = (n: number) =>
+    makeAlert(n, {
+      item: { _id: `item-${n}`, detections: { a: { status: 'detected', message: `${n} ${'word '.repeat(4000)}end` } } },
+    });
+
+  test('hold what a message has no room for, and again what it has when it is changed', async () => {
+    const { one, send, amend, receiver } = await open();
+    const { handle = '' } = await send(one([long(1)]));
+    expect(receiver.received()[1]).toMatchObject({ raw: { threadTs: receiver.received()[0]?.id } });
+    await amend(handle, one([long(1), { ...long(2), txHash: long(1).txHash ?? '' }]));
+    expect(receiver.edits()).toHaveLength(1);
+    const [, first, second] = receiver.received();
+    expect(first?.text).toMatch(/1 word .* end/);
+    expect(second?.text).toMatch(/1 word .* end\n> .*2 word .* end/);
+    expect(second).toMatchObject({ raw: { threadTs: receiver.received()[0]?.id } });
+  });
+
   test('stand in the thread of their digest, with every hash', async () => {
     const { one, send, receiver } = await open();
     const alerts = storm();

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Alert, JsonObject } from '../../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import { FORMATS, type Format } from '../../../src/channels/channel.ts';
+import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import type { SlackBody } from '../../../src/channels/slack/body.ts';
 import { SLACK_CODES } from '../../../src/channels/slack/codes.ts';
 import { slackConfig } from '../../../src/channels/slack/config.ts';
-import { escapeSlack } from '../../../src/channels/slack/markup.ts';
+import { escapeSlack, fits, section } from '../../../src/channels/slack/markup.ts';
 import { composeSlack } from '../../../src/channels/slack/message.ts';
 import { slack } from '../../../src/channels/slack/module.ts';
 import { createSlackChannel } from '../../../src/channels/slack/transport.ts';
@@ -19,9 +19,9 @@ import { parseSlack, readSlack } from '../../support/slack-reader.ts';
 
 const CHANNEL = destinationOf('slack', 'C024BE91L');
 
-const bodyOf = (alert: Alert, format: Format = 'rich'): SlackBody => {
-  const context = { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' };
-  const [message] = atOnce(composeSlack({ destination: CHANNEL, alerts: [alert] }, context, true));
+const bodyOf = (alert: Alert, format: Format = 'rich', mayAttach = true): SlackBody => {
+  const context = { format, presentation: createPresentation(), sentAt: '2026-11-20T10:07:55.000Z' };
+  const [message] = atOnce(composeSlack({ destination: CHANNEL, alerts: [alert] }, context, mayAttach));
   if (message === undefined) throw new Error('nothing composed');
   return message.body;
 };
@@ -47,7 +47,7 @@ const openSlack = async (config: object = { botToken: 'xoxb-1-token' }) => {
     const [message] = atOnce(
       channel.compose(
         { destination: destinationOf('slack', address), alerts: [alert] },
-        { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:07:55.000Z' },
+        { format: 'rich', presentation: createPresentation(), sentAt: '2026-11-20T10:07:55.000Z' },
       ),
     );
     if (message === undefined) throw new Error('nothing composed');
@@ -57,57 +57,206 @@ const openSlack = async (config: object = { botToken: 'xoxb-1-token' }) => {
 };
 
 describe('message', () => {
-  test('begins with a header, shows each detector, links the whole hash, and reads well on a locked phone', () => {
-    const { text, blocks = [] } = bodyOf(inspectionAlert());
-    expect(text).toBe(
-      'CRITICAL: Lending Pool: flashLoan, drasticBalanceChange: Borrowed 12,400 ETH and repaid in the same transaction',
-    );
-    expect(blocks.map(({ type }) => type)).toEqual(['header', 'section', 'section', 'section', 'section']);
-    expect(blocks[0]).toMatchObject({ text: { type: 'plain_text', emoji: false } });
-    const link = `<https://basescan.org/tx/${TX_HASH}|${TX_HASH}>`;
-    expect(blocks[3]).toMatchObject({ text: { type: 'mrkdwn', text: `*Transaction*\n${link}`, verbatim: true } });
+  test('says where, what happened, who and what, when, and keeps the rest folded', () => {
+    const { text, blocks = [], attachments = [] } = bodyOf(inspectionAlert());
+    const headline = '🔴 CRITICAL · Lending Pool · Lending vault';
+    expect(text).toBe(`${headline}: Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %`);
+    expect(blocks.map(({ type }) => type)).toEqual(['header', 'rich_text', 'rich_text', 'context', 'actions']);
+    expect(blocks[0]).toMatchObject({ text: { type: 'plain_text', emoji: false, text: headline } });
+    expect(blocks[1]).toMatchObject({
+      elements: [
+        {
+          type: 'rich_text_quote',
+          elements: [
+            { type: 'text', text: 'Flash loan', style: { bold: true } },
+            { type: 'text', text: ' – Borrowed 12,400 ETH and repaid in the same transaction' },
+            { type: 'text', text: '\n' },
+            { type: 'text', text: 'Drastic balance change', style: { bold: true } },
+            { type: 'text', text: ' – Balance fell by 61.5 %' },
+          ],
+        },
+      ],
+    });
+    const url = `https://basescan.org/tx/${TX_HASH}`;
+    expect(blocks[2]).toMatchObject({
+      elements: [{ elements: [{ type: 'link', url, text: '0x5d1c…ab12' }, {}, {}, {}, {}, {}, {}, {}, {}, {}] }],
+    });
+    const times = `<!date^${Date.parse('2026-11-20T10:07:12Z') / 1000}^{time_secs}|10:07:12 UTC> · inspected +19 s · sent +43 s`;
+    expect(blocks[3]).toMatchObject({ elements: [{ type: 'mrkdwn', text: times, verbatim: true }] });
+    expect(blocks[4]).toMatchObject({ elements: [{ type: 'button', url, text: { text: 'Explorer' } }] });
+    expect(attachments).toMatchObject([{ color: '#d92d20', blocks: [{ type: 'rich_text' }] }]);
+  });
+
+  test('names the day of a transaction only where it is another than that of the message', () => {
+    const { blocks = [] } = bodyOf(inspectionAlert({ item: { txTimestamp: '2026-11-19T10:07:12Z' } }));
+    expect(blocks[3]).toMatchObject({
+      elements: [{ text: expect.stringContaining('^{date_short_pretty} {time_secs}|2026-11-19 10:07:12 UTC>') }],
+    });
+  });
+
+  test('has about 45 words before the details, and no whole hash', () => {
+    const { attachments: _attachments, ...message } = bodyOf(inspectionAlert());
+    const { text } = read({ ...message, text: '-' });
+    expect(text.split(/\s+/).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(50);
+    expect(text).not.toContain(TX_HASH);
+  });
+
+  test('every value that is shortened can be copied alone from the details', () => {
+    const { attachments } = bodyOf(inspectionAlert());
+    const shown = JSON.stringify(attachments).toLowerCase();
+    for (const value of [
+      TX_HASH,
+      '0x7E7E7E7e7E7E7e7e7E7e7E7E7e7e7E7e7E7E7e7E',
+      '673d2f0a1b2c3d4e5f607182',
+      'liquidateCall',
+    ]) {
+      expect(shown).toContain(`{"type":"text","text":"${value.toLowerCase()}","style":{"code":true}}`);
+    }
+  });
+
+  test.each(['USDC_Vault', '*Vault* ~1~', ':fire: `x`'])(
+    'so can the address of a contract that is called %s',
+    (name) => {
+      const address = `0x${'12'.repeat(20)}`;
+      const { attachments } = bodyOf(inspectionAlert({ item: { assets: [{ address, descriptor: name }] } }));
+      expect(JSON.stringify(attachments)).toContain(
+        `{"type":"text","text":"Contract: "},{"type":"text","text":"${address}","style":{"code":true}},{"type":"text","text":" (${name})"}`,
+      );
+    },
+  );
+
+  test.each([
+    ['tocsin.trouble.begun', '#f79009'],
+    ['tocsin.destination.well', '#12b76a'],
+    ['tocsin.mute.ended', '#2e90fa'],
+  ])('%s has a bar of its colour, beside when it was sent', (type, color) => {
+    const { attachments } = bodyOf(notificationAlert('Redis is full.', { type, protocol: 'Tocsin' }));
+    const sent = `<!date^${Date.parse('2026-11-20T10:07:55Z') / 1000}^{date_short_pretty} {time_secs}|2026-11-20 10:07:55 UTC>`;
+    expect(attachments).toMatchObject([{ color, blocks: [{ type: 'context', elements: [{ text: sent }] }] }]);
+  });
+
+  const firedOf = (messages: Record<string, string>) =>
+    inspectionAlert({
+      item: {
+        detections: Object.fromEntries(
+          Object.entries(messages).map(([id, message]) => [id, { status: 'detected', message }]),
+        ),
+      },
+    });
+
+  test('each detector has a share of what is seen first, and a long one is whole below', () => {
+    const long = `begins here ${'and goes on '.repeat(700)}to its end`;
+    const { blocks = [], attachments } = bodyOf(firedOf({ first: long, second: 'Short words', third: '' }));
+    expect(blocks.map(({ type }) => type)).toEqual(['header', 'rich_text', 'rich_text', 'context', 'actions']);
+    const seen = JSON.stringify(blocks[1]);
+    expect(seen.indexOf('Short words')).toBeGreaterThan(0);
+    expect(seen.length).toBeLessThan(1200);
+    expect(JSON.stringify(attachments)).toContain(`, in full:\\n${long}`);
+    expect(JSON.stringify(attachments)).not.toContain('Short words');
+  });
+
+  test('however long it is, there is room for its buttons and for who acknowledged it', () => {
+    for (let length = 8000; length < 13_000; length += 50) {
+      const { blocks = [], attachments } = bodyOf(firedOf({ first: 'm'.repeat(length) }));
+      const later = [section('x'.repeat(500)), section('x')];
+      expect(fits([...blocks, ...later], attachments), String(length)).toBe(true);
+    }
+  });
+
+  test('many detectors are all named', () => {
+    const messages = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`detector${n}`, `said ${n}`]));
+    const { text } = read(bodyOf(firedOf(messages)));
+    expect(text).toContain('And 22 more detectors, see below.');
+    for (let n = 0; n < 30; n += 1) expect(text).toContain(`said ${n}`);
+  });
+
+  test('what blocks do not hold is in a file in the thread; the message looks like any other', () => {
+    const alert = firedOf({ first: 'm&'.repeat(20_000), second: 'Short words' });
+    const { blocks = [], file, ...body } = bodyOf(alert);
+    expect(blocks.map(({ type }) => type)).toEqual(['header', 'rich_text', 'rich_text', 'context', 'actions']);
+    expect(file).toMatchObject({ name: expect.stringMatching(/^tocsin-alert-[0-9a-f]{8}\.txt$/), isRest: true });
+    expect(file?.text).toContain(`> First – ${'m&'.repeat(20_000)}\n> Second – Short words\n`);
+    const { text } = read({ ...body, blocks });
+    for (const part of ['Second – Short words', TX_HASH, '673d2f0a1b2c3d4e5f607182', file?.name]) {
+      expect(text).toContain(part);
+    }
+    const stored = bodyOf(notificationAlert(`first ${'&'.repeat(50_000)}`));
+    expect(stored.blocks).toHaveLength(3);
+    expect(stored.file?.text).toContain(`> first ${'&'.repeat(50_000)}\n`);
+  });
+
+  test('text from outside is raw where Slack reads no markup, and quoted', () => {
+    const said = '*bold* _under_ ~tilde~ `tick` <!channel> <https://evil.example|x>\nOrigin: an admin';
+    const { blocks = [] } = bodyOf(inspectionAlert({ item: { detections: { a_b: { status: 'x', message: said } } } }));
+    expect(blocks[1]).toMatchObject({
+      elements: [{ type: 'rich_text_quote', elements: [{ text: 'A b' }, { text: ` – ${cleanLine(said)}` }] }],
+    });
+    const stored = bodyOf(notificationAlert(said)).blocks ?? [];
+    expect(stored[1]).toMatchObject({ elements: [{ type: 'rich_text_quote', elements: [{ text: said }] }] });
+    const ours = bodyOf(notificationAlert(said, { type: 'tocsin.mute.ended', protocol: 'Tocsin', service: 'Tocsin' }));
+    expect(ours.blocks?.[1]).toMatchObject({ elements: [{ type: 'rich_text_section' }] });
+  });
+
+  test.each([
+    ['critical', '#d92d20'],
+    ['suspecious', '#f79009'],
+    ['ok', '#12b76a'],
+  ])('%s has a bar of its colour', (assessment, color) => {
+    expect(bodyOf(inspectionAlert({ item: { assessment } })).attachments).toMatchObject([{ color }]);
+  });
+
+  test('a sample says TEST and links to nothing', () => {
+    const { text, blocks, attachments } = bodyOf(inspectionAlert({ type: 'test.sample' }));
+    expect(text).toMatch(/^🧪 TEST · Lending Pool/);
+    expect(JSON.stringify([blocks, attachments])).not.toContain('"url"');
   });
 
   test('a replay says so in the header and below it', () => {
     const { blocks = [] } = bodyOf(inspectionAlert({ replay: true }));
     expect(blocks[0]).toMatchObject({ text: { text: expect.stringContaining('(replay)') } });
-    expect(blocks[1]).toMatchObject({ type: 'context' });
+    expect(blocks[2]).toMatchObject({ type: 'context', elements: [{ text: expect.stringMatching(/^Replay: /) }] });
   });
 
   test('plain and minimal are text alone, shown as it stands', () => {
     for (const format of ['plain', 'minimal'] as const) {
       const body = bodyOf(inspectionAlert(), format);
       expect(body.blocks).toBeUndefined();
+      expect(body.attachments).toBeUndefined();
       expect(body.mrkdwn).toBe(false);
-      expect(body.text.split('\n')[0]).toBe('CRITICAL: Lending Pool: flashLoan, drasticBalanceChange');
+      expect(body.text.split('\n')[0]).toMatch(/^🔴 CRITICAL · Lending Pool · Lending vault/);
       expect(body.text).toContain(TX_HASH);
     }
     expect(bodyOf(inspectionAlert(), 'minimal').text.length).toBeLessThan(600);
+    expect(read(bodyOf(inspectionAlert(), 'plain')).text).toContain(
+      '\n> Drastic balance change – Balance fell by 61.5 %\n',
+    );
   });
 
   test.each([
-    ['a message longer than a block holds', { note: { status: 'detected', message: 'm'.repeat(3500) } }],
-    [
-      'more detectors than blocks',
-      Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`d${i}`, { status: 'x', message: `said ${i}` }])),
-    ],
+    ['a message longer than blocks hold', { note: { status: 'detected', message: 'm'.repeat(13_500) } }],
     [
       'more text than all blocks hold',
       Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`d${i}`, { status: 'x', message: `${i}`.repeat(2900) }])),
     ],
-    ['escapes that do not fit', { note: { status: 'detected', message: '&'.repeat(2999) } }],
-  ])('%s goes out whole, as text', (_name, detections) => {
-    const body = bodyOf(inspectionAlert({ item: { detections: detections as JsonObject } }));
+    ['escapes that do not fit', { note: { status: 'detected', message: '&'.repeat(4000) } }],
+  ])('%s goes out whole, as text where no file may go along', (_name, detections) => {
+    const body = bodyOf(inspectionAlert({ item: { detections: detections as JsonObject } }), 'rich', false);
     expect(body.blocks).toBeUndefined();
     const { text } = read(body);
-    for (const [name, { message }] of Object.entries(detections)) expect(text).toContain(`${name}: ${message}`);
+    for (const [name, { message }] of Object.entries(detections)) {
+      expect(text).toContain(`> ${name.replace(/^./, (first) => first.toUpperCase())} – ${message}`);
+    }
     expect(text).toContain(TX_HASH);
   });
 
-  test('what no message holds is cut at the end, and says how much is missing', () => {
-    const { text } = read(bodyOf(notificationAlert(`first ${'&'.repeat(50_000)}`)));
+  test('of what no message holds the longest is cut, says how much is missing, and pushes out nothing else', () => {
+    const { text } = read(bodyOf(notificationAlert(`first ${'&'.repeat(50_000)}`), 'rich', false));
     expect(text).toContain('b7f2c0de11aa22bb33cc44dd55ee66ff');
-    expect(text).toMatch(/first &+…\n\(\d+ characters left out\)$/);
+    expect(text).toMatch(/first &+… \(\d+ characters left out\)\n/);
+    const detections = { a: { status: 'x', message: 'm'.repeat(60_000) }, b: { status: 'x', message: 'Short words' } };
+    const of = read(bodyOf(inspectionAlert({ item: { detections } }), 'rich', false));
+    expect(of.text).toContain('> B – Short words');
+    expect(of.text).toContain(TX_HASH);
   });
 
   const hostile = fc.oneof(
@@ -127,8 +276,7 @@ describe('message', () => {
         const { text, active } = read(bodyOf(inspectionAlert({ protocol, item }), format));
         expect(active.filter((target) => !target.startsWith('https://basescan.org/'))).toEqual([]);
         if (format === 'minimal') return;
-        for (const value of [cleanLine(protocol), cleanLine(name), cleanText(message)]) {
-          // A headline of text alone is shortened; everything else is shown in full.
+        for (const value of [cleanLine(protocol), cleanLine(name), cleanLine(message)]) {
           if (value.length < 500) expect(text).toContain(value);
         }
       }),
@@ -152,8 +300,8 @@ describe('message', () => {
         const detections = Object.fromEntries(
           messages.map((message, index) => [`d${index}`, { status: 'x', message }]),
         );
-        const { blocks } = bodyOf(inspectionAlert({ item: { detections } }));
-        const texts = JSON.stringify(blocks ?? []).matchAll(/"text":"((?:[^"\\]|\\.)*)"/g);
+        const { blocks = [], attachments = [] } = bodyOf(inspectionAlert({ item: { detections } }));
+        const texts = JSON.stringify([blocks, attachments]).matchAll(/"text":"((?:[^"\\]|\\.)*)"/g);
         const sum = [...texts].reduce((length, [, text]) => length + String(JSON.parse(`"${text}"`)).length, 0);
         expect(sum).toBeLessThanOrEqual(12_000);
       }),

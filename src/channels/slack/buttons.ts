@@ -1,0 +1,151 @@
+/** Buttons below a Slack message, and the answer to whoever pressed one. Pure. */
+import type { ActionsBlock, Button as ButtonElement, ContextBlock, KnownBlock } from '@slack/types';
+import type { Destination } from '../../alert.ts';
+import { type Annotation, BUTTONS, type ButtonName, type Buttons, type Press } from '../buttons.ts';
+import { objectIn, textIn } from '../outside.ts';
+import { isHook } from './address.ts';
+import type { SlackBody } from './body.ts';
+import { escapeSlack, fits, plain } from './markup.ts';
+import type { IsMember } from './members.ts';
+import { parsePlace } from './place.ts';
+
+const ACTION = 'tocsin.';
+
+const noteBlock = (note: string): ContextBlock => ({
+  type: 'context',
+  block_id: 'tocsin.acknowledged',
+  elements: [plain(note)],
+});
+
+const buttonsBlock = ({ token, buttons }: Annotation): ActionsBlock => ({
+  type: 'actions',
+  block_id: 'tocsin.buttons',
+  elements: buttons.map(
+    ({ name, label }): ButtonElement => ({
+      type: 'button',
+      action_id: `${ACTION}${name}`,
+      text: plain(label),
+      value: token,
+      ...(name === 'acknowledge' ? { style: 'primary' as const } : {}),
+    }),
+  ),
+});
+
+/** A plain text has no blocks, and with a block it would not be shown. */
+const put = (body: SlackBody, annotation: Annotation): SlackBody => {
+  const { note, buttons } = annotation;
+  if (body.blocks === undefined) return body;
+  const more: KnownBlock[] = [
+    ...(note === undefined ? [] : [noteBlock(note)]),
+    ...(buttons.length === 0 ? [] : [buttonsBlock(annotation)]),
+  ];
+  const blocks = [...body.blocks, ...more];
+  return fits(blocks, body.attachments) ? { ...body, blocks } : body;
+};
+
+/** The file stays where it is. */
+const kept = ({ file: _file, ...body }: SlackBody): SlackBody => body;
+
+/** Presses come by the bot's app; an incoming webhook has none that we know. */
+export const slackButtons: Omit<Buttons<SlackBody>, 'listen'> = { areAt: (address) => !isHook(address), put, kept };
+
+/** As much of a `block_actions` payload as we read. */
+export interface Pressed {
+  appId: string;
+  /** The workspace or organization of the person. */
+  team: string;
+  user: string;
+  name: string;
+  channel: string;
+  ts: string;
+  /** Of the message's thread, where it is a reply. */
+  thread: string | undefined;
+  button: ButtonName;
+  token: string;
+  /** Answers the person, even one whom `chat.postEphemeral` does not reach. From outside; empty without one. */
+  responseUrl: string;
+}
+
+/** Undefined for anything but a press of a button of ours. Source: docs.slack.dev, block_actions payload. */
+export const readPress = (payload: unknown): Pressed | undefined => {
+  const { type, api_app_id, user, channel, container, actions, response_url } = objectIn(payload);
+  const [action] = Array.isArray(actions) ? actions : [];
+  const { action_id, value } = objectIn(action);
+  const button = BUTTONS.find((name) => action_id === `${ACTION}${name}`);
+  if (type !== 'block_actions' || button === undefined) return undefined;
+  const { id, name, username, team_id } = objectIn(user);
+  const { message_ts, channel_id, thread_ts } = objectIn(container);
+  return {
+    appId: textIn(api_app_id),
+    team: textIn(team_id),
+    user: textIn(id),
+    name: textIn(name) || textIn(username),
+    channel: textIn(channel_id) || textIn(objectIn(channel).id),
+    ts: textIn(message_ts),
+    thread: typeof thread_ts === 'string' ? thread_ts : undefined,
+    button,
+    token: textIn(value),
+    responseUrl: textIn(response_url),
+  };
+};
+
+/** Of what we know of ourselves. */
+export interface Own {
+  /** Of the app whose connection it is; undefined where Slack did not say. */
+  appId: string | undefined;
+  /** Of the workspace, and of the organization where it has one. */
+  teams: readonly string[];
+  isMember: IsMember;
+}
+
+const isAt =
+  ({ channel, ts }: Pressed) =>
+  ({ address }: Destination, handle: string | undefined): boolean => {
+    // It was pressed before we had noted where it is.
+    if (handle === undefined) return address === channel;
+    const place = parsePlace(handle);
+    return place?.channel === channel && place.ts === ts;
+  };
+
+const STRANGER = 'Only members of the workspace of this app can press here. Nothing was changed.';
+const NOT_IN_CHANNEL =
+  'Only members of this channel can press here; who has just joined can in a minute. Nothing was changed.';
+
+/**
+ * In a channel that is shared with another organization, its people see the button as well; in a public one the whole
+ * workspace does. Where Slack does not say who is in the channel, the workspace is what counts.
+ */
+export const toPress = (pressed: Pressed, { appId, teams, isMember }: Own): Press => ({
+  name: pressed.button,
+  token: pressed.token,
+  by: pressed.name,
+  userId: pressed.user,
+  isAt: isAt(pressed),
+  refusal: async (signal) => {
+    const isOurs = (appId === undefined || appId === pressed.appId) && pressed.user !== '';
+    if (!isOurs || !teams.includes(pressed.team)) return STRANGER;
+    return (await isMember(pressed.channel, pressed.user, signal)) === false ? NOT_IN_CHANNEL : undefined;
+  },
+});
+
+const contentOf = (text: string): Record<string, unknown> => ({
+  text: escapeSlack(text),
+  blocks: [{ type: 'section', text: plain(text) }],
+});
+
+/** `chat.postEphemeral`: only the person sees it. */
+export const answerTo = ({ channel, user, thread }: Pressed, text: string): Record<string, unknown> => ({
+  channel,
+  user,
+  ...contentOf(text),
+  ...(thread === undefined ? {} : { thread_ts: thread }),
+  parse: 'none',
+  link_names: false,
+});
+
+/** The same for the URL of the press. Without the last field it would take the place of the alert. */
+export const responseOf = (text: string): Record<string, unknown> => ({
+  ...contentOf(text),
+  response_type: 'ephemeral',
+  replace_original: false,
+});

@@ -1,0 +1,116 @@
+/**
+ * Socket Mode: presses come over a WebSocket that we open, so no port of ours is open for Slack.
+ * Source: https://docs.slack.dev/apis/events-api/using-socket-mode
+ */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { Agent, ping, WebSocket } from 'undici';
+import type { ConnectionSettings } from '../../connection/settings.ts';
+import { createConnector } from '../../connection/tunnel.ts';
+import { DeliveryError } from '../../errors.ts';
+import { networkFailure } from '../network.ts';
+import { objectIn, textIn } from '../outside.ts';
+
+export interface SocketSettings {
+  /** Of `apps.connections.open`. */
+  url: string;
+  connection: ConnectionSettings;
+  /** Each envelope of Slack, once. */
+  onEnvelope(type: string, payload: unknown): void;
+  /** Slack sends from now on; the id of the app that the connection belongs to, where it says so. */
+  onHello(appId: string | undefined): void;
+  /** Default: half a minute. */
+  pingEveryMs?: number;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** From the address to `hello`. */
+const HELLO_MS = 20_000;
+const PING_EVERY_MS = 30_000;
+/** Silence of so many pings is the end. */
+const MOST_SILENT = 2;
+/** An envelope holds the pressed message, which has at most a few dozen kilobytes. */
+const LARGEST_BYTES = 1024 * 1024;
+
+/** Undici tells of control frames here only. */
+const SIGNS_OF_LIFE = ['undici:websocket:pong', 'undici:websocket:ping'] as const;
+
+const failure = (message: string, code: string): DeliveryError => new DeliveryError('unavailable', message, { code });
+
+const switchedOff = (): DeliveryError =>
+  new DeliveryError('sender-misconfigured', 'Slack says that Socket Mode is off for this app', {
+    code: 'link_disabled',
+  });
+
+const parsed = (text: unknown): Record<string, unknown> => {
+  try {
+    return objectIn(JSON.parse(String(text)));
+  } catch {
+    return {};
+  }
+};
+
+const appIdIn = (info: unknown): string | undefined => textIn(objectIn(info).app_id) || undefined;
+
+/** Closes a connection on which nothing comes any more: that of a host that is gone looks like a quiet one. */
+const watchSilence = (socket: WebSocket, everyMs: number, onSilent: () => void): (() => void) => {
+  let silent = 0;
+  const heard = (message: unknown): void => {
+    if ((message as { websocket?: unknown }).websocket === socket) silent = 0;
+  };
+  for (const name of SIGNS_OF_LIFE) subscribe(name, heard);
+  const timer = setInterval(() => {
+    if (silent >= MOST_SILENT) return onSilent();
+    silent += 1;
+    ping(socket);
+  }, everyMs);
+  return () => {
+    clearInterval(timer);
+    for (const name of SIGNS_OF_LIFE) unsubscribe(name, heard);
+  };
+};
+
+/** Resolves when Slack asks to connect anew, or `signal` aborts. Throws a `DeliveryError` where the connection breaks. */
+export const runSocket = async (settings: SocketSettings, signal: AbortSignal): Promise<void> => {
+  const { url, connection, onEnvelope, onHello, pingEveryMs = PING_EVERY_MS } = settings;
+  const { host } = new URL(url);
+  const connector = createConnector(connection, CONNECT_TIMEOUT_MS);
+  const agent = new Agent({
+    allowH2: false,
+    connect: connector?.connect ?? { timeout: CONNECT_TIMEOUT_MS },
+    webSocket: { maxPayloadSize: LARGEST_BYTES },
+  });
+  const end = Promise.withResolvers<void>();
+  const socket = new WebSocket(url, { dispatcher: agent });
+  const stop = (): void => end.resolve();
+  const hello = setTimeout(() => end.reject(failure(`${host} did not say hello`, 'no-hello')), HELLO_MS);
+
+  const take = ({ type, envelope_id: id, payload, reason, connection_info: info }: Record<string, unknown>): void => {
+    // At once: Slack waits three seconds, and then calls the press failed.
+    if (typeof id === 'string') socket.send(JSON.stringify({ envelope_id: id }));
+    if (type === 'hello') {
+      clearTimeout(hello);
+      onHello(appIdIn(info));
+    } else if (type === 'disconnect') {
+      // A warning comes seconds before the end.
+      if (reason === 'link_disabled') end.reject(switchedOff());
+      else if (reason !== 'warning') end.resolve();
+    } else if (typeof type === 'string' && typeof id === 'string') onEnvelope(type, payload);
+  };
+
+  socket.addEventListener('message', ({ data }) => take(parsed(data)));
+  socket.addEventListener('error', ({ error }) => end.reject(networkFailure(error, host, undefined, connection.names)));
+  socket.addEventListener('close', ({ code }) => end.reject(failure(`${host} closed the connection`, `ws-${code}`)));
+  const unwatch = watchSilence(socket, pingEveryMs, () => end.reject(failure(`${host} is silent`, 'silent')));
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    await end.promise;
+  } finally {
+    clearTimeout(hello);
+    signal.removeEventListener('abort', stop);
+    unwatch();
+    socket.close();
+    await agent.destroy();
+    await connector?.close();
+  }
+};
