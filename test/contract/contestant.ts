@@ -44,6 +44,12 @@ export interface Bench<Step> {
 
 export interface Contestant<Step> {
   kind: ChannelKind;
+  /** Of webhooks: the format. */
+  format?: string;
+  /** The most alerts that it gets at once. Default: thousands. */
+  largestParcel?: number;
+  /** The provider gives its messages no ids. Default: it does. */
+  givesNoId?: true;
   open(options: { timeoutMs: number }): Promise<Bench<Step>>;
   /** At least one for every reason that the provider can cause. */
   refusals: readonly Refusal<Step>[];

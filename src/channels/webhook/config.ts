@@ -1,11 +1,12 @@
 /** The `channels.webhook` slice of the configuration. */
 import { z } from 'zod';
 import { connectionFields, pairedKey } from '../../schema/connection.ts';
-import { cidrOrHost, count, SECRET_MARK } from '../../schema/fields.ts';
+import { cidrOrHost, count, SECRET_MARK, secret } from '../../schema/fields.ts';
 import { certificates } from '../../schema/pem.ts';
 import { createSecret } from '../../secret.ts';
 import { channelOptions } from '../options.ts';
 import { extraHeaders } from './connection-config.ts';
+import { WEBHOOK_FORMATS } from './formats/names.ts';
 import { receiverKey } from './receivers.ts';
 import { isSigningSecret, SIGNING_SECRET } from './signature.ts';
 
@@ -39,8 +40,34 @@ const byReceiver = <T extends z.ZodType>(value: T) =>
     )
     .prefault({});
 
+const ROUTING_KEY = {
+  pattern: /^[A-Za-z0-9]{32}$/,
+  rule: 'must be the 32 letters and digits of an integration key of the Events API v2',
+};
+const API_KEY = { pattern: /^[\x21-\x7e]{8,200}$/, rule: 'must be 8 to 200 printable characters without a space' };
+
 const receiver = z
   .strictObject({
+    format: z
+      .enum(WEBHOOK_FORMATS, { error: `must be one of ${WEBHOOK_FORMATS.join(', ')}` })
+      .default('standard')
+      .describe(
+        'What it gets: standard (Standard Webhooks 1.0), cloudevents (CloudEvents 1.0), or what a product takes by itself: pagerduty (Events API v2), opsgenie, alertmanager (API v2), discord or teams. docs/receivers.md has where each URL comes from.',
+      ),
+    routingKey: secret(ROUTING_KEY)
+      .exactOptional()
+      .describe('Of format pagerduty: the integration key of the service or of the event orchestration.'),
+    apiKey: secret(API_KEY).exactOptional().describe('Of format opsgenie: the key of an API integration.'),
+    basicAuth: z
+      .strictObject({
+        user: z
+          .string()
+          .regex(/^[^:\p{Cc}]{1,200}$/u, { error: 'must have 1 to 200 characters, none of them a colon' })
+          .describe('User name.'),
+        pass: secret().describe('Password.'),
+      })
+      .exactOptional()
+      .describe('User and password by HTTP Basic, as a proxy in front of Alertmanager may ask for them.'),
     headers: extraHeaders()
       .prefault({})
       .describe('Additional headers. Tocsin hides their values everywhere, like secrets.'),

@@ -1,14 +1,34 @@
 /** The body of a webhook, for those who write receivers: the source of config/webhook.schema.json. */
 import { z } from 'zod';
 import { CHANGES } from '../../alert.ts';
+import { EVENT_SEVERITIES } from './formats/severity.ts';
 
 const dateTime = () => z.iso.datetime({ offset: true });
 
 const common = {
   service: z.string().describe('Name of the `services` entry it was read from.'),
   protocol: z.string().describe('Name of the protocol.'),
+  summary: z.string().exactOptional().describe('What happened, in one line of plain text.'),
+  severity: z
+    .enum(EVENT_SEVERITIES)
+    .exactOptional()
+    .describe(
+      'How bad it is now: critical for the assessment critical, warning for suspecious, info for ok, for tests and for good news, error for what states no severity and for troubles of Tocsin.',
+    ),
+  detectors: z.array(z.string()).exactOptional().describe('Ids of the detectors that fired.'),
+  chain: z
+    .looseObject({
+      id: z.string().describe('As the service gave it, as text.'),
+      name: z.string().exactOptional().describe('Absent if Tocsin does not know the chain.'),
+    })
+    .exactOptional()
+    .describe('The chain of the transaction; absent if the item names none.'),
   links: z
-    .looseObject({ transaction: z.url().exactOptional().describe("The transaction in its chain's explorer.") })
+    .looseObject({
+      transaction: z.url().exactOptional().describe("The transaction in its chain's explorer."),
+      origin: z.url().exactOptional().describe('The account that sent it.'),
+      contracts: z.array(z.url()).exactOptional().describe('The contracts that it touched.'),
+    })
     .describe('Links that Tocsin adds; empty if the chain or the hash is unknown.'),
   replay: z.boolean().describe('True if an operator replays history.'),
   notice: z.string().exactOptional().describe('Why it comes in an unusual way, in a sentence.'),

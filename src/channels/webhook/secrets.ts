@@ -34,14 +34,27 @@ const createMemory = <T>(make: (address: string) => T): ((address: string) => T)
 
 export type SigningConfig = Pick<WebhookConfig, 'secret' | 'secrets' | 'deriveSecrets'>;
 
+/** The secrets that `secrets` names for an address; empty where it names none. */
+export const createNamedSecretFinder = <T>(
+  { secrets }: Pick<SigningConfig, 'secrets'>,
+  make: (secret: string) => T,
+): ((address: string) => readonly T[]) => {
+  const given = Object.entries(secrets).map(([name, some]) => [name, some.map((one) => make(one.reveal()))] as const);
+  const ownOf = createReceiverFinder(Object.fromEntries(given));
+  return (address) => ownOf(address) ?? [];
+};
+
 /** The secrets for an address, the newer first, in the form that `make` gives them; empty: it is sent to unsigned. */
 export const createSecretFinder = <T>(
   { secret = [], secrets, deriveSecrets }: SigningConfig,
   make: (secret: string) => T,
 ): ((address: string) => readonly T[]) => {
-  const given = Object.entries(secrets).map(([name, some]) => [name, some.map((one) => make(one.reveal()))] as const);
-  const ownOf = createReceiverFinder(Object.fromEntries(given));
+  const namedOf = createNamedSecretFinder({ secrets }, make);
   const common = deriveSecrets ? [] : secret.map((one) => make(one.reveal()));
   const derivedOf = createMemory((address) => secret.map((one) => make(deriveSecret(one.reveal(), address))));
-  return (address) => ownOf(address) ?? (deriveSecrets ? derivedOf(address) : common);
+  return (address) => {
+    const named = namedOf(address);
+    if (named.length > 0) return named;
+    return deriveSecrets ? derivedOf(address) : common;
+  };
 };

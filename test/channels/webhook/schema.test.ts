@@ -4,15 +4,14 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Alert, ANNOUNCEMENTS, CHANGES } from '../../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import { FORMATS, type Format } from '../../../src/channels/channel.ts';
-import { composeWebhook } from '../../../src/channels/webhook/message.ts';
+import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { payloadJsonSchema } from '../../../src/channels/webhook/schema.ts';
 import { ASSESSMENTS } from '../../../src/config/sections.ts';
 import { announcementAlert } from '../../../src/features/announcements/alert.ts';
 import { sampleAlert } from '../../../src/features/sample/alert.ts';
-import { atOnce } from '../../../src/slices.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
+import { composeAs, textOf } from '../../support/webhooks.ts';
 
 const SHIPPED: z.core.JSONSchema.JSONSchema = JSON.parse(
   readFileSync(new URL('../../../config/webhook.schema.json', import.meta.url), 'utf8'),
@@ -46,13 +45,12 @@ const ALERTS: Alert[] = [
 ];
 
 const payloads = (alerts: readonly Alert[], format: Format, batch: number): unknown[] =>
-  atOnce(
-    composeWebhook(
-      { destination: destinationOf('webhook', 'https://hooks.example/in'), alerts: [...alerts] },
-      { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' },
-      { batch },
-    ),
-  ).map(({ body }) => JSON.parse(body));
+  composeAs(
+    'standard',
+    { destination: destinationOf('webhook', 'https://hooks.example/in'), alerts: [...alerts] },
+    { format, presentation: createPresentation(), sentAt: '2026-11-20T10:08:00.000Z' },
+    { batch },
+  ).map((message) => JSON.parse(textOf(message)));
 
 test('the shipped file is what `tocsin schema --webhook` prints', () => {
   expect(SHIPPED).toEqual(payloadJsonSchema());

@@ -2,21 +2,28 @@ import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Alert, JsonObject } from '../../../src/alert.ts';
-import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
 import type { Format } from '../../../src/channels/channel.ts';
+import { checksumAddress } from '../../../src/channels/content/checksum.ts';
+import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import { webhookConfig } from '../../../src/channels/webhook/config.ts';
-import { composeWebhook } from '../../../src/channels/webhook/message.ts';
 import { webhook } from '../../../src/channels/webhook/module.ts';
 import { deriveSecret } from '../../../src/channels/webhook/secrets.ts';
 import { createWebhookChannel } from '../../../src/channels/webhook/transport.ts';
 import { announcementAlert } from '../../../src/features/announcements/alert.ts';
 import { deliveryId, messageId } from '../../../src/identity.ts';
-import { atOnce } from '../../../src/slices.ts';
-import { destinationOf, inspectionAlert, notificationAlert, sampleInspection, TX_HASH } from '../../support/alerts.ts';
+import {
+  destinationOf,
+  inspectionAlert,
+  notificationAlert,
+  sampleInspection,
+  TX_HASH,
+  TX_ORIGIN,
+} from '../../support/alerts.ts';
 import { createCertificate } from '../../support/certificate.ts';
 import { startHttpReceiver } from '../../support/http-receiver.ts';
 import { startProxy } from '../../support/proxy.ts';
+import { composeAs, textOf } from '../../support/webhooks.ts';
 
 const secretOf = (fill: string): string => `whsec_${Buffer.alloc(32, fill).toString('base64')}`;
 
@@ -30,14 +37,13 @@ const compose = (
   { format = 'rich', address = 'https://hooks.example/in' }: { format?: Format; address?: string } = {},
 ) => {
   const parcel = { destination: destinationOf('webhook', address), alerts: [alert] };
-  const [message] = atOnce(
-    composeWebhook(parcel, { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' }),
-  );
+  const context = { format, presentation: createPresentation(), sentAt: '2026-11-20T10:08:00.000Z' };
+  const [message] = composeAs('standard', parcel, context);
   if (message === undefined) throw new Error('nothing composed');
   return message;
 };
 
-const payload = (alert: Alert, format: Format = 'rich'): JsonObject => JSON.parse(compose(alert, { format }).body);
+const payload = (alert: Alert, format: Format = 'rich'): JsonObject => JSON.parse(textOf(compose(alert, { format })));
 
 const openWebhook = async (config: object, now = () => Date.now()) => {
   const receiver = await startHttpReceiver();
@@ -84,8 +90,17 @@ describe('payload', () => {
       data: {
         service: 'main',
         protocol: 'Lending Pool',
+        summary:
+          'CRITICAL · Lending Pool · Lending vault: Borrowed 12,400 ETH and repaid in the same transaction; Balance fell by 61.5 %',
+        severity: 'critical',
+        detectors: ['flashLoan', 'drasticBalanceChange'],
+        chain: { id: '8453', name: 'Base' },
+        links: {
+          transaction: `https://basescan.org/tx/${TX_HASH}`,
+          origin: `https://basescan.org/address/${checksumAddress(TX_ORIGIN)}`,
+          contracts: [`https://basescan.org/address/${checksumAddress(`0x${'ab'.repeat(20)}`)}`],
+        },
         inspection: sampleInspection(),
-        links: { transaction: `https://basescan.org/tx/${TX_HASH}` },
         replay: false,
       },
     });
@@ -96,7 +111,16 @@ describe('payload', () => {
     expect(payload(alert)).toStrictEqual({
       type: 'notification.created',
       timestamp: '2026-11-20T11:22:33.000Z',
-      data: { service: 'main', protocol: 'Lending Pool', notification: alert.item, links: {}, replay: true },
+      data: {
+        service: 'main',
+        protocol: 'Lending Pool',
+        summary: expect.stringContaining('Paused'),
+        severity: 'error',
+        detectors: [],
+        links: {},
+        notification: alert.item,
+        replay: true,
+      },
     });
   });
 
@@ -120,8 +144,11 @@ describe('payload', () => {
       data: {
         service: 'Tocsin',
         protocol: 'Tocsin',
-        announcement: { message, createdAt: '2026-11-20T00:00:00.000Z' },
+        summary: expect.stringContaining(message),
+        severity: 'error',
+        detectors: [],
         links: {},
+        announcement: { message, createdAt: '2026-11-20T00:00:00.000Z' },
         replay: false,
       },
     });
@@ -144,7 +171,7 @@ describe('payload', () => {
   test('any item arrives as it was', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), (item) => {
-        const parsed = JSON.parse(compose({ ...inspectionAlert(), item: item as JsonObject }).body);
+        const parsed = JSON.parse(textOf(compose({ ...inspectionAlert(), item: item as JsonObject })));
         // JSON itself knows no negative zero.
         expect(parsed.data.inspection).toEqual(JSON.parse(JSON.stringify(item)));
       }),
@@ -158,13 +185,16 @@ describe('batches', () => {
   );
   const destination = destinationOf('webhook', 'https://hooks.example/in');
   const composeAll = (format: Format, batch: number, some = alerts) =>
-    atOnce(
-      composeWebhook(
-        { destination, alerts: some },
-        { format, chains: WELL_KNOWN_CHAINS, sentAt: '2026-11-20T10:08:00.000Z' },
-        { batch },
-      ),
-    ).map(({ id, body, alerts: told }) => ({ id, told: told.map(({ itemId }) => itemId), payload: JSON.parse(body) }));
+    composeAs(
+      'standard',
+      { destination, alerts: some },
+      { format, presentation: createPresentation(), sentAt: '2026-11-20T10:08:00.000Z' },
+      { batch },
+    ).map((message) => ({
+      id: message.id,
+      told: message.alerts.map(({ itemId }) => itemId),
+      payload: JSON.parse(textOf(message)),
+    }));
 
   test('by default each alert comes by itself', () => {
     const messages = composeAll('rich', webhookConfig.parse({}).batch);
@@ -348,6 +378,42 @@ describe('receivers', () => {
     await arrivalAt(plain);
     expect(proxy.asked).toEqual([new URL(secure).host]);
   });
+});
+
+test('verify names the formats of receivers, and no path', async () => {
+  const { channel } = await openWebhook({
+    receivers: { 'discord.com': { format: 'discord' }, 'https://teams.example/s3cr3t': { format: 'teams' } },
+  });
+  const verified = await channel.verify(new AbortController().signal);
+  expect(verified).toMatch(/; sends to discord\.com as discord, teams\.example \([0-9a-f]{4}\) as teams$/);
+  expect(verified).not.toContain('s3cr3t');
+});
+
+test('another format is signed where a secret is meant for its receiver alone', async () => {
+  const { receiver, channel } = await openWebhook({ secret: secretOf('a') });
+  const guard = createGuardedPost({ allowHttp: true, allowNetworks: ['127.0.0.1'] });
+  closers.push(guard.close);
+  const address = `${receiver.origin}/in`;
+  const own = createWebhookChannel(
+    webhookConfig.parse({
+      secret: secretOf('a'),
+      secrets: { [address]: secretOf('b') },
+      receivers: { [address]: { format: 'alertmanager' } },
+    }),
+    { post: guard.post, now: Date.now },
+  );
+  const context = { format: 'rich' as const, presentation: createPresentation(), sentAt: '2026-11-20T10:08:00.000Z' };
+  const [message] = composeAs(
+    'alertmanager',
+    { destination: destinationOf('webhook', address), alerts: [inspectionAlert()] },
+    context,
+  );
+  if (message === undefined) throw new Error('nothing composed');
+  await own.send(message, AbortSignal.timeout(20_000));
+  await channel.send(message, AbortSignal.timeout(20_000));
+  const [signed, unsigned] = receiver.arrived;
+  expect(new Webhook(secretOf('b')).verify(signed?.body ?? '', signed?.headers ?? {})).toHaveLength(1);
+  expect(Object.keys(unsigned?.headers ?? {}).filter((name) => name.startsWith('webhook-'))).toEqual([]);
 });
 
 describe('status', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { elapsed, objectOf, text, timeText } from '../../src/channels/field.ts';
+import { elapsed, objectOf, text, timeText } from '../../../src/channels/content/field.ts';
 
 test.each([
   [undefined, 'unknown'],

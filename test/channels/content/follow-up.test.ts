@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { assessmentWord, followUpWords } from '../../src/channels/follow-up.ts';
+import { assessmentWord, followUpWords } from '../../../src/channels/content/follow-up.ts';
 
 test.each([
   ['suspecious', 'suspicious'],
@@ -8,19 +8,20 @@ test.each([
   ['not suspecious', 'not suspecious'],
   ['under\nreview', 'under review'],
   [' ', 'unknown'],
+  ['🟢 OK (was critical) · other', 'OK was critical - other'],
+  ['()', 'unknown'],
 ])('%j reads %j', (assessment, word) => expect(assessmentWord(assessment)).toBe(word));
 
 test('a changed assessment is named with the one before it', () => {
   expect(followUpWords({ of: 'a', was: 'critical', is: 'suspecious' })).toEqual({
-    news: 'now SUSPICIOUS (was CRITICAL)',
-    notice:
-      'Follow-up to an alert you had: the service now assesses this inspection as suspicious. It was critical before.',
+    news: 'follow-up to an alert that you had',
+    notice: 'The service calls it suspicious now; it was critical. Follow-up to an alert that you had.',
   });
 });
 
 test('an inspection that is gone is no longer listed', () => {
   expect(followUpWords({ of: 'a', was: 'critical' })).toEqual({
-    news: 'no longer listed (was CRITICAL)',
-    notice: 'Follow-up to an alert you had: the service no longer lists this inspection. It was assessed as critical.',
+    news: 'follow-up to an alert that you had',
+    notice: 'The service no longer lists this inspection; it was critical. Follow-up to an alert that you had.',
   });
 });

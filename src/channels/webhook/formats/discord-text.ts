@@ -1,0 +1,55 @@
+/**
+ * Text for Discord's embeds, where descriptions are markdown. Source:
+ * https://support.discord.com/hc/en-us/articles/210298617 (markup) and https://docs.discord.com/developers/reference,
+ * "Message Formatting" (mentions, timestamps)
+ */
+import { shorten } from '../../../text.ts';
+import type { Line, Piece } from '../../content/content.ts';
+
+/** A backslash makes any of them a plain character; the colon is that of links (`https://`) and of emoji (`:fire:`). */
+const ACTIVE = /[\\*_~`|[\]<>@#:]/g;
+/** What begins a list at the beginning of a line. */
+const BULLET = /^(\s*)([-+])/gm;
+const NUMBER = /^(\s*\d+)([.)])/gm;
+
+/** A text from outside as it is: no link, mention, heading, list or quote. */
+export const escapeDiscord = (text: string): string =>
+  text.replace(ACTIVE, '\\$&').replace(BULLET, '$1\\$2').replace(NUMBER, '$1\\$2');
+
+/** Escaped, with at most `limit` UTF-16 units; an ellipsis shows where something is missing. */
+export const fitted = (text: string, limit: number): string => {
+  let size = Math.min(text.length, Math.max(0, limit));
+  for (;;) {
+    const escaped = escapeDiscord(shorten(text, size));
+    if (escaped.length <= limit) return escaped;
+    if (size === 0) return '';
+    // What escaping has added has to go, too.
+    size = Math.max(0, size - (escaped.length - limit));
+  }
+};
+
+/** A URL ends at a bracket in a masked link; those of ours have none, and what has one is not linked. */
+export const linkDiscord = (label: string, url: string): string =>
+  /^https:\/\/[^\s()<>[\]]+$/.test(url) ? `[${escapeDiscord(label)}](${url})` : escapeDiscord(label);
+
+/** Nothing is markup in code, but what ends it. */
+const CODE = /^[^`\r\n]+$/;
+
+const codeDiscord = (text: string): string => (CODE.test(text) ? `\`${text}\`` : escapeDiscord(text));
+
+/** Of a value. Other pieces are our own words, and names that are short already. */
+const LONGEST_PIECE = 300;
+
+const pieceOf = ({ text, code, url, copy, at }: Piece): string => {
+  if (at !== undefined && Number.isFinite(at))
+    return `<t:${Math.floor(at / 1000)}:${/^\d{4}-/.test(text) ? 'f' : 'T'}>`;
+  if (url !== undefined) return linkDiscord(text, url);
+  return code ? codeDiscord(shorten(copy ?? text, LONGEST_PIECE)) : escapeDiscord(text);
+};
+
+export const lineDiscord = (line: Line): string => line.map(pieceOf).join('');
+
+export const valueDiscord = (value: string, code: boolean): string => {
+  const shown = shorten(value, LONGEST_PIECE);
+  return code ? codeDiscord(shown) : escapeDiscord(shown);
+};

@@ -1,0 +1,101 @@
+/** What a format of webhooks is: it composes requests and reads answers. It sends nothing; `transport.ts` does. */
+import type { Alert, Parcel } from '../../../alert.ts';
+import { chunksOf } from '../../../chunks.ts';
+import type { DeliveryReason, Explanation } from '../../../errors.ts';
+import type { Secret } from '../../../secret.ts';
+import { mapSliced, type Sliced } from '../../../slices.ts';
+import type { ComposeContext, Message } from '../../channel.ts';
+import type { PostResponse } from '../../http.ts';
+import { toMessage } from '../../incidents.ts';
+import type { WebhookFormat } from './names.ts';
+
+/** One POST, without anything secret. */
+export interface WebhookRequest {
+  /** The exact text that is sent, and signed where it is. */
+  text: string;
+  /** Goes behind the path of the receiver's URL. Default: nothing. */
+  path?: string;
+}
+
+/** A message. Several requests are sent one after the other; the first is the one that matters most. */
+export interface WebhookBody {
+  format: WebhookFormat;
+  requests: readonly WebhookRequest[];
+}
+
+/** Of one receiver, as the config has them. */
+export interface Credentials {
+  routingKey?: Secret;
+  apiKey?: Secret;
+}
+
+/** What the receiver adds to a request. */
+export interface Completed {
+  url?: string;
+  text?: string;
+  headers?: Record<string, string>;
+}
+
+/** What an answer means, where the status alone does not tell. */
+export interface Verdict {
+  reason: DeliveryReason;
+  explanation?: Explanation;
+  retryAfterMs?: number;
+}
+
+export interface FormatModule {
+  contentType: string;
+  /** By Standard Webhooks, with every secret. The others are signed only where a secret is meant for that receiver. */
+  isSigned: boolean;
+  compose(parcel: Parcel, context: ComposeContext, options: { batch: number }): Sliced<Message<WebhookBody>[]>;
+  /** Puts in what only this receiver has. Default: the text goes to the receiver's URL as it is. */
+  complete?(request: WebhookRequest, receiver: { address: string; credentials: Credentials }): Completed;
+  /** The vendor's id of what it took; undefined where the answer has none. */
+  idIn?(response: PostResponse): string | undefined;
+  /** What an answer means, where the vendor says more than HTTP does. */
+  verdictOf?(response: PostResponse): Verdict | undefined;
+}
+
+export const bodyOf = (format: WebhookFormat, ...contents: readonly object[]): WebhookBody => ({
+  format,
+  requests: contents.map((content) => ({ text: JSON.stringify(content) })),
+});
+
+/** One message for each alert. */
+export const composeEach = (
+  { destination, alerts }: Parcel,
+  make: (alert: Alert) => WebhookBody,
+): Sliced<Message<WebhookBody>[]> =>
+  mapSliced(chunksOf(alerts, 1), (some) => {
+    const [alert] = some;
+    if (alert === undefined) throw new Error('a message has an alert');
+    return toMessage(destination, some, make(alert), false);
+  });
+
+/** The URL without its query: there an operator may tell apart receivers that share one URL. */
+export const withoutQuery = (address: string, path = ''): string => {
+  const url = new URL(address);
+  url.search = '';
+  const [own = '', query = ''] = path.split('?');
+  if (own !== '') url.pathname = `${url.pathname.replace(/\/+$/, '')}${own}`;
+  url.search = query;
+  return url.href;
+};
+
+const ID = /^[\w.:-]{1,100}$/;
+
+/** What a JSON answer has under a key, if it can be an id. */
+export const idAt =
+  (key: string): NonNullable<FormatModule['idIn']> =>
+  ({ text }) => {
+    try {
+      const answer: unknown = JSON.parse(text);
+      const id =
+        typeof answer === 'object' && answer !== null
+          ? Object.entries(answer).find(([name]) => name === key)?.[1]
+          : undefined;
+      return typeof id === 'string' && ID.test(id) ? id : undefined;
+    } catch {
+      return undefined;
+    }
+  };

@@ -1,0 +1,91 @@
+/**
+ * Opsgenie's Alert API, which Jira Service Management has, too: an alert is created, and closed by a follow-up that says it
+ * was none. Source: https://docs.opsgenie.com/docs/alert-api and .../docs/response
+ */
+import type { Alert, Destination } from '../../../alert.ts';
+import { cleanLine, shorten } from '../../../text.ts';
+import type { ComposeContext, Format } from '../../channel.ts';
+import { type EventKey, eventChangeOf } from './event.ts';
+import { composeEach, type FormatModule, idAt, type Verdict, type WebhookRequest, withoutQuery } from './format.ts';
+import type { Outline } from './outline.ts';
+import type { EventSeverity } from './severity.ts';
+import { detailsWithin, tell, type Words } from './words.ts';
+
+const MESSAGE_MAX = 130;
+const DESCRIPTION_MAX = 15_000;
+const ENTITY_MAX = 512;
+const TAGS_MAX = 20;
+const TAG_MAX = 50;
+const DETAILS_MAX = 8000;
+const NOTE_LIMIT = 2000;
+const SOURCE = 'Tocsin';
+
+const PRIORITIES: Record<EventSeverity, string> = { critical: 'P1', error: 'P2', warning: 'P3', info: 'P5' };
+
+/** Opsgenie shows tags as HTML where it takes some for that. A bracket that a space follows begins none. */
+const withoutTags = (text: string): string => text.replace(/<(?=[A-Za-z/!?])/g, '< ');
+
+const tagsOf = (alert: Alert, { detectors }: Outline): string[] => {
+  const tags = [alert.type, ...detectors].map((tag) => shorten(cleanLine(tag).replaceAll(',', ' '), TAG_MAX));
+  return [...new Set(tags)].filter((tag) => tag !== '').slice(0, TAGS_MAX);
+};
+
+const alertOf = (alert: Alert, { key, severity }: EventKey, outline: Outline, words: Words, format: Format): object => {
+  const entity = shorten(cleanLine(alert.protocol), ENTITY_MAX);
+  const details = detailsWithin(words.details, DETAILS_MAX);
+  return {
+    message: shorten(withoutTags(outline.summary), MESSAGE_MAX),
+    alias: key,
+    ...(format === 'minimal'
+      ? {}
+      : { description: shorten(withoutTags(`${outline.summary}\n\n${words.text}`), DESCRIPTION_MAX) }),
+    ...(format === 'rich' ? { tags: tagsOf(alert, outline), details } : {}),
+    ...(entity === '' ? {} : { entity }),
+    source: SOURCE,
+    priority: PRIORITIES[severity],
+  };
+};
+
+const requestsOf = (alert: Alert, destination: Destination, context: ComposeContext): WebhookRequest[] => {
+  const { raises, clears } = eventChangeOf(alert, destination);
+  const { outline, words } = tell(alert, context);
+  const note = shorten(withoutTags(outline.summary), NOTE_LIMIT);
+  return [
+    ...(raises === undefined ? [] : [{ text: JSON.stringify(alertOf(alert, raises, outline, words, context.format)) }]),
+    ...(clears === undefined
+      ? []
+      : [
+          {
+            path: `/${encodeURIComponent(clears.key)}/close?identifierType=alias`,
+            text: JSON.stringify({ source: SOURCE, note }),
+          },
+        ]),
+  ];
+};
+
+const UNAUTHENTICATED = 401;
+
+/** Somebody may mend it while it is tried again. */
+const KEY_REFUSED: Verdict = {
+  reason: 'unknown',
+  explanation: {
+    is: 'does not take the API key, or its integration is off',
+    todo: 'write the key of an API integration into apiKey, under channels.webhook.receivers',
+  },
+};
+
+export const opsgenie: FormatModule = {
+  contentType: 'application/json',
+  isSigned: false,
+  compose: (parcel, context) =>
+    composeEach(parcel, (alert) => ({
+      format: 'opsgenie',
+      requests: requestsOf(alert, parcel.destination, context),
+    })),
+  complete: ({ path }, { address, credentials: { apiKey } }) => ({
+    url: withoutQuery(address, path),
+    headers: apiKey === undefined ? {} : { authorization: `GenieKey ${apiKey.reveal()}` },
+  }),
+  idIn: idAt('requestId'),
+  verdictOf: ({ status }) => (status === UNAUTHENTICATED ? KEY_REFUSED : undefined),
+};

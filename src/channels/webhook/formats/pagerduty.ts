@@ -1,0 +1,94 @@
+/**
+ * PagerDuty's Events API v2: an alert triggers an incident, and a follow-up that says it was none resolves it. Source:
+ * https://developer.pagerduty.com/docs/send-alert-event and .../docs/events-api-v2-overview
+ */
+import type { Alert, Destination } from '../../../alert.ts';
+import { cleanLine, shorten } from '../../../text.ts';
+import { iso, parseTime } from '../../../time.ts';
+import type { ComposeContext, Format } from '../../channel.ts';
+import { type EventKey, eventChangeOf } from './event.ts';
+import { bodyOf, composeEach, type FormatModule, idAt, type Verdict, withoutQuery } from './format.ts';
+import type { Outline } from './outline.ts';
+import { detailsWithin, tell, type Words } from './words.ts';
+
+const SUMMARY_MAX = 1024;
+/** The documents name no limit for these; a payload may have 512 kB. */
+const NAME_LIMIT = 250;
+const LINKS_MAX = 10;
+const TEXT_LIMIT = 20_000;
+const DETAILS_LIMIT = 40_000;
+
+/** In what an outline has of links, with what to call them. */
+const linksOf = ({ links: { transaction, origin, contracts = [] } }: Outline): object[] =>
+  [
+    ...(transaction === undefined ? [] : [{ href: transaction, text: 'Transaction' }]),
+    ...(origin === undefined ? [] : [{ href: origin, text: 'Origin' }]),
+    ...contracts.map((href) => ({ href, text: 'Contract' })),
+  ].slice(0, LINKS_MAX);
+
+const detailsOf = ({ text, details }: Words, format: Format): object =>
+  format === 'rich'
+    ? {
+        custom_details: {
+          'What happened': shorten(text, TEXT_LIMIT),
+          ...detailsWithin(details, DETAILS_LIMIT),
+        },
+      }
+    : {};
+
+const payloadOf = (alert: Alert, severity: string, words: Words, { summary, detectors }: Outline, format: Format) => {
+  const time = parseTime(alert.at);
+  const group = shorten(cleanLine(alert.service), NAME_LIMIT);
+  const component = shorten(cleanLine(detectors.join(', ')), NAME_LIMIT);
+  return {
+    summary: shorten(summary, SUMMARY_MAX),
+    source: shorten(cleanLine(alert.protocol), NAME_LIMIT) || 'Tocsin',
+    severity,
+    ...(Number.isNaN(time) ? {} : { timestamp: iso(time) }),
+    ...(component === '' ? {} : { component }),
+    ...(group === '' ? {} : { group }),
+    class: shorten(cleanLine(alert.type), NAME_LIMIT),
+    ...detailsOf(words, format),
+  };
+};
+
+const eventsOf = (alert: Alert, destination: Destination, context: ComposeContext): object[] => {
+  const { format } = context;
+  const { raises, clears } = eventChangeOf(alert, destination);
+  const { outline, words } = tell(alert, context);
+  const event = (action: 'trigger' | 'resolve', { key, severity }: EventKey): object => ({
+    event_action: action,
+    dedup_key: key,
+    payload: payloadOf(alert, severity, words, outline, format),
+    ...(format === 'rich' ? { links: linksOf(outline) } : {}),
+    client: 'Tocsin',
+  });
+  return [
+    ...(raises === undefined ? [] : [event('trigger', raises)]),
+    ...(clears === undefined ? [] : [event('resolve', clears)]),
+  ];
+};
+
+const BAD_REQUEST = 400;
+
+/** A payload that is smaller does not help against a key that PagerDuty does not take. */
+const KEY_REFUSED: Verdict = {
+  reason: 'destination-dead',
+  explanation: {
+    is: 'does not take the routing key',
+    todo: 'write the integration key of the Events API v2 into routingKey, under channels.webhook.receivers',
+  },
+};
+
+export const pagerduty: FormatModule = {
+  contentType: 'application/json',
+  isSigned: false,
+  compose: (parcel, context) =>
+    composeEach(parcel, (alert) => bodyOf('pagerduty', ...eventsOf(alert, parcel.destination, context))),
+  complete: ({ text }, { address, credentials: { routingKey } }) => ({
+    url: withoutQuery(address),
+    text: JSON.stringify({ routing_key: routingKey?.reveal() ?? '', ...JSON.parse(text) }),
+  }),
+  idIn: idAt('dedup_key'),
+  verdictOf: ({ status, text }) => (status === BAD_REQUEST && /routing[_ ]key/i.test(text) ? KEY_REFUSED : undefined),
+};

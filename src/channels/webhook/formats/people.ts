@@ -1,0 +1,99 @@
+/** Formats that people read: one message for each incident, and one digest for many, as in the other kinds for people. */
+import type { Parcel } from '../../../alert.ts';
+import type { Sliced } from '../../../slices.ts';
+import { shorten } from '../../../text.ts';
+import type { ComposeContext, Message } from '../../channel.ts';
+import type { Content } from '../../content/content.ts';
+import { describeIncident } from '../../content/incident.ts';
+import { wordingOf } from '../../content/reading.ts';
+import { describeDigest } from '../../digest.ts';
+import type { DigestContent } from '../../digest-content.ts';
+import { messagesOf } from '../../incidents.ts';
+import { isQuiet } from '../../quiet.ts';
+import type { WebhookBody } from './format.ts';
+
+export interface PeopleFormat {
+  /** `isQuiet`: without a sound, where the product can do that. */
+  single(content: Content, context: ComposeContext, isQuiet: boolean): WebhookBody;
+  digest(content: DigestContent, context: ComposeContext): WebhookBody;
+}
+
+export const composeForPeople = (
+  parcel: Parcel,
+  context: ComposeContext,
+  { single, digest }: PeopleFormat,
+): Sliced<Message<WebhookBody>[]> =>
+  messagesOf(parcel, {
+    *single(alerts) {
+      return single(yield* describeIncident(alerts, wordingOf(context)), context, alerts.every(isQuiet));
+    },
+    *digest(alerts) {
+      return digest(yield* describeDigest(alerts, wordingOf(context), context.storm), context);
+    },
+  });
+
+/** The first of `sizes` at which what `make` gives fits; the last where none does. */
+export const firstThatFits = <T>(
+  sizes: readonly number[],
+  make: (size: number) => T,
+  fits: (made: T) => boolean,
+): T => {
+  const [size = 0, ...smaller] = sizes;
+  const made = make(size);
+  return smaller.length === 0 || fits(made) ? made : firstThatFits(smaller, make, fits);
+};
+
+/** A text in parts of at most `size` UTF-16 units, split at ends of lines where there are any; never half a character. */
+export const partsOf = (text: string, size: number): string[] => {
+  const parts: string[] = [];
+  let rest = text;
+  while (rest.length > size) {
+    const line = rest.lastIndexOf('\n', size);
+    const end = line > size / 2 ? line : size;
+    const cut = /[\ud800-\udbff]/.test(rest[end - 1] ?? '') ? end - 1 : end;
+    parts.push(rest.slice(0, cut).trimEnd());
+    rest = rest.slice(cut).trimStart();
+  }
+  return rest === '' && parts.length > 0 ? parts : [...parts, rest];
+};
+
+/** Of a text of 256 kB the rest is at the service. */
+const PARTS_MAX = 10;
+
+/** A message of several, of a text that is too long for one. */
+export interface TextPart {
+  text: string;
+  /** `part 2 of 3`, and what is missing; empty where there is only one. */
+  remark: string;
+}
+
+/** A long text in as few parts as fit. Never empty. */
+export const splitText = (
+  text: string,
+  sizes: readonly number[],
+  fits: (part: string) => boolean,
+): [first: TextPart, ...others: TextPart[]] => {
+  const all = firstThatFits(
+    sizes,
+    (size) => partsOf(text, size),
+    (parts) => parts.every(fits),
+  );
+  const of = Math.min(all.length, PARTS_MAX);
+  const cut = all.slice(of).join('\n').length;
+  const remarkOf = (part: number): string => {
+    if (of === 1) return '';
+    const rest = part === of && cut > 0 ? `; ${cut} characters more are at the service` : '';
+    return `part ${part} of ${of}${rest}`;
+  };
+  const [first = '', ...others] = all.slice(0, of);
+  return [
+    { text: first, remark: remarkOf(1) },
+    ...others.map((part, index): TextPart => ({ text: part, remark: remarkOf(index + 2) })),
+  ];
+};
+
+const NEWS_LIMIT = 500;
+
+/** What happened, of a follow-up, which quotes nobody; empty where the message quotes what happened. */
+export const newsOf = ({ detections, message, happened }: Content): string =>
+  detections.length === 0 && message === undefined ? shorten(happened, NEWS_LIMIT) : '';

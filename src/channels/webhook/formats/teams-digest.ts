@@ -1,0 +1,64 @@
+/** Many incidents as one card of Teams: how many, where, and each of them in a line with its transaction. */
+import { shorten } from '../../../text.ts';
+import { type DigestContent, type DigestItem, nameOf, topOf } from '../../digest-content.ts';
+import type { WebhookBody } from './format.ts';
+import { firstThatFits } from './people.ts';
+import { type Block, block, cardRequest, fitsCard, headBlock, linkRun, type Run, run } from './teams-card.ts';
+
+const TITLE_LIMIT = 160;
+const NAME_LIMIT = 80;
+const NOTICE_LIMIT = 500;
+const ROWS = 3;
+/** Items that are listed: fewer where they make the card too large. */
+const LISTED = [60, 40, 30, 20, 15, 10, 5];
+const SAID_LIMIT = 120;
+
+const referenceRun = (item: DigestItem): Run[] => {
+  const { url, shortHash } = item;
+  return url === undefined || shortHash === undefined
+    ? run(nameOf(item), { fontType: 'Monospace' })
+    : linkRun(shortHash, url);
+};
+
+const itemBlock = (item: DigestItem, said: number): Block[] =>
+  block(
+    [
+      ...run(shorten(item.title, TITLE_LIMIT), { weight: 'Bolder' }),
+      ...run(said === 0 ? ' ' : `: ${shorten(item.happened, said)} `),
+      ...referenceRun(item),
+    ],
+    'Small',
+  );
+
+const tableBlocks = ({ tables }: DigestContent): Block[] =>
+  tables.flatMap((table) => {
+    const { rows, more } = topOf(table, ROWS);
+    const named = rows.flatMap(({ name, count, url }, index) => [
+      ...run(index === 0 ? '' : ', '),
+      ...(url === undefined ? run(shorten(name, NAME_LIMIT)) : linkRun(shorten(name, NAME_LIMIT), url)),
+      ...run(` ${count}`),
+    ]);
+    return block(
+      [...run(`${table.title}: `, { weight: 'Bolder' }), ...named, ...run(more > 0 ? `, ${more} more` : '')],
+      'Small',
+    );
+  });
+
+export const digestTeams = (content: DigestContent, isMinimal: boolean): WebhookBody => {
+  const { tone, title, notice, why, span, items, command, headline } = content;
+  const make = (count: number) => {
+    const left = items.length - Math.min(items.length, count);
+    return cardRequest(shorten(headline, NOTICE_LIMIT), [
+      headBlock(tone, shorten(title, TITLE_LIMIT)),
+      ...block(run(shorten(notice ?? '', NOTICE_LIMIT))),
+      ...block(run(why, { isSubtle: true })),
+      ...block(run(span), 'Small'),
+      ...(isMinimal ? [] : tableBlocks(content)),
+      ...items.slice(0, count).flatMap((item) => itemBlock(item, isMinimal ? 0 : SAID_LIMIT)),
+      ...(left > 0
+        ? block([...run(`and ${left} more; all of them: `), ...run(command, { fontType: 'Monospace' })])
+        : []),
+    ]);
+  };
+  return { format: 'teams', requests: [firstThatFits(LISTED, make, fitsCard)] };
+};

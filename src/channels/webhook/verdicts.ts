@@ -1,0 +1,65 @@
+/** What a receiver's answer means. */
+import type { DeliveryError, DeliveryReason } from '../../errors.ts';
+import { statusText } from '../../http-status.ts';
+import { webLabel } from '../address.ts';
+import { explainedError } from '../explained.ts';
+import { type PostResponse, retryAfterMs } from '../http.ts';
+import type { FormatModule } from './formats/format.ts';
+import { explain } from './words.ts';
+
+/** The receiver, or a server in front of it, is busy or restarting. */
+const PASSING = [408, 425, 500, 502, 503, 504, 507, 508, 520, 521, 522, 523, 524, 525, 526, 527, 530];
+/** A proxy stopped waiting, but the receiver behind it may have got the message. */
+const PASSED_ON = [502, 504, 520, 522, 524];
+/** The receiver refuses this body; a smaller one may pass. */
+const BODY_REFUSED = [400, 413, 422];
+/** Nothing at this address takes webhooks, or not any more. Source: Standard Webhooks 1.0.0 for 410, RFC 9110 for the rest. */
+const NO_RECEIVER = [405, 406, 410, 411, 414, 415, 431, 451, 501];
+/** The receiver wants no more webhooks at all. Source: Standard Webhooks 1.0.0, "Deliverability and reliability". */
+const GONE = 410;
+const TOO_MANY = 429;
+
+/**
+ * What a status means. Any other status (401, 403 and 404 among them) is `unknown`: the receiver's people may mend it
+ * within the hour, and it says nothing about other receivers.
+ */
+const reasonOf = (status: number): DeliveryReason => {
+  if (status === TOO_MANY) return 'rate-limited';
+  if (PASSING.includes(status)) return 'unavailable';
+  if (BODY_REFUSED.includes(status)) return 'bad-message';
+  // A redirect leads past the guard's checks, so the operator has to enter the new address.
+  if (NO_RECEIVER.includes(status) || (status >= 300 && status < 400)) return 'destination-dead';
+  return 'unknown';
+};
+
+const redirectText = ({ status, headers: { location } }: PostResponse, address: string): string => {
+  if (status < 300 || status > 399) return '';
+  const target = location === undefined ? null : URL.parse(location, address);
+  return target === null ? '' : `, a redirect to ${target.host}; redirects are not followed`;
+};
+
+const detailOf = (response: PostResponse, address: string): string =>
+  response.status === GONE ? ', so it is disabled until an operator enables it' : redirectText(response, address);
+
+/** By what the format's vendor says of it, else by its status. */
+export const refusalOf = (
+  response: PostResponse,
+  address: string,
+  nowMs: number,
+  { verdictOf }: Pick<FormatModule, 'verdictOf'> = {},
+): DeliveryError => {
+  const { status, headers } = response;
+  const verdict = verdictOf?.(response);
+  const waitMs = verdict?.retryAfterMs ?? retryAfterMs(headers['retry-after'], nowMs);
+  const said = `${webLabel(address)} answered ${statusText(status)}${detailOf(response, address)}`;
+  return explainedError(
+    verdict?.reason ?? reasonOf(status),
+    { destination: 'the receiver', said, explanation: verdict?.explanation ?? explain(status) },
+    {
+      code: String(status),
+      maybeDelivered: PASSED_ON.includes(status),
+      disables: status === GONE,
+      ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
+    },
+  );
+};
