@@ -1,19 +1,21 @@
 /**
- * Stage: a fresh job joins the open batch of its destination, if there is one. The batch's own job waits for its send slot;
- * then it seals the batch and goes on with the alerts in it.
+ * Stage: a fresh job joins the open batch of its destination, if there is one, or opens one where the kind waits for more.
+ * The batch's own job waits for its send slot; then it seals the batch and goes on with the alerts in it.
  */
-import type { Alert, Destination } from '../alert.ts';
+import { type Alert, type Destination, isSample } from '../alert.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { BatchStore } from '../queue/batch-store.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
 import type { SendSlots } from './send-slot.ts';
-import { DONE, type JobStage, rerun } from './stage.ts';
+import { DONE, isFresh, type JobRun, type JobStage, rerun } from './stage.ts';
 
 export interface JoinBatchDependencies {
   batches: Pick<BatchStore, 'add'>;
-  /** Queues the job that sends the batch of this number; the same however often. */
-  enqueueBatch(destination: Destination, number: number, alerts: readonly Alert[]): Promise<void>;
+  /** Queues the job that sends the batch of this number, so many milliseconds later; the same however often. */
+  enqueueBatch(destination: Destination, number: number, alerts: readonly Alert[], delayMs: number): Promise<void>;
+  /** How long a batch waits for more after it is opened, in milliseconds; then every fresh job joins one. Default: not at all. */
+  groupWaitMs?: number;
 }
 
 export interface BatchDependencies {
@@ -27,17 +29,23 @@ export interface BatchDependencies {
 export const joinBatch = async (
   destination: Destination,
   alerts: readonly Alert[],
-  { batches, enqueueBatch }: JoinBatchDependencies,
+  { batches, enqueueBatch, groupWaitMs = 0 }: JoinBatchDependencies,
 ): Promise<Verdict> => {
   if (alerts.length === 0) return DONE;
-  for (const number of await batches.add(destination, alerts)) await enqueueBatch(destination, number, alerts);
+  for (const number of await batches.add(destination, alerts)) {
+    await enqueueBatch(destination, number, alerts, groupWaitMs);
+  }
   return DONE;
 };
+
+/** More may come that belongs into the same message. An operator waits for a sample, and nothing belongs to it. */
+const waitsForMore = ({ job, alerts }: JobRun, { groupWaitMs = 0 }: JoinBatchDependencies): boolean =>
+  groupWaitMs > 0 && isFresh(job) && !alerts.every(isSample);
 
 export const batch: JobStage<BatchDependencies> = async (run, { batching, sendSlots, ledger }) => {
   const { job, alerts, hasOpenBatch } = run;
   if (batching === undefined) return undefined;
-  if (hasOpenBatch) return joinBatch(job.destination, alerts, batching);
+  if (hasOpenBatch || waitsForMore(run, batching)) return joinBatch(job.destination, alerts, batching);
   if (job.gathering === undefined) return undefined;
   const slot = await sendSlots.reserve(job);
   if (!slot.isNow) return rerun(slot.runAt, slot.data);

@@ -1,13 +1,20 @@
 /** Stage: turns alerts into messages, each when its time comes; those that cannot be composed follow more plainly. */
-import type { Alert, Parcel } from '../alert.ts';
-import { FORMATS, type Format, type Message } from '../channels/channel.ts';
+import type { Alert, Destination, Parcel } from '../alert.ts';
+import { FORMATS, type Format, type Message, type Storm } from '../channels/channel.ts';
 import { inSlices, type Pauses, type Sliced } from '../slices.ts';
+import { type AcknowledgedDependencies, notAcknowledged } from './acknowledged.ts';
 import type { JobRun, JobStage, MessageRun, Unit } from './stage.ts';
 
 /** `at`: when it is said to be sent, in epoch milliseconds. */
-export type Compose = (parcel: Parcel, format: Format, at: number) => Sliced<Message[]>;
+export type Compose = (parcel: Parcel, format: Format, at: number, storm?: Storm) => Sliced<Message[]>;
 
-export interface ComposeDependencies {
+export interface ComposeDependencies extends AcknowledgedDependencies {
+  /** Digests in a row before this one. Left out: none is counted. */
+  storms?: {
+    /** Only more alerts than these may become a digest. Replays do not count: they are no storm. */
+    above: number;
+    soFar(destination: Destination): Promise<{ messages: number; alerts: number }>;
+  };
   compose: Compose;
   /** How composing lets others have their turn. Default: every few milliseconds. */
   pauses?: Pauses;
@@ -28,21 +35,35 @@ const plainest = (units: readonly Unit[]): Format =>
 
 export const plainer = (format: Format): Format | undefined => FORMATS[FORMATS.indexOf(format) + 1];
 
+/** Only what may become a digest asks; a single message costs nothing. */
+const stormOf = async (
+  { above, soFar }: NonNullable<ComposeDependencies['storms']>,
+  destination: Destination,
+  alerts: readonly Alert[],
+): Promise<Storm | undefined> => {
+  const composed = alerts.filter(({ replay }) => !replay);
+  if (composed.length <= above) return undefined;
+  // Without it the digest says less; that must not hold it up.
+  const before = await soFar(destination).catch(() => undefined);
+  return before && { message: before.messages + 1, alerts: before.alerts + composed.length };
+};
+
 /**
  * The messages of a unit. An alert that cannot be composed is our own fault and must not take its neighbours along: the
  * unit is split, and each alert is composed by itself after the others, in a plainer format if it was alone already. For
  * what is left then, see `give-up.ts`.
  */
 const messagesOf = async (
-  { compose, pauses }: ComposeDependencies,
+  { compose, storms, pauses }: ComposeDependencies,
   run: JobRun,
   { alerts, format }: Unit,
   at: number,
 ): Promise<Message[]> => {
   const { job, units, uncomposable } = run;
   if (alerts.length === 0) return [];
+  const storm = storms && (await stormOf(storms, job.destination, alerts));
   try {
-    return await inSlices(compose({ destination: job.destination, alerts: [...alerts] }, format, at), pauses);
+    return await inSlices(compose({ destination: job.destination, alerts: [...alerts] }, format, at, storm), pauses);
   } catch (error) {
     const next = alerts.length > 1 ? format : plainer(format);
     if (next === undefined) uncomposable.push({ alerts, error });
@@ -51,14 +72,23 @@ const messagesOf = async (
   }
 };
 
+/**
+ * The messages before one may have taken long: what somebody has acknowledged meanwhile is not sent, and a message that has
+ * other alerts, too, is composed anew of these. The stage `acknowledged` has just asked for the first one.
+ */
 async function* composeEach(
   run: JobRun,
   dependencies: ComposeDependencies,
   composedAt: number,
 ): AsyncGenerator<MessageRun, void> {
+  let isFirst = true;
   for (let unit = run.units.shift(); unit; unit = run.units.shift()) {
     for (const message of await messagesOf(dependencies, run, unit, composedAt)) {
-      yield { run, unit, message, composedAt, job: { ...run.job, format: plainest([unit, ...run.units]) } };
+      const { destination, alerts } = message;
+      const left = isFirst ? alerts : await notAcknowledged(destination, alerts, dependencies);
+      isFirst = false;
+      if (left.length < alerts.length) run.units.push({ alerts: left, format: unit.format });
+      else yield { run, unit, message, composedAt, job: { ...run.job, format: plainest([unit, ...run.units]) } };
     }
   }
 }

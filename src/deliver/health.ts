@@ -1,6 +1,6 @@
 /** Keeps the circuits of a destination and its sender by how attempts end; announces when one opens or closes. */
 import { type Alert, type Destination, isSample } from '../alert.ts';
-import type { DeliveryError, DeliveryReason } from '../errors.ts';
+import type { DeliveryError, DeliveryReason, Explanation } from '../errors.ts';
 import type { Subject } from '../ledger/outage-subject.ts';
 import type { Circuits } from './circuit-breaker.ts';
 import type { Pace } from './send-slot.ts';
@@ -13,6 +13,9 @@ export interface Broken extends Subject {
   isDisabled?: boolean;
   /** A sentence without secrets. */
   message: string;
+  /** The same for people, and what the provider answered; see `DeliveryError`. */
+  explanation?: Explanation;
+  said?: string;
 }
 
 export interface HealthDependencies {
@@ -37,7 +40,7 @@ export interface DestinationHealth {
   failed(
     destination: Destination,
     alerts: readonly Alert[],
-    failure: { error: DeliveryError; message: string; retryInMs: number },
+    failure: { error: DeliveryError; message: string; said?: string; retryInMs: number },
   ): Promise<number | undefined>;
 }
 
@@ -99,8 +102,8 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
       const ids = circuitsOf(destination);
       if (!clean.areKnown(ids)) await Promise.all(ids.map((circuit) => close(circuit, destination)));
     },
-    failed: async (destination, alerts, { error, message, retryInMs }) => {
-      const { reason } = error;
+    failed: async (destination, alerts, { error, message, said, retryInMs }) => {
+      const { reason, explanation } = error;
       if (INCONCLUSIVE.has(reason)) {
         await circuits.release(circuitsOf(destination));
         return undefined;
@@ -114,7 +117,8 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
       // Whoever looked meanwhile may not have seen it.
       clean.forget(circuit);
       if (isNews) {
-        await onBroken({ destination, isSender, alerts, reason, isDisabled: error.disables, message });
+        const words = { message, ...(explanation && { explanation }), ...(said !== undefined && { said }) };
+        await onBroken({ destination, isSender, alerts, reason, isDisabled: error.disables, ...words });
         // It has worked again meanwhile, before there was anything to take back.
         if (!(await circuits.announced(circuit))) await onRecovered({ destination, isSender });
       }

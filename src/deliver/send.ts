@@ -1,11 +1,16 @@
 /** Stage: sends a message in the place of an earlier one that it belongs to, else below it, else by itself. */
+import type { Alert } from '../alert.ts';
 import type { Message } from '../channels/channel.ts';
 import { inSlices } from '../slices.ts';
 import { type Compose, plainer } from './compose.ts';
+import { noteReassessed } from './reassess.ts';
 import type { AttemptInput, AttemptResult, MessageRun, MessageStage } from './stage.ts';
 import type { Earlier, Threads } from './threads.ts';
+import { type WithButtons, withoutButtons } from './with-buttons.ts';
 
 export interface SendDependencies {
+  /** Default: messages have none. */
+  withButtons?: WithButtons;
   compose: Compose;
   /** One try, through the stages of `worker.ts`. */
   attempt(input: AttemptInput): Promise<AttemptResult>;
@@ -53,25 +58,44 @@ const inputOf = ({ run, job, message, unit }: MessageRun, now: number): AttemptI
   signal: run.signal,
 });
 
+/** One attempt at a message with its buttons. `about`: all alerts that it shows. */
+const tryIt = async (
+  input: AttemptInput,
+  about: readonly Alert[],
+  { attempt, withButtons = withoutButtons }: SendDependencies,
+): Promise<AttemptResult> => {
+  const { message, sent } = await withButtons(input.message, about, input.amends !== undefined);
+  const result = await attempt({ ...input, message });
+  const handle = result.kind === 'delivered' ? result.receipt.handle : undefined;
+  if (handle !== undefined) await sent(handle);
+  return result;
+};
+
 const sendWith = async (
   each: MessageRun,
   earlier: Earlier | undefined,
   mayAmend: boolean,
   dependencies: SendDependencies,
 ): Promise<AttemptResult> => {
-  const { attempt, now } = dependencies;
-  const input = inputOf(each, now());
+  const input = inputOf(each, dependencies.now());
+  const { alerts } = input.message;
   const message = mayAmend && earlier ? await grown(earlier, each, dependencies) : undefined;
   if (message && earlier) {
-    const result = await attempt({ ...input, canBePlainer: true, message, amends: earlier.handle });
+    const change = { ...input, canBePlainer: true, message, amends: earlier.handle };
+    const result = await tryIt(change, [...earlier.alerts, ...alerts], dependencies);
     if (result.kind !== 'plainer') return result;
   }
-  return attempt({ ...input, message: { ...input.message, ...(earlier ? { replyTo: earlier.handle } : {}) } });
+  const fresh = { ...input.message, ...(earlier ? { replyTo: earlier.handle } : {}) };
+  return tryIt({ ...input, message: fresh }, alerts, dependencies);
 };
 
-const remember = async ({ destination, alerts }: Message, handle: string, threads: Threads): Promise<void> => {
-  const { alerts: earlier = [] } = (await threads.find(destination, alerts)) ?? {};
-  await threads.remember(destination, [...earlier, ...alerts], handle);
+const remember = async (
+  { message: { destination, alerts }, composedAt }: MessageRun,
+  handle: string,
+  threads: Threads,
+): Promise<void> => {
+  const { alerts: earlier = [], sentAt = composedAt } = (await threads.find(destination, alerts)) ?? {};
+  await threads.remember(destination, [...earlier, ...alerts], { handle, sentAt });
 };
 
 export const send: MessageStage<SendDependencies> = async (each, dependencies) => {
@@ -92,7 +116,8 @@ export const send: MessageStage<SendDependencies> = async (each, dependencies) =
     const result = await sendWith(each, earlier, mayAmend, dependencies);
     each.result = result;
     const handle = result.kind === 'delivered' ? result.receipt.handle : undefined;
-    if (threads && handle !== undefined) await remember(message, handle, threads);
+    if (threads && handle !== undefined) await remember(each, handle, threads);
+    if (canAmend && earlier && result.kind === 'delivered') noteReassessed(each);
   } finally {
     await unclaim?.();
   }

@@ -1,5 +1,6 @@
 /** Stage: what becomes of the job after a message: it goes on, or ends its run and is tried again. */
 import type { Destination } from '../alert.ts';
+import type { Message } from '../channels/channel.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
 import type { AddressChanges } from './address-changes.ts';
@@ -11,6 +12,8 @@ import { type MessageRun, type MessageStage, rerun, type SendResult } from './st
 export interface SettleDependencies extends RecordedDependencies {
   sendSlots: Pick<SendSlots, 'hold'>;
   addressChanges: AddressChanges;
+  /** Counts digests in a row, without replays. Left out: none is counted. */
+  storms?: { noteDigest(destination: Destination, alerts: number): Promise<void> };
   /** The destination has another address from now on. Default: nothing. */
   onMoved?(destination: Destination, address: string): Promise<void>;
   now(): number;
@@ -65,11 +68,18 @@ const follow = async (
   return rerun(now() + times * MOVE_AGAIN_MS, { ...job, moves: times + 1, destination: { ...destination, address } });
 };
 
+/** History that somebody replays is no storm. */
+const noteDigest = ({ isDigest, destination, alerts }: Message, { storms }: SettleDependencies): void => {
+  const news = alerts.filter(({ replay }) => !replay).length;
+  if (isDigest && news > 0) void storms?.noteDigest(destination, news).catch(() => {});
+};
+
 export const settle: MessageStage<SettleDependencies> = (each, dependencies) => {
   const { job, message, unit, composedAt, result = { kind: 'stopping' } } = each;
   const { now } = dependencies;
   switch (result.kind) {
     case 'delivered':
+      noteDigest(message, dependencies);
       return noteDelivered(each.run, result.isRepeat, dependencies).then((isRepeat) =>
         isRepeat ? afterRepeat(job, now()) : undefined,
       );

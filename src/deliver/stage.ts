@@ -125,8 +125,9 @@ export const DONE: Verdict = { done: true };
 export const rerun = (runAt: number, data: ParcelJob): Verdict => ({ done: false, runAt, data });
 
 /** Nothing of it was tried, and no send slot is reserved for it: it may join a batch. */
-export const isFresh = ({ attempt, moves, slot, gathering, format, progress }: ParcelJob): boolean =>
+export const isFresh = ({ attempt, moves, slot, gathering, format, progress, reassessed }: ParcelJob): boolean =>
   attempt === 0 &&
+  reassessed === undefined &&
   progress === undefined &&
   moves === undefined &&
   slot === undefined &&

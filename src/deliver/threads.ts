@@ -1,23 +1,36 @@
 /**
  * Which messages belong together at a destination. Inspections of one transaction are one message, which grows while it
- * is recent. A follow-up is sent below the alert that it follows.
+ * is recent. A follow-up is sent below the alert that it follows, whose message then says the new assessment.
  */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Reassessed } from '../queue/job.ts';
 
 export interface Earlier {
   /** Of the message that was sent, see `channels/channel.ts`. */
   handle: string;
   /** Its alerts, which an amended message has to contain as well; empty where it can only be replied to. */
   alerts: Alert[];
+  /** Epoch milliseconds: when it says that it was sent. Absent in what an older daemon remembered. */
+  sentAt?: number;
+}
+
+/** What is remembered of a message. */
+interface Remembered extends Earlier {
+  /** Epoch milliseconds: until when it takes in inspections of its transaction. Absent: as long as it is remembered. */
+  growsUntil?: number;
 }
 
 export interface Threads {
   /** The message that these alerts belong to, where there is one. */
   find(destination: Destination, alerts: readonly Alert[]): Promise<Earlier | undefined>;
-  remember(destination: Destination, alerts: readonly Alert[], handle: string): Promise<void>;
+  remember(destination: Destination, alerts: readonly Alert[], sent: { handle: string; sentAt: number }): Promise<void>;
+  /** The message with an alert that was assessed anew, while it can be changed; its alerts say so. */
+  reassess(destination: Destination, change: Reassessed): Promise<Earlier | undefined>;
+  /** That message was changed. */
+  noteReassessed(destination: Destination, change: Reassessed): Promise<void>;
   /**
    * Reserves the message that these alerts belong to, or will be: of two changes at once, the later would undo the earlier.
    * `'taken'` where another job has it, undefined where there is none that could grow; else what ends the claim.
@@ -33,6 +46,35 @@ const UNCLAIM = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`;
 
+/** Reserves a message that grows for whoever changes it. */
+export interface ThreadClaims {
+  /** Of the message about a transaction. Gives what ends the claim; undefined where somebody else has it. */
+  claim(destination: Destination['id'], txHash: string): Promise<(() => Promise<void>) | undefined>;
+}
+
+const keyIn = (prefix: string, destination: Destination['id'], txHash: string): string =>
+  `${prefix}:told:${destination}:${txHash}`;
+
+export const createThreadClaims = (redis: Redis | Cluster, prefix: string): ThreadClaims => ({
+  claim: async (destination, txHash) => {
+    const key = `${keyIn(prefix, destination, txHash)}:claim`;
+    const owner = randomUUID();
+    if (!(await redis.set(key, owner, 'PX', CLAIM_MS, 'NX'))) return undefined;
+    return async () => {
+      await redis.eval(UNCLAIM, 1, key, owner);
+    };
+  },
+});
+
+/** The id of the alert whose message these are sent below, which they do not become a part of. */
+const belowOf = ([first, ...others]: readonly Alert[]): Alert['id'] | undefined => {
+  if (first?.below === undefined) return others.length === 0 ? first?.followUp?.of : undefined;
+  const isOne = others.every(
+    ({ below, txHash }) => below !== undefined && txHash !== undefined && txHash === first.txHash,
+  );
+  return isOne ? first.below : undefined;
+};
+
 /** The transaction that all of `alerts` are inspections of. */
 export const transactionOf = (alerts: readonly Alert[]): string | undefined => {
   const [first] = alerts;
@@ -43,14 +85,30 @@ export const transactionOf = (alerts: readonly Alert[]): string | undefined => {
   return isOne ? first?.txHash : undefined;
 };
 
-/** `windowMs`: how long after it was sent a message still grows by inspections of its transaction. */
+export interface ThreadSettings {
+  /** How long after it was sent a message still grows by inspections of its transaction, in milliseconds. */
+  windowMs: number;
+  /** How long after it was sent a message may still have to say a new assessment, in milliseconds. Default: it cannot. */
+  keepMs?: number;
+  now(): number;
+}
+
+/** Larger messages are remembered only while they may grow: Redis would hold each for hours. */
+const KEPT_MAX_BYTES = 32_000;
+
+const withChange = (alerts: readonly Alert[], { of, was, is }: Reassessed): Alert[] =>
+  alerts.map((alert) =>
+    alert.id === of ? { ...alert, reassessed: { was, ...(is === undefined ? {} : { is }) } } : alert,
+  );
+
 export const createThreads = (
   redis: Redis | Cluster,
   prefix: string,
   ledger: Pick<Ledger, 'read'>,
-  windowMs: number,
+  { windowMs, keepMs = 0, now }: ThreadSettings,
 ): Threads => {
-  const keyOf = ({ id }: Destination, txHash: string): string => `${prefix}:told:${id}:${txHash}`;
+  const claims = createThreadClaims(redis, prefix);
+  const keyOf = ({ id }: Destination, txHash: string): string => keyIn(prefix, id, txHash);
   const growingOf = (alerts: readonly Alert[]): string | undefined =>
     windowMs > 0 ? transactionOf(alerts) : undefined;
 
@@ -60,30 +118,45 @@ export const createThreads = (
     return handle === undefined ? undefined : { handle, alerts: [] };
   };
 
+  const recall = async (destination: Destination, txHash: string): Promise<Remembered | undefined> => {
+    const json = await redis.get(keyOf(destination, txHash));
+    return json === null ? undefined : (JSON.parse(json) as Remembered);
+  };
+
+  /** The message with this alert, with what has changed. */
+  const changed = async (destination: Destination, change: Reassessed): Promise<Remembered | undefined> => {
+    const earlier = await recall(destination, change.txHash);
+    return earlier?.alerts.some(({ id }) => id === change.of)
+      ? { ...earlier, alerts: withChange(earlier.alerts, change) }
+      : undefined;
+  };
+
   return {
     find: async (destination, alerts) => {
-      const [first, ...others] = alerts;
-      if (first?.followUp && others.length === 0) return firstOf(destination, first.followUp.of);
+      const below = belowOf(alerts);
+      if (below !== undefined) return firstOf(destination, below);
       const txHash = growingOf(alerts);
-      if (txHash === undefined) return undefined;
-      const earlier = await redis.get(keyOf(destination, txHash));
-      return earlier === null ? undefined : (JSON.parse(earlier) as Earlier);
+      const earlier = txHash === undefined ? undefined : await recall(destination, txHash);
+      return earlier && now() < (earlier.growsUntil ?? Number.POSITIVE_INFINITY) ? earlier : undefined;
     },
-    remember: async (destination, alerts, handle) => {
-      const txHash = growingOf(alerts);
+    remember: async (destination, alerts, { handle, sentAt }) => {
+      const txHash = windowMs > 0 || keepMs > 0 ? transactionOf(alerts) : undefined;
       if (txHash === undefined) return;
-      const earlier = JSON.stringify({ handle, alerts } satisfies { handle: string; alerts: readonly Alert[] });
-      await redis.set(keyOf(destination, txHash), earlier, 'PX', windowMs);
+      const growsUntil = now() + windowMs;
+      const json = JSON.stringify({ handle, alerts: [...alerts], sentAt, growsUntil } satisfies Remembered);
+      const forMs = Buffer.byteLength(json) > KEPT_MAX_BYTES ? windowMs : Math.max(windowMs, keepMs);
+      if (forMs > 0) await redis.set(keyOf(destination, txHash), json, 'PX', forMs);
+    },
+    reassess: changed,
+    noteReassessed: async (destination, change) => {
+      const after = await changed(destination, change);
+      // It keeps its expiry; if it has just expired, it stays away.
+      if (after) await redis.set(keyOf(destination, change.txHash), JSON.stringify(after), 'KEEPTTL', 'XX');
     },
     claim: async (destination, alerts) => {
       const txHash = growingOf(alerts);
       if (txHash === undefined) return undefined;
-      const key = `${keyOf(destination, txHash)}:claim`;
-      const owner = randomUUID();
-      if (!(await redis.set(key, owner, 'PX', CLAIM_MS, 'NX'))) return 'taken';
-      return async () => {
-        await redis.eval(UNCLAIM, 1, key, owner);
-      };
+      return (await claims.claim(destination.id, txHash)) ?? 'taken';
     },
   };
 };

@@ -4,17 +4,20 @@ import type { AttemptStage } from './stage.ts';
 
 export interface UpdateCircuitDependencies {
   health: Pick<DestinationHealth, 'worked' | 'failed'>;
+  /** Takes known secrets out of what a provider said. */
+  scrub(text: string): string;
   now(): number;
 }
 
-export const updateCircuit: AttemptStage<UpdateCircuitDependencies> = async (attempt, { health, now }) => {
+export const updateCircuit: AttemptStage<UpdateCircuitDependencies> = async (attempt, { health, scrub, now }) => {
   const { message, error, entry, decision } = attempt;
   if (error === undefined) {
     await health.worked(message.destination);
     return undefined;
   }
   const retryInMs = decision.kind === 'retry' ? decision.delayMs : 0;
-  const failure = { error, message: entry?.message ?? '', retryInMs };
+  const said = error.said === undefined ? {} : { said: scrub(error.said) };
+  const failure = { error, message: entry?.message ?? '', ...said, retryInMs };
   const pausedUntil = await health.failed(message.destination, message.alerts, failure);
   // The retry is a probe like any other: it need not wait longer than the others, unless the provider named a wait.
   if (decision.kind === 'retry' && pausedUntil !== undefined && error.retryAfterMs === undefined) {

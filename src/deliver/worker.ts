@@ -4,14 +4,17 @@
  */
 import type { ParcelJob } from '../queue/job.ts';
 import type { ProcessParcel } from '../queue/parcel-worker.ts';
+import { acknowledged } from './acknowledged.ts';
 import { batch, dropBatch } from './batch.ts';
 import { compose } from './compose.ts';
 import { correlate } from './correlate.ts';
 import { decide } from './decide.ts';
 import { defer } from './defer.ts';
 import { type GiveUpDependencies, giveUp } from './give-up.ts';
+import { inOrder } from './in-order.ts';
 import { lookUp } from './look-up.ts';
 import { pause } from './pause.ts';
+import { reassess, reassessedJob } from './reassess.ts';
 import { record } from './record.ts';
 import { whenRecorded } from './recorded.ts';
 import { refuse } from './refuse.ts';
@@ -19,7 +22,15 @@ import { report } from './report.ts';
 import { rest } from './rest.ts';
 import { send } from './send.ts';
 import { afterRepeat, settle } from './settle.ts';
-import { type AttemptInput, type AttemptRun, type DependenciesOf, DONE, type JobRun, runStages } from './stage.ts';
+import {
+  type AttemptInput,
+  type AttemptRun,
+  type DependenciesOf,
+  DONE,
+  type JobRun,
+  rerun,
+  runStages,
+} from './stage.ts';
 import { transmit } from './transmit.ts';
 import { updateCircuit } from './update-circuit.ts';
 
@@ -29,7 +40,10 @@ export const JOB_STAGES = [
   refuse, // a destination that its receiver disabled: its deliveries die at once
   correlate, // alerts that another alert covers by now are left out
   pause, // an open circuit: the job joins the batch of its destination, or waits
+  reassess, // its follow-ups are sent: the messages above them say the new assessment
   batch, // joins an open batch; a batch's own job waits for its send slot and seals it
+  inOrder, // good news waits for the alert that it is about, where that is still on its way
+  acknowledged, // escalations of alerts that somebody has acknowledged end
   compose, // alerts -> messages, each when its time comes
 ] as const;
 
@@ -84,7 +98,8 @@ export const createDeliver = (dependencies: DeliverDependencies): ProcessParcel 
     if (await whenRecorded(run)) return afterRepeat(run.job, dependencies.now());
     await giveUp(run, dependencies);
     await dropBatch(run.job, dependencies);
-    return DONE;
+    const left = reassessedJob(run.job);
+    return left ? rerun(dependencies.now(), left) : DONE;
   };
 
   return async (job, signal) => {

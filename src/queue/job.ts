@@ -3,7 +3,7 @@
  * is covered, `moves` are address changes. A new field that an older daemon may safely overlook keeps the version; data
  * that it would read wrongly gets a higher one, and then it leaves the job alone.
  */
-import type { Destination, Format, Parcel } from '../alert.ts';
+import type { Destination, Format, Parcel, Reassessment } from '../alert.ts';
 import { parcelId } from '../identity.ts';
 
 /**
@@ -12,6 +12,13 @@ import { parcelId } from '../identity.ts';
  */
 const VERSION = 3;
 const KNOWN: readonly unknown[] = [1, 2, VERSION];
+
+/** An assessment that changed: the message about it is changed to say so, once its follow-up is sent. */
+export interface Reassessed extends Reassessment {
+  /** The first alert's id. */
+  of: string;
+  txHash: string;
+}
 
 /** The data of one BullMQ job. */
 export interface ParcelJob extends Parcel {
@@ -42,8 +49,12 @@ export interface ParcelJob extends Parcel {
   progress?: { id: string; format: Format; after: string; at: number };
   /** How often it waited for another job to finish the message that its alerts belong to. */
   yields?: number;
+  /** How often it waited for the alert that it follows, see `deliver/in-order.ts`. */
+  waits?: number;
   /** Most alerts in a message: where a receiver refused several together, one bad alert must not take the others with it. */
   most?: number;
+  /** Whose messages are changed when everything in the job is sent; `alerts` is empty then. */
+  reassessed?: Reassessed[];
   /** The number of the batch that it sends, see `batch-store.ts`; `alerts` is empty then. */
   gathering?: number;
 }

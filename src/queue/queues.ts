@@ -25,8 +25,11 @@ export interface ParcelQueues {
    * this many milliseconds, and sends only the alerts that no other alert covers there by then.
    */
   enqueue(parcels: readonly Parcel[], nonce?: string, unlessCoveredInMs?: number): Promise<void>;
-  /** Queues the job that sends a batch, once, in the share of the alerts that open it; durable when it resolves. */
-  enqueueBatch(destination: Destination, batch: number, alerts: readonly Alert[]): Promise<void>;
+  /**
+   * Queues the job that sends a batch, once, in the share of the alerts that open it; durable when it resolves. It runs
+   * after `delayMs`. Default: at once.
+   */
+  enqueueBatch(destination: Destination, batch: number, alerts: readonly Alert[], delayMs?: number): Promise<void>;
   /**
    * Runs as many jobs at once as their shares allow. `onUnknownVersion` is called with the queue's name whenever a job
    * comes up that this daemon cannot read. Such a job stays, and comes up again.
@@ -97,11 +100,11 @@ export const createParcelQueues = (settings: QueueSettings): ParcelQueues => {
   const canaryKey = (kind: ChannelKind): string => `${prefix}:canary:${kind}`;
   return {
     enqueue: createEnqueue(queues, priorities),
-    enqueueBatch: async (destination, batch, alerts) => {
+    enqueueBatch: async (destination, batch, alerts, delay = 0) => {
       const share = shareOf(alerts);
       // Whatever opens it: something urgent may join it later.
       const priority = priorities[destination.kind].next(share, 'critical');
-      const opts = { jobId: batchJobId(destination, batch), priority };
+      const opts = { jobId: batchJobId(destination, batch), priority, delay };
       await queues[destination.kind].add('gathering', { ...batchJob(destination, batch), share }, opts);
     },
     work: createWork(settings, queues, canaryKey),

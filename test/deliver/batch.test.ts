@@ -99,6 +99,82 @@ describe('alerts that wait for a destination', () => {
   });
 });
 
+describe('alerts of a kind that waits for more', () => {
+  const WAIT = { groupWaitMs: 2000 };
+  const finding = (n: number, transaction: number) => ({ ...makeAlert(n), txHash: hashOf(transaction) });
+
+  test('are one message where they are of one transaction and come within the wait', async () => {
+    const { add, run, sent, time, begun, states } = setUp(WAIT);
+    for (const n of range(1, 6)) {
+      time.now = begun + n * 300;
+      add([finding(n, 1)]);
+      await run(n * 300);
+    }
+    await run();
+    expect(sent).toEqual([{ at: 2300, to: 'C1', items: items(...range(1, 6)) }]);
+    expect(new Set(await states(...range(1, 6)))).toEqual(new Set(['delivered']));
+  });
+
+  test('wait no longer for those that come meanwhile; what comes later waits anew', async () => {
+    const { add, run, sent, time, begun } = setUp(WAIT);
+    for (const n of range(0, 4)) {
+      await run(n * 900 - 1);
+      time.now = begun + n * 900;
+      add([finding(n, n)]);
+      await run(n * 900);
+    }
+    await run();
+    const byTime = Object.fromEntries(Map.groupBy(sent, ({ at }) => at));
+    const itemsAt = (at: number) => byTime[at]?.flatMap((message) => message.items).toSorted();
+    expect(Object.keys(byTime)).toEqual(['2000', '4700']);
+    expect([itemsAt(2000), itemsAt(4700)]).toEqual([items(0, 1, 2), items(3, 4)]);
+  });
+
+  test('wait for each destination by itself', async () => {
+    const { add, run, sent, time, begun } = setUp(WAIT);
+    add([finding(1, 1)]);
+    await run(0);
+    time.now = begun + 1000;
+    add([finding(2, 1)], OTHER);
+    await run();
+    expect(sent.map(({ at, to }) => [at, to])).toEqual([
+      [2000, 'C1'],
+      [3000, 'C2'],
+    ]);
+  });
+
+  test('of a retry do not wait again', async () => {
+    const { add, run, sent, answers } = setUp(WAIT);
+    answers.C1 = [failure('rate-limited', { retryAfterMs: 5000 })];
+    add([finding(1, 1)]);
+    await run();
+    // The five seconds, and half of the second by which retries are spread.
+    expect(sent).toEqual([{ at: 7500, to: 'C1', items: items(1) }]);
+  });
+
+  test('are not waited for by a sample', async () => {
+    const { add, run, sent } = setUp(WAIT);
+    add([{ ...makeAlert(1), type: 'test.sample' }]);
+    await run();
+    expect(sent).toEqual([{ at: 0, to: 'C1', items: items(1) }]);
+  });
+
+  test('survive a crash at any step, and nothing is sent twice', async () => {
+    const { add, run, sent, jobs, batches } = setUp(WAIT);
+    const alerts = range(1, 4).map((n) => finding(n, 1));
+    // Added to a batch whose job was never queued.
+    await batches.add(DESTINATION, alerts);
+    for (const alert of alerts) add([alert]);
+    await run(1000);
+    expect([...jobs.values()].map(({ data }) => data.gathering)).toEqual([1]);
+    for (const alert of alerts) add([alert]);
+    await run(3000);
+    for (const alert of alerts) add([alert]);
+    await run();
+    expect(sent).toEqual([{ at: 2000, to: 'C1', items: items(...range(1, 4)) }]);
+  });
+});
+
 describe('the stage', () => {
   const setUpStage = (isNow: boolean) => {
     const done: string[] = [];

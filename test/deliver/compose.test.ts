@@ -1,15 +1,24 @@
 import { expect, test } from 'vitest';
-import { compose } from '../../src/deliver/compose.ts';
+import type { Storm } from '../../src/channels/channel.ts';
+import { type ComposeDependencies, compose } from '../../src/deliver/compose.ts';
 import type { ParcelJob } from '../../src/queue/job.ts';
 import { slice } from '../../src/slices.ts';
 import { items } from '../support/deliveries.ts';
 import { jobOf, jobRun, messageOf, NOW, now } from '../support/delivery-runs.ts';
 
-const setUp = (job: ParcelJob) => {
+const setUp = (
+  job: ParcelJob,
+  storms?: ComposeDependencies['storms'],
+  unacknowledged?: ComposeDependencies['unacknowledged'],
+) => {
   const composed: { items: string[]; format: string; at: number }[] = [];
+  const counted: (Storm | undefined)[] = [];
   const run = jobRun(job, { alerts: job.alerts });
   const end = compose(run, {
-    compose: ({ alerts }, format, at) => {
+    ...(storms && { storms }),
+    ...(unacknowledged && { unacknowledged }),
+    compose: ({ alerts }, format, at, storm) => {
+      counted.push(storm);
       composed.push({ items: alerts.map(({ itemId }) => itemId), format, at });
       return slice(() => [messageOf({ ...job, alerts })]);
     },
@@ -19,7 +28,7 @@ const setUp = (job: ParcelJob) => {
     yield* run.messages;
   })();
   const next = async () => (await messages.next()).value;
-  return { run, composed, end, next };
+  return { run, composed, counted, end, next };
 };
 
 test('a message is composed when its time comes', async () => {
@@ -47,4 +56,52 @@ test('the job that goes back into the queue has the plainest format of what is l
   expect((await next())?.job.format).toBe('minimal');
   expect((await next())?.job.format).toBe('minimal');
   expect(composed.map(({ format }) => format)).toEqual(['rich', 'rich', 'minimal']);
+});
+
+test('only what may become a digest asks which message of a storm it is', async () => {
+  const asked: string[] = [];
+  const soFar = async ({ id }: { id: string }) => {
+    asked.push(id);
+    return { messages: 2, alerts: 1994 };
+  };
+  const few = setUp(jobOf([1, 2, 3, 4, 5]), { above: 5, soFar });
+  await few.next();
+  expect([few.counted, asked]).toEqual([[undefined], []]);
+  const many = setUp(jobOf([1, 2, 3, 4, 5, 6]), { above: 5, soFar });
+  await many.next();
+  expect(many.counted).toEqual([{ message: 3, alerts: 2000 }]);
+  expect(asked).toHaveLength(1);
+});
+
+test('a digest goes out where the storm cannot be asked for', async () => {
+  const { counted, next } = setUp(jobOf([1, 2, 3, 4, 5, 6]), {
+    above: 5,
+    soFar: () => Promise.reject(new Error('no Redis')),
+  });
+  expect((await next())?.message.alerts).toHaveLength(6);
+  expect(counted).toEqual([undefined]);
+});
+
+test('what is acknowledged while an earlier message is sent is not sent, and the rest of its message is', async () => {
+  const job = jobOf([1, 2, 3, 4], { most: 2 });
+  const escalated = { ...job, alerts: job.alerts.map((alert) => ({ ...alert, notice: 'Fallback: nobody took it.' })) };
+  const asked: string[][] = [];
+  const unacknowledged: ComposeDependencies['unacknowledged'] = async (_destination, alerts) => {
+    asked.push(alerts.map(({ itemId }) => itemId));
+    return alerts.filter(({ itemId }) => itemId !== items(3)[0]);
+  };
+  const { next, composed } = setUp(escalated, undefined, unacknowledged);
+  // The stage before has just asked for this one.
+  expect((await next())?.message.alerts).toHaveLength(2);
+  expect(asked).toEqual([]);
+  expect((await next())?.message.alerts.map(({ itemId }) => itemId)).toEqual(items(4));
+  expect(await next()).toBeUndefined();
+  expect(asked).toEqual([items(3, 4), items(4)]);
+  expect(composed.map((each) => each.items)).toEqual([items(1, 2), items(3, 4), items(4)]);
+});
+
+test('nobody is asked about what is not escalated', async () => {
+  const { next } = setUp(jobOf([1, 2], { most: 1 }), undefined, () => Promise.reject(new Error('it was asked')));
+  expect((await next())?.message.alerts).toHaveLength(1);
+  expect((await next())?.message.alerts).toHaveLength(1);
 });

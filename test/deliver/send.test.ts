@@ -22,7 +22,9 @@ const setUp = ({ earlier, isTaken = false, answers = [], changes = {} }: SetUp =
   const tried: AttemptInput[] = [];
   const threads: Threads = {
     find: async () => earlier,
-    remember: async (_destination, alerts, handle) =>
+    reassess: async () => undefined,
+    noteReassessed: async () => {},
+    remember: async (_destination, alerts, { handle }) =>
       void done.push(`remember ${handle}: ${alerts.map(({ itemId }) => itemId).join()}`),
     claim: async () => (isTaken ? 'taken' : async () => void done.push('unclaim')),
   };

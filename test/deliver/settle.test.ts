@@ -4,7 +4,7 @@ import { settle } from '../../src/deliver/settle.ts';
 import type { JobRun, MessageRun, SendResult } from '../../src/deliver/stage.ts';
 import type { ParcelJob } from '../../src/queue/job.ts';
 import { failure, items, range, setUpDeliveries as setUp } from '../support/deliveries.ts';
-import { jobOf, jobRun, messageRun, NOW, now } from '../support/delivery-runs.ts';
+import { jobOf, jobRun, messageOf, messageRun, NOW, now } from '../support/delivery-runs.ts';
 import { makeAlert } from '../support/numbered.ts';
 
 test('a message in parts takes a slot for each, goes on where it was, and holds up nobody else', async () => {
@@ -125,6 +125,18 @@ describe('what becomes of a job after a message', () => {
     ['no plainer format is left: smaller', { kind: 'plainer' }, { format: 'minimal' }, again(NOW, { most: 1 })],
   ])('%s', async (_what, result, job, verdict) => {
     expect((await setUpStage().settleAfter(result, job)).verdict).toEqual(verdict);
+  });
+
+  test('a digest counts toward a storm; one of replays, or a single message, does not', async () => {
+    const counted: number[] = [];
+    const { settleAfter } = setUpStage({ storms: { noteDigest: async (_to, alerts) => void counted.push(alerts) } });
+    const digestOf = (replay: boolean, isDigest = true): Partial<MessageRun> => ({
+      message: messageOf({ ...jobOf([]), alerts: [1, 2].map((n) => makeAlert(n, { replay })) }, { isDigest }),
+    });
+    await settleAfter(delivered(false), {}, digestOf(true));
+    await settleAfter(delivered(false), {}, digestOf(false, false));
+    await settleAfter(delivered(false), {}, digestOf(false));
+    expect(counted).toEqual([2]);
   });
 
   test('a refused message comes again in a plainer format, in the same run', async () => {

@@ -48,6 +48,22 @@ describe('what belongs together', () => {
     await run();
     expect(sent[1]).toMatchObject({ items: items(2), replyTo: 'handle-1' });
   });
+
+  test('an announcement about an alert stands under it, and what follows does not stand under the announcement', async () => {
+    const { add, run, sent } = setUp();
+    add([sameTransaction(1, 'A')]);
+    await run();
+    const { txHash, ...news } = sameTransaction(2, 'Tocsin');
+    const below = makeAlert(1).id;
+    const announced = { ...news, source: 'notifications', type: 'tocsin.alert.acknowledged', below } as const;
+    add([{ ...announced, ...(txHash === undefined ? {} : { txHash }) }]);
+    await run();
+    expect(sent[1]).toMatchObject({ items: items(2), replyTo: 'handle-1' });
+    expect(sent[1]).not.toHaveProperty('amends');
+    add([sameTransaction(3, 'B')]);
+    await run();
+    expect(sent[2]).toMatchObject({ items: items(1, 3), amends: 'handle-1' });
+  });
 });
 
 describe('a message that grows', () => {

@@ -11,12 +11,18 @@ const setUp = async (changes: Partial<AttemptRun>, pausedUntil?: number) => {
   const run = attemptRun(changes);
   const health = {
     worked: async ({ id }: { id: string }) => void heard.push(`${id} worked`),
-    failed: async (_destination: unknown, _alerts: unknown, failed: { message: string; retryInMs: number }) => {
-      heard.push([failed.message, failed.retryInMs]);
+    failed: async (
+      _destination: unknown,
+      _alerts: unknown,
+      failed: { message: string; said?: string; retryInMs: number },
+    ) => {
+      heard.push([failed.message, failed.retryInMs, ...(failed.said === undefined ? [] : [failed.said])]);
       return pausedUntil;
     },
   };
-  expect(await updateCircuit(run, { health, now })).toBeUndefined();
+  expect(
+    await updateCircuit(run, { health, scrub: (text) => text.replaceAll('s3cr3t', '[secret]'), now }),
+  ).toBeUndefined();
   return { heard, decision: run.decision };
 };
 
@@ -42,4 +48,11 @@ test('a retry is a probe: it comes no later than the circuit asks for one, but n
   expect(late.decision).toEqual(RETRY);
   const named = await setUp({ error: failure('unavailable', { retryAfterMs: 9000 }), decision: RETRY }, NOW + 1000);
   expect(named.decision).toEqual(RETRY);
+});
+
+test('what the provider answered is heard without secrets', async () => {
+  const error = failure('destination-dead', { said: 'refused: 403 s3cr3t is unknown' });
+  expect((await setUp({ error, entry: ENTRY, decision: { kind: 'dead' } })).heard).toEqual([
+    ['refused', 0, 'refused: 403 [secret] is unknown'],
+  ]);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
 import type { Channel, Format } from '../../src/channels/channel.ts';
+import { createPresentation } from '../../src/channels/content/presentation.ts';
 import { createAddressChanges } from '../../src/deliver/address-changes.ts';
 import { createCircuits } from '../../src/deliver/circuit-breaker.ts';
 import { createDestinationHealth } from '../../src/deliver/health.ts';
@@ -66,7 +67,7 @@ const setUp = ({ answers = [], rate = {}, cannotCompose = () => false }: SetUp =
   const process = createDeliver({
     channel,
     compose: (parcel, format, at) =>
-      channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, chains: {} }),
+      channel.compose(parcel, { sentAt: new Date(at).toISOString(), format, presentation: createPresentation() }),
     ledger,
     deadLetters: dead,
     destinationStats,

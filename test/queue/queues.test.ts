@@ -101,6 +101,22 @@ test('a batch has one job, however often it is queued', async () => {
   expect(await countsOf('slack')).toMatchObject({ waiting: 2 });
 });
 
+test('a batch that waits for more has its job later, from when it was opened', async () => {
+  const { queues, countsOf, work } = setUp();
+  await queues.enqueueBatch(SLACK, 3, [makeAlert(1)], 300);
+  const openedAt = Date.now();
+  await queues.enqueueBatch(SLACK, 3, [makeAlert(2)], 60_000);
+  expect(await countsOf('slack')).toMatchObject({ waiting: 0, delayed: 1 });
+  const runs: { job: ParcelJob; afterMs: number }[] = [];
+  work(async (job) => {
+    runs.push({ job, afterMs: Date.now() - openedAt });
+    return { done: true };
+  });
+  await until('its run', () => runs.length === 1);
+  expect(runs[0]?.job.gathering).toBe(3);
+  expect(runs[0]?.afterMs).toBeGreaterThanOrEqual(250);
+});
+
 test('a canary comes through ahead of waiting parcels, and there is one at a time', async () => {
   const { queues, countsOf, work } = setUp();
   await queues.enqueue([parcel(SLACK, 1)]);

@@ -1,0 +1,149 @@
+/**
+ * Stage: a follow-up was sent below a message; now the message itself says the new assessment, in its title. Each change has
+ * a send slot of its own. The follow-up is what counts: where the message cannot be changed, it stays as it was.
+ */
+import type { Destination } from '../alert.ts';
+import type { Message } from '../channels/channel.ts';
+import type { ParcelJob, Reassessed } from '../queue/job.ts';
+import type { Verdict } from '../queue/parcel-worker.ts';
+import { shareOf } from '../queue/priority.ts';
+import { inSlices } from '../slices.ts';
+import type { Compose } from './compose.ts';
+import { type DecideDependencies, decide } from './decide.ts';
+import type { SendSlots } from './send-slot.ts';
+import {
+  type AttemptResult,
+  type AttemptRun,
+  DONE,
+  type JobRun,
+  type JobStage,
+  type MessageRun,
+  rerun,
+  runStages,
+} from './stage.ts';
+import type { Earlier, Threads } from './threads.ts';
+import { type TransmitDependencies, transmit } from './transmit.ts';
+import { type WithButtons, withoutButtons } from './with-buttons.ts';
+
+export interface ReassessDependencies extends TransmitDependencies, DecideDependencies {
+  compose: Compose;
+  /** A kind whose messages can be changed. */
+  threads?: Threads;
+  sendSlots: Pick<SendSlots, 'reserve' | 'hold'>;
+  /** Default: messages have none. */
+  withButtons?: WithButtons;
+  /** A message stays as it was, for this reason. Default: nothing. */
+  onUnchanged?(destination: Destination, change: Reassessed, why: string): void;
+}
+
+/** More at once have come as a digest. */
+const MOST = 5;
+
+/** The title is worth some minutes of tries. */
+const TRIES = 5;
+
+/** Until another job has changed the same message. */
+const CLAIMED_MS = 700;
+
+/** Notes that a follow-up was sent below the message that it changes. */
+export const noteReassessed = ({ run, message: { alerts } }: MessageRun): void => {
+  const { reassessed = [] } = run.job;
+  const changes = alerts.flatMap(({ followUp, txHash }) => (followUp && txHash ? [{ ...followUp, txHash }] : []));
+  if (changes.length > 0) run.job = { ...run.job, reassessed: [...reassessed, ...changes].slice(0, MOST) };
+};
+
+/** What is left of a job when everything in it was sent. An older daemon just ends it. */
+export const reassessedJob = ({ v, destination, share, alerts, reassessed }: ParcelJob): ParcelJob | undefined =>
+  reassessed && {
+    ...{ v, destination, reassessed, alerts: [], attempt: 0, format: 'rich' },
+    share: share ?? shareOf(alerts),
+  };
+
+/** The job with the changes after this one. */
+const withoutFirst = (job: ParcelJob): ParcelJob | undefined => {
+  const [, ...others] = job.reassessed ?? [];
+  return others.length === 0 ? undefined : reassessedJob({ ...job, reassessed: others });
+};
+
+const goOn = (job: ParcelJob, { now }: ReassessDependencies): Verdict => {
+  const left = withoutFirst(job);
+  return left ? rerun(now(), left) : DONE;
+};
+
+const composed = async (
+  { destination }: ParcelJob,
+  { alerts, sentAt }: Earlier,
+  { compose, now }: ReassessDependencies,
+): Promise<Message | undefined> => {
+  const [only, ...others] = await inSlices(compose({ destination, alerts }, 'rich', sentAt ?? now())).catch(() => []);
+  return others.length === 0 ? only : undefined;
+};
+
+/** Nothing is recorded: all of its alerts are delivered. */
+const attempt = async (
+  { job, signal }: JobRun,
+  message: Message,
+  amends: string,
+  dependencies: ReassessDependencies,
+): Promise<AttemptRun> => {
+  const firstTriedAt = job.firstTriedAt ?? dependencies.now();
+  const run: AttemptRun = {
+    ...{ message, amends, attempt: job.attempt + 1, firstTriedAt, canBePlainer: false, signal, durationMs: 0 },
+    decision: { kind: 'stopping' } satisfies AttemptResult,
+  };
+  await runStages([transmit, decide], run, dependencies);
+  return run;
+};
+
+/** In its slot, which is used up whatever becomes of it. */
+const change = async (run: JobRun, next: Reassessed, dependencies: ReassessDependencies): Promise<Verdict> => {
+  const { sendSlots, threads, withButtons = withoutButtons, onUnchanged = () => {}, now } = dependencies;
+  const { job } = run;
+  // It may have grown until it was claimed.
+  const earlier = await threads?.reassess(job.destination, next);
+  const plain = earlier && (await composed(job, earlier, dependencies));
+  if (!earlier || !plain) return goOn(job, dependencies);
+  const { message, sent } = await withButtons(plain, earlier.alerts, true);
+  const { decision, error } = await attempt(run, message, earlier.handle, dependencies);
+  if (decision.kind === 'stopping') return rerun(now(), job);
+  if (decision.kind === 'delivered') {
+    await sent(earlier.handle);
+    await threads?.noteReassessed(job.destination, next);
+  }
+  if (decision.kind !== 'retry' || job.attempt + 1 >= TRIES) {
+    if (error) onUnchanged(job.destination, next, error.message);
+    return goOn(job, dependencies);
+  }
+  const again = { ...job, attempt: job.attempt + 1, firstTriedAt: job.firstTriedAt ?? now() };
+  if (decision.holdMs === 0) return rerun(now() + decision.delayMs, again);
+  const held = await sendSlots.hold(job.destination, now() + decision.delayMs);
+  return rerun(held.at, { ...again, slot: held });
+};
+
+const withoutSlot = ({ slot: _slot, senderSlot: _senderSlot, ticket: _ticket, ...job }: ParcelJob): ParcelJob => job;
+
+/** It waits for its slot since an earlier run, which has found the message. */
+const hasAsked = ({ slot, ticket }: ParcelJob): boolean => slot !== undefined || ticket !== undefined;
+
+/** Jobs without alerts: what a follow-up left to do. It waits for a send slot before it recalls and composes anything. */
+export const reassess: JobStage<ReassessDependencies> = async (run, dependencies) => {
+  const { job, alerts } = run;
+  const [next] = job.reassessed ?? [];
+  if (next === undefined || alerts.length > 0 || job.gathering !== undefined) return undefined;
+  const { threads, sendSlots, now } = dependencies;
+  const recall = () => threads?.reassess(job.destination, next);
+  // A message that nobody remembers takes no slot from others.
+  const known = hasAsked(job) ? undefined : await recall();
+  if (!threads || !(hasAsked(job) || known)) return goOn(job, dependencies);
+  const slot = await sendSlots.reserve(job);
+  if (!slot.isNow) return rerun(slot.runAt, slot.data);
+  const earlier = known ?? (await recall());
+  if (!earlier) return goOn(job, dependencies);
+  const claim = await threads.claim(job.destination, earlier.alerts);
+  if (claim === 'taken') return rerun(now() + CLAIMED_MS, slot.data);
+  try {
+    return await change({ ...run, job: withoutSlot(slot.data) }, next, dependencies);
+  } finally {
+    await claim?.();
+  }
+};
