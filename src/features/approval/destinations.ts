@@ -30,6 +30,8 @@ export interface KnownDestination extends Target {
 
 export interface DestinationsDependencies {
   held: Pick<ApprovalStore, 'list' | 'approvals' | 'revocations' | 'approve' | 'revoke'>;
+  /** What providers call them, by id. Default: nobody knows. */
+  names?(): Promise<ReadonlyMap<Destination['id'], string>>;
   listDisabled(): Promise<readonly Pick<DisabledDestination, 'id'>[]>;
   approval: Pick<ApprovalHold, 'release' | 'drop'>;
   /** Destinations of the fallback. */
@@ -81,7 +83,8 @@ const createListing = (dependencies: DestinationsDependencies) => {
   };
 
   return async (): Promise<KnownDestination[]> => {
-    const [holds, approvals, revocations, disabled] = await Promise.all([
+    const [names, holds, approvals, revocations, disabled] = await Promise.all([
+      dependencies.names?.() ?? new Map<string, string>(),
       held.list(),
       held.approvals(),
       held.revocations(),
@@ -96,6 +99,10 @@ const createListing = (dependencies: DestinationsDependencies) => {
     for (const { id } of disabled) {
       const one = known.get(id);
       if (one) known.set(id, { ...one, disabled: true });
+    }
+    for (const [id, name] of names) {
+      const one = known.get(id);
+      if (one) known.set(id, { ...one, name });
     }
     return [...known.values()].sort(byName);
   };

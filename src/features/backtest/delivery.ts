@@ -37,6 +37,8 @@ export interface SimulatedKind extends Pick<SendSlotDependencies, 'paceOf' | 'se
   compose: ComposeDependencies['compose'];
   /** People read it: what cannot be sent at once joins a batch. */
   isBatched: boolean;
+  /** How long its messages wait for more, in milliseconds. Default: not at all. */
+  groupWaitMs?: number;
   /** Its messages can be changed. */
   canAmend: boolean;
 }
@@ -127,20 +129,28 @@ export const createSimulatedDelivery = (dependencies: SimulatedDeliveryDependenc
     destination,
     number,
     alerts,
+    delayMs,
   ) => {
     const id = batchJobId(destination, number);
-    if (!batchJobs.has(id)) addJob({ ...batchJob(destination, number), share: shareOf(alerts) }, now());
+    if (!batchJobs.has(id)) addJob({ ...batchJob(destination, number), share: shareOf(alerts) }, now() + delayMs);
     batchJobs.add(id);
   };
 
-  const workerOf = ({ compose, paceOf, senderOf, isBatched, canAmend }: SimulatedKind): ProcessParcel =>
+  const workerOf = ({
+    compose,
+    paceOf,
+    senderOf,
+    isBatched,
+    groupWaitMs = 0,
+    canAmend,
+  }: SimulatedKind): ProcessParcel =>
     createDeliver({
       ...NO_FAILURES,
       compose,
       channel: { send: (message) => receive(message, false), amend: (_handle, message) => receive(message, true) },
       ledger,
       sendSlots: createSendSlots({ rateLimiter, paceOf, senderOf, now }),
-      ...(isBatched ? { batching: { batches, enqueueBatch }, threads, canAmend } : {}),
+      ...(isBatched ? { batching: { batches, enqueueBatch, groupWaitMs }, threads, canAmend } : {}),
       uncovered,
       now,
     });

@@ -168,7 +168,10 @@ export const createMemoryThreads = (windowMs: number, now: () => number): Thread
       const earlier = messages.get(keyOf(destination, alerts) ?? '');
       return earlier && earlier.until > now() ? earlier : undefined;
     },
-    remember: async (destination, alerts, handle) => {
+    // Nothing is read again in a simulation.
+    reassess: async () => undefined,
+    noteReassessed: async () => {},
+    remember: async (destination, alerts, { handle }) => {
       const key = keyOf(destination, alerts);
       if (key !== undefined) messages.set(key, { handle, alerts: [...alerts], until: now() + windowMs });
     },

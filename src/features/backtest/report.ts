@@ -1,6 +1,6 @@
 /** What a backtest says of alerts and of destinations, counted while it simulates. */
 import type { Alert, ChannelKind, Destination } from '../../alert.ts';
-import { firedDetections } from '../../channels/content.ts';
+import { firedDetections } from '../../channels/content/reading.ts';
 import type { Routes } from '../../dispatch/route.ts';
 import { targetOf } from '../../ledger/record.ts';
 import type { SimulatedMessage } from './delivery.ts';
@@ -48,7 +48,7 @@ export const createTally = () => {
       if (skipped) load.skipped += 1;
       else if (destinations.length === 0) load.stranded += 1;
       if (source === 'inspections') {
-        for (const name of new Set(firedDetections(item).map((each) => each.name))) addOne(detectors, name);
+        for (const name of new Set(firedDetections(item).map(({ id }) => id))) addOne(detectors, name);
       }
     },
     alerts: () => alerts,

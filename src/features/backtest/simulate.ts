@@ -1,7 +1,7 @@
 /** What a daemon with this config would do with alerts: the stages of `dispatch` and `deliver` on one clock. */
 import type { Alert, ChannelKind, Mute } from '../../alert.ts';
 import type { Channel } from '../../channels/channel.ts';
-import { chainsOf } from '../../channels/configured-chains.ts';
+import { createPresentation } from '../../channels/content/presentation.ts';
 import { pacingOf } from '../../channels/pacing.ts';
 import { isBatched } from '../../channels/registry.ts';
 import type { Config } from '../../config/schema.ts';
@@ -30,7 +30,7 @@ export interface MuteLoad {
 const SILENT = { info: () => {}, warn: () => {} };
 
 const kindsOf = (config: Config, channels: readonly Channel[]): Map<ChannelKind, SimulatedKind> => {
-  const chains = chainsOf(config);
+  const presentation = createPresentation(config);
   const kinds = new Map<ChannelKind, SimulatedKind>();
   for (const channel of channels) {
     const options = config.channels[channel.kind];
@@ -38,7 +38,7 @@ const kindsOf = (config: Config, channels: readonly Channel[]): Map<ChannelKind,
     kinds.set(channel.kind, {
       ...pacingOf(options),
       isBatched: isBatched(channel.kind),
-      compose: (parcel, format, at) => channel.compose(parcel, { sentAt: iso(at), format, chains }),
+      compose: (parcel, format, at) => channel.compose(parcel, { sentAt: iso(at), format, presentation }),
       canAmend: channel.amend !== undefined,
     });
   }

@@ -1,4 +1,5 @@
 /** Which protocols are newly unread, and which of the announced ones are read again. Pure. */
+import type { Recent } from './recent.ts';
 import type { Blindness } from './store.ts';
 
 /** The reads of one protocol, the worst of its sources. */
@@ -22,6 +23,8 @@ export interface ChangesInput {
   /** By protocol: those that the service lists and the config includes. */
   readings: ReadonlyMap<string, Reading>;
   announced: readonly Blindness[];
+  /** What this daemon saw announced within `limits.seenLate`. */
+  recent: Recent;
   /** Milliseconds since something of the service was read again, where the whole was announced. */
   backForMs: number;
   limits: Limits;
@@ -59,9 +62,9 @@ const endedOf = ({ readings, announced, backForMs, limits }: ChangesInput): Chan
  * If all protocols are unread, the service as a whole is announced. While no protocol is read as usual, that may be about
  * to happen, so no single protocol is announced yet: not before another one was surely read later than it.
  */
-const begunOf = ({ readings, announced, limits }: ChangesInput): Changes['begun'] => {
-  if (announced.some(({ isWhole }) => isWhole)) return undefined;
-  const known = new Set(announced.flatMap(({ protocols }) => protocols));
+const begunOf = ({ readings, announced, recent, limits }: ChangesInput): Changes['begun'] => {
+  if (recent.isWhole || announced.some(({ isWhole }) => isWhole)) return undefined;
+  const known = new Set([...recent.protocols, ...announced.flatMap(({ protocols }) => protocols)]);
   const unread = [...readings].filter(([, { unreadMs }]) => unreadMs >= limits.tellAfter);
   const longest = (all: typeof unread): number => Math.max(...all.map(([, { unreadMs }]) => unreadMs));
   if (unread.length === readings.size && unread.some(([name]) => !known.has(name))) {

@@ -4,6 +4,7 @@ import type { ReadWatch } from '../../poll/read-watch.ts';
 import type { HeldLock } from '../../redis/lock.ts';
 import { type Changes, type ChangesInput, changesOf, isBack, type Limits, type Reading } from './changes.ts';
 import type { BlindnessNotifier } from './notifier.ts';
+import { createRecent } from './recent.ts';
 import type { BlindnessStore } from './store.ts';
 
 export interface BlindnessCheckDependencies {
@@ -50,6 +51,7 @@ export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) =
   /** Since when a service that nothing is known of does not answer; since when one is back. By `elapsed`. */
   const silentSince = new Map<string, number>();
   const backSince = new Map<string, number>();
+  const recent = createRecent({ keptMs: limits.seenLate, elapsed });
 
   const sinceFirst = (moments: Map<string, number>, service: string, holds: boolean): number => {
     if (!holds) moments.delete(service);
@@ -73,7 +75,8 @@ export const createBlindnessCheck = (dependencies: BlindnessCheckDependencies) =
     const backForMs = sinceFirst(backSince, service, isBack(readings, limits));
     const news = async () => {
       const announced = await store.list(service);
-      return { announced, changes: changesOf({ readings, announced, backForMs, limits }) };
+      recent.note(service, announced);
+      return { announced, changes: changesOf({ readings, announced, recent: recent.of(service), backForMs, limits }) };
     };
     const found = await news();
     if (!isNews(found.changes, found.announced)) return;

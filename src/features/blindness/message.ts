@@ -1,7 +1,8 @@
 /** What people read where a service, or some of its protocols, cannot be read, and when that is over. Pure. */
+import { TO_DO } from '../../announcement.ts';
 import { cleanLine, countedInWords, listText, nameText, shorten } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
-import { ANNOUNCED_AN_HOUR } from '../outages/message.ts';
+import { ANNOUNCED_AN_HOUR, COMES_AND_GOES } from '../outages/message.ts';
 import type { Blindness } from './store.ts';
 
 type Subject = Pick<Blindness, 'isWhole' | 'protocols' | 'since' | 'reason'> & { service: string };
@@ -22,8 +23,6 @@ const subjectText = ({ service, isWhole, protocols }: Subject): string => {
 const reasonText = ({ reason }: Subject): string =>
   reason === undefined ? '.' : `: ${shorten(cleanLine(reason), LONGEST_REASON).replace(/\.+$/, '')}.`;
 
-const COMES_AND_GOES = 'It comes and goes: for the rest of the hour its changes are only in the log, not announced.';
-
 /** `watched`: protocols in all. `times`: how often something of this service began to be unread within the hour. */
 export const unreadText = (subject: Subject & { watched: number; times: number }): string => {
   const { isWhole, protocols, since, watched, times } = subject;
@@ -33,8 +32,8 @@ export const unreadText = (subject: Subject & { watched: number; times: number }
   return [
     `${subjectText(subject)} cannot be read${reasonText(subject)}`,
     ...(protocols.length > 1 ? [`They are ${protocolsText(protocols)}.`] : []),
-    `Since ${clockText(since)}. ${watched === 0 ? 'It was never listed, so none of its protocols is watched.' : what}`,
-    'To do: see whether the service answers and takes the API key; `tocsin check --online` asks it. What it writes meanwhile is read by itself when it answers again.',
+    `Since ${clockText(since)}. ${watched === 0 ? 'It was never listed, so none of its protocols is watched.' : what} What is written meanwhile is read by itself when it answers again: such alerts come late, and none is lost.`,
+    `${TO_DO}see whether the service answers and takes the API key. To ask it, run: tocsin check --online`,
     ...(times >= ANNOUNCED_AN_HOUR ? [COMES_AND_GOES] : []),
   ].join('\n');
 };
@@ -54,7 +53,7 @@ export interface ReadAgainInput extends Subject {
 
 const caughtUpText = ({ alerts, isBound }: CaughtUp): string => {
   if (alerts === 0) return 'Nothing to alert about was written meanwhile.';
-  return `Caught up: ${isBound ? 'more than ' : ''}${countedInWords(alerts, 'alert')} of that time.`;
+  return `Caught up: ${isBound ? 'more than ' : ''}${countedInWords(alerts, 'alert')} of that time. ${alerts === 1 ? 'It comes' : 'They come'} late.`;
 };
 
 export const readAgainText = (input: ReadAgainInput): string => {

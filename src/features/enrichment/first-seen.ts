@@ -30,7 +30,8 @@ export interface FirstSeen {
   recall(noted: Noted): Promise<First | undefined>;
 }
 
-const KEPT_MS = 35 * 86_400_000;
+/** Longer than the ledger keeps alerts: the number of facts is what bounds the memory. */
+const KEPT_MS = 90 * 86_400_000;
 /** By protocol, about 200 bytes each. */
 const MOST_FACTS = 2000;
 

@@ -9,18 +9,34 @@ import type { AlertRecord, Target } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Deadlines } from '../../queue/deadlines.ts';
 import type { EnqueueOnce } from '../announcements/enqueue-once.ts';
+import { type Names, NO_NAMES, withName } from '../names/show.ts';
 import type { OutageStore } from '../outages/store.ts';
-import { type DivertReason, deadNotice, isAccepted, lateNotice, mayDivert, unroutableNotice } from './notice.ts';
+import {
+  type DivertReason,
+  deadNotice,
+  isAccepted,
+  lateNotice,
+  mayDivert,
+  unacknowledgedNotice,
+  unroutableNotice,
+  waitsForNobody,
+} from './notice.ts';
 
 export interface FallbackDependencies {
   /** Of `fallback.channels`; none where no fallback is configured. */
   destinations: readonly Destination[];
   /** `fallback.after` in milliseconds. */
   afterMs: number;
+  /** What has to happen by then. Default: delivered. */
+  until?: 'delivered' | 'acknowledged';
+  /** Ids of those of these alerts that somebody has acknowledged: nothing goes to the fallback for them. Default: none. */
+  acknowledged?(alerts: readonly Alert['id'][]): Promise<Pick<ReadonlySet<Alert['id']>, 'has'>>;
   ledger: Pick<Ledger, 'read'>;
   enqueueOnce: EnqueueOnce;
   deadlines: Pick<Deadlines, 'set' | 'work'>;
   outages: Pick<OutageStore, 'get'>;
+  /** What providers call destinations. Default: nobody knows. */
+  names?(): Promise<Names>;
   /** Which alerts another one covers at the fallback. Default: none. */
   correlation?: CorrelateDependencies;
   metrics: Pick<Metrics, 'fallbackAlerts'>;
@@ -66,11 +82,23 @@ const createEnqueueDiverted =
 
 /** Sends alerts to the fallback; durable when it resolves. */
 const createDivert = (dependencies: FallbackDependencies) => {
-  const { destinations, metrics, log } = dependencies;
+  const { destinations, acknowledged, ledger, metrics, log } = dependencies;
   const enqueueDiverted = createEnqueueDiverted(dependencies);
+
+  /** Without those that somebody has acknowledged; what is recorded already needs its job, which ends it. */
+  const unanswered = async (alerts: readonly Alert[], by: string): Promise<Alert[]> => {
+    const answered = await acknowledged?.(alerts.map(({ id }) => id));
+    const isBegun = async ({ id }: Alert): Promise<boolean> =>
+      (await ledger.read(id))?.deliveries.some((one) => one.by === by) ?? false;
+    const stays = await Promise.all(alerts.map(async (alert) => !answered?.has(alert.id) || isBegun(alert)));
+    return alerts.filter((_, index) => stays[index]);
+  };
+
   return async (alerts: readonly Alert[], { reason, by, notice }: Diversion): Promise<void> => {
-    const diverted = alerts.filter(mayDivert).map((alert) => ({ ...alert, notice: notice(alert) }));
-    if (diverted.length === 0 || destinations.length === 0) return;
+    const possible = alerts.filter(mayDivert);
+    if (possible.length === 0 || destinations.length === 0) return;
+    const diverted = (await unanswered(possible, by)).map((alert) => ({ ...alert, notice: notice(alert) }));
+    if (diverted.length === 0) return;
     const parcels = await enqueueDiverted(diverted, reason, by);
     const sent = new Map(parcels.flatMap((parcel) => parcel.alerts).map((alert) => [alert.id, alert]));
     const [first] = sent.values();
@@ -83,10 +111,12 @@ const createDivert = (dependencies: FallbackDependencies) => {
   };
 };
 
-export const createFallback = (dependencies: FallbackDependencies) => {
-  const { destinations, afterMs, ledger, deadlines, outages } = dependencies;
-  const divert = createDivert(dependencies);
-  const isOwn = ({ id }: Pick<Destination, 'id'>): boolean => destinations.some((one) => one.id === id);
+const isOneOf = (destinations: readonly Destination[], { id }: Pick<Destination, 'id'>): boolean =>
+  destinations.some((one) => one.id === id);
+
+/** What is done when the deadline of alerts has come. */
+const createDeadlineCheck = (dependencies: FallbackDependencies, divert: ReturnType<typeof createDivert>) => {
+  const { destinations, afterMs, until = 'delivered', ledger, outages, names } = dependencies;
 
   /** Why destinations take nothing at present, where that is known. */
   const faultsOf = async (records: readonly AlertRecord[]): Promise<(target: Target) => string | undefined> => {
@@ -96,25 +126,47 @@ export const createFallback = (dependencies: FallbackDependencies) => {
     return ({ id, kind }) => (broken.get(id) ?? broken.get(senderId(kind)))?.message;
   };
 
-  /** An alert that this check has begun to divert is diverted to the end, whoever has accepted it meanwhile. */
-  const isLate = ({ deliveries }: AlertRecord, by: string): boolean =>
-    !isAccepted(deliveries) || deliveries.some((one) => one.by === by);
+  /** Why an alert goes to the fallback when its deadline has come; undefined where it does not. */
+  const lateReason = ({ deliveries }: AlertRecord): 'late' | 'unacknowledged' | undefined => {
+    if (!isAccepted(deliveries)) return 'late';
+    return until === 'acknowledged' && !waitsForNobody(deliveries) ? 'unacknowledged' : undefined;
+  };
 
-  /** Diverts those of the alerts that nobody has accepted by their deadline. */
-  const checkDeadline = async (alerts: readonly Alert[], by: string): Promise<void> => {
+  /** An alert that this check has begun to divert is diverted to the end, whoever has accepted it meanwhile. */
+  const isLate = (record: AlertRecord, by: string): boolean =>
+    lateReason(record) !== undefined || record.deliveries.some((one) => one.by === by);
+
+  /** Diverts those of the alerts that nobody has accepted, or acknowledged, by their deadline. */
+  return async (alerts: readonly Alert[], by: string): Promise<void> => {
     const known = await Promise.all(alerts.map(({ id }) => ledger.read(id)));
     const records = alerts.map((alert, index): AlertRecord => known[index] ?? { alert, deliveries: [] });
     const late = new Map(records.filter((record) => isLate(record, by)).map((record) => [record.alert.id, record]));
+    if (late.size === 0) return;
     const faultOf = await faultsOf([...late.values()]);
-    const notice = ({ id }: Alert): string => {
-      const deliveries = (late.get(id)?.deliveries ?? []).filter(({ destination }) => !isOwn(destination));
-      return lateNotice({ deliveries, afterMs, faultOf });
+    const named = (await names?.()) ?? NO_NAMES;
+    const reasonOf = ({ id }: Alert) => {
+      const record = late.get(id);
+      return record && (lateReason(record) ?? 'late');
     };
-    await divert(
-      alerts.filter(({ id }) => late.has(id)),
-      { reason: 'late', by, notice },
-    );
+    const notice = (alert: Alert): string => {
+      const deliveries = (late.get(alert.id)?.deliveries ?? [])
+        .filter(({ destination }) => !isOneOf(destinations, destination))
+        .map((one) => ({ ...one, destination: withName(one.destination, named) }));
+      return reasonOf(alert) === 'unacknowledged'
+        ? unacknowledgedNotice({ deliveries, afterMs })
+        : lateNotice({ deliveries, afterMs, faultOf });
+    };
+    for (const [reason, some] of Map.groupBy(alerts, reasonOf)) {
+      if (reason !== undefined) await divert(some, { reason, by, notice });
+    }
   };
+};
+
+/** The fallback of one config. Everything that goes there is diverted here, whoever asks. */
+export const createFallback = (dependencies: FallbackDependencies) => {
+  const { destinations, afterMs, deadlines, names } = dependencies;
+  const divert = createDivert(dependencies);
+  const checkDeadline = createDeadlineCheck(dependencies, divert);
 
   return {
     destinations,
@@ -125,8 +177,9 @@ export const createFallback = (dependencies: FallbackDependencies) => {
     },
     /** Alerts that died at a destination of the fallback are not sent to its other destinations. */
     onDead: async (destination: Destination, alerts: readonly Alert[], why: string): Promise<void> => {
-      if (isOwn(destination)) return;
-      const notice = (): string => deadNotice(destination, why);
+      if (isOneOf(destinations, destination)) return;
+      const text = deadNotice(withName(destination, (await names?.()) ?? NO_NAMES), why);
+      const notice = (): string => text;
       await divert(alerts, { reason: 'dead', by: `dead ${destination.id}`, notice });
     },
     onUnroutable: (alert: Alert, why: string): Promise<void> =>

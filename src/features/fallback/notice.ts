@@ -1,14 +1,15 @@
 /** Which alerts go to the fallback, and the sentence that says why. Pure. */
-import { type Alert, type Destination, isAnnouncement, isHuman, isSample } from '../../alert.ts';
+import { type Alert, isAnnouncement, isHuman, isSample } from '../../alert.ts';
 import { type DeliveryRecord, nameOf, type Target } from '../../ledger/record.ts';
 import { shorten } from '../../text.ts';
 import { durationText } from '../../time.ts';
 
 /**
- * Also the label of the metric. `late`: no person's channel accepted it in time. `stranded`: it has no destination.
- * `held`: its destination is not approved.
+ * Also the label of the metric. `late`: no person's channel accepted it in time. `unacknowledged`: one did, and nobody has
+ * acknowledged it in time. `stranded`: it has no destination. `held`: its destination is not approved.
  */
-export type DivertReason = 'late' | 'dead' | 'stranded' | 'held';
+export const DIVERT_REASONS = ['late', 'unacknowledged', 'dead', 'stranded', 'held'] as const;
+export type DivertReason = (typeof DIVERT_REASONS)[number];
 
 /** A replay is no news, nobody waits for a sample, and announcements choose their destinations themselves. */
 export const mayDivert = (alert: Alert): boolean => !alert.replay && !isAnnouncement(alert) && !isSample(alert);
@@ -26,6 +27,20 @@ export const isAccepted = (deliveries: readonly DeliveryRecord[]): boolean => {
     counting.some(({ state }) => state === 'delivered') ||
     (counting.length > 0 && counting.every(({ state }) => state === 'muted'))
   );
+};
+
+/**
+ * Where people have to acknowledge alerts, this one waits for nobody: it is muted everywhere, or wherever it was not sent
+ * another alert covers it, which has a deadline of its own.
+ */
+export const waitsForNobody = (deliveries: readonly DeliveryRecord[]): boolean => {
+  const counting = countingOf(deliveries);
+  return counting.length > 0 && counting.every(({ state, with: other }) => state === 'muted' || other !== undefined);
+};
+
+const nameText = (target: Pick<Target, 'kind' | 'label' | 'name'>): string => {
+  const name = nameOf(target);
+  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
 };
 
 const NAMED = 4;
@@ -55,16 +70,23 @@ const byTries = (a: DeliveryRecord, b: DeliveryRecord): number =>
 export const lateNotice = ({ deliveries, afterMs, faultOf }: LateInput): string => {
   const counting = countingOf(deliveries).toSorted(byTries);
   const who =
-    counting.some(({ destination }) => isHuman(destination)) || counting.length === 0
-      ? "no person's channel"
-      : 'no webhook';
-  const reasons = counting.slice(0, NAMED).map((one) => `${nameOf(one.destination)}: ${becauseOf(one, faultOf)}`);
+    counting.some(({ destination }) => isHuman(destination)) || counting.length === 0 ? 'nobody' : 'no webhook';
+  const reasons = counting.slice(0, NAMED).map((one) => `${nameText(one.destination)}: ${becauseOf(one, faultOf)}`);
   const more = counting.length > NAMED ? [`and ${counting.length - NAMED} more`] : [];
-  const parts = reasons.length > 0 ? [...reasons, ...more] : ['it was not queued yet'];
-  return `Fallback: ${who} accepted this within ${durationText(afterMs)}; ${parts.join('; ')}.`;
+  const parts = reasons.length > 0 ? [...reasons, ...more] : ['It was not queued yet'];
+  return `Fallback: ${who} has accepted this within ${durationText(afterMs)}. ${parts.join('; ')}.`;
 };
 
-export const deadNotice = (destination: Destination, why: string): string =>
-  `Fallback: ${nameOf(destination)} did not take this: ${inner(why) || 'no reason is known'}.`;
+/** `deliveries` are those of the alert's own destinations. */
+export const unacknowledgedNotice = ({ deliveries, afterMs }: Pick<LateInput, 'deliveries' | 'afterMs'>): string => {
+  const having = deliveries.filter(({ state, with: other }) => state === 'delivered' && other === undefined);
+  const names = having.map(({ destination }) => nameOf(destination)).toSorted();
+  const more = names.length > NAMED ? [`${names.length - NAMED} more`] : [];
+  const where = names.length === 0 ? '' : `; it was delivered to ${[...names.slice(0, NAMED), ...more].join(', ')}`;
+  return `Fallback: nobody acknowledged this within ${durationText(afterMs)}${where}.`;
+};
+
+export const deadNotice = (destination: Pick<Target, 'kind' | 'label' | 'name'>, why: string): string =>
+  `Fallback: ${nameText(destination)} did not take this: ${inner(why) || 'no reason is known'}.`;
 
 export const unroutableNotice = (why: string): string => `Fallback: nobody else gets this: ${inner(why)}.`;

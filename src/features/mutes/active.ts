@@ -1,5 +1,6 @@
 /** The mutes that hold now: those that people added, and the windows of the config that are open. */
 import { type Alert, type Destination, firedDetectors, type Mute } from '../../alert.ts';
+import { severityOf } from '../../channels/content/severity.ts';
 import { createMuteOf, type Muted, type MuteOf } from './match.ts';
 import { endOf, type HiddenItem, type MuteStore, type StoredMute } from './store.ts';
 import { type MuteWindow, muteOfWindow } from './windows.ts';
@@ -25,10 +26,28 @@ export interface MuteStates {
 
 const WINDOW = /^window-/;
 
+/** Chain ids are numbers of a few digits. */
+const LONGEST_CHAIN_ID = 30;
+
+const chainIn = ({ item: { chainId } }: Alert): { chainId?: string } =>
+  (typeof chainId === 'string' || typeof chainId === 'number') && String(chainId).length <= LONGEST_CHAIN_ID
+    ? { chainId: String(chainId) }
+    : {};
+
 const itemOf = (alert: Alert): HiddenItem => {
   const { protocol, type, itemId, txHash, at } = alert;
   const detectors = alert.followUp ? [] : firedDetectors(alert);
-  return { protocol, type, detectors, itemId, ...(txHash === undefined ? {} : { txHash }), at };
+  const { severity } = severityOf(alert);
+  return {
+    protocol,
+    type,
+    detectors,
+    itemId,
+    ...(txHash === undefined ? {} : { txHash }),
+    severity,
+    ...chainIn(alert),
+    at,
+  };
 };
 
 export const createActiveMutes = ({ config, mutes, onOpened, onMuted, now }: ActiveMutesDependencies) => {

@@ -5,6 +5,7 @@ import { chunksOf } from '../../chunks.ts';
 import { nameOf } from '../../ledger/record.ts';
 import { oneByOne } from '../../one-by-one.ts';
 import type { Announce } from '../announcements/announce.ts';
+import { type Names, NO_NAMES, withName } from '../names/show.ts';
 import type { ActiveMutes } from './active.ts';
 import { type MuteReport, muteReportTexts } from './report.ts';
 import { endOf, type HiddenItem, type MuteStore, type StoredMute } from './store.ts';
@@ -18,6 +19,8 @@ export interface MuteExpiryDependencies {
   /** Whether a destination may be sent to: it is approved, or needs no approval. */
   isOpen(): Promise<(destination: Destination) => boolean>;
   isConfigured(destination: Destination): boolean;
+  /** What providers call destinations. Default: nobody knows. */
+  names?(): Promise<Names>;
   log: Pick<Logger, 'info' | 'warn'>;
   now(): number;
 }
@@ -34,11 +37,11 @@ const createSend =
   ({ announce, now }: Pick<MuteExpiryDependencies, 'announce' | 'now'>) =>
   async (mute: StoredMute, key: string, report: MuteReport, to: readonly Destination[]): Promise<number> => {
     const endedAt = Math.min(now(), endOf(mute));
-    const messages = muteReportTexts(mute, endedAt, report);
-    for (const [index, message] of messages.entries()) {
-      await announce({ about: 'mute.ended', key: `${mute.id} ${key} ${index + 1}`, message }, endedAt, to);
+    const texts = muteReportTexts(mute, endedAt, report);
+    for (const [index, text] of texts.entries()) {
+      await announce({ about: 'mute.ended', key: `${mute.id} ${key} ${index + 1}`, ...text }, endedAt, to);
     }
-    return messages.length;
+    return texts.length;
   };
 
 /** Sends what nobody else gets to the fallback; without one it goes to the log. */
@@ -61,7 +64,7 @@ const createFallbackReport = ({ announce, log, now, ...dependencies }: MuteExpir
 };
 
 /** Both give undefined where another daemon has reported the mute meanwhile. */
-const createReporter = ({ mutes, announce, log, now }: MuteExpiryDependencies) => {
+const createReporter = ({ mutes, announce, names, log, now }: MuteExpiryDependencies) => {
   const send = createSend({ announce, now });
 
   /** Reports to each person's destination what was hidden from it. Gives the ids of the alerts that are listed. */
@@ -87,6 +90,7 @@ const createReporter = ({ mutes, announce, log, now }: MuteExpiryDependencies) =
     listed: ReadonlySet<string>,
   ): Promise<MuteReport | undefined> => {
     const rest = new Map<string, HiddenItem>();
+    const named = (await names?.()) ?? NO_NAMES;
     const insteadOf: string[] = [];
     let more = 0;
     for (const destination of others) {
@@ -94,7 +98,7 @@ const createReporter = ({ mutes, announce, log, now }: MuteExpiryDependencies) =
       if (list === undefined) return undefined;
       const own = [...list.items].filter(([id]) => !listed.has(id));
       if (own.length === 0) continue;
-      insteadOf.push(nameOf(destination));
+      insteadOf.push(nameOf(withName(destination, named)));
       // The lists overlap; use the largest unlisted count.
       more = Math.max(more, list.hid - list.items.size);
       for (const [id, item] of own) rest.set(id, item);

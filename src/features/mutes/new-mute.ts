@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Mute } from '../../alert.ts';
 import { UsageError } from '../../errors.ts';
-import { createGlobs } from '../../globs.ts';
+import { createGlobs, literalGlob } from '../../globs.ts';
 import { formatDuration, parseDuration } from '../../schema/fields.ts';
+import { cleanLine } from '../../text.ts';
 import { iso } from '../../time.ts';
 
 export interface WantedMute {
@@ -11,6 +12,8 @@ export interface WantedMute {
   protocol?: string;
   detector?: string;
   destination?: string;
+  /** A protocol and detectors by their names, whatever characters these have; instead of the globs. */
+  names?: { protocol: string; detectors: readonly string[] };
   /** A duration, as the config writes them. */
   for: string;
   reason: string;
@@ -37,12 +40,12 @@ const given = (value: string | undefined): string[] => (value === undefined ? []
 
 /** Throws a `UsageError`. */
 export const newMute = (
-  { protocol, detector, destination, reason, author, for: length }: WantedMute,
+  { protocol, detector, destination, names, reason, author, for: length }: WantedMute,
   { maxLength, never }: MuteRules,
   now: number,
   named: Named = (field) => field,
 ): Mute => {
-  if ([protocol, detector, destination].every((value) => value === undefined)) {
+  if ([protocol, detector, destination, names].every((value) => value === undefined)) {
     const fields = `${named('protocol')}, ${named('detector')} or ${named('destination')}`;
     throw new UsageError(`say what to mute: ${fields}; ${named('protocol')} '*' is everything`);
   }
@@ -54,13 +57,14 @@ export const newMute = (
       `${named('for')} must be at most ${formatDuration(maxLength)}, as mutes.maxLength says (got '${length}')`,
     );
   }
-  if (detector !== undefined && createGlobs(never)(detector)) {
-    throw new UsageError(`${named('detector')}: mutes.never says that ${detector} is never muted`);
+  const forbidden = [...given(detector), ...(names?.detectors ?? [])].find(createGlobs(never));
+  if (forbidden !== undefined) {
+    throw new UsageError(`${named('detector')}: mutes.never says that ${cleanLine(forbidden)} is never muted`);
   }
   return {
     id: `mute-${randomUUID().slice(0, 8)}`,
-    protocols: given(protocol),
-    detectors: given(detector),
+    protocols: names === undefined ? given(protocol) : [literalGlob(names.protocol)],
+    detectors: names?.detectors.map(literalGlob) ?? given(detector),
     destinations: given(destination),
     reason,
     author,

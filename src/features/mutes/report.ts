@@ -1,7 +1,11 @@
 /** The report of a mute that has ended: which alerts it hid. Pure. */
+import { type AnnouncementText, type Listed, TO_DO } from '../../announcement.ts';
+import { assessmentWord } from '../../channels/content/follow-up.ts';
+import { inlineName, readableName } from '../../channels/content/names.ts';
+import { rankOf, signOf, toneOf } from '../../channels/content/severity.ts';
 import { scopeText } from '../../mute-text.ts';
-import { cleanLine, countedInWords, listText, shorten } from '../../text.ts';
-import { clockText, iso } from '../../time.ts';
+import { cleanLine, counted, listText, shorten } from '../../text.ts';
+import { clock, clockText, iso } from '../../time.ts';
 import { type HiddenItem, MOST_LISTED, type StoredMute } from './store.ts';
 
 /** What one message, or several, shall list. */
@@ -14,76 +18,145 @@ export interface MuteReport {
   insteadOf?: readonly string[];
 }
 
-/** Of one message: it must fit into a Slack text, which holds 40,000 characters with what surrounds it. */
-const PART = { items: 200, characters: 20_000 };
-const LIMITS = { reason: 500, author: 100, scope: 1000, head: 1000, name: 500, insteadOf: 10 };
+/**
+ * Of one message: it must fit into a Slack text, which holds 40,000 characters with what surrounds it. Names in the config
+ * and a time zone may make lines longer than they are here.
+ */
+const PART = { items: 150, characters: 21_500 };
+const LIMITS = {
+  reason: 500,
+  author: 100,
+  scope: 1000,
+  name: 500,
+  protocol: 100,
+  detector: 100,
+  detectors: 5,
+  insteadOf: 10,
+};
 
 const FOLLOW_UP = /^inspection\.(downgraded|upgraded|vanished)$/;
 
-const kindOf = ({ type, detectors }: HiddenItem): string => {
-  const [, change] = FOLLOW_UP.exec(type) ?? [];
-  if (change !== undefined) return `follow-up, ${change}`;
-  if (type.startsWith('notification.')) return 'stored notification';
-  return detectors.map(cleanLine).join(', ') || 'no detector named';
+/** Of what an older daemon hid, the type says it. */
+const severityOf = ({ severity, type }: HiddenItem): string => {
+  if (severity !== undefined) return severity;
+  if (FOLLOW_UP.test(type)) return 'FOLLOW-UP';
+  const [, assessment] = /^inspection\.(.+)$/.exec(type) ?? [];
+  return assessment === undefined ? 'NOTIFICATION' : assessmentWord(assessment).toUpperCase();
 };
 
-const headOf = (item: HiddenItem): string => shorten(`${cleanLine(item.protocol)}: ${kindOf(item)}`, LIMITS.head);
+const whatOf = ({ type, detectors }: HiddenItem): Pick<Listed, 'detectors' | 'what'> => {
+  const [, change] = FOLLOW_UP.exec(type) ?? [];
+  if (change !== undefined) return { what: `follow-up, ${change}` };
+  if (type.startsWith('notification.')) return { what: 'stored notification' };
+  const names = detectors.slice(0, LIMITS.detectors).map((name) => shorten(cleanLine(name), LIMITS.detector));
+  const more = detectors.length - names.length;
+  if (names.length === 0) return { what: 'no detector named' };
+  return { detectors: more > 0 ? [...names, `and ${more} more`] : names };
+};
+
+const listedOf = (item: HiddenItem): Listed => {
+  const { at, protocol, txHash, itemId, chainId } = item;
+  const id =
+    txHash === undefined
+      ? { itemId: shorten(cleanLine(itemId), LIMITS.name) }
+      : { txHash: shorten(cleanLine(txHash), LIMITS.name) };
+  const where = { at, severity: inlineName(severityOf(item)), protocol: shorten(cleanLine(protocol), LIMITS.protocol) };
+  return { ...where, ...whatOf(item), ...id, ...(chainId === undefined ? {} : { chainId }) };
+};
+
+/** `🔴 CRITICAL 02:40:47 Lending Pool: Flash loan 0x...`; with the date where that is another day than the end's. */
+const lineOf = ({ at, severity, protocol, detectors = [], what, txHash, itemId }: Listed, endedAt: number): string => {
+  const isToday = clock(at).slice(0, 10) === clock(endedAt).slice(0, 10);
+  const when = isToday ? clock(at).slice(11) : clock(at);
+  const happened = what ?? detectors.map(readableName).join(', ');
+  return `${signOf(toneOf(severity))} ${severity} ${when} ${protocol}: ${happened} ${txHash ?? itemId ?? ''}`;
+};
+
+/** As Slack counts it: three characters are written as more. */
+const sizeOf = (line: string): number => line.replace(/[&<>]/g, '&amp;').length + 1;
 
 interface Part {
+  listed: Listed[];
   lines: string[];
-  items: number;
   characters: number;
-  head?: string;
 }
 
-/** Alerts under their protocol and detectors, each by its transaction, or by its own id where it names none. */
-const partsOf = (items: readonly HiddenItem[]): Part[] => {
-  let part: Part = { lines: [], items: 0, characters: 0 };
+/** A line each. */
+const partsOf = (items: readonly Listed[], endedAt: number): Part[] => {
+  let part: Part = { listed: [], lines: [], characters: 0 };
   const parts = [part];
-  for (const [head, together] of Map.groupBy(items, headOf)) {
-    for (const { txHash, itemId } of together) {
-      const line = shorten(cleanLine(txHash ?? itemId), LIMITS.name);
-      const room = head.length + line.length + 2;
-      if (part.items === PART.items || part.characters + room > PART.characters) {
-        part = { lines: [], items: 0, characters: 0 };
-        parts.push(part);
-      }
-      part.lines.push(...(part.head === head ? [line] : [head, line]));
-      part.characters += part.head === head ? line.length + 1 : room;
-      part.items += 1;
-      part.head = head;
+  for (const one of items) {
+    const line = lineOf(one, endedAt);
+    const size = sizeOf(line);
+    if (part.lines.length === PART.items || part.characters + size > PART.characters) {
+      part = { listed: [], lines: [], characters: 0 };
+      parts.push(part);
     }
+    part.listed.push(one);
+    part.lines.push(line);
+    part.characters += size;
   }
   return parts;
 };
 
-const insteadText = (names: readonly string[]): string => `Could not be sent to: ${listText(names, LIMITS.insteadOf)}`;
+/** The worst first, then as they came. */
+const inOrder = (items: readonly HiddenItem[]): Listed[] =>
+  items
+    .toSorted((a, b) => a.at.localeCompare(b.at))
+    .slice(0, MOST_LISTED)
+    .map(listedOf)
+    .toSorted((a, b) => rankOf(a.severity) - rankOf(b.severity));
+
+/** `from 02:00 to 03:00 UTC`; with both dates where it began on another day. */
+const spanOf = (from: string, endedAt: number): string => {
+  const [begun, ended] = [clock(from, 'minutes'), clock(endedAt, 'minutes')];
+  return begun.slice(0, 10) === ended.slice(0, 10)
+    ? `from ${begun.slice(11)} to ${ended.slice(11)} UTC`
+    : `from ${begun} to ${ended} UTC`;
+};
+
+/** How many, how bad, and when: enough for a lock screen. */
+const headOf = (mute: StoredMute, endedAt: number, hid: number, listed: readonly Listed[], part: string): string => {
+  const critical = listed.filter(({ severity }) => severity === 'CRITICAL').length;
+  const least = hid > listed.length ? 'at least ' : '';
+  const bad = critical === 0 ? '' : `, ${least}${critical === hid ? 'all' : critical} of them critical`;
+  const all = critical === 1 && hid === 1 ? ', a critical one' : bad;
+  return `A mute ended${part}: ${counted(hid, 'alert was', 'alerts were')} not sent${all}, ${spanOf(mute.from, endedAt)}.`;
+};
+
+const whyText = (mute: StoredMute, endedAt: number): string => {
+  const { reason, author, from } = mute;
+  const by = author === undefined ? '' : ` Added by ${shorten(cleanLine(author), LIMITS.author)}.`;
+  const how = mute.endedAt === undefined ? '' : ', ended by hand';
+  return [
+    `It muted ${shorten(scopeText(mute), LIMITS.scope)}, ${clockText(from)} to ${clockText(endedAt)}${how}.${by}`,
+    `Reason: ${shorten(cleanLine(reason), LIMITS.reason)}`,
+  ].join('\n');
+};
+
+const insteadText = (names: readonly string[]): string => `Could not be sent to: ${listText(names, LIMITS.insteadOf)}.`;
 
 /** The command lists everything that was found in that time, also what was sent. */
 const moreText = (more: number, from: string, until: string): string =>
-  `and ${more} more that are not listed; \`tocsin replay --since ${from} --until ${until} --dry-run\` shows what was found`;
+  `${TO_DO}${counted(more, 'more is', 'more are')} not listed. To see all that was found in that time, run: tocsin replay --since ${from} --until ${until} --dry-run`;
 
 /** Messages, in most cases one; the first line of each stands alone. `endedAt` in epoch milliseconds. */
 export const muteReportTexts = (
   mute: StoredMute,
   endedAt: number,
   { hid, items, insteadOf = [] }: MuteReport,
-): string[] => {
-  const listed = items.toSorted((a, b) => a.at.localeCompare(b.at)).slice(0, MOST_LISTED);
-  const until = iso(endedAt);
-  const times = `${clockText(mute.from)} to ${clockText(until)}`;
-  const scope = shorten(scopeText(mute), LIMITS.scope);
-  const more = hid - listed.length;
-  const parts = partsOf(listed);
-  return parts.map(({ lines }, index) => {
-    const part = parts.length === 1 ? '' : `, part ${index + 1} of ${parts.length}`;
-    return [
-      `A mute has ended that hid ${countedInWords(hid, 'alert')}${part}: ${shorten(cleanLine(mute.reason), LIMITS.reason)}`,
-      `${mute.id}: ${scope}; ${times}${mute.endedAt === undefined ? '' : ', ended by hand'}${mute.author === undefined ? '' : `; added by ${shorten(cleanLine(mute.author), LIMITS.author)}`}`,
+): AnnouncementText[] => {
+  const all = inOrder(items);
+  const more = hid - all.length;
+  const parts = partsOf(all, endedAt);
+  return parts.map(({ lines, listed }, index) => {
+    const part = parts.length === 1 ? '' : ` (part ${index + 1} of ${parts.length})`;
+    const lead = [
+      headOf(mute, endedAt, hid, all, part),
+      whyText(mute, endedAt),
       ...(insteadOf.length > 0 ? [insteadText(insteadOf)] : []),
-      '',
-      ...lines,
-      ...(more > 0 && index === parts.length - 1 ? [moreText(more, mute.from, until)] : []),
+      ...(more > 0 && index === parts.length - 1 ? [moreText(more, mute.from, iso(endedAt))] : []),
     ].join('\n');
+    return { message: [lead, '', ...lines].join('\n'), lead, listed };
   });
 };

@@ -27,6 +27,9 @@ export interface HiddenItem {
   detectors: string[];
   itemId: string;
   txHash?: string;
+  /** As messages say it: `CRITICAL`. Absent in what an older daemon hid, and so is the chain. */
+  severity?: string;
+  chainId?: string;
   /** ISO 8601. */
   at: string;
 }

@@ -15,19 +15,22 @@ export interface CurrentOutage {
   since: string;
   /** The error that it gave, in a sentence without secrets. */
   message: string;
+  /** What mends it, as part of a sentence, where that is known. */
+  todo?: string;
 }
 
 export const currentOutages = async (
   outages: Pick<OutageStore, 'get'>,
-  destinations: readonly Pick<DestinationStatistics, 'id' | 'kind' | 'label'>[],
+  destinations: readonly (Pick<DestinationStatistics, 'id' | 'kind' | 'label'> & { name?: string })[],
 ): Promise<CurrentOutage[]> => {
   const subjects = [
     ...CHANNEL_KINDS.map((kind) => ({ id: senderId(kind), kind, name: `everything by ${kind}` })),
-    ...destinations.map(({ id, kind, label }) => ({ id, kind, name: nameOf({ kind, label }) })),
+    ...destinations.map((one) => ({ id: one.id, kind: one.kind, name: nameOf(one) })),
   ];
   const found = await outages.get(subjects.map(({ id }) => id));
   return subjects.flatMap((subject) => {
-    const { since, message } = found.get(subject.id) ?? {};
-    return since === undefined || message === undefined ? [] : [{ ...subject, since, message }];
+    const { since, message, explanation } = found.get(subject.id) ?? {};
+    if (since === undefined || message === undefined) return [];
+    return [{ ...subject, since, message, ...(explanation && { todo: explanation.todo }) }];
   });
 };

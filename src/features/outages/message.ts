@@ -1,9 +1,11 @@
 /** Who gets the news that a destination is broken, works again or has moved, and the text of each announcement. Pure. */
 import type { Destination } from '../../alert.ts';
-import type { DeliveryReason } from '../../errors.ts';
+import { TO_DO } from '../../announcement.ts';
+import type { DeliveryReason, Explanation } from '../../errors.ts';
 import { type Subject, subjectName } from '../../ledger/outage-subject.ts';
 import { nameOf } from '../../ledger/record.ts';
-import { clockText } from '../../time.ts';
+import { countedInWords } from '../../text.ts';
+import { ageText, clockText } from '../../time.ts';
 import { readersOf } from './audience.ts';
 
 export interface AudienceInput extends Subject {
@@ -27,12 +29,18 @@ const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.
 
 /** Outages of one destination that are announced within an hour; after these it is known to come and go. */
 export const ANNOUNCED_AN_HOUR = 3;
-const COMES_AND_GOES = 'It comes and goes: for the rest of the hour its changes are only in the log, not announced.';
+export const COMES_AND_GOES =
+  'It comes and goes: for the rest of the hour its changes are only in the log, not announced.';
 
-const waitText = (waiting: number): string => {
-  if (waiting === 0) return 'No alerts are waiting for it.';
-  return waiting === 1 ? 'One alert is waiting for it.' : `${waiting} alerts are waiting for it.`;
+/** What the command line calls a destination: its label where a shell takes that as one word. */
+const named = ({ id, kind, label }: Destination): string => {
+  if (kind === 'webhook' || !/^[\w@.+/-]+$/.test(label)) return ` ${id}`;
+  return label.startsWith('-') ? `=${label}` : ` ${label}`;
 };
+
+/** Sends what died: at one destination, or at all of a kind. */
+const retryCommand = ({ destination, isSender }: Subject): string =>
+  `tocsin dead retry --destination${isSender ? ` ${destination.kind}` : named(destination)}`;
 
 export interface BrokenInput extends Subject {
   reason: DeliveryReason;
@@ -40,72 +48,115 @@ export interface BrokenInput extends Subject {
   isDisabled?: boolean;
   /** The error that it gave. */
   message: string;
+  /** The same for people, and what the provider answered. */
+  explanation?: Explanation;
+  said?: string;
   /** ISO 8601. */
   since: string;
   /** Alerts on their way there. */
   waiting: number;
-  /** A fallback is configured. */
+  /** Alerts that could not be delivered there, and are kept. */
+  dead: number;
+  /** Such alerts go to the fallback: there is one, and this is no part of it. */
   hasFallback: boolean;
   /** How often it broke within an hour, this time included. */
   outagesThisHour: number;
 }
 
-/** What becomes of the alerts, and what somebody has to do. */
-const adviceOf = ({ destination: { id, kind }, isSender, reason, isDisabled, hasFallback }: BrokenInput): string[] => {
-  const goesOn = hasFallback ? ', and those that no person has accepted in time go to the fallback' : '';
-  if (isSender) {
-    return [
-      `Alerts for it wait${goesOn}.`,
-      `To do: fix channels.${kind} (token, password or server); \`tocsin check --online\` shows whether it works. Waiting alerts are then sent by themselves.`,
-    ];
-  }
-  if (reason === 'destination-dead') {
-    const dead = `Alerts for it are dead and kept${hasFallback ? ', and go to the fallback' : ''}.`;
-    if (isDisabled) {
-      return [
-        dead,
-        `To do: ask its owner. If it takes alerts again, \`tocsin destinations enable ${id}\` lets new ones go there, and \`tocsin dead retry --destination ${id}\` sends those that died, the first one too. If it does not, remove it at the service or in the config.`,
-      ];
-    }
-    return [
-      dead,
-      'To do: correct the channel, at the service or in the config. `tocsin dead list` shows the dead alerts, `tocsin dead retry` sends them again.',
-    ];
-  }
-  return [
-    `Alerts for it wait${goesOn}.`,
-    'To do: see why it does not answer. Waiting alerts are sent by themselves when it does; `tocsin status` shows how it is doing.',
-  ];
+const SENDERS: Record<Destination['kind'], string> = {
+  email: 'no mailbox gets alerts',
+  telegram: 'no Telegram chat gets alerts',
+  slack: 'no Slack channel gets alerts',
+  webhook: 'no webhook is sent',
 };
 
-export const brokenText = (input: BrokenInput): string =>
-  [
-    `${capital(subjectName(input))} takes no alerts: ${sentenceOf(input.message)}`,
-    `Since ${clockText(input.since)}. ${waitText(input.waiting)}`,
-    ...adviceOf(input),
-    ...(input.outagesThisHour >= ANNOUNCED_AN_HOUR ? [COMES_AND_GOES] : []),
+/** The first line stands alone: what is wrong, and where. */
+const whatIsWrong = (input: BrokenInput): string => {
+  const { explanation, isSender, destination, message } = input;
+  const name = capital(subjectName(input));
+  if (explanation === undefined) return `${name} takes no alerts: ${sentenceOf(message)}`;
+  const { who, is } = explanation;
+  if (isSender) return `${capital(who ?? name)} ${is}: ${SENDERS[destination.kind]}.`;
+  return who === undefined ? `${name} ${is}.` : `${name} takes no alerts: ${who} ${is}.`;
+};
+
+const deadText = ({ dead, hasFallback }: Pick<BrokenInput, 'dead' | 'hasFallback'>): string =>
+  `${capital(countedInWords(dead, 'alert'))} could not be delivered and ${hasFallback ? 'went to the fallback' : dead === 1 ? 'is kept' : 'are kept'}.`;
+
+const waitText = (waiting: number): string =>
+  `${waiting === 0 ? 'No alerts are' : waiting === 1 ? 'One alert is' : `${waiting} alerts are`} waiting.`;
+
+/** How many alerts it is about, and what becomes of them. */
+const whatBecomes = (input: BrokenInput): string[] => {
+  const { reason, isSender, waiting, dead, hasFallback } = input;
+  if (reason === 'destination-dead' && !isSender) {
+    const next = `New alerts for it ${hasFallback ? 'go to the fallback, too' : 'are kept, too, and not delivered'}.`;
+    return [...(dead === 0 ? [] : [deadText(input)]), ...(waiting === 0 ? [] : [waitText(waiting)]), next];
+  }
+  const late = hasFallback ? '; those that nobody has accepted in time go to the fallback' : '';
+  const then = `${waiting === 0 ? 'New ones wait, and' : 'They'} are delivered by themselves when it works${late}.`;
+  return [...(dead === 0 ? [] : [deadText(input)]), waitText(waiting), then];
+};
+
+const CHECK = 'tocsin check --online';
+
+/** What somebody has to do, each with the command whole. */
+const whatToDo = (input: BrokenInput): string => {
+  const { destination, isSender, reason, isDisabled, explanation } = input;
+  const retry = retryCommand(input);
+  if (isSender) {
+    const todo = explanation?.todo ?? `correct channels.${destination.kind} (token, password or server)`;
+    return `${todo}. To see whether it works, run: ${CHECK}`;
+  }
+  if (isDisabled) {
+    return `ask its owner. If it is to have alerts again, run \`tocsin destinations enable ${destination.id}\`, and to send those that died: ${retry}`;
+  }
+  if (reason === 'destination-dead') {
+    return `${explanation?.todo ?? 'correct it, at the service or in the config'}; then run: ${retry}`;
+  }
+  const todo = explanation?.todo ?? 'see why it takes nothing: ask its owner, or look at its server';
+  return `${todo}. Nothing has to be sent again. To see how it is doing, run: tocsin status`;
+};
+
+/** What is wrong, since when, how many alerts, what becomes of them, what to do; the provider's own answer last. */
+export const brokenText = (input: BrokenInput): string => {
+  const { since, said, outagesThisHour } = input;
+  return [
+    whatIsWrong(input),
+    [`Since ${clockText(since)}.`, ...whatBecomes(input)].join(' '),
+    `${TO_DO}${whatToDo(input)}`,
+    ...(said === undefined ? [] : [`Its answer: \u201c${said}\u201d`]),
+    ...(outagesThisHour >= ANNOUNCED_AN_HOUR ? [COMES_AND_GOES] : []),
   ].join('\n');
+};
 
 export interface RecoveredInput extends Subject {
   since: string;
-  reason: DeliveryReason;
   message: string;
   waiting: number;
+  dead: number;
+  hasFallback: boolean;
+  /** Epoch milliseconds. */
+  now: number;
 }
 
-export const recoveredText = (input: RecoveredInput): string =>
-  [
+/** How long it lasted, why, how many waited and what becomes of them, and how many died. */
+export const recoveredText = (input: RecoveredInput): string => {
+  const { since, message, waiting, dead, now } = input;
+  const lasted = ageText(Math.max(0, now - Date.parse(since)));
+  return [
     `${capital(subjectName(input))} works again.`,
-    `It was broken since ${clockText(input.since)}: ${sentenceOf(input.message)}`,
-    input.waiting === 0 ? waitText(0) : `${waitText(input.waiting)} They are sent now.`,
-    ...(input.reason === 'destination-dead'
-      ? [`Alerts that died meanwhile are kept: \`tocsin dead retry --destination ${input.destination.id}\` sends them.`]
-      : []),
+    `It took no alerts for ${lasted}, since ${clockText(since)}: ${sentenceOf(message)}`,
+    waiting === 0 ? waitText(0) : `${waitText(waiting)} ${waiting === 1 ? 'It is' : 'They are'} delivered now.`,
+    ...(dead === 0
+      ? []
+      : [deadText(input), `${TO_DO}to send ${dead === 1 ? 'it' : 'them'} after all, run: ${retryCommand(input)}`]),
   ].join('\n');
+};
 
 export const movedText = (destination: Destination, newLabel: string): string =>
   [
     `${capital(nameOf(destination))} has moved to ${newLabel}.`,
-    'Its provider says so, and alerts follow it there.',
-    `To do: update the contact to ${newLabel} wherever ${destination.label} is listed, at the service or in the config.`,
+    'Its provider says so, and alerts follow it there: none is lost.',
+    `${TO_DO}write ${newLabel} wherever ${destination.label} is listed, at the service or in the config.`,
   ].join('\n');

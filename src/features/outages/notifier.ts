@@ -4,10 +4,13 @@ import type { Logger } from 'pino';
 import { type Alert, type Announcement, type Destination, isHuman } from '../../alert.ts';
 import type { Broken } from '../../deliver/health.ts';
 import type { Routes } from '../../dispatch/route.ts';
+import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { type Subject, subjectId, subjectName } from '../../ledger/outage-subject.ts';
+import type { Target } from '../../ledger/record.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
+import { type Names, NO_NAMES, withName } from '../names/show.ts';
 import { brokenAmong } from './audience.ts';
 import { ANNOUNCED_AN_HOUR, audienceOf, brokenText, movedText, recoveredText } from './message.ts';
 import type { OutageStore } from './store.ts';
@@ -15,6 +18,7 @@ import type { OutageStore } from './store.ts';
 export interface OutageNotifierDependencies {
   outages: Pick<OutageStore, 'note' | 'get' | 'find' | 'remove' | 'count'>;
   ledger: Pick<Ledger, 'waitingByDestination'>;
+  deadLetters: Pick<DeadLetters, 'byDestination'>;
   announce: Announce;
   /** Who is to hear of it before the fallback is. */
   operators: readonly Destination[];
@@ -24,6 +28,8 @@ export interface OutageNotifierDependencies {
   /** Where an alert goes, as far as it may be sent there. */
   routesOf(alert: Alert): Promise<Routes>;
   labelOf(kind: Destination['kind'], address: string): string;
+  /** What providers call destinations, by id. Default: nobody knows. */
+  names?(): Promise<Names>;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
   now(): number;
 }
@@ -44,38 +50,78 @@ const createAudience = ({ outages, operators, fallback, routesOf }: OutageNotifi
   };
 };
 
-/** Alerts on their way to what is broken. */
-const createWaiting =
-  ({ ledger }: Pick<OutageNotifierDependencies, 'ledger'>) =>
-  async ({ destination, isSender }: Subject): Promise<number> => {
-    const counts = Object.entries(await ledger.waitingByDestination());
-    const own = counts.filter(([id]) => (isSender ? id.startsWith(`${destination.kind}-`) : id === destination.id));
-    return own.reduce((sum, [, count]) => sum + count, 0);
+/** What died with the first failures is written down before the outage is noted, by clocks that differ a little. */
+const FIRST_FAILURES_MS = 10_000;
+
+/** Alerts on their way to what is broken, and those that died there in this outage. `since`: ISO 8601. */
+const createCounts =
+  ({ ledger, deadLetters, fallback }: Pick<OutageNotifierDependencies, 'ledger' | 'deadLetters' | 'fallback'>) =>
+  async ({ destination, isSender }: Subject, since: string) => {
+    const isOwn = (id: string): boolean => (isSender ? id.startsWith(`${destination.kind}-`) : id === destination.id);
+    const from = iso(Date.parse(since) - FIRST_FAILURES_MS);
+    const [waiting, letters] = await Promise.all([ledger.waitingByDestination(), deadLetters.byDestination(from)]);
+    const ownOf = (counts: readonly (readonly [id: string, count: number])[]): number =>
+      counts.reduce((sum, [id, count]) => sum + (isOwn(id) ? count : 0), 0);
+    return {
+      waiting: ownOf(Object.entries(waiting)),
+      dead: ownOf([...letters].map(([id, { dead }]) => [id, dead])),
+      // What dies at a destination of the fallback goes to no other one of it.
+      hasFallback: fallback.some(({ id }) => !isOwn(id)) && (isSender || !fallback.some(({ id }) => isOwn(id))),
+    };
   };
 
-/** Sends the announcements. Throws where Redis fails. */
-const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
-  const { outages, announce, isSenderTold, operators, fallback, labelOf, log, now } = dependencies;
-  const audience = createAudience(dependencies);
-  const waitingFor = createWaiting(dependencies);
+/** Destinations as people read them. */
+const createNamed =
+  ({ names }: Pick<OutageNotifierDependencies, 'names'>) =>
+  async (destination: Destination): Promise<Destination & Pick<Target, 'name'>> =>
+    withName(destination, (await names?.()) ?? NO_NAMES);
 
-  /** The same key is the same announcement, sent once to each destination. */
-  const send = async (about: Announcement, key: string, at: number, message: string, to: readonly Destination[]) => ({
+/** The same key is the same announcement, sent once to each destination. */
+const createSend =
+  ({ announce }: Pick<OutageNotifierDependencies, 'announce'>) =>
+  async (about: Announcement, key: string, at: number, message: string, to: readonly Destination[]) => ({
     announcement: await announce({ about, key, message }, at, to),
     announcedTo: to.map(({ label }) => label),
   });
 
+/** Announced to operators or the fallback; where there is neither, to the destination itself at its new address. */
+const createOnMoved = (dependencies: OutageNotifierDependencies) => {
+  const { operators, fallback, labelOf, log, now } = dependencies;
+  const send = createSend(dependencies);
+  const named = createNamed(dependencies);
+  return async (destination: Destination, address: string): Promise<void> => {
+    const label = labelOf(destination.kind, address);
+    const readers = [operators, fallback].find(({ length }) => length > 0) ?? [{ ...destination, address }];
+    const text = movedText(await named(destination), label);
+    const sent = await send('destination.moved', `${destination.id} ${label}`, now(), text, readers);
+    log.warn({ destination: destination.id, from: destination.label, to: [label], ...sent }, 'a destination has moved');
+  };
+};
+
+/** Sends the announcements. Throws where Redis fails. */
+const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
+  const { outages, isSenderTold, log, now } = dependencies;
+  const send = createSend(dependencies);
+  const audience = createAudience(dependencies);
+  const countsOf = createCounts(dependencies);
+  const named = createNamed(dependencies);
+
   /** Announced once over all daemons, until it works again. */
-  const onBroken = async ({ alerts, reason, message, isDisabled = false, ...subject }: Broken): Promise<void> => {
+  const onBroken = async (broken: Broken): Promise<void> => {
+    const { alerts, reason, message, explanation, said, isDisabled = false, ...subject } = broken;
     const id = subjectId(subject);
     const times = await outages.count(id);
     const isKnown = subject.isSender && (await isSenderTold(subject.destination.kind));
     const isQuiet = isKnown || times > ANNOUNCED_AN_HOUR;
     const readers = isQuiet ? [] : await audience(subject, alerts);
-    const outage = await outages.note(id, { since: iso(now()), reason, message, told: readers });
+    const explained = explanation === undefined ? {} : { explanation };
+    const outage = await outages.note(id, { since: iso(now()), reason, message, ...explained, told: readers });
     const { since } = outage;
-    const facts = { reason, message, waiting: await waitingFor(subject), outagesThisHour: times };
-    const text = brokenText({ ...subject, ...facts, isDisabled, since, hasFallback: fallback.length > 0 });
+    const { hasFallback, ...counts } = await countsOf(subject, since);
+    const facts = { reason, message, ...counts, outagesThisHour: times };
+    const words = { ...explained, ...(said === undefined ? {} : { said }) };
+    const destination = await named(subject.destination);
+    const text = brokenText({ ...subject, destination, ...facts, ...words, isDisabled, since, hasFallback });
     const sent = await send('destination.broken', `${id} ${since}`, Date.parse(since), text, outage.told);
     const line = { destination: id, to: [subjectName(subject)], ...facts, ...sent };
     if (readers.length > 0 || isQuiet) log.error(line, 'a destination is broken');
@@ -86,26 +132,19 @@ const createAnnouncements = (dependencies: OutageNotifierDependencies) => {
     const id = subjectId(subject);
     const outage = await outages.find(id);
     if (outage === undefined) return;
-    const { told: readers, ...broken } = outage;
-    const text = recoveredText({ ...subject, ...broken, waiting: await waitingFor(subject) });
-    const { since } = broken;
+    const { told: readers, since, message } = outage;
+    const destination = await named(subject.destination);
+    const counts = await countsOf(subject, since);
+    const text = recoveredText({ ...subject, destination, since, message, ...counts, now: now() });
     const sent = await send('destination.well', `${id} ${since}`, now(), text, readers);
     await outages.remove(id, outage);
     log.info({ destination: id, to: [subjectName(subject)], since, ...sent }, 'a destination works again');
   };
 
-  /** Announced to operators or the fallback; where there is neither, to the destination itself at its new address. */
-  const onMoved = async (destination: Destination, address: string): Promise<void> => {
-    const label = labelOf(destination.kind, address);
-    const readers = [operators, fallback].find(({ length }) => length > 0) ?? [{ ...destination, address }];
-    const text = movedText(destination, label);
-    const sent = await send('destination.moved', `${destination.id} ${label}`, now(), text, readers);
-    log.warn({ destination: destination.id, from: destination.label, to: [label], ...sent }, 'a destination has moved');
-  };
-
-  return { onBroken, onRecovered, onMoved };
+  return { onBroken, onRecovered, onMoved: createOnMoved(dependencies) };
 };
 
+/** Told by `deliver/health.ts`, each time once over all daemons. */
 export const createOutageNotifier = (dependencies: OutageNotifierDependencies) => {
   const { log } = dependencies;
   const { onBroken, onRecovered, onMoved } = createAnnouncements(dependencies);

@@ -1,7 +1,7 @@
 /** The outages that were announced, over all daemons: each once, until it is over. Subjects: see `ledger/outage-subject.ts`. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Destination } from '../../alert.ts';
-import type { DeliveryReason } from '../../errors.ts';
+import type { DeliveryReason, Explanation } from '../../errors.ts';
 
 export interface Outage {
   /** ISO 8601. */
@@ -9,6 +9,8 @@ export interface Outage {
   reason: DeliveryReason;
   /** The error that it gave, in a sentence without secrets. */
   message: string;
+  /** The same for people; absent where nobody has words for it, and in outages of earlier versions. */
+  explanation?: Explanation;
   /** Who got the announcement, and gets the one of its end. In Redis under this name. */
   told: Destination[];
   /** ISO 8601: when an operator enabled it again. It is in force no more, and the next answer decides. */

@@ -2,6 +2,7 @@
 import type { AlertOutline } from '../../ledger/outline.ts';
 import { type DeliveryRecord, nameOf, type Target } from '../../ledger/record.ts';
 import type { RecentAlert, RecentDelivery, TracedAlert } from '../../ops/page/details.ts';
+import { type Acknowledgement, acknowledgedText } from '../acknowledgement/words.ts';
 import { historyOf } from '../trace/history.ts';
 import type { Trace } from '../trace/trace.ts';
 import type { Linker } from './links.ts';
@@ -30,10 +31,17 @@ const deliveryOf = (writtenAt: string, delivery: DeliveryRecord): RecentDelivery
   ...(delivery.state === 'delivered' && delivery.with !== undefined ? { isCovered: true } : {}),
 });
 
-export const recentAlert = ({ alert, counts, deliveries }: AlertOutline, link: Linker): RecentAlert => {
+const acknowledgedOf = (known: Acknowledgement | undefined): { acknowledged?: string } =>
+  known === undefined ? {} : { acknowledged: acknowledgedText(known) };
+
+export const recentAlert = (
+  { alert, counts, deliveries }: AlertOutline,
+  link: Linker,
+  known?: Acknowledgement,
+): RecentAlert => {
   const { id, service, protocol, type, at } = alert;
   const shown = deliveries.map((one) => deliveryOf(at, one));
-  return { id, service, protocol, type, at, ...link(alert), counts, deliveries: shown };
+  return { id, service, protocol, type, at, ...link(alert), ...acknowledgedOf(known), counts, deliveries: shown };
 };
 
 /** An alert may have thousands of destinations; `tocsin trace` lists them all. */
@@ -41,7 +49,7 @@ const MOST_TRACED = 100;
 
 const URGENCY = { dead: 0, waiting: 1, delivered: 2, muted: 3 };
 
-export const tracedAlert = ({ alert, deliveries }: Trace, link: Linker): TracedAlert => {
+export const tracedAlert = ({ alert, acknowledged, deliveries }: Trace, link: Linker): TracedAlert => {
   const { id, service, protocol, type, at, readAt, itemId } = alert;
   const sorted = deliveries.toSorted((a, b) => URGENCY[a.state] - URGENCY[b.state]);
   const shown = sorted.slice(0, MOST_TRACED).map((one) => ({
@@ -53,6 +61,7 @@ export const tracedAlert = ({ alert, deliveries }: Trace, link: Linker): TracedA
   return {
     ...{ id, service, protocol, type, at, readAt, itemId },
     ...link(alert),
+    ...acknowledgedOf(acknowledged),
     deliveries: shown,
     more: deliveries.length - shown.length,
   };

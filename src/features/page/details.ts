@@ -19,6 +19,7 @@ import {
 } from '../../ops/page/details.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
 import { iso } from '../../time.ts';
+import type { AcknowledgementStore } from '../acknowledgement/store.ts';
 import type { KnownDestination } from '../approval/destinations.ts';
 import type { AuditMarks } from '../audit/job.ts';
 import type { Trace } from '../trace/trace.ts';
@@ -44,6 +45,7 @@ export interface PageDetailsDependencies {
   /** True where alerts are held for some destination. */
   isHolding(): Promise<boolean>;
   listDisabled(): Promise<readonly Pick<DisabledDestination, 'id'>[]>;
+  acknowledgements: Pick<AcknowledgementStore, 'acknowledged'>;
   trace(name: string): Promise<Trace[]>;
   now(): number;
 }
@@ -93,8 +95,9 @@ type Approvable = KnownDestination & Pick<ApprovalDetails, 'state'>;
 
 const isApprovable = (one: KnownDestination): one is Approvable => ['held', 'new', 'revoked'].includes(one.state);
 
-const approvalOf = ({ id, kind, label, state, protocols, waiting, since }: Approvable): ApprovalDetails => ({
+const approvalOf = ({ id, kind, label, name, state, protocols, waiting, since }: Approvable): ApprovalDetails => ({
   ...{ id, kind, label, state, protocols, waiting },
+  ...(name === undefined ? {} : { name }),
   ...(since === undefined ? {} : { since }),
 });
 
@@ -110,7 +113,8 @@ const linkerOf = async ({ services, chains, protocols }: PageDetailsDependencies
   );
 
 export const createPageDetails = (dependencies: PageDetailsDependencies) => {
-  const { config, isGateOn, outlines, deadLetters, operatorLog, routes, listDisabled, trace } = dependencies;
+  const { config, isGateOn, outlines, deadLetters, operatorLog, routes, listDisabled, acknowledgements, trace } =
+    dependencies;
 
   return {
     details: async (): Promise<PageDetails> => {
@@ -124,8 +128,9 @@ export const createPageDetails = (dependencies: PageDetailsDependencies) => {
         approvalsOf(dependencies),
         listDisabled(),
       ]);
+      const acknowledged = await acknowledgements.acknowledged(alerts.map(({ alert }) => alert.id));
       return {
-        alerts: alerts.map((one) => recentAlert(one, link)),
+        alerts: alerts.map((one) => recentAlert(one, link, acknowledged.get(one.alert.id))),
         activity,
         ...(await routes()),
         disabled: new Set(disabled.map(({ id }) => id)),

@@ -6,6 +6,7 @@ import type { ActionDetails, ConfigEntry } from '../../ops/page/details.ts';
 import type { Secret } from '../../secret.ts';
 import { cleanLine, counted, shorten } from '../../text.ts';
 import { durationText } from '../../time.ts';
+import { whoText } from '../acknowledgement/words.ts';
 
 /** `1/s, 20/min` */
 export const rateText = ({ perSecond, perMinute }: RateLimit): string =>
@@ -39,6 +40,8 @@ const doneText = (action: RecordedAction): string => {
       return `dropped ${counted(action.dropped, 'dead delivery', 'dead deliveries')}`;
     case 'test-sent':
       return `sent a test to ${action.to}`;
+    case 'acknowledged':
+      return `${whoText({ by: action.author, userId: action.user })} acknowledged ${counted(action.acknowledged, 'alert')} in ${action.to}`;
     case 'replayed':
       return `replayed ${counted(action.queued, 'delivery', 'deliveries')} since ${action.since}`;
     default:

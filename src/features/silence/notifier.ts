@@ -78,7 +78,7 @@ export const createSilenceNotifier = (dependencies: SilenceNotifierDependencies)
     ): Promise<void> => {
       const { key, since, told } = announced;
       const gone = protocols.filter((name) => !watched.has(name)).length;
-      const message = heardText(service, { protocols, gone, since });
+      const message = heardText(service, { protocols, gone, since, forMs: now() - Date.parse(since) });
       const about = { about: 'protocol.heard', key: `${service} ${key} ${contentId(...protocols)}`, message } as const;
       const announcement = await announce(about, now(), told);
       const left = announced.protocols.filter((name) => !protocols.includes(name));

@@ -9,10 +9,12 @@ export interface ProbeTimesDependencies {
   /** What the operator expects of a protocol, in milliseconds. */
   expectEvery(protocol: string): number | undefined;
   /** Milliseconds by a clock that nobody sets. */
+  /** How often each is asked for, where there are few. Default `USUAL_MS`. */
+  leastMs?: number;
   elapsed(): number;
 }
 
-const USUAL_MS = 600_000;
+export const USUAL_MS = 600_000;
 /** Of the budget. */
 const SHARE = 0.05;
 /** What the operator expects is looked at so often within its time. */
@@ -23,12 +25,13 @@ const HOUSEKEEPING_MS = 3_600_000;
 const placeOf = (service: string, protocol: string): number =>
   Number.parseInt(contentId(service, protocol).slice(0, 8), 16) / 2 ** 32;
 
-export const createProbeTimes = ({ requestsPerSecond, daemonsOf, expectEvery, elapsed }: ProbeTimesDependencies) => {
+export const createProbeTimes = (dependencies: ProbeTimesDependencies) => {
+  const { requestsPerSecond, daemonsOf, expectEvery, leastMs = USUAL_MS, elapsed } = dependencies;
   const next = new Map<string, Map<string, number>>();
   /** Until then the requests that were sent use up the share of the budget. */
   const paidUntil = new Map<string, number>();
   const housekeptAt = new Map<string, number>();
-  let usualMs = USUAL_MS;
+  let usualMs = leastMs;
 
   const timesOf = (service: string): Map<string, number> => {
     const known = next.get(service) ?? new Map<string, number>();
@@ -40,7 +43,7 @@ export const createProbeTimes = ({ requestsPerSecond, daemonsOf, expectEvery, el
   return {
     /** Those that it is time for, the latest first. */
     due: (service: string, protocols: readonly string[]): string[] => {
-      usualMs = Math.max(USUAL_MS, (1000 * protocols.length) / (SHARE * requestsPerSecond));
+      usualMs = Math.max(leastMs, (1000 * protocols.length) / (SHARE * requestsPerSecond));
       const times = timesOf(service);
       const names = new Set(protocols);
       for (const name of times.keys()) if (!names.has(name)) times.delete(name);

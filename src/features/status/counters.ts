@@ -2,24 +2,31 @@
  * Lets counters begin at 0 as soon as their labels are known. Prometheus sees no increase in a series whose first value
  * is 1 already: the first dead delivery, the first difference of an audit would raise no alert.
  */
-import type { Destination, Source } from '../../alert.ts';
+import { CHANNEL_KINDS, type ChannelKind, type Destination, isHuman, type Source, shownLabel } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
 import { DELIVERY_REASONS, SERVICE_BOUNDS } from '../../errors.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Catalog } from '../../poll/catalog.ts';
+import type { RefusalReason } from '../acknowledgement/press.ts';
+import { DIVERT_REASONS } from '../fallback/notice.ts';
+import type { Outcome } from '../recheck/act.ts';
 
 type Begun =
   | 'polls'
   | 'items'
+  | 'itemsForeign'
   | 'itemsMalformed'
   | 'boundsReached'
   | 'alerts'
+  | 'rechecks'
   | 'audits'
   | 'auditDifferences'
   | 'deliveries'
   | 'deliveryFailures'
   | 'muted'
   | 'fallbackAlerts'
+  | 'acknowledged'
+  | 'pressesRefused'
   | 'digests'
   | 'digestAlerts'
   | 'slotWaits'
@@ -37,6 +44,8 @@ export interface CounterDependencies {
   /** Of the fallback and the watchdog, which may be no protocol's. */
   named: readonly Named[];
   hasFallback: boolean;
+  /** What providers call destinations, by id. Default: nobody knows. */
+  names?(): Promise<ReadonlyMap<Destination['id'], string>>;
 }
 
 const POLL_OUTCOMES = ['read', 'busy', 'held', 'failed'];
@@ -46,26 +55,90 @@ const DIFFERENCES = ['missing', 'lost'];
 const MOST_WITH_REASONS = 100;
 
 const DELIVERY_OUTCOMES = ['delivered', 'retrying', 'dead'];
-const FALLBACK_REASONS = ['late', 'dead', 'stranded', 'held'];
 const ASSESSMENTS: Readonly<Record<Source, readonly string[]>> = {
   inspections: ['ok', 'suspecious', 'critical'],
   notifications: ['none'],
 };
+
+const RECHECKS = Object.keys({
+  same: true,
+  unsure: true,
+  forwarded: true,
+  downgraded: true,
+  upgraded: true,
+  vanished: true,
+} satisfies Record<Outcome, true>);
 
 const beginService = ({ metrics }: CounterDependencies, service: string, sources: readonly Source[]): void => {
   for (const source of sources) {
     for (const outcome of POLL_OUTCOMES) metrics.polls.inc({ service, source, outcome }, 0);
     for (const assessment of ASSESSMENTS[source]) metrics.items.inc({ service, source, assessment }, 0);
     metrics.itemsMalformed.inc({ service, source }, 0);
+    metrics.itemsForeign.inc({ service, source }, 0);
   }
+  metrics.itemsMalformed.inc({ service, source: 'protocols' }, 0);
+  if (sources.includes('inspections')) for (const outcome of RECHECKS) metrics.rechecks.inc({ service, outcome }, 0);
   for (const bound of SERVICE_BOUNDS) metrics.boundsReached.inc({ service, bound }, 0);
   for (const outcome of AUDIT_OUTCOMES) metrics.audits.inc({ service, outcome }, 0);
 };
 
-const beginKind = ({ metrics }: CounterDependencies, kind: string): void => {
+const REFUSALS = Object.keys({
+  unknown: true,
+  elsewhere: true,
+  stranger: true,
+  rule: true,
+  late: true,
+  flood: true,
+} satisfies Record<RefusalReason, true>);
+
+const beginKind = ({ config, metrics }: CounterDependencies, kind: ChannelKind): void => {
   for (const counter of [metrics.digests, metrics.digestAlerts, metrics.slotWaits, metrics.slotWaitSeconds]) {
     counter.inc({ kind }, 0);
   }
+  if (!config.alerts.acknowledge || !isHuman({ kind })) return;
+  metrics.acknowledged.inc({ kind }, 0);
+  for (const reason of REFUSALS) metrics.pressesRefused.inc({ kind, reason }, 0);
+};
+
+/** The series of destinations, and the labels that say what each is: a name may become known later, or change. */
+const createDestinationCounters = (metrics: CounterDependencies['metrics']) => {
+  const { deliveries, deliveryFailures, muted, destinationInfo } = metrics;
+  const described = new Map<Destination['id'], { kind: string; destination: string; label: string }>();
+  let begunReasons = 0;
+
+  const beginReasons = (kind: string, destination: string): void => {
+    begunReasons += 1;
+    for (const reason of DELIVERY_REASONS) deliveryFailures.inc({ kind, destination, reason }, 0);
+  };
+  return {
+    describe: ({ id, kind, label }: Named, name: string | undefined): void => {
+      const labels = { kind, destination: id, label: shownLabel({ label, ...(name === undefined ? {} : { name }) }) };
+      const before = described.get(id);
+      if (before?.label === labels.label) return;
+      if (before) destinationInfo.remove(before);
+      destinationInfo.set(labels, 1);
+      described.set(id, labels);
+    },
+    begin: ({ id, kind }: Named): void => {
+      if (begunReasons < MOST_WITH_REASONS) beginReasons(kind, id);
+      for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ kind, destination: id, outcome }, 0);
+      muted.inc({ kind, destination: id }, 0);
+    },
+    /** Gives those whose series ended. */
+    keep: async (ids: ReadonlySet<Destination['id']>): Promise<Set<Destination['id']>> => {
+      const gone = new Set<Destination['id']>();
+      for (const metric of [deliveries, deliveryFailures, muted, destinationInfo]) {
+        for (const { labels } of (await metric.get()).values) {
+          const id = String(labels.destination);
+          if (ids.has(id)) continue;
+          metric.remove(labels);
+          described.delete(id);
+          gone.add(id);
+        }
+      }
+      return gone;
+    },
+  };
 };
 
 export interface Counters {
@@ -75,6 +148,7 @@ export interface Counters {
   keepDestinations(ids: ReadonlySet<Destination['id']>): Promise<void>;
 }
 
+/** Counts nothing itself: it only lets counters of `metrics` begin, and ends those of destinations that are gone. */
 export const createCounters = (dependencies: CounterDependencies): Counters => {
   const { config, metrics, catalog, destinations, named, hasFallback } = dependencies;
   const { sources } = config.alerts;
@@ -89,24 +163,18 @@ export const createCounters = (dependencies: CounterDependencies): Counters => {
     for (const source of sources) metrics.alerts.inc({ service, protocol, source }, 0);
     for (const kind of DIFFERENCES) metrics.auditDifferences.inc({ service, protocol, kind }, 0);
   };
-  let begunReasons = 0;
-  const beginReasons = (kind: string, destination: string): void => {
-    begunReasons += 1;
-    for (const reason of DELIVERY_REASONS) metrics.deliveryFailures.inc({ kind, destination, reason }, 0);
-  };
-  const beginDestination = ({ id, kind, label }: Named): void => {
-    metrics.destinationInfo.set({ kind, destination: id, label }, 1);
-    if (begunReasons < MOST_WITH_REASONS) beginReasons(kind, id);
-    for (const outcome of DELIVERY_OUTCOMES) metrics.deliveries.inc({ kind, destination: id, outcome }, 0);
-    metrics.muted.inc({ kind, destination: id }, 0);
-  };
+  const { describe, begin: beginDestination, keep } = createDestinationCounters(metrics);
 
   for (const { name } of config.services) beginService(dependencies, name, sources);
-  for (const kind of Object.keys(config.channels)) beginKind(dependencies, kind);
-  if (hasFallback) for (const reason of FALLBACK_REASONS) metrics.fallbackAlerts.inc({ reason }, 0);
+  for (const kind of CHANNEL_KINDS) if (config.channels[kind]) beginKind(dependencies, kind);
+  if (hasFallback) for (const reason of DIVERT_REASONS) metrics.fallbackAlerts.inc({ reason }, 0);
 
   const begin = async (): Promise<void> => {
-    for (const one of [...destinations(), ...named]) once(one.id, () => beginDestination(one));
+    const names = (await dependencies.names?.()) ?? new Map<string, string>();
+    for (const one of [...destinations(), ...named]) {
+      describe(one, names.get(one.id));
+      once(one.id, () => beginDestination(one));
+    }
     for (const { name: service } of config.services) {
       for (const protocol of (await catalog.protocols(service)).keys()) {
         once(JSON.stringify([service, protocol]), () => beginProtocol(service, protocol));
@@ -114,15 +182,7 @@ export const createCounters = (dependencies: CounterDependencies): Counters => {
     }
   };
   const keepDestinations = async (ids: ReadonlySet<string>): Promise<void> => {
-    const { deliveries, deliveryFailures, muted, destinationInfo } = metrics;
-    for (const metric of [deliveries, deliveryFailures, muted, destinationInfo]) {
-      for (const { labels } of (await metric.get()).values) {
-        const id = String(labels.destination);
-        if (ids.has(id)) continue;
-        metric.remove(labels);
-        begun.delete(id);
-      }
-    }
+    for (const id of await keep(ids)) begun.delete(id);
   };
   return { begin, keepDestinations };
 };

@@ -56,6 +56,8 @@ export interface GaugeDependencies {
   pollDurations(): readonly ProtocolValue[];
   /** What the daemons say of themselves, this one first. */
   daemons(): Promise<readonly HeardDaemon[]>;
+  /** See `needsSomebody`. */
+  limits?: { lastingMs: number };
   now(): number;
 }
 
@@ -86,7 +88,7 @@ const setLags = async (
 
 /** Each name that can be is there, so that a rule sees it rise. */
 const setTroubles = async (
-  { config, metrics, daemons, now }: GaugeDependencies,
+  { config, metrics, daemons, limits, now }: GaugeDependencies,
   known: Pick<KnownState, 'silent' | 'broken' | 'dead'>,
 ): Promise<void> => {
   const heard = await daemons();
@@ -94,7 +96,9 @@ const setTroubles = async (
     config.services.map(({ name }) => name),
     heard,
   );
-  const lasting = troublesOf({ ...known, daemons: heard, services }).filter((one) => needsSomebody(one, now()));
+  const lasting = troublesOf({ ...known, daemons: heard, services }).filter((one) =>
+    needsSomebody(one, now(), limits?.lastingMs),
+  );
   for (const trouble of TROUBLES) {
     metrics.trouble.set({ trouble }, lasting.filter(({ name }) => name === trouble).length);
   }

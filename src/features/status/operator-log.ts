@@ -14,6 +14,7 @@ const MESSAGES: Record<RecordedAction['action'], string> = {
   'dead-retried': 'dead deliveries were sent again',
   'dead-dropped': 'dead deliveries were dropped',
   'test-sent': 'a test message was sent',
+  acknowledged: 'alerts were acknowledged',
   replayed: 'history was replayed',
 };
 

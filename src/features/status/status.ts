@@ -1,21 +1,10 @@
 /** Puts the status report together from what is in Redis: the same for the page and for the `status` command. */
-import { CHANNEL_KINDS, SOURCES } from '../../alert.ts';
-import { mapInChunks } from '../../chunks.ts';
+import { CHANNEL_KINDS } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStatistics, DestinationStats } from '../../ledger/destination-stats.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import type {
-  DestinationStatus,
-  HeldStatus,
-  ProtocolStatus,
-  ServiceStatus,
-  SourceStatus,
-  StatusReport,
-  UnwatchedStatus,
-} from '../../ops/status.ts';
-import type { CatalogEntry, Unwatched } from '../../poll/catalog.ts';
-import type { Cursor, Cursors } from '../../poll/cursor.ts';
+import type { DestinationStatus, HeldStatus, ServiceStatus, StatusReport } from '../../ops/status.ts';
 import type { Quarantine } from '../../poll/quarantine.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { iso } from '../../time.ts';
@@ -24,86 +13,44 @@ import { version } from '../../version.ts';
 import type { ApprovalStore } from '../approval/store.ts';
 import { createActiveMutes } from '../mutes/active.ts';
 import type { MuteStore } from '../mutes/store.ts';
+import { type Names, NO_NAMES, withName } from '../names/show.ts';
+import type { NameStore } from '../names/store.ts';
 import { currentOutages } from '../outages/current.ts';
 import type { OutageStore } from '../outages/store.ts';
 import type { RouteReview } from '../routes/review.ts';
 import { currentSilences } from '../silence/current.ts';
 import type { HeardDaemon } from './daemons.ts';
 import { daemonStatus, servicesAsKnown } from './known.ts';
+import { type ListedDependencies, protocolsOf, unwatchedOf } from './listed.ts';
 import { type HeldFor, type Problems, problemSentences } from './problems.ts';
 import { needsSomebody, troublesOf } from './troubles.ts';
 
-export interface StatusDependencies {
+export interface StatusDependencies extends ListedDependencies {
   config: Pick<Config, 'services' | 'alerts' | 'mutes' | 'channels'>;
-  cursors: Pick<Cursors, 'get'>;
   ledger: Pick<Ledger, 'waitingByDestination'>;
   destinationStats: Pick<DestinationStats, 'list'>;
   dead: Pick<DeadLetters, 'count' | 'byDestination' | 'trimmed'>;
   quarantine: Pick<Quarantine, 'count'>;
   queues: Pick<ParcelQueues, 'counts' | 'waitingFor'>;
   held: Pick<ApprovalStore, 'list'>;
+  /** What providers call destinations. Default: nobody knows. */
+  names?: Pick<NameStore, 'all'>;
   /** Protocols of which nothing is inspected. */
   silent: Parameters<typeof currentSilences>[0];
   mutes: MuteStore;
   outageStore: OutageStore;
-  protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
-  unwatched(service: string): Promise<readonly Unwatched[]>;
   /** What the daemons say of themselves, the one that was heard last first. */
   daemons(): Promise<readonly HeardDaemon[]>;
   review: Pick<RouteReview, 'review' | 'problemsTogether' | 'protocolsOf'>;
   /** Epoch milliseconds; absent where no daemon is asked. */
   startedAt?: number;
-  now(): number;
+  /** See `needsSomebody`. */
+  limits?: { lastingMs: number };
 }
 
-const sourceStatus = (source: SourceStatus['source'], cursor: Cursor | undefined, now: number): SourceStatus => {
-  if (!cursor) return { source };
-  const { position, polledAt } = cursor;
-  if (polledAt === undefined) return { source, cursor: iso(position) };
-  const lagSeconds = Math.max(0, Math.round((now - polledAt) / 1000));
-  return { source, cursor: iso(position), lastPoll: iso(polledAt), lagSeconds };
-};
-
-/** There may be thousands: all of them at once would keep others from their turn. */
-const READ_AT_ONCE = 100;
-
-const protocolsOf = async (
-  { config, cursors, protocols, now }: StatusDependencies,
-  service: string,
-): Promise<ProtocolStatus[]> => {
-  const sources = SOURCES.filter((source) => config.alerts.sources.includes(source));
-  const statusOf = async ({ name, channels }: CatalogEntry): Promise<ProtocolStatus> => {
-    const found = await cursors.get(sources.map((source) => ({ service, source, protocol: name })));
-    return {
-      service,
-      name,
-      channels: [...new Set(channels.map((channel) => channel.name))],
-      sources: sources.map((source, index) => sourceStatus(source, found[index], now())),
-    };
-  };
-  return mapInChunks([...(await protocols(service)).values()], READ_AT_ONCE, statusOf);
-};
-
-const REASONS: Readonly<Record<Unwatched['why'], string>> = {
-  excluded: 'left out by protocols.include and protocols.exclude',
-  unreadable: 'it cannot be read as it is listed',
-  unaskable: 'its inspections are not read, as no URL can carry its name',
-};
-
-const unwatchedOf = async ({ config, unwatched }: StatusDependencies) => {
-  const found: (UnwatchedStatus & Pick<Unwatched, 'why'>)[] = [];
-  for (const { name: service } of config.services) {
-    for (const { name, why, problem } of await unwatched(service)) {
-      const reason = `${REASONS[why]}${problem === undefined ? '' : `: ${problem}`}`;
-      found.push({ service, name: name === '' ? '(no name)' : name, why, reason });
-    }
-  }
-  return found;
-};
-
 /** Destinations with held alerts, and the protocols that lead there. */
-const heldOf = async ({ config, held, review, protocols }: StatusDependencies): Promise<HeldFor[]> => {
-  const all = await held.list();
+const heldOf = async ({ config, held, review, protocols }: StatusDependencies, named: Names): Promise<HeldFor[]> => {
+  const all = (await held.list()).map((one) => ({ ...one, destination: withName(one.destination, named) }));
   // Held alerts may be for a channel that was listed since the last review.
   for (const { name } of all.length === 0 ? [] : config.services) review.review(name, await protocols(name));
   const listedBy = review.protocolsOf();
@@ -111,8 +58,8 @@ const heldOf = async ({ config, held, review, protocols }: StatusDependencies): 
 };
 
 const heldStatus = ({ one: { destination, since, waiting }, protocols }: HeldFor): HeldStatus => {
-  const { id, kind, label } = destination;
-  return { id, kind, label, protocols, since, waiting };
+  const { id, kind, label, name }: HeldFor['one']['destination'] & { name?: string } = destination;
+  return { id, kind, label, ...(name === undefined ? {} : { name }), protocols, since, waiting };
 };
 
 /** Everything that was ever sent to, or that has dead deliveries without a try: those held for it were dropped. */
@@ -141,15 +88,17 @@ const leftJobs = async ({ config, queues }: StatusDependencies): Promise<Problem
 const slowOf = (services: readonly ServiceStatus[]): Problems['slow'] =>
   services.flatMap(({ name, neededRequestsPerSecond: needed }) => (needed === undefined ? [] : { name, needed }));
 
+/** The report anew at each call. Throws where Redis fails. */
 export const createStatus = (dependencies: StatusDependencies) => {
-  const { config, mutes, outageStore, startedAt, now } = dependencies;
+  const { config, mutes, outageStore, startedAt, limits, now } = dependencies;
   const activeMutes = createActiveMutes({ config, mutes, now });
 
   return async (): Promise<StatusReport> => {
     const protocols = (await Promise.all(config.services.map(({ name }) => protocolsOf(dependencies, name)))).flat();
     const unwatched = await unwatchedOf(dependencies);
-    const destinationStats = await dependencies.destinationStats.list();
-    const held = await heldOf(dependencies);
+    const named = (await dependencies.names?.all()) ?? NO_NAMES;
+    const destinationStats = (await dependencies.destinationStats.list()).map((one) => withName(one, named));
+    const held = await heldOf(dependencies, named);
     const { active } = await activeMutes.states();
     const daemons = await dependencies.daemons();
     const names = config.services.map(({ name }) => name);
@@ -168,7 +117,9 @@ export const createStatus = (dependencies: StatusDependencies) => {
       ...{ held, left, slow: slowOf(services), routes: dependencies.review.problemsTogether(), trimmed, quarantined },
     });
     const silent = await currentSilences(dependencies.silent, config.services);
-    const troubles = troublesOf({ daemons, services, silent, broken, dead }).filter((one) => needsSomebody(one, now()));
+    const troubles = troublesOf({ daemons, services, silent, broken, dead }).filter((one) =>
+      needsSomebody(one, now(), limits?.lastingMs),
+    );
     const urgent = troubles.map(troubleText);
     return {
       version,
@@ -178,7 +129,7 @@ export const createStatus = (dependencies: StatusDependencies) => {
       services,
       protocols,
       unwatched: unwatched.map(({ service, name, reason }) => ({ service, name, reason })),
-      destinations: destinationsOf(destinationStats, waiting, deadByDestination),
+      destinations: destinationsOf(destinationStats, waiting, deadByDestination).map((one) => withName(one, named)),
       held: held.map(heldStatus),
       mutes: active.toSorted((a, b) => a.until.localeCompare(b.until)),
       queues: await dependencies.queues.counts(),

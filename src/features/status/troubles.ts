@@ -54,8 +54,9 @@ const silentTrouble = ({ service, protocols, since }: CurrentSilence): KnownTrou
   isAnnounced: true,
 });
 
-const outageTrouble = ({ id, kind, name, since, message }: CurrentOutage): KnownTrouble => {
-  const facts = { what: `${name} takes no alerts`, why: message, since, isAnnounced: true };
+const outageTrouble = ({ id, kind, name, since, message, todo }: CurrentOutage): KnownTrouble => {
+  const own = todo === undefined ? {} : { todo };
+  const facts = { what: `${name} takes no alerts`, why: message, since, ...own, isAnnounced: true };
   return id === senderId(kind) ? { name: 'channel', of: kind, ...facts } : { name: 'destination', of: id, ...facts };
 };
 
@@ -113,7 +114,7 @@ export const troublesOf = ({ daemons, services, silent, broken, dead }: KnownSta
 };
 
 /** What may pass by itself needs somebody when it has lasted for so long. */
-const LASTING_MS = 60_000;
+export const LASTING_MS = 60_000;
 const MAY_PASS: ReadonlySet<TroubleName> = new Set([
   'queue',
   'durability',
@@ -122,10 +123,11 @@ const MAY_PASS: ReadonlySet<TroubleName> = new Set([
   'clock',
   'loop',
   'heartbeat',
+  'buttons',
 ]);
 
 /** Whether somebody has to do something about it. */
-export const needsSomebody = ({ name, what, since }: Trouble, now: number): boolean => {
+export const needsSomebody = ({ name, what, since }: Trouble, now: number, lastingMs = LASTING_MS): boolean => {
   const mayPass = MAY_PASS.has(name) || (name === 'service' && what.endsWith('in part only'));
-  return !mayPass || (since !== undefined && now - Date.parse(since) >= LASTING_MS);
+  return !mayPass || (since !== undefined && now - Date.parse(since) >= lastingMs);
 };

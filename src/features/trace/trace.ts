@@ -7,6 +7,8 @@ import type { AlertIndex } from '../../ledger/index-by-date.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { type AlertRecord, type DeliveryRecord, NO_DESTINATION, targetOf } from '../../ledger/record.ts';
 import type { BatchLookup } from '../../queue/batch-store.ts';
+import { withName } from '../names/show.ts';
+import type { NameStore } from '../names/store.ts';
 
 export interface TracedDelivery extends DeliveryRecord {
   /** The delivery's id: what a webhook carries as `webhook-id`. */
@@ -17,8 +19,19 @@ export interface TracedDelivery extends DeliveryRecord {
   waitsFor?: 'approval' | 'turn';
 }
 
+/** Who acknowledged an alert: a name and, of a messenger, its id of the person; a channel kind, a destination's label, ISO 8601. */
+export interface TracedAcknowledgement {
+  by: string;
+  userId?: string;
+  via: string;
+  to: string;
+  at: string;
+}
+
 export interface Trace {
   alert: AlertRecord['alert'];
+  /** Absent where nobody did. */
+  acknowledged?: TracedAcknowledgement;
   /** In the order the ledger has them. */
   deliveries: TracedDelivery[];
 }
@@ -39,6 +52,11 @@ export interface TraceDependencies {
   /** Ids of those of `alerts` that wait until a destination is approved. */
   held: { waiting(destination: string, alerts: readonly Alert['id'][]): Promise<ReadonlySet<string>> };
   batches: Pick<BatchLookup, 'isInBatch'>;
+  /** What providers call destinations. Default: nobody knows. */
+  names?: Pick<NameStore, 'all'>;
+  acknowledgements: {
+    acknowledged(alerts: readonly Alert['id'][]): Promise<ReadonlyMap<Alert['id'], TracedAcknowledgement>>;
+  };
   /** Names of the services that the config has. */
   services: readonly string[];
 }
@@ -101,7 +119,7 @@ const waitOf = async (
  * delivery, as a receiver knows it. Several items may share a transaction; nothing known gives an empty list.
  */
 export const createTracer = (dependencies: TraceDependencies) => {
-  const { ledger, dead, services } = dependencies;
+  const { ledger, dead, services, acknowledgements } = dependencies;
 
   const named = (name: string): Alert['id'][] => [
     name,
@@ -117,7 +135,8 @@ export const createTracer = (dependencies: TraceDependencies) => {
       const own = ids[index] ?? '';
       return { id: own, isKept: kept.has(own), ...delivery, ...(await waitOf(dependencies, id, delivery)) };
     });
-    return [{ alert: record.alert, deliveries: await Promise.all(deliveries) }];
+    const acknowledged = (await acknowledgements.acknowledged([id])).get(id);
+    return [{ alert: record.alert, ...(acknowledged && { acknowledged }), deliveries: await Promise.all(deliveries) }];
   };
 
   const traceLetters = async (name: string): Promise<Trace[]> => {
@@ -141,7 +160,7 @@ export const createTracer = (dependencies: TraceDependencies) => {
     return letter ? [letter.alert.id] : findDelivery(dependencies, message);
   };
 
-  return async (name: string): Promise<Trace[]> => {
+  const find = async (name: string): Promise<Trace[]> => {
     const byHash = HASH.test(name) ? await ledger.byTransaction(name) : [];
     const ids = new Set([...named(name), ...byHash, ...(await byDelivery(name))]);
     const traces = (await Promise.all([...ids].map(trace))).flat();
@@ -149,5 +168,13 @@ export const createTracer = (dependencies: TraceDependencies) => {
     const unique = new Map([...traces, ...followed].map((each) => [each.alert.id, each]));
     if (unique.size === 0) return traceLetters(messageIn(name) ?? name);
     return [...unique.values()].sort((a, b) => a.alert.at.localeCompare(b.alert.at));
+  };
+
+  return async (name: string): Promise<Trace[]> => {
+    const [traces, names] = await Promise.all([find(name), dependencies.names?.all() ?? new Map<string, string>()]);
+    return traces.map((one) => ({
+      ...one,
+      deliveries: one.deliveries.map((each) => ({ ...each, destination: withName(each.destination, names) })),
+    }));
   };
 };

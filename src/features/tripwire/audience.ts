@@ -64,7 +64,10 @@ export interface Group<T> {
   changes: T[];
 }
 
-/** One message for all that a destination hears; those that hear the same share an announcement. Nobody hears of other's. */
+/**
+ * Where too many changes at once would each be an announcement: destinations that hear of the same changes share one. None
+ * hears of a change that is not for it.
+ */
 export const groupsOf = <T>(all: readonly { change: T; audience: readonly Destination[] }[]): Group<T>[] => {
   const heard = new Map<string, { destination: Destination; indices: number[] }>();
   for (const [index, { audience }] of all.entries()) {

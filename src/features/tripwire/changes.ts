@@ -49,7 +49,7 @@ const withKnown = (before: WatchedSettings, listed: WatchedSettings): WatchedSet
   };
 };
 
-const changedAspects = (before: WatchedSettings, after: WatchedSettings): Aspect[] =>
+export const changedAspects = (before: WatchedSettings, after: WatchedSettings): Aspect[] =>
   ASPECTS.filter((aspect) => before[aspect] !== undefined && !isSame(before[aspect], after[aspect]));
 
 /** A protocol that the listing lacks, or that it has in a form that nobody can read. */

@@ -10,26 +10,30 @@ interface Counted {
   isCritical: boolean;
 }
 
-/** Each class counts by itself: who changes detectors again and again does not hide that he changes the channels. */
-const classOf = ({ change, isCritical }: Counted): string => {
-  if (isCritical) return 'critical';
-  if (change.kind !== 'changed') return change.kind;
-  return change.aspects.includes('channels') ? 'channels' : 'settings';
+/** Each aspect counts by itself: who changes detectors again and again does not hide that he changes the triggers. */
+const classesOf = ({ change, isCritical }: Counted): string[] => {
+  if (isCritical) return ['critical'];
+  return change.kind === 'changed' ? change.aspects : [change.kind];
 };
 
 const AT_ONCE = 50;
 
-/** Those that are announced; `comesAndGoes`: its next changes of this class are not, for the rest of the hour. */
+/**
+ * Those that are announced, as one of their classes still may be; `comesAndGoes`: the next changes of a class of theirs are
+ * not, for the rest of the hour.
+ */
 export const loudAmong = async <T extends Counted>(
   service: string,
   all: readonly T[],
   { count }: Pick<OutageStore, 'count'>,
 ): Promise<(T & { comesAndGoes: boolean })[]> => {
   const counted = await mapInChunks(all, AT_ONCE, async (one) => {
-    const subject = `tripwire-${contentId(service, one.change.protocol, classOf(one))}`;
-    return { one, times: await count(subject) };
+    const subjects = classesOf(one).map((each) => `tripwire-${contentId(service, one.change.protocol, each)}`);
+    return { one, times: await Promise.all(subjects.map(count)) };
   });
   return counted.flatMap(({ one, times }) =>
-    times > ANNOUNCED_AN_HOUR ? [] : [{ ...one, comesAndGoes: times === ANNOUNCED_AN_HOUR }],
+    times.some((n) => n <= ANNOUNCED_AN_HOUR)
+      ? [{ ...one, comesAndGoes: times.some((n) => n >= ANNOUNCED_AN_HOUR) }]
+      : [],
   );
 };

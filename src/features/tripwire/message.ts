@@ -1,7 +1,9 @@
 /** What people read where a protocol's settings were changed at the service. Pure. */
+import { shellName, TO_DO } from '../../announcement.ts';
 import { counted, listText, nameText, shorten } from '../../text.ts';
 import type { Change } from './changes.ts';
 import type { Difference } from './describe.ts';
+import { STAYED_MS } from './untold.ts';
 
 /** A change, described. */
 export interface Told {
@@ -14,6 +16,8 @@ export interface Told {
   isCritical: boolean;
   /** It was changed so often within the hour that its next changes are not announced. */
   comesAndGoes?: boolean;
+  /** Several changes in sum, of which the last ones were not announced. */
+  hasStayed?: boolean;
 }
 
 /** A message describes at most this many protocols, and names as many of the others. */
@@ -52,7 +56,8 @@ const headline = (service: string, all: readonly Told[]): string => {
   return `${mark}The protocol ${nameText(first.protocol)} ${whatHappened(first)} ${at}.`;
 };
 
-const HISTORY = 'tocsin protocols history NAME';
+const historyOf = (all: readonly Told[]): string =>
+  `tocsin protocols history ${all.length === 1 ? shellName(all[0]?.protocol ?? '') : 'NAME'}`;
 
 const remedyOf = (all: readonly Told[]): string => {
   if (all.some(({ kind }) => kind === 'changed')) return '`tocsin protocols replace-channels` sets channels again';
@@ -60,7 +65,23 @@ const remedyOf = (all: readonly Told[]): string => {
 };
 
 const advice = (all: readonly Told[]): string =>
-  `To do: if none of you did this, somebody else has access to the service: change the API key; ${remedyOf(all)}. \`${HISTORY}\` shows earlier changes.`;
+  `${TO_DO}if none of you did this, somebody else has access to the service: change the API key; ${remedyOf(all)}. For earlier changes, run: ${historyOf(all)}`;
+
+/** What becomes of the alerts of a protocol that nobody reads any more. */
+const whoHears = (all: readonly Told[]): string[] =>
+  all.some(({ isCritical }) => isCritical)
+    ? ['Its alerts reach no person by its own channels now, only by the fallback, where there is one.']
+    : [];
+
+const STAYED = `stayed so for ${STAYED_MS / 60_000} minutes`;
+
+/** Of those that came and went. */
+const stayed = (all: readonly Told[]): string[] => {
+  if (!all.some(({ hasStayed }) => hasStayed)) return [];
+  return [
+    `${all.length === 1 ? 'It has' : 'They have'} ${STAYED}. Before, changes came too often to be announced each.`,
+  ];
+};
 
 /** For those that come and go. */
 const restOfHour = (all: readonly Told[]): string[] => {
@@ -68,7 +89,7 @@ const restOfHour = (all: readonly Told[]): string[] => {
   if (names.length === 0) return [];
   const who = listText(names, DESCRIBED, nameText);
   return [
-    `Changed again and again: ${who}. For the rest of the hour such changes are only in the log and the history, not announced.`,
+    `Changed again and again: ${who}. For the rest of the hour such changes are only in the log and the history; what has ${STAYED} is announced then.`,
   ];
 };
 
@@ -78,10 +99,18 @@ export const changesText = (service: string, changes: readonly Told[]): string =
   const described = all.slice(0, DESCRIBED);
   const lines = described.flatMap((told) =>
     all.length > 1
-      ? [`${nameText(told.protocol)} ${whatHappened(told)}:`, ...sideLines(told).map((line) => `- ${line}`)]
+      ? [`Protocol ${nameText(told.protocol)} ${whatHappened(told)}:`, ...sideLines(told).map((line) => `- ${line}`)]
       : sideLines(told),
   );
   const rest = all.length - described.length;
-  const more = rest > 0 ? [`${counted(rest, 'other protocol')} changed, too: \`${HISTORY}\` shows each.`] : [];
-  return [headline(service, all), ...lines, ...more, ...restOfHour(all), advice(all)].join('\n');
+  const more = rest > 0 ? [`${counted(rest, 'other protocol')} changed, too: \`${historyOf(all)}\` shows each.`] : [];
+  return [
+    headline(service, all),
+    ...lines,
+    ...whoHears(all),
+    ...more,
+    ...stayed(all),
+    ...restOfHour(all),
+    advice(all),
+  ].join('\n');
 };

@@ -1,43 +1,21 @@
 /** Compares each whole listing with what is remembered of a service's protocols, and has their people hear of changes. */
-import type { Logger } from 'pino';
-import { type ChannelEntry, type Destination, isHuman } from '../../alert.ts';
 import { contentId } from '../../identity.ts';
 import type { Locks } from '../../redis/lock.ts';
 import type { Listing } from '../../service/listing.ts';
 import { inSlices, mapSliced } from '../../slices.ts';
 import { iso } from '../../time.ts';
-import type { Announce } from '../announcements/announce.ts';
-import { brokenAmong } from '../outages/audience.ts';
-import type { OutageStore } from '../outages/store.ts';
-import { audienceOf, type ChangeRoutes, groupsOf, hasLostPeople, isOnlyHeld } from './audience.ts';
-import { type Change, type Comparison, compare, type Remembered } from './changes.ts';
-import { differencesOf } from './describe.ts';
-import { loudAmong } from './flapping.ts';
-import { changesText, type Told } from './message.ts';
+import { type Comparison, compare, type Remembered } from './changes.ts';
+import { createNotifier, type NotifierDependencies } from './notifier.ts';
 import { type WatchedSettings, watchedOf } from './settings.ts';
 import type { TripwireStore } from './store.ts';
+import { afterChange, stayedAmong, type Untold } from './untold.ts';
 
-export interface TripwireDependencies {
+export interface TripwireDependencies extends NotifierDependencies {
   store: Pick<TripwireStore, 'read' | 'remember'>;
   locks: Locks;
-  outages: Pick<OutageStore, 'get' | 'count'>;
-  announce: Announce;
-  fallback: readonly Destination[];
-  /** Where alerts of a protocol go while the service lists these channels. */
-  destinationsAt(protocol: string, channels: readonly ChannelEntry[]): readonly Destination[];
-  isOpen(): Promise<(destination: Destination) => boolean>;
-  /** By include and exclude. Changes of others are only remembered. */
-  isIncluded(protocol: string): boolean;
-  log: Pick<Logger, 'warn'>;
-  now(): number;
 }
 
 type Answer = Pick<Listing, 'settings' | 'malformed' | 'unfinished'>;
-
-interface ToldChange extends Told {
-  change: Change;
-  routes: ChangeRoutes;
-}
 
 interface Look {
   listed: ReadonlyMap<string, WatchedSettings>;
@@ -46,8 +24,8 @@ interface Look {
   fingerprint: string;
 }
 
-/** Changes of one look that are logged one by one. */
-const MOST_LOGGED = 20;
+/** So often it is looked whether anything stays to be told, even where a listing is the same as the one before. */
+const LOOK_AGAIN_MS = 3_600_000;
 
 const lookOf = async ({ settings, malformed }: Answer): Promise<Look> => {
   const byName = [...Map.groupBy(settings, ({ name }) => name)];
@@ -60,106 +38,76 @@ const lookOf = async ({ settings, malformed }: Answer): Promise<Look> => {
 const asRemembered = (listed: ReadonlyMap<string, WatchedSettings>): Map<string, Remembered> =>
   new Map([...listed].map(([name, settings]) => [name, { settings }]));
 
-/** The same changes since the same version are the same announcement, whichever daemon finds them. */
-const keyOf = (service: string, version: string, changes: readonly Change[]): string =>
-  `${service} ${version} ${contentId(...changes.map((change) => JSON.stringify(change)).toSorted())}`;
-
-const createNotifier = (dependencies: TripwireDependencies) => {
-  const { outages, announce, fallback, destinationsAt, isIncluded, log, now } = dependencies;
-
-  const routesOf = (change: Change): ChangeRoutes => ({
-    before: change.kind === 'new' ? [] : destinationsAt(change.protocol, change.before.channels),
-    after: change.kind === 'vanished' ? [] : destinationsAt(change.protocol, change.after.channels),
-  });
-
-  const toldOf = (change: Change): ToldChange => {
-    const { protocol, kind } = change;
-    const routes = routesOf(change);
-    const isCritical = hasLostPeople(change, routes);
-    const isUnreadable = change.kind === 'vanished' && change.isUnreadable === true;
-    return { change, routes, protocol, kind, isUnreadable, isCritical, differences: differencesOf(change) };
-  };
-
-  const write = (service: string, all: readonly ToldChange[], announced: number): void => {
-    for (const { protocol, kind, isCritical, differences } of all.slice(0, MOST_LOGGED)) {
-      const facts = { service, protocol, change: kind, isCritical, differences };
-      log.warn(facts, 'the settings of a protocol were changed at the service');
-    }
-    if (all.length === 0) return;
-    log.warn({ service, protocols: all.length, announcements: announced }, 'protocols were changed at the service');
-  };
-
-  /** Durable when it resolves. */
-  const announceAll = async (service: string, version: string, all: readonly ToldChange[]): Promise<number> => {
-    const isOpen = await dependencies.isOpen();
-    const found = all.filter(
-      ({ change, routes }) => isIncluded(change.protocol) && !isOnlyHeld(change, routes, isOpen),
-    );
-    const news = await loudAmong(service, found, outages);
-    const broken = await brokenAmong(outages, [
-      ...fallback,
-      // There may be thousands of webhooks, and nobody asks whether they work.
-      ...news.flatMap(({ routes: { before, after } }) => [...before, ...after].filter(isHuman)),
-    ]);
-    const isWell = (one: Destination): boolean => !broken(one);
-    const groups = groupsOf(
-      news.map((change) => ({
-        change,
-        audience: audienceOf({ ...change.routes, isCritical: change.isCritical, fallback, isOpen, isWell }),
-      })),
-    );
-    for (const { destinations, changes } of groups) {
-      const key = keyOf(
-        service,
-        version,
-        changes.map(({ change }) => change),
-      );
-      await announce({ about: 'protocol.changed', key, message: changesText(service, changes) }, now(), destinations);
-    }
-    return groups.length;
-  };
-
-  return async (service: string, version: string, changes: readonly Change[]): Promise<ToldChange[]> => {
-    const all = changes.map(toldOf);
-    if (all.length > 0) write(service, all, await announceAll(service, version, all));
-    return all;
-  };
-};
+/** A look that this daemon has had. */
+interface Seen extends Look {
+  /** Nothing is left to see in the same listing, and nothing to be told later. */
+  isOver: boolean;
+  at: number;
+}
 
 export const createTripwire = (dependencies: TripwireDependencies) => {
   const { store, locks, now } = dependencies;
   const notify = createNotifier(dependencies);
   /** The last listing of each service that this daemon looked at. */
-  const last = new Map<string, Look & { isSettled: boolean }>();
+  const last = new Map<string, Seen>();
 
   /** Where Redis remembers nothing, as at the first start, the listing itself is; after a loss, what this daemon knows. */
   const rememberedOf = async (service: string, { listed }: Look) => {
     const known = await store.read(service);
     if (known !== undefined) return { ...known, isNew: false };
-    return { version: '', protocols: asRemembered(last.get(service)?.listed ?? listed), isNew: true };
+    const protocols = asRemembered(last.get(service)?.listed ?? listed);
+    return { version: '', protocols, untold: new Map<string, Untold>(), isNew: true };
   };
 
   const writesOf = (
     { writes }: Comparison,
     remembered: ReadonlyMap<string, Remembered>,
     isNew: boolean,
-  ): Comparison['writes'] => (isNew ? new Map([...remembered, ...writes]) : writes);
+  ): Comparison['writes'] => (isNew ? new Map([...remembered, ...writes]) : new Map(writes));
 
-  const compareWith = async (service: string, found: Look): Promise<boolean> => {
+  /** Tells what is to be told now. Gives what is untold then, and which protocols that was written down of. */
+  const tell = async (
+    service: string,
+    version: string,
+    { changes }: Comparison,
+    before: ReadonlyMap<string, Untold>,
+    present: (protocol: string) => Remembered | undefined,
+  ) => {
+    const all = await notify.changed(service, version, changes);
+    const untold = new Map(before);
+    const set = (protocol: string, one: Untold | undefined): void => {
+      if (one === undefined) untold.delete(protocol);
+      else untold.set(protocol, one);
+    };
+    for (const { change, isHeard } of all) {
+      const { protocol } = change;
+      set(protocol, afterChange(untold.get(protocol), change, { isHeard, at: now() }));
+    }
+    const stayed = stayedAmong(untold, present, now());
+    await notify.stayed(service, version, stayed.changes);
+    for (const protocol of stayed.protocols) untold.delete(protocol);
+    return { all, untold, touched: stayed.protocols };
+  };
+
+  const compareWith = async (service: string, found: Look): Promise<Pick<Seen, 'isOver'> & { isSettled: boolean }> => {
     const held = await locks.take([`tripwire:${service}`]);
     // Another daemon is about to say it.
-    if (held === undefined) return false;
+    if (held === undefined) return { isSettled: false, isOver: false };
     try {
-      const { version, protocols, isNew } = await rememberedOf(service, found);
+      const { version, protocols, untold: before, isNew } = await rememberedOf(service, found);
       const comparison = compare({ remembered: protocols, ...found });
-      const all = await notify(service, version, comparison.changes);
+      const writes = writesOf(comparison, protocols, isNew);
+      const present = (protocol: string) => (writes.has(protocol) ? writes.get(protocol) : protocols.get(protocol));
+      const { all, untold, touched } = await tell(service, version, comparison, before, present);
+      for (const protocol of touched) writes.set(protocol, present(protocol));
       const at = iso(now());
       const seen = new Map(
         all.map(({ protocol, kind, isCritical, differences }) => [protocol, { at, kind, isCritical, differences }]),
       );
-      const writes = writesOf(comparison, protocols, isNew);
-      if (!isNew && writes.size === 0) return comparison.isSettled;
-      return (await store.remember(held, service, { version, writes, seen })) && comparison.isSettled;
+      const isNothing = !isNew && writes.size === 0;
+      const isWritten = isNothing || (await store.remember(held, service, { version, writes, untold, seen }));
+      const isSettled = isWritten && comparison.isSettled;
+      return { isSettled, isOver: isSettled && untold.size === 0 };
     } finally {
       await held.release();
     }
@@ -172,10 +120,11 @@ export const createTripwire = (dependencies: TripwireDependencies) => {
       if (answer.unfinished !== undefined) return;
       const found = await lookOf(answer);
       const before = last.get(service);
-      if (before?.isSettled && before.fingerprint === found.fingerprint) return;
-      const isSettled = await compareWith(service, found);
-      if (isSettled || before === undefined) last.set(service, { ...found, isSettled });
-      else last.set(service, { ...before, isSettled });
+      const isSame = before?.fingerprint === found.fingerprint && Math.abs(now() - before.at) < LOOK_AGAIN_MS;
+      if (before?.isOver && isSame) return;
+      const { isSettled, isOver } = await compareWith(service, found);
+      if (isSettled || before === undefined) last.set(service, { ...found, isOver, at: now() });
+      else last.set(service, { ...before, isOver });
     },
   };
 };

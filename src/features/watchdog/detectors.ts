@@ -21,11 +21,13 @@ export interface DetectorDependencies {
   /** How far the clock of a service is ahead of ours, as its answers say. */
   serviceAheadMs(service: string): number;
   log: Pick<Logger, 'warn'>;
+  /** How often Redis and the disk are looked at. Default `LOOK_EVERY_MS`. */
+  everyMs?: number;
   /** Milliseconds by a clock that nobody sets. */
   elapsed(): number;
 }
 
-const LOOK_EVERY_MS = 60_000;
+export const LOOK_EVERY_MS = 60_000;
 const SETTINGS = ['eviction', 'append-only'];
 
 /** `appendonly is off: when Redis restarts ...` */
@@ -36,6 +38,7 @@ const saying = (message: string, of: string): [string, { why?: string; of: strin
 
 export const createDetectors = (dependencies: DetectorDependencies): (() => Promise<void>) => {
   const { troubles, lookAtRedis, dataDir, spaceOf, services, serviceAheadMs, log, elapsed } = dependencies;
+  const { everyMs = LOOK_EVERY_MS } = dependencies;
   let lookedAt = Number.NEGATIVE_INFINITY;
 
   const settle = (name: 'disk' | 'clock', of: string, what: string | undefined): void => {
@@ -66,7 +69,7 @@ export const createDetectors = (dependencies: DetectorDependencies): (() => Prom
     for (const name of services) {
       settle('clock', `service ${name}`, clockTrouble(`the service ${name}`, serviceAheadMs(name)));
     }
-    if (elapsed() - lookedAt < LOOK_EVERY_MS) return;
+    if (elapsed() - lookedAt < everyMs) return;
     lookedAt = elapsed();
     await lookAtDisk();
     await lookAtServer();

@@ -1,7 +1,9 @@
 /** What people read of Tocsin's own troubles, and of their end. Pure. */
+import { TO_DO } from '../../announcement.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
-import { nextStepOf, type Trouble } from '../../trouble.ts';
+import { effectOf, nextStepOf, type Trouble } from '../../trouble.ts';
+import { COMES_AND_GOES } from '../outages/message.ts';
 
 /** A message tells at most this many; the others are counted. */
 const MOST = 15;
@@ -17,18 +19,16 @@ const sinceOf = ({ since }: Trouble): string => (since === undefined ? '' : ` Si
 
 const restOf = (count: number): string[] => (count > MOST ? [`And ${count - MOST} more: see \`tocsin status\`.`] : []);
 
-const COMES_AND_GOES = 'It comes and goes: for the rest of the hour its changes are only in the log, not announced.';
-
-/** `comesAndGoes`: one of them began so often within the hour that its next beginnings are not announced. */
+/** The first line stands alone; then by trouble since when, what becomes of alerts, and what to do. `comesAndGoes`: one of them began so often within the hour that its next beginnings are not announced. */
 export const begunText = (troubles: readonly Trouble[], { comesAndGoes }: { comesAndGoes: boolean }): string => {
   const [first] = troubles;
   const told = troubles.slice(0, MOST).map((one, index) => {
     const begins = troubles.length === 1 ? '' : `${index + 1}. ${sentenceOf(one)}.`;
-    return `${begins}${sinceOf(one)}\nTo do: ${nextStepOf(one)}.`.trim();
+    return `${begins}${sinceOf(one)} ${effectOf(one)}.\n${TO_DO}${nextStepOf(one)}.`.trim();
   });
   const head =
     troubles.length === 1 && first !== undefined
-      ? `Trouble in Tocsin itself: ${sentenceOf(first)}.`
+      ? `${sentenceOf(first)}.`
       : `${troubles.length} troubles in Tocsin itself, the first: ${first === undefined ? '' : sentenceOf(first)}.`;
   return [head, ...told, ...restOf(troubles.length), ...(comesAndGoes ? [COMES_AND_GOES] : [])].join('\n');
 };
@@ -52,7 +52,7 @@ export const overText = (troubles: readonly Ended[], { left, now }: { left: numb
   });
   const head =
     troubles.length === 1 && first !== undefined
-      ? `Over in Tocsin itself: ${sentenceOf(first)}.`
+      ? `Over: ${sentenceOf(first)}.`
       : `${troubles.length} troubles in Tocsin itself are over, the first: ${first === undefined ? '' : sentenceOf(first)}.`;
   const rest = left === 0 ? [] : [`${left === 1 ? 'One is' : `${left} are`} left: see \`tocsin status\`.`];
   return [head, ...told.filter((line) => line !== ''), ...restOf(troubles.length), ...rest].join('\n');

@@ -60,12 +60,13 @@ const open = ({ gate = true, allow = [], hasFallback = true, bounds }: Options =
   const config = {
     destinations: { gate, allow },
     watchdog: { after: 60_000, heartbeatEvery: 60_000 },
-    ...(hasFallback ? { fallback: { after: 60_000, channels } } : {}),
+    ...(hasFallback ? { fallback: { after: 60_000, until: 'delivered' as const, channels } } : {}),
   };
   const onHeld = createHoldAnnouncer({
     held: store.held,
     announce: createAnnounce(createEnqueueOnce({ ledger: store.ledger, enqueue })),
     fallback,
+    names: store.names.all,
     log,
   });
   const full: string[] = [];
@@ -89,6 +90,14 @@ const many = (count: number): number[] => Array.from({ length: count }, (_, n) =
 const items = (numbers: readonly number[]): string[] => numbers.map((n) => `item-${n}`);
 
 describe('what is for a destination that is not approved', () => {
+  test('is told with the name that its provider has for it', async () => {
+    const { store, approvalHold, diverted, queued } = open();
+    await store.names.note(NEW.id, '#new');
+    await approvalHold.hold([parcel(NEW, 1)]);
+    expect(diverted[0]?.notice).toMatch(/^Fallback: slack #new \(C9\) is new/);
+    expect(JSON.stringify(queued)).toContain('A new destination waits for approval: slack #new (C9).');
+  });
+
   test('is kept whole, waits in the ledger, and goes to the fallback with an announcement', async () => {
     const { store, approvalHold, diverted, stateAt, sentTo } = open();
     await approvalHold.hold([parcel(NEW, 1, 2)]);
@@ -151,7 +160,7 @@ describe('what is for a destination that is not approved', () => {
       [
         'oncall@example.com',
         [
-          `A new destination waits for approval: slack C9\nThe service lists it for Lending Pool. Alerts for it are held, and go to the fallback meanwhile.\nTo do: \`tocsin destinations approve ${NEW.id}\` sends the held alerts. If nobody knows this destination, remove it at the service.`,
+          `A new destination waits for approval: slack C9.\nThe service lists it for Lending Pool. One alert for it is held so far, and the fallback gets what is held.\nTo do: if nobody of you knows it, remove it at the service, and change the API key. If you do, what is held is sent when you run: tocsin destinations approve ${NEW.id}`,
         ],
       ],
       ['oncall@example.com', [expect.stringContaining('hooks.example.com (3f1c)')]],

@@ -29,6 +29,8 @@ interface Setting {
   sender?: Pace;
   shared?: string;
   isBatched?: boolean;
+  /** Default: messages do not wait for more. */
+  groupWaitMs?: number;
   /** Default: for ever, as for the Redis of a test, whose clock is another. */
   incidentWindowMs?: number;
 }
@@ -50,7 +52,8 @@ const forecastOf = async (
   setting: Setting = {},
   uncovered = (parcel: Parcel, _at: number) => parcel.alerts,
 ): Promise<SimulatedMessage[]> => {
-  const { rate = {}, sender, shared, isBatched = true, incidentWindowMs = Number.POSITIVE_INFINITY } = setting;
+  const { rate = {}, sender, shared, isBatched = true, groupWaitMs = 0 } = setting;
+  const { incidentWindowMs = Number.POSITIVE_INFINITY } = setting;
   const messages: SimulatedMessage[] = [];
   const timeline = createTimeline();
   const kind = {
@@ -58,6 +61,7 @@ const forecastOf = async (
     paceOf: ({ id }: Destination) => ({ id: shared ?? id, rate }),
     senderOf: () => sender,
     isBatched,
+    groupWaitMs,
     canAmend: true,
   };
   const { enqueue } = createSimulatedDelivery({
@@ -127,6 +131,7 @@ const settings: fc.Arbitrary<Setting> = fc.record(
     sender: rates.map((rate) => ({ id: 'sender-slack', rate })),
     shared: fc.constant('the chat'),
     isBatched: fc.boolean(),
+    groupWaitMs: fc.constantFrom(0, 700, 2000),
   },
   { requiredKeys: [] },
 );

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ChangesInput, changesOf, type Reading } from '../../../src/features/blindness/changes.ts';
+import { createRecent, type Recent } from '../../../src/features/blindness/recent.ts';
 import type { Blindness } from '../../../src/features/blindness/store.ts';
 
 const limits = { tellAfter: 60_000, usual: 45_000, seenLate: 18_000 };
@@ -20,8 +21,16 @@ const told = (changes: Partial<Blindness> = {}): Blindness => ({
 });
 const part = (...protocols: string[]): Blindness => told({ isWhole: false, protocols });
 
-const changes = (readings: Record<string, Reading>, announced: Blindness[] = [], backForMs = 0) =>
-  changesOf({ readings: new Map(Object.entries(readings)), announced, backForMs, limits } satisfies ChangesInput);
+const noneRecent: Recent = { isWhole: false, protocols: new Set() };
+
+const changes = (readings: Record<string, Reading>, announced: Blindness[] = [], backForMs = 0, recent = noneRecent) =>
+  changesOf({
+    readings: new Map(Object.entries(readings)),
+    announced,
+    recent,
+    backForMs,
+    limits,
+  } satisfies ChangesInput);
 
 describe('what begins', () => {
   test('nothing, while all is read or nobody knows yet', () => {
@@ -57,6 +66,25 @@ describe('what begins', () => {
     expect(changes({ a: unread, b: unread }, [part('b')]).begun).toMatchObject({ isWhole: true });
     expect(changes({ a: unread, b: unread }, [part('a'), part('b')]).begun).toBeUndefined();
   });
+});
+
+test('what another daemon has just told to be over does not begin anew: its reads are seen a little later', () => {
+  const all = { a: unread, b: unread };
+  expect(changes(all, [], 0, { isWhole: true, protocols: new Set() }).begun).toBeUndefined();
+  const recent = { isWhole: false, protocols: new Set(['b']) };
+  expect(changes({ a: fine, b: unread, c: unread }, [], 0, recent).begun).toMatchObject({ protocols: ['c'] });
+});
+
+test('what was announced counts as recent for a while', () => {
+  let at = 0;
+  const recent = createRecent({ keptMs: 1000, elapsed: () => at });
+  recent.note('main', [told(), part('a')]);
+  at = 999;
+  recent.note('main', [part('b')]);
+  expect(recent.of('main')).toEqual({ isWhole: true, protocols: new Set(['a', 'b']) });
+  expect(recent.of('other')).toEqual({ isWhole: false, protocols: new Set() });
+  at = 1000;
+  expect(recent.of('main')).toEqual({ isWhole: false, protocols: new Set(['b']) });
 });
 
 describe('what ends', () => {

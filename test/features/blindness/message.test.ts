@@ -7,8 +7,8 @@ test('a service that cannot be read', () => {
   expect(unreadText({ ...whole, reason: 'connect ECONNREFUSED 10.0.0.1:443', watched: 12, times: 1 })).toBe(
     [
       'The monitoring service main cannot be read: connect ECONNREFUSED 10.0.0.1:443.',
-      'Since 2026-11-20 10:00:00 UTC. No alert of its 12 protocols can be found meanwhile.',
-      'To do: see whether the service answers and takes the API key; `tocsin check --online` asks it. What it writes meanwhile is read by itself when it answers again.',
+      'Since 2026-11-20 10:00:00 UTC. No alert of its 12 protocols can be found meanwhile. What is written meanwhile is read by itself when it answers again: such alerts come late, and none is lost.',
+      'To do: see whether the service answers and takes the API key. To ask it, run: tocsin check --online',
     ].join('\n'),
   );
 });
@@ -33,7 +33,7 @@ test('the end says for how long, and what was caught up', () => {
     [
       'The monitoring service main is read again.',
       'Unread for 12 min, since 2026-11-20 10:00:00 UTC: HTTP 503.',
-      'Caught up: 2 alerts of that time.',
+      'Caught up: 2 alerts of that time. They come late.',
     ].join('\n'),
   );
   expect(readAgainText({ ...end, caughtUp: { alerts: 0, isBound: false } })).toContain('Nothing to alert about');

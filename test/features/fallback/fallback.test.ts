@@ -23,7 +23,7 @@ import { until } from '../../support/until.ts';
 
 const CHANNELS = `channels:
   slack: { botToken: xoxb-1 }
-  email: { from: "t@example.com", smtp: { host: 127.0.0.1 } }
+  email: { from: "t@example.com", smtp: { host: 127.0.0.1 }, groupWait: 0s }
   webhook: {}
 `;
 const SLACK = destinationOf('slack', 'C0000001');
@@ -38,6 +38,8 @@ interface SetUp {
   after?: string;
   channels?: string;
   routed?: Destination[];
+  /** `acknowledged`: people have to say that they have it. */
+  until?: 'delivered' | 'acknowledged';
   now?: () => number;
 }
 
@@ -48,6 +50,7 @@ const setUp = ({
   after = '1ms',
   channels = FALLBACK,
   routed = [],
+  until: has = 'delivered',
   now = Date.now,
 }: SetUp = {}) => {
   const whole = createStore({ ...place, onError: () => {}, now });
@@ -70,10 +73,13 @@ const setUp = ({
   const fallback = createFallback({
     destinations: fallbackRoutes(config, settings).destinations,
     afterMs: config.fallback?.after ?? 0,
+    until: has,
+    acknowledged: store.acknowledgements.acknowledged,
     ledger: store.ledger,
     enqueueOnce,
     deadlines: store.deadlines,
     outages: store.outageStore,
+    names: store.names.all,
     metrics,
     log,
   });
@@ -83,6 +89,7 @@ const setUp = ({
     isSenderTold: async () => false,
     outages: store.outageStore,
     ledger: store.ledger,
+    deadLetters: store.dead,
     announce: createAnnounce(enqueueOnce),
     fallback: fallback.destinations,
     routesOf,
@@ -127,6 +134,66 @@ const itemsAt = ({ sentTo }: ReturnType<typeof setUp>, destination: Destination)
     .map(({ itemId }) => itemId)
     .filter((id) => id !== 'item-999');
 
+const acknowledge = ({ store }: ReturnType<typeof setUp>, ...alerts: Alert[]) =>
+  store.acknowledgements.acknowledge(
+    alerts.map(({ id }) => id),
+    { by: 'Ann', via: 'slack', to: SLACK.label, at: new Date().toISOString() },
+  );
+
+describe('where people have to acknowledge', () => {
+  test('what was delivered and nobody acknowledged goes to the fallback, and says where it was delivered', async () => {
+    const world = setUp({ until: 'acknowledged' });
+    const [ignored, taken, late] = [makeAlert(1), makeAlert(2), makeAlert(3)];
+    for (const alert of [ignored, taken, late]) await expectAt(world.store, alert, SLACK, EMAIL);
+    for (const alert of [ignored, taken]) await world.end(alert, SLACK, 'delivered');
+    await acknowledge(world, taken);
+    await world.fallback.setDeadline([ignored, taken, late]);
+    await looked(world);
+    expect(itemsAt(world, ONCALL).toSorted()).toEqual(['item-1', 'item-3']);
+    const noticeOf = ({ id }: Alert) => world.sentTo(ONCALL).find((one) => one.id === id)?.notice;
+    expect(noticeOf(ignored)).toBe(
+      'Fallback: nobody acknowledged this within 1 ms; it was delivered to slack C0000001.',
+    );
+    expect(noticeOf(late)).toMatch(/^Fallback: nobody has accepted this within 1 ms\./);
+    const { values } = await world.metrics.fallbackAlerts.get();
+    expect(values.find(({ labels }) => labels.reason === 'unacknowledged')?.value).toBe(1);
+  });
+
+  test('what is muted everywhere, or covered by another alert, waits for nobody', async () => {
+    const world = setUp({ until: 'acknowledged' });
+    const [muted, covered] = [makeAlert(1), makeAlert(2)];
+    for (const alert of [muted, covered]) await expectAt(world.store, alert, SLACK);
+    await world.end(muted, SLACK, 'muted');
+    await world.store.coveredDeliveries.end(covered, SLACK, 'another');
+    await world.fallback.setDeadline([muted, covered]);
+    await looked(world);
+    expect(itemsAt(world, ONCALL)).toEqual([]);
+  });
+
+  test('what is on its way to the fallback ends when somebody acknowledges it, and the ledger says who', async () => {
+    const world = setUp({ until: 'acknowledged' });
+    const [taken, ignored] = [makeAlert(1), makeAlert(2)];
+    for (const alert of [taken, ignored]) await expectAt(world.store, alert, SLACK);
+    await world.fallback.setDeadline([taken, ignored]);
+    await looked(world);
+    await acknowledge(world, taken);
+    const left = await world.store.escalations.unacknowledged(ONCALL, [taken, ignored]);
+    expect(left.map(({ itemId }) => itemId)).toEqual(['item-2']);
+    const stateOf = async ({ id }: Alert) =>
+      (await world.store.ledger.read(id))?.deliveries.find(({ destination }) => destination.id === ONCALL.id);
+    expect(await stateOf(taken)).toMatchObject({
+      state: 'muted',
+      acts: [{ act: 'muted', reason: 'acknowledged by “Ann”' }],
+    });
+    expect(await stateOf(ignored)).toMatchObject({ state: 'waiting' });
+    expect(await world.store.ledger.pending(ONCALL, [taken, ignored])).toEqual([ignored]);
+    await world.end(ignored, ONCALL, 'delivered');
+    await acknowledge(world, ignored);
+    await world.store.escalations.unacknowledged(ONCALL, [ignored]);
+    expect(await stateOf(ignored)).toMatchObject({ state: 'delivered' });
+  });
+});
+
 describe('after the deadline', () => {
   test('what nobody has accepted goes to the fallback and says why; what somebody has does not', async () => {
     const world = setUp();
@@ -138,9 +205,32 @@ describe('after the deadline', () => {
     await looked(world);
     expect(itemsAt(world, ONCALL)).toEqual(['item-1']);
     expect(world.sentTo(ONCALL).find(({ id }) => id === late.id)?.notice).toMatch(
-      /within 1 ms; slack C0000001: Slack answered token_revoked; email team@/,
+      /within 1 ms\. Slack C0000001: Slack answered token_revoked; Email team@/,
     );
     expect((await world.metrics.fallbackAlerts.get()).values).toMatchObject([{ labels: { reason: 'late' }, value: 2 }]);
+  });
+
+  test('it says where it failed by the names that people know', async () => {
+    const world = setUp();
+    await world.store.names.note(SLACK.id, '#alerts');
+    for (const n of [1, 2]) await expectAt(world.store, makeAlert(n), SLACK);
+    await world.fallback.setDeadline([makeAlert(1)]);
+    await world.fallback.onDead(SLACK, [makeAlert(2)], 'gone');
+    await looked(world);
+    const noticeOf = (n: number) => world.sentTo(ONCALL).find(({ itemId }) => itemId === `item-${n}`)?.notice;
+    expect(noticeOf(1)).toMatch(/ Slack #alerts \(C0000001\): waits for its turn\.$/);
+    expect(noticeOf(2)).toBe('Fallback: Slack #alerts (C0000001) did not take this: gone.');
+  });
+
+  test('what somebody has acknowledged does not go there, however it stands', async () => {
+    const world = setUp();
+    const [late, dead] = [makeAlert(1), makeAlert(2)];
+    for (const alert of [late, dead]) await expectAt(world.store, alert, SLACK);
+    await acknowledge(world, late, dead);
+    await world.fallback.setDeadline([late]);
+    await world.fallback.onDead(SLACK, [dead], 'the channel is gone');
+    await looked(world);
+    expect(itemsAt(world, ONCALL)).toEqual([]);
   });
 
   test('an own destination that is also one of the fallback is not written twice', async () => {
@@ -166,6 +256,24 @@ describe('after the deadline', () => {
     await looked(world);
     expect(itemsAt(world, ONCALL)).toEqual(['item-1', 'item-2']);
     expect(await world.store.ledger.waitingByDestination()).toMatchObject({ [ONCALL.id]: 3 });
+  });
+
+  test('what this check promised to the fallback is queued also where somebody acknowledged it meanwhile', async () => {
+    const world = setUp();
+    await expectAt(world.store, makeAlert(1), SLACK);
+    await expectAt(world.store, makeAlert(2), SLACK);
+    world.hooks.enqueue = async ([parcel]) => {
+      if (parcel?.alerts[0]?.itemId !== 'item-1') return;
+      world.hooks.enqueue = async () => {};
+      await acknowledge(world, makeAlert(1), makeAlert(2));
+      throw new Error('Redis went away');
+    };
+    await world.fallback.setDeadline([makeAlert(1)]);
+    await looked(world);
+    // The stage `acknowledged` ends it: without a job nobody would.
+    expect(itemsAt(world, ONCALL)).toEqual(['item-1']);
+    await world.fallback.onDead(SLACK, [makeAlert(2)], 'gone');
+    expect(itemsAt(world, ONCALL)).toEqual(['item-1']);
   });
 
   test('an alert that was dispatched again is looked at once', async () => {
@@ -211,7 +319,7 @@ describe('at once', () => {
     }
     expect(await world.jobs()).toBe(1);
     expect(world.sentTo(ONCALL)[0]?.notice).toBe(
-      'Fallback: slack C0000001 did not take this: Slack answered channel_not_found.',
+      'Fallback: Slack C0000001 did not take this: Slack answered channel_not_found.',
     );
     await world.end(makeAlert(1), ONCALL, 'delivered');
     const before = world.queued.length;
@@ -319,7 +427,7 @@ describe('announcements', () => {
     await world.news.onBroken({ ...token, alerts: [makeAlert(1)] });
     expect(world.queued.map(({ destination }) => destination.id)).toEqual([EMAIL.id]);
     expect(texts(world, EMAIL)).toEqual(['Every Slack channel takes no alerts: Slack answered token_revoked.']);
-    expect(String(world.sentTo(EMAIL)[0]?.item.message)).toContain('2 alerts are waiting for it.');
+    expect(String(world.sentTo(EMAIL)[0]?.item.message)).toContain('2 alerts are waiting.');
   });
 
   test('a destination that is known to be broken gets no announcement of another', async () => {

@@ -39,11 +39,13 @@ interface Options {
   mostListed?: number;
   fallback?: Destination[];
   closed?: Destination[];
+  /** What providers call destinations. */
+  names?: ReadonlyMap<Destination['id'], string>;
 }
 
 /** Several of them on one Redis are several daemons. */
 const open = (
-  { windows = [], never = [], mostListed, fallback = [], closed = [] }: Options,
+  { windows = [], never = [], mostListed, fallback = [], closed = [], names = new Map() }: Options,
   shared = openTestRedis(),
 ) => {
   const { redis, prefix } = shared;
@@ -78,6 +80,7 @@ const open = (
     fallback,
     isOpen,
     isConfigured: ({ kind }) => kind !== 'telegram',
+    names: async () => names,
     log: { info: write, warn: write } as Parameters<typeof createMuteExpiry>[0]['log'],
     now,
   });
@@ -225,23 +228,21 @@ describe('when a mute ends', () => {
     const texts = Object.fromEntries(said());
     expect(Object.keys(texts).toSorted()).toEqual(['C1', 'a@example.com']);
     expect(texts['a@example.com']?.[0]?.split('\n')).toEqual([
-      'A mute has ended that hid 3 alerts: upgrade of the pool',
-      'mute-1: protocol *; 2026-11-20 12:00:00 UTC to 2026-11-20 14:00:00 UTC',
+      'A mute ended: 3 alerts were not sent, all of them critical, from 12:00 to 14:00 UTC.',
+      'It muted protocol *, 2026-11-20 12:00:00 UTC to 2026-11-20 14:00:00 UTC.',
+      'Reason: upgrade of the pool',
       '',
-      'Lending Pool: flashLoan, drasticBalanceChange',
-      hashOf(1),
-      hashOf(2),
-      'Two lines: flashLoan, drasticBalanceChange',
-      hashOf(3),
+      `🔴 CRITICAL 12:00:00 Lending Pool: Flash loan, Drastic balance change ${hashOf(1)}`,
+      `🔴 CRITICAL 12:00:00 Lending Pool: Flash loan, Drastic balance change ${hashOf(2)}`,
+      `🔴 CRITICAL 12:00:00 Two lines: Flash loan, Drastic balance change ${hashOf(3)}`,
     ]);
     expect(texts.C1?.[0]?.split('\n')).toEqual([
-      'A mute has ended that hid 2 alerts: upgrade of the pool',
-      'mute-1: protocol *; 2026-11-20 12:00:00 UTC to 2026-11-20 14:00:00 UTC',
+      'A mute ended: 2 alerts were not sent, 1 of them critical, from 12:00 to 14:00 UTC.',
+      'It muted protocol *, 2026-11-20 12:00:00 UTC to 2026-11-20 14:00:00 UTC.',
+      'Reason: upgrade of the pool',
       '',
-      'Lending Pool: flashLoan, drasticBalanceChange',
-      hashOf(1),
-      'Lending Pool: stored notification',
-      'b7f2c0de11aa22bb33cc44dd55ee66ff',
+      `🔴 CRITICAL 12:00:00 Lending Pool: Flash loan, Drastic balance change ${hashOf(1)}`,
+      '🔵 NOTIFICATION 12:00:00 Lending Pool: stored notification b7f2c0de11aa22bb33cc44dd55ee66ff',
     ]);
     expect(lines).toMatchObject([
       { msg: 'a mute has ended; sent the list of what it hid', mute: 'mute-1', hid: 4, messages: 2 },
@@ -263,16 +264,18 @@ describe('when a mute ends', () => {
     await Promise.all(daemons.map(({ sweep }) => sweep()));
     const texts = daemons.flatMap(({ said }) => said());
     const waiting = (kind: string) => redis.zcard(`${prefix}:deliver-${kind}:prioritized`);
-    expect([await waiting('email'), await waiting('slack')]).toEqual([6, 1]);
+    expect([await waiting('email'), await waiting('slack')]).toEqual([8, 1]);
     const to = (label: string) => [...new Set(texts.flatMap(([one, said]) => (one === label ? said : [])))].toSorted();
     const mails = to(MAIL.label);
     expect(mails.map((text) => text.split('\n')[0])).toEqual(
-      [1, 2, 3, 4, 5, 6].map((part) => `A mute has ended that hid 1051 alerts, part ${part} of 6: upgrade of the pool`),
+      [1, 2, 3, 4, 5, 6, 7, 8].map(
+        (part) =>
+          `A mute ended (part ${part} of 8): 1051 alerts were not sent, all of them critical, from 12:00 to 14:00 UTC.`,
+      ),
     );
     const numbers = [...Array.from({ length: 1050 }, (_, n) => n), 2000];
-    expect(mails.flatMap((text) => text.match(/^0x\w{64}$/gm) ?? []).toSorted()).toEqual(numbers.map(hashOf));
-    for (const text of mails) expect(text).toMatch(/\n\n(Lending Pool|Quiet): flashLoan, drasticBalanceChange\n0x/);
-    expect(to(SLACK.label)).toEqual([expect.stringContaining('hid one alert:')]);
+    expect(mails.flatMap((text) => text.match(/0x\w{64}$/gm) ?? []).toSorted()).toEqual(numbers.map(hashOf));
+    expect(to(SLACK.label)).toEqual([expect.stringContaining('1 alert was not sent, a critical one')]);
     expect(to(SLACK.label).join().match(/0x\w+/g)).toEqual([hashOf(2000)]);
     expect(await redis.keys(`${prefix}:muted:*`)).toEqual([]);
   });
@@ -280,7 +283,7 @@ describe('when a mute ends', () => {
   test('no part is longer than a channel holds, whatever the names', async () => {
     const { mutes, pass, time, sweep, said } = open({});
     await mutes.add(mute({ protocols: ['*'], reason: 'r'.repeat(9000) }));
-    for (let n = 0; n < 40; n += 1) {
+    for (let n = 0; n < 120; n += 1) {
       const alert = makeAlert(n, {
         protocol: `${n} ${'long '.repeat(400)}`,
         txHash: n === 0 ? '0'.repeat(9000) : hashOf(n),
@@ -292,7 +295,7 @@ describe('when a mute ends', () => {
     const texts = said().flatMap(([, all]) => all);
     expect(texts.length).toBeGreaterThan(1);
     for (const text of texts) expect(text.length).toBeLessThan(23_000);
-    for (let n = 1; n < 40; n += 1) expect(texts.filter((text) => text.includes(hashOf(n)))).toHaveLength(1);
+    for (let n = 1; n < 120; n += 1) expect(texts.filter((text) => text.includes(hashOf(n)))).toHaveLength(1);
   });
 
   test('a daemon that comes late, when another has reported all, reports no half of it', async () => {
@@ -359,9 +362,12 @@ describe('when a mute ends', () => {
     time.now = T0 + 2 * HOUR;
     await sweep();
     const texts = Object.fromEntries(said());
-    expect(texts[MAIL.label]?.[0]).toMatch(/hid 3 alerts[\s\S]*\n0x0*5b\nand 2 more/);
+    expect(texts[MAIL.label]?.[0]).toMatch(/: 3 alerts were not sent[\s\S]*\nTo do: 2 more are not[\s\S]* 0x0*5b$/);
     expect(texts[MAIL.label]?.[0]).not.toContain(hashOf(1));
-    expect(texts[SLACK.label]?.[0]).toMatch(/hid 4 alerts[\s\S]*\n0x0*1\n[\s\S]*\n0x0*5b\nand 2 more/);
+    // It is as critical as its type says.
+    expect(texts[SLACK.label]?.[0]).toMatch(
+      /: 4 alerts were not sent, at least 2 of them critical[\s\S]*\nTo do: 2 more are not[\s\S]* 0x0*1\n🔴 .* 0x0*5b$/,
+    );
   });
 
   test('that hid nothing, one line says so and nobody is written to', async () => {
@@ -390,10 +396,10 @@ describe('when a mute ends', () => {
     time.now = T0 + 2 * HOUR;
     await sweep();
     const text = said()[0]?.[1][0] ?? '';
-    expect(text).toContain('hid 8 alerts');
-    expect(text.match(/^0x/gm)).toHaveLength(3);
+    expect(text).toContain('8 alerts were not sent, at least 3 of them critical');
+    expect(text.match(/ 0x/g)).toHaveLength(3);
     expect(text).toMatch(
-      /\nand 5 more that are not listed; `tocsin replay --since 2026-11-20T12:\S+ --until 2026-11-20T14:\S+ --dry-run` shows what was found$/,
+      /\nTo do: 5 more are not listed\. .* run: tocsin replay --since 2026-11-20T12:\S+ --until 2026-11-20T14:\S+ --dry-run\n/,
     );
   });
 
@@ -433,8 +439,20 @@ describe('when a mute ends', () => {
     const texts = Object.fromEntries(said());
     expect(texts[SLACK.label]?.[0]?.match(/0x\w+/g)).toEqual([hashOf(1)]);
     expect(texts[MAIL.label]?.[0]?.match(/0x\w+/g)).toEqual([hashOf(2)]);
-    expect(texts[MAIL.label]?.[0]).toMatch(/hid one alert:.*\n.*\nCould not be sent to: webhook hooks.example.com/);
+    expect(texts[MAIL.label]?.[0]).toMatch(
+      /: 1 alert was not sent.*\n.*\n.*\nCould not be sent to: webhook hooks.example.com/,
+    );
     expect(lines).toMatchObject([{ to: ['C1'] }, { to: ['a@example.com'], hid: 1 }]);
+  });
+
+  test('a report to the fallback names whom it could not be sent to as people know them', async () => {
+    const names = new Map([[SLACK.id, '#alerts']]);
+    const { mutes, pass, time, sweep, said } = open({ fallback: [MAIL], closed: [SLACK], names });
+    await mutes.add(mute());
+    await pass(makeAlert(1), [SLACK]);
+    time.now = T0 + 2 * HOUR;
+    await sweep();
+    expect(Object.fromEntries(said())[MAIL.label]?.[0]).toContain('Could not be sent to: slack #alerts (C1).');
   });
 
   test('it is reported once, by however many daemons, at once or one after the other', async () => {
@@ -529,7 +547,7 @@ describe('a window', () => {
     expect(await behind.pass(makeAlert(3), [SLACK])).toEqual([]);
     behind.time.now = T0 + HOUR;
     await behind.sweep();
-    expect(behind.said()).toMatchObject([['C1', [expect.stringContaining('hid 3 alerts')]]]);
+    expect(behind.said()).toMatchObject([['C1', [expect.stringContaining('3 alerts were not sent')]]]);
   });
 
   test('mutes while it is open, and its end is reported like any other', async () => {
@@ -540,7 +558,7 @@ describe('a window', () => {
     expect(await pass(makeAlert(2), [SLACK])).toEqual([SLACK]);
     await sweep();
     expect(said()[0]?.[1][0]).toMatch(
-      /hid one alert: load test\nwindow-.*; 2026-11-20 11:00:00 UTC to 2026-11-20 13:00/,
+      /1 alert was not sent.*\n.*, 2026-11-20 11:00:00 UTC to 2026-11-20 13:00.*\nReason: load test\n/,
     );
   });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { currentOutages } from '../../../src/features/outages/current.ts';
 import { createOutageStore } from '../../../src/features/outages/store.ts';
 import { troublesOf } from '../../../src/features/status/troubles.ts';
-import { troubleText } from '../../../src/trouble.ts';
+import { nextStepOf, troubleText } from '../../../src/trouble.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
@@ -41,5 +41,19 @@ test('names broken senders first and then broken destinations; those that work a
   expect(troubles.map(troubleText)).toEqual([
     'everything by slack takes no alerts since 2026-11-20T12:00:00.000Z: the token is revoked',
     'email a@example.com takes no alerts since 2026-11-20T12:00:00.000Z: it timed out',
+  ]);
+});
+
+test('what mends it is the next step of the status, too; of an outage that an older daemon noted the usual one', async () => {
+  const { redis, prefix } = openTestRedis();
+  const outages = createOutageStore(redis, prefix);
+  const explanation = { is: 'is archived', todo: 'unarchive the channel' };
+  await outages.note(SLACK.id, { ...OUTAGE, reason: 'destination-dead', explanation, told: [] });
+  await outages.note(MAIL.id, { ...OUTAGE, told: [] });
+  const broken = await currentOutages(outages, [SLACK, MAIL]);
+  const troubles = troublesOf({ daemons: [RUNNING], services: [], silent: [], broken, dead: 0 });
+  expect(troubles.map(nextStepOf)).toEqual([
+    'unarchive the channel',
+    'see why it does not answer; `tocsin destinations list` has its error',
   ]);
 });

@@ -1,5 +1,6 @@
 /** Who hears that a destination is broken, in which words, and only once from all daemons. */
 import { describe, expect, test } from 'vitest';
+import type { Destination } from '../../../src/alert.ts';
 import {
   type AudienceInput,
   audienceOf,
@@ -53,36 +54,94 @@ describe('the words', () => {
     destination: SLACK,
     isSender: false,
     reason: 'destination-dead',
-    message: 'Slack answered channel_not_found',
+    message: 'the channel is archived (slack.com answered is_archived)',
+    explanation: { is: 'is archived', todo: 'unarchive the channel' },
+    said: 'slack.com answered is_archived',
     since: '2026-11-20T12:00:05.120Z',
-    waiting: 2,
+    waiting: 0,
+    dead: 3,
     hasFallback: true,
     outagesThisHour: 1,
   };
+  /** Of a failure that nobody has words for. */
+  const { explanation: _explanation, said: _said, ...unexplained } = input;
 
-  test('say what broke, what it said, since when, how many wait and what to do', () => {
-    const [first, second, ...rest] = brokenText(input).split('\n');
-    expect(first).toBe('Slack C1 takes no alerts: Slack answered channel_not_found.');
-    expect(second).toBe('Since 2026-11-20 12:00:05 UTC. 2 alerts are waiting for it.');
-    expect(rest.join('\n')).toMatch(/go to the fallback[\s\S]*To do: [\s\S]*tocsin dead list/);
-    expect(brokenText({ ...input, hasFallback: false })).not.toContain('fallback');
+  test('say what is wrong, since when, how many alerts, what becomes of them, what to do, and the answer as a quote', () => {
+    expect(brokenText(input)).toBe(
+      [
+        'Slack C1 is archived.',
+        'Since 2026-11-20 12:00:05 UTC. 3 alerts could not be delivered and went to the fallback. New alerts for it go to the fallback, too.',
+        'To do: unarchive the channel; then run: tocsin dead retry --destination C1',
+        'Its answer: “slack.com answered is_archived”',
+      ].join('\n'),
+    );
+  });
+
+  test('say of what died without a fallback that it is kept, and of one that it is one', () => {
+    const text = brokenText({ ...input, dead: 1, waiting: 1, hasFallback: false });
+    expect(text).toContain(
+      'One alert could not be delivered and is kept. One alert is waiting. New alerts for it are kept, too, and not delivered.',
+    );
+    expect(brokenText({ ...input, dead: 0 })).not.toContain('could not be delivered');
+  });
+
+  test('name the command so that a shell takes it', () => {
+    const commandFor = (destination: Destination) => /run: (.*)$/m.exec(brokenText({ ...input, destination }))?.[1];
+    expect(commandFor(EMAIL)).toBe('tocsin dead retry --destination a@example.com');
+    expect(commandFor(CHAT)).toBe('tocsin dead retry --destination=-100');
+    expect(commandFor(HOOK)).toBe(`tocsin dead retry --destination ${HOOK.id}`);
+    const sly = { ...SLACK, label: 'C1; rm -rf /' };
+    expect(commandFor(sly)).toBe(`tocsin dead retry --destination ${SLACK.id}`);
   });
 
   test('of a receiver that wants nothing more name the command that enables it, and the one that sends what died', () => {
-    const text = brokenText({ ...input, isDisabled: true });
-    expect(text).toContain(`\`tocsin destinations enable ${SLACK.id}\``);
-    expect(text).toContain(`\`tocsin dead retry --destination ${SLACK.id}\``);
+    const text = brokenText({ ...input, destination: HOOK, isDisabled: true });
+    expect(text).toContain(`\`tocsin destinations enable ${HOOK.id}\``);
+    expect(text).toContain(`tocsin dead retry --destination ${HOOK.id}`);
     expect(brokenText(input)).not.toContain('destinations enable');
   });
 
-  test('name a kind whose sender is misconfigured as a whole, and say that what waits is kept', () => {
-    const text = brokenText({ ...input, isSender: true, reason: 'sender-misconfigured', message: 'it said no.' });
+  test('of a token say what is wrong with it, that what waits is delivered by itself, and how to see whether it works', () => {
+    const explanation = { who: 'Slack', is: 'has revoked our bot token', todo: 'install the Slack app again' };
+    const sender = {
+      ...input,
+      isSender: true,
+      reason: 'sender-misconfigured',
+      explanation,
+      dead: 0,
+      waiting: 2,
+    } as const;
+    expect(brokenText(sender).split('\n').slice(0, 3)).toEqual([
+      'Slack has revoked our bot token: no Slack channel gets alerts.',
+      'Since 2026-11-20 12:00:05 UTC. 2 alerts are waiting. They are delivered by themselves when it works; those that nobody has accepted in time go to the fallback.',
+      'To do: install the Slack app again. To see whether it works, run: tocsin check --online',
+    ]);
+    // Only this channel is concerned.
+    expect(brokenText({ ...sender, isSender: false })).toMatch(
+      /^Slack C1 takes no alerts: Slack has revoked our bot token\.\n/,
+    );
+  });
+
+  test('say in the words of the error what nobody has better words for', () => {
+    const text = brokenText({ ...unexplained, isSender: true, reason: 'sender-misconfigured', message: 'it said no.' });
     expect(text).toMatch(/^Every Slack channel takes no alerts: it said no\.\n/);
-    expect(text).toMatch(/Alerts for it wait[\s\S]*channels\.slack[\s\S]*tocsin check --online/);
+    expect(text).toMatch(/To do: correct channels\.slack/);
+    expect(text).not.toContain('Its answer');
   });
 
   test('say of a passing fault that nothing has to be sent again', () => {
-    expect(brokenText({ ...input, reason: 'unavailable' })).toMatch(/sent by themselves when it does/);
+    const text = brokenText({
+      ...unexplained,
+      reason: 'unavailable',
+      message: 'it timed out',
+      dead: 0,
+      hasFallback: false,
+    });
+    expect(text.split('\n')).toEqual([
+      'Slack C1 takes no alerts: it timed out.',
+      'Since 2026-11-20 12:00:05 UTC. No alerts are waiting. New ones wait, and are delivered by themselves when it works.',
+      expect.stringMatching(/^To do: see why .* Nothing has to be sent again\. .* run: tocsin status$/),
+    ]);
   });
 
   test('say at the last of many outages that the rest is not announced', () => {
@@ -90,11 +149,39 @@ describe('the words', () => {
     expect(brokenText({ ...input, outagesThisHour: 3 })).toContain('It comes and goes');
   });
 
-  test('say that it works again, and where a chat has moved to', () => {
-    const well = recoveredText({ ...input, waiting: 0 });
-    expect(well).toMatch(/^Slack C1 works again\.\nIt was broken since 2026-11-20 12:00:05 UTC: [\s\S]*dead retry/);
-    expect(recoveredText({ ...input, reason: 'unavailable' })).not.toContain('dead');
-    expect(movedText(CHAT, '-200')).toMatch(/^Telegram -100 has moved to -200\.[\s\S]*update the contact to -200/);
+  test('say that it works again, how long it did not, and what becomes of the alerts that waited and that died', () => {
+    const { message, since, hasFallback } = input;
+    const over = {
+      destination: SLACK,
+      isSender: false,
+      message,
+      since,
+      hasFallback,
+      now: Date.parse(since) + 7_200_000,
+    };
+    expect(recoveredText({ ...over, waiting: 12, dead: 3 })).toBe(
+      [
+        'Slack C1 works again.',
+        'It took no alerts for 2 h, since 2026-11-20 12:00:05 UTC: the channel is archived (slack.com answered is_archived).',
+        '12 alerts are waiting. They are delivered now.',
+        '3 alerts could not be delivered and went to the fallback.',
+        'To do: to send them after all, run: tocsin dead retry --destination C1',
+      ].join('\n'),
+    );
+    expect(
+      recoveredText({ ...over, waiting: 0, dead: 0 })
+        .split('\n')
+        .slice(2),
+    ).toEqual(['No alerts are waiting.']);
+    expect(recoveredText({ ...over, isSender: true, waiting: 0, dead: 1 })).toMatch(
+      /run: tocsin dead retry --destination slack$/,
+    );
+  });
+
+  test('say where a chat has moved to', () => {
+    expect(movedText(CHAT, '-200')).toMatch(
+      /^Telegram -100 has moved to -200\.[\s\S]*To do: write -200 wherever -100 is/,
+    );
   });
 });
 

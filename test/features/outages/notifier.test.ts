@@ -5,12 +5,17 @@ import type { Destination } from '../../../src/alert.ts';
 import { createOutageNotifier } from '../../../src/features/outages/notifier.ts';
 import type { Outage } from '../../../src/features/outages/store.ts';
 import { senderId } from '../../../src/identity.ts';
+import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
+import { openTestRedis } from '../../support/redis.ts';
 
 const MAIL = destinationOf('email', 'a@example.com');
 const HOOKS = Array.from({ length: 200 }, (_, n) => destinationOf('webhook', `https://hooks.example.com/${n}`));
 const [broken = MAIL] = HOOKS;
+
+const place = openTestRedis();
+const OUTAGE = { reason: 'destination-dead', message: 'gone' } as const;
 
 /** What was asked for, noted and told. */
 const setUp = (routed: Destination[], changes: Partial<Parameters<typeof createOutageNotifier>[0]> = {}) => {
@@ -32,6 +37,7 @@ const setUp = (routed: Destination[], changes: Partial<Parameters<typeof createO
       count: async () => 1,
     },
     ledger: { waitingByDestination: async () => ({}) },
+    deadLetters: { byDestination: async () => new Map() },
     announce: async (_announcement, _at, destinations) => {
       seen.told.push(...destinations);
       return 'announcement';
@@ -70,4 +76,74 @@ test('a sender of which the watchdog has told already is noted, and nobody is to
   // One of its channels is no news of the watchdog.
   await notifier.onBroken({ destination: destinationOf('slack', 'C1'), isSender: false, ...failure });
   expect(told).toEqual([MAIL]);
+});
+
+test('says how many wait and how many died: of one destination, or of all that the sender serves', async () => {
+  const [first = MAIL, second = MAIL] = ['C1', 'C2'].map((address) => destinationOf('slack', address));
+  const texts: string[] = [];
+  const { notifier } = setUp([MAIL], {
+    fallback: [MAIL],
+    ledger: { waitingByDestination: async () => ({ [first.id]: 1, [second.id]: 4, [MAIL.id]: 7 }) },
+    deadLetters: {
+      byDestination: async () =>
+        new Map([first, second, MAIL].map((destination, n) => [destination.id, { destination, dead: n + 2 }])),
+    },
+    announce: async ({ message }) => {
+      texts.push(message);
+      return 'announcement';
+    },
+  });
+  await notifier.onBroken({ destination: first, isSender: false, alerts, reason: 'destination-dead', message: 'gone' });
+  await notifier.onBroken({
+    destination: first,
+    isSender: true,
+    alerts,
+    reason: 'sender-misconfigured',
+    message: 'no',
+  });
+  await notifier.onBroken({ destination: MAIL, isSender: false, alerts, reason: 'destination-dead', message: 'gone' });
+  expect(texts.map((text) => text.split('\n')[1]?.replace(/^Since [^.]*\. /, ''))).toEqual([
+    expect.stringMatching(/^2 alerts could not be delivered and went to the fallback\. One alert is waiting\./),
+    expect.stringMatching(/^5 alerts could not be delivered and went to the fallback\. 5 alerts are waiting\./),
+    // What dies at the fallback goes nowhere else.
+    expect.stringMatching(/^4 alerts could not be delivered and are kept\. 7 alerts are waiting\./),
+  ]);
+});
+
+test('of what died there it counts what died in this outage, not what is kept of earlier ones', async () => {
+  const { redis, prefix } = place;
+  const deadLetters = createDeadLetters(redis, `${prefix}:outage`);
+  const now = Date.parse('2026-11-20T12:00:00.000Z');
+  const MONTH_MS = 30 * 24 * 3_600_000;
+  const die = (n: number, at: number) =>
+    deadLetters.add({
+      ...{ alert: makeAlert(n), destination: broken, reason: 'destination-dead', message: 'gone' },
+      ...{ attempts: 1, at: new Date(at).toISOString() },
+    });
+  for (const n of [1, 2, 3, 4, 5]) await die(n, now - MONTH_MS);
+  // A letter is written before its outage is noted.
+  await die(6, now - 40);
+  const texts: string[] = [];
+  const outage = { ...OUTAGE, since: new Date(now).toISOString(), told: [MAIL] };
+  const { notifier } = setUp([MAIL], {
+    outages: {
+      note: async () => outage,
+      get: async () => new Map(),
+      find: async () => outage,
+      remove: async () => {},
+      count: async () => 1,
+    },
+    deadLetters,
+    announce: async ({ message }) => {
+      texts.push(message);
+      return 'announcement';
+    },
+    now: () => now,
+  });
+  await notifier.onBroken({ ...OUTAGE, destination: broken, isSender: false, alerts });
+  await notifier.onRecovered({ destination: broken, isSender: false });
+  expect(texts).toEqual([
+    expect.stringContaining('One alert could not be delivered and is kept.'),
+    expect.stringContaining('One alert could not be delivered and is kept.'),
+  ]);
 });

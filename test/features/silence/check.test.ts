@@ -122,8 +122,7 @@ test('a habit is learned from history with few requests; its silence is told onc
     {
       about: 'protocol.silent',
       key: expect.any(String),
-      first:
-        'Nothing has been inspected of Vault of the monitoring service main for 2 h; usually one comes every 60 min.',
+      first: 'Protocol Vault has not been inspected for 2 h; usually it is every 60 min.',
       to: ['oncall@example.com'],
     },
   ]);
@@ -167,7 +166,7 @@ test('where the service does not answer, one request shows it; several silences 
   expect(asked.length).toBeLessThanOrEqual(4);
   world.fails = undefined;
   await pass(HOUR, round);
-  expect(told[0]?.first).toMatch(/^Nothing has been inspected of \d+ protocols of the monitoring service main/);
+  expect(told[0]?.first).toMatch(/^\d+ protocols have not been inspected for long\./);
   expect(told.length).toBeLessThan(6);
 });
 

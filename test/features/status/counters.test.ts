@@ -14,7 +14,7 @@ test('every counter whose labels are known shows a 0, what becomes known later i
   const { begin } = createCounters({
     config: {
       services: [{ name: 'main' }],
-      alerts: { sources: ['inspections', 'notifications'] },
+      alerts: { sources: ['inspections', 'notifications'], acknowledge: true },
       channels: { email: {} },
     } as unknown as Parameters<typeof createCounters>[0]['config'],
     metrics,
@@ -32,9 +32,16 @@ test('every counter whose labels are known shows a 0, what becomes known later i
     'tocsin_items_total{service="main",source="inspections",assessment="critical"} 0',
     'tocsin_items_total{service="main",source="notifications",assessment="none"} 0',
     'tocsin_items_malformed_total{service="main",source="notifications"} 0',
+    'tocsin_items_malformed_total{service="main",source="protocols"} 0',
+    'tocsin_items_foreign_total{service="main",source="inspections"} 0',
+    'tocsin_second_looks_total{service="main",outcome="downgraded"} 0',
+    'tocsin_second_looks_total{service="main",outcome="same"} 0',
     'tocsin_service_bounds_reached_total{service="main",bound="protocols"} 0',
     'tocsin_audits_total{service="main",outcome="difference"} 0',
     'tocsin_fallback_alerts_total{reason="dead"} 0',
+    'tocsin_fallback_alerts_total{reason="unacknowledged"} 0',
+    'tocsin_acknowledged_total{kind="email"} 0',
+    'tocsin_presses_refused_total{kind="email",reason="unknown"} 0',
     `tocsin_deliveries_total{kind="email",destination="${EMAIL.id}",outcome="dead"} 0`,
     `tocsin_delivery_failures_total{kind="email",destination="${EMAIL.id}",reason="bad-message"} 0`,
     'tocsin_digests_total{kind="email"} 0',
@@ -55,4 +62,29 @@ test('every counter whose labels are known shows a 0, what becomes known later i
   expect(late).toContain(`destination="${SLACK.id}",outcome="dead"} 1\n`);
   expect(late).toContain('tocsin_alerts_total{service="main",protocol="Vault",source="notifications"} 0\n');
   expect(late).toContain('tocsin_audit_differences_total{service="main",protocol="Vault",kind="missing"} 0\n');
+});
+
+test('a destination has its name beside its label once that is known', async () => {
+  const metrics = createMetrics({ version: 'test' });
+  let names = new Map<string, string>();
+  const { begin } = createCounters({
+    config: { services: [], alerts: { sources: [] }, channels: {} } as unknown as Parameters<
+      typeof createCounters
+    >[0]['config'],
+    metrics,
+    catalog: { protocols: async () => new Map() },
+    destinations: () => [SLACK],
+    named: [],
+    hasFallback: false,
+    names: async () => names,
+  });
+  const infos = async () =>
+    (await metrics.text()).split('\n').filter((line) => line.startsWith('tocsin_destination_info'));
+  const line = (label: string) => `tocsin_destination_info{kind="slack",destination="${SLACK.id}",label="${label}"} 1`;
+  await begin();
+  expect(await infos()).toEqual([line('C1')]);
+  names = new Map([[SLACK.id, '#alerts']]);
+  await begin();
+  await begin();
+  expect(await infos()).toEqual([line('#alerts (C1)')]);
 });

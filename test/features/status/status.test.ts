@@ -212,3 +212,12 @@ test('mutes that hold now are listed, the next to end first, and dead letters ar
     services: [{ name: 'main', up: true, state: 'answers' }],
   });
 });
+
+test('destinations have the names that their providers gave', async () => {
+  const { store, status } = setUp();
+  const destination = destinationOf('slack', 'C1');
+  await store.destinationStats.failed(destination, new Date(T0).toISOString(), 'refused');
+  expect((await status()).destinations[0]).not.toHaveProperty('name');
+  await store.names.note(destination.id, '#alerts');
+  expect((await status()).destinations).toMatchObject([{ label: 'C1', name: '#alerts' }]);
+});

@@ -33,6 +33,13 @@ test('what all daemons share is listed once, with its earliest beginning', () =>
   ]);
 });
 
+test('all daemons have the same templates: one that fails is listed once', () => {
+  const template: Trouble = { name: 'template', of: '1', what: 'templates.1 of the config fails', since: at(100) };
+  expect(listed(daemon('alpha', [template]), daemon('beta', [{ ...template, since: at(50) }]))).toEqual([
+    { ...template, isAnnounced: false },
+  ]);
+});
+
 test('what one daemon has is listed with its host; two on one host have it together', () => {
   const texts = listed(daemon('alpha', [DISK]), daemon('alpha', [DISK], { id: 'b' }), daemon('beta', [DISK]));
   expect(texts.map(troubleText)).toEqual([

@@ -1,6 +1,7 @@
 /** Every name of an item leads to it: its own id, the alert's, its transaction's, and that of a dead delivery. */
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
+import { createAcknowledgementStore } from '../../../src/features/acknowledgement/store.ts';
 import { createApprovalStore } from '../../../src/features/approval/store.ts';
 import { createTracer } from '../../../src/features/trace/trace.ts';
 import { alertId, deliveryId } from '../../../src/identity.ts';
@@ -23,12 +24,14 @@ const setUp = () => {
   const alertIndex = createAlertIndex(redis, prefix, now);
   const held = createApprovalStore(redis, prefix, now);
   const batches = createBatchStore(redis, prefix);
-  const trace = createTracer({ ledger, dead, alertIndex, held, batches, services: ['other', 'main'] });
+  const acknowledgements = createAcknowledgementStore(redis, prefix);
+  const stores = { ledger, dead, alertIndex, held, batches, acknowledgements };
+  const trace = createTracer({ ...stores, services: ['other', 'main'] });
   const expectOne = (alert: Alert) => ledger.recordWaiting([{ destination: SLACK, alerts: [alert] }]);
   const bury = (alert: Alert) =>
     dead.add({ alert, destination: SLACK, reason: 'unknown', message: 'gone', attempts: 2, at: AT });
   const idsOf = async (name: string) => (await trace(name)).map(({ alert }) => alert.id);
-  return { ledger, held, batches, expectOne, bury, trace, idsOf };
+  return { ledger, held, batches, acknowledgements, expectOne, bury, trace, idsOf };
 };
 
 describe('an item is found', () => {
@@ -43,6 +46,16 @@ describe('an item is found', () => {
     }
     expect(await idsOf('item-2')).toEqual([notification.id]);
     for (const name of ['item-3', hashOf(3), '', 'msg_']) expect(await idsOf(name)).toEqual([]);
+  });
+
+  test('with who acknowledged it', async () => {
+    const { acknowledgements, expectOne, trace } = setUp();
+    const [alert, other] = [makeAlert(1), makeAlert(2)];
+    for (const one of [alert, other]) await expectOne(one);
+    const by = { by: 'Ann', via: 'slack', to: '#alerts', at: AT };
+    await acknowledgements.acknowledge([alert.id], by);
+    expect((await trace('item-1'))[0]?.acknowledged).toEqual(by);
+    expect(await trace('item-2')).toEqual([expect.not.objectContaining({ acknowledged: expect.anything() })]);
   });
 
   test('with all others of its transaction, by that, oldest first', async () => {

@@ -49,7 +49,7 @@ test('old and new side by side, and no secret', () => {
     'tracking now: off',
     'detectors before: mixer (external); drasticBalanceChange {"threshold":0.2}',
     'detectors now: drasticBalanceChange {"threshold":9}',
-    expect.stringContaining('To do: if none of you did this'),
+    expect.stringMatching(/^To do: if none of you did this.* run: tocsin protocols history "Vault"$/),
   ]);
   expect(text).not.toContain('SECRET');
 });
@@ -59,9 +59,10 @@ test('the last channel of a person is critical, and comes first of several', () 
   expect(one).toMatch(
     /^Critical: The protocol Vault has no channel of a person any more at the monitoring service main\./,
   );
+  expect(one).toContain('\nIts alerts reach no person by its own channels now, only by the fallback');
   const two = changesText('main', [told(changed('Bridge')), told(changed('Vault'), true)]);
   expect(two).toMatch(
-    /^Critical: 2 protocols were changed at the monitoring service main: Vault, Bridge\.\nVault has no/,
+    /^Critical: 2 protocols were changed at the monitoring service main: Vault, Bridge\.\nProtocol Vault has no/,
   );
 });
 

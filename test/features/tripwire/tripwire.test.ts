@@ -25,9 +25,11 @@ const listed = (name: string, to: string[] = ['a@example.com'], changes: Partial
 const setUp = () => {
   const { redis, prefix } = openTestRedis();
   const told: { key: string; message: string; to: string[] }[] = [];
-  const own = createTripwireStore(redis, prefix, Date.now);
   const { count } = createOutageStore(redis, prefix);
   const world = { held: new Set<string>(), included: (_name: string) => true, announceFails: false, count };
+  const clock = { ahead: 0 };
+  const now = () => Date.now() + clock.ahead;
+  const own = createTripwireStore(redis, prefix, now);
   const open = (store: Pick<TripwireStore, 'read' | 'remember'> = own) =>
     createTripwire({
       store,
@@ -46,11 +48,11 @@ const setUp = () => {
       isOpen: async () => (one) => !world.held.has(one.address),
       isIncluded: (name) => world.included(name),
       log: pino({ level: 'silent' }),
-      now: Date.now,
+      now,
     });
   const answer = (settings: ListedSettings[], rest: Partial<Listing> = {}) => ({ settings, malformed: [], ...rest });
   const lines = () => told.map(({ message }) => message.split('\n', 1)[0]);
-  return { redis, prefix, store: own, world, told, lines, open, answer };
+  return { redis, prefix, store: own, world, clock, told, lines, open, answer };
 };
 
 test('the first listing is told nobody; a change is told once, to the old and the new, and so is its undoing', async () => {
@@ -196,6 +198,99 @@ test('a service that lists it now so and now otherwise floods nobody, and hides 
     'The protocol Vault has other channels at the monitoring service main.',
     'Critical: The protocol Vault has no channel of a person any more at the monitoring service main.',
   ]);
+});
+
+const ACTIONS = { detectionsGroup: [['Oracle']], actions: ['notify'] };
+
+test('each aspect counts by itself: the fourth change of a protocol is told when it is the first of its triggers', async () => {
+  const { open, answer, lines } = setUp();
+  const { look } = open();
+  const triggers = { critical: ACTIONS };
+  const detectors = [{ name: 'Oracle' }] as NonNullable<ListedSettings['detectors']>;
+  const steps: Partial<ListedSettings>[] = [
+    { triggers },
+    { triggers, tracking: false },
+    { triggers },
+    { triggers, detectors },
+    { triggers: {}, detectors },
+  ];
+  for (const step of steps) await look('main', answer([listed('Vault', ['a@example.com'], step)]));
+  expect(lines()).toEqual(
+    ['tracking', 'tracking', 'detectors', 'triggers'].map(
+      (aspect) => `The protocol Vault has other ${aspect} at the monitoring service main.`,
+    ),
+  );
+});
+
+const MINUTE = 60_000;
+
+test('what was changed too often to be told is told once when it has stayed so, with what people knew last', async () => {
+  const { open, answer, told, clock, redis, prefix } = setUp();
+  const [first, second] = [open(), open()];
+  const tracked = (tracking: boolean) => answer([listed('Vault', ['a@example.com'], { tracking })]);
+  // Told are off, on and off; not told are on, off and on.
+  for (const tracking of [true, false, true, false, true, false, true]) await first.look('main', tracked(tracking));
+  expect(told).toHaveLength(3);
+  await second.look('main', tracked(true));
+  clock.ahead += 9 * MINUTE;
+  for (const { look } of [first, second, open()]) await look('main', tracked(true));
+  expect(told).toHaveLength(3);
+  clock.ahead += 2 * MINUTE;
+  for (const { look } of [first, second, first, open()]) await look('main', tracked(true));
+  expect(told).toHaveLength(4);
+  expect(told[3]?.message).toContain('The protocol Vault has other tracking');
+  expect(told[3]?.message).toContain('tracking before: off\ntracking now: on\n');
+  expect(told[3]?.message).toContain('It has stayed so for 10 minutes.');
+  expect(told[3]?.to).toEqual(['a@example.com']);
+  expect(Object.keys(await redis.hgetall(`${prefix}:tripwire:main`)).toSorted()).toEqual([
+    'p:Vault',
+    'since',
+    'version',
+  ]);
+});
+
+test('what comes back to what people know is not told, and what they heard meanwhile is not told again', async () => {
+  const { open, answer, told, lines, clock, redis, prefix } = setUp();
+  const { look } = open();
+  const tracked = (tracking: boolean, to = 'a@example.com') => answer([listed('Vault', [to], { tracking })]);
+  for (const tracking of [true, false, true, false, true, false]) await look('main', tracked(tracking));
+  clock.ahead += 11 * MINUTE;
+  await look('main', tracked(false));
+  expect(told).toHaveLength(3);
+  await look('main', tracked(true));
+  await look('main', tracked(true, 'b@example.com'));
+  clock.ahead += 11 * MINUTE;
+  await look('main', tracked(true, 'b@example.com'));
+  expect(lines().slice(3)).toEqual([
+    'The protocol Vault has other channels at the monitoring service main.',
+    'The protocol Vault has other tracking at the monitoring service main.',
+  ]);
+  expect(Object.keys(await redis.hgetall(`${prefix}:tripwire:main`)).toSorted()).toEqual([
+    'p:Vault',
+    'since',
+    'version',
+  ]);
+});
+
+test('a protocol that comes and goes is told at last as it has stayed', async () => {
+  const { open, answer, lines, clock, store } = setUp();
+  const { look } = open();
+  const [without, whole] = [answer([listed('Farm')]), answer([listed('Farm'), listed('Vault')])];
+  await look('main', whole);
+  for (let n = 0; n < 4; n += 1) {
+    for (let missed = 0; missed < 3; missed += 1) await look('main', without);
+    if (n < 3) await look('main', whole);
+  }
+  const [gone, came] = ['is not listed any more, so nothing of it is watched', 'is new'].map(
+    (what) => `The protocol Vault ${what} at the monitoring service main.`,
+  );
+  expect(lines()).toEqual([gone, came, gone, came, gone, came]);
+  clock.ahead += 11 * MINUTE;
+  await look('main', without);
+  await look('main', without);
+  expect(lines().slice(6)).toEqual([gone]);
+  expect((await store.history('main', 'Vault')).changes).toHaveLength(7);
+  expect((await store.read('main'))?.untold.size).toBe(0);
 });
 
 test('a service that changes all it lists, under ever new names, does not fill Redis with histories', async () => {

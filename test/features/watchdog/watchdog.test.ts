@@ -83,8 +83,8 @@ test('a trouble is told once over all daemons when it lasts, and once when it is
     {
       about: 'trouble.begun',
       message: [
-        'Trouble in Tocsin itself: At alpha: the disk of dataDir (./data) is nearly full: 50 MB of 1.0 GB are free.',
-        'Since 2026-11-22 09:58:00 UTC.',
+        'At alpha: the disk of dataDir (./data) is nearly full: 50 MB of 1.0 GB are free.',
+        'Since 2026-11-22 09:58:00 UTC. Alerts are found and sent, until the disk is full: then Redis takes no more.',
         'To do: free space there, or give dataDir a larger disk.',
       ].join('\n'),
       to: [MAIL.label, SLACK.label],
@@ -98,7 +98,7 @@ test('a trouble is told once over all daemons when it lasts, and once when it is
     {
       about: 'trouble.over',
       message: [
-        'Over in Tocsin itself: At alpha: the disk of dataDir (./data) is nearly full: 50 MB of 1.0 GB are free.',
+        'Over: At alpha: the disk of dataDir (./data) is nearly full: 50 MB of 1.0 GB are free.',
         'It lasted 9 min, since 2026-11-22 09:58:00 UTC.',
       ].join('\n'),
       to: [MAIL.label, SLACK.label],
@@ -115,11 +115,13 @@ test('many troubles at once are one message, over no channel that is one of them
   expect(message?.to).toEqual([MAIL.label]);
   expect(message?.message.split('\n')).toEqual([
     '3 troubles in Tocsin itself, the first: Slack does not work: invalid_auth.',
-    '1. Slack does not work: invalid_auth. Since 2026-11-22 09:58:00 UTC.',
+    '1. Slack does not work: invalid_auth. Since 2026-11-22 09:58:00 UTC. Alerts for it wait, and are delivered by themselves when it works.',
     expect.stringMatching(/^To do: fix it under channels /),
-    expect.stringMatching(/^2\. At alpha: the disk .* Since 2026-11-22 09:58:00 UTC\.$/),
+    expect.stringMatching(
+      /^2\. At alpha: the disk .* Since 2026-11-22 09:58:00 UTC\. Alerts are found and sent, until .*\.$/,
+    ),
     'To do: free space there, or give dataDir a larger disk.',
-    '3. 2 deliveries are dead and kept. Since 2026-11-22 10:00:00 UTC.',
+    '3. 2 deliveries are dead and kept. Since 2026-11-22 10:00:00 UTC. They are kept, and not sent again by themselves.',
     expect.stringMatching(/^To do: `tocsin dead list` shows why/),
   ]);
   state.troubles = [DISK];

@@ -1,0 +1,70 @@
+/** Gives the messages of a delivery their buttons or link, and keeps what a press needs to find them again. */
+import type { Alert } from '../../alert.ts';
+import type { Channel, Message } from '../../channels/channel.ts';
+import { transactionOf } from '../../deliver/threads.ts';
+import type { WithButtons } from '../../deliver/with-buttons.ts';
+import type { MuteRules } from '../mutes/new-mute.ts';
+import { annotationOf, detectorsOf } from './annotation.ts';
+import type { TokenKey } from './key.ts';
+import type { Show } from './show.ts';
+import { type AcknowledgementStore, type ButtonMessage, WORKS_FOR_MS } from './store.ts';
+import { linkOf, tokenOf } from './token.ts';
+import { mayAcknowledge } from './words.ts';
+
+export interface AttachDependencies {
+  store: Pick<AcknowledgementStore, 'acknowledged' | 'keepMessage' | 'placeMessage'>;
+  key: TokenKey;
+  show: Pick<Show, 'message'>;
+  muteRules: MuteRules;
+  /** Of the page behind a link. Left out: nobody could reach it. */
+  urlOf?(link: string): string;
+  now(): number;
+}
+
+/** A body that is larger is not kept: its message stays as it is. */
+const LARGEST_BODY = 64 * 1024;
+
+const bodyToKeep = (body: unknown): { body?: unknown } => (JSON.stringify(body).length <= LARGEST_BODY ? { body } : {});
+
+const AS_IT_IS = async (): Promise<void> => {};
+
+export const createAttach = (
+  { buttons, withAcknowledgeLink }: Pick<Channel, 'buttons' | 'withAcknowledgeLink'>,
+  { store, key, show, muteRules, urlOf, now }: AttachDependencies,
+): WithButtons => {
+  const withLink = async (message: Message, alerts: readonly Alert[]): Promise<Message> => {
+    if (withAcknowledgeLink === undefined || urlOf === undefined) return message;
+    const { destination, body } = message;
+    const ids = alerts.map(({ id }) => id);
+    const secret = await key();
+    const token = tokenOf(secret, destination.id, ids);
+    await store.keepMessage(token, { destination, alerts: ids });
+    return { ...message, body: withAcknowledgeLink(body, urlOf(linkOf(secret, token, now() + WORKS_FOR_MS))) };
+  };
+
+  return async (message, about, isChange) => {
+    const { destination, isDigest } = message;
+    const alerts = about.filter(mayAcknowledge);
+    if (alerts.length === 0) return { message, sent: AS_IT_IS };
+    if (!buttons?.areAt(destination.address)) return { message: await withLink(message, alerts), sent: AS_IT_IS };
+    const detectors = isDigest ? undefined : detectorsOf(alerts, muteRules);
+    const ids = alerts.map(({ id }) => id);
+    const transaction = transactionOf(about);
+    const kept: ButtonMessage = {
+      ...{ destination, alerts: ids },
+      ...(detectors === undefined ? {} : { detectors }),
+      ...(transaction === undefined ? {} : { transaction }),
+    };
+    const token = tokenOf(await key(), destination.id, ids);
+    const annotation = await annotationOf(token, kept, isChange ? store : undefined, muteRules);
+    const body = buttons.put(message.body, annotation);
+    if (body === message.body) return { message, sent: AS_IT_IS };
+    await store.keepMessage(token, { ...kept, ...bodyToKeep(buttons.kept(message.body)) });
+    const sent = async (handle: string): Promise<void> => {
+      await store.placeMessage(token, destination.id, handle);
+      // Somebody was faster, in another chat: this message could not be found then.
+      if ((await store.acknowledged(ids)).size > 0) show.message(destination, handle);
+    };
+    return { message: { ...message, body }, sent };
+  };
+};

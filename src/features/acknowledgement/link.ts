@@ -1,0 +1,65 @@
+/** The page behind the link in a mail. Whoever has the link may acknowledge: it was sent to one mailbox, and works for days. */
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { LinkedAlerts, LinkPages } from '../../ops/page/acknowledge.ts';
+import { counted } from '../../text.ts';
+import { clockText } from '../../time.ts';
+import type { Acknowledge } from './acknowledge.ts';
+import type { TokenKey } from './key.ts';
+import type { OnRefused } from './press.ts';
+import type { AcknowledgementStore, ButtonMessage } from './store.ts';
+import { isTokenOf, readLink } from './token.ts';
+import { alreadyText, firstOf, personName } from './words.ts';
+
+export interface LinkDependencies {
+  store: Pick<AcknowledgementStore, 'message' | 'acknowledged'>;
+  key: TokenKey;
+  ledger: Pick<Ledger, 'read'>;
+  acknowledge: Acknowledge;
+  onRefused: OnRefused;
+  now(): number;
+}
+
+const MOST_NAMED = 5;
+
+export const createLinkPages = (dependencies: LinkDependencies): LinkPages => {
+  const { store, key, ledger, acknowledge, onRefused, now } = dependencies;
+
+  const messageOf = async (token: string): Promise<ButtonMessage | undefined> => {
+    const message = await store.message(token);
+    if (message === undefined || message.destination.kind !== 'email') return undefined;
+    return isTokenOf(token, await key(), message.destination.id, message.alerts) ? message : undefined;
+  };
+
+  const linesOf = async ({ alerts }: ButtonMessage): Promise<string[]> => {
+    const records = await Promise.all(alerts.slice(0, MOST_NAMED).map((id) => ledger.read(id)));
+    const lines = records.flatMap((record) => {
+      if (record === undefined) return [];
+      const { protocol, type, at, txHash } = record.alert;
+      return [`${protocol}: ${type}, ${clockText(at)}${txHash === undefined ? '' : `, transaction ${txHash}`}`];
+    });
+    return alerts.length > MOST_NAMED ? [...lines, `and ${counted(alerts.length - MOST_NAMED, 'more alert')}`] : lines;
+  };
+
+  return {
+    isSigned: async (link) => {
+      const found = readLink(await key(), link, now());
+      return found !== undefined;
+    },
+    find: async (link): Promise<LinkedAlerts | undefined> => {
+      const found = readLink(await key(), link, now());
+      const message = found === undefined || found === 'expired' ? undefined : await messageOf(found.token);
+      if (message === undefined) return undefined;
+      const { alerts, destination } = message;
+      const known = await store.acknowledged(alerts);
+      const first = firstOf(known.values());
+      return {
+        count: alerts.length,
+        to: destination.label,
+        lines: await linesOf(message),
+        ...(first !== undefined && known.size >= alerts.length ? { done: alreadyText(first) } : {}),
+        acknowledge: (name) => acknowledge(message, { name: personName(name, destination.label) }, 'link'),
+      };
+    },
+    onRefused: (from) => onRefused({ kind: 'email', reason: 'unknown' }, { from }),
+  };
+};

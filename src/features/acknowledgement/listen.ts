@@ -1,0 +1,121 @@
+/**
+ * Receives the presses of one kind for all daemons: one of them listens, and another takes over when it is gone. Telegram
+ * gives its updates to one reader only, and one connection is all that Slack needs.
+ */
+import type { Logger } from 'pino';
+import type { ChannelKind } from '../../alert.ts';
+import type { Buttons, Press, PressAnswer } from '../../channels/buttons.ts';
+import { messageOf } from '../../errors.ts';
+import type { Troubles } from '../../ops/troubles.ts';
+import type { HeldLock, Locks } from '../../redis/lock.ts';
+
+export interface ListenerDependencies {
+  kind: ChannelKind;
+  buttons: Pick<Buttons, 'listen'>;
+  onPress(press: Press): Promise<PressAnswer | undefined>;
+  locks: Pick<Locks, 'take'>;
+  troubles: Pick<Troubles, 'report' | 'over'>;
+  /** Takes known secrets out of what a provider said. */
+  scrub(text: string): string;
+  log: Pick<Logger, 'info' | 'warn'>;
+  /** The answer to a press did not arrive; as often as people press. */
+  onUnanswered(facts: { kind: ChannelKind; why: string }): void;
+  signal: AbortSignal;
+  /** Resolves early when its signal aborts; never rejects. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Another daemon listens as long as it holds the lock. */
+const ASK_AGAIN_MS = 1000;
+const RENEW_EVERY_MS = 2000;
+/** From the beginning of one connection to that of the next, at least. */
+const LEAST_INTERVAL_MS = 1000;
+/** A connection that ends sooner has failed; one that is open for so long works. */
+const HOLDS_MS = 10_000;
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Longer each time. */
+const pauseAfter = (failures: number): number => Math.min(LONGEST_PAUSE_MS, 500 * 2 ** Math.min(failures, 10));
+
+const ENDED_AT_ONCE = new Error('the connection ended as soon as it was open');
+
+/** Aborts when the lock is lost: somebody else listens by then. */
+const whileHeld = (lock: HeldLock, signal: AbortSignal) => {
+  const lost = new AbortController();
+  const timer = setInterval(() => {
+    lock.renew().then(
+      (isHeld) => isHeld || lost.abort(),
+      () => lost.abort(),
+    );
+  }, RENEW_EVERY_MS);
+  return { signal: AbortSignal.any([signal, lost.signal]), end: () => clearInterval(timer) };
+};
+
+/** Runs until `signal` aborts; never rejects. */
+export const listenForPresses = async (dependencies: ListenerDependencies): Promise<void> => {
+  const { kind, buttons, onPress, locks, troubles, scrub, log, onUnanswered, signal, sleep } = dependencies;
+  let failures = 0;
+
+  const onHolds = (): void => {
+    if (failures > 0) log.info({ kind }, 'presses of buttons arrive again');
+    failures = 0;
+    troubles.over('buttons', kind);
+  };
+
+  const onFailure = (error: unknown): void => {
+    const why = scrub(messageOf(error));
+    if (failures === 0) log.warn({ kind, why }, 'presses of buttons do not arrive; trying again');
+    failures += 1;
+    troubles.report('buttons', `presses of buttons on ${kind} do not arrive`, { why, of: kind });
+  };
+
+  const onProblem = (error: unknown): void => onUnanswered({ kind, why: scrub(messageOf(error)) });
+
+  /** One connection. What opens and breaks again and again does not work. */
+  const connect = async (held: AbortSignal): Promise<void> => {
+    const ended = new AbortController();
+    const until = AbortSignal.any([held, ended.signal]);
+    let isOpen = false;
+    let holds = false;
+    const onOpen = (): void => {
+      if (isOpen) return;
+      isOpen = true;
+      void sleep(HOLDS_MS, until).then(() => {
+        if (until.aborted) return;
+        holds = true;
+        onHolds();
+      });
+    };
+    try {
+      await buttons.listen({ onPress, onOpen, onProblem }, held);
+      if (!held.aborted && !holds) onFailure(ENDED_AT_ONCE);
+    } catch (error) {
+      if (!held.aborted) onFailure(error);
+    } finally {
+      ended.abort();
+    }
+  };
+
+  /** As long as the lock is held: one connection after another. */
+  const listen = async (lock: HeldLock): Promise<void> => {
+    const held = whileHeld(lock, signal);
+    try {
+      while (!held.signal.aborted) {
+        const interval = sleep(LEAST_INTERVAL_MS, held.signal);
+        await connect(held.signal);
+        if (failures > 0) await sleep(pauseAfter(failures), held.signal);
+        await interval;
+      }
+    } finally {
+      held.end();
+      troubles.over('buttons', kind);
+      await lock.release().catch(() => {});
+    }
+  };
+
+  while (!signal.aborted) {
+    const lock = await locks.take([`presses ${kind}`]).catch(() => undefined);
+    if (lock !== undefined) await listen(lock);
+    await sleep(ASK_AGAIN_MS, signal);
+  }
+};

@@ -1,0 +1,122 @@
+/** What a press of a button does, once it is proven to be one of ours: nothing else has any effect. */
+import type { Logger } from 'pino';
+import type { ChannelKind } from '../../alert.ts';
+import type { ButtonName, Press, PressAnswer } from '../../channels/buttons.ts';
+import { ACCEPTED, type Acknowledge, type Person } from './acknowledge.ts';
+import type { TokenKey } from './key.ts';
+import type { MuteFromButton } from './mute.ts';
+import { createPressRates, PRESSES, TOLD } from './rates.ts';
+import type { AcknowledgementStore, ButtonMessage } from './store.ts';
+import { isTokenOf, looksLikeToken } from './token.ts';
+import { personId, personName } from './words.ts';
+
+/** Tells of a press or a link that has no effect: strangers can cause as many as they like. `facts` are for the log. */
+export type OnRefused = (what: { kind: ChannelKind; reason: RefusalReason }, facts: object) => void;
+
+export interface PressDependencies {
+  store: Pick<AcknowledgementStore, 'message'>;
+  key: TokenKey;
+  acknowledge: Acknowledge;
+  mute: MuteFromButton;
+  onRefused: OnRefused;
+  log: Pick<Logger, 'info' | 'error'>;
+  signal: AbortSignal;
+  now(): number;
+}
+
+/**
+ * Also the label of the metric. `unknown`: no message has this button, or not any more. `elsewhere`: it belongs to another
+ * message. `stranger`: the person may not press here. `rule`: the config forbids the mute. `late`: it was pressed so long
+ * ago that a mute would surprise people. `flood`: this person, or all together, pressed too often within a minute.
+ */
+export type RefusalReason = 'unknown' | 'elsewhere' | 'stranger' | 'rule' | 'late' | 'flood';
+
+/** One sentence for both: a forger learns nothing. */
+const NOT_VALID = 'This button does not work any more. Nothing was changed.';
+const FAILED: Readonly<Record<ButtonName, string>> = {
+  acknowledge: 'That did not work just now. Press again in a moment.',
+  // The person may have been told that it works; of several mutes some may have begun.
+  mute: 'That mute did not work just now: do not count on it. Press again in a moment.',
+};
+const TOO_MANY = 'Too many presses within a minute: this one did nothing. Press again in a minute.';
+
+/** Why nothing is done, and what the person reads, if anything. */
+interface Refusal {
+  reason: RefusalReason;
+  text?: string;
+}
+
+export const createPressed = (dependencies: PressDependencies) => {
+  const { store, key, acknowledge, mute, onRefused, log, signal, now } = dependencies;
+  const mayPress = createPressRates(now, PRESSES);
+  const mayBeTold = createPressRates(now, TOLD);
+
+  const refusalOf = async (press: Press, kind: ChannelKind, message: ButtonMessage): Promise<Refusal | undefined> => {
+    const { destination, alerts, handle } = message;
+    const isOurs = destination.kind === kind && isTokenOf(press.token, await key(), destination.id, alerts);
+    if (!isOurs) return { reason: 'unknown', text: NOT_VALID };
+    if (!press.isAt(destination, handle)) return { reason: 'elsewhere', text: NOT_VALID };
+    const stranger = await press.refusal?.(signal);
+    return stranger === undefined ? undefined : { reason: 'stranger', text: stranger };
+  };
+
+  const refuse = (
+    kind: ChannelKind,
+    { name: button, by, userId }: Press,
+    { reason, text }: Refusal,
+    message?: ButtonMessage,
+  ): PressAnswer | undefined => {
+    const of = message === undefined ? {} : { destination: message.destination.id, alert: message.alerts[0] };
+    const user = personId(userId) || 'unknown';
+    onRefused({ kind, reason }, { button, author: personName(by, user), user, ...of });
+    return text === undefined ? undefined : { text, isRefused: true };
+  };
+
+  /** Where the press may be an old one, the person is told first: who cannot be told any more does not wait for it. */
+  const actMute = async (
+    kind: ChannelKind,
+    press: Press,
+    message: ButtonMessage,
+    person: Person,
+  ): Promise<PressAnswer | undefined> => {
+    const planned = await mute(message, person);
+    if (planned.refused !== undefined) return refuse(kind, press, { reason: 'rule', text: planned.refused }, message);
+    const answer = { text: planned.text, isRefused: false };
+    if (press.answerFirst !== undefined && !(await press.answerFirst(answer))) {
+      return refuse(kind, press, { reason: 'late' }, message);
+    }
+    await planned.begin();
+    const { id: destination } = message.destination;
+    const who = { author: person.name, ...(person.userId === undefined ? {} : { user: person.userId }) };
+    const facts = { button: press.name, ...who, destination, alert: message.alerts[0] };
+    log.info({ kind, outcome: planned.outcome, ...facts }, ACCEPTED);
+    return press.answerFirst === undefined ? answer : undefined;
+  };
+
+  const act = async (kind: ChannelKind, press: Press): Promise<PressAnswer | undefined> => {
+    const message = looksLikeToken(press.token) ? await store.message(press.token) : undefined;
+    if (message === undefined) return refuse(kind, press, { reason: 'unknown', text: NOT_VALID });
+    const refusal = await refusalOf(press, kind, message);
+    if (refusal !== undefined) return refuse(kind, press, refusal, message);
+    const userId = personId(press.userId);
+    const person = { name: personName(press.by, userId || 'somebody'), ...(userId === '' ? {} : { userId }) };
+    if (press.name === 'mute') return actMute(kind, press, message, person);
+    return { text: await acknowledge(message, person, 'button'), isRefused: false };
+  };
+
+  /** Undefined: the person gets no answer from the caller. */
+  return async (kind: ChannelKind, press: Press): Promise<PressAnswer | undefined> => {
+    const who = `${kind} ${press.userId}`;
+    if (!mayPress(who)) {
+      return refuse(kind, press, { reason: 'flood', ...(mayBeTold(who) ? { text: TOO_MANY } : {}) });
+    }
+    try {
+      return await act(kind, press);
+    } catch (error) {
+      if (!signal.aborted) log.error({ err: error, kind, button: press.name }, 'a press could not be handled');
+      return { text: FAILED[press.name], isRefused: true };
+    }
+  };
+};
+
+export type Pressed = ReturnType<typeof createPressed>;

@@ -1,0 +1,103 @@
+/** What was acknowledged, and which message each button belongs to. */
+import { randomBytes } from 'node:crypto';
+import type { Cluster, Redis } from 'ioredis';
+import type { Alert, Destination } from '../../alert.ts';
+import { chunksOf } from '../../chunks.ts';
+import { RETENTION_SECONDS } from '../../ledger/record.ts';
+import { execute } from '../../redis/pipeline.ts';
+import type { Acknowledgement } from './words.ts';
+
+/** How long a button or a link works. Whoever is late sees why. */
+export const WORKS_FOR_MS = 3 * 86_400_000;
+
+/** A message with a button or a link. */
+export interface ButtonMessage {
+  destination: Destination;
+  /** Those that it acknowledges. */
+  alerts: Alert['id'][];
+  /** The detectors that fired, by protocol; left out where they cannot be muted from here. */
+  detectors?: [protocol: string, names: string[]][];
+  /** Of the transaction whose inspections it shows, while it may grow by more of them. */
+  transaction?: string;
+  /** As much of it as is needed to change it; left out where it cannot be changed. */
+  body?: unknown;
+  /** How it is found again; known once it was sent. */
+  handle?: string;
+}
+
+export interface AcknowledgementStore {
+  /** What tokens are made with; the first daemon that asks makes it up. Rejects rather than give none. */
+  key(): Promise<string>;
+  /** The first acknowledgement of each alert stays. Gives the ids of those that nobody had acknowledged. */
+  acknowledge(alerts: readonly Alert['id'][], by: Acknowledgement): Promise<Alert['id'][]>;
+  /** Those of these alerts that somebody has acknowledged. */
+  acknowledged(alerts: readonly Alert['id'][]): Promise<Map<Alert['id'], Acknowledgement>>;
+  keepMessage(token: string, message: ButtonMessage): Promise<void>;
+  /** It was sent. */
+  placeMessage(token: string, destination: Destination['id'], handle: string): Promise<void>;
+  message(token: string): Promise<ButtonMessage | undefined>;
+  /** The token of the message that was sent there last. */
+  tokenAt(destination: Destination['id'], handle: string): Promise<string | undefined>;
+}
+
+const AT_ONCE = 500;
+const WORKS_FOR_SECONDS = WORKS_FOR_MS / 1000;
+
+const keysOf = (prefix: string) => ({
+  key: `${prefix}:button-key`,
+  acknowledged: (alert: string): string => `${prefix}:acknowledged:${alert}`,
+  message: (token: string): string => `${prefix}:button:${token}`,
+  place: (destination: string, handle: string): string => `${prefix}:button-at:${destination}:${handle}`,
+});
+
+export const createAcknowledgementStore = (redis: Redis | Cluster, prefix: string): AcknowledgementStore => {
+  const keys = keysOf(prefix);
+
+  return {
+    key: async () => {
+      const known = await redis.get(keys.key);
+      if (known !== null) return known;
+      const own = randomBytes(32).toString('base64url');
+      if ((await redis.set(keys.key, own, 'NX')) === 'OK') return own;
+      const other = await redis.get(keys.key);
+      if (other === null) throw new Error('Redis lost the key of buttons and links in this moment');
+      return other;
+    },
+    acknowledge: async (alerts, by) => {
+      const fresh: string[] = [];
+      for (const some of chunksOf(alerts, AT_ONCE)) {
+        const batch = redis.pipeline();
+        for (const id of some) batch.set(keys.acknowledged(id), JSON.stringify(by), 'EX', RETENTION_SECONDS, 'NX');
+        const answers = await execute(batch);
+        fresh.push(...some.filter((_, index) => answers[index] === 'OK'));
+      }
+      return fresh;
+    },
+    acknowledged: async (alerts) => {
+      const known = new Map<string, Acknowledgement>();
+      for (const some of chunksOf(alerts, AT_ONCE)) {
+        const texts = await redis.mget(...some.map(keys.acknowledged));
+        for (const [index, id] of some.entries()) {
+          const text = texts[index] ?? null;
+          if (text !== null) known.set(id, JSON.parse(text) as Acknowledgement);
+        }
+      }
+      return known;
+    },
+    keepMessage: async (token, message) => {
+      const batch = redis.pipeline().hset(keys.message(token), 'message', JSON.stringify(message));
+      await execute(batch.expire(keys.message(token), WORKS_FOR_SECONDS));
+    },
+    placeMessage: async (token, destination, handle) => {
+      const batch = redis.pipeline().hset(keys.message(token), 'handle', handle);
+      batch.expire(keys.message(token), WORKS_FOR_SECONDS);
+      await execute(batch.set(keys.place(destination, handle), token, 'EX', WORKS_FOR_SECONDS));
+    },
+    message: async (token) => {
+      const { message, handle } = await redis.hgetall(keys.message(token));
+      if (message === undefined) return undefined;
+      return { ...(JSON.parse(message) as ButtonMessage), ...(handle === undefined ? {} : { handle }) };
+    },
+    tokenAt: async (destination, handle) => (await redis.get(keys.place(destination, handle))) ?? undefined,
+  };
+};

@@ -1,0 +1,65 @@
+/** Who has acknowledged an alert, and how people read it. Pure. */
+import { type Alert, isAnnouncement, isSample } from '../../alert.ts';
+import { cleanLine, counted, shorten } from '../../text.ts';
+import { clockText } from '../../time.ts';
+
+/** Somebody has seen an alert and takes care of it. */
+export interface Acknowledgement {
+  /** A name from outside, as `personName` leaves it. */
+  by: string;
+  /** Who that is for the platform, which a name does not prove. Absent where nobody proved who it was, as by a link. */
+  userId?: string;
+  /** The channel kind by which it came. */
+  via: string;
+  /** The label of the destination whose message was pressed. */
+  to: string;
+  /** ISO 8601. */
+  at: string;
+}
+
+/** History and messages of Tocsin itself wait for nobody; a follow-up belongs to an alert that has a button. */
+export const mayAcknowledge = (alert: Pick<Alert, 'type' | 'replay' | 'followUp'>): boolean =>
+  !alert.replay && alert.followUp === undefined && !isAnnouncement(alert) && !isSample(alert);
+
+const LONGEST_NAME = 40;
+const LONGEST_ID = 40;
+
+/** A name as a messenger or a form gives it. */
+export const personName = (name: string, otherwise: string): string =>
+  shorten(cleanLine(name).trim(), LONGEST_NAME) || otherwise;
+
+/** A platform's id of a person. */
+export const personId = (id: string): string => shorten(cleanLine(id).trim(), LONGEST_ID);
+
+const QUOTES = /["\u00ab\u00bb\u201c-\u201f\u2039\u203a\u300c-\u300f\u301d-\u301f\uff02]/g;
+
+/** A name among words of ours. In quotes, which it cannot close: people call themselves whatever they like. */
+export const quotedName = (name: string): string => `“${name.replace(QUOTES, "'")}”`;
+
+/** The same for operators: `“Ann” (U024BE7LH)`. */
+export const whoText = ({ by, userId }: { by: string; userId?: string | undefined }): string =>
+  userId === undefined ? quotedName(by) : `${quotedName(by)} (${userId})`;
+
+/** Of several the one that came first. */
+export const firstOf = (known: Iterable<Acknowledgement>): Acknowledgement | undefined =>
+  [...known].toSorted((a, b) => a.at.localeCompare(b.at))[0];
+
+/** `02:45:10 UTC` */
+const timeOfDay = (at: string): string => clockText(at).slice(11);
+
+/** `Acknowledged by “Ann”, 02:45:10 UTC` */
+export const acknowledgedText = ({ by, at }: Pick<Acknowledgement, 'by' | 'at'>): string =>
+  `Acknowledged by ${quotedName(by)}, ${timeOfDay(at)}`;
+
+/** To whoever comes later. */
+export const alreadyText = ({ by, at }: Pick<Acknowledgement, 'by' | 'at'>): string =>
+  `Already acknowledged by ${quotedName(by)} at ${timeOfDay(at)}.`;
+
+/** What a message says of the acknowledgements of its `of` alerts; undefined where there is none. */
+export const noteOf = (known: readonly Acknowledgement[], of: number): string | undefined => {
+  const last = known.toSorted((a, b) => a.at.localeCompare(b.at)).at(-1);
+  if (last === undefined) return undefined;
+  return known.length >= of
+    ? acknowledgedText(last)
+    : `${acknowledgedText(last)}: ${counted(known.length, 'alert')} of ${of}`;
+};

@@ -1,0 +1,70 @@
+/** Composed messages as people see them: a page that opens in a browser, and text for a terminal. */
+import type { ChannelKind } from '../../alert.ts';
+import { escapeHtml } from '../../html.ts';
+import { bodyAsJson, textIn } from './json.ts';
+import { MAIL_STYLE, mailHeadHtml } from './mail.ts';
+import type { Reader } from './reader.ts';
+import { SLACK_STYLE, slackHtml } from './slack.ts';
+import { TELEGRAM_STYLE, telegramHtml } from './telegram.ts';
+
+const mailHtml = (body: unknown): string => {
+  const { html, text } = bodyAsJson(body);
+  const shown = typeof html === 'string' ? html : `<pre>${escapeHtml(textIn(text))}</pre>`;
+  return `${mailHeadHtml(body)}<iframe sandbox="" title="the mail" srcdoc="${escapeHtml(shown)}"></iframe>`;
+};
+
+const jsonHtml = (body: unknown): string => `<pre>${escapeHtml(JSON.stringify(bodyAsJson(body), null, 2))}</pre>`;
+
+const DRAWN: Readonly<Record<ChannelKind, (body: unknown, reader: Reader) => string>> = {
+  email: mailHtml,
+  slack: slackHtml,
+  telegram: telegramHtml,
+  webhook: jsonHtml,
+};
+
+const PAGE_STYLE = `
+body{margin:0;background:#fff}
+main{max-width:720px;margin:0 auto}
+iframe{width:100%;height:90vh;border:0}
+pre{padding:12px;white-space:pre-wrap;overflow-wrap:anywhere}
+`;
+
+/** One kind's messages as a whole HTML document that loads nothing. */
+export const previewPage = (kind: ChannelKind, bodies: readonly unknown[], reader: Reader): string => {
+  const style = `${PAGE_STYLE}${MAIL_STYLE}${SLACK_STYLE}${TELEGRAM_STYLE}`;
+  const messages = bodies.map((body) => DRAWN[kind](body, reader)).join('\n');
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Tocsin: a preview for ${kind}</title><style>${style}</style></head>
+<body class="${kind}-page"><main>${messages}</main></body></html>
+`;
+};
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+
+/** Breaks the line where a browser would. */
+const BLOCK_END = /<\/(?:div|p|section|header|blockquote|pre|li|h\d|tr|article)>|<br ?\/?>|(?<=.)(?=<blockquote)/g;
+
+const textOfHtml = (html: string): string =>
+  html
+    .replace(/<header>[\s\S]*?<\/header>|<div class="(?:avatar|name)">[^<]*<\/div>|<time>[^<]*<\/time>/g, '')
+    .replace(BLOCK_END, '\n')
+    .replace(/<span class="button[^>]*>([^<]*)<\/span>/g, '[$1] ')
+    .replace(/<[^>]*>/g, '')
+    .replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? '')
+    .replace(/[^\S\n]+\n/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+
+const TEXTS: Readonly<Record<ChannelKind, (body: unknown, reader: Reader) => string>> = {
+  email: (body) => {
+    const { subject, text } = bodyAsJson(body);
+    return `Subject: ${textIn(subject)}\n\n${textIn(text).trimEnd()}`;
+  },
+  slack: (body, reader) => textOfHtml(slackHtml(body, reader)),
+  telegram: (body, reader) => textOfHtml(telegramHtml(body, reader)),
+  webhook: (body) => JSON.stringify(bodyAsJson(body), null, 2),
+};
+
+/** One message as plain text. */
+export const previewText = (kind: ChannelKind, body: unknown, reader: Reader): string => TEXTS[kind](body, reader);

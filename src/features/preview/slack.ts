@@ -1,0 +1,103 @@
+/** A message as Slack shows it, drawn as HTML: about right in its colours and sizes, exact in its words. */
+import type { JsonObject, JsonValue } from '../../alert.ts';
+import { escapeHtml } from '../../html.ts';
+import { bodyAsJson, objectsIn, textIn } from './json.ts';
+import { type Reader, timeOf } from './reader.ts';
+import { mrkdwnHtml, plainHtml, richTextHtml, textHtml } from './slack-text.ts';
+
+const buttonHtml = (button: JsonObject, reader: Reader): string =>
+  `<span class="button ${escapeHtml(textIn(button.style))}">${textHtml(button.text, reader)}</span>`;
+
+const sectionHtml = ({ text, fields, accessory }: JsonObject, reader: Reader): string => {
+  const columns = objectsIn(fields).map((field) => `<div>${textHtml(field, reader)}</div>`);
+  return [
+    ...(accessory === undefined ? [] : objectsIn([accessory]).map((one) => buttonHtml(one, reader))),
+    ...(text === undefined ? [] : [`<div>${textHtml(text, reader)}</div>`]),
+    ...(columns.length === 0 ? [] : [`<div class="fields">${columns.join('')}</div>`]),
+  ].join('');
+};
+
+const blockHtml = (block: JsonObject, reader: Reader): string => {
+  const { elements, text } = block;
+  switch (block.type) {
+    case 'header':
+      return `<h3>${textHtml(text, reader)}</h3>`;
+    case 'divider':
+      return '<hr>';
+    case 'section':
+      return `<section>${sectionHtml(block, reader)}</section>`;
+    case 'context':
+      return `<small>${objectsIn(elements)
+        .map((element) => `<span>${textHtml(element, reader)}</span>`)
+        .join('')}</small>`;
+    case 'actions':
+      return `<div class="actions">${objectsIn(elements)
+        .map((element) => buttonHtml(element, reader))
+        .join('')}</div>`;
+    case 'rich_text':
+      return `<section>${richTextHtml(block, reader)}</section>`;
+    default:
+      return `<section>${escapeHtml(`[${textIn(block.type)}] ${textIn(text)}`)}</section>`;
+  }
+};
+
+const blocksHtml = (blocks: JsonValue | undefined, reader: Reader): string =>
+  objectsIn(blocks)
+    .map((block) => blockHtml(block, reader))
+    .join('');
+
+const COLORS: Readonly<Record<string, string>> = { good: '#2eb886', warning: '#daa038', danger: '#a30200' };
+
+const attachmentHtml = ({ color, blocks, text }: JsonObject, reader: Reader): string => {
+  const named = COLORS[textIn(color)] ?? textIn(color);
+  const bar = /^#[0-9a-f]{3,6}$/i.test(named) ? named : '#dddddd';
+  const shown = blocks === undefined ? mrkdwnHtml(textIn(text), reader) : blocksHtml(blocks, reader);
+  return `<div class="attachment" style="border-left-color:${bar}">${shown}</div>`;
+};
+
+const fileHtml = ({ name, text }: JsonObject): string =>
+  `<div class="file"><b>${escapeHtml(textIn(name))}</b><br>${textIn(text).length.toLocaleString('en')} characters, in the thread</div>`;
+
+const FRAME = { app: 'Tocsin', avatar: 'T' };
+
+/** One message, with who sent it and when. */
+export const slackHtml = (body: unknown, reader: Reader): string => {
+  const { text, blocks, attachments, file, mrkdwn } = bodyAsJson(body);
+  const plain = mrkdwn === false ? plainHtml(textIn(text)) : mrkdwnHtml(textIn(text), reader);
+  const shown = blocks === undefined && attachments === undefined ? `<section>${plain}</section>` : '';
+  return `<article class="slack"><div class="avatar">${FRAME.avatar}</div><div class="message">
+<header><b>${FRAME.app}</b> <span class="app">APP</span> <time>${timeOf(reader.now, reader, false)}</time></header>
+<div class="words">${shown}${blocksHtml(blocks, reader)}${objectsIn(attachments)
+    .map((one) => attachmentHtml(one, reader))
+    .join('')}</div>${objectsIn([file ?? null])
+    .map(fileHtml)
+    .join('')}</div></article>`;
+};
+
+export const SLACK_STYLE = `
+.slack{display:flex;gap:8px;padding:8px 16px;background:var(--page);color:var(--ink);font:15px/22px Lato,'Liberation Sans',Arial,'Noto Color Emoji',sans-serif}
+.slack{--page:#fff;--ink:#1d1c1d;--soft:#616061;--link:#1264a3;--line:#dddddd;--code:#c01343;--paper:#f8f8f8;--press:#fff}
+.dark .slack{--page:#1a1d21;--ink:#d1d2d3;--soft:#ababad;--link:#1d9bd1;--line:#565856;--code:#e8912d;--paper:#222529;--press:#222529}
+.slack .avatar{flex:none;width:36px;height:36px;border-radius:4px;background:#4a154b;color:#fff;font-weight:700;line-height:36px;text-align:center}
+.slack .message{min-width:0;flex:1;overflow-wrap:anywhere}
+.slack .app{padding:0 3px;border-radius:2px;background:var(--line);font-size:10px}
+.slack time{margin-left:4px;color:var(--soft);font-size:12px}
+.slack a{color:var(--link);text-decoration:none}
+.slack h3{margin:4px 0 6px;font-size:18px;line-height:24px;white-space:pre-wrap}
+.slack section{margin:4px 0;white-space:pre-wrap}
+.slack .fields{display:grid;grid-template-columns:1fr 1fr;gap:8px}
+.narrow .slack .fields{grid-template-columns:1fr}
+.slack small{display:flex;flex-wrap:wrap;gap:0 8px;margin:4px 0;color:var(--soft);font-size:13px;line-height:18px;white-space:pre-wrap}
+.slack hr{margin:8px 0;border:0;border-top:1px solid var(--line)}
+.slack .actions{display:flex;flex-wrap:wrap;gap:6px;margin:6px 0}
+.slack .button{display:inline-block;padding:3px 11px;border:1px solid var(--line);border-radius:8px;background:var(--press);font-size:13px;font-weight:700}
+.slack .button.primary{border-color:#007a5a;background:#007a5a;color:#fff}
+.slack .button.danger{border-color:#e01e5a;background:#e01e5a;color:#fff}
+.slack code{padding:2px 3px 1px;border:1px solid var(--line);border-radius:3px;background:var(--paper);color:var(--code);font:12px/1.5 'Liberation Mono',monospace}
+.slack pre{margin:4px 0;padding:8px;border:1px solid var(--line);border-radius:4px;background:var(--paper);font:12px/1.5 'Liberation Mono',monospace;white-space:pre-wrap}
+.slack blockquote,.slack .quote{display:block;margin:2px 0;padding-left:12px;border-left:4px solid var(--line);border-radius:2px}
+.slack ul,.slack ol{margin:2px 0;padding-left:26px}
+.slack .mention{border-radius:3px;background:#fde9b8;color:#1d1c1d}
+.slack .attachment{margin:4px 0;padding:2px 0 2px 12px;border-left:4px solid;border-radius:4px}
+.slack .file{margin:6px 0;padding:8px 12px;border:1px solid var(--line);border-radius:8px;font-size:13px;line-height:18px}
+`;

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Destination } from '../../../src/alert.ts';
+import type { AnnouncementInput } from '../../../src/features/announcements/alert.ts';
+import { createStormEnd } from '../../../src/features/storms/end.ts';
+import { createStorms, QUIET_MS } from '../../../src/features/storms/store.ts';
+import { openTestRedis } from '../../support/redis.ts';
+
+const { redis, prefix: run } = openTestRedis();
+
+const AT = Date.parse('2026-11-20T02:40:12.000Z');
+const SLACK: Destination = { id: 'slack-000000000001', kind: 'slack', address: 'C1', label: 'C1' };
+const EMAIL: Destination = {
+  id: 'email-000000000002',
+  kind: 'email',
+  address: 'a@example.com',
+  label: 'a@example.com',
+};
+
+const play = () => {
+  const prefix = `${run}:${randomUUID()}`;
+  let time = AT;
+  const storms = createStorms(redis, prefix, () => time);
+  const told: [string, string, string[]][] = [];
+  const open = new Set<string>();
+  const sealed: Record<string, number> = {};
+  const end = createStormEnd({
+    storms,
+    ledger: {
+      waitingByDestination: async () => ({ ...sealed, ...Object.fromEntries([...open].map((id) => [id, 1])) }),
+    },
+    announce: async ({ about, message }: AnnouncementInput, _at, destinations) => {
+      told.push([about, message, destinations.map(({ id }) => id)]);
+      return 'id';
+    },
+    log: { error: (fields: unknown) => expect.fail(JSON.stringify(fields)) } as never,
+    now: () => time,
+  });
+  return {
+    ...{ storms, told, open, sealed, end, prefix },
+    later: (ms: number) => {
+      time += ms;
+    },
+  };
+};
+
+test('digests in a row are counted for each destination', async () => {
+  const { storms, later } = play();
+  expect(await storms.soFar(SLACK)).toEqual({ messages: 0, alerts: 0 });
+  await storms.noteDigest(SLACK, 12);
+  later(10_000);
+  await storms.noteDigest(SLACK, 1988);
+  expect(await storms.soFar(SLACK)).toEqual({ messages: 2, alerts: 2000 });
+  expect(await storms.soFar(EMAIL)).toEqual({ messages: 0, alerts: 0 });
+  later(QUIET_MS + 1);
+  expect(await storms.soFar(SLACK)).toEqual({ messages: 0, alerts: 0 });
+});
+
+test('the destination hears once that the last digest was the last, and how many there were', async () => {
+  const { storms, told, end, later, prefix } = play();
+  await storms.noteDigest(SLACK, 12);
+  later(60_000);
+  await storms.noteDigest(SLACK, 1988);
+  await end();
+  expect(told).toEqual([]);
+  later(QUIET_MS);
+  await end();
+  await end();
+  expect(told).toEqual([
+    [
+      'storm.over',
+      'The storm is over: 2,000 alerts came in 2 messages.\nFrom 2026-11-20 02:40:12 to 02:41:12 UTC. Nothing waits here now; the next alerts come one by one again.',
+      [SLACK.id],
+    ],
+  ]);
+  expect(await redis.keys(`${prefix}:storm*`)).toEqual([]);
+});
+
+test('one digest alone was no storm, and is forgotten', async () => {
+  const { storms, told, end, later, prefix } = play();
+  await storms.noteDigest(EMAIL, 7);
+  later(QUIET_MS);
+  await end();
+  expect(told).toEqual([]);
+  expect(await redis.keys(`${prefix}:storm*`)).toEqual([]);
+});
+
+test('a storm is not over while alerts wait in a batch', async () => {
+  const { storms, told, open, end, later } = play();
+  await storms.noteDigest(SLACK, 7);
+  await storms.noteDigest(SLACK, 8);
+  open.add(SLACK.id);
+  later(QUIET_MS * 3);
+  await end();
+  expect(told).toEqual([]);
+  open.clear();
+  await end();
+  expect(told).toHaveLength(1);
+});
+
+test('a storm is not over while its last batch is tried again, and goes on where it was', async () => {
+  const { storms, told, sealed, end, later } = play();
+  await storms.noteDigest(SLACK, 7);
+  await storms.noteDigest(SLACK, 8);
+  sealed[SLACK.id] = 40;
+  later(QUIET_MS * 3);
+  await end();
+  expect(told).toEqual([]);
+  expect(await storms.soFar(SLACK)).toEqual({ messages: 2, alerts: 15 });
+  delete sealed[SLACK.id];
+  await storms.noteDigest(SLACK, 40);
+  later(QUIET_MS);
+  await end();
+  expect(told[0]?.[1]).toMatch(/^The storm is over: 55 alerts came in 3 messages\./);
+});
