@@ -1,6 +1,6 @@
 /** How keys and values of the file are shown in a problem: on one line, short, and without what may be secret. */
 import { createScrubber } from '../secret.ts';
-import { cleanLine, shorten } from '../text.ts';
+import { cleanLine, counted, shorten } from '../text.ts';
 
 export type Path = readonly (string | number)[];
 
@@ -20,6 +20,13 @@ const plain = (text: string, limit: number): string => shorten(scrubShapes(hideU
 
 /** One key, as it is shown in a path or a sentence. */
 const showKey = (key: string | number): string => plain(String(key), LONGEST_KEY);
+
+/** As a key may look whose name somebody mistyped. A value that slipped to the place of a key may be a secret. */
+const LIKE_A_KEY = /^(?:[a-z][a-z._-]{0,39}|.{0,12})$/i;
+
+/** One that the file must not have: the place in the file shows what it is, where this does not. */
+export const showUnknownKey = (key: string): string =>
+  LIKE_A_KEY.test(key) ? showKey(key) : `(${counted(key.length, 'character')})`;
 
 /** Dotted; the whole file is `config`. */
 export const showPath = (path: Path): string => path.map(showKey).join('.') || 'config';

@@ -57,6 +57,8 @@ export interface Explanation {
   at: 'key' | 'value';
   /** The kind or the length is wrong, so showing "a list of 3" or "a map" helps. */
   isKind?: boolean;
+  /** The last key of the path is none that may stand there. */
+  isUnknown?: true;
 }
 
 const keysOf = (value: unknown): string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : []);
@@ -74,6 +76,7 @@ const unknownKeys = (path: Path, keys: readonly string[], { value, knownKeys }: 
     path: [...path, key],
     rule: `is not a known key${suggestion(key, free)}`,
     at: 'key',
+    isUnknown: true,
   }));
 };
 

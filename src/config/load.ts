@@ -55,10 +55,10 @@ const gotAt = (tree: Tree, path: Path, isKind: boolean): string | undefined => {
   return shape.isSecret(path) ? showKind(value) : showValue(value);
 };
 
-const place = (tree: Tree, { path, rule, at, isKind = false }: Explanation): Finding => {
+const place = (tree: Tree, { path, rule, at, isKind = false, isUnknown }: Explanation): Finding => {
   const got = at === 'key' ? undefined : gotAt(tree, path, isKind);
   const offset = at === 'key' ? tree.positions.ofKey(path) : tree.positions.ofValue(path);
-  return { path, offset, rule, ...(got === undefined ? {} : { got }) };
+  return { path, offset, rule, ...(got === undefined ? {} : { got }), ...(isUnknown && { isUnknown }) };
 };
 
 const explained = (tree: Tree, explanation: Explanation): Finding => {

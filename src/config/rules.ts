@@ -3,12 +3,15 @@
  * gets every problem in one run.
  */
 import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
+import { GROUP_WAIT_DEFAULT } from '../channels/email/config.ts';
 import { httpUrl, parseDuration } from '../schema/fields.ts';
 import { type Breach, has, listOf, mapOf, type Values } from './breach.ts';
 import type { Path } from './display.ts';
 import { muteBreaches } from './mutes.ts';
 import { POLL_DEFAULTS } from './poll-section.ts';
+import { receiverBreaches } from './receiver-rules.ts';
 import { redisBreaches } from './redis-rules.ts';
+import { FALLBACK_AFTER_DEFAULT } from './sections.ts';
 
 const serviceNames = (config: Values): Breach[] => {
   const names = listOf(config.services).map((service) => mapOf(service).name);
@@ -20,15 +23,39 @@ const serviceNames = (config: Values): Breach[] => {
   });
 };
 
+/** As the file has it, else its default; undefined where it cannot be read. */
+const durationOf = (values: Values, key: string, usual: string): { text: string; ms: number } | undefined => {
+  const text = String(has(values, key) ? values[key] : usual);
+  const ms = parseDuration(text);
+  return ms === undefined ? undefined : { text, ms };
+};
+
 const lookbackCoversOverlap = (config: Values): Breach[] => {
   const poll = mapOf(config.poll);
-  const durationMs = (key: 'overlap' | 'lookback') =>
-    parseDuration(String(has(poll, key) ? poll[key] : POLL_DEFAULTS[key]));
-  const [overlapMs, lookbackMs] = [durationMs('overlap'), durationMs('lookback')];
-  if (overlapMs === undefined || lookbackMs === undefined || lookbackMs >= overlapMs) return [];
+  const overlap = durationOf(poll, 'overlap', POLL_DEFAULTS.overlap);
+  const lookback = durationOf(poll, 'lookback', POLL_DEFAULTS.lookback);
+  if (overlap === undefined || lookback === undefined || lookback.ms >= overlap.ms) return [];
   const key = has(poll, 'lookback') ? 'lookback' : 'overlap';
   const rule = 'must be such that poll.lookback is at least poll.overlap';
   return [{ path: ['poll', key], rule }];
+};
+
+/** A mail that waits longer than the fallback is always too late for it. */
+const mailBeforeFallback = (config: Values): Breach[] => {
+  const [email, fallback] = [mapOf(mapOf(config.channels).email), mapOf(config.fallback)];
+  if (!has(mapOf(config.channels), 'email') || !has(config, 'fallback')) return [];
+  const wait = durationOf(email, 'groupWait', GROUP_WAIT_DEFAULT);
+  const after = durationOf(fallback, 'after', FALLBACK_AFTER_DEFAULT);
+  if (wait === undefined || after === undefined || wait.ms < after.ms) return [];
+  const why = 'else the fallback gets every alert of a mailbox as well';
+  return has(email, 'groupWait')
+    ? [
+        {
+          path: ['channels', 'email', 'groupWait'],
+          rule: `must be shorter than fallback.after (${after.text}), ${why}`,
+        },
+      ]
+    : [{ path: ['fallback', 'after'], rule: `must be longer than channels.email.groupWait (${wait.text}), ${why}` }];
 };
 
 const derivedFromSomething = (config: Values): Breach[] => {
@@ -43,6 +70,25 @@ const queuesBehindToken = (config: Values): Breach[] => {
   if (ops.queues !== true || has(ops, 'token')) return [];
   const rule = 'needs ops.token: only who signs in with it may look into the queues, which hold whole alerts';
   return [{ path: ['ops', 'queues'], rule }];
+};
+
+/** A press needs a way to us: a token of a messenger, or a URL that a mail can link to. */
+const acknowledgement = (config: Values): Breach[] => {
+  const { slack, telegram, email } = mapOf(config.channels);
+  const { appToken, botToken } = mapOf(slack);
+  const hasWay =
+    telegram !== undefined || appToken !== undefined || (email !== undefined && has(mapOf(config.ops), 'publicUrl'));
+  const isOn = mapOf(config.alerts).acknowledge === true;
+  const needs = 'needs channels.telegram, channels.slack.appToken, or channels.email with ops.publicUrl';
+  return [
+    ...(isOn && !hasWay ? [{ path: ['alerts', 'acknowledge'], rule: needs }] : []),
+    ...(mapOf(config.fallback).until === 'acknowledged' && !isOn
+      ? [{ path: ['fallback', 'until'], rule: 'needs alerts.acknowledge: true, else nobody can acknowledge anything' }]
+      : []),
+    ...(appToken !== undefined && botToken === undefined
+      ? [{ path: ['channels', 'slack', 'appToken'], rule: 'needs channels.slack.botToken, which sends the messages' }]
+      : []),
+  ];
 };
 
 /** Every channel entry of the file with its path. */
@@ -129,8 +175,11 @@ const RULES = [
   serviceNames,
   redisBreaches,
   lookbackCoversOverlap,
+  mailBeforeFallback,
   derivedFromSomething,
+  receiverBreaches,
   queuesBehindToken,
+  acknowledgement,
   reachableEntries,
   somethingToDo,
   muteBreaches,

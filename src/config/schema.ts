@@ -8,6 +8,7 @@ import type { ProxyVariables } from '../connection/proxy-variables.ts';
 import { destinationsSection } from './destinations.ts';
 import { mutesSection } from './mutes.ts';
 import { pollSection } from './poll-section.ts';
+import { linksSection, templatesSection, timeZone } from './presentation-section.ts';
 import { redisSection } from './redis-section.ts';
 import {
   alertsSection,
@@ -88,6 +89,21 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('Health checks, metrics and the status page, over plain HTTP. Reading needs no password.'),
   log: logSection.prefault({}).describe('The log on stdout. docs/logs.md has its fields.'),
+  timeZone: timeZone()
+    .default('UTC')
+    .describe(
+      "Time zone of the times in messages, as the IANA names it: Europe/Berlin. Slack and Telegram show each reader's own clock where they can; logs, commands and the status page keep UTC.",
+    ),
+  links: linksSection
+    .prefault([])
+    .describe(
+      'Links in the messages of alerts, beside the explorer: a simulator, a dashboard, a runbook. Buttons on Slack and Telegram. A message has at most five.',
+    ),
+  templates: templatesSection
+    .prefault([])
+    .describe(
+      'Your own words for single messages, in the template language Liquid; docs/templates.md lists the fields. The first that fits is taken. What it makes is plain text. One that fails is announced, and the message goes out in the words of Tocsin.',
+    ),
   chains: z
     .record(chainId, chainSection)
     .prefault({})

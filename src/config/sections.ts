@@ -4,6 +4,7 @@ import { CHANNEL_KINDS, SOURCES } from '../alert.ts';
 import { connectionFields, pairedKey } from '../schema/connection.ts';
 import { count, duration, hostPort, httpUrl, SECRET_MARK, secret } from '../schema/fields.ts';
 import { createSecret } from '../secret.ts';
+import { detectorNames, prefix, timeZone } from './presentation-section.ts';
 
 /** The service's own spelling; `suspecious` is not our mistake. */
 export const ASSESSMENTS = ['ok', 'suspecious', 'critical'] as const;
@@ -68,6 +69,17 @@ export const alertsSection = z.strictObject({
     .default(true)
     .describe(
       'If inspections at a destination already cover every transaction that a stored notification names, the notification is not sent there as well. `tocsin trace` shows which inspection covers it. A notification that names no transaction, or arrives long before its inspection, is always sent. Set it to false to get both.',
+    ),
+  detectorNames: detectorNames()
+    .prefault({})
+    .describe(
+      'Names of detectors for people, by the name that the service gives them: { flashLoan: Flash loan }. Other names are split into words, flashLoan into Flash loan.',
+    ),
+  acknowledge: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Messages to people have a button to acknowledge them, on Telegram and, with channels.slack.appToken, on Slack; mails have a link where ops.publicUrl is set. An acknowledged alert goes to no fallback any more, and every message about it says who has acknowledged it. A second button mutes its detectors for an hour, within mutes.maxLength and mutes.never.',
     ),
   incidentWindow: duration({ minMs: 0 })
     .prefault('10m')
@@ -157,6 +169,12 @@ const override = z.strictObject({
     .describe(
       'The longest that the service may list no new inspection of this protocol, of whatever assessment, until that is announced as blindness. Left out: it is announced after twice the longest pause of the last two weeks, but not before half an hour, and not while less than ten days or fewer than 20 inspections are known.',
     ),
+  timeZone: timeZone()
+    .exactOptional()
+    .describe("Time zone of this protocol's times in messages. Left out: `timeZone` of the config."),
+  prefix: prefix()
+    .exactOptional()
+    .describe("Stands before the titles of this protocol's messages, such as [staging]. Left out: nothing does."),
 });
 
 const glob = () => z.string().min(1, { error: 'must not be empty' });
@@ -179,8 +197,18 @@ export const protocolsSection = z.strictObject({
     .describe('Your own channels and expectations for a protocol, by its exact name.'),
 });
 
+export const FALLBACK_AFTER_DEFAULT = '60s';
+
 export const fallbackSection = z.strictObject({
-  after: duration().prefault('60s').describe('How long the human channels have to accept an item.'),
+  after: duration()
+    .prefault(FALLBACK_AFTER_DEFAULT)
+    .describe('How long the human channels have to accept an item, or people to acknowledge it.'),
+  until: z
+    .enum(['delivered', 'acknowledged'])
+    .default('delivered')
+    .describe(
+      'What has to happen within after. delivered: a human channel accepts the item. acknowledged: a person acknowledges it, too, else it goes to the fallback although it was delivered; needs alerts.acknowledge.',
+    ),
   channels: z
     .array(channelEntry)
     .min(1, { error: 'must name at least one' })

@@ -35,6 +35,9 @@ const printOf = (contents: Contents): string => {
   return hash.digest('hex');
 };
 
+/** As good as a content: another one is there when it is gone. */
+const printOfPipe = (file: string): string => `pipe ${file}`;
+
 /** To read a pipe again is to wait for whoever writes to it, with everything else that this process does. */
 const isPipe = async (file: string): Promise<boolean> => {
   const found = await stat(file).catch(() => undefined);
@@ -43,30 +46,43 @@ const isPipe = async (file: string): Promise<boolean> => {
 
 export const createConfigSource = (file: string, environment: Environment): ConfigSource => {
   let last: Contents = new Map();
-  const findPipe = async (): Promise<string | undefined> => {
-    for (const each of [file, ...last.keys()]) if (await isPipe(each)) return each;
-    return undefined;
+  /** Those that were pipes at the start: they were read then, and never again. */
+  let ownPipes: readonly string[] = [];
+  /** What has taken the place of a file, and was refused. */
+  let refusedPipe: string | undefined;
+  const findPipes = async (): Promise<string[]> => {
+    const pipes: string[] = [];
+    for (const each of new Set([file, ...last.keys()])) if (await isPipe(each)) pipes.push(each);
+    return pipes;
   };
   return {
     file,
-    readPrint: () => printOf(last),
+    readPrint: () => (refusedPipe === undefined ? printOf(last) : printOfPipe(refusedPipe)),
     diskPrint: async () => {
-      if ((await findPipe()) !== undefined) return undefined;
+      const pipes = await findPipes();
+      // What has taken the place of a file since has to be told.
+      const replacing = pipes.find((pipe) => !ownPipes.includes(pipe));
+      if (replacing !== undefined) return printOfPipe(replacing);
+      if (pipes.length > 0) return undefined;
       const again = [...last].map(([each, { limitBytes }]): [string, Content] => {
         return [each, { read: readText(each, limitBytes), limitBytes }];
       });
       return printOf(new Map(again));
     },
     read: async () => {
-      const pipe = last.size === 0 ? undefined : await findPipe();
-      if (pipe !== undefined) {
-        throw new UsageError(`${pipe} is a pipe, which can be read at the start only: restart the daemon to change it`);
+      const isFirst = last.size === 0;
+      refusedPipe = isFirst ? undefined : (await findPipes())[0];
+      if (refusedPipe !== undefined) {
+        throw new UsageError(
+          `${refusedPipe} is a pipe or a device, which can be read at the start only: restart the daemon to change it`,
+        );
       }
       const contents = new Map<string, Content>();
       try {
         return loadNoting(file, environment, (each, read, limitBytes) => contents.set(each, { read, limitBytes }));
       } finally {
         last = contents;
+        if (isFirst) ownPipes = await findPipes();
       }
     },
   };

@@ -17,8 +17,8 @@ const explained = (value: unknown, subject: Partial<Subject> = {}) => {
 test('an unknown key is named with the nearest that may stand there and does not yet', () => {
   const value = { intervall: 1, levl: 2, interval: 'x' };
   expect(explained(value, { knownKeys: ['level', 'interval', 'many'] })).toEqual([
-    { path: ['intervall'], rule: 'is not a known key', at: 'key' },
-    { path: ['levl'], rule: 'is not a known key; did you mean level?', at: 'key' },
+    { path: ['intervall'], rule: 'is not a known key', at: 'key', isUnknown: true },
+    { path: ['levl'], rule: 'is not a known key; did you mean level?', at: 'key', isUnknown: true },
   ]);
 });
 

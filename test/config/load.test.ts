@@ -193,6 +193,11 @@ describe('a config with mistakes', () => {
       '3:9: poll.look_back: is not a known key; did you mean lookback?',
     ],
     ['a key like nothing', `${SMALL}zebra: 1`, '3:1: zebra: is not a known key'],
+    [
+      'a secret in the place of a key',
+      `${SMALL}ops: { token_8d1f6a0c93be45: }`,
+      '3:8: ops.(20 characters): is not a known key',
+    ],
     ['a prototype as a key', `${SMALL}__proto__: { services: [] }`, '3:1: __proto__: is not allowed as a key'],
     ['a key that is a list', `${SMALL}? [a]\n: 1`, '3:3: config: has a key that is no text'],
     [

@@ -22,6 +22,34 @@ describe('webhook', () => {
   );
 });
 
+describe('channels.email.groupWait', () => {
+  const withWaits = (email: string, fallback: string) => `${SERVICE}
+channels:
+  slack: { botToken: t }
+  email: { from: a@b.example, smtp: { host: h.example }${email} }
+fallback: { channels: [{ name: slack, contacts: [C1] }]${fallback} }
+`;
+
+  it.each([
+    [', groupWait: 10s', ', after: 5s', 'channels.email.groupWait: must be shorter than fallback.after (5s), else the'],
+    [', groupWait: 60s', '', 'channels.email.groupWait: must be shorter than fallback.after (60s), else the'],
+    ['', ', after: 2s', 'fallback.after: must be longer than channels.email.groupWait (2s), else the fallback gets'],
+  ])('with {%s} and {%s} the fallback would get every alert', (email, fallback, problem) =>
+    expect(problemsOf(withWaits(email, fallback))).toEqual([expect.stringContaining(problem)]),
+  );
+
+  it.each([
+    [', groupWait: 5s', ', after: 10s'],
+    ['', ''],
+    [', groupWait: 0s', ', after: 1s'],
+  ])('{%s} and {%s} are right', (email, fallback) => expect(problemsOf(withWaits(email, fallback))).toEqual([]));
+
+  it('without a fallback is as long as it likes, within its bound', () =>
+    expect(
+      problemsOf(`${SERVICE}\nchannels: { email: { from: a@b.example, smtp: { host: h.example }, groupWait: 60s } }`),
+    ).toEqual([]));
+});
+
 describe('ops.queues', () => {
   it('is refused without a token to sign in with', () =>
     expect(problemsOf(`${SMALL}ops: { queues: true }`)).toEqual([

@@ -162,7 +162,11 @@ describe('the example config', () => {
         OAUTH2_REFRESH_TOKEN: 'token',
         WEBHOOK_TOKEN: 'token',
         TOCSIN_OPS_TOKEN: 'a-token-of-the-team',
+        SLACK_APP_TOKEN: 'xapp-1-token',
         PROXY_PASSWORD: 'password',
+        PAGERDUTY_KEY: 'R0123456789abcdefghijklmnopqrstu',
+        OPSGENIE_KEY: 'an-api-key',
+        ALERTMANAGER_PASSWORD: 'password',
       }),
     ).toEqual([
       ...missingFiles('services.0', 'service-ca', 'tocsin-cert', 'tocsin-key'),

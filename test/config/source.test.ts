@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,6 +97,27 @@ test('a pipe is read at the start only, and never waited for', async () => {
   await source.read();
   await rm(at('c.yaml'));
   expect(spawnSync('mkfifo', [at('c.yaml')]).status).toBe(0);
+  // It has taken the place of a file, so it is read for once, refused and told; and not again and again.
+  expect(await source.diskPrint()).not.toBe(source.readPrint());
+  await expect(source.read()).rejects.toThrow('is a pipe or a device');
+  expect(await source.diskPrint()).toBe(source.readPrint());
+
+  await rm(at('c.yaml'));
+  await writeFile(at('c.yaml'), SMALL);
+  expect(await source.diskPrint()).not.toBe(source.readPrint());
+  await source.read();
+  expect(await source.diskPrint()).toBe(source.readPrint());
+});
+
+test('a config that came through a pipe is not looked at again', async () => {
+  const at = await setUp();
+  expect(spawnSync('mkfifo', [at('c.yaml')]).status).toBe(0);
+  const source = createConfigSource(at('c.yaml'), {});
+  // In a process of its own: this one stands still until there is something to read.
+  const writer = spawn('sh', ['-c', 'printf %s "$1" > "$2"', 'sh', SMALL, at('c.yaml')]);
+  const written = once(writer, 'exit');
+  await source.read();
+  await written;
   expect(await source.diskPrint()).toBeUndefined();
-  await expect(source.read()).rejects.toThrow('is a pipe');
+  await expect(source.read()).rejects.toThrow('is a pipe or a device');
 });
