@@ -36,8 +36,11 @@ export interface DeadLetters {
   trim(): Promise<number>;
   /** How many were removed so, up to a week after the last time. */
   trimmed(): Promise<number>;
-  /** How many are kept, by destination id; a destination without any is left out, and so are alerts that had none. */
-  byDestination(): Promise<ReadonlyMap<Destination['id'], DeadCount>>;
+  /**
+   * How many are kept, by destination id; a destination without any is left out, and so are alerts that had none. `since`:
+   * only those that died then or later (ISO 8601).
+   */
+  byDestination(since?: string): Promise<ReadonlyMap<Destination['id'], DeadCount>>;
 }
 
 export interface DeadCount {
@@ -145,10 +148,11 @@ export const createDeadLetters = (redis: Redis | Cluster, prefix: string, mostKe
       const byAge = [...(await overview())].sort(([, a], [, b]) => (a.at < b.at ? 1 : -1));
       return get(byAge.slice(0, most).map(([id]) => id));
     },
-    byDestination: async () => {
+    byDestination: async (since = '') => {
       const counts = new Map<string, DeadCount>();
-      for (const { destination } of (await overview()).values()) {
-        if (destination) counts.set(destination.id, { destination, dead: (counts.get(destination.id)?.dead ?? 0) + 1 });
+      for (const { destination, at } of (await overview()).values()) {
+        if (destination && at >= since)
+          counts.set(destination.id, { destination, dead: (counts.get(destination.id)?.dead ?? 0) + 1 });
       }
       return counts;
     },

@@ -33,6 +33,8 @@ export interface Ledger {
   recordWaiting(parcels: readonly Parcel[], by?: string): Promise<void>;
   /** Those of a parcel's alerts that still have to be sent. */
   pending(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
+  /** Those of these alerts' ids whose delivery there waits; not those that the ledger does not know. */
+  waiting(destination: Destination, ids: readonly string[]): Promise<string[]>;
   /**
    * Records one attempt for every alert in it; an end that was reached stays, see `REPLACES`. Gives, in the order of
    * `alerts`, the state that each was found in; undefined where the ledger did not know it.
@@ -107,7 +109,7 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
     return groups.map(({ length }) => states.splice(0, length));
   }, GATHER_MS);
 
-  const textsOf = async ({ id }: Target, alerts: readonly Alert[]): Promise<(string | null)[]> => {
+  const textsOf = async ({ id }: Target, alerts: readonly Pick<Alert, 'id'>[]): Promise<(string | null)[]> => {
     const texts: (string | null)[] = [];
     for (const chunk of chunksOf(alerts, READ_AT_ONCE)) {
       const own = chunk.map((alert) => keys.alert(alert.id));
@@ -116,7 +118,7 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
     return texts;
   };
 
-  const writes: Pick<Ledger, 'recordWaiting' | 'pending' | 'recordAttempt'> = {
+  const writes: Pick<Ledger, 'recordWaiting' | 'pending' | 'waiting' | 'recordAttempt'> = {
     recordWaiting: async (parcels, by) => {
       if (parcels.length === 0) return;
       const at = iso(now());
@@ -129,6 +131,16 @@ const createLedgerWrites = (redis: Redis | Cluster, keys: LedgerKeys, now: () =>
         const text = texts[index] ?? '';
         memory.keep(alert, destination.id, text);
         return text === '' || !isFinal(stateOf(text));
+      });
+    },
+    waiting: async (destination, ids) => {
+      const texts = await textsOf(
+        destination,
+        ids.map((id) => ({ id })),
+      );
+      return ids.filter((_, index) => {
+        const text = texts[index] ?? '';
+        return text !== '' && stateOf(text) === 'waiting';
       });
     },
     recordAttempt: async (destination, alerts, result) => {

@@ -1,5 +1,5 @@
 /** What the ledger holds of one alert: one hash an alert, a field a destination. */
-import type { Alert, Destination } from '../alert.ts';
+import { type Alert, type Destination, shownLabel } from '../alert.ts';
 
 /** `waiting` is queued or held; the other three are final, but `dead` may be retried by hand. */
 export type DeliveryState = 'waiting' | 'delivered' | 'muted' | 'dead';
@@ -32,7 +32,11 @@ export interface Act {
 }
 
 /** A destination as it is recorded: without its address, which may hold a secret. */
-export type Target = Pick<Destination, 'id' | 'label'> & { kind: string };
+export type Target = Pick<Destination, 'id' | 'label'> & {
+  kind: string;
+  /** What its provider calls it: found for a display, never recorded. */
+  name?: string;
+};
 
 export interface DeliveryRecord {
   state: DeliveryState;
@@ -94,7 +98,8 @@ export type LedgerKeys = ReturnType<typeof ledgerKeys>;
 export const targetOf = ({ id, kind, label }: Target): Target => ({ id, kind, label });
 
 /** A destination as people read it. */
-export const nameOf = ({ kind, label }: Pick<Target, 'kind' | 'label'>): string => `${kind} ${label}`;
+export const nameOf = ({ kind, ...target }: Pick<Target, 'kind' | 'label' | 'name'>): string =>
+  `${kind} ${shownLabel(target)}`;
 
 /** How an attempt ended, with the ids of its receipt. */
 export interface AttemptResult extends Pick<DeliveryRecord, 'state' | 'providerId' | 'handle'> {

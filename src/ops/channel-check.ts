@@ -1,6 +1,6 @@
 /**
- * Asks each channel every few minutes whether it may send at all, before an alert has to find out; and at once where a
- * message was not accepted.
+ * Asks each channel every few minutes whether it may send at all, before an alert has to find out; at once where a message
+ * was not accepted; and soon again where it failed.
  */
 import type { ChannelKind } from '../alert.ts';
 import { messageOf } from '../errors.ts';
@@ -25,8 +25,11 @@ export interface ChannelCheckDependencies {
 }
 
 const ASK_EVERY_MS = 5 * 60_000;
-/** A channel that failed is asked again sooner, so that its recovery shows soon. */
-const ASK_AGAIN_MS = 30_000;
+/** A channel that failed is asked again soon, so that its recovery shows within seconds; each time later, at most so late. */
+const ASK_AGAIN_MS = 5000;
+const LATEST_AGAIN_MS = 60_000;
+/** How often `round` is to be called. */
+export const CHANNEL_ROUND_MS = 1000;
 /** While messages keep failing, a channel that works is asked at most so often. */
 const SUSPECT_EVERY_MS = 5000;
 const TIMEOUT_MS = 10_000;
@@ -61,12 +64,18 @@ export const createChannelCheck = (dependencies: ChannelCheckDependencies): Chan
   const { channels, askEveryMs = ASK_EVERY_MS, now } = dependencies;
   const everyMs = Math.min(ASK_EVERY_MS, askEveryMs);
   const askedAt = new Map<ChannelKind, number>();
-  const failing = new Set<ChannelKind>();
+  /** How often each has failed in a row. */
+  const failing = new Map<ChannelKind, number>();
 
   const ask = async (channel: CheckedChannel, onWorks?: () => void): Promise<void> => {
     askedAt.set(channel.kind, now());
     if (await checkOne(channel, dependencies, onWorks)) failing.delete(channel.kind);
-    else failing.add(channel.kind);
+    else failing.set(channel.kind, (failing.get(channel.kind) ?? 0) + 1);
+  };
+
+  const dueAfterMs = (kind: ChannelKind): number => {
+    const times = failing.get(kind);
+    return times === undefined ? everyMs : Math.min(everyMs, LATEST_AGAIN_MS, ASK_AGAIN_MS * 2 ** (times - 1));
   };
 
   const isDue = ({ kind }: CheckedChannel, afterMs: number): boolean =>
@@ -74,9 +83,7 @@ export const createChannelCheck = (dependencies: ChannelCheckDependencies): Chan
 
   return {
     round: async () => {
-      const due = channels.filter((one) =>
-        isDue(one, failing.has(one.kind) ? Math.min(ASK_AGAIN_MS, everyMs) : everyMs),
-      );
+      const due = channels.filter((one) => isDue(one, dueAfterMs(one.kind)));
       await Promise.all(due.map((one) => ask(one)));
     },
     suspect: async (kind) => {

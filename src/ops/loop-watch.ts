@@ -12,7 +12,7 @@ import type { Troubles } from './troubles.ts';
 import { createWatchdog, type Probe } from './watchdog.ts';
 
 export interface LoopWatchDependencies {
-  /** `boundMs`: how long a canary may take, see `LEAST_BOUND_MS`. */
+  /** `boundMs`: how long a canary may take, if that is more than `leastBoundMs`. */
   kinds: readonly { kind: ChannelKind; boundMs: number }[];
   /** Three poll intervals. */
   pollBoundMs: number;
@@ -33,23 +33,31 @@ export interface LoopWatchDependencies {
   onCanary?(kind: ChannelKind): void;
   /** Called once for each loop that has stopped, with a sentence. */
   onStuck(reason: string): void;
+  /** Default `CANARY_LATE_MS`. */
+  canaryLateMs?: number;
+  /** Default `LEAST_BOUND_MS`. */
+  leastBoundMs?: number;
+  /** Default `END_MS`. */
+  endMs?: number;
+  /** How often it is looked whether the event loop was blocked. Default `LOOK_AT_DELAY_MS`. */
+  delayEveryMs?: number;
   now(): number;
 }
 
 /** Three rounds of the maintenance loop. A loop that has not turned for longer fails `/livez`. */
-const LEAST_BOUND_MS = 45_000;
+export const LEAST_BOUND_MS = 45_000;
 /** A loop that has not turned for so long ends the daemon: by then a worker that was started anew has had its canary. */
-const END_MS = 180_000;
+export const END_MS = 180_000;
 /** Canaries that other daemons take prove nothing of this one's worker; of so many it takes one, if it works. */
 const ALONE_MS = 600_000;
 const LAG_TO_LOG_MS = 2000;
 /** Nothing of ours blocks the event loop for longer, whatever comes; see `slices.ts`. */
 const BLOCKED_TO_LOG_MS = 50;
-const LOOK_AT_DELAY_MS = 10_000;
+export const LOOK_AT_DELAY_MS = 10_000;
 /** What is sent then comes late. */
 const BLOCKED_TO_REPORT_MS = 500;
 /** Four rounds, in each of which one is sent. */
-const CANARY_LATE_MS = 60_000;
+export const CANARY_LATE_MS = 60_000;
 /** The maintenance loop, under the name that `/livez` has always shown. */
 const MAINTENANCE = 'tend';
 /** The polls: they go on, or none is due. */
@@ -57,10 +65,13 @@ export const POLL_LOOP = 'poll';
 
 const loopOf = (kind: ChannelKind): string => `deliver:${kind}`;
 
-const boundsOf = ({ kinds, pollBoundMs }: Pick<LoopWatchDependencies, 'kinds' | 'pollBoundMs'>): [string, number][] => [
-  [MAINTENANCE, LEAST_BOUND_MS],
-  [POLL_LOOP, Math.max(LEAST_BOUND_MS, pollBoundMs)],
-  ...kinds.map(({ kind, boundMs }): [string, number] => [loopOf(kind), Math.max(LEAST_BOUND_MS, boundMs)]),
+const boundsOf = (
+  { kinds, pollBoundMs }: Pick<LoopWatchDependencies, 'kinds' | 'pollBoundMs'>,
+  leastBoundMs: number,
+): [string, number][] => [
+  [MAINTENANCE, leastBoundMs],
+  [POLL_LOOP, Math.max(leastBoundMs, pollBoundMs)],
+  ...kinds.map(({ kind, boundMs }): [string, number] => [loopOf(kind), Math.max(leastBoundMs, boundMs)]),
 ];
 
 const seconds = (ms: number): number => Math.round(ms / 1000);
@@ -78,9 +89,9 @@ const createRebuilds = ({ rebuild, log }: Pick<LoopWatchDependencies, 'rebuild' 
   };
 };
 
-type Delayed = Pick<LoopWatchDependencies, 'log' | 'delay' | 'troubles' | 'now'>;
+type Delayed = Pick<LoopWatchDependencies, 'log' | 'delay' | 'troubles' | 'delayEveryMs' | 'now'>;
 
-const watchDelay = ({ log, delay, troubles, now }: Delayed): NodeJS.Timeout => {
+const watchDelay = ({ log, delay, troubles, delayEveryMs = LOOK_AT_DELAY_MS, now }: Delayed): NodeJS.Timeout => {
   const tellBlocked = createRareWarning({ log, text: 'the event loop was blocked', now });
   // The first look is at the start, which is busy by itself.
   let isFirst = true;
@@ -91,12 +102,13 @@ const watchDelay = ({ log, delay, troubles, now }: Delayed): NodeJS.Timeout => {
     else
       troubles.report('loop', `the daemon stands still for ${worstMs} ms at a time, and reads and sends nothing then`);
     isFirst = false;
-  }, LOOK_AT_DELAY_MS).unref();
+  }, delayEveryMs).unref();
 };
 
 export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
   const { kinds, isRedisReady, sendCanary, takenAt, health, log, troubles, onCanary, onStuck, now } = dependencies;
-  const bounds = boundsOf(dependencies);
+  const { canaryLateMs = CANARY_LATE_MS, leastBoundMs = LEAST_BOUND_MS, endMs = END_MS } = dependencies;
+  const bounds = boundsOf(dependencies, leastBoundMs);
   for (const [loop, boundMs] of bounds) health.watchLoop(loop, boundMs);
   const seen = new Map<ChannelKind, number>();
   const rebuild = createRebuilds(dependencies);
@@ -120,7 +132,7 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
     now,
   });
   const end = createWatchdog({
-    probes: bounds.map(([name, boundMs]) => probe(name, END_MS + boundMs - LEAST_BOUND_MS)),
+    probes: bounds.map(([name, boundMs]) => probe(name, endMs + boundMs - leastBoundMs)),
     onStuck: ({ name, silentMs }) => onStuck(`the loop '${name}' has not run for ${seconds(silentMs)} s`),
     now,
   });
@@ -137,7 +149,7 @@ export const createLoopWatch = (dependencies: LoopWatchDependencies) => {
   };
 
   const lookAtQueue = (kind: ChannelKind, boundMs: number): void => {
-    const isLate = now() - lastBeat(loopOf(kind))() > Math.max(CANARY_LATE_MS, boundMs);
+    const isLate = now() - lastBeat(loopOf(kind))() > Math.max(canaryLateMs, boundMs);
     if (isLate) troubles.report('queue', `no job comes through the queue of ${kind}`, { of: kind });
     else troubles.over('queue', kind);
   };

@@ -186,6 +186,14 @@ const deliveryMetrics = ({ counter, gauge, histogram }: Maker) => ({
     'Destinations that take nothing now, and `sender-KIND` where it is the token or mail server: 1 each.',
     ['kind', 'destination'],
   ),
+  acknowledged: counter('acknowledged_total', 'Alerts that somebody has acknowledged, by the kind of the message.', [
+    'kind',
+  ]),
+  pressesRefused: counter(
+    'presses_refused_total',
+    'Presses of buttons and links that had no effect, by why: forged, too late, elsewhere, by a stranger, against a rule, or too many.',
+    ['kind', 'reason'],
+  ),
   fallbackAlerts: counter('fallback_alerts_total', 'Alerts that went to the fallback, by why.', ['reason']),
   trouble: gauge(
     'trouble',

@@ -4,15 +4,17 @@ import type { Health } from './health.ts';
 export interface NewerJobsDependencies {
   health: Pick<Health, 'fail' | 'forget'>;
   log: { error(fields: object, message: string): void };
+  /** Default `GONE_AFTER_MS`. */
+  goneAfterMs?: number;
   /** Epoch milliseconds. */
   now(): number;
 }
 
 const CHECK = 'jobs';
 /** They come up every few seconds while there are any; after this long without one they are gone. */
-const GONE_AFTER_MS = 60_000;
+export const GONE_AFTER_MS = 60_000;
 
-export const createNewerJobs = ({ health, log, now }: NewerJobsDependencies) => {
+export const createNewerJobs = ({ health, log, goneAfterMs = GONE_AFTER_MS, now }: NewerJobsDependencies) => {
   const said = new Set<string>();
   let metAt: number | undefined;
   return {
@@ -27,7 +29,7 @@ export const createNewerJobs = ({ health, log, now }: NewerJobsDependencies) => 
     },
     /** Now and then: ready again where no such job has come up lately. */
     settle: (): void => {
-      if (metAt === undefined || now() - metAt < GONE_AFTER_MS) return;
+      if (metAt === undefined || now() - metAt < goneAfterMs) return;
       metAt = undefined;
       said.clear();
       health.forget(CHECK);

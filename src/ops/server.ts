@@ -98,6 +98,12 @@ const MISDIRECTED: Answer = {
   body: 'not the host of this server: ask for it by address, or set ops.publicUrl in the config\n',
 };
 
+/** Only its first part: what follows may be the token of a link, which is good for days. */
+const shownPath = (path: string): string => {
+  const [, first = '', ...rest] = path.split('/');
+  return rest.length === 0 ? path : `/${first}/…`;
+};
+
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** A page that cannot be made is a 503, said in the log and never a stack trace to the asker. */
@@ -114,7 +120,7 @@ const createHandler = (settings: OpsServerSettings): Handler => {
 
   const answer = (asked: Asked): Promise<Answer> =>
     answerTo(endpoints, pages, asked).catch((error: unknown): Answer => {
-      log.warn({ err: error, path: asked.path }, 'an ops page cannot be shown');
+      log.warn({ err: error, path: shownPath(asked.path) }, 'an ops page cannot be shown');
       return { code: 503, type: TEXT_TYPE, body: 'not available now: see /readyz and the log\n' };
     });
 

@@ -117,6 +117,8 @@ export interface DestinationStatus {
   id: string;
   kind: ChannelKind;
   label: string;
+  /** What its provider calls it, where that is known. */
+  name?: string;
   /** Alerts that wait to be sent now; absent where nobody counted. */
   waiting?: number;
   /** Alerts that wait for a slot or a retry at a known time; absent where nobody counted. */
@@ -129,7 +131,7 @@ export interface DestinationStatus {
   lastError?: string;
 }
 
-export interface HeldStatus extends Pick<DestinationStatus, 'id' | 'kind' | 'label'> {
+export interface HeldStatus extends Pick<DestinationStatus, 'id' | 'kind' | 'label' | 'name'> {
   /** Names of those that lead to it. */
   protocols: readonly string[];
   since: string;

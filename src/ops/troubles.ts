@@ -9,9 +9,13 @@ export interface Troubles {
   /**
    * `what` begins a sentence and `why` ends it, both without secrets and without a full stop. `of` distinguishes troubles
    * of one name. One that is reported again keeps its beginning. With `lastsMs` it is over by itself when it was not
-   * reported for so long.
+   * reported for so long. `todo`: what mends just this one.
    */
-  report(name: TroubleName, what: string, details?: { why?: string; of?: string; lastsMs?: number }): void;
+  report(
+    name: TroubleName,
+    what: string,
+    details?: { why?: string; of?: string; todo?: string; lastsMs?: number },
+  ): void;
   /** Does nothing where there was none. */
   over(name: TroubleName, of?: string): void;
   /** The first to begin comes first. */
@@ -34,12 +38,13 @@ export const createTroubles = ({ now }: { now(): number }): Troubles => {
   };
 
   return {
-    report: (name, what, { why, of = '', lastsMs } = {}) => {
+    report: (name, what, { why, of = '', todo, lastsMs } = {}) => {
       endThose();
       const key = troubleKey({ name, of });
       if (!known.has(key) && known.size >= MOST) return;
       const since = known.get(key)?.since ?? iso(now());
-      known.set(key, { name, of, what, ...(why === undefined ? {} : { why }), since });
+      const more = { ...(why === undefined ? {} : { why }), ...(todo === undefined ? {} : { todo }) };
+      known.set(key, { name, of, what, ...more, since });
       if (lastsMs !== undefined) endsAt.set(key, now() + lastsMs);
     },
     over: (name, of = '') => {

@@ -75,6 +75,16 @@ describe('a waiting delivery', () => {
     expect(await ledger.pending(MAIL, [makeAlert(1)])).toEqual([makeAlert(1)]);
   });
 
+  test('waits until it ends; what the ledger does not know does not', async () => {
+    const { ledger } = setUp();
+    const ids = [1, 2, 3].map((number) => makeAlert(number).id);
+    await ledger.recordWaiting([parcel(SLACK, 1, 2)]);
+    expect(await ledger.waiting(SLACK, ids)).toEqual(ids.slice(0, 2));
+    await ledger.recordAttempt(SLACK, [makeAlert(1)], DELIVERED);
+    expect(await ledger.waiting(SLACK, ids)).toEqual(ids.slice(1, 2));
+    expect(await ledger.waiting(MAIL, ids)).toEqual([]);
+  });
+
   test('does not expire: what is kept for weeks is an alert whose last delivery has ended', async () => {
     const { redis, prefix, ledger } = setUp();
     const ttl = () => redis.ttl(`${prefix}:alert:${makeAlert(1).id}`);

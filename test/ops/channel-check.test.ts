@@ -38,7 +38,7 @@ describe('the channel check', () => {
     expect(asked).toEqual(['slack', 'email', 'slack', 'email']);
   });
 
-  test('asks one that failed again after half a minute, and only that', async () => {
+  test('asks one that failed again after 5 s, and only that', async () => {
     const { clock, asked, problem, outages, check, statusOf } = setUp();
     problem.slack = new Error('invalid_auth');
     await check();
@@ -47,11 +47,38 @@ describe('the channel check', () => {
     expect(outages.current()).toMatchObject([{ group: 'channels', subject: 'slack', message: 'invalid_auth' }]);
 
     delete problem.slack;
-    clock.now += 30_000;
+    clock.now += 4999;
+    await check();
+    expect(asked).toHaveLength(2);
+    clock.now += 1;
     await check();
     expect(asked).toEqual(['slack', 'email', 'slack']);
     expect(statusOf('channel:slack')).toMatchObject({ status: 'ok' });
     expect(outages.current()).toEqual([]);
+  });
+
+  test('asks one that keeps failing ever more seldom, at last once a minute, and anew when it fails again', async () => {
+    const { clock, asked, problem, check } = setUp();
+    /** Seconds until each further question, as a loop that turns every second finds them. */
+    const waits = async (count: number): Promise<number[]> => {
+      const found: number[] = [];
+      for (let waited = 0; found.length < count; waited += 1) {
+        const before = asked.filter((kind) => kind === 'slack').length;
+        await check();
+        if (asked.filter((kind) => kind === 'slack').length > before) {
+          found.push(waited);
+          waited = 0;
+        }
+        clock.now += 1000;
+      }
+      return found;
+    };
+    problem.slack = new Error('invalid_auth');
+    expect(await waits(7)).toEqual([0, 5, 10, 20, 40, 60, 60]);
+    delete problem.slack;
+    expect(await waits(2)).toEqual([59, 300]);
+    problem.slack = new Error('invalid_auth');
+    expect(await waits(3)).toEqual([299, 5, 10]);
   });
 
   test('asks at once where a message was not accepted, and not for each of them', async () => {

@@ -42,14 +42,18 @@ const countsText = (counts: RecentAlert['counts'], shown: readonly RecentDeliver
     .map((state) => `${many(hidden[state])} more ${state}`);
 };
 
-const destinationsCell = ({ deliveries, counts }: RecentAlert): Html => {
+const acknowledgedLine = ({ acknowledged }: Pick<RecentAlert, 'acknowledged'>): Html =>
+  acknowledged === undefined ? nothing : html`<p class="quiet"><bdi>${cleanLine(acknowledged)}</bdi></p>`;
+
+const destinationsCell = (alert: RecentAlert): Html => {
+  const { deliveries, counts } = alert;
   if (deliveries.length > 0 && deliveries.every(({ isCovered }) => isCovered)) {
     return quiet('nowhere: another alert of this transaction tells it');
   }
   const more = countsText(counts, deliveries);
   if (deliveries.length === 0) return html`<span class="bad">no destination</span>`;
   const rest = more.length === 0 ? nothing : html`<li class="quiet">${more.join(', ')}</li>`;
-  return html`<ul class="chips">${deliveries.map(chip)}${rest}</ul>`;
+  return html`<ul class="chips">${deliveries.map(chip)}${rest}</ul>${acknowledgedLine(alert)}`;
 };
 
 const transactionCell = ({ txHash, explorer, id }: Pick<RecentAlert, 'txHash' | 'explorer' | 'id'>): Html =>
@@ -93,6 +97,7 @@ const tracedAlert = (one: TracedAlert): Html => {
 <dl class="facts">${txHash === undefined ? nothing : html`<div><dt>Transaction</dt><dd>${hash(txHash, explorer)}</dd></div>`}
 <div><dt>Item</dt><dd>${hash(itemId)}</dd></div><div><dt>Alert</dt><dd>${hash(id)}</dd></div>
 ${when('Written', at)}${when('Read', readAt)}</dl>
+${acknowledgedLine(one)}
 <ul class="unmarked">${deliveries.map(tracedDelivery)}</ul>
 ${deliveries.length === 0 ? html`<p class="bad">It had no destination.</p>` : nothing}
 ${more > 0 ? html`<p class="quiet">and ${counted(more, 'more delivery', 'more deliveries')}: tocsin trace ${cleanLine(id)}</p>` : nothing}

@@ -1,4 +1,5 @@
 /** What waits for somebody: mutes that will end, destinations to approve, deliveries that are dead. */
+import { shownLabel } from '../../alert.ts';
 import { type Html, html } from '../../html.ts';
 import { scopeText } from '../../mute-text.ts';
 import { cleanLine, counted } from '../../text.ts';
@@ -32,7 +33,7 @@ export const approvalsOf = ({ details, now, viewer }: PageView): Html => {
 ${tableOf(
   approvals,
   [
-    { head: 'Destination', cell: ({ label }) => name(label) },
+    { head: 'Destination', cell: (one) => name(shownLabel(one)) },
     { head: 'Kind', as: 'word', cell: ({ kind }) => cleanLine(kind) },
     { head: 'State', as: 'word', cell: ({ state }) => (state === 'held' ? bad(state) : state) },
     { head: 'Held', as: 'number', cell: ({ waiting }) => (waiting === 0 ? quiet('0') : bad(many(waiting))) },

@@ -54,6 +54,8 @@ export interface RecentAlert {
   txHash?: string;
   /** The transaction in its chain's explorer. */
   explorer?: string;
+  /** `Acknowledged by Ann, 02:45:10 UTC`; absent where nobody did. */
+  acknowledged?: string;
   counts: Readonly<Record<DeliveryOutcome, number>>;
   /** Some of them, those in trouble first. */
   deliveries: RecentDelivery[];
@@ -82,6 +84,8 @@ export interface ApprovalDetails {
   id: string;
   kind: string;
   label: string;
+  /** What its provider calls it, where that is known. */
+  name?: string;
   state: 'held' | 'new' | 'revoked';
   protocols: readonly string[];
   waiting: number;

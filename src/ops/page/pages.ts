@@ -1,6 +1,7 @@
 /** The pages of the ops server that people look at. */
 import type { Logger } from 'pino';
 import { type Answer, type Asked, ONLY_READ, type OpsPages, TEXT_TYPE } from '../answer.ts';
+import { createAcknowledgePage, type LinkPages } from './acknowledge.ts';
 import type { PageActions } from './action-pages.ts';
 import { createActions } from './actions.ts';
 import { htmlAnswer } from './answers.ts';
@@ -18,6 +19,8 @@ export interface PagesDependencies extends Omit<OverviewDependencies, 'onProblem
   publicUrl?: string;
   /** By name. Default: none. */
   actions?: PageActions;
+  /** What the links in mails lead to. Default: there are none. */
+  links?: LinkPages;
   /** Shown to whoever is signed in. Default: nobody sees them. */
   queues?: QueueBoard;
 }
@@ -43,7 +46,7 @@ const withoutEvents = ({ request: { method, headers } }: Asked): Answer => {
 };
 
 export const createPages = (dependencies: PagesDependencies): Pages => {
-  const { log, token, publicUrl, actions = {}, queues, now } = dependencies;
+  const { log, token, publicUrl, actions = {}, links, queues, now } = dependencies;
   const onProblem = (error: unknown): void => log.warn({ err: error, path: '/' }, 'an ops page cannot be shown');
   const overview = createOverview({ ...dependencies, onProblem });
   const live = createLive(dependencies.live);
@@ -56,6 +59,8 @@ export const createPages = (dependencies: PagesDependencies): Pages => {
           onDone: overview.forget,
         });
 
+  const acknowledging = links && createAcknowledgePage({ links, now });
+
   const show = async ({ query, request }: Asked): Promise<Answer> => {
     const { code, body } = await overview.show(query, acting?.viewerOf(request) ?? READER);
     return htmlAnswer(code, body);
@@ -65,7 +70,7 @@ export const createPages = (dependencies: PagesDependencies): Pages => {
     answer: (asked) => {
       const { path, request } = asked;
       if (path === '/events') return Promise.resolve(withoutEvents(asked));
-      if (path !== '/') return acting?.answer(asked);
+      if (path !== '/') return acknowledging?.answer(asked) ?? acting?.answer(asked);
       if (request.method !== 'GET' && request.method !== 'HEAD') return Promise.resolve(ONLY_READ);
       return show(asked).catch(busyAnswer);
     },

@@ -1,4 +1,5 @@
 /** The tables of the status page, one for each part of the report. */
+import { shownLabel } from '../../alert.ts';
 import { type Html, html } from '../../html.ts';
 import { cleanLine } from '../../text.ts';
 import { ago, clockText } from '../../time.ts';
@@ -78,9 +79,9 @@ export const destinationsOf = (view: PageView): Html => {
   const { details, now, viewer } = view;
   const isShown = fits(view);
   const all = allDestinations(view);
-  const rows = view.filter === undefined ? all : all.filter(({ id, label, kind }) => isShown(id, label, kind));
+  const rows = view.filter === undefined ? all : all.filter((one) => isShown(one.id, shownLabel(one), one.kind));
   const columns: Column<DestinationStatus>[] = [
-    { head: 'Destination', cell: ({ label }) => name(label) },
+    { head: 'Destination', cell: (one) => name(shownLabel(one)) },
     { head: 'Kind', as: 'word', cell: ({ kind }) => cleanLine(kind) },
     { head: 'Rate', as: 'word', cell: ({ id }) => quiet(details?.destinations.get(id)?.rate ?? '') },
     { head: 'Waiting', as: 'number', cell: ({ waiting = 0, delayed = 0 }) => count(waiting + delayed) },

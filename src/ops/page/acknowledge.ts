@@ -1,0 +1,124 @@
+/**
+ * The page behind the link in a mail. Programs that look for dangerous links open every one of them, so opening it changes
+ * nothing: the button of its form does. Its signature is all that is needed; nobody has to sign in.
+ */
+import { type Html, html } from '../../html.ts';
+import { cleanLine, counted } from '../../text.ts';
+import { type Answer, type Asked, ONLY_READ } from '../answer.ts';
+import { htmlAnswer } from './answers.ts';
+import { readForm } from './body.ts';
+import { renderNote } from './page.ts';
+import { createAttempts } from './session.ts';
+import { nothing } from './text.ts';
+import { READER } from './view.ts';
+
+/** What a link leads to. Texts are from outside. */
+export interface LinkedAlerts {
+  count: number;
+  /** The mailbox. */
+  to: string;
+  /** One for each alert, of the first few. */
+  lines: string[];
+  /** Who has acknowledged all of it, in a sentence. */
+  done?: string;
+  /** Gives a sentence. */
+  acknowledge(name: string): Promise<string>;
+}
+
+export interface LinkPages {
+  /** We made this link, whether it still works or not. Asks nobody else. */
+  isSigned(link: string): Promise<boolean>;
+  /** Undefined where it leads nowhere any more. */
+  find(link: string): Promise<LinkedAlerts | undefined>;
+  /** Somebody came with something else. `from`: an IP address. */
+  onRefused(from: string): void;
+}
+
+export interface AcknowledgePageDependencies {
+  links: LinkPages;
+  now(): number;
+}
+
+export const ACKNOWLEDGE = '/acknowledge/';
+
+const MINUTE_MS = 60_000;
+/** Of one link and of all together, within a minute: each asks Redis. */
+const MOST_ASKED = { each: 20, all: 300 };
+
+const page = (code: number, title: string, content: Html): Answer =>
+  htmlAnswer(code, renderNote(title, READER, content, code < 400 ? 'well' : 'look'));
+
+const problem = (code: number, title: string, text: string): Answer =>
+  page(code, title, html`<p class="bad" role="alert">${text}</p>`);
+
+const INVALID = problem(
+  404,
+  'This link does not work',
+  'It is not whole, or it is too old. Nothing was changed. The mail has all facts; the other messages have buttons.',
+);
+const TOO_MANY = problem(429, 'Too many requests', 'Wait a minute. Nothing was changed.');
+
+const listOf = (lines: readonly string[]): Html =>
+  lines.length === 0 ? nothing : html`<ul>${lines.map((line) => html`<li><bdi>${cleanLine(line)}</bdi></li>`)}</ul>`;
+
+const donePage = (text: string, { lines }: LinkedAlerts): Answer =>
+  page(200, 'Acknowledged', html`<p role="status">${cleanLine(text)}</p>${listOf(lines)}`);
+
+/** The form goes where it came from. */
+const questionPage = ({ count, to, lines }: LinkedAlerts): Answer =>
+  page(
+    200,
+    `Acknowledge ${counted(count, 'alert')}?`,
+    html`${listOf(lines)}<p>It then goes to no fallback, and every message about it says who has acknowledged it.</p>
+<form method="post"><label>Your name<input name="name" maxlength="80" autocomplete="name" placeholder="${cleanLine(to)}"></label>
+<p><button class="primary" type="submit">Acknowledge</button></p></form>`,
+  );
+
+const openedPage = (found: LinkedAlerts): Answer =>
+  found.done === undefined ? questionPage(found) : donePage(found.done, found);
+
+/** So many requests within a minute, by link and in all. */
+const createRates = (now: () => number) => {
+  let asked: { link: string; at: number }[] = [];
+  return (link: string): boolean => {
+    asked = asked.filter(({ at }) => now() - at < MINUTE_MS && now() >= at);
+    const own = asked.filter((one) => one.link === link).length;
+    if (asked.length >= MOST_ASKED.all || own >= MOST_ASKED.each) return false;
+    asked.push({ link, at: now() });
+    return true;
+  };
+};
+
+export const createAcknowledgePage = ({ links, now }: AcknowledgePageDependencies) => {
+  const mayAsk = createRates(now);
+  const wrong = createAttempts(now);
+
+  const refuse = (from: string): Answer => {
+    if (!wrong.mayTry(from)) return TOO_MANY;
+    wrong.failed(from);
+    links.onRefused(from);
+    return INVALID;
+  };
+
+  const answer = async (link: string, { request }: Asked): Promise<Answer> => {
+    const { method, socket } = request;
+    if (!(await links.isSigned(link))) return refuse(socket.remoteAddress ?? '');
+    if (!mayAsk(link)) return TOO_MANY;
+    const found = await links.find(link);
+    if (found === undefined) return INVALID;
+    if (method !== 'POST') return openedPage(found);
+    const form = await readForm(request);
+    if (form === undefined) return problem(400, 'That is no form of this page', 'Nothing was changed.');
+    return donePage(await found.acknowledge(form.get('name') ?? ''), found);
+  };
+
+  return {
+    /** Undefined: it is another page's. */
+    answer: (asked: Asked): Promise<Answer> | undefined => {
+      const { path, request } = asked;
+      if (!path.startsWith(ACKNOWLEDGE)) return undefined;
+      if (!['GET', 'HEAD', 'POST'].includes(request.method ?? '')) return Promise.resolve(ONLY_READ);
+      return answer(path.slice(ACKNOWLEDGE.length), asked);
+    },
+  };
+};
