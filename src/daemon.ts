@@ -8,6 +8,7 @@ import type { Host } from './app/compose.ts';
 import { AT_STOP, createGeneration } from './app/generation.ts';
 import { createGenerations } from './app/generations.ts';
 import { createLifecycle } from './app/lifecycle.ts';
+import { LIMITS, type Limits } from './app/limits.ts';
 import { MAINTENANCE_EVERY_MS } from './app/maintenance.ts';
 import { openStore } from './app/open-store.ts';
 import { openReloading } from './app/reload.ts';
@@ -38,6 +39,8 @@ export interface DaemonDependencies {
   tracing?: Tracing | undefined;
   /** How long the maintenance loop pauses after each round. Default `MAINTENANCE_EVERY_MS`. */
   maintenanceEveryMs?: number;
+  /** Those that are left out are `LIMITS`. */
+  limits?: Partial<Limits>;
 }
 
 export interface Daemon {
@@ -70,6 +73,7 @@ const openReloadingOf = (
 
 export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
   const { config, log, scrub, tracing, now = Date.now, maintenanceEveryMs = MAINTENANCE_EVERY_MS } = dependencies;
+  const limits = { ...LIMITS, ...dependencies.limits };
   const lifecycle = createLifecycle(log, AT_STOP.step);
   const stopping = new AbortController();
   const failed = Promise.withResolvers<string>();
@@ -79,7 +83,7 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
 
   const openHost = async (): Promise<Host> => {
     const opened = await openStore({
-      ...{ config, log, now, lifecycle, stopping: stopping.signal, fail: failed.resolve },
+      ...{ config, log, now, lifecycle, stopping: stopping.signal, fail: failed.resolve, limits },
       ...(tracing && { telemetry: tracing.telemetry }),
     });
     const metrics = createMetrics({ version });
@@ -88,7 +92,7 @@ export const createDaemon = (dependencies: DaemonDependencies): Daemon => {
     metrics.configReloadedAt.set(now() / 1000);
     const run = { daemonId: randomUUID(), startedAt: now(), hostTroubles: createTroubles({ now }) };
     const reportConfig = () => reloading?.report() ?? {};
-    return { ...opened, ...run, reportConfig, metrics, log, scrub, tracing, now, maintenanceEveryMs };
+    return { ...opened, ...run, reportConfig, metrics, log, scrub, tracing, now, maintenanceEveryMs, limits };
   };
 
   const work = async (host: Host) => {

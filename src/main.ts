@@ -1,16 +1,15 @@
 #!/usr/bin/env node
 /** argv -> command; signals -> AbortSignal; error -> exit code. The only file with effects at its top level. */
-import { enableCompileCache } from 'node:module';
-import { addAbortSignal } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import { isatty } from 'node:tty';
-import { compileCacheOf } from './cli/compile-cache.ts';
-import { holdYoungGeneration, isRun, restartWithHeapFlags, staysUp } from './cli/heap.ts';
-import { isColoured } from './cli/paint.ts';
-import { createPrompt } from './cli/prompt.ts';
 
-// A wish to read the config again must not end a daemon that has not read it yet.
-if (isRun(process.argv.slice(2))) process.on('SIGHUP', () => {});
+/** A wish to read the config again must not end a daemon that has not read it yet: this comes before all imports of ours. */
+let isHungUp = false;
+const noteHangup = (): void => {
+  isHungUp = true;
+};
+process.on('SIGHUP', noteHangup);
+const { holdYoungGeneration, isRun, restartWithHeapFlags, staysUp } = await import('./cli/heap.ts');
+const { compileCacheOf } = await import('./cli/compile-cache.ts');
+const { enableCompileCache } = process.getBuiltinModule('node:module');
 const isDaemon = staysUp(process.argv.slice(2));
 // A daemon keeps in memory what it has read of the cache: some 10 MB, which pay only where types have to be stripped.
 const compileCache = isDaemon && import.meta.filename.endsWith('.js') ? undefined : compileCacheOf(process.env);
@@ -19,6 +18,11 @@ if (compileCache !== undefined) enableCompileCache(compileCache);
 if (isDaemon) holdYoungGeneration();
 // Loaded only now: a start that does not go on need not wait for it.
 const { exitCodeOf, runProgram } = await import('./cli/program.ts');
+const { isColoured } = await import('./cli/paint.ts');
+const { createPrompt } = await import('./cli/prompt.ts');
+const { addAbortSignal } = await import('node:stream');
+const { buffer } = await import('node:stream/consumers');
+const { isatty } = await import('node:tty');
 
 /** Exit codes of a stop that a second signal forces. */
 const FORCED = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -45,6 +49,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     stop.abort(new Error(`stopped by ${signal}`));
   });
 }
+
+process.off('SIGHUP', noteHangup);
+// For any command but the daemon it was a wish to stop.
+if (isHungUp && hangup === undefined) stop.abort(new Error('stopped by SIGHUP'));
 
 // A reader that went away (`tocsin status | head`) is no error of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -58,6 +58,7 @@ export const openDestinations = ({ config, store, review }: OpenDestinations) =>
   const nobody: ReadonlySet<string> = new Set();
   return createDestinations({
     held: store.held,
+    names: store.names.all,
     listDisabled: store.disabled.list,
     approval: openApproval({ config, settings, store, now: Date.now }),
     fallback: fallbackRoutes(config, settings).destinations,

@@ -12,11 +12,13 @@ import { createOutages } from '../ops/outages.ts';
 import { createRedisCheck } from '../ops/redis-check.ts';
 import type { Tracing } from '../ops/tracing.ts';
 import type { Troubles } from '../ops/troubles.ts';
+import { openAcknowledgement } from './acknowledgement.ts';
 import { openAuditor } from './audit.ts';
 import { openBlindness } from './blindness.ts';
 import { openDelivery } from './deliver.ts';
 import { openDispatch } from './dispatch.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import type { Limits } from './limits.ts';
 import { openMembership } from './membership.ts';
 import type { openStore } from './open-store.ts';
 import { openReading } from './poll.ts';
@@ -35,6 +37,7 @@ export interface Host extends Awaited<ReturnType<typeof openStore>> {
   tracing: Tracing | undefined;
   /** How long the maintenance loop pauses after each round. */
   maintenanceEveryMs: number;
+  limits: Limits;
   /** Of this run of the daemon, under which it reports. */
   daemonId: string;
   startedAt: number;
@@ -55,6 +58,9 @@ export interface Grace {
   /** Bound of each step of the stop. */
   step: number;
 }
+
+/** A template may fail for some alerts only. */
+const TEMPLATE_TROUBLE_MS = 3_600_000;
 
 /** One generation: everything that its config decides. */
 export interface Context extends Host {
@@ -85,17 +91,24 @@ export const openVerbs = (context: Context, channels: readonly Channel[]) => {
   const metrics = scrapedWhile(context);
   const outages = createOutages(log, now);
   const health = createHealth({ now, troubles: () => [...hostTroubles.current(), ...troubles.current()] });
-  const newerJobs = createNewerJobs({ health, log, now });
+  const newerJobs = createNewerJobs({ health, log, goneAfterMs: context.limits.newerJobsGoneMs, now });
   const shared = { config, store, metrics, log, now };
   const dispatching = openDispatch({ ...shared, tracing, protocolOf: (alert) => reading.catalog.protocolOf(alert) });
   const { dispatch, dispatchRouted, routesOf } = dispatching;
+  const acknowledgement = openAcknowledgement({ ...context, metrics, channels, dispatching });
   const delivering = openDelivery({
     ...shared,
     channels,
+    acknowledgement,
     scrub,
     tracing,
     dispatching,
     onUnknownVersion: newerJobs.met,
+    // Of all kinds and daemons together: they have the same templates.
+    onTemplateFailed: (index, why) =>
+      troubles.report('template', `templates.${index} of the config fails`, {
+        ...{ why, of: String(index), lastsMs: TEMPLATE_TROUBLE_MS },
+      }),
     onRefused: (kind) => void channelCheck.suspect(kind),
     onSender: (kind, problem) => {
       if (problem === undefined) health.prove(`channel:${kind}`);
@@ -131,7 +144,14 @@ export const openVerbs = (context: Context, channels: readonly Channel[]) => {
   lifecycle.onStop('membership', membership.stop);
   const { catalog, serviceOf } = reading;
   const blindness = openBlindness({ ...shared, health, dispatching, mirror, reading: () => reading, scrub });
-  const silence = openSilence({ ...shared, dispatching, catalog, serviceOf, membership: shareOf });
+  const silence = openSilence({
+    ...shared,
+    limits: context.limits,
+    dispatching,
+    catalog,
+    serviceOf,
+    membership: shareOf,
+  });
   const rechecks = createRechecking({
     ...shared,
     outages,
@@ -156,6 +176,7 @@ export const openVerbs = (context: Context, channels: readonly Channel[]) => {
     health,
     newerJobs,
     dispatching,
+    acknowledgement,
     delivering,
     channels,
     channelCheck,
@@ -171,7 +192,8 @@ export const openVerbs = (context: Context, channels: readonly Channel[]) => {
 /** Starts what was opened: delivery first, polls last. */
 export const startWork = async (context: Context, verbs: ReturnType<typeof openVerbs>) => {
   const { config, store, lifecycle, grace } = context;
-  const { dispatching, delivering, membership, reading, rechecks, audits } = verbs;
+  const { acknowledgement, dispatching, delivering, membership, reading, rechecks, audits } = verbs;
+  await acknowledgement?.start();
   const stopDelivering = delivering.start();
   lifecycle.onStop('deliver', () => stopDelivering(grace.sends));
   await membership.start();
@@ -182,8 +204,10 @@ export const startWork = async (context: Context, verbs: ReturnType<typeof openV
   await reading.keepSchedule();
   context.stopping.throwIfAborted();
   const turns = store.schedule.work(config.poll.concurrency, async (turn, signal) => {
-    if (turn.kind === 'release') await dispatching.release();
-    else if (!isReview(turn)) await reading.run(turn, signal);
+    if (turn.kind === 'release') {
+      await dispatching.release();
+      await dispatching.endStorms();
+    } else if (!isReview(turn)) await reading.run(turn, signal);
     else if (turn.kind === 'look') await rechecks.run(turn.service, signal);
     else await audits.run(turn.service, signal, turn);
   });

@@ -12,9 +12,10 @@ import { createDeliveryReport } from '../ops/delivery-report.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { type Tracing, traceIdOf } from '../ops/tracing.ts';
 import type { ParcelWorker } from '../queue/parcel-worker.ts';
+import type { Acknowledgement } from './acknowledgement.ts';
 import type { openDispatch } from './dispatch.ts';
 import type { Store } from './store.ts';
-import { startWorker } from './workers.ts';
+import { type OnTemplateFailed, startWorker } from './workers.ts';
 
 export interface OpenDelivery {
   config: Config;
@@ -30,9 +31,13 @@ export interface OpenDelivery {
   onRefused?(kind: ChannelKind): void;
   /** Called when a kind's token or mail server was refused, with its answer; with undefined when it works again. */
   onSender?(kind: ChannelKind, problem: string | undefined): void;
+  /** Buttons of messages, and links. Default: they have none. */
+  acknowledgement?: Pick<Acknowledgement, 'withButtons'> | undefined;
   onUnknownVersion(queue: string, version: string): void;
   /** Where the traces of alerts go. Default: nowhere. */
   tracing?: Tracing | undefined;
+  /** A template of the config could not be rendered. Default: nothing. */
+  onTemplateFailed?: OnTemplateFailed;
   now(): number;
 }
 
@@ -73,7 +78,9 @@ export const openDelivery = (dependencies: OpenDelivery) => {
       await outageNotifier.onRecovered(recovered);
     },
     onMoved: outageNotifier.onMoved,
+    acknowledgement: dependencies.acknowledgement,
     onUnknownVersion: dependencies.onUnknownVersion,
+    onTemplateFailed: dependencies.onTemplateFailed,
     isStopping: () => stopping,
     now,
   };

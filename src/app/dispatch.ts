@@ -14,6 +14,7 @@ import { createMuteExpiry } from '../features/mutes/expiry.ts';
 import { createOutageNotifier } from '../features/outages/notifier.ts';
 import { createRouting, fallbackRoutes, openRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
 import { createUnroutable } from '../features/routes/unroutable.ts';
+import { createStormEnd } from '../features/storms/end.ts';
 import { createFilter } from '../features/suppression/filter.ts';
 import { createRelease } from '../features/suppression/release.ts';
 import { LARGEST_ITEM } from '../item-size.ts';
@@ -46,10 +47,13 @@ const openFallback = (
   const fallback = createFallback({
     destinations: fallbackRoutes(config, routeSettings(config)).destinations,
     afterMs: config.fallback?.after ?? 0,
+    until: config.fallback?.until ?? 'delivered',
+    ...(config.alerts.acknowledge && { acknowledged: store.acknowledgements.acknowledged }),
     ledger: store.ledger,
     enqueueOnce,
     deadlines: store.deadlines,
     outages: store.outageStore,
+    names: store.names.all,
     correlation,
     metrics,
     log,
@@ -61,7 +65,7 @@ const openFallback = (
 const openSuppression = (dependencies: OpenDispatch, { fallback, announce }: ReturnType<typeof openFallback>) => {
   const { config, store, metrics, log, now } = dependencies;
   const settings = routeSettings(config);
-  const onHeld = createHoldAnnouncer({ held: store.held, announce, fallback, log });
+  const onHeld = createHoldAnnouncer({ held: store.held, announce, fallback, names: store.names.all, log });
   const onFull = ({ id, label }: Destination, { length: dead }: readonly Alert[]): void => {
     metrics.heldRefused.inc(dead);
     log.error(
@@ -87,6 +91,7 @@ const openSuppression = (dependencies: OpenDispatch, { fallback, announce }: Ret
     fallback: fallback.destinations,
     isOpen: approval.isOpen,
     isConfigured: ({ kind }) => settings.configured.has(kind),
+    names: store.names.all,
     log,
     now,
   });
@@ -138,6 +143,7 @@ export const openDispatch = (dependencies: OpenDispatch) => {
   const outageNotifier = createOutageNotifier({
     outages: store.outageStore,
     ledger: store.ledger,
+    deadLetters: store.dead,
     announce,
     operators,
     isSenderTold: async (kind) => {
@@ -147,12 +153,14 @@ export const openDispatch = (dependencies: OpenDispatch) => {
     fallback: fallback.destinations,
     routesOf: openRoutes(routesOf, isOpen),
     labelOf: settings.labelOf,
+    names: store.names.all,
     log,
     now,
   });
   const { uncovered } = correlation;
+  const endStorms = createStormEnd({ ...store, announce, log, now });
   return {
     ...{ dispatch, dispatchRouted, routesOf, destinationsOf, isOpen },
-    ...{ operators, fallback, announce, release, outageNotifier, uncovered },
+    ...{ operators, fallback, announce, release, endStorms, outageNotifier, uncovered },
   };
 };

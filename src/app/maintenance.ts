@@ -7,7 +7,7 @@ import { longestIntervalMs } from '../config/poll-interval.ts';
 import type { Config } from '../config/schema.ts';
 import type { RouteReview } from '../features/routes/review.ts';
 import { createOperatorLogReader } from '../features/status/operator-log.ts';
-import type { ChannelCheck } from '../ops/channel-check.ts';
+import { CHANNEL_ROUND_MS, type ChannelCheck } from '../ops/channel-check.ts';
 import type { Health } from '../ops/health.ts';
 import { createLoopWatch } from '../ops/loop-watch.ts';
 import type { Metrics } from '../ops/metrics.ts';
@@ -17,6 +17,7 @@ import type { Troubles } from '../ops/troubles.ts';
 import type { Mirror } from '../poll/mirror.ts';
 import type { openBlindness } from './blindness.ts';
 import type { openDelivery } from './deliver.ts';
+import type { Limits } from './limits.ts';
 import type { openReading } from './poll.ts';
 import { watchServer } from './server-change.ts';
 import type { openSilence } from './silence.ts';
@@ -36,6 +37,8 @@ export interface MaintenanceDependencies {
   channelCheck: ChannelCheck;
   /** Forgets destinations that nothing leads to any more. */
   forgetGone(): Promise<void>;
+  /** Asks providers what they call the destinations. */
+  lookUpNames(signal: AbortSignal): Promise<void>;
   /** Keeps what only grows within its bounds. */
   keepHouse(): Promise<void>;
   channels: readonly Pick<Channel, 'kind'>[];
@@ -49,6 +52,7 @@ export interface MaintenanceDependencies {
   delivering: Pick<ReturnType<typeof openDelivery>, 'workers' | 'rebuild'>;
   /** How long the loop pauses after each of its rounds. */
   maintenanceEveryMs: number;
+  limits: Pick<Limits, 'canaryLateMs' | 'delayEveryMs' | 'loopBoundMs' | 'loopEndMs'>;
   now(): number;
 }
 
@@ -56,6 +60,8 @@ export const MAINTENANCE_EVERY_MS = 15_000;
 /** A beat asks it every second, but while it starts or frees the jobs of a daemon that is gone. */
 const REDIS_PROVEN_WITHIN_MS = 15_000;
 const FIRST_LIST_RETRY_MS = 1000;
+/** A few are asked for at a time, so a first start with many takes some rounds. */
+const NAMES_EVERY_MS = 15_000;
 const LONGEST_LIST_RETRY_MS = 10_000;
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
@@ -69,8 +75,10 @@ export const expectHealth = (health: Health, { poll, services, channels }: Confi
 };
 
 /** A canary may wait until one of the sends that take every place has ended. */
-const canaryBoundMs = ({ channels }: Config, kind: ChannelKind): number =>
-  3 * MAINTENANCE_EVERY_MS + (channels[kind]?.timeout ?? 0);
+const canaryBoundMs = (
+  { config: { channels }, maintenanceEveryMs }: MaintenanceDependencies,
+  kind: ChannelKind,
+): number => 3 * maintenanceEveryMs + (channels[kind]?.timeout ?? 0);
 
 /** Repeats the first listing until it works: a service that is down when we start is waited for. */
 const listUntilKnown = async (
@@ -123,7 +131,7 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
   const { config, log, store, health, mirror, review, channelCheck, channels, reading, stopping, fail } = dependencies;
   const { delivering, maintenanceEveryMs, now } = dependencies;
   const watch = createLoopWatch({
-    kinds: channels.map(({ kind }) => ({ kind, boundMs: canaryBoundMs(config, kind) })),
+    kinds: channels.map(({ kind }) => ({ kind, boundMs: canaryBoundMs(dependencies, kind) })),
     pollBoundMs: 3 * longestIntervalMs(config.poll),
     isRedisReady: () => store.redis.status === 'ready',
     sendCanary: store.queues.sendCanary,
@@ -139,6 +147,9 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
     troubles: dependencies.troubles,
     onCanary: dependencies.watchdog.onCanary,
     onStuck: fail,
+    ...dependencies.limits,
+    leastBoundMs: dependencies.limits.loopBoundMs,
+    endMs: dependencies.limits.loopEndMs,
     now,
   });
 
@@ -160,7 +171,6 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
     await mirror.flush();
     await logOperatorActions();
     for (const { name } of config.services) review.review(name, await reading.catalog.protocols(name));
-    await channelCheck.round();
     await dependencies.forgetGone();
     await dependencies.keepHouse();
   };
@@ -178,7 +188,9 @@ export const startMaintenance = async (dependencies: MaintenanceDependencies): P
 
   await Promise.all([
     rounds(),
+    repeat({ everyMs: CHANNEL_ROUND_MS, round: channelCheck.round }, 'channels', dependencies),
     repeat(dependencies.blindness, 'unread services', dependencies),
+    repeat({ everyMs: NAMES_EVERY_MS, round: dependencies.lookUpNames }, 'names of destinations', dependencies),
     repeat(dependencies.silence, 'silent protocols', dependencies),
     repeat(dependencies.watchdog, 'troubles of Tocsin itself', dependencies),
     dependencies.watchdog.heartbeat && repeat(dependencies.watchdog.heartbeat, 'the heartbeat', dependencies),

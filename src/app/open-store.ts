@@ -8,6 +8,7 @@ import { createMirror } from '../poll/mirror.ts';
 import { makePrivateDirectory } from '../private-file.ts';
 import { checkRedis } from '../redis/check.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import type { Limits } from './limits.ts';
 import { type OpenRedis, openOwnRedis } from './redis.ts';
 import { createStore, type StoreSettings } from './store.ts';
 
@@ -19,6 +20,7 @@ export interface OpenStoreDependencies {
   stopping: AbortSignal;
   /** Called with the reason when Redis is gone for good. */
   fail(reason: string): void;
+  limits: Pick<Limits, 'dead' | 'held'>;
   now(): number;
 }
 
@@ -46,7 +48,7 @@ const review = async ({ redis, address, prefix }: OpenRedis, log: Logger): Promi
 };
 
 export const openStore = async (dependencies: OpenStoreDependencies) => {
-  const { config, log, lifecycle, stopping, telemetry, fail, now } = dependencies;
+  const { config, log, lifecycle, stopping, telemetry, fail, limits, now } = dependencies;
   await closeDataDir(dependencies);
   const opened = await openOwnRedis(config, log, stopping);
   const { redis, prefix, lost, close } = opened;
@@ -55,7 +57,7 @@ export const openStore = async (dependencies: OpenStoreDependencies) => {
   const hasAnswered = await review(opened, log);
   const outages = createOutages(log, now);
   const onError = (queue: string, error: Error): void => outages.failed('queue', queue, error);
-  const store = createStore({ redis, prefix, onError, ...(telemetry && { telemetry }), now });
+  const store = createStore({ redis, prefix, onError, ...(telemetry && { telemetry }), limits, now });
   lifecycle.onStop('queues', store.close);
   const mirror = createMirror(join(config.dataDir, 'state.json'));
   const unusable = await mirror.load();

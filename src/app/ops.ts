@@ -1,9 +1,11 @@
 /** Composes what operators see of a daemon: its status, its metrics, and what keeps these within their bounds. */
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
+import type { Channel } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import { createBoard } from '../features/board/board.ts';
 import { createDeadLetterBound } from '../features/housekeeping/dead-letters.ts';
+import { createNameLookUp } from '../features/names/look-up.ts';
 import { createGoneDestinations } from '../features/routes/gone.ts';
 import { createRouteReview } from '../features/routes/review.ts';
 import { fallbackRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
@@ -18,8 +20,10 @@ import type { Metrics } from '../ops/metrics.ts';
 import { createPages } from '../ops/page/pages.ts';
 import { QUEUES } from '../ops/page/queues.ts';
 import type { OpsServerSettings } from '../ops/server.ts';
+import type { Acknowledgement } from './acknowledgement.ts';
 import type { openDelivery } from './deliver.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import type { Limits } from './limits.ts';
 import { openPage, openPageActions } from './page.ts';
 import type { openReading } from './poll.ts';
 import type { Store } from './store.ts';
@@ -35,16 +39,20 @@ export interface OpsDependencies {
   metrics: Metrics;
   health: Health;
   reading: Pick<ReturnType<typeof openReading>, 'states' | 'catalog' | 'pollDurations'>;
+  acknowledgement: Pick<Acknowledgement, 'links'> | undefined;
   delivering: Pick<ReturnType<typeof openDelivery>, 'endLeftKinds'>;
+  channels: readonly Pick<Channel, 'kind' | 'nameOf'>[];
   lifecycle: Pick<Lifecycle, 'onStop'>;
   scrub(text: string): string;
   log: Logger;
+  limits: Pick<Limits, 'dead' | 'lastingMs'>;
   now(): number;
 }
 
 export const openOps = (dependencies: OpsDependencies) => {
   const { daemonId, startedAt, config, log, scrub, now, store, metrics, health, reading, delivering, lifecycle } =
     dependencies;
+  const { limits } = dependencies;
   const reportSelf = createSelfReport({
     id: daemonId,
     host: hostname(),
@@ -63,7 +71,11 @@ export const openOps = (dependencies: OpsDependencies) => {
   const { catalog } = reading;
   const { destinations } = review;
   const hasFallback = fallback.destinations.length > 0;
-  const counters = createCounters({ config, metrics, catalog, destinations, named, hasFallback });
+  const counters = createCounters({
+    ...{ config, metrics, catalog, destinations, named, hasFallback },
+    // Without Redis a scrape must not wait for names.
+    names: async () => (store.redis.status === 'ready' ? store.names.all() : new Map()),
+  });
   metrics.onScrape(counters.begin);
   const forgetGone = createGoneDestinations({
     ...store,
@@ -88,12 +100,29 @@ export const openOps = (dependencies: OpsDependencies) => {
     daemons,
     review,
     startedAt,
+    limits,
     now,
   });
   metrics.onScrape(() =>
-    refreshGauges({ ...store, config, metrics, catalog, review, pollDurations: reading.pollDurations, daemons, now }),
+    refreshGauges({
+      ...store,
+      config,
+      metrics,
+      catalog,
+      review,
+      pollDurations: reading.pollDurations,
+      daemons,
+      limits,
+      now,
+    }),
   );
-  const boundDeadLetters = createDeadLetterBound({ ...store, metrics, log });
+  const lookUpNames = createNameLookUp({
+    names: store.names,
+    channels: dependencies.channels,
+    destinations: () => [...destinations(), ...named],
+    log,
+  });
+  const boundDeadLetters = createDeadLetterBound({ ...store, metrics, most: limits.dead, log });
   const keepHouse = async (): Promise<void> => {
     await boundDeadLetters();
     await delivering.endLeftKinds();
@@ -102,6 +131,7 @@ export const openOps = (dependencies: OpsDependencies) => {
   const ask = oneAtATime(status);
   const opened = { config, store, catalog, review, scrub, now };
   const { token, publicUrl, queues } = config.ops;
+  const { links } = dependencies.acknowledgement ?? {};
   const pages = createPages({
     status: ask,
     source: openPage(opened),
@@ -109,11 +139,12 @@ export const openOps = (dependencies: OpsDependencies) => {
     ...(queues && { queues: createBoard({ path: QUEUES, queues: store.queues.readable(), scrub }) }),
     ...(token === undefined ? {} : { token: token.reveal() }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(links && { links }),
     health,
     log,
     now,
   });
   lifecycle.onStop('pages', async () => pages.stop());
   const endpoints: OpsServerSettings = { ...config.ops, health, metrics, status: ask, pages, log, now };
-  return { review, selfReport, daemons, forgetGone, keepHouse, endpoints };
+  return { review, selfReport, daemons, forgetGone, keepHouse, lookUpNames, endpoints };
 };

@@ -1,6 +1,6 @@
 /** Composes what the status page shows and does. */
 import type { Destination } from '../alert.ts';
-import { chainsOf } from '../channels/configured-chains.ts';
+import { withWellKnown } from '../channels/chains.ts';
 import { pacingOf } from '../channels/pacing.ts';
 import type { Config } from '../config/schema.ts';
 import { createAuditMarks } from '../features/audit/job.ts';
@@ -88,10 +88,11 @@ export const openPage = (dependencies: OpenPage) => {
   const { config, store, catalog, review, scrub, now } = dependencies;
   return createPageDetails({
     services: config.services.map(({ name }) => name),
-    chains: chainsOf(config),
+    chains: withWellKnown(config.chains),
     config: configEntries(config, scrub),
     isGateOn: config.destinations.gate,
     outlines: store.outlines,
+    acknowledgements: store.acknowledgements,
     destinationStats: store.destinationStats,
     deadLetters: store.dead,
     operatorLog: store.operatorLog,

@@ -11,6 +11,7 @@ import type { Metrics } from '../ops/metrics.ts';
 import type { ConfigStatus } from '../ops/status.ts';
 import type { Troubles } from '../ops/troubles.ts';
 import { iso } from '../time.ts';
+import type { Limits } from './limits.ts';
 import type { Store } from './store.ts';
 
 export interface ReloadingDependencies {
@@ -28,15 +29,14 @@ export interface ReloadingDependencies {
   scrub(text: string): string;
   stopping: AbortSignal;
   log: Logger;
+  limits: Pick<Limits, 'configLookMs' | 'configTakenMs'>;
   now(): number;
 }
 
-export const LOOK_AT_DISK_EVERY_MS = 2000;
 const LOOK_FOR_REQUESTS_EVERY_MS = 5000;
 /** What passes by itself, such as a Redis that is away, is tried again as often. */
 const AGAIN_MS = 10_000;
-/** What is on disk comes into force within this time, or somebody has to know. */
-const TAKEN_WITHIN_MS = 60_000;
+const TAKE_IT = '`tocsin reload` takes it into force, or says why not; where it does neither, restart the daemon';
 /** A trouble names so many problems; the log and `tocsin check` have the others. */
 const PROBLEMS_NAMED = 3;
 
@@ -55,7 +55,7 @@ const repeat = async (everyMs: number, work: () => Promise<void>, stopping: Abor
 };
 
 /** What is known of the config, for reports, health and metrics. */
-const createStanding = ({ source, metrics, now, hostTroubles }: ReloadingDependencies) => {
+const createStanding = ({ source, metrics, limits, now, hostTroubles }: ReloadingDependencies) => {
   let since = now();
   let changed: string[] | undefined;
   let runningPrint = source.readPrint();
@@ -77,9 +77,11 @@ const createStanding = ({ source, metrics, now, hostTroubles }: ReloadingDepende
   };
 
   const tellLate = (): void => {
-    if (differsSince === undefined) hostTroubles.over('config', source.file);
-    else if (refused === undefined && now() - differsSince >= TAKEN_WITHIN_MS) {
-      hostTroubles.report('config', `${source.file} differs from the config that runs`, { of: source.file });
+    // One that was refused is told as that.
+    if (differsSince === undefined || refused !== undefined) hostTroubles.over('config', source.file);
+    else if (now() - differsSince >= limits.configTakenMs) {
+      const what = `${source.file} differs from the config that runs`;
+      hostTroubles.report('config', what, { of: source.file, todo: TAKE_IT });
     }
   };
 
@@ -147,7 +149,7 @@ export const openReloading = (dependencies: ReloadingDependencies) => {
     /** Looks for changes until `stopping`; never rejects. */
     watch: async (): Promise<void> => {
       await Promise.all([
-        repeat(LOOK_AT_DISK_EVERY_MS, surviving(lookAtDisk), stopping),
+        repeat(dependencies.limits.configLookMs, surviving(lookAtDisk), stopping),
         repeat(LOOK_FOR_REQUESTS_EVERY_MS, surviving(answerRequests), stopping),
       ]);
     },

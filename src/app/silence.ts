@@ -10,6 +10,7 @@ import { createShare } from '../poll/shares.ts';
 import { isPathSegment } from '../text.ts';
 import { createDestinations } from './blindness.ts';
 import type { openDispatch } from './dispatch.ts';
+import type { Limits } from './limits.ts';
 import { elapsed, type ReadingDependencies, type ServiceOf } from './read.ts';
 import type { Store } from './store.ts';
 
@@ -23,6 +24,7 @@ export interface OpenSilence {
   catalog: Pick<Catalog, 'protocols'>;
   serviceOf: ServiceOf;
   membership: ReadingDependencies['membership'];
+  limits: Pick<Limits, 'silenceProbeMs'>;
   log: Logger;
   now(): number;
 }
@@ -66,6 +68,7 @@ const openCheck = (dependencies: OpenSilence) => {
       requestsPerSecond,
       daemonsOf: (service) => membership.readersOf(service).length,
       expectEvery,
+      leastMs: dependencies.limits.silenceProbeMs,
       elapsed,
     }),
     protocolsOf: async (service) => [...(await catalog.protocols(service)).keys()].filter(isPathSegment),

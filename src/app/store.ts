@@ -6,15 +6,19 @@ import { createCircuits } from '../deliver/circuit-breaker.ts';
 import { createDisabled } from '../deliver/disabled.ts';
 import { createRateLimiter } from '../deliver/rate-limiter.ts';
 import { createRateStateStore } from '../deliver/rate-state-store.ts';
+import { createEscalations } from '../features/acknowledgement/escalations.ts';
+import { createAcknowledgementStore } from '../features/acknowledgement/store.ts';
 import { createApprovalStore } from '../features/approval/store.ts';
 import { createBlindnessStore } from '../features/blindness/store.ts';
 import { createCoveredDeliveries } from '../features/correlation/covered-deliveries.ts';
 import { createFirstSeen } from '../features/enrichment/first-seen.ts';
 import { createMuteStore } from '../features/mutes/store.ts';
+import { createNameStore } from '../features/names/store.ts';
 import { createOutageStore } from '../features/outages/store.ts';
 import { createRecheckStore } from '../features/recheck/store.ts';
 import { createHabitStore } from '../features/silence/store.ts';
 import { createDaemonReports } from '../features/status/daemons.ts';
+import { createStorms } from '../features/storms/store.ts';
 import { createTripwireStore } from '../features/tripwire/store.ts';
 import { createWatchdogStore } from '../features/watchdog/store.ts';
 import { createCorrections } from '../ledger/corrections.ts';
@@ -42,6 +46,7 @@ import { createSchedule } from '../queue/schedule.ts';
 import { type QueueSettings, queueName } from '../queue/settings.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { createLocks } from '../redis/lock.ts';
+import type { Limits } from './limits.ts';
 import type { DaemonTurn } from './schedule.ts';
 
 export interface StoreSettings {
@@ -51,12 +56,14 @@ export interface StoreSettings {
   onError(queue: string, error: Error): void;
   /** Hears of each job. Default: nobody does. */
   telemetry?: QueueSettings['telemetry'];
+  /** Default: the parts' own. */
+  limits?: Pick<Limits, 'dead' | 'held'>;
   now(): number;
 }
 
 export type Store = ReturnType<typeof createStore>;
 
-export const createStore = ({ redis, prefix, onError, telemetry, now }: StoreSettings) => {
+export const createStore = ({ redis, prefix, onError, telemetry, limits, now }: StoreSettings) => {
   const queues = createParcelQueues({ redis, prefix, onError, ...(telemetry && { telemetry }) });
   const schedule = createSchedule<DaemonTurn>({ redis, prefix, onError });
   const destinationStats = createDestinationStats(redis, prefix);
@@ -65,6 +72,7 @@ export const createStore = ({ redis, prefix, onError, telemetry, now }: StoreSet
     if (redis.status === 'ready') await destinationStats.written();
   };
   const deadlines = createDeadlines({ redis, prefix, onError });
+  const acknowledgements = createAcknowledgementStore(redis, prefix);
   return {
     redis,
     prefix,
@@ -93,22 +101,26 @@ export const createStore = ({ redis, prefix, onError, telemetry, now }: StoreSet
     outlines: createOutlines(redis, prefix),
     corrections: createCorrections(redis, prefix, now),
     operatorLog: createOperatorLog(redis, prefix, now),
-    dead: createDeadLetters(redis, prefix),
+    dead: createDeadLetters(redis, prefix, limits?.dead),
     destinationStats,
     disabled: createDisabled(redis, prefix),
     mutes: createMuteStore(redis, prefix, now),
-    held: createApprovalStore(redis, prefix, now),
+    held: createApprovalStore(redis, prefix, now, limits?.held),
     rateLimiter: createRateLimiter({ store: createRateStateStore(redis, prefix), now }),
     circuits: createCircuits(redis, prefix, now),
     batches: createBatchStore(redis, prefix),
     blindness: createBlindnessStore(redis, prefix),
     silent: createBlindnessStore(redis, prefix, 'silent'),
     habits: createHabitStore(redis, prefix),
+    names: createNameStore(redis, prefix, now),
     outageStore: createOutageStore(redis, prefix),
+    acknowledgements,
+    escalations: createEscalations(redis, prefix, acknowledgements, now),
     addressChanges: createAddressChanges(redis, prefix),
     coveredDeliveries: createCoveredDeliveries(redis, prefix, now),
     firstSeen: createFirstSeen(redis, prefix, now),
     rechecks: createRecheckStore(redis, prefix),
+    storms: createStorms(redis, prefix, now),
     tripwire: createTripwireStore(redis, prefix, now),
     daemonReports: createDaemonReports(redis, prefix, now),
     watchdog: createWatchdogStore(redis, prefix),

@@ -8,6 +8,7 @@ import { didYouMean } from '../config/suggest.ts';
 import type { Routes } from '../dispatch/route.ts';
 import { UnavailableError, UsageError } from '../errors.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
+import type { Names } from '../features/names/show.ts';
 import { routeSettings } from '../features/routes/routes.ts';
 import { channelsOf, destinationsAt, routeEntries } from '../features/routes/rules.ts';
 import { createCancelSample } from '../features/sample/cancel.ts';
@@ -37,6 +38,8 @@ export interface TestCommand {
   /** Why alerts for this destination are suppressed now, in a sentence; undefined where they are not. */
   explainSuppression(sample: Alert, destination: Destination): Promise<string | undefined>;
   read(alert: Alert['id']): Promise<AlertRecord | undefined>;
+  /** What providers call destinations. */
+  names(): Promise<Names>;
   /** What still waits is not sent any more. Gives the ids of the destinations where it is so. */
   cancel(parcels: readonly Parcel[]): Promise<Set<string>>;
   close(): Promise<void>;
@@ -135,6 +138,7 @@ export const openTestCommand = async (config: Config, signal: AbortSignal): Prom
       approval: openApproval({ config, settings, store, now }),
     }),
     read: store.ledger.read,
+    names: store.names.all,
     cancel: createCancelSample({ ...store, now }),
     close: async () => {
       await stopWorkers();

@@ -18,6 +18,7 @@ import type { Outages } from '../ops/outages.ts';
 import type { Troubles } from '../ops/troubles.ts';
 import { lookAtRedis } from '../redis/check.ts';
 import type { openDispatch } from './dispatch.ts';
+import type { Limits } from './limits.ts';
 import type { openReading } from './poll.ts';
 import type { Store } from './store.ts';
 
@@ -39,6 +40,7 @@ export interface OpenWatchdog {
   log: Logger;
   stopping: AbortSignal;
   maintenanceEveryMs: number;
+  limits: Pick<Limits, 'detectEveryMs'>;
   now(): number;
 }
 
@@ -67,7 +69,7 @@ const createList =
     };
   };
 
-const openDetectors = ({ config, store, troubles, reading, log, now }: OpenWatchdog) =>
+const openDetectors = ({ config, store, troubles, reading, log, limits, now }: OpenWatchdog) =>
   createDetectors({
     troubles,
     lookAtRedis: () => lookAtRedis(store.redis, now),
@@ -79,6 +81,7 @@ const openDetectors = ({ config, store, troubles, reading, log, now }: OpenWatch
     services: config.services.map(({ name }) => name),
     serviceAheadMs: (service) => reading.serviceOf(service).clock.now() - now(),
     log,
+    everyMs: limits.detectEveryMs,
     elapsed,
   });
 

@@ -2,7 +2,9 @@
 import type { Logger } from 'pino';
 import type { Alert, ChannelKind, Destination } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
-import { chainsOf } from '../channels/configured-chains.ts';
+import { createPresentation } from '../channels/content/presentation.ts';
+import { createTemplates } from '../channels/content/template.ts';
+import { FEW } from '../channels/incidents.ts';
 import { pacingOf } from '../channels/pacing.ts';
 import { canBeDisabled, isBatched } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
@@ -15,6 +17,7 @@ import { createDeliver } from '../deliver/worker.ts';
 import type { Subject } from '../ledger/outage-subject.ts';
 import { createShares } from '../queue/shares.ts';
 import { iso } from '../time.ts';
+import type { Acknowledgement } from './acknowledgement.ts';
 import type { Store } from './store.ts';
 
 /** What the daemon does on the events of deliveries. */
@@ -28,7 +31,11 @@ export interface DeliveryEvents {
   onMoved(destination: Destination, address: string): Promise<void>;
   /** A job of a version that this daemon does not know has come up, and stays. */
   onUnknownVersion(queue: string, version: string): void;
+  /** A template of the config, by its place in it from 0, could not be rendered. Default: nothing. */
+  onTemplateFailed?: OnTemplateFailed | undefined;
 }
+
+export type OnTemplateFailed = (index: number, why: string) => void;
 
 export interface WorkerDependencies extends DeliveryEvents {
   config: Config;
@@ -37,18 +44,28 @@ export interface WorkerDependencies extends DeliveryEvents {
   scrub(text: string): string;
   /** Those of `alerts` that no other alert covers there. */
   uncovered(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
+  /** Buttons of messages, and links. Undefined: they have none. */
+  acknowledgement: Pick<Acknowledgement, 'withButtons'> | undefined;
   isStopping(): boolean;
   now(): number;
 }
 
 const VERIFY_MS = 5000;
 
+/** After the last second look its follow-up may have to wait. */
+const LATE_MS = 900_000;
+
+const keptForReassessment = ({ alerts: { secondLook } }: Config): number =>
+  secondLook.length === 0 ? 0 : Math.max(...secondLook) + LATE_MS;
+
 export const startWorker = (channel: Channel, dependencies: WorkerDependencies) => {
-  const { config, store, scrub, onAttempt, onDead, onBroken, onRecovered, onMoved, isStopping, now } = dependencies;
+  const { config, store, scrub, onAttempt, onDead, onBroken, onRecovered, onMoved, isStopping, log, now } =
+    dependencies;
   const { ledger, disabled, batches, queues } = store;
+  const { withButtons } = dependencies.acknowledgement ?? {};
   const options = config.channels[channel.kind];
   if (!options) throw new Error(`the channel kind '${channel.kind}' is open but not configured`);
-  const { paceOf, senderOf } = pacingOf(options);
+  const { paceOf, senderOf, groupWaitMs } = pacingOf(options);
   const health = createDestinationHealth({
     circuits: store.circuits,
     senderOf,
@@ -56,7 +73,13 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     onBroken,
     onRecovered,
   });
-  const chains = chainsOf(config);
+  const presentation = createPresentation(
+    config,
+    createTemplates(config.templates, {
+      kind: channel.kind,
+      onFailed: (index, why) => dependencies.onTemplateFailed?.(index, why),
+    }),
+  );
   const shares = createShares(options.concurrency);
   const senderTurns = createSenderTurns({
     reserve: (sender) => store.rateLimiter.reserve(sender, sender.rate),
@@ -64,7 +87,9 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
   });
   const deliver = createDeliver({
     channel,
-    compose: (parcel, format, at) => channel.compose(parcel, { sentAt: iso(at), format, chains }),
+    compose: (parcel, format, at, storm) =>
+      channel.compose(parcel, { sentAt: iso(at), format, presentation, ...(storm && { storm }) }),
+    storms: { above: FEW, ...store.storms },
     ...(canBeDisabled(channel.kind) ? { disabled } : {}),
     ledger,
     deadLetters: store.dead,
@@ -74,12 +99,18 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     addressChanges: store.addressChanges,
     ...(isBatched(channel.kind)
       ? {
-          batching: { batches, enqueueBatch: queues.enqueueBatch },
-          threads: createThreads(store.redis, store.prefix, ledger, config.alerts.incidentWindow),
+          batching: { batches, enqueueBatch: queues.enqueueBatch, groupWaitMs },
+          threads: createThreads(store.redis, store.prefix, ledger, {
+            windowMs: config.alerts.incidentWindow,
+            keepMs: channel.amend === undefined ? 0 : keptForReassessment(config),
+            now,
+          }),
           canAmend: channel.amend !== undefined,
         }
       : {}),
     uncovered: dependencies.uncovered,
+    waiting: ledger.waiting,
+    ...(withButtons && { withButtons: withButtons(channel), unacknowledged: store.escalations.unacknowledged }),
     onAttempt: (event) => {
       shares.note(event.destination.id, event);
       onAttempt(event);
@@ -87,6 +118,11 @@ export const startWorker = (channel: Channel, dependencies: WorkerDependencies) 
     onSlotWait: (ms) => dependencies.onSlotWait(channel.kind, ms),
     onDead,
     onDisabled: disabled.disable,
+    onUnchanged: ({ kind, id }, { of, was, is }, why) =>
+      log.warn(
+        { kind, destination: id, of, was, is, message: scrub(why) },
+        'the message above a follow-up was not changed',
+      ),
     onMoved,
     scrub,
     isStopping,

@@ -1,7 +1,8 @@
 /** A backtest's report for a person. Pure. */
-
+import { shownLabel } from '../alert.ts';
 import type { BacktestReport } from '../features/backtest/backtest.ts';
 import type { DestinationLoad, ProtocolLoad } from '../features/backtest/report.ts';
+import { type Names, withName } from '../features/names/show.ts';
 import { cleanLine, counted } from '../text.ts';
 import { ageText, clock, type Moment } from '../time.ts';
 import { type Column, renderTable } from './table.ts';
@@ -36,12 +37,12 @@ const gateText = (load: DestinationLoad): string => (isGated(load) ? 'needs appr
 const gatedText =
   'Alerts for destinations that need approval are held until then. A backtest does not know what is approved already: tocsin destinations list\n';
 
-const destinationsText = (destinations: readonly DestinationLoad[], layout: Width): string =>
+const destinationsText = (destinations: readonly DestinationLoad[], names: Names, layout: Width): string =>
   renderTable<DestinationLoad>(
     destinations,
     [
       { head: 'kind', cell: ({ kind }) => kind },
-      { head: 'destination', shrinks: true, cell: ({ label }) => label },
+      { head: 'destination', shrinks: true, cell: (one) => shownLabel(withName(one, names)) },
       { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
       { head: 'messages', isNumber: true, cell: ({ messages }) => messages },
       { head: 'digests', isNumber: true, cell: ({ digests }) => digests },
@@ -76,15 +77,15 @@ const mutesText = (mutes: BacktestReport['mutes'], layout: Width): string =>
     layout,
   );
 
-/** Ends with a line feed. */
-export const renderBacktest = (report: BacktestReport, width?: number): string => {
+/** Ends with a line feed. `names`: what providers call destinations. */
+export const renderBacktest = (report: BacktestReport, names: Names, width?: number): string => {
   const layout = { width };
   const { since, until, alerts, protocols, detectors, destinations, correlated, mutes, problems } = report;
   const sections = [
     `${minuteText(since)} to ${minuteText(until)} UTC: ${counted(alerts, 'alert')}\n`,
     ...(protocols.length === 0 ? [] : [protocolsText(protocols, layout)]),
     ...(detectors.length === 0 ? [] : [detectorsText(detectors, layout)]),
-    ...(destinations.length === 0 ? [] : [destinationsText(destinations, layout)]),
+    ...(destinations.length === 0 ? [] : [destinationsText(destinations, names, layout)]),
     ...(destinations.some(isGated) ? [gatedText] : []),
     ...(correlated === 0 ? [] : [correlatedText(correlated)]),
     ...(mutes.length === 0 ? [] : [mutesText(mutes, layout)]),

@@ -1,4 +1,5 @@
 /** `tocsin backtest`: the present config over real history; sends nothing and needs no Redis. */
+import { knownNames } from '../app/names.ts';
 import { loadConfig } from '../config/load.ts';
 import { backtest as runBacktest } from '../features/backtest/backtest.ts';
 import { openHistory } from '../features/replay/history.ts';
@@ -25,7 +26,7 @@ export const backtest = async (options: BacktestOptions, context: CommandContext
     const report = await runBacktest({ config, history, protocols, period, onProgress });
     progress.end();
     if (options.json === true) writeJson(context, report);
-    else context.show(renderBacktest(report, context.width));
+    else context.show(renderBacktest(report, await knownNames(config), context.width));
     for (const line of unreadLines(report.unread)) context.warn(`tocsin: ${line}\n`);
     return report.unread.length === 0 ? EXIT.done : EXIT.mistake;
   } finally {

@@ -1,11 +1,14 @@
 /** `tocsin dead list` and `dead show`: deliveries that failed for good. */
 
-import { chainsOf } from '../channels/configured-chains.ts';
-import { type Content, describe } from '../channels/content.ts';
+import { type Content, lineText } from '../channels/content/content.ts';
+import { describe } from '../channels/content/describe.ts';
+import { createPresentation } from '../channels/content/presentation.ts';
+import { detectionText } from '../channels/digest-content.ts';
 import { UsageError } from '../errors.ts';
+import { type Names, withName } from '../features/names/show.ts';
 import { createTracer, readLetters } from '../features/trace/trace.ts';
 import type { DeadDelivery } from '../ledger/dead-letters.ts';
-import { NO_DESTINATION, targetOf } from '../ledger/record.ts';
+import { NO_DESTINATION, nameOf, targetOf } from '../ledger/record.ts';
 import { cleanLine, counted, countedInWords } from '../text.ts';
 import { clock } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -30,9 +33,9 @@ export const findLetters = async ({ store }: View, selection: DeadSelection): Pr
 };
 
 /** As it may be shown: an address may hold a secret, so it stays where it is. */
-const shown = ({ destination, ...letter }: DeadDelivery) => ({
+const shown = ({ destination, ...letter }: DeadDelivery, names: Names) => ({
   ...letter,
-  destination: targetOf(destination ?? NO_DESTINATION),
+  destination: withName(targetOf(destination ?? NO_DESTINATION), names),
 });
 type Shown = ReturnType<typeof shown>;
 
@@ -43,8 +46,8 @@ const withoutItem = ({ alert, ...letter }: Shown) => {
 };
 type Listed = ReturnType<typeof withoutItem>;
 
-const placeText = ({ destination: { kind, label } }: Pick<Shown, 'destination'>): string =>
-  kind === NO_DESTINATION.kind ? label : `${kind} ${label}`;
+const placeText = ({ destination }: Pick<Shown, 'destination'>): string =>
+  destination.kind === NO_DESTINATION.kind ? destination.label : nameOf(destination);
 
 const listText = (letters: readonly Listed[], width: number | undefined): string =>
   renderTable<Listed>(
@@ -63,8 +66,10 @@ const listText = (letters: readonly Listed[], width: number | undefined): string
 export const listDead = (options: CommonOptions & DeadFilters, context: CommandContext): Promise<ExitCode> =>
   withView(options, context, async (view) => {
     const letters: Listed[] = [];
+    const names = await view.store.names.all();
     const ids = await findLetters(view, { ids: [], ...options });
-    for await (const some of readLetters(view.store.dead, ids)) letters.push(...some.map(shown).map(withoutItem));
+    for await (const some of readLetters(view.store.dead, ids))
+      letters.push(...some.map((one) => withoutItem(shown(one, names))));
     if (options.json === true) writeJson(context, letters);
     else
       context.show(
@@ -73,11 +78,14 @@ export const listDead = (options: CommonOptions & DeadFilters, context: CommandC
     return EXIT.done;
   });
 
-const contentLines = ({ headline, detections, message, facts }: Content): string[] => [
+const contentLines = ({ headline, detections, message, lines, details }: Content): string[] => [
   headline,
-  ...detections.map((each) => (each.message === '' ? each.name : `${each.name}: ${each.message}`)),
+  ...detections.map(detectionText),
   ...(message === undefined ? [] : [message]),
-  ...facts.filter(({ label }) => label !== 'Sent').map(({ label, value }) => `${label}: ${value}`),
+  ...lines.map(lineText),
+  ...details
+    .filter(({ label }) => label !== 'Sent')
+    .map(({ label, value, note }) => `${label}: ${value}${note === undefined ? '' : ` (${note})`}`),
 ];
 
 const showText = (letter: Shown, content: Content, history: readonly string[]): string =>
@@ -96,15 +104,26 @@ export const showDead = (options: CommonOptions & { id: string }, context: Comma
   withView(options, context, async (view, config) => {
     const ids = await findLetters(view, { ids: [options.id] });
     const letters = await view.store.dead.get(ids);
+    const names = await view.store.names.all();
     if (options.json === true) {
-      writeJson(context, letters.map(shown));
+      writeJson(
+        context,
+        letters.map((letter) => shown(letter, names)),
+      );
       return EXIT.done;
     }
     const trace = createTracer({ ...view.store, services: [] });
+    const presentation = createPresentation(config);
     for (const letter of letters) {
       const deliveries = (await trace(letter.alert.id)).flatMap((each) => each.deliveries);
       const history = deliveries.filter(({ id }) => id === letter.id).flatMap(historyLines);
-      context.write(showText(shown(letter), describe(letter.alert, chainsOf(config), letter.at), history));
+      context.write(
+        showText(
+          shown(letter, names),
+          describe(letter.alert, { presentation, sentAt: Date.parse(letter.at) }),
+          history,
+        ),
+      );
     }
     return EXIT.done;
   });

@@ -58,7 +58,7 @@ const logText = (line: string): string => {
 const openDaemon = async (env: CommandContext['env'], warn: (text: string) => void) => {
   const loaded = await loadConfig(CONFIG, { TOCSIN_OPS_LISTEN: '127.0.0.1:0', ...env });
   const channels = [{ name: 'email' as const, contacts: [FALLBACK] }];
-  const config = { ...loaded, fallback: { after: FALLBACK_AFTER_MS, channels } };
+  const config = { ...loaded, fallback: { after: FALLBACK_AFTER_MS, until: 'delivered' as const, channels } };
   const scrub = createScrubber(collectSecrets(config));
   const log = createLogger({
     level: 'warn',

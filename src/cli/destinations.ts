@@ -1,10 +1,11 @@
 /** `tocsin destinations`: which destinations may be sent to, and the approval of new ones. */
-import { CHANNEL_KINDS } from '../alert.ts';
+import { CHANNEL_KINDS, shownLabel } from '../alert.ts';
 import { openDestinations } from '../app/approval.ts';
 import { openRetry } from '../app/retry.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
 import type { KnownDestination } from '../features/approval/destinations.ts';
+import { nameOf as recordedName } from '../ledger/record.ts';
 import { cleanLine, countedInWords } from '../text.ts';
 import { clock } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -16,7 +17,7 @@ const OPEN = 'destinations.gate is false: nothing is held at present';
 
 const openApproval = (view: View, config: Config) => openDestinations({ config, ...view });
 
-const nameOf = ({ kind, label }: KnownDestination): string => `${kind} ${cleanLine(label)}`;
+const nameOf = (one: KnownDestination): string => cleanLine(recordedName(one));
 
 const factsOf = ({ id, label }: KnownDestination) => ({ destination: id, to: label });
 
@@ -26,7 +27,7 @@ const table = (known: readonly KnownDestination[], width: number | undefined): s
     [
       { head: 'id', cell: ({ id }) => id },
       { head: 'kind', cell: ({ kind }) => kind },
-      { head: 'destination', shrinks: true, cell: ({ label }) => label },
+      { head: 'destination', shrinks: true, cell: shownLabel },
       { head: 'state', cell: ({ state, disabled }) => (disabled ? `${state}, disabled` : state) },
       { head: 'protocols', shrinks: true, cell: ({ protocols }) => protocols.join(', ') },
       { head: 'since (UTC)', cell: ({ since }) => since && clock(since) },

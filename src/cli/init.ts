@@ -197,7 +197,9 @@ const nextSteps = (
   const isDefault = file === (context.env.TOCSIN_CONFIG ?? 'config/tocsin.yaml');
   const config = isDefault ? '' : ` --config ${shellWord(file)}`;
   const { given } = variables;
-  const isExported = kind === 'webhook' && context.env[WEBHOOK_URL] === to;
+  // Whoever knows a webhook's URL may post to it: it stays out of terminals, and of what they record.
+  const isSecret = kind === 'webhook';
+  const isExported = context.env[WEBHOOK_URL] === to;
   const shadowed = Object.keys(given).filter((name) => ![undefined, '', given[name]].includes(context.env[name]));
   return [
     `Wrote ${file}${envFile === undefined ? '' : `, and the secrets into ${envFile}, which only this user may read`}.`,
@@ -209,8 +211,9 @@ const nextSteps = (
       : [`The receiver needs the signing secret ${CHANNEL_SECRET.webhook}, which stands in ${envFile}.`]),
     '',
     'Next:',
-    `  tocsin test${config} --channel ${kind} --to ${isExported ? `"$${WEBHOOK_URL}"` : shellWord(to)}`,
+    `  tocsin test${config} --channel ${kind} --to ${isSecret ? `"$${WEBHOOK_URL}"` : shellWord(to)}`,
     '      sends a test message through the real queue',
+    ...(isSecret && !isExported ? [`      (export ${WEBHOOK_URL} first, as it stands in ${envFile})`] : []),
     `  tocsin run${config}`,
     `      runs the daemon in the foreground; tocsin status${config} shows what it does`,
     ...(envFile === undefined || file !== 'config/tocsin.yaml'

@@ -79,8 +79,8 @@ const gotAt = (value: unknown, path: Path, shape: Shape): string | undefined => 
   return shape.isSecret(path) ? showKind(value) : showValue(value);
 };
 
-const place = (tree: Tree, shape: Shape, { path, rule, at }: Explanation): Finding => {
-  if (at === 'key') return { path, rule, offset: tree.positions.ofKey(path) };
+const place = (tree: Tree, shape: Shape, { path, rule, at, isUnknown }: Explanation): Finding => {
+  if (at === 'key') return { path, rule, offset: tree.positions.ofKey(path), ...(isUnknown && { isUnknown }) };
   const offset = tree.positions.ofValue(path);
   const value = valueAt(tree.value, path);
   if (value === undefined) return { path, offset, rule: 'is required' };

@@ -1,6 +1,6 @@
 /** `tocsin inspections list|stats`: what the service inspected, as a table or as it gave it. */
 import type { JsonObject } from '../alert.ts';
-import { firedDetections } from '../channels/content.ts';
+import { firedDetections } from '../channels/content/reading.ts';
 import type { InspectionStats } from '../service/protocols.ts';
 import type { Inspection } from '../service/wire.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -17,7 +17,7 @@ interface ListOptions extends ServiceOptions, InspectionOptions {
 
 /** What the row has no room for: ids and hashes for `trace` and `--id`. */
 const detailsOf = ({ id, raw }: Inspection): string => {
-  const detected = firedDetections(raw).map(({ name }) => fieldText(name));
+  const detected = firedDetections(raw).map(({ id }) => fieldText(id));
   return [
     id,
     fieldText(raw.invokedMethodName),

@@ -44,6 +44,25 @@ const daemonCommands = ({ command }: CommandMaker): Command[] => [
     .option('--timeout <duration>', 'how long to wait until it is delivered', '60s')
     .addOption(jsonOption()),
   command(
+    'preview',
+    'show what people would get, without sending anything: of a sample, or of an item of the service',
+    async () => (await import('./preview.ts')).preview,
+  )
+    .option(
+      '--type <type>',
+      'the type, like inspection.critical or tocsin.mute.ended, or: digest of 12',
+      'inspection.critical',
+    )
+    .option('--protocol <name>', 'as if it were of this protocol: its prefix, links and templates')
+    .option('--id <id>', 'an inspection or a stored notification of the service, with --protocol, instead of a sample')
+    .option('--service <name>', 'the service that lists it')
+    .option('--kind <kinds...>', 'email, telegram, slack, webhook; default: those that the config sets up')
+    .option('--webhook-format <format>', 'what a webhook gets: standard, pagerduty, discord ...', 'standard')
+    .option('--format <format>', 'rich, or what is sent after a refusal: plain, minimal', 'rich')
+    .option('--html <folder>', 'write a page for each kind into this folder, for a browser')
+    .option('--open', 'write the pages and open them')
+    .addOption(jsonOption()),
+  command(
     'status',
     'show services, protocols, destinations, queues and what needs attention',
     async () => (await import('./status.ts')).status,

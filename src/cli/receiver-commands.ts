@@ -1,5 +1,7 @@
 /** The commands for people who write webhook receivers. They need neither daemon nor network. */
+
 import type { Command } from 'commander';
+import { WEBHOOK_FORMATS } from '../channels/webhook/formats/names.ts';
 import { type CommandMaker, jsonOption } from './command.ts';
 
 const SECRET = 'the secret, whsec_...; default: $TOCSIN_WEBHOOK_SECRET, else the one in the config';
@@ -24,10 +26,11 @@ export const receiverCommands = ({ command, group }: CommandMaker): Command[] =>
       .addOption(jsonOption()),
     command(
       'sample',
-      'print a signed webhook as a curl command, to try a receiver',
+      'print a webhook as a curl command, signed where its format is, to try a receiver',
       async () => (await import('./webhook-sample.ts')).sample,
     )
       .option('--type <type>', 'the webhook type, like inspection.critical', 'test.sample')
+      .option('--format <format>', `the format: ${WEBHOOK_FORMATS.join(', ')}`, 'standard')
       .option('--url <url>', 'URL of the receiver', 'http://127.0.0.1:8080/')
       .option('--secret <secret>', SECRET)
       .addOption(jsonOption()),

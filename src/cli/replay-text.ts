@@ -1,4 +1,6 @@
 /** What a replay did, or would do, in words. Pure. */
+import { shownLabel } from '../alert.ts';
+import { type Names, withName } from '../features/names/show.ts';
 import type { Unread } from '../features/replay/history.ts';
 import type { ReplayCounts, ReplayedAlert } from '../features/replay/replay.ts';
 import { cleanLine, counted } from '../text.ts';
@@ -50,7 +52,7 @@ const itemsText = (replayed: readonly ReplayedAlert[], width: number | undefined
     { width },
   );
 
-const destinationsText = (replayed: readonly ReplayedAlert[], width: number | undefined): string => {
+const destinationsText = (replayed: readonly ReplayedAlert[], names: Names, width: number | undefined): string => {
   const all = replayed.flatMap(({ routes }) => routes.destinations);
   const rows = [...Map.groupBy(all, ({ id }) => id).values()].flatMap((each) => {
     const [first] = each;
@@ -60,18 +62,18 @@ const destinationsText = (replayed: readonly ReplayedAlert[], width: number | un
     rows.toSorted((a, b) => b.alerts - a.alerts),
     [
       { head: 'kind', cell: ({ kind }) => kind },
-      { head: 'destination', shrinks: true, cell: ({ label }) => label },
+      { head: 'destination', shrinks: true, cell: (one) => shownLabel(withName(one, names)) },
       { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
     ],
     { width },
   );
 };
 
-/** Ends with a line feed; empty where nothing would be sent. */
-export const dryRunText = (replayed: readonly ReplayedAlert[], width?: number): string => {
+/** Ends with a line feed; empty where nothing would be sent. `names`: what providers call destinations. */
+export const dryRunText = (replayed: readonly ReplayedAlert[], names: Names, width?: number): string => {
   const sent = replayed
     .filter(({ routes }) => routes.destinations.length > 0)
     .toSorted((a, b) => a.alert.at.localeCompare(b.alert.at));
   if (sent.length === 0) return '';
-  return `${itemsText(sent, width)}\n${destinationsText(sent, width)}\nA dry run: nothing was sent.\n`;
+  return `${itemsText(sent, width)}\n${destinationsText(sent, names, width)}\nA dry run: nothing was sent.\n`;
 };

@@ -1,5 +1,6 @@
 /** `tocsin replay`: forwards history again, marked as such. */
 import { CHANNEL_KINDS, type ChannelKind, type Destination } from '../alert.ts';
+import { knownNames } from '../app/names.ts';
 import { openRetry } from '../app/retry.ts';
 import { openView } from '../app/view.ts';
 import { loadConfig } from '../config/load.ts';
@@ -131,7 +132,7 @@ export const replay = async (options: ReplayOptions, context: CommandContext): P
       options.dryRun === true ? await rehearse(run) : { counts: await send(run, context), replayed: undefined };
     progress.end();
     if (options.json === true) writeJson(context, { ...counts, ...(replayed && { items: replayed.map(plain) }) });
-    else context.show(replayed ? dryRunText(replayed, context.width) : countsText(counts));
+    else context.show(replayed ? dryRunText(replayed, await knownNames(config), context.width) : countsText(counts));
     context.warn(unreadText(counts));
     if (isNothing(counts)) throw new UsageError('nothing to forward');
     return counts.unread.length === 0 ? EXIT.done : EXIT.mistake;

@@ -4,7 +4,7 @@ import { exposureOf } from '../config/exposure.ts';
 import type { Config } from '../config/schema.ts';
 import { collectSecrets } from '../config/secrets.ts';
 import { createConfigSource } from '../config/source.ts';
-import { createDaemon } from '../daemon.ts';
+import { createDaemon, type DaemonDependencies } from '../daemon.ts';
 import { createLogger, logFormOf } from '../ops/log.ts';
 import { openTracing } from '../ops/tracing.ts';
 import { createLearningScrubber } from '../secret.ts';
@@ -18,9 +18,11 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
+/** `pace`: a test gives a faster one. */
 export const run = async (
   options: CommonOptions,
   { env, signal, onHangup, isTty }: CommandContext,
+  pace: Pick<DaemonDependencies, 'limits' | 'maintenanceEveryMs'> = {},
 ): Promise<ExitCode> => {
   // Often sent by habit, as by log rotation: it must end nothing, from the first moment on.
   let hangup = (): void => {};
@@ -39,7 +41,7 @@ export const run = async (
   warn(config);
   const tracing = await openTracing(env, { version, log, now: Date.now });
   const daemon = createDaemon({
-    ...{ config, log, scrub, source, tracing },
+    ...{ config, log, scrub, source, tracing, ...pace },
     onRead: (read) => learn(collectSecrets(read)),
     onReplaced: (next) => {
       keep(collectSecrets(next));

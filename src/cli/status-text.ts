@@ -1,5 +1,6 @@
 /** The status report for a terminal or a file: what needs a look comes first; no colour. Pure. */
 
+import { shownLabel } from '../alert.ts';
 import { scopeText } from '../mute-text.ts';
 import { stateOf, stateText } from '../ops/page/state.ts';
 import type { StatusReport } from '../ops/status.ts';
@@ -67,7 +68,7 @@ const destinationsOf = ({ destinations, now, width }: Shown): string =>
       sortDestinations(destinations),
       [
         { head: 'kind', cell: ({ kind }) => kind },
-        { head: 'destination', shrinks: true, cell: ({ label }) => label },
+        { head: 'destination', shrinks: true, cell: (one) => shownLabel(one) },
         { head: 'waiting', isNumber: true, cell: ({ waiting = 0, delayed = 0 }) => waiting + delayed },
         { head: 'delivered', isNumber: true, cell: ({ delivered }) => delivered },
         { head: 'dead', isNumber: true, cell: ({ dead }) => dead },

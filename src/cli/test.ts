@@ -6,8 +6,10 @@ import { openTestCommand, type TestCommand } from '../app/test-command.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
+import { withName } from '../features/names/show.ts';
 import { sampleAlert } from '../features/sample/alert.ts';
 import type { DeliveryRecord } from '../ledger/ledger.ts';
+import { nameOf, targetOf } from '../ledger/record.ts';
 import { parseDuration } from '../schema/fields.ts';
 import { cleanLine } from '../text.ts';
 import { durationText } from '../time.ts';
@@ -23,7 +25,10 @@ interface TestOptions extends CommonOptions {
 
 interface Outcome {
   destination: string;
+  /** Kind and label. */
   to: string;
+  /** The same with what its provider calls it; not for scripts. */
+  shown: string;
   /** `cancelled`: it did not end in time, and is not tried any more. */
   state: DeliveryRecord['state'] | 'cancelled';
   /** From queueing to the provider's receipt. */
@@ -64,11 +69,12 @@ const destinationsOf = async (
 /** Tells each destination's first failure at once: until the time is over, nothing else would say why nothing comes. */
 const createFailureTeller = (warn: CommandContext['warn'], timeoutMs: number): ((record: DeliveryRecord) => void) => {
   const told = new Set<string>();
-  return ({ destination: { id, kind, label }, state, attempts }) => {
+  return ({ destination, state, attempts }) => {
+    const { id } = destination;
     const why = attempts.at(-1)?.message;
     if (state !== 'waiting' || why === undefined || told.has(id)) return;
     told.add(id);
-    warn(`${kind} ${label}: ${why}; trying again, ${durationText(timeoutMs)} in all\n`);
+    warn(`${nameOf(destination)}: ${why}; trying again, ${durationText(timeoutMs)} in all\n`);
   };
 };
 
@@ -77,7 +83,8 @@ const outcomeOf = (record: DeliveryRecord, queuedAt: number, withheld: string | 
   const error = state === 'delivered' ? undefined : attempts.at(-1)?.message;
   return {
     destination: destination.id,
-    to: `${destination.kind} ${destination.label}`,
+    to: nameOf(targetOf(destination)),
+    shown: nameOf(destination),
     state,
     ...(state === 'delivered' ? { latencyMs: Date.parse(record.at) - queuedAt } : {}),
     ...(providerId === undefined ? {} : { providerId }),
@@ -101,8 +108,8 @@ const stateText = ({ state, latencyMs, providerId, error }: Outcome): string => 
 
 const sentText = ({ alert, outcomes, cancelled }: Sent): string => {
   const lines = outcomes.map((outcome) => {
-    const { to, withheld } = outcome;
-    return `${to}: ${stateText(outcome)}${withheld === undefined ? '' : `; but ${withheld}`}`;
+    const { shown, withheld } = outcome;
+    return `${shown}: ${stateText(outcome)}${withheld === undefined ? '' : `; but ${withheld}`}`;
   });
   const rest = `${cancelled}, so the test was cancelled and is not sent any more: tocsin trace ${alert}`;
   return [...lines, ...(cancelled === undefined ? [] : [rest]), ''].join('\n');
@@ -130,7 +137,12 @@ const sendSample = async (
     await Promise.all(destinations.map(async (one) => [one.id, await command.explainSuppression(alert, one)] as const)),
   );
   const parcels = destinations.map((destination) => ({ destination, alerts: [alert] }));
-  const read = async () => (await command.read(alert.id))?.deliveries ?? [];
+  const names = await command.names();
+  const read = async (): Promise<DeliveryRecord[]> =>
+    ((await command.read(alert.id))?.deliveries ?? []).map((one) => ({
+      ...one,
+      destination: withName(one.destination, names),
+    }));
   const outcomesOf = (records: readonly DeliveryRecord[], cancelled: ReadonlySet<string>): Outcome[] =>
     records.map((record) => {
       const { id } = record.destination;
@@ -162,7 +174,11 @@ export const test = async (options: TestOptions, context: CommandContext): Promi
   try {
     const sent = await sendSample(options, config, command, context);
     const { outcomes } = sent;
-    if (options.json === true) writeJson(context, outcomes);
+    if (options.json === true)
+      writeJson(
+        context,
+        outcomes.map(({ shown: _shown, ...one }) => one),
+      );
     else context.write(sentText(sent));
     if (outcomes.every(({ state }) => state === 'delivered')) return EXIT.done;
     return outcomes.some(({ state }) => state === 'dead') ? EXIT.mistake : EXIT.temporary;

@@ -1,7 +1,9 @@
 /** A trace as text: the item, then each destination with every attempt. Pure. */
 
+import { whoText } from '../features/acknowledgement/words.ts';
 import { historyOf } from '../features/trace/history.ts';
-import type { Trace, TracedDelivery } from '../features/trace/trace.ts';
+import type { Trace, TracedAcknowledgement, TracedDelivery } from '../features/trace/trace.ts';
+import { nameOf } from '../ledger/record.ts';
 import { cleanLine } from '../text.ts';
 import { clockText } from '../time.ts';
 
@@ -38,7 +40,7 @@ const stateText = (delivery: TracedDelivery): string => {
 
 const deliveryLines = (delivery: TracedDelivery): string[] => {
   const { id, destination } = delivery;
-  const to = destination.kind === 'none' ? destination.label : `${destination.kind} ${cleanLine(destination.label)}`;
+  const to = destination.kind === 'none' ? destination.label : cleanLine(nameOf(destination));
   return [
     `  ${to}: ${stateText(delivery)}`,
     `    delivery ${id}, destination ${destination.id}`,
@@ -46,13 +48,17 @@ const deliveryLines = (delivery: TracedDelivery): string[] => {
   ];
 };
 
-const traceLines = ({ alert, deliveries }: Trace): string[] => [
+const acknowledgedLine = ({ by, userId, via, to, at }: TracedAcknowledgement): string =>
+  `  acknowledged ${exactTime(at)} by ${cleanLine(whoText({ by, userId }))}, in ${via} ${cleanLine(to)}`;
+
+const traceLines = ({ alert, acknowledged, deliveries }: Trace): string[] => [
   `${alert.type} ${cleanLine(alert.itemId)}`,
   `  protocol     ${cleanLine(alert.protocol)} (service ${alert.service})`,
   ...(alert.txHash === undefined ? [] : [`  transaction  ${cleanLine(alert.txHash)}`]),
   `  written      ${exactTime(alert.at)}`,
   `  read         ${exactTime(alert.readAt)}`,
   `  alert        ${alert.id}`,
+  ...(acknowledged === undefined ? [] : [acknowledgedLine(acknowledged)]),
   '',
   ...(deliveries.length === 0 ? ['  it had no destination'] : deliveries.flatMap(deliveryLines)),
 ];

@@ -1,15 +1,16 @@
-/** `tocsin webhook sample`: a signed request of each type, to try a receiver with. */
-
-import { type Alert, ANNOUNCEMENTS, CHANGES, TOCSIN } from '../alert.ts';
-import { WELL_KNOWN_CHAINS } from '../channels/chains.ts';
+/** `tocsin webhook sample`: a request of each type and format, signed where it is, to try a receiver with. */
+import { type Alert, ANNOUNCEMENTS, CHANGES, type Destination, TOCSIN } from '../alert.ts';
+import { createPresentation } from '../channels/content/presentation.ts';
 import { labelOf } from '../channels/registry.ts';
-import { composeWebhook } from '../channels/webhook/message.ts';
+import { WEBHOOK_FORMATS, type WebhookFormat } from '../channels/webhook/formats/names.ts';
+import { formatOf } from '../channels/webhook/formats/registry.ts';
 import { signatures, signingKey } from '../channels/webhook/signature.ts';
 import { ASSESSMENTS } from '../config/sections.ts';
 import { UsageError } from '../errors.ts';
 import { announcementAlert } from '../features/announcements/alert.ts';
 import { sampleAlert } from '../features/sample/alert.ts';
 import { alertId, destinationId } from '../identity.ts';
+import { createSecret } from '../secret.ts';
 import { atOnce } from '../slices.ts';
 import { iso } from '../time.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -17,6 +18,7 @@ import { addressIn, type SecretOptions, secretsFor } from './webhook-secrets.ts'
 
 interface SampleOptions extends SecretOptions {
   type: string;
+  format: string;
   url: string;
 }
 
@@ -74,33 +76,59 @@ const curlOf = (url: string, headers: Readonly<Record<string, string>>, body: st
     `--data-raw ${quoted(body)}`,
   ].join(' \\\n  ');
 
+const formatIn = (text: string): WebhookFormat => {
+  const format = WEBHOOK_FORMATS.find((one) => one === text);
+  if (format !== undefined) return format;
+  throw new UsageError(`--format must be one of ${WEBHOOK_FORMATS.join(', ')} (got '${text}')`);
+};
+
+/** Stands where the receiver's own key belongs: a sample is printed, and keys are not. */
+const CREDENTIALS = { routingKey: createSecret('ROUTING_KEY'), apiKey: createSecret('API_KEY') };
+
+interface SampleRequest {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+const requestsOf = (
+  { format, alerts, address }: { format: WebhookFormat; alerts: Alert[]; address: string },
+  secrets: readonly string[],
+  now: number,
+): SampleRequest[] => {
+  const module = formatOf(format);
+  const destination: Destination = {
+    id: destinationId('webhook', address),
+    kind: 'webhook',
+    address,
+    label: labelOf('webhook', address),
+  };
+  const context = { format: 'rich' as const, presentation: createPresentation(), sentAt: iso(now) };
+  const messages = atOnce(module.compose({ destination, alerts }, context, { batch: alerts.length }));
+  const timestamp = String(Math.floor(now / 1000));
+  return messages.flatMap(({ id, body: { requests } }) =>
+    requests.map((request) => {
+      const receiver = { address, credentials: CREDENTIALS };
+      const { url = address, text: body = request.text, headers = {} } = module.complete?.(request, receiver) ?? {};
+      const signature = signatures(secrets.map(signingKey), { id, timestamp, body });
+      const signed = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+      return {
+        url,
+        headers: { ...headers, 'content-type': module.contentType, ...(secrets.length === 0 ? {} : signed) },
+        body,
+      };
+    }),
+  );
+};
+
 export const sample = async (options: SampleOptions, context: CommandContext): Promise<ExitCode> => {
   const now = Date.now();
   const address = addressIn('--url', options.url);
   const alerts = alertsOf(options.type, now);
-  const secrets = await secretsFor(address, options, context);
-  const destination = {
-    id: destinationId('webhook', address),
-    kind: 'webhook' as const,
-    address,
-    label: labelOf('webhook', address),
-  };
-  const [message] = atOnce(
-    composeWebhook(
-      { destination, alerts },
-      { format: 'rich', chains: WELL_KNOWN_CHAINS, sentAt: iso(now) },
-      { batch: alerts.length },
-    ),
-  );
-  const { id, body } = message ?? { id: '', body: '' };
-  const timestamp = String(Math.floor(now / 1000));
-  const headers = {
-    'content-type': 'application/json',
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': signatures(secrets.map(signingKey), { id, timestamp, body }),
-  };
-  if (options.json === true) writeJson(context, { url: address, headers, body });
-  else context.write(`${curlOf(address, headers, body)}\n`);
+  const format = formatIn(options.format);
+  const secrets = formatOf(format).isSigned ? await secretsFor(address, options, context) : [];
+  const requests = requestsOf({ format, alerts, address }, secrets, now);
+  if (options.json === true) writeJson(context, requests.length === 1 ? requests[0] : requests);
+  else context.write(requests.map(({ url, headers, body }) => `${curlOf(url, headers, body)}\n`).join('\n'));
   return EXIT.done;
 };

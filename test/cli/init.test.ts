@@ -83,6 +83,8 @@ test('a webhook in a private network is written with both keys, once it is allow
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('--allow-private allows it') });
   const asked = await runInProcess(args, { env, answers: ['y'] });
   expect(asked).toMatchObject({ code: 0, out: expect.stringContaining('WEBHOOK_SECRET') });
+  expect(asked.out).toMatch(/--to "\$WEBHOOK_URL"\n.*\n +\(export WEBHOOK_URL first, as it stands in \S+\.env\)\n/);
+  expect(`${asked.out}${asked.err}`).not.toContain('/hook');
   const text = await readFile(file, 'utf8');
   expect(text).toContain('allowHttp: true');
   expect(text).toContain('allowNetworks: ["127.0.0.1"]');

@@ -220,6 +220,26 @@ describe('sample', () => {
     expect(new Webhook(SECRET).verify(words.at(-1) ?? '', headers)).toEqual(JSON.parse(words.at(-1) ?? ''));
   });
 
+  test.each([
+    ['pagerduty', 'inspection.critical', /"routing_key":"ROUTING_KEY","event_action":"trigger"/],
+    ['opsgenie', 'inspection.downgraded', /8080\/msg_[0-9a-f]{32}\.critical\/close\?identifierType=alias/],
+    ['opsgenie', 'test.sample', /-H 'authorization: GenieKey API_KEY'/],
+    ['alertmanager', 'inspection.critical', /"alertname":"TocsinInspection"/],
+    ['discord', 'notification.created', /"allowed_mentions":\{"parse":\[\]\}/],
+    ['teams', 'tocsin.trouble.begun', /application\/vnd\.microsoft\.card\.adaptive/],
+  ])('as %s %s needs no secret, and has no signature', async (format, type, said) => {
+    const { code, out } = await run(['sample', '--format', format, '--type', type]);
+    expect(code).toBe(0);
+    expect(out).toMatch(said);
+    expect(out).not.toContain('webhook-signature');
+  });
+
+  test('as cloudevents it is signed, too', async () => {
+    const { out } = await run(['sample', '--format', 'cloudevents', '--secret', SECRET, '--json']);
+    const { headers, body } = JSON.parse(out);
+    expect(new Webhook(SECRET).verify(body, headers)).toMatchObject({ specversion: '1.0', type: 'tocsin.test.sample' });
+  });
+
   test('of the config the secret of that receiver is taken', async () => {
     const webhook = `secret: ${secretOf('o')}, secrets: { hooks.example: [${SECRET}, ${secretOf('b')}] }`;
     const file = await fileOf(
@@ -234,6 +254,7 @@ describe('sample', () => {
 
   test.each([
     [['--type', 'inspection.odd'], /--type must be one of test\.sample, /],
+    [['--format', 'pager'], /--format must be one of standard, .*\(got 'pager'\)/],
     [['--url', 'hooks.example'], /--url must be an http or https URL/],
   ])('%j is a slip of the hand', async (args, said) => {
     const { code, err } = await run(['sample', '--secret', SECRET, ...args]);

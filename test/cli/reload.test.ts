@@ -13,7 +13,7 @@ const setUp = async () => {
   const start = async (name: string): Promise<RunningDaemon> => {
     await writeFile(fileOf(name), world.configText);
     const source = createConfigSource(fileOf(name), { ...world.environment, TOCSIN_DATA_DIR: fileOf(`data-${name}`) });
-    const daemon = await startDaemon(await source.read(), source);
+    const daemon = await startDaemon(await source.read(), { source });
     onTestFinished(daemon.stop);
     return daemon;
   };

@@ -105,6 +105,13 @@ test.concurrent('a second signal forces the end', async ({ onTestFinished: onFin
   expect(await daemon.ended).toBe(143);
 });
 
+test('nothing of ours is loaded before SIGHUP is heard', async () => {
+  const [before = '', ...rest] = (await readFile(MAIN, 'utf8')).split("process.on('SIGHUP'");
+  expect(before).not.toMatch(/^\s*import\b|import\(/m);
+  // A static import is loaded first, wherever it stands.
+  expect(rest.join('')).not.toMatch(/^import\b/m);
+});
+
 test.concurrent('SIGHUP ends nothing at any time, and the config is read again', async ({
   onTestFinished: onFinished,
 }) => {

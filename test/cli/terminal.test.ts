@@ -23,7 +23,7 @@ test('a problem of the config shows what stands there', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'tocsin-cli-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, 'tocsin.yaml');
-  await writeFile(file, `services: []\n${JSON.stringify(NAME)}: 1\n`);
+  await writeFile(file, `services:\n  - name: ${JSON.stringify(NAME)}\n`);
   for (const more of [[], ['--json']]) {
     const { out } = await runInProcess(['check', '--config', file, ...more]);
     expect(out).not.toMatch(UNSAFE);

@@ -99,3 +99,10 @@ test('a dead delivery says whether it can be retried', () => {
     '  no destination: dead, kept',
   );
 });
+
+test('who acknowledged it, where and when', () => {
+  const acknowledged = { by: 'Ann\nBob', userId: 'U024', via: 'slack', to: '#alerts', at: '2026-11-20T10:08:01.002Z' };
+  expect(renderTraces([{ alert, acknowledged, deliveries: [] }])).toContain(
+    '\n  acknowledged 2026-11-20 10:08:01.002 UTC by “Ann Bob” (U024), in slack #alerts\n',
+  );
+});

@@ -1,0 +1,134 @@
+/** Composes acknowledgement: buttons and links in messages, what they do, and where presses arrive. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Channel } from '../channels/channel.ts';
+import type { Config } from '../config/schema.ts';
+import { createThreadClaims } from '../deliver/threads.ts';
+import type { WithButtons } from '../deliver/with-buttons.ts';
+import { createAcknowledge } from '../features/acknowledgement/acknowledge.ts';
+import { createAttach } from '../features/acknowledgement/attach.ts';
+import { createTokenKey } from '../features/acknowledgement/key.ts';
+import { createLinkPages } from '../features/acknowledgement/link.ts';
+import { listenForPresses } from '../features/acknowledgement/listen.ts';
+import { createTellMailboxes, type TellMailboxes } from '../features/acknowledgement/mailboxes.ts';
+import { createMuteFromButton } from '../features/acknowledgement/mute.ts';
+import { createPressed } from '../features/acknowledgement/press.ts';
+import { createShow } from '../features/acknowledgement/show.ts';
+import { createActiveMutes } from '../features/mutes/active.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import { ACKNOWLEDGE, type LinkPages } from '../ops/page/acknowledge.ts';
+import { createRareWarning } from '../ops/rare-warning.ts';
+import type { Troubles } from '../ops/troubles.ts';
+import type { openDispatch } from './dispatch.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import { createOnRefused } from './refused-presses.ts';
+import type { Store } from './store.ts';
+
+export interface OpenAcknowledgement {
+  config: Config;
+  store: Store;
+  channels: readonly Channel[];
+  dispatching: Pick<ReturnType<typeof openDispatch>, 'announce' | 'isOpen' | 'fallback'>;
+  metrics: Metrics;
+  troubles: Pick<Troubles, 'report' | 'over'>;
+  lifecycle: Pick<Lifecycle, 'onStop'>;
+  stopping: AbortSignal;
+  scrub(text: string): string;
+  log: Logger;
+  now(): number;
+}
+
+export interface Acknowledgement {
+  /** Of the messages of a channel. */
+  withButtons(channel: Pick<Channel, 'buttons' | 'withAcknowledgeLink'>): WithButtons;
+  links?: LinkPages;
+  /** Presses arrive from now on. */
+  start(): Promise<void>;
+}
+
+/** For messages that are being changed when a generation ends. */
+const SHOW_GRACE_MS = 3000;
+
+/** `ops.publicUrl` may have a path, which its proxy takes away. */
+const pageUrl =
+  (publicUrl: string) =>
+  (link: string): string =>
+    `${publicUrl.replace(/[?#].*$/, '').replace(/\/+$/, '')}${ACKNOWLEDGE}${link}`;
+
+/** Ends when `signal` aborts; never rejects. */
+const pauseFor = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
+
+/** Without e-mail in the config nothing is sent to mailboxes. */
+const tellMailboxesOf = ({ channels, dispatching, store, log }: OpenAcknowledgement): TellMailboxes | undefined =>
+  channels.some(({ kind }) => kind === 'email')
+    ? createTellMailboxes({
+        ...dispatching,
+        fallback: dispatching.fallback.destinations,
+        ledger: store.ledger,
+        names: store.names.all,
+        log,
+      })
+    : undefined;
+
+/** Undefined where the config has it off: then nothing is asked of Redis for it. */
+export const openAcknowledgement = (dependencies: OpenAcknowledgement): Acknowledgement | undefined => {
+  const { config, store, channels, lifecycle, stopping: signal, log, now } = dependencies;
+  if (!config.alerts.acknowledge) return undefined;
+  const { publicUrl } = config.ops;
+  const shared = { ...dependencies, store: store.acknowledgements, ledger: store.ledger, muteRules: config.mutes };
+  const key = createTokenKey(store.acknowledgements, now);
+  const showing = new AbortController();
+  const show = createShow({
+    ...shared,
+    claims: createThreadClaims(store.redis, store.prefix),
+    signal: showing.signal,
+    sleep: pauseFor,
+  });
+  const onRefused = createOnRefused(dependencies);
+  const acknowledge = createAcknowledge({
+    ...shared,
+    operatorLog: store.operatorLog,
+    show,
+    tellMailboxes: tellMailboxesOf(dependencies),
+  });
+  const { states } = createActiveMutes({ config, mutes: store.mutes, now });
+  const mute = createMuteFromButton({
+    rules: config.mutes,
+    mutes: store.mutes,
+    activeMutes: async () => (await states()).active,
+    operatorLog: store.operatorLog,
+    now,
+  });
+  const pressed = createPressed({ ...shared, key, acknowledge, mute, onRefused, signal });
+
+  const listen = async ({ kind, buttons }: Channel): Promise<void> => {
+    if (buttons === undefined) return;
+    const onPress = (press: Parameters<typeof pressed>[1]) => pressed(kind, press);
+    const onUnanswered = createRareWarning({ log, now, text: 'the answer to a press did not arrive' });
+    await listenForPresses({
+      ...{ ...shared, kind, buttons, onPress, onUnanswered },
+      ...{ locks: store.locks, signal, sleep: pauseFor },
+    });
+  };
+
+  return {
+    withButtons: (channel) =>
+      createAttach(channel, {
+        ...shared,
+        key,
+        show,
+        ...(publicUrl === undefined ? {} : { urlOf: pageUrl(publicUrl) }),
+      }),
+    ...(publicUrl === undefined ? {} : { links: createLinkPages({ ...shared, key, acknowledge, onRefused }) }),
+    start: async () => {
+      await key();
+      const listening = channels.map(listen);
+      lifecycle.onStop('presses', async () => {
+        await Promise.all(listening);
+        await Promise.race([show.ended(), sleep(SHOW_GRACE_MS, undefined, { ref: false })]);
+        showing.abort();
+        await show.ended();
+      });
+    },
+  };
+};

@@ -1,0 +1,65 @@
+/** What is said of a config that is on disk and does not come into force. */
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { openReloading } from '../../src/app/reload.ts';
+import type { Config } from '../../src/config/schema.ts';
+import { createMetrics } from '../../src/ops/metrics.ts';
+import { createTroubles } from '../../src/ops/troubles.ts';
+import { nextStepOf } from '../../src/trouble.ts';
+import { openTestRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+
+test('a file that differs from what runs is to be reloaded, not corrected', async ({ onTestFinished }) => {
+  const { redis, prefix } = openTestRedis();
+  const metrics = createMetrics({ version: '1' });
+  const stopping = new AbortController();
+  const hostTroubles = createTroubles({ now: Date.now });
+  let disk = 'old';
+  let taken = disk;
+  const reading = Promise.withResolvers<Config>();
+  let isReading = false;
+  const reloading = openReloading({
+    source: {
+      file: 'tocsin.yaml',
+      read: () => {
+        isReading = true;
+        return reading.promise;
+      },
+      readPrint: () => taken,
+      diskPrint: async () => disk,
+    },
+    current: () => expect.unreachable(),
+    replace: () => expect.unreachable(),
+    ...{
+      hostTroubles,
+      metrics,
+      store: { redis, prefix },
+      stopping: stopping.signal,
+      limits: { configLookMs: 20, configTakenMs: 0 },
+    },
+    onRead: () => {},
+    onAnswered: () => {},
+    scrub: (text) => text,
+    log: pino({ level: 'silent' }),
+    now: Date.now,
+  });
+  const watching = reloading.watch();
+  onTestFinished(async () => {
+    metrics.loopDelay.stop();
+    stopping.abort();
+    await watching;
+  });
+  disk = 'new';
+  const found = await until('it is told', () => hostTroubles.current()[0]);
+  expect(found).toMatchObject({ name: 'config', of: 'tocsin.yaml', what: expect.stringContaining('differs') });
+  expect(nextStepOf(found)).toContain('`tocsin reload`');
+  expect(nextStepOf(found)).not.toContain('correct the file');
+  await until('it is read', () => isReading);
+  taken = disk;
+  reading.reject(new Error('it is wrong'));
+  await until('what it is now is told instead', () => {
+    const known = hostTroubles.current();
+    return known.length === 1 && known[0]?.of === '';
+  });
+  expect(nextStepOf(hostTroubles.current()[0] ?? expect.unreachable())).toContain('correct the file');
+});
