@@ -109,7 +109,10 @@ const PEERS: Record<string, Peer> = {
       });
       closers.push(channel.close);
       const destination = destinationOf('webhook', url);
-      return await channel.send({ destination, alerts: [], id: '1', body: '{}', isDigest: false }, signal());
+      return await channel.send(
+        { destination, alerts: [], id: '1', body: { format: 'standard', requests: [{ text: '{}' }] }, isDigest: false },
+        signal(),
+      );
     },
   },
 };

@@ -15,6 +15,8 @@ const VALUES: Readonly<Record<string, string>> = {
   TELEGRAM_TOKEN: '123456:token',
   WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   OLD_WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  PAGERDUTY_KEY: 'R0123456789abcdefghijklmnopqrstu',
+  SLACK_APP_TOKEN: 'xapp-1-token',
   TOCSIN_REDIS_URL: 'redis://127.0.0.1:6379/0',
 };
 

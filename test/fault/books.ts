@@ -1,7 +1,7 @@
 /** What had to arrive and what did, and which of the doubles a fault explains. */
 import { findTxHashes } from '../../src/sandbox/events.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { createReconciler } from '../scenario/reconciler.ts';
+import { createReconciler, type Reconciler } from '../scenario/reconciler.ts';
 
 /** A line is one item at one destination: `KIND DESTINATION ITEM`. */
 export interface Account {
@@ -22,6 +22,9 @@ export interface Books {
   lost(): string[];
   /** Arrivals up to now. */
   count(): number;
+  arrivalsOf: Reconciler['arrivalsOf'];
+  /** Lines that the service knows nothing of. */
+  also: Reconciler['also'];
   /** `from` and `to`: when something could be in flight, in epoch milliseconds. */
   close(from: number, to: number): Account;
 }
@@ -41,6 +44,8 @@ export const openBooks = (sandbox: Sandbox): Books => {
   return {
     lost,
     count: reconciler.count,
+    arrivalsOf: reconciler.arrivalsOf,
+    also: reconciler.also,
     close: (from, to) => {
       const { missing, doubled, unexpected } = reconciler.balance();
       const isExplained = (line: string): boolean => {

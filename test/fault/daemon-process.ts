@@ -19,6 +19,8 @@ export interface DaemonSettings {
   environment: Record<string, string>;
   /** The tree whose program it runs; default this one. */
   root?: string;
+  /** Starts the program, which follows it, such as a shell that sets a limit. */
+  command?: readonly string[];
 }
 
 export interface DaemonProcess {
@@ -54,7 +56,7 @@ const startedIn = (log: string, from: number): string | undefined => {
 };
 
 export const createDaemonProcess = async (settings: DaemonSettings): Promise<DaemonProcess> => {
-  const { directory, configText, environment } = settings;
+  const { directory, configText, environment, command = [] } = settings;
   let root = settings.root ?? ROOT;
   await mkdir(directory, { recursive: true });
   const place = (name: string): string => join(directory, name);
@@ -83,8 +85,9 @@ export const createDaemonProcess = async (settings: DaemonSettings): Promise<Dae
     root = other ?? root;
     const from = (await log()).length;
     const out = openSync(logFile, 'a');
-    const args = ['--import', SHIM, join(root, 'src/main.ts'), 'run', '--config', config];
-    child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', out, out] });
+    const run = [process.execPath, '--import', SHIM, join(root, 'src/main.ts'), 'run', '--config', config];
+    const [program = '', ...args] = [...command, ...run];
+    child = spawn(program, args, { cwd: root, env, stdio: ['ignore', out, out] });
     closeSync(out);
     ended = once(child, 'exit');
     url = await until(

@@ -21,16 +21,22 @@ const PACE: Tree = {
   // Every item is to be seen at both ends; what another covers is a scenario of its own.
   alerts: { correlate: false },
   poll: { interval: '200ms', sweepEvery: '1s', startFrom: '1h', catalogEvery: '1s' },
-  channels: { email: { rateLimit: RATE }, telegram: { rateLimit: RATE }, slack: { rateLimit: RATE } },
+  channels: {
+    email: { rateLimit: RATE, groupWait: '100ms' },
+    telegram: { rateLimit: RATE },
+    slack: { rateLimit: RATE },
+  },
 };
 
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const merge = (base: Tree, changes: Tree): Tree =>
+/** `null` takes a key out. */
+export const merge = (base: Tree, changes: Tree): Tree =>
   Object.fromEntries(
-    [...new Set([...Object.keys(base), ...Object.keys(changes)])].map((key) => {
+    [...new Set([...Object.keys(base), ...Object.keys(changes)])].flatMap((key) => {
       const [before, change] = [base[key], changes[key]];
-      return [key, isTree(before) && isTree(change) ? merge(before, change) : (change ?? before)];
+      if (change === null) return [];
+      return [[key, isTree(before) && isTree(change) ? merge(before, change) : (change ?? before)]];
     }),
   );
 

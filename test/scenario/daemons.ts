@@ -2,6 +2,7 @@
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Limits } from '../../src/app/limits.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { collectSecrets } from '../../src/config/secrets.ts';
 import type { ConfigSource } from '../../src/config/source.ts';
@@ -18,23 +19,27 @@ export interface LogLine {
   [field: string]: unknown;
 }
 
-export interface RunningDaemon {
+/** A daemon of this process or of another, as its ops endpoints show it. */
+export interface AskedDaemon {
+  ask(path: string): Promise<{ status: number; text: string }>;
+  status(): Promise<StatusReport>;
+  /** A metric's value, or the sum of those that carry these labels; 0 where there is none. */
+  metric(name: string, labels?: Record<string, string>): Promise<number>;
+  /** Resolves when every source of every protocol has been read once. */
+  watching(): Promise<void>;
+  /** Resolves when no queue holds anything. */
+  idle(): Promise<void>;
+}
+
+export interface RunningDaemon extends AskedDaemon {
   /** `http://127.0.0.1:PORT` of its ops endpoints. */
   url: string;
   /** The log up to now, all levels; `msg` narrows it. */
   log(msg?: string): LogLine[];
   /** The log as it was written. */
   logText(): string;
-  ask(path: string): Promise<{ status: number; text: string }>;
-  status(): Promise<StatusReport>;
-  /** A metric's value, or the sum of those that carry these labels; 0 where there is none. */
-  metric(name: string, labels?: Record<string, string>): Promise<number>;
   /** Reads its source again. */
   reload(cause: string): Promise<void>;
-  /** Resolves when every source of every protocol has been read once. */
-  watching(): Promise<void>;
-  /** Resolves when no queue holds anything. */
-  idle(): Promise<void>;
   /** Throws where something had to be left, once. May be called again. */
   stop(): Promise<void>;
 }
@@ -57,6 +62,43 @@ const sumOf = (metrics: string, name: string, labels: Record<string, string>): n
     .filter(([, , given = '']) => Object.entries(labels).every(([key, value]) => given.includes(`${key}="${value}"`)))
     .reduce((sum, [, , , value]) => sum + Number(value), 0);
 
+/** `url` may change with each start of a process. */
+export const askedAt = (url: () => string): AskedDaemon => {
+  const asked = (path: string) => ask(`${url()}${path}`);
+  const status = async (): Promise<StatusReport> => JSON.parse((await asked('/status.json')).text) as StatusReport;
+  /** A report asks Redis dozens of questions: whoever waits for one asks at leisure, and again where it came too late. */
+  const nextStatus = async (): Promise<StatusReport | undefined> => {
+    await delay(50);
+    const answer = await asked('/status.json');
+    return answer.status === 200 ? (JSON.parse(answer.text) as StatusReport) : undefined;
+  };
+  return {
+    ask: asked,
+    status,
+    metric: async (name, labels = {}) => sumOf((await asked('/metrics')).text, name, labels),
+    watching: async () => {
+      await until('every protocol is read', async () => {
+        const sources = (await nextStatus())?.protocols.flatMap((protocol) => protocol.sources) ?? [];
+        return sources.length > 0 && sources.every(({ lastPoll }) => lastPoll !== undefined);
+      });
+    },
+    idle: async () => {
+      await until('nothing is queued', async () => {
+        const queues = (await nextStatus())?.queues;
+        return queues?.every(({ waiting, delayed, active }) => waiting + delayed + active === 0);
+      });
+    },
+  };
+};
+
+export interface DaemonOptions {
+  source?: ConfigSource;
+  /** Default: `Date.now`. */
+  now?: () => number;
+  /** Those that are left out are a daemon's own. */
+  limits?: Partial<Limits>;
+}
+
 /** Short, so that no scenario waits for the next round. */
 const MAINTENANCE_EVERY_MS = 1000;
 
@@ -64,14 +106,15 @@ const MAINTENANCE_EVERY_MS = 1000;
  * Starts a daemon on `config`; its log is kept, not shown. With a `source` it takes what is there when that changes. `now`
  * is its clock.
  */
-export const startDaemon = async (config: Config, source?: ConfigSource, now = Date.now): Promise<RunningDaemon> => {
+export const startDaemon = async (config: Config, options: DaemonOptions = {}): Promise<RunningDaemon> => {
+  const { source, now = Date.now, limits = {} } = options;
   const lines: string[] = [];
   const read: LogLine[] = [];
   const { scrub, learn } = createLearningScrubber();
   learn(collectSecrets(config));
   const log = createLogger({ level: 'trace', scrub, destination: { write: (line) => void lines.push(line) } });
   const daemon = createDaemon({
-    ...{ config, log, scrub, now, maintenanceEveryMs: MAINTENANCE_EVERY_MS },
+    ...{ config, log, scrub, now, limits, maintenanceEveryMs: MAINTENANCE_EVERY_MS },
     ...(source === undefined ? {} : { source }),
     onRead: (one) => learn(collectSecrets(one)),
   });
@@ -81,12 +124,6 @@ export const startDaemon = async (config: Config, source?: ConfigSource, now = D
   });
 
   let stopped = false;
-  const asked = (path: string) => ask(`${url}${path}`);
-  const status = async (): Promise<StatusReport> => JSON.parse((await asked('/status.json')).text) as StatusReport;
-
-  /** A report asks Redis dozens of questions: whoever waits for one asks at leisure. */
-  const nextStatus = () => delay(50).then(status);
-
   return {
     url,
     log: (msg) => {
@@ -94,23 +131,8 @@ export const startDaemon = async (config: Config, source?: ConfigSource, now = D
       return read.filter((line) => msg === undefined || line.msg === msg);
     },
     logText: () => lines.join(''),
-    ask: asked,
-    status,
+    ...askedAt(() => url),
     reload: daemon.reload,
-    metric: async (name, labels = {}) => sumOf((await asked('/metrics')).text, name, labels),
-    watching: async () => {
-      await until('every protocol is read', async () => {
-        const { protocols } = await nextStatus();
-        const sources = protocols.flatMap((protocol) => protocol.sources);
-        return sources.length > 0 && sources.every(({ lastPoll }) => lastPoll !== undefined);
-      });
-    },
-    idle: async () => {
-      await until('nothing is queued', async () => {
-        const { queues } = await nextStatus();
-        return queues.every(({ waiting, delayed, active }) => waiting + delayed + active === 0);
-      });
-    },
     stop: async () => {
       const isFirst = !stopped;
       stopped = true;

@@ -1,6 +1,7 @@
 /** A channel that breaks: nobody misses an alert, somebody hears of it once, and once when it is well again. */
 import { expect, test } from 'vitest';
 import { slackError } from '../../src/sandbox/receivers/slack/slack.ts';
+import { openConsole } from '../cli/console.ts';
 import { until } from '../support/until.ts';
 import type { Tree } from './config.ts';
 import { startWorld, type World, type WorldOptions } from './world.ts';
@@ -28,8 +29,12 @@ const mails = ({ sandbox }: World) =>
 
 const about = (world: World, hash: string) => mails(world).filter(({ text }) => text.toLowerCase().includes(hash));
 
+/** The beginning and the end of an outage, in the words of its announcements. */
+const NEWS = /does not take our bot token|has revoked our bot token|does not exist|works again/;
+
+/** Alerts of the fallback quote the reason, too. */
 const announcements = (world: World) =>
-  mails(world).filter(({ text }) => text.includes('Tocsin') && /takes no alerts|works again/.test(text));
+  mails(world).filter(({ text }) => text.includes('Tocsin') && NEWS.test(text) && !text.includes('Fallback: '));
 
 test.concurrent('a Slack token is revoked: its alerts reach the fallback in time, and Slack after the repair', async ({
   onTestFinished: onFinished,
@@ -49,7 +54,7 @@ test.concurrent('a Slack token is revoked: its alerts reach the fallback in time
   await until('it is announced', () => announcements(world).length > 0);
   for (const hash of hashes) {
     expect(about(world, hash)[0]?.text).toMatch(
-      /Fallback: no person's channel accepted this within 1 s; slack [\s\S]*token_revoked/,
+      /Fallback: nobody has accepted this within 1 s\. Slack [\s\S]*token_revoked/,
     );
   }
   expect(slack.received()).toHaveLength(1);
@@ -59,8 +64,8 @@ test.concurrent('a Slack token is revoked: its alerts reach the fallback in time
   await until('the recovery is announced', () => announcements(world).length > 1);
   world.critical('Vault');
   await world.delivered();
-  expect(announcements(world).map(({ text }) => /takes no alerts|works again/.exec(text)?.[0])).toEqual([
-    'takes no alerts',
+  expect(announcements(world).map(({ text }) => NEWS.exec(text)?.[0])).toEqual([
+    'has revoked our bot token',
     'works again',
   ]);
   for (const hash of hashes) expect(about(world, hash)).toHaveLength(1);
@@ -76,8 +81,7 @@ test.concurrent('without a fallback other people of the protocol hear of the bro
   const daemon = await world.start();
   const repair = world.sandbox.receivers.slack.revokeToken();
   world.critical('Vault', 2);
-  const told = () =>
-    world.sandbox.receivers.smtp.received().filter(({ text }) => /takes no alerts|works again/.test(text));
+  const told = () => world.sandbox.receivers.smtp.received().filter(({ text }) => NEWS.test(text));
   await until('it is announced', () => told().length > 0);
   expect(daemon.log('a destination is broken')).toMatchObject([{ to: ['every Slack channel'], level: 'error' }]);
   repair();
@@ -86,21 +90,29 @@ test.concurrent('without a fallback other people of the protocol hear of the bro
   expect(told()).toHaveLength(2);
 }, 90_000);
 
-test.concurrent('a channel that is gone: what dies goes to the fallback at once, and so does what leads nowhere', async ({
+test.concurrent('a channel that is gone: what dies goes to the fallback at once; its end is told once; and what leads nowhere goes there, too', async ({
   onTestFinished: onFinished,
 }) => {
   const world = await startSlackWorld(onFinished, '1h');
   const { slack } = world.sandbox.receivers;
   const daemon = await world.start();
   await daemon.watching();
-  slack.script.always(slackError('channel_not_found'));
+  const repair = slack.script.always(slackError('channel_not_found'));
   const hashes = world.critical('Vault', 2).map(({ txHash }) => txHash.toLowerCase());
   await until('the fallback has them', () => hashes.every((hash) => about(world, hash).length > 0));
   expect(about(world, hashes[0] ?? '')[0]?.text).toMatch(
-    /Fallback: slack \S+ did not take this: [\s\S]*channel_not_found/,
+    /Fallback: Slack \S+ did not take this: [\s\S]*channel_not_found/,
   );
   await until('it is announced', () => announcements(world).length === 1);
   expect((await daemon.status()).dead).toBe(2);
+  const shown = () => daemon.metric('tocsin_trouble', { trouble: 'destination' });
+  await until('the metric says so', async () => (await shown()) === 1);
+
+  repair();
+  expect(await (await openConsole(world)).run('dead', 'retry', '--all')).toMatchObject({ code: 0 });
+  await world.delivered();
+  await until('its end is announced', () => announcements(world).length === 2);
+  await until('the metric says so', async () => (await shown()) === 0);
 
   const [{ name, apiKey } = { name: '', apiKey: '' }] = world.sandbox.service.protocols();
   world.sandbox.service.replaceChannels({ protocol: name, apiKey }, []);
@@ -110,7 +122,7 @@ test.concurrent('a channel that is gone: what dies goes to the fallback at once,
   const [lost] = world.critical('Vault').map(({ txHash }) => txHash.toLowerCase());
   await until('the fallback has it', () => about(world, lost ?? '').length > 0);
   expect(about(world, lost ?? '')[0]?.text).toContain('Fallback: nobody else gets this');
-  expect(announcements(world)).toHaveLength(1);
+  expect(announcements(world).map(({ text }) => NEWS.exec(text)?.[0])).toEqual(['does not exist', 'works again']);
   expect(await daemon.metric('tocsin_fallback_alerts_total', { reason: 'dead' })).toBe(2);
   expect(await daemon.metric('tocsin_fallback_alerts_total', { reason: 'stranded' })).toBe(1);
 });

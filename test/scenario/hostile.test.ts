@@ -8,6 +8,18 @@ import { startWorld, type World } from './world.ts';
 
 const EXPLORER = 'https://etherscan.io/';
 
+const OUR_ENTITIES = ['bold', 'code', 'pre', 'text_link', 'blockquote', 'expandable_blockquote', 'date_time'];
+
+const OUR_DATE = /^<!date\^\d+\^[^|<>]+\|[\d :-]+UTC>$/;
+
+/** The texts in which Slack reads markup. */
+const mrkdwnIn = (value: unknown): string[] => {
+  if (Array.isArray(value)) return value.flatMap(mrkdwnIn);
+  if (typeof value !== 'object' || value === null) return [];
+  const { type, text } = value as { type?: unknown; text?: unknown };
+  return type === 'mrkdwn' && typeof text === 'string' ? [text] : Object.values(value).flatMap(mrkdwnIn);
+};
+
 /** A world that has sent every hostile text in every place where the service allows text. */
 const tellAll = async (): Promise<{ world: World; texts: Map<string, string> }> => {
   const world = await startWorld({ names: [HOSTILE_NAME] });
@@ -58,14 +70,18 @@ test('hostile texts are shown as text on all four kinds', async () => {
     ).toBeGreaterThanOrEqual(longest);
   }
 
-  // Slack: nobody is called, and the only links are ours.
+  // Slack: nobody is called, and the only links and times are ours.
   expect(slack.received().flatMap(({ raw }) => raw.mentions)).toEqual([]);
-  const markup = slack.received().flatMap(({ raw }) => JSON.stringify([raw.text, raw.blocks]).match(/<[^>]*>/g) ?? []);
-  expect(markup.filter((link) => !link.startsWith(`<${EXPLORER}`))).toEqual([]);
+  const markup = slack
+    .received()
+    .flatMap(({ raw }) => [raw.text, ...mrkdwnIn([raw.blocks, raw.attachments])])
+    .flatMap((text) => text.match(/<[^>]*>/g) ?? []);
+  expect(markup.filter((link) => !link.startsWith(`<${EXPLORER}`) && !OUR_DATE.test(link))).toEqual([]);
 
-  // Telegram: bold, code and blocks of it are ours, and so are the links.
+  // Telegram: all that is marked is ours, and so are the links; none of it is dropped.
   const entities = telegram.received().flatMap(({ raw }) => raw.entities);
-  expect(entities.filter(({ type }) => !['bold', 'code', 'pre', 'text_link'].includes(type))).toEqual([]);
+  expect(entities.filter(({ type }) => !OUR_ENTITIES.includes(type))).toEqual([]);
+  expect(telegram.received().flatMap(({ raw }) => raw.lost)).toEqual([]);
   expect(entities.filter(({ url }) => url !== undefined && !url.startsWith(EXPLORER))).toEqual([]);
 
   // Mail: to its reader alone, and no element, attribute or link that we did not make.

@@ -5,8 +5,9 @@ import { openConsole } from '../cli/console.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from './world.ts';
 
-test('waiting, delayed, dead and broken are the same everywhere', async () => {
+test.concurrent('waiting, delayed, dead and broken are the same everywhere', async ({ onTestFinished: onFinished }) => {
   const world = await startWorld({
+    onFinished,
     names: ['Vault'],
     kinds: ['webhook', 'slack'],
     config: { poll: { interval: '1s' } },
@@ -61,4 +62,74 @@ test('waiting, delayed, dead and broken are the same everywhere', async () => {
   const after = lagOf(await daemon.status());
   expect(Math.max(lag, other)).toBeGreaterThanOrEqual(before - 1);
   expect(Math.max(lag, other)).toBeLessThanOrEqual(after + 1);
+});
+
+const FARM = 'Farm';
+
+test.concurrent('what is held, muted, silent and unread is the same everywhere', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({
+    onFinished,
+    names: ['Vault', 'Bridge', FARM],
+    kinds: ['slack', 'webhook'],
+    config: {
+      destinations: { gate: true, allow: ['webhook:http://127.0.0.1:*/*'] },
+      protocols: { overrides: { [FARM]: { expectEvery: '2s' } } },
+    },
+  });
+  world.calm(FARM);
+  const daemon = await world.start({ limits: { lastingMs: 0 } });
+  await daemon.watching();
+  const console = await openConsole(world);
+  const fault = { kind: 'status', status: 500 } as const;
+  world.sandbox.service.addFault({ protocol: 'Bridge', endpoint: 'listInspections', times: Infinity, fault });
+  world.critical('Vault', 2);
+  await until('two are held', async () => (await daemon.status()).held.some(({ waiting }) => waiting === 2));
+  const mute = ['mute', 'add', '--protocol', 'Vault', '--for', '1h', '--reason', 'a test'];
+  expect(await console.run(...mute)).toMatchObject({ code: 0 });
+  world.critical('Vault', 3);
+  await until('three are hidden', async () => (await daemon.status()).mutes.some(({ hid }) => hid >= 3));
+  await until('one is silent', async () => (await daemon.metric('tocsin_silent_protocols')) === 1);
+  await until('one is unread', async () => (await daemon.metric('tocsin_unread_protocols')) === 1);
+  // Of the other sources nothing is missing: from now on no number moves.
+  await until('its service is read in part', async () => (await daemon.status()).services[0]?.state === 'partly');
+
+  const report = await daemon.status();
+  const told = JSON.parse((await console.run('status', '--json')).out) as StatusReport;
+  const isOnPage = async (text: string): Promise<boolean> => (await daemon.ask('/')).text.includes(text);
+  const sum = (all: readonly number[]): number => all.reduce((one, other) => one + other, 0);
+  const countsOf = ({ held, mutes, services, troubles }: StatusReport) => ({
+    held: held.map(({ id, waiting }) => ({ id, waiting })),
+    mutes: mutes.map(({ id, hid }) => ({ id, hid })),
+    states: services.map(({ name, state }) => `${name} ${state}`),
+    // This daemon waits for no trouble to last.
+    silent: troubles.filter(({ name }) => name === 'silent').map(({ what }) => what),
+  });
+  expect(countsOf(told)).toEqual(countsOf(report));
+
+  expect(await daemon.metric('tocsin_held_alerts')).toBe(sum(report.held.map(({ waiting }) => waiting)));
+  await until('the page says so', () => isOnPage('Waiting for approval'));
+  const listed = await console.json<{ id: string; hid: number }[]>('mute', 'list');
+  expect(listed.map(({ id, hid }) => ({ id, hid }))).toEqual(countsOf(report).mutes);
+  // A mute hides alerts; the metric counts deliveries, and each alert was for two destinations.
+  expect(await daemon.metric('tocsin_muted_total')).toBe(2 * sum(report.mutes.map(({ hid }) => hid)));
+
+  const silent = report.troubles.filter(({ name }) => name === 'silent');
+  expect(silent.map(({ what }) => what)).toEqual([`sandbox: nothing is inspected of ${FARM}`]);
+  expect(await daemon.metric('tocsin_trouble', { trouble: 'silent' })).toBe(silent.length);
+  await until('the page says so', () => isOnPage(`nothing is inspected of ${FARM}`));
+
+  const { checks } = JSON.parse((await daemon.ask('/readyz')).text) as {
+    checks: { name: string; status: string; detail?: string }[];
+  };
+  expect(checks.filter(({ status }) => status === 'failing')).toEqual([
+    expect.objectContaining({ name: 'protocols:sandbox', detail: expect.stringContaining('Bridge') }),
+  ]);
+  const [service] = report.services;
+  expect(service).toMatchObject({ state: 'partly', lastError: expect.stringContaining('Bridge') });
+  expect(await daemon.metric('tocsin_trouble', { trouble: 'service' })).toBe(
+    report.troubles.filter(({ name }) => name === 'service').length,
+  );
+  await until('the page says so', () => isOnPage('sandbox can be read in part only'));
 });

@@ -1,10 +1,17 @@
 /** What an operator sees: health, metrics and the status page are right, in bad times as well. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
+import { JOB_OPTIONS } from '../../src/queue/settings.ts';
 import { slackError } from '../../src/sandbox/receivers/slack/slack.ts';
+import { startDaemonProgram } from '../support/program.ts';
+import { startProxy } from '../support/proxy.ts';
 import { ownRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
-import type { RunningDaemon } from './daemons.ts';
+import { ask, type RunningDaemon } from './daemons.ts';
 import { PROTOCOLS, startWorld } from './world.ts';
 
 interface Ready {
@@ -73,29 +80,86 @@ test.concurrent('not ready while Redis takes nothing or is away, with what it sa
   await until('Redis is back', redisIs('ok'));
 });
 
-test.concurrent('a token that is refused shows before the first alert needs it', async ({
+test.concurrent('a token that is refused shows before the first alert needs it, and its repair within seconds', async ({
   onTestFinished: onFinished,
 }) => {
   const world = await startWorld({ onFinished });
-  world.sandbox.receivers.slack.callScript.always(slackError('invalid_auth'));
+  const repair = world.sandbox.receivers.slack.callScript.always(slackError('invalid_auth'));
   const daemon = await world.start();
   await until('the refusal is known', async () => (await checkOf(daemon, 'channel:slack'))?.status === 'failing');
   expect(await readiness(daemon)).toMatchObject({ code: 503 });
   expect((await checkOf(daemon, 'channel:slack'))?.detail).toContain('invalid_auth');
+  repair();
+  await until('it is ready', async () => (await readiness(daemon)).code === 200);
 });
 
-test.concurrent('a provider that cannot be reached any more shows with the first message that needs it', async ({
+test.concurrent('providers and a proxy that cannot be reached any more show with the first message that needs them', async ({
   onTestFinished: onFinished,
 }) => {
-  const world = await startWorld({ onFinished, names: ['Vault'], kinds: ['telegram', 'slack'] });
+  const proxy = await startProxy();
+  onFinished(proxy.close);
+  const world = await startWorld({
+    onFinished,
+    names: ['Vault'],
+    config: { channels: { webhook: { proxy: proxy.origin } } },
+  });
+  const { telegram, smtp } = world.sandbox.receivers;
   const daemon = await world.start();
   await until('it is ready', async () => (await readiness(daemon)).code === 200);
-  await world.sandbox.receivers.telegram.stop();
+  const broken = ['channel:email', 'channel:telegram', 'channel:webhook'];
+  const are = (status: string) => async () => {
+    const { checks } = await readiness(daemon);
+    return broken.every((wanted) => checks.some((one) => one.name === wanted && one.status === status));
+  };
+  await Promise.all([telegram.stop(), smtp.stop(), proxy.close()]);
   world.critical('Vault');
-  await until('it is not ready', async () => (await checkOf(daemon, 'channel:telegram'))?.status === 'failing');
+  await until('they are known to be away', are('failing'));
   expect(await readiness(daemon)).toMatchObject({ code: 503 });
   expect(await checkOf(daemon, 'channel:slack')).toMatchObject({ status: 'ok' });
-});
+  await Promise.all([telegram.start(), smtp.start()]);
+  const again = await startProxy(undefined, Number(new URL(proxy.origin).port));
+  onFinished(again.close);
+  await until('it is ready again', async () => (await readiness(daemon)).code === 200);
+  expect(await are('ok')()).toBe(true);
+}, 60_000);
+
+/** Of a loop, in milliseconds: it may stand still for so long, and then for so long before the daemon ends. */
+const [STANDS, ENDS] = [2000, 8000];
+
+test.concurrent('a queue that lets nothing through fails /livez; it passes when jobs come through, and ends the daemon with 75 when none do', async ({
+  onTestFinished: onFinished,
+}) => {
+  const config = { channels: { slack: { timeout: '500ms' } } };
+  const world = await startWorld({ onFinished, names: ['Vault'], kinds: ['slack'], config });
+  const file = join(world.dataDir, 'tocsin.yaml');
+  await writeFile(file, world.configText, { mode: 0o600 });
+  const main = fileURLToPath(new URL('../support/impatient.ts', import.meta.url));
+  const environment = { ...world.environment, LOOP_BOUND_MS: `${STANDS}`, LOOP_END_MS: `${ENDS}` };
+  const daemon = await startDaemonProgram(file, environment, onFinished, main);
+  const redis = new Redis(world.redisUrl, { maxRetriesPerRequest: null });
+  const queue = new Queue('deliver-slack', { connection: redis, prefix: world.prefix, defaultJobOptions: JOB_OPTIONS });
+  onFinished(async () => {
+    await queue.close();
+    redis.disconnect();
+  });
+  const isLive = async (): Promise<boolean> => (await ask(`${daemon.url}/livez`)).status === 200;
+  await until('it lives', isLive);
+  await queue.pause();
+  const stuck = await until('it is stuck', async () => {
+    const answer = await ask(`${daemon.url}/livez`);
+    return answer.status === 503 ? answer.text : undefined;
+  });
+  expect(stuck).toMatch(/"name": "deliver:slack",\s+"status": "stuck"/);
+  await until('its worker is built anew', () => daemon.log('a worker takes no jobs; it is started anew').length > 0);
+  await queue.resume();
+  await until('it lives again', isLive);
+  world.critical('Vault');
+  await world.delivered();
+  await queue.pause();
+  expect(await daemon.ended).toBe(75);
+  const [said] = daemon.log('the daemon cannot go on');
+  expect(said?.reason).toMatch(/^the loop 'deliver:slack' has not run for \d+ s$/);
+}, 90_000);
 
 test.concurrent('every metric has a standard prefix or ours, and the counts are those of the reconciler', async ({
   onTestFinished: onFinished,

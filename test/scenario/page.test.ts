@@ -1,6 +1,8 @@
 /** The page of a whole daemon: what it shows of alerts, and what an operator does there, as by the commands. */
 import { expect, test } from 'vitest';
+import { openConsole } from '../cli/console.ts';
 import { until } from '../support/until.ts';
+import { addChannel } from './rule-plays.ts';
 import { startWorld } from './world.ts';
 
 const TOKEN = 'the-token-of-this-scenario';
@@ -24,8 +26,10 @@ const signIn = async (url: string) => {
   return { page, press };
 };
 
-test('shows what became of alerts, and lets an operator retry, drop, mute and test', async () => {
-  const config = { ops: { token: TOKEN } };
+const GATE = { gate: true, allow: ['slack:C0SANDBOX*', 'webhook:http://127.0.0.1:*/*'] };
+
+test('shows what became of alerts, and lets an operator retry, drop, mute, test and approve', async () => {
+  const config = { ops: { token: TOKEN }, destinations: GATE };
   const world = await startWorld({ names: ['Vault'], kinds: ['slack', 'webhook'], config });
   const { webhook, slack } = world.sandbox.receivers;
   const repair = webhook.script.always({ kind: 'answer', status: 400 });
@@ -68,12 +72,37 @@ test('shows what became of alerts, and lets an operator retry, drop, mute and te
   const [target] = (await daemon.status()).destinations.filter(({ kind }) => kind === 'slack');
   expect((await press('test', { id: target?.id ?? '' })).status).toBe(200);
   await until('the test has arrived', () => slack.received().some((one) => JSON.stringify(one).includes('Sample')));
+  expect(await page()).not.toContain('Waiting for approval');
+  addChannel(world, 'Vault', { name: 'slack', contacts: ['C0NEWONE01'] });
+  const console = await openConsole(world);
+  const isKnown = async () =>
+    (await console.json<{ label: string }[]>('destinations', 'list')).some(({ label }) => label === 'C0NEWONE01');
+  await until('the new one is known', isKnown);
+  const [found] = world.critical('Vault');
+  const held = await until('its alert is held', async () => (await daemon.status()).held[0]);
+  const waiting = await until('the page shows it', async () => {
+    const shown = await page();
+    return shown.includes('Waiting for approval <small>1</small>') ? shown : undefined;
+  });
+  expect(waiting).toMatch(new RegExp(`/actions/approve[^]*name="id" value="${held.id}"`));
+  const atNew = () => slack.received().filter(({ destination }) => destination === 'C0NEWONE01');
+  expect(atNew()).toEqual([]);
+  expect(await press('approve', { id: held.id })).toMatchObject({
+    status: 200,
+    text: expect.stringContaining('C0NEWONE01 is approved; 1 held alert is sent.'),
+  });
+  await until('it has arrived', () => atNew().some(({ text }) => text.includes(found?.txHash ?? '-')));
+  expect((await daemon.status()).held).toEqual([]);
+  await until('nothing waits on the page', async () => !(await page()).includes('Waiting for approval'));
+  expect(atNew()).toHaveLength(1);
+
   const said = [
     'dead deliveries were sent again',
     'dead deliveries were dropped',
     'a mute has begun',
     'a mute was ended by hand',
     'a test message was sent',
+    'a destination was approved',
   ];
   await until('the log has all of it', async () =>
     said.every((msg) => daemon.log(msg).some(({ by }) => by === 'page')),

@@ -1,12 +1,10 @@
 /** Each rule fires on what it is for, alone, and is silent before it and after it. Needs promtool of Prometheus. */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { TROUBLES as NAMES, type TroubleName } from '../../src/trouble.ts';
+import { lacksPromtool, promtoolOn } from '../support/promtool.ts';
 
 const RULES = fileURLToPath(new URL('../../config/prometheus-rules.yml', import.meta.url));
 
@@ -167,8 +165,6 @@ const TESTS = TROUBLES.map(([fires, series]) =>
   testOf(series, [firing(LOOK_AT.well, ''), firing(LOOK_AT.trouble, fires), firing(LOOK_AT.mended, '')]),
 );
 
-const promtool = (...args: string[]) => spawnSync('promtool', args, { encoding: 'utf8' });
-
 test('every rule has its trouble', () => {
   const { groups } = parse(readFileSync(RULES, 'utf8')) as { groups: { rules: { alert: string }[] }[] };
   const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
@@ -176,13 +172,10 @@ test('every rule has its trouble', () => {
   expect(alerts.filter((alert) => !shown.includes(alert))).toEqual([]);
 });
 
-test('each rule fires in its trouble, and no other does', ({ skip, onTestFinished }) => {
-  if (promtool('--version').status !== 0) skip('promtool is not installed; it comes with Prometheus');
-  const directory = mkdtempSync(join(tmpdir(), 'tocsin-promtool-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  const file = join(directory, 'tests.json');
-  writeFileSync(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: '1m', tests: TESTS }));
-  const { stdout, stderr, status } = promtool('test', 'rules', file);
-  expect(`${stdout}${stderr}`).toContain('SUCCESS');
+test('each rule fires in its trouble, and no other does', async ({ skip }) => {
+  skip(lacksPromtool() !== undefined, lacksPromtool());
+  const all = { rule_files: [RULES], evaluation_interval: '1m', tests: TESTS };
+  const { said, status } = await promtoolOn(all, 'test', 'rules');
+  expect(said).toContain('SUCCESS');
   expect(status).toBe(0);
 }, 120_000);

@@ -1,12 +1,11 @@
 /** The rules, the dashboard and the runbook for a team's Prometheus: they ask only for what a daemon really exposes. */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type Matcher, namesOf, type Selector } from '../support/promql.ts';
+import { lacksPromtool, promtool, promtoolOn } from '../support/promtool.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from './world.ts';
 
@@ -106,10 +105,6 @@ const exposeAll = async (): Promise<Exposed> => {
   }
 };
 
-const promtool = (...args: string[]) => spawnSync('promtool', args, { encoding: 'utf8' });
-const isThere = promtool('--version').status === 0;
-const MISSING = 'promtool is not installed; it comes with Prometheus';
-
 describe('what a daemon exposes', () => {
   let exposed: Exposed;
   beforeAll(async () => {
@@ -173,10 +168,10 @@ describe('the rules', () => {
     expect(links.filter((to) => !rules.some(({ alert }) => alert.toLowerCase() === to))).toEqual([]);
   });
 
-  test('promtool accepts them', ({ skip }) => {
-    if (!isThere) skip(MISSING);
-    const { status, stdout, stderr } = promtool('check', 'rules', RULES);
-    expect(`${stdout}${stderr}`).toContain(`${rules.length} rules found`);
+  test('promtool accepts them', async ({ skip }) => {
+    skip(lacksPromtool() !== undefined, lacksPromtool());
+    const { status, said } = await promtool('check', 'rules', RULES);
+    expect(said).toContain(`${rules.length} rules found`);
     expect(status).toBe(0);
   });
 });
@@ -206,17 +201,13 @@ describe('the dashboard', () => {
     }
   });
 
-  test('promtool understands each of its queries', ({ skip, onTestFinished }) => {
-    if (!isThere) skip(MISSING);
+  test('promtool understands each of its queries', async ({ skip }) => {
+    skip(lacksPromtool() !== undefined, lacksPromtool());
     const recorded = queries.map(({ expr }, index) => ({
       record: `query:${index}`,
       expr: expr.replaceAll('$__rate_interval', '5m'),
     }));
-    const directory = mkdtempSync(join(tmpdir(), 'tocsin-promtool-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
-    const file = join(directory, 'queries.json');
-    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: recorded }] }));
-    const { stdout, stderr } = promtool('check', 'rules', file);
-    expect(`${stdout}${stderr}`).toContain(`${queries.length} rules found`);
+    const { said } = await promtoolOn({ groups: [{ name: 'dashboard', rules: recorded }] }, 'check', 'rules');
+    expect(said).toContain(`${queries.length} rules found`);
   });
 });

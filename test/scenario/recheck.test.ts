@@ -25,7 +25,7 @@ const subjects = ({ sandbox }: World, txHash: string): string[] =>
     .filter(({ text }) => text.toLowerCase().includes(txHash.toLowerCase()))
     .map(
       ({ kind, text }) =>
-        `${kind} ${/FOLLOW-UP|inspection\.(?:downgraded|vanished)/.test(text) ? 'follow-up' : 'alert'}`,
+        `${kind} ${/\(was CRITICAL\)|inspection\.(?:downgraded|vanished)/.test(text) ? 'follow-up' : 'alert'}`,
     )
     .toSorted();
 
@@ -77,6 +77,18 @@ test.concurrent('one follow-up each for what was downgraded and what is gone, wh
   await until('both are sent', () =>
     [downgraded, removed].every(({ txHash }) => subjects(world, txHash).length === both.length),
   );
+  const { slack, telegram } = world.sandbox.receivers;
+  await until('the first messages say it in their titles', () => {
+    const titles = [
+      slack.edits().map(({ readable }) => readable.split('\n', 1)[0] ?? ''),
+      telegram.edits().map(({ text }) => text.split('\n', 1)[0] ?? ''),
+    ];
+    return titles.every(
+      (each) =>
+        each.some((title) => /SUSPICIOUS \(was CRITICAL\) · Vault/.test(title)) &&
+        each.some((title) => /NO LONGER LISTED \(was CRITICAL\) · Bridge/.test(title)),
+    );
+  });
   await until('all looks are over', async () => (await daemon.metric('tocsin_second_looks_total')) >= 8);
   world.critical('Bridge');
   await world.delivered();

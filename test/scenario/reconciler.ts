@@ -25,6 +25,8 @@ export interface Reconciler {
   count(): number;
   /** From now on nothing is expected at these destinations: every line that begins with one of the texts. */
   excuse(...beginnings: string[]): void;
+  /** Of destinations that the service does not list: lines that have to arrive, that must not, and beginnings of those that may. */
+  also: { must(line: string): void; mustNot(line: string): void; may(beginning: string): void };
 }
 
 /** Inspections by transaction hash, notifications by their message. */
@@ -35,7 +37,7 @@ const itemOf = ({ source, txHash, message, id }: ProducedEvent): string =>
 const CONTINUATION = /^\[part (?!1 )\d+ of \d+\]/;
 
 /** What Tocsin itself says, of destinations, mutes and protocols, is no item. */
-const ANNOUNCEMENT = /^(Subject: )?TOCSIN\b|^\{"type":"tocsin\./m;
+const ANNOUNCEMENT = /^(Subject: )?(\S{1,3} )?tocsin\b|^\{"type":"tocsin\./im;
 
 /** A webhook's notification is read out of its JSON. */
 const readable = ({ kind, text }: ReceivedEvent): string => {
@@ -50,6 +52,8 @@ export const createReconciler = (sandbox: Sandbox): Reconciler => {
   /** Each with its words: the message itself is cleaned before it is shown. */
   const messages = new Map<string, string[]>();
   const excused: string[] = [];
+  const forbidden = new Set<string>();
+  const allowed: string[] = [];
   let count = 0;
 
   const destinationsOf = (protocol: string): string[] => {
@@ -89,13 +93,14 @@ export const createReconciler = (sandbox: Sandbox): Reconciler => {
     }
   });
 
+  const isAllowed = (line: string): boolean => allowed.some((beginning) => line.startsWith(beginning));
   const isExcused = (line: string): boolean => excused.some((beginning) => line.startsWith(beginning));
 
   return {
     balance: () => ({
       missing: [...expected].filter((line) => !arrived.has(line) && !isExcused(line)),
       doubled: [...arrived].filter(([, times]) => times.length > 1).map(([line]) => line),
-      unexpected: [...arrived.keys()].filter((line) => !expected.has(line)),
+      unexpected: [...arrived.keys()].filter((line) => forbidden.has(line) || !(expected.has(line) || isAllowed(line))),
     }),
     arrivalsOf: (item) =>
       [...arrived.keys()].filter((line) => line.endsWith(` ${item}`)).map((line) => line.slice(0, -item.length - 1)),
@@ -103,5 +108,10 @@ export const createReconciler = (sandbox: Sandbox): Reconciler => {
     expected: () => expected.size,
     count: () => count,
     excuse: (...beginnings) => void excused.push(...beginnings),
+    also: {
+      must: (line) => void expected.add(line),
+      mustNot: (line) => void forbidden.add(line),
+      may: (beginning) => void allowed.push(beginning),
+    },
   };
 };

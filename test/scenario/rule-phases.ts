@@ -90,7 +90,7 @@ const SCRAPED = { well: 60, mended: 120 };
 const CAUGHT_UP = 10;
 
 /** Until the daemon knows; much longer than it takes. */
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = 90_000;
 
 const NEVER = '_';
 
@@ -129,6 +129,8 @@ export interface Breakage {
   /** What counters do until this has ended, they do at once; afterwards they go on evenly. Default: nothing. */
   begin?(): unknown;
   break(): unknown;
+  /** What happens afterwards, one after the other, while it lasts: looked at after each, and each lasts as long. */
+  further?: readonly (() => unknown)[];
   mend(): unknown;
 }
 
@@ -162,15 +164,29 @@ export const watchPhases = async (read: () => Promise<string>, goesWell: () => P
   await goesWell();
   let [before, well] = [first, await scrape(plainRules, first)];
 
-  const play = async ({ fires, minutes = 60, busy, begin, break: breakIt, mend }: Breakage): Promise<Played> => {
+  /** What it does to the series, step by step; the last one is waited for. */
+  const watchBreaking = async ({ fires, busy, break: breakIt, further = [] }: Breakage): Promise<Scrape[]> => {
     const plain = plainRules.map(({ alert }) => alert).filter((alert) => fires.includes(alert));
+    const seen: Scrape[] = [];
+    await breakIt();
+    for (const step of further) {
+      seen.push(scrapeOf(await read()));
+      await step();
+    }
+    return [...seen, await scrape(plainRules, well, plain, busy)];
+  };
+
+  const play = async (breakage: Breakage): Promise<Played> => {
+    const { fires, minutes = 60, begin, mend } = breakage;
     await begin?.();
     const begun = begin === undefined ? well : scrapeOf(await read());
-    await breakIt();
-    const broken = await scrape(plainRules, well, plain, busy);
+    const steps = await watchBreaking(breakage);
+    const broken = steps.at(-1) ?? begun;
     await mend();
     const mended = await scrape(gaugeRules, broken);
-    const series = [...new Set([before, well, broken, mended].flatMap(({ values }) => [...values.keys()]))];
+    const series = [...new Set([before, well, ...steps, mended].flatMap(({ values }) => [...values.keys()]))];
+    const lengthOf = (step: number, of: number): number =>
+      Math.floor(((step + 1) * (minutes - 1)) / of) - Math.floor((step * (minutes - 1)) / of);
     const test = {
       interval: '1m',
       input_series: series.map((one) => ({
@@ -178,7 +194,7 @@ export const watchPhases = async (read: () => Promise<string>, goesWell: () => P
         values: [
           ...valuesOf(one, before, well, SCRAPED.well),
           ...valuesOf(one, well, begun, 1),
-          ...valuesOf(one, begun, broken, minutes - 1),
+          ...steps.flatMap((to, step) => valuesOf(one, steps[step - 1] ?? begun, to, lengthOf(step, steps.length))),
           ...valuesOf(one, broken, mended, SCRAPED.mended, CAUGHT_UP),
         ].join(' '),
       })),

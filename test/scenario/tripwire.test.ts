@@ -22,8 +22,11 @@ const channelsOf = ({ sandbox }: World, protocol: string): SandboxChannel[] =>
 const replace = (world: World, protocol: string, channels: SandboxChannel[]): void =>
   world.sandbox.service.replaceChannels({ protocol }, channels);
 
-test('changes of channels are told once over two daemons, to the old and the new, and so is a vanished protocol', async () => {
+test.concurrent('changes of channels are told once over two daemons, to the old and the new, and so is a vanished protocol', async ({
+  onTestFinished: onFinished,
+}) => {
   const world = await startWorld({
+    onFinished,
     names: [VAULT, BRIDGE],
     kinds: ['email', 'webhook'],
     config: {
@@ -73,4 +76,53 @@ test('changes of channels are told once over two daemons, to the old and the new
   world.critical(VAULT);
   await world.delivered();
   expect([mails(world, changed).length, mails(world, critical).length]).toEqual([3, 2]);
+});
+
+test.concurrent('each other change is told once over two daemons, and its undoing once', async ({
+  onTestFinished: onFinished,
+}) => {
+  const world = await startWorld({
+    onFinished,
+    names: [VAULT, BRIDGE],
+    kinds: ['email'],
+    config: { poll: { catalogEvery: '300ms' } },
+  });
+  const { service } = world.sandbox;
+  const console = await openConsole(world);
+  for (const daemon of [await world.start(), await world.start()]) await daemon.watching();
+  await until(
+    'it is watched',
+    async () => (await console.json<Printed>('protocols', 'history', VAULT)).services[0]?.since !== undefined,
+  );
+  const at = 'at the monitoring service sandbox';
+  const told = async (said: string, times: number): Promise<void> => {
+    await until(`${times} times: ${said}`, () => mails(world, said).length >= times);
+    expect(mails(world, said)).toHaveLength(times);
+  };
+  const [{ triggers, detectors } = expect.unreachable()] = service.protocols();
+  const changes = [
+    { aspect: 'tracking', next: { tracking: false }, before: { tracking: true } },
+    { aspect: 'triggers', next: { triggers: {} }, before: { triggers } },
+    { aspect: 'detectors', next: { detectors: detectors.slice(1) }, before: { detectors } },
+  ];
+  for (const { aspect, next, before } of structuredClone(changes)) {
+    service.changeProtocol({ protocol: VAULT }, next);
+    await told(`The protocol ${VAULT} has other ${aspect} ${at}.`, 1);
+    service.changeProtocol({ protocol: VAULT }, before);
+    await told(`The protocol ${VAULT} has other ${aspect} ${at}.`, 2);
+  }
+
+  const [, bridge = expect.unreachable()] = service.protocols();
+  const { apiKey, name, channels } = bridge;
+  service.removeProtocol({ protocol: BRIDGE });
+  await told(`The protocol ${BRIDGE} is not listed any more, so nothing of it is watched ${at}.`, 1);
+  service.addProtocol(apiKey, { name, channels });
+  await told(`The protocol ${BRIDGE} is new ${at}.`, 1);
+  service.addProtocol(apiKey, { name: 'Farm', channels });
+  await told(`The protocol Farm is new ${at}.`, 1);
+
+  world.critical(VAULT);
+  world.critical('Farm');
+  await world.delivered();
+  expect(mails(world, `${at}.`)).toHaveLength(9);
 });

@@ -1,6 +1,6 @@
 /** A job that a newer daemon wrote, on the Redis of an older one: it stays as it is, and the older one says so. */
 import { Queue } from 'bullmq';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { batchJob, batchJobId, parcelJob } from '../../src/queue/job.ts';
 import { JOB_OPTIONS } from '../../src/queue/settings.ts';
 import { destinationOf } from '../support/alerts.ts';
@@ -12,9 +12,18 @@ import { startWorld } from './world.ts';
 const SLACK = destinationOf('slack', 'C0SANDBOX01');
 const SAID = 'jobs of a version that this daemon does not know are left alone; upgrade it';
 
-test('jobs of an unknown version are left alone, said once, and hold up readiness', async () => {
+/** As long as none has come up; they do every few seconds. */
+const GONE_MS = 8000;
+
+test.concurrent('jobs of an unknown version are left alone, said once, and hold up readiness until they are gone', async ({
+  onTestFinished,
+}) => {
   const { redis } = openTestRedis();
-  const world = await startWorld({ names: ['Vault'], kinds: ['slack'] });
+  const world = await startWorld({
+    onFinished: onTestFinished,
+    names: ['Vault'],
+    kinds: ['slack'],
+  });
   const queue = new Queue('deliver-slack', { connection: redis, prefix: world.prefix, defaultJobOptions: JOB_OPTIONS });
   onTestFinished(() => queue.close());
   const newer = { ...parcelJob({ destination: SLACK, alerts: [makeAlert(1)] }), v: 4 };
@@ -22,7 +31,7 @@ test('jobs of an unknown version are left alone, said once, and hold up readines
   await queue.add('parcel', newer, { jobId: id });
   await queue.add('parcel', newer, { jobId: `${id}2` });
 
-  const daemon = await world.start();
+  const daemon = await world.start({ limits: { newerJobsGoneMs: GONE_MS } });
   await world.balanced();
   await until('it has come up', async () => (await queue.getDelayedCount()) === 2);
   const started = async (): Promise<number> => Number(await redis.hget(`${world.prefix}:deliver-slack:${id}`, 'ats'));
@@ -36,11 +45,17 @@ test('jobs of an unknown version are left alone, said once, and hold up readines
   // What a daemon of that version would do: here, one that writes what this one knows.
   for (const each of [id, `${id}2`]) await (await queue.getJob(each))?.updateData({ ...newer, v: 1 });
   await until('they have ended', async () => (await queue.getJobCountByTypes('delayed', 'active', 'wait')) === 0);
+  await until('it is ready again', async () => (await daemon.ask('/readyz')).status === 200);
+  expect((await daemon.ask('/readyz')).text).not.toContain('"jobs"');
 });
 
-test('a batch that the previous version queued is read', async () => {
+test.concurrent('a batch that the previous version queued is read', async ({ onTestFinished }) => {
   const { redis } = openTestRedis();
-  const world = await startWorld({ names: ['Vault'], kinds: ['slack'] });
+  const world = await startWorld({
+    onFinished: onTestFinished,
+    names: ['Vault'],
+    kinds: ['slack'],
+  });
   const queue = new Queue('deliver-slack', { connection: redis, prefix: world.prefix, defaultJobOptions: JOB_OPTIONS });
   onTestFinished(() => queue.close());
   await queue.add('gathering', { ...batchJob(SLACK, 7), v: 1 }, { jobId: batchJobId(SLACK, 7) });

@@ -12,7 +12,7 @@ import { createSandbox, type Sandbox, type SandboxAddresses, type SandboxOptions
 import type { SandboxInspection, SandboxNotification } from '../../src/sandbox/service/model.ts';
 import { until } from '../support/until.ts';
 import { configTextOf, type Tree } from './config.ts';
-import { type RunningDaemon, startDaemon } from './daemons.ts';
+import { type DaemonOptions, type RunningDaemon, startDaemon } from './daemons.ts';
 import { watchLeaks } from './leaks.ts';
 import { createReconciler, type Reconciler } from './reconciler.ts';
 
@@ -43,7 +43,7 @@ export interface World {
   prefix: string;
   redisUrl: string;
   /** Stopped with the test at the latest. */
-  start(): Promise<RunningDaemon>;
+  start(options?: DaemonOptions): Promise<RunningDaemon>;
   critical(protocol: string, count?: number): SandboxInspection[];
   /** Inspections that nobody should hear of. */
   calm(protocol: string, count?: number): void;
@@ -113,8 +113,8 @@ export const startWorld = async (options: WorldOptions = {}): Promise<World> => 
   const environment = { ...sandboxEnvironment(addresses), TOCSIN_OPS_LISTEN: '127.0.0.1:0', TOCSIN_DATA_DIR: dataDir };
   const config = parseConfig(configText, 'scenario.yaml', environment);
   const reconciler = createReconciler(sandbox);
-  const start = async (): Promise<RunningDaemon> => {
-    const daemon = await startDaemon(config);
+  const start: World['start'] = async (options) => {
+    const daemon = await startDaemon(config, options);
     daemons.push(daemon);
     return daemon;
   };

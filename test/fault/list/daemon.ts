@@ -12,17 +12,45 @@ const RELOADS = 50;
 /** A reload waits for the sends of the one before it. */
 const RELOADED_WITHIN_MS = 30_000;
 
-const reloadsIn = async (daemon: DaemonProcess): Promise<number> =>
-  (await daemon.log()).split('"msg":"the new config is in force"').length - 1;
+const countIn = async (daemon: DaemonProcess, msg: string): Promise<number> =>
+  (await daemon.log()).split(`"msg":"${msg}"`).length - 1;
+const TAKEN = 'the new config is in force';
+const GONE = 'nothing works by the old config any more';
 
-/** Another config each time; every tenth time one that is refused comes first. */
-const reloadOnce = async (daemon: DaemonProcess, round: number): Promise<void> => {
+/** The protocol that gets another channel by the config, and its paths. */
+const TOGGLED = 'Vault';
+const pathOf = (round: number): string => `/hooks/reload/${round}`;
+
+const withChannel = (url: string) => ({
+  protocols: { overrides: { [TOGGLED]: { extraChannels: [{ name: 'webhook', url }] } } },
+});
+
+/** Another config each time: odd ones add a channel, even ones remove it. Every tenth time one that is refused comes first. */
+const reloadOnce = async ({ daemons: [daemon], sandbox }: Stage, round: number): Promise<void> => {
   const config = parse(daemon.configText) as { poll: object };
-  const text = stringify({ ...config, poll: { ...config.poll, lookback: `${15 + round}m` } });
+  const channels = sandbox.service.protocols().flatMap((protocol) => protocol.channels);
+  const base = channels.find(({ url }) => url !== undefined)?.url;
+  const text = stringify({
+    ...config,
+    poll: { ...config.poll, lookback: `${15 + round}m` },
+    ...(round % 2 === 1 && withChannel(new URL(pathOf(round), base).href)),
+  });
   if (round % 10 === 0) await daemon.reload(text.replace('lookback', 'lookbak'));
-  const before = await reloadsIn(daemon);
+  const before = await countIn(daemon, TAKEN);
   await daemon.reload(text);
-  await until('the config is in force', async () => (await reloadsIn(daemon)) > before, RELOADED_WITHIN_MS);
+  await until('the config is in force', async () => (await countIn(daemon, TAKEN)) > before, RELOADED_WITHIN_MS);
+};
+
+/** What is written from now on goes to the channel that was added, and not to the one that was removed. */
+const useChannel = async ({ daemons: [daemon], sandbox, books }: Stage, round: number): Promise<void> => {
+  // Its last poll sends what it finds by the old config.
+  const isGone = async () => (await countIn(daemon, GONE)) === (await countIn(daemon, TAKEN));
+  await until('the old config is gone', isGone, RELOADED_WITHIN_MS);
+  const { txHash } = sandbox.service.insertInspection({ protocol: TOGGLED, assessment: 'critical' });
+  if (round % 2 === 1) books.also.must(`webhook ${pathOf(round)} ${txHash}`);
+  else books.also.mustNot(`webhook ${pathOf(round - 1)} ${txHash}`);
+  // From then on it is queued for all; what is slow is still in flight as the next config comes.
+  await until('it is found', () => books.arrivalsOf(txHash).length > 0, RELOADED_WITHIN_MS);
 };
 
 /** Receivers take their time, so that something is in flight at any moment. */
@@ -70,13 +98,16 @@ export const DAEMON_FAULTS: readonly Fault[] = [
   },
   {
     name: 'reload',
-    what: `the config changes ${RELOADS} times, while sends take 200 ms; every tenth time a wrong one comes first`,
+    what: `the config adds a channel or removes it, ${RELOADS} times, while sends take 200 ms; every tenth time a wrong one comes first`,
     doubles: 'none',
     stage: { perSecond: 20 },
     strike: async (stage) => {
-      const [daemon] = stage.daemons;
       const endSlowness = slowReceivers(stage, 200);
-      for (let round = 1; round <= RELOADS; round += 1) await reloadOnce(daemon, round);
+      stage.books.also.may('webhook /hooks/reload/');
+      for (let round = 1; round <= RELOADS; round += 1) {
+        await reloadOnce(stage, round);
+        await useChannel(stage, round);
+      }
       endSlowness();
     },
   },

@@ -15,8 +15,8 @@ const replaceAll = async ({ daemons }: Stage, root: string): Promise<void> => {
   }
 };
 
-/** Slack takes one message in two seconds, so that there are batches. */
-const BATCHES = { channels: { slack: { rateLimit: { perSecond: 0.5, burst: 1 } } } };
+/** Slack takes one message in two seconds, so that there are batches. The older version does not know `groupWait`. */
+const BATCHES = { channels: { slack: { rateLimit: { perSecond: 0.5, burst: 1 } }, email: { groupWait: null } } };
 
 export const UPGRADE_FAULTS: readonly Fault[] = [
   {

@@ -1,5 +1,5 @@
 /**
- * Loaded into a daemon before it starts (`node --import`): its clock and its name server, as the suite says in the file
+ * Loaded into a daemon before it starts (`node --import`): its clock, its name server and its event loop, as the suite says in the file
  * that TOCSIN_FAULT_FILE names. Nothing of the daemon knows of it.
  */
 import dns from 'node:dns';
@@ -10,9 +10,13 @@ export interface Trouble {
   clockMs?: number;
   /** What becomes of a question for a name: no such name, no answer at all. */
   names?: 'unknown' | 'silent';
+  /** For so long its event loop stands still, again and again. */
+  blockedMs?: number;
 }
 
 const LOOK_EVERY_MS = 50;
+/** Between two times it goes on, so that it can still be asked. */
+const BLOCK_EVERY_MS = 2000;
 const file = process.env.TOCSIN_FAULT_FILE ?? '';
 
 let trouble: Trouble = {};
@@ -25,6 +29,12 @@ const look = (): void => {
 };
 look();
 setInterval(look, LOOK_EVERY_MS).unref();
+
+const block = (): void => {
+  const until = performance.now() + (trouble.blockedMs ?? 0);
+  while (performance.now() < until);
+};
+setInterval(block, BLOCK_EVERY_MS).unref();
 
 const RealDate = Date;
 const now = (): number => RealDate.now() + (trouble.clockMs ?? 0);
