@@ -1,0 +1,69 @@
+/** The places where people read messages: each draws the messages of some scenes. A new kind of message is one more entry. */
+import type { ChannelKind } from '../../src/alert.ts';
+import { SENT_AT } from '../../src/features/preview/findings.ts';
+import { mailHeadHtml, terminalHtml } from '../../src/features/preview/mail.ts';
+import type { Reader } from '../../src/features/preview/reader.ts';
+import { slackHtml } from '../../src/features/preview/slack.ts';
+import { telegramHtml } from '../../src/features/preview/telegram.ts';
+
+/** Somebody in Berlin, right after it was sent. */
+export const READER: Reader = { now: Date.parse(SENT_AT) + 2000, timeZone: 'Europe/Berlin' };
+
+export type Scheme = 'light' | 'dark';
+
+interface PanelFrame {
+  /** Of its surface: for the style sheet. */
+  name: string;
+  width: number;
+  scheme: Scheme;
+}
+
+/** Messages as HTML, or whole documents, which get a window of their own, with what stands above each. */
+export type Panel = PanelFrame &
+  ({ messages: readonly string[] } | { documents: readonly { head: string; html: string }[] });
+
+export interface Surface {
+  /** Of its pictures' folder. */
+  name: string;
+  title: string;
+  kind: ChannelKind;
+  /** Rows of panels. */
+  rows(bodies: readonly unknown[]): Panel[][];
+}
+
+const both = (rowOf: (scheme: Scheme) => Panel[]): Panel[][] => [rowOf('light'), rowOf('dark')];
+
+const slack: Surface = {
+  ...{ name: 'slack', title: 'Slack', kind: 'slack' },
+  rows: (bodies) => {
+    const messages = bodies.map((body) => slackHtml(body, READER));
+    return both((scheme) => [700, 360].map((width) => ({ name: 'slack-page', width, scheme, messages })));
+  },
+};
+
+const telegram: Surface = {
+  ...{ name: 'telegram', title: 'Telegram', kind: 'telegram' },
+  rows: (bodies) => {
+    const messages = bodies.map((body) => telegramHtml(body, READER));
+    const page = (scheme: Scheme): Panel => ({ name: 'telegram-page', width: 400, scheme, messages });
+    return [[page('light'), page('dark')]];
+  },
+};
+
+const htmlOf = (body: unknown): string =>
+  typeof body === 'object' && body !== null && 'html' in body && typeof body.html === 'string' ? body.html : '';
+
+const mail: Surface = {
+  ...{ name: 'mail', title: 'Mail', kind: 'email' },
+  rows: (bodies) => {
+    const documents = bodies.map((body) => ({ head: mailHeadHtml(body), html: htmlOf(body) }));
+    return both((scheme) => [900, 360].map((width) => ({ name: 'mail-page', width, scheme, documents })));
+  },
+};
+
+const text: Surface = {
+  ...{ name: 'text', title: 'Mail as text, in a terminal', kind: 'email' },
+  rows: (bodies) => [[{ name: 'terminal-page', width: 680, scheme: 'dark', messages: bodies.map(terminalHtml) }]],
+};
+
+export const SURFACES: readonly Surface[] = [slack, telegram, mail, text];

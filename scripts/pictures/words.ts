@@ -1,0 +1,63 @@
+/** How many words a reader gets of each scene: at a glance, and with what is folded away. */
+import type { ChannelKind } from '../../src/alert.ts';
+import { SCENES } from '../../src/features/preview/scenes.ts';
+import { slackHtml } from '../../src/features/preview/slack.ts';
+import { telegramHtml } from '../../src/features/preview/telegram.ts';
+import type { SceneChannels } from '../../test/support/scenes.ts';
+import type { Artist } from './draw.ts';
+import { READER } from './surfaces.ts';
+
+export interface WordCount {
+  glance: number;
+  whole: number;
+}
+
+/** By scene, then by kind. */
+export type WordCounts = Record<string, Record<string, WordCount>>;
+
+interface Counted {
+  name: string;
+  kind: ChannelKind;
+  html(body: unknown): string;
+  /** Where the message itself stands. */
+  message: string;
+  /** What is folded away. */
+  folded: string;
+}
+
+const htmlOf = (body: unknown): string =>
+  typeof body === 'object' && body !== null && 'html' in body ? String(body.html) : '';
+
+const COUNTED: readonly Counted[] = [
+  {
+    ...{ name: 'slack', kind: 'slack', message: '.words', folded: '.attachment' },
+    html: (body) => slackHtml(body, READER),
+  },
+  {
+    ...{ name: 'telegram', kind: 'telegram', message: '.words', folded: 'blockquote[expandable]' },
+    html: (body) => telegramHtml(body, READER),
+  },
+  { ...{ name: 'mail', kind: 'email', message: 'body', folded: 'dl' }, html: htmlOf },
+];
+
+export const wordsOf = (text: string): number => text.match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
+
+export const countWords = async ({ textsIn }: Artist, { compose }: SceneChannels): Promise<WordCounts> => {
+  const counts: WordCounts = {};
+  for (const scene of SCENES) {
+    const row: Record<string, WordCount> = {};
+    for (const { name, kind, html, message, folded } of COUNTED) {
+      const sum = { glance: 0, whole: 0 };
+      const messages = compose(kind, scene);
+      if (messages.length === 0) continue;
+      for (const { body } of messages) {
+        const { whole, glance } = await textsIn(html(body), { message, folded });
+        sum.glance += wordsOf(glance);
+        sum.whole += wordsOf(whole);
+      }
+      row[name] = sum;
+    }
+    counts[scene.name] = row;
+  }
+  return counts;
+};
