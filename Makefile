@@ -1,6 +1,6 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Both install what is missing and say so.
 .DEFAULT_GOAL := help
-.PHONY: help packages setup demo init check test fault soak bench growth format pin release clean
+.PHONY: help packages setup demo init check test fault soak bench growth format pictures pin release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ growth: setup ## what an alert and a protocol cost from 1,000 to 100,000 of them
 
 format: packages ## format the code
 	@npm run --silent format
+
+pictures: packages ## every kind of message as its readers see it, drawn into docs/images/messages; needs Chromium
+	@node_modules/.bin/node scripts/pictures.ts $(ARGS)
 
 pin: packages ## write digests of base images and missing package hashes into the files that name them
 	@NODE_USE_ENV_PROXY=1 node_modules/.bin/node scripts/pin.ts
