@@ -44,6 +44,9 @@ export interface Sent {
 const itemsOf = (alerts: readonly Alert[]): string[] =>
   alerts.map(({ itemId }) => itemId).toSorted((a, b) => Number(a.slice(5)) - Number(b.slice(5)));
 
+/** How long a message grows by findings of its transaction, in milliseconds. */
+export const INCIDENT_WINDOW_MS = 600_000;
+
 export const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 export const items = (...numbers: number[]): string[] => numbers.map((n) => `item-${n}`);
 
@@ -167,7 +170,11 @@ export const setUpDeliveries = (options: DeliveriesSetUp = {}) => {
               if (!jobs.has(id)) jobs.set(id, { runAt: time.now + delayMs, data });
             },
           },
-          threads: createThreads(redis, prefix, ledger, { windowMs: 600_000, keepMs: 7_200_000, now }),
+          threads: createThreads(redis, prefix, ledger, {
+            windowMs: INCIDENT_WINDOW_MS,
+            keepMs: 7_200_000,
+            now,
+          }),
           canAmend: true,
         }
       : {}),

@@ -10,7 +10,7 @@ import { createMemoryLedger } from '../../../src/features/backtest/in-memory.ts'
 import { createTimeline } from '../../../src/features/backtest/timeline.ts';
 import { mapSliced, slice } from '../../../src/slices.ts';
 import { destinationOf } from '../../support/alerts.ts';
-import { DESTINATION, OTHER, range, setUpDeliveries } from '../../support/deliveries.ts';
+import { DESTINATION, INCIDENT_WINDOW_MS, OTHER, range, setUpDeliveries } from '../../support/deliveries.ts';
 import { hashOf, makeAlert } from '../../support/numbered.ts';
 
 const T0 = Date.parse('2026-11-20T12:00:00Z');
@@ -31,7 +31,7 @@ interface Setting {
   isBatched?: boolean;
   /** Default: messages do not wait for more. */
   groupWaitMs?: number;
-  /** Default: for ever, as for the Redis of a test, whose clock is another. */
+  /** Default: as for `setUpDeliveries`. */
   incidentWindowMs?: number;
 }
 
@@ -53,7 +53,7 @@ const forecastOf = async (
   uncovered = (parcel: Parcel, _at: number) => parcel.alerts,
 ): Promise<SimulatedMessage[]> => {
   const { rate = {}, sender, shared, isBatched = true, groupWaitMs = 0 } = setting;
-  const { incidentWindowMs = Number.POSITIVE_INFINITY } = setting;
+  const { incidentWindowMs = INCIDENT_WINDOW_MS } = setting;
   const messages: SimulatedMessage[] = [];
   const timeline = createTimeline();
   const kind = {
