@@ -93,9 +93,13 @@ const outcomeOf = (record: DeliveryRecord, queuedAt: number, withheld: string | 
   };
 };
 
-/** Its last attempt is the cancellation; the one before says why it had not ended. */
+/** One of its attempts is the cancellation; the last of the others, perhaps of the same moment, says why it had not ended. */
 const cancelledOf = (record: DeliveryRecord, queuedAt: number): Outcome => ({
-  ...outcomeOf({ ...record, attempts: record.attempts.slice(0, -1) }, queuedAt, undefined),
+  ...outcomeOf(
+    { ...record, attempts: record.attempts.filter(({ reason }) => reason !== 'cancelled') },
+    queuedAt,
+    undefined,
+  ),
   state: 'cancelled',
 });
 
