@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/redis.setup.ts'],
+    setupFiles: ['test/support/properties.setup.ts'],
     // The files of one worker share a process, so that each module is loaded once: half of the time that the suite takes.
     // A test leaves nothing behind: no variable of the environment, no connection, no timer.
     isolate: false,
