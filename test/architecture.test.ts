@@ -51,6 +51,7 @@ const GROUND = [
   'item-size',
   'announcement',
   'mute-text',
+  'networks',
   'one-by-one',
   'private-file',
   'secret',
@@ -148,6 +149,7 @@ const channelFiles = (except: readonly string[]): string[] =>
  */
 const ROWS: Record<string, readonly string[]> = {
   ...Object.fromEntries(GROUND.map((file) => [file, GROUND])),
+  'networks.ts': ['ipaddr.js'],
   'version.ts': ['../package.json'],
 
   'schema/': [...GROUND, 'zod'],

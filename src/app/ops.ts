@@ -130,7 +130,7 @@ export const openOps = (dependencies: OpsDependencies) => {
   /** What the ops server shows. */
   const ask = oneAtATime(status);
   const opened = { config, store, catalog, review, scrub, now };
-  const { token, publicUrl, queues } = config.ops;
+  const { token, trustedProxy, publicUrl, queues } = config.ops;
   const { links } = dependencies.acknowledgement ?? {};
   const pages = createPages({
     status: ask,
@@ -138,6 +138,7 @@ export const openOps = (dependencies: OpsDependencies) => {
     actions: openPageActions(opened),
     ...(queues && { queues: createBoard({ path: QUEUES, queues: store.queues.readable(), scrub }) }),
     ...(token === undefined ? {} : { token: token.reveal() }),
+    ...(trustedProxy && { trustedProxy }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(links && { links }),
     health,

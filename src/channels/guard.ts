@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { contains, type IpAddress, type Network, networkOf, parseAddress } from '../networks.ts';
 
 export interface GuardOptions {
   /** Allow plain http. */
@@ -21,37 +22,19 @@ export interface Guard {
   allowsHost(host: string): boolean;
 }
 
-type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
-
 /** All public IPv6 addresses assigned so far. Outside are, among others, old ways to write IPv4 addresses. */
 const PUBLIC_IPV6: Network = ipaddr.parseCIDR('2000::/3');
 
 /** Azure serves the machine's credentials at this address, which is in a public range. */
 const METADATA_IN_PUBLIC_RANGE = '168.63.129.16';
 
-const parse = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined =>
-  // The parser accepts more spellings than the network stack, so it only gets what Node takes for an address.
-  isIP(address) === 0 ? undefined : ipaddr.process(address);
-
-const networkOf = (entry: string): Network | undefined => {
-  if (entry.includes('/')) {
-    if (isIP(entry.split('/', 1)[0] ?? '') === 0) throw new Error(`${entry} is no network`);
-    return ipaddr.parseCIDR(entry);
-  }
-  const address = parse(entry);
-  return address && [address, address.kind() === 'ipv4' ? 32 : 128];
-};
-
-const contains = ([base, bits]: Network, address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
-  base.kind() === address.kind() && address.match(base, bits);
-
 /** A tunnel to the IPv4 address at its end, of use only inside a site; any prefix may have one (RFC 5214, section 6.1). */
-const isIsatap = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
+const isIsatap = (address: IpAddress): boolean =>
   address instanceof ipaddr.IPv6 &&
   (address.parts[4] === 0 || address.parts[4] === 0x200) &&
   address.parts[5] === 0x5efe;
 
-const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
+const isPublic = (address: IpAddress): boolean =>
   address.range() === 'unicast' &&
   (address.kind() === 'ipv4' || contains(PUBLIC_IPV6, address)) &&
   !isIsatap(address) &&
@@ -78,7 +61,7 @@ export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions): Guard =
 
   const refuseAddress = (text: string, host: string): string | undefined => {
     if (allowsHost(host)) return undefined;
-    const address = parse(text);
+    const address = parseAddress(text);
     if (address === undefined) return 'leads to something that is no address';
     const allowed = isPublic(address) || networks.some((network) => contains(network, address));
     return allowed ? undefined : 'leads to an address that is not public (channels.webhook.allowNetworks)';

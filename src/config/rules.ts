@@ -72,6 +72,13 @@ const queuesBehindToken = (config: Values): Breach[] => {
   return [{ path: ['ops', 'queues'], rule }];
 };
 
+const trustedProxyBesideToken = (config: Values): Breach[] => {
+  const ops = mapOf(config.ops);
+  if (!has(ops, 'trustedProxy') || has(ops, 'token')) return [];
+  const rule = 'needs ops.token, which signs the forms of the page';
+  return [{ path: ['ops', 'trustedProxy'], rule }];
+};
+
 /** A press needs a way to us: a token of a messenger, or a URL that a mail can link to. */
 const acknowledgement = (config: Values): Breach[] => {
   const { slack, telegram, email } = mapOf(config.channels);
@@ -179,6 +186,7 @@ const RULES = [
   derivedFromSomething,
   receiverBreaches,
   queuesBehindToken,
+  trustedProxyBesideToken,
   acknowledgement,
   reachableEntries,
   somethingToDo,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { CHANNEL_KINDS, SOURCES } from '../alert.ts';
 import { connectionFields, pairedKey } from '../schema/connection.ts';
-import { count, duration, hostPort, httpUrl, SECRET_MARK, secret } from '../schema/fields.ts';
+import { cidr, count, duration, hostPort, httpUrl, SECRET_MARK, secret } from '../schema/fields.ts';
 import { createSecret } from '../secret.ts';
 import { detectorNames, prefix, timeZone } from './presentation-section.ts';
 
@@ -11,6 +11,7 @@ export const ASSESSMENTS = ['ok', 'suspecious', 'critical'] as const;
 
 const NAME_RULE = 'must be a short id: letters, digits, - and _, at most 32';
 const BASE_RULE = 'must be a base URL: no ? and no #';
+const HEADER_RULE = 'must be the name of a header, such as X-Forwarded-User';
 const KEY_RULE = 'must be printable ASCII without spaces, as it goes into an HTTP header';
 
 /** One key of a monitoring service. */
@@ -230,6 +231,26 @@ export const opsSection = z.strictObject({
     .exactOptional()
     .describe(
       'Whoever signs in on the status page with this may send dead deliveries again or drop them, mute, approve destinations and send tests. At least 16 characters, such as `openssl rand -base64 24` makes. Left out: the page only reads. Over plain HTTP others on the way can read it: use a proxy with TLS beyond this machine.',
+    ),
+  trustedProxy: z
+    .strictObject({
+      networks: z
+        .array(cidr())
+        .min(1, { error: 'must name at least one: everybody could write the header' })
+        .describe(
+          'Networks (CIDR) and addresses that the proxy connects from. Whoever else connects from there can say to be anybody.',
+        ),
+      header: z
+        .string({ error: HEADER_RULE })
+        .regex(/^[\w-]{1,100}$/, { error: HEADER_RULE })
+        .default('X-Forwarded-User')
+        .describe(
+          'The header with the name of who is signed in, such as Remote-User. The proxy has to remove it from what browsers send.',
+        ),
+    })
+    .exactOptional()
+    .describe(
+      'A proxy in front of the status page where people sign in, such as OAuth2 Proxy or Authelia. Whoever it names need not sign in here, may do what ops.token allows, and is named in the operator log. It needs ops.token, too.',
     ),
   queues: z
     .boolean()

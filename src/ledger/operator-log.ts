@@ -32,15 +32,18 @@ interface ActionFacts {
   'dead-retried': { sent: number; held: number; waiting: number; delivered: number; refused: number };
   'dead-dropped': { dropped: number };
   'test-sent': DestinationFacts;
-  /** `alert`: one of them. `author`: as the messenger or the form calls them; `user`: who that is for the messenger. */
-  acknowledged: DestinationFacts & { alert: string; acknowledged: number; author: string; user?: string };
+  /** `alert`: one of them. `author`: as the messenger or the form calls them. */
+  acknowledged: DestinationFacts & { alert: string; acknowledged: number; author: string };
   /** `queued`: deliveries. */
   replayed: { since: string; until: string; queued: number };
 }
 
-/** `by`: where the operator did it, if that was not a command: on the status page, by a button of a message, by a mail's link. */
+/**
+ * `by`: where the operator did it, if that was not a command: on the status page, by a button of a message, by a mail's
+ * link. `user`: who that is for the messenger, or for the proxy in front of the status page.
+ */
 export type OperatorAction = {
-  [Name in keyof ActionFacts]: { action: Name; by?: 'page' | 'button' | 'link' } & ActionFacts[Name];
+  [Name in keyof ActionFacts]: { action: Name; by?: 'page' | 'button' | 'link'; user?: string } & ActionFacts[Name];
 }[keyof ActionFacts];
 
 /** An action with the time at which it was recorded, ISO 8601. */

@@ -97,6 +97,15 @@ const isCidr = (text: string): boolean => {
   return rest.length === 0 && family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
 };
 
+const CIDR_RULE = 'must be a network like 10.0.0.0/8 or fd00::/8, or an IP address';
+
+/** A network in CIDR notation, or an IP address; kept as it was written. */
+export const cidr = () =>
+  z
+    .string({ error: CIDR_RULE })
+    .refine((text) => isCidr(text) || isIP(text) !== 0, { error: CIDR_RULE })
+    .meta({ description: 'A network (CIDR), or an IP address.' });
+
 const NETWORK_RULE = 'must be a network like 10.0.0.0/8 or fd00::/8, an IP address, or a host name';
 
 /** A network in CIDR notation, an IP address, or a host name; kept as it was written. */

@@ -61,6 +61,30 @@ describe('ops.queues', () => {
   );
 });
 
+describe('ops.trustedProxy', () => {
+  it('is refused without the token that signs the forms', () =>
+    expect(problemsOf(`${SMALL}ops: { trustedProxy: { networks: [10.0.0.1] } }`)).toEqual([
+      expect.stringMatching(/ops\.trustedProxy: needs ops\.token/),
+    ]));
+
+  it.each([
+    ['{ networks: [] }', /networks: must name at least one/],
+    ['{ header: Remote-User }', /networks: is required/],
+    ['{ networks: [proxy.example.com] }', /networks\.0: must be a network like/],
+    ['{ networks: [10.0.0.0/33] }', /networks\.0: must be a network like/],
+    ["{ networks: [10.0.0.1], header: 'Remote User' }", /header: must be the name of a header/],
+  ])('%s is refused', (trusted, why) =>
+    expect(problemsOf(`${SMALL}ops: { token: sixteen-characters, trustedProxy: ${trusted} }`)).toEqual([
+      expect.stringMatching(why),
+    ]),
+  );
+
+  it('names networks and addresses', () =>
+    expect(
+      problemsOf(`${SMALL}ops: { token: sixteen-characters, trustedProxy: { networks: [10.0.0.0/8, "fd00::7"] } }`),
+    ).toEqual([]));
+});
+
 describe('redis', () => {
   it.each(['redis://127.0.0.1:6379/0', 'rediss://user:pa%24s@redis.example.com:6380', '/run/redis/redis.sock'])(
     'takes %s',

@@ -7,7 +7,7 @@ import type { OperatorAction, OperatorLog } from '../../ledger/operator-log.ts';
 import { NO_DESTINATION, nameOf } from '../../ledger/record.ts';
 import { muteFacts, scopeText } from '../../mute-text.ts';
 import type { PageActions, Planned } from '../../ops/page/action-pages.ts';
-import { counted } from '../../text.ts';
+import { cleanLine, counted } from '../../text.ts';
 import { clockText } from '../../time.ts';
 import type { KnownDestination } from '../approval/destinations.ts';
 import { type MuteRules, newMute } from '../mutes/new-mute.ts';
@@ -47,11 +47,11 @@ const idIn = (fields: URLSearchParams): string => fields.get('id') ?? '';
 const letterText = ({ alert, destination }: DeadDelivery): string =>
   `${alert.protocol}, ${alert.type}, to ${targetName(destination ?? NO_DESTINATION)}`;
 
-/** The log of the commands, and where it was done. */
+/** The log of the commands, with where it was done, and by whom as far as that is known. */
 const createRecord =
   ({ operatorLog }: Pick<PageActionsDependencies, 'operatorLog'>) =>
-  (action: OperatorAction): Promise<void> =>
-    operatorLog.record({ ...action, by: 'page' });
+  (action: OperatorAction, user: string | undefined): Promise<void> =>
+    operatorLog.record({ ...action, by: 'page', ...(user === undefined ? {} : { user: cleanLine(user) }) });
 
 const createDeadActions = (dependencies: PageActionsDependencies) => {
   const { deadLetters, retry, drop } = dependencies;
@@ -64,9 +64,9 @@ const createDeadActions = (dependencies: PageActionsDependencies) => {
     return letter;
   };
 
-  const again = async (letters: readonly DeadDelivery[]): Promise<string> => {
+  const again = async (letters: readonly DeadDelivery[], user: string | undefined): Promise<string> => {
     const { kinds: _kinds, refused, ...result } = await retry(letters);
-    await record({ action: 'dead-retried', ...result, refused: refused.length });
+    await record({ action: 'dead-retried', ...result, refused: refused.length }, user);
     const { sent, held, waiting, delivered } = result;
     return [
       `${counted(sent, 'delivery is', 'deliveries are')} sent again.`,
@@ -78,24 +78,24 @@ const createDeadActions = (dependencies: PageActionsDependencies) => {
   };
 
   return {
-    retry: async (fields: URLSearchParams): Promise<Planned> => {
+    retry: async (fields: URLSearchParams, user?: string): Promise<Planned> => {
       const shared = { label: 'Send again' };
       if (idIn(fields) === 'all') {
         const count = Math.min(MOST_RETRIED, await deadLetters.count());
         if (count === 0) throw new UsageError('no dead delivery is kept');
         const text = `${counted(count, 'message goes', 'messages go')} to people or programs, those that died last first. One press sends ${MOST_RETRIED} at most.`;
-        const run = async () => ({ text: await again(await deadLetters.latest(MOST_RETRIED)) });
+        const run = async () => ({ text: await again(await deadLetters.latest(MOST_RETRIED), user) });
         return { ...shared, question: `Send ${counted(count, 'dead delivery', 'dead deliveries')} again?`, text, run };
       }
       const letter = await find(idIn(fields));
-      const run = async () => ({ text: await again([letter]), alert: letter.alert.id });
+      const run = async () => ({ text: await again([letter], user), alert: letter.alert.id });
       return { ...shared, question: 'Send this delivery again?', text: `${letterText(letter)}.`, run };
     },
-    drop: async (fields: URLSearchParams): Promise<Planned> => {
+    drop: async (fields: URLSearchParams, user?: string): Promise<Planned> => {
       const letter = await find(idIn(fields));
       const run = async () => {
         const dropped = await drop([letter]);
-        await record({ action: 'dead-dropped', dropped });
+        await record({ action: 'dead-dropped', dropped }, user);
         return { text: dropped === 0 ? 'It is being sent again, and stays.' : 'It is dropped.' };
       };
       const text = `${letterText(letter)}. It will not be sent any more.`;
@@ -116,24 +116,24 @@ const createMuteActions = (dependencies: PageActionsDependencies) => {
   };
 
   return {
-    mute: async (fields: URLSearchParams): Promise<Planned> => {
+    mute: async (fields: URLSearchParams, user?: string): Promise<Planned> => {
       const words = { for: textIn(fields, 'for') ?? '', reason: textIn(fields, 'reason') ?? '' };
-      const author = textIn(fields, 'author') ?? 'the status page';
+      const author = user ?? textIn(fields, 'author') ?? 'the status page';
       if (words.reason === '') throw new UsageError('say why');
       const mute = newMute({ ...scopeIn(fields), ...words, author }, muteRules, now());
       const run = async () => {
         await mutes.add(mute);
-        await record({ action: 'mute-begun', ...muteFacts(mute) });
+        await record({ action: 'mute-begun', ...muteFacts(mute) }, user);
         return { text: `Muted: ${scopeText(mute)}, until ${clockText(mute.until)}.` };
       };
       return { question: 'Mute?', text: scopeText(mute), label: 'Mute', isAsked: true, run };
     },
-    'mute-end': async (fields: URLSearchParams): Promise<Planned> => {
+    'mute-end': async (fields: URLSearchParams, user?: string): Promise<Planned> => {
       const mute = (await activeMutes()).find(({ id }) => id === idIn(fields));
       if (mute === undefined) throw new UsageError('this mute is over already');
       const run = async () => {
         await mutes.end(mute.id, now());
-        await record({ action: 'mute-ended', ...muteFacts(mute) });
+        await record({ action: 'mute-ended', ...muteFacts(mute) }, user);
         return { text: 'The mute is over.' };
       };
       const report =
@@ -149,13 +149,13 @@ const createDestinationActions = (dependencies: PageActionsDependencies) => {
   const { approval, destinations, service, send, now } = dependencies;
   const record = createRecord(dependencies);
 
-  const test = async (fields: URLSearchParams): Promise<Planned> => {
+  const test = async (fields: URLSearchParams, user?: string): Promise<Planned> => {
     const destination = destinations().find(({ id }) => id === idIn(fields));
     if (destination === undefined) throw new UsageError('no protocol leads to this destination now');
     const run = async () => {
       const alert = sampleAlert(service, 'Sample protocol', `test-${randomUUID()}`, now());
       await send({ destination, alerts: [alert] });
-      await record({ action: 'test-sent', ...factsOf(destination) });
+      await record({ action: 'test-sent', ...factsOf(destination) }, user);
       return { text: `A test to ${nameOf(destination)} is queued.`, alert: alert.id };
     };
     const text = `${nameOf(destination)} gets a sample that is marked as a test.`;
@@ -164,25 +164,25 @@ const createDestinationActions = (dependencies: PageActionsDependencies) => {
 
   return {
     test,
-    approve: async (fields: URLSearchParams): Promise<Planned> => {
+    approve: async (fields: URLSearchParams, user?: string): Promise<Planned> => {
       const one = await approval.find(idIn(fields));
       const run = async () => {
         const [sent = 0] = await approval.approve([one]);
-        if (one.state !== 'approved') await record({ action: 'destination-approved', ...factsOf(one), sent });
+        if (one.state !== 'approved') await record({ action: 'destination-approved', ...factsOf(one), sent }, user);
         return { text: `${nameOf(one)} is approved; ${counted(sent, 'held alert is', 'held alerts are')} sent.` };
       };
       const led = one.protocols.length === 0 ? '' : ` Alerts of ${one.protocols.slice(0, 5).join(', ')} go there.`;
       const text = `${nameOf(one)}.${led} ${counted(one.waiting, 'alert is held and', 'alerts are held and')} will be sent.`;
       return { question: 'Approve this destination?', text, label: 'Approve and send', run };
     },
-    revoke: async (fields: URLSearchParams): Promise<Planned> => {
+    revoke: async (fields: URLSearchParams, user?: string): Promise<Planned> => {
       const one = await approval.find(idIn(fields));
       if (one.state === 'config' || one.state === 'allowed') {
         throw new UsageError(`the config itself allows ${nameOf(one)}: change that there`);
       }
       const run = async () => {
         const isNew = await approval.revoke(one);
-        if (isNew) await record({ action: 'destination-revoked', ...factsOf(one) });
+        if (isNew) await record({ action: 'destination-revoked', ...factsOf(one) }, user);
         return { text: isNew ? `${nameOf(one)} is revoked.` : `${nameOf(one)} was revoked before.` };
       };
       const text = `${nameOf(one)} gets nothing until somebody approves it. Alerts for it are held.`;

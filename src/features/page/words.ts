@@ -51,7 +51,9 @@ const doneText = (action: RecordedAction): string => {
 
 export const actionDetails = (action: RecordedAction): ActionDetails => {
   const text = doneText(action);
-  return { at: action.at, text: action.by === 'page' ? `${text} (on this page)` : text };
+  if (action.by !== 'page') return { at: action.at, text };
+  const user = action.user === undefined ? '' : `, by ${action.user}`;
+  return { at: action.at, text: `${text} (on this page${user})` };
 };
 
 const isSecret = (value: object): value is Secret => 'reveal' in value;

@@ -31,8 +31,11 @@ export interface Done {
   alert?: string;
 }
 
-/** Plans an action from its form. Throws a `UsageError` that says what is wrong with it. */
-export type PlanAction = (fields: URLSearchParams) => Promise<Planned>;
+/**
+ * Plans an action from its form. `user`: who does it, where a trusted proxy says so. Throws a `UsageError` that says what is
+ * wrong with the form.
+ */
+export type PlanAction = (fields: URLSearchParams, user?: string) => Promise<Planned>;
 
 export type PageActions = Readonly<Record<string, PlanAction>>;
 
@@ -65,7 +68,7 @@ export const mutePage = (viewer: Viewer & Session): Answer =>
 <label>Destination, its id or name<input name="destination" maxlength="300"></label>
 <label>For how long: 30m, 2h, 1d<input name="for" value="1h" required maxlength="12"></label>
 <label>Why<input name="reason" required maxlength="500"></label>
-<label>Who you are<input name="author" maxlength="100"></label>
+${viewer.user === undefined ? html`<label>Who you are<input name="author" maxlength="100"></label>` : nothing}
 <p><button class="primary" type="submit">Mute</button></p></form>`,
   );
 

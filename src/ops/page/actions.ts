@@ -22,11 +22,14 @@ import {
 import { readForm } from './body.ts';
 import { isOwnForm } from './origin.ts';
 import { isOfQueues, type QueueBoard, showQueues } from './queues.ts';
-import { createAttempts, createSessions } from './session.ts';
+import { createAttempts, createSessions, type Session } from './session.ts';
+import { createUserOf, type TrustedProxy } from './trusted-proxy.ts';
 import type { Viewer } from './view.ts';
 
 export interface ActionsDependencies {
   token: string;
+  /** Whoever it has signed in need not sign in here. Default: there is none. */
+  trustedProxy?: TrustedProxy;
   publicUrl: string | undefined;
   actions: PageActions;
   /** Absent: there is no page of the queues. */
@@ -46,7 +49,7 @@ const seeOverview = (cookie: string): Answer => ({
 
 const createActing = ({ actions, onDone, log }: Pick<ActionsDependencies, 'actions' | 'onDone' | 'log'>) => {
   const act = async (name: string, plan: PlanAction, fields: URLSearchParams, viewer: Viewer): Promise<Answer> => {
-    const planned = await plan(fields);
+    const planned = await plan(fields, viewer.user);
     if (!planned.isAsked && fields.get('confirm') !== 'yes') return questionPage(name, planned, fields, viewer);
     return donePage(await planned.run().finally(onDone), viewer);
   };
@@ -71,16 +74,23 @@ const createActing = ({ actions, onDone, log }: Pick<ActionsDependencies, 'actio
 };
 
 export const createActions = (dependencies: ActionsDependencies) => {
-  const { token, publicUrl, queues, log, now } = dependencies;
+  const { token, trustedProxy, publicUrl, queues, log, now } = dependencies;
   const sessions = createSessions({ token, now });
+  const userOf = trustedProxy === undefined ? () => undefined : createUserOf(trustedProxy);
   const attempts = createAttempts(now);
   const act = createActing(dependencies);
   const warnOfToken = createRareWarning({ log, now, text: 'somebody gave a wrong token on the status page' });
 
-  const viewerOf = ({ headers }: IncomingMessage): Viewer => {
-    const session = sessions.of(headers.cookie);
-    return { canSignIn: true, hasQueues: queues !== undefined, ...session };
+  const sessionOf = (request: IncomingMessage): Session | undefined => {
+    const user = userOf(request);
+    return user === undefined ? sessions.of(request.headers.cookie) : sessions.ofUser(user);
   };
+
+  const viewerOf = (request: IncomingMessage): Viewer => ({
+    canSignIn: true,
+    hasQueues: queues !== undefined,
+    ...sessionOf(request),
+  });
 
   /** Where people come by https, the cookie never goes another way. */
   const isSecure = ({ headers: { host } }: IncomingMessage): boolean => {
@@ -104,7 +114,7 @@ export const createActions = (dependencies: ActionsDependencies) => {
     const fields = await readForm(request);
     if (fields === undefined) return note(400, 'That is no form of this page', viewer);
     if (path === '/sign-in') return signIn(request, fields);
-    const session = sessions.of(request.headers.cookie);
+    const session = sessionOf(request);
     if (session === undefined) return signInPage(403, 'Sign in first.');
     if (!sessions.isFormOf(session, fields.get('csrf') ?? '')) {
       return note(403, 'This form is from another session: go back and load the page again', viewer);
@@ -126,8 +136,9 @@ export const createActions = (dependencies: ActionsDependencies) => {
     answer: (asked: Asked): Promise<Answer> | undefined => {
       const { path, request } = asked;
       if (queues !== undefined && isOfQueues(path)) {
-        const isSignedIn = sessions.of(request.headers.cookie) !== undefined;
-        return isSignedIn ? showQueues(queues, asked) : Promise.resolve(signInPage(403, 'Sign in first.'));
+        return sessionOf(request) !== undefined
+          ? showQueues(queues, asked)
+          : Promise.resolve(signInPage(403, 'Sign in first.'));
       }
       if (request.method === 'POST') return path === '/sign-in' || path.startsWith(PREFIX) ? post(asked) : undefined;
       const answer = get(asked);

@@ -31,7 +31,11 @@ interface Frame {
 const accountOf = (viewer: Viewer): Html => {
   if (viewer.csrf !== undefined) {
     const queues = viewer.hasQueues === true ? html`<a href="${QUEUES}">Queues</a>&ensp;` : nothing;
-    return html`<nav>${queues}<a href="/mute">Mute alerts</a> ${button(viewer, 'sign-out', 'Sign out', {})}</nav>`;
+    const account =
+      viewer.user === undefined
+        ? button(viewer, 'sign-out', 'Sign out', {})
+        : html`<span>${cleanLine(viewer.user)}</span>`;
+    return html`<nav>${queues}<a href="/mute">Mute alerts</a> ${account}</nav>`;
   }
   return viewer.canSignIn ? html`<nav><a href="/sign-in">Sign in</a></nav>` : nothing;
 };

@@ -9,6 +9,7 @@ import { createLive, type LiveSettings } from './live.ts';
 import { isFromElsewhere } from './origin.ts';
 import { BusyError, createOverview, type OverviewDependencies } from './overview.ts';
 import type { QueueBoard } from './queues.ts';
+import type { TrustedProxy } from './trusted-proxy.ts';
 import { READER } from './view.ts';
 
 export interface PagesDependencies extends Omit<OverviewDependencies, 'onProblem'> {
@@ -16,6 +17,7 @@ export interface PagesDependencies extends Omit<OverviewDependencies, 'onProblem
   live?: LiveSettings;
   /** `ops.token`; absent: nobody may change anything. */
   token?: string;
+  trustedProxy?: TrustedProxy;
   publicUrl?: string;
   /** By name. Default: none. */
   actions?: PageActions;
@@ -46,7 +48,7 @@ const withoutEvents = ({ request: { method, headers } }: Asked): Answer => {
 };
 
 export const createPages = (dependencies: PagesDependencies): Pages => {
-  const { log, token, publicUrl, actions = {}, links, queues, now } = dependencies;
+  const { log, token, trustedProxy, publicUrl, actions = {}, links, queues, now } = dependencies;
   const onProblem = (error: unknown): void => log.warn({ err: error, path: '/' }, 'an ops page cannot be shown');
   const overview = createOverview({ ...dependencies, onProblem });
   const live = createLive(dependencies.live);
@@ -55,6 +57,7 @@ export const createPages = (dependencies: PagesDependencies): Pages => {
       ? undefined
       : createActions({
           ...{ token, publicUrl, actions, log, now },
+          ...(trustedProxy && { trustedProxy }),
           ...(queues && { queues }),
           onDone: overview.forget,
         });

@@ -13,6 +13,8 @@ export interface SessionSettings {
 export interface Session {
   /** What every form of this session carries. */
   csrf: string;
+  /** Who it is, where a trusted proxy says so: text from outside. */
+  user?: string;
 }
 
 const COOKIE = 'tocsin';
@@ -60,6 +62,8 @@ export const createSessions = ({ token, now }: SessionSettings) => {
       const value = valid(header);
       return value === undefined ? undefined : { csrf: sign(`csrf ${value}`) };
     },
+    /** Of somebody whom a trusted proxy has signed in: it needs no cookie, and ends there. */
+    ofUser: (user: string): Session => ({ csrf: sign(`csrf of the user ${user}`), user }),
     isFormOf: ({ csrf }: Session, given: string): boolean => isSame(csrf, given),
     /** Ends a session; gives the `Set-Cookie` that removes it. */
     signOut: (header: string | undefined): string => {

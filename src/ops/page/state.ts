@@ -34,7 +34,7 @@ const troublesOfOutage = ({ problems, since }: OutdatedView): Trouble[] => [
 /** What it takes to judge. */
 type Judged = Pick<PageView, 'report' | 'outdated'>;
 
-export const troublesOf = ({ report, outdated }: Judged): Trouble[] => {
+const troublesOf = ({ report, outdated }: Judged): Trouble[] => {
   if (outdated !== undefined) return troublesOfOutage(outdated);
   const urgent = report.troubles.map(
     ({ what, why, since, todo }): Trouble => ({

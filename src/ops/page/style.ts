@@ -23,7 +23,7 @@ button { cursor: pointer; } button:hover { border-color: var(--quiet); }
 button.primary { background: #1f5fd0; border-color: #1f5fd0; color: #fff; } button.danger { background: #b42318; border-color: #b42318; color: #fff; }
 .inline { display: inline-block; margin: 0 .3rem 0 0; } .inline button { padding: .05rem .5rem; font-size: .875rem; }
 a { color: var(--accent); }
-nav { white-space: nowrap; } nav .inline { margin: 0 0 0 .6rem; }
+nav { white-space: nowrap; } nav .inline, nav span { margin: 0 0 0 .6rem; } nav span { color: var(--quiet); display: inline-block; max-width: 12rem; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 h1 { font-size: 1.35rem; line-height: 1.3; margin: 0; }
 h2 { font-size: 1rem; margin: 0 0 .4rem; }

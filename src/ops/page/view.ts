@@ -28,6 +28,8 @@ export interface Viewer {
   canSignIn: boolean;
   /** Signed in: what each form carries. */
   csrf?: string;
+  /** Signed in at a trusted proxy, as whom: text from outside. */
+  user?: string;
   /** There is a page of the queues. */
   hasQueues?: boolean;
 }

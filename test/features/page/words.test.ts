@@ -47,5 +47,8 @@ test('what was done on the page says so, and what has no words yet is named', ()
     at,
     text: 'dropped 2 dead deliveries (on this page)',
   });
+  expect(actionDetails({ action: 'dead-dropped', dropped: 2, at, by: 'page', user: 'oncall@example.com' }).text).toBe(
+    'dropped 2 dead deliveries (on this page, by oncall@example.com)',
+  );
   expect(actionDetails({ action: 'moon-phase', at } as never).text).toBe('moon-phase');
 });

@@ -22,11 +22,11 @@ const open = async (changes: Partial<PagesDependencies> = {}) => {
   const done: string[] = [];
   const warnings: object[] = [];
   let now = Date.now();
-  const planOf = (name: string, isAsked: boolean) => async (fields: URLSearchParams) => {
+  const planOf = (name: string, isAsked: boolean) => async (fields: URLSearchParams, user?: string) => {
     if (fields.get('id') === 'gone') throw new UsageError('it is <gone>');
     const run = async () => {
       if (fields.get('id') === 'broken') throw new Error('redis at 10.0.0.7 refused');
-      done.push(`${name} ${fields.get('id')}`);
+      done.push(`${name} ${fields.get('id')}${user === undefined ? '' : ` by ${user}`}`);
       return { text: `done <${name}>`, alert: 'a1' };
     };
     return { question: `Do ${name}?`, text: 'It sends.', label: 'Do it', isAsked, run };
@@ -162,6 +162,83 @@ describe('an action', () => {
     expect(warnings).toMatchObject([{ action: 'retry' }]);
     expect((await act('nonsense', {})).status).toBe(404);
     expect((await act('toString', {})).status).toBe(404);
+  });
+});
+
+describe('a trusted proxy', () => {
+  const trustedProxy = { networks: ['10.0.0.0/8', '127.0.0.1'], header: 'X-Forwarded-User' };
+  const ana = { 'x-forwarded-user': 'ana@example.com' };
+  const sure = { id: 'm1', confirm: 'yes' };
+  const csrfOf = async (url: string, headers: Record<string, string>): Promise<string | undefined> =>
+    /name="csrf" value="([^"]+)"/.exec(await (await fetch(`${url}/mute`, { headers })).text())?.[1];
+
+  test('says who it is: no sign-in, and what is done has that name', async () => {
+    const { url, post, done } = await open({ trustedProxy });
+    const page = await (await fetch(url, { headers: ana })).text();
+    expect(page).toContain('ana@example.com');
+    expect(page).not.toMatch(/Sign (?:in|out)/);
+    expect(await (await fetch(`${url}/mute`, { headers: ana })).text()).not.toContain('name="author"');
+    const csrf = (await csrfOf(url, ana)) ?? '';
+    expect((await post('/actions/retry', { ...sure, csrf }, ana)).status).toBe(200);
+    expect(done).toEqual(['retry m1 by ana@example.com']);
+  });
+
+  test('is believed only where it connects from', async () => {
+    const { url, post, done } = await open({ trustedProxy: { ...trustedProxy, networks: ['10.0.0.0/8', '::1'] } });
+    expect(await csrfOf(url, ana)).toBeUndefined();
+    expect((await post('/actions/retry', sure, ana)).status).toBe(403);
+    expect(done).toEqual([]);
+  });
+
+  test.each([
+    ['no name', {}],
+    ['an empty one', { 'x-forwarded-user': ' ' }],
+    ['one too long', { 'x-forwarded-user': 'x'.repeat(201) }],
+    ['another header', { 'remote-user': 'ana@example.com' }],
+  ])('with %s signs nobody in', async (_, headers) => {
+    const { url } = await open({ trustedProxy });
+    expect(await csrfOf(url, headers)).toBeUndefined();
+  });
+
+  test('that passes on a header beside its own signs nobody in', async () => {
+    const { url } = await open({ trustedProxy });
+    const { hostname, port } = new URL(url);
+    const { request } = await import('node:http');
+    const answered = Promise.withResolvers<number | undefined>();
+    const twice = ['X-Forwarded-User', 'mallory', 'X-Forwarded-User', 'ana@example.com', 'Host', `${hostname}:${port}`];
+    request({ hostname, port, path: '/mute', headers: twice }, (response) => {
+      response.resume();
+      answered.resolve(response.statusCode);
+    }).end();
+    expect(await answered.promise).toBe(403);
+  });
+
+  test('protects no form by itself: each needs its token, of that person, and our page', async () => {
+    const { url, post, done } = await open({ trustedProxy });
+    const csrf = (await csrfOf(url, ana)) ?? '';
+    const bob = { 'x-forwarded-user': 'bob@example.com' };
+    const refused = [
+      await post('/actions/retry', sure, ana),
+      await post('/actions/retry', { ...sure, csrf }, bob),
+      await post('/actions/retry', { ...sure, csrf }),
+      await post('/actions/retry', { ...sure, csrf }, { ...ana, origin: 'https://evil.example' }),
+      await post('/actions/retry', { ...sure, csrf }, { ...ana, 'sec-fetch-site': 'cross-site' }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 403));
+    expect(done).toEqual([]);
+  });
+
+  test('a name that is markup is shown as text', async () => {
+    const { url } = await open({ trustedProxy });
+    const page = await (await fetch(url, { headers: { 'x-forwarded-user': '<b>ana</b>' } })).text();
+    expect(page).toContain('&lt;b&gt;ana&lt;/b&gt;');
+  });
+
+  test('leaves the token to those who come without it', async () => {
+    const { signIn, done } = await open({ trustedProxy });
+    const { act } = await signIn();
+    expect((await act('retry', sure)).status).toBe(200);
+    expect(done).toEqual(['retry m1']);
   });
 });
 
