@@ -10,7 +10,7 @@ export interface SearchRule {
 const MOST_NDOTS = 15;
 
 /** Source: resolv.conf(5). The last `search` or `domain` counts, and so does the last `ndots`. */
-export const searchRuleOf = (text: string): SearchRule => {
+const searchRuleOf = (text: string): SearchRule => {
   let [domains, ndots]: [string[], number] = [[], 1];
   for (const line of text.split('\n')) {
     const [word, ...values] = line.trim().split(/\s+/);

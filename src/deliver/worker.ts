@@ -35,7 +35,7 @@ import { transmit } from './transmit.ts';
 import { updateCircuit } from './update-circuit.ts';
 
 /** Once for each run of a job. A stage that gives a verdict ends the run. */
-export const JOB_STAGES = [
+const JOB_STAGES = [
   lookUp, // in one round trip: whether it is disabled, new address, circuit, open batch, what is still to be sent
   refuse, // a destination that its receiver disabled: its deliveries die at once
   correlate, // alerts that another alert covers by now are left out
@@ -48,7 +48,7 @@ export const JOB_STAGES = [
 ] as const;
 
 /** Then once for each message of the job. A stage that gives a verdict ends the run. */
-export const MESSAGE_STAGES = [
+const MESSAGE_STAGES = [
   defer, // waits for a send slot, or for the circuit; a fresh job joins the batch instead
   rest, // a digest: the destination rests after it
   send, // amends the message that it belongs to, or sends it: one or two attempts
@@ -56,7 +56,7 @@ export const MESSAGE_STAGES = [
 ] as const;
 
 /** In `send`, once for each attempt. A stage that gives a result ends the attempt. */
-export const ATTEMPT_STAGES = [
+const ATTEMPT_STAGES = [
   transmit, // one request to the channel
   decide, // what becomes of the message, by the answer and the retry policy
   record, // ledger, dead letters, statistics

@@ -6,7 +6,7 @@ import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 import { execute } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
 
-export const STEP_MS = 600_000;
+const STEP_MS = 600_000;
 const HOUR_MS = 3_600_000;
 const KEEP_SECONDS = 26 * 3600;
 

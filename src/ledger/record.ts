@@ -112,7 +112,7 @@ export const isFinal = (state: DeliveryState): boolean => state !== 'waiting';
  * The states that an attempt's end takes the place of. An end that was reached stays, whatever another run of the same
  * job comes to; only that the receiver has the message is true whatever was recorded before.
  */
-export const REPLACES: Readonly<Record<DeliveryState, readonly DeliveryState[]>> = {
+const REPLACES: Readonly<Record<DeliveryState, readonly DeliveryState[]>> = {
   waiting: ['waiting'],
   muted: ['waiting', 'muted'],
   dead: ['waiting', 'dead'],

@@ -8,7 +8,7 @@ export interface ProtocolValue {
 }
 
 /** Series of one gauge. Each costs memory, here and in Prometheus. */
-export const MOST_SERIES = 200;
+const MOST_SERIES = 200;
 
 /** Sets the gauge to these values and no others; gives how many were left out. */
 export const setHighest = (

@@ -10,7 +10,7 @@ export interface FirstReads {
 }
 
 /** Of one service and source; beyond it the oldest are forgotten, and would count again. */
-export const MOST_REMEMBERED = 100_000;
+const MOST_REMEMBERED = 100_000;
 
 /** `keepMs`: for so long a read may bring an item again. */
 export const createFirstReads = (

@@ -5,7 +5,7 @@
 import type { Item } from '../alert.ts';
 
 /** Of one track; of what is beyond it Redis is asked at each read. About 100 bytes each, in two generations. */
-export const MOST_REMEMBERED = 100;
+const MOST_REMEMBERED = 100;
 
 /** `told`: it was counted and reported. `done`: besides, it is queued, or not wanted. */
 export type ItemState = 'told' | 'done';

@@ -63,7 +63,7 @@ if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 return redis.call('DEL', KEYS[2])`;
 
 /** What one message can be about, and what its job can hold in memory; more is the next batch. */
-export const FULL = { alerts: 5000, bytes: 8 * 1024 * 1024 };
+const FULL = { alerts: 5000, bytes: 8 * 1024 * 1024 };
 
 /** What goes into Redis, or out of it, in one call: so many alerts and, about, so many bytes. */
 const AT_ONCE = { alerts: 200, bytes: 1024 * 1024 };

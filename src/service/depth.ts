@@ -1,7 +1,7 @@
 /** How deep a value of the service may be nested: what writes JSON recurses, and ends with an exception somewhere above 4,000. */
 import type { JsonValue } from '../alert.ts';
 
-export const MOST_DEEP = 500;
+const MOST_DEEP = 500;
 export const TOO_DEEP = `nested more than ${MOST_DEEP} deep`;
 
 const isDeeper = (value: JsonValue, left: number): boolean =>

@@ -3,7 +3,7 @@ import { cleanLine, shorten, shortenMiddle } from '../../text.ts';
 import { isAddress, isHash } from '../chains.ts';
 
 /** Longer names are cut: they stand in one line with others. */
-export const NAME_LIMIT = 60;
+const NAME_LIMIT = 60;
 
 /** Every dot in the middle of a line, in whatever script: ours part what we say. */
 const DOTS =

@@ -40,9 +40,6 @@ export const beginning = (text: string, limit: number): string => {
 export const fitted = (text: string, limit: number): string =>
   escapeSlack(text).length <= limit ? text : `${beginning(text, limit - 1).trimEnd()}…`;
 
-/** Bold, italic, strike, code, a quote at the start of a line, emoji names. */
-export const FORMATTING = /[*_~`]|^\s*>|:[a-z+][\w+'-]*:/im;
-
 export type Text = MrkdwnElement | PlainTextElement;
 
 export const plain = (text: string): PlainTextElement => ({

@@ -118,5 +118,3 @@ export const createPressed = (dependencies: PressDependencies) => {
     }
   };
 };
-
-export type Pressed = ReturnType<typeof createPressed>;

@@ -34,7 +34,7 @@ export const personId = (id: string): string => shorten(cleanLine(id).trim(), LO
 const QUOTES = /["\u00ab\u00bb\u201c-\u201f\u2039\u203a\u300c-\u300f\u301d-\u301f\uff02]/g;
 
 /** A name among words of ours. In quotes, which it cannot close: people call themselves whatever they like. */
-export const quotedName = (name: string): string => `“${name.replace(QUOTES, "'")}”`;
+const quotedName = (name: string): string => `“${name.replace(QUOTES, "'")}”`;
 
 /** The same for operators: `“Ann” (U024BE7LH)`. */
 export const whoText = ({ by, userId }: { by: string; userId?: string | undefined }): string =>

@@ -20,7 +20,7 @@ const pretty = (at: number, reader: Reader, otherwise: string): string => {
   return dayOf(at, reader) === dayOf(reader.now - DAY_MS, reader) ? 'yesterday' : otherwise;
 };
 
-export const agoText = (at: number, { now }: Pick<Reader, 'now'>): string => {
+const agoText = (at: number, { now }: Pick<Reader, 'now'>): string => {
   const seconds = Math.max(0, Math.round((now - at) / 1000));
   if (seconds < 60) return `${seconds} seconds ago`;
   return seconds < 3600 ? `${Math.round(seconds / 60)} minutes ago` : `${Math.round(seconds / 3600)} hours ago`;

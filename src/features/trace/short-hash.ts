@@ -24,7 +24,7 @@ export const fits = ({ head, tail }: ShortHash, txHash: string): boolean =>
   txHash.toLowerCase().startsWith(`0x${head}`) && txHash.toLowerCase().endsWith(tail);
 
 /** More alerts than this are not read: the beginning is too short to tell anything apart. */
-export const MOST_CANDIDATES = 500;
+const MOST_CANDIDATES = 500;
 
 /** The latest alert of each transaction that a short hash may mean. */
 export const createHashFinder =

@@ -89,7 +89,4 @@ export const stringsIn = (value: JsonValue): string[] => {
   return isObject(value) ? Object.values(value).flatMap(stringsIn) : [];
 };
 
-export const fieldOf = (value: JsonValue | undefined, key: string): JsonValue | undefined =>
-  isObject(value) ? value[key] : undefined;
-
 export const objectIn = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {});
