@@ -26,7 +26,7 @@ const sentLine = (finding: Finding, sentAt: number, timeZone: string): Line =>
     timeZone,
   );
 
-/** The content of what was read; a follow-up says only what changed, and of which transaction. */
+/** The content of what was read; a follow-up that is not worse says only what changed, and of which transaction. */
 export const contentOf = (reading: Reading, { presentation, sentAt }: Wording): Content => {
   const { protocols, finding, detections, followUp, notice } = reading;
   const timeZone = presentation.timeZoneOf(protocols[0] ?? '');

@@ -18,23 +18,13 @@ export const assessmentWord = (assessment: string): string => {
 export interface FollowUpWords {
   /** Behind a title, which says what the assessment is and was. */
   news: string;
-  /** A sentence or two: what changed, and that this is a follow-up. */
+  /** A sentence: that this is a follow-up, and what changed. The title says what it was. */
   notice: string;
 }
 
 const NEWS = 'follow-up to an alert that you had';
 
-export const followUpWords = ({ was, is }: FollowUp): FollowUpWords => {
-  const before = assessmentWord(was);
-  if (is === undefined) {
-    return {
-      news: NEWS,
-      notice: `The service no longer lists this inspection; it was ${before}. Follow-up to an alert that you had.`,
-    };
-  }
-  const now = assessmentWord(is);
-  return {
-    news: NEWS,
-    notice: `The service calls it ${now} now; it was ${before}. Follow-up to an alert that you had.`,
-  };
+export const followUpWords = ({ is }: FollowUp): FollowUpWords => {
+  const says = is === undefined ? 'no longer lists this inspection' : `calls it ${assessmentWord(is)} now`;
+  return { news: NEWS, notice: `Follow-up: the service ${says}.` };
 };

@@ -7,7 +7,7 @@ import { objectOf, UNKNOWN } from './field.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { assessmentWord, followUpWords } from './follow-up.ts';
 import type { Presentation } from './presentation.ts';
-import { type Severity, severityOf } from './severity.ts';
+import { rankOf, type Severity, severityOf } from './severity.ts';
 
 /** One inspection, or several of one transaction: what its content is made of. */
 export interface Reading extends Severity {
@@ -18,6 +18,7 @@ export interface Reading extends Severity {
   notice?: string;
   isReplay: boolean;
   isSample: boolean;
+  /** Of a follow-up that says only what changed. One that is worse than before says what happened, as any alert does. */
   followUp?: FollowUp;
   /** What people had it as, where that has changed since. */
   was?: string;
@@ -98,17 +99,20 @@ export const readInspection = (alert: Alert, { presentation }: Wording, room = S
   const { followUp, reassessed = followUp } = alert;
   const changed = followUp === undefined ? [] : [followUpWords(followUp).notice];
   const { notice = '' } = noticeOf(alert);
+  const was = reassessed === undefined ? undefined : assessmentWord(reassessed.was).toUpperCase();
+  const severity = severityOf(alert);
+  const isWorse = was !== undefined && rankOf(severity.severity) < rankOf(was);
   // What changed is what happened.
   const notices = [...changed, notice].filter((one) => one !== '');
   return {
-    ...severityOf(alert),
+    ...severity,
     protocols: [protocolOf(alert)],
     finding: findingOf(alert, presentation.chains),
     detections: firedDetections(alert.item, presentation.detectorName, room),
     ...(notices.length === 0 ? {} : { notice: notices.join(' ') }),
     isReplay: alert.replay && !isSample(alert),
     isSample: isSample(alert),
-    ...(followUp === undefined ? {} : { followUp }),
-    ...(reassessed === undefined ? {} : { was: assessmentWord(reassessed.was).toUpperCase() }),
+    ...(followUp === undefined || isWorse ? {} : { followUp }),
+    ...(was === undefined ? {} : { was }),
   };
 };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, describe as suite, test } from 'vitest';
 import type { Alert, JsonObject } from '../../../src/alert.ts';
-import { type Content, fairShares, lineText } from '../../../src/channels/content/content.ts';
+import { type Content, fairShares, lineText, noticesOf } from '../../../src/channels/content/content.ts';
 import { describe } from '../../../src/channels/content/describe.ts';
 import { createPresentation, type PresentationConfig } from '../../../src/channels/content/presentation.ts';
 import { firedDetections } from '../../../src/channels/content/reading.ts';
@@ -359,10 +359,23 @@ suite('a follow-up', () => {
       was: 'CRITICAL',
       happened: 'follow-up to an alert that you had',
       isFollowUp: true,
-      notice: expect.stringMatching(/^The service .*; it was critical\. Follow-up to an alert that you had\.$/),
+      notice: expect.stringMatching(/^Follow-up: the service [a-z ]+\.$/),
       detections: [],
     });
     expect(content.lines.map(lineText)).toEqual(['0x5d1c…ab12 on Base']);
+  });
+
+  test('that is worse than before says what happened, by whom and to what, as any alert does', () => {
+    const worse = { followUp: { of: 'first', was: 'suspecious', is: 'critical' }, context: CONTEXT };
+    const content = contentOf(inspectionAlert({ type: 'inspection.upgraded', ...worse }));
+    const fresh = contentOf(inspectionAlert({ context: CONTEXT }));
+    const { happened, detections, lines } = fresh;
+    expect(content).toMatchObject({
+      ...{ title: '🔴 CRITICAL (was SUSPICIOUS) · Lending Pool · Lending vault', happened, detections, lines },
+      notice: 'Follow-up: the service calls it critical now.',
+    });
+    expect(detections).not.toEqual([]);
+    expect(noticesOf(content)).toEqual({ above: [], below: [content.notice] });
   });
 });
 

@@ -12,16 +12,16 @@ test.each([
   ['()', 'unknown'],
 ])('%j reads %j', (assessment, word) => expect(assessmentWord(assessment)).toBe(word));
 
-test('a changed assessment is named with the one before it', () => {
+test('a changed assessment is named; the title says what it was', () => {
   expect(followUpWords({ of: 'a', was: 'critical', is: 'suspecious' })).toEqual({
     news: 'follow-up to an alert that you had',
-    notice: 'The service calls it suspicious now; it was critical. Follow-up to an alert that you had.',
+    notice: 'Follow-up: the service calls it suspicious now.',
   });
 });
 
 test('an inspection that is gone is no longer listed', () => {
   expect(followUpWords({ of: 'a', was: 'critical' })).toEqual({
     news: 'follow-up to an alert that you had',
-    notice: 'The service no longer lists this inspection; it was critical. Follow-up to an alert that you had.',
+    notice: 'Follow-up: the service no longer lists this inspection.',
   });
 });

@@ -71,7 +71,7 @@ describe.each(['discord', 'teams'] as const)('%s', (format) => {
     const { texts, deliver } = await open(format);
     await deliver([downgrade]);
     expect(texts()[0]).toContain('OK (was CRITICAL)');
-    expect(texts()[0]).toContain('The service calls it ok now; it was critical.');
+    expect(texts()[0]).toContain('Follow-up: the service calls it ok now.');
   });
 
   test('a long stored notification comes whole, in several messages', async () => {
