@@ -1,8 +1,9 @@
 /** The mutes that hold now: those that people added, and the windows of the config that are open. */
 import { type Alert, type Destination, firedDetectors, type Mute } from '../../alert.ts';
 import { severityOf } from '../../channels/content/severity.ts';
+import type { HiddenItem } from './hidden-store.ts';
 import { createMuteOf, type Muted, type MuteOf } from './match.ts';
-import { endOf, type HiddenItem, type MuteStore, type StoredMute } from './store.ts';
+import { endOf, type MuteStore, type StoredMute } from './store.ts';
 import { type MuteWindow, muteOfWindow } from './windows.ts';
 
 export interface ActiveMutesDependencies {

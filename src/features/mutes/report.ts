@@ -6,7 +6,8 @@ import { rankOf, signOf, toneOf } from '../../channels/content/severity.ts';
 import { scopeText } from '../../mute-text.ts';
 import { cleanLine, counted, listText, shorten } from '../../text.ts';
 import { clock, clockText, iso } from '../../time.ts';
-import { type HiddenItem, MOST_LISTED, type StoredMute } from './store.ts';
+import { type HiddenItem, MOST_LISTED } from './hidden-store.ts';
+import type { StoredMute } from './store.ts';
 
 /** What one message, or several, shall list. */
 export interface MuteReport {
