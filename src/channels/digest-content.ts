@@ -37,6 +37,8 @@ export interface DigestItem {
   protocol: string;
   /** Why it ranks where it does, in our words: `privileged call`, `origin is an admin`, `drop of 90 %`. */
   reasons: string[];
+  /** Of the reasons, those that a message says: not what all items have, nor what stands in the words above. */
+  remarks: string[];
   /** Names of those that fired: at most twelve entries, of which the last may be `3 more`. */
   detectors: string[];
   detections: Detection[];
@@ -50,6 +52,8 @@ export interface DigestItem {
   url?: string;
   /** `Base (8453)`; absent where there is no transaction. */
   chain?: string;
+  /** `Base`, as far as it has a name. */
+  chainName?: string;
   /** `2026-11-20 10:07:31 UTC`: of the transaction, else when the service wrote it. */
   time: string;
   /** The same in epoch milliseconds; absent where it cannot be read. */

@@ -14,7 +14,7 @@ import { type Reading, readInspection, type Wording } from './content/reading.ts
 import { rankOf } from './content/severity.ts';
 import { type DigestItem, HASH_LIMIT } from './digest-content.ts';
 import { ends, HEADLINE_LIMIT, NAME_LIMIT, timeOf } from './digest-head.ts';
-import { rankOfFinding, rankOfText } from './digest-rank.ts';
+import { rankOfFinding, rankOfText, remarksBeside } from './digest-rank.ts';
 import { incidentsOf } from './incidents.ts';
 
 const IDS_LIMIT = 1000;
@@ -39,7 +39,7 @@ export const readAlert = (alert: Alert, wording: Wording): Read => {
 const urgencyOf = ({ alert, severity }: Read): number =>
   Math.min(rankOf(severity), alert.followUp ? rankOf('FOLLOW-UP') : Number.POSITIVE_INFINITY);
 
-interface RankedItem extends DigestItem {
+interface RankedItem extends Omit<DigestItem, 'remarks'> {
   urgency: number;
   score: number;
 }
@@ -54,7 +54,7 @@ const detectorNames = (detections: readonly Detection[]): string[] => {
 const transactionOf = (
   finding: Finding | undefined,
   { txHash }: Alert,
-): Pick<DigestItem, 'hash' | 'shortHash' | 'url' | 'chain'> => {
+): Pick<DigestItem, 'hash' | 'shortHash' | 'url' | 'chain' | 'chainName'> => {
   const named = txHash === undefined ? undefined : { whole: txHash, short: shortHex(txHash), url: undefined };
   const { transaction = named, chain } = finding ?? {};
   const chainText = chain?.name === undefined ? chain?.id : `${chain.name} (${chain.id})`;
@@ -64,6 +64,7 @@ const transactionOf = (
       : { hash: shorten(transaction.whole, HASH_LIMIT), shortHash: transaction.short }),
     ...(transaction?.url === undefined ? {} : { url: transaction.url }),
     ...(chainText === undefined ? {} : { chain: shorten(chainText, NAME_LIMIT) }),
+    ...(chain?.name === undefined ? {} : { chainName: shorten(chain.name, NAME_LIMIT) }),
   };
 };
 
@@ -119,5 +120,9 @@ export function* itemsOf(all: readonly Read[], wording: Wording, timeZone: strin
   );
   yield;
   items.sort(byUrgency);
-  return yield* mapSliced(items, ({ urgency: _urgency, score: _score, ...item }) => item);
+  const remarksOf = remarksBeside(items);
+  return yield* mapSliced(items, ({ urgency: _urgency, score: _score, ...item }) => ({
+    ...item,
+    remarks: remarksOf(item),
+  }));
 }

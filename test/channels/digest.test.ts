@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Alert } from '../../src/alert.ts';
+import type { Alert, JsonObject } from '../../src/alert.ts';
 import { checksumAddress } from '../../src/channels/content/checksum.ts';
 import { createPresentation } from '../../src/channels/content/presentation.ts';
 import { describeDigest } from '../../src/channels/digest.ts';
@@ -117,6 +117,25 @@ describe('a digest', () => {
     expect(items.map(({ reasons }) => reasons)).toEqual([[], ['62 %'], ['3 %'], []]);
     const ours = stored('ours', 'The disk is 99 % full', { type: 'tocsin.trouble.begun' });
     expect(digest([ours]).items[0]?.reasons).toEqual([]);
+  });
+
+  test('says of each why it ranks high, but not what all of them have or what stands in the words above', () => {
+    const of = (index: number, detections: JsonObject, adminOf: string[] = []): Alert =>
+      stormAlert(index, {
+        item: { detections },
+        context: { adminOf, trigger: { groups: 2, matched: { number: 1, detectors: ['a'] } } },
+      });
+    const said = (message: string) => ({ status: 'detected', message });
+    const alerts = [
+      of(0, { a: said('Balance fell by 96.5 %') }, ['Vault']),
+      of(1, { a: said('Paused'), b: said('Balance fell by 96.5 %') }),
+      of(2, { a: said(`${'A long story. '.repeat(20)}Balance fell by 12 %`) }),
+    ];
+    const remarks = (some: Alert[]) => digest(some).items.map((item) => item.remarks);
+    expect(remarks(alerts)).toEqual([['origin is an admin'], ['97 %'], ['12 %']]);
+    expect(remarks([...alerts, stormAlert(3)])[0]).toEqual(['origin is an admin', 'trigger matched']);
+    expect(digest(alerts).items[0]?.reasons).toEqual(['origin is an admin', '97 %', 'trigger matched']);
+    expect(digest(alerts).items[0]).toMatchObject({ chain: 'Base (8453)', chainName: 'Base' });
   });
 
   test('lists origins with links', () => {

@@ -56,6 +56,6 @@ export const shownOf = (content: DigestContent, file: string): Shown => {
   };
 };
 
-/** Why it ranks where it does, where and when: `privileged call · Base (8453) · 2026-11-20 10:07:31 UTC`. */
-export const aboutItem = ({ reasons, chain, time }: DigestItem): string =>
-  [...reasons, ...(chain === undefined ? [] : [chain]), time].join(' · ');
+/** Why it ranks where it does, where and when: `privileged call · Base · 2026-11-20 10:07:31 UTC`. */
+export const aboutItem = ({ remarks, chain, chainName = chain, time }: DigestItem): string =>
+  [...remarks, ...(chainName === undefined ? [] : [chainName]), time].join(' · ');

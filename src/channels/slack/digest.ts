@@ -56,12 +56,12 @@ const countBlocks = ({ tables, period, why, notice }: DigestContent): KnownBlock
 
 /** Transaction, chain and time, and what made it rank high. */
 const whereElements = (item: DigestItem): RichTextElement[] => {
-  const { url, shortHash, chain, time, at, reasons } = item;
+  const { url, shortHash, chain, chainName = chain, time, at, remarks } = item;
   const name =
     url === undefined || shortHash === undefined ? codeWords(nameOf(item)) : elementOf({ text: shortHash, url });
   const moment = elementOf({ text: time, ...(at === undefined ? {} : { at }) });
-  const why = reasons.map((reason) => words(` · ${reason}`));
-  return [name, words(`${chain === undefined ? '' : ` on ${chain}`} · `), moment, ...why];
+  const why = remarks.map((remark) => words(` · ${remark}`));
+  return [name, words(`${chainName === undefined ? '' : ` on ${chainName}`} · `), moment, ...why];
 };
 
 const itemBlock = (item: DigestItem, detections: Detection[], message: string | undefined): RichTextBlock =>
@@ -91,11 +91,15 @@ const wholeRows = ({ tables }: DigestContent): ContextBlock[] =>
     .map((text) => context(text));
 
 /** Every item in a line, with its whole hash to copy, beside the bar. */
-const listOf = (content: DigestContent, asLine: (item: DigestItem) => string): MessageAttachment[] => {
+const listOf = (
+  content: DigestContent,
+  asLine: (item: DigestItem) => string,
+  above: readonly KnownBlock[] = [],
+): MessageAttachment[] => {
   const { tone, items } = content;
   const groups = packed(items.map(asLine), LIMITS.section - FENCE_ROOM, (line) => escapeSlack(line).length + 1);
   const list = groups.map((group) => section(code(group.join('\n'))));
-  return colored(tone, [context('All of them, the worst first'), ...list, ...wholeRows(content)]);
+  return colored(tone, [...above, context('All of them, the worst first'), ...list, ...wholeRows(content)]);
 };
 
 const worstBlocks = (content: DigestContent, count: number): KnownBlock[] => [
@@ -119,8 +123,8 @@ const wholeBody = (content: DigestContent): SlackBody | undefined => {
   if (items.length > WHOLE_MAX) return undefined;
   const shown = items.map(wholeItem);
   const [most] = WORST;
-  const blocks = [titleBlock(title), ...shown.slice(0, most), ...countBlocks(content), ...shown.slice(most)];
-  const list = listOf(content, ({ message: _message, ...item }) => lineOf(item));
+  const blocks = [titleBlock(title), ...shown.slice(0, most), ...countBlocks(content)];
+  const list = listOf(content, ({ message: _message, ...item }) => lineOf(item), shown.slice(most));
   return fits(blocks, list) ? body(content, blocks, list) : undefined;
 };
 

@@ -69,11 +69,11 @@ const tableLines = ({ tables }: DigestContent, { table: limit }: Size): Line[] =
     .map((table) => tableLine(table, limit));
 
 /** The heaviest. */
-const REASONS_MAX = 2;
+const REMARKS_MAX = 2;
 
 /** `0x5033…5ccb · privileged call, origin is an admin`; nothing where neither is known. */
-const referenceLine = ({ url, hash, shortHash = hash, reasons }: DigestItem): Line[] => {
-  const why = reasons.slice(0, REASONS_MAX).join(', ');
+const referenceLine = ({ url, hash, shortHash = hash, remarks }: DigestItem): Line[] => {
+  const why = remarks.slice(0, REMARKS_MAX).join(', ');
   if (shortHash === undefined) return why === '' ? [] : [[{ text: why }]];
   const name = url !== undefined && takesLink(url) ? { text: shortHash, href: url } : { text: shortHash };
   return [[name, ...(why === '' ? [] : [{ text: ` · ${why}` }])]];

@@ -74,7 +74,7 @@ describe('a digest by mail', () => {
 > Flash loan: Borrowed 12,400 ETH and repaid in the same transaction
 > Drastic balance change: Balance fell by 61.5 %
 ${hashOf(n)}
-62 % · Base (8453) · 2026-11-20 10:07:1${2 + n} UTC`;
+62 % · Base · 2026-11-20 10:07:1${2 + n} UTC`;
 
   test('reads like this, as text', () => {
     const { text } = bodyOf(storm(6));

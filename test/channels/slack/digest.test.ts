@@ -106,6 +106,13 @@ describe('a digest', () => {
     expect(body.file).toBeUndefined();
   });
 
+  test('folds all but the six worst beside the bar, each with its whole message', () => {
+    const { blocks, attachments = [] } = only(compose(storm(8)));
+    const linksIn = (part: unknown): number => JSON.stringify(part).split('basescan.org/tx/').length - 1;
+    expect([linksIn(blocks), linksIn(attachments)]).toEqual([6, 2]);
+    expect(JSON.stringify(attachments).match(/ – Borrowed 12,400 ETH/g)).toHaveLength(2);
+  });
+
   test.each([8, 60, 400])('stored notifications are shown whole: %i', (count) => {
     const notices = Array.from({ length: count }, (_, n) =>
       notificationAlert(`Notice ${n}:\nthe guardian of ${'a long name '.repeat(20)}end ${n}.`),
@@ -138,7 +145,7 @@ describe('a digest', () => {
     expect(text).toContain(`All 120, each with its hash, are in a file in this message's thread: ${body.file?.name}`);
     for (let n = 0; n < 120; n += 1) expect(body.file?.text).toContain(hashOf(n));
     expect(text).toContain('🔴 CRITICAL · Lending Pool · Lending vault\nFlash loan – Borrowed 12,400 ETH');
-    expect(text).toContain('0x0000…0000 on Base (8453) · 2026-11-20 10:07:12 UTC');
+    expect(text).toContain('0x0000…0000 on Base · 2026-11-20 10:07:12 UTC');
     expect(body.attachments).toMatchObject([{ color: '#d92d20' }]);
   });
 
@@ -168,8 +175,8 @@ describe('a digest', () => {
   });
 
   test('shows its times by the clock of the reader', () => {
-    const { blocks = [] } = only(compose(storm(8)));
-    const dates = JSON.stringify(blocks).match(/"type":"date","timestamp":\d+/g);
+    const { blocks = [], attachments = [] } = only(compose(storm(8)));
+    const dates = JSON.stringify([blocks, attachments]).match(/"type":"date","timestamp":\d+/g);
     // Each item's, and that of all.
     expect(dates).toHaveLength(9);
   });
