@@ -42,28 +42,35 @@ export const createAttach = (
     return { ...message, body: withAcknowledgeLink(body, urlOf(linkOf(secret, token, now() + WORKS_FOR_MS))) };
   };
 
-  return async (message, about, isChange) => {
-    const { destination, isDigest } = message;
+  /** What a press on it means. */
+  const pressedOf = ({ destination, isDigest }: Message, about: readonly Alert[]): ButtonMessage => {
     const alerts = about.filter(mayAcknowledge);
-    if (alerts.length === 0) return { message, sent: AS_IT_IS };
-    if (!buttons?.areAt(destination.address)) return { message: await withLink(message, alerts), sent: AS_IT_IS };
     const detectors = isDigest ? undefined : detectorsOf(alerts, muteRules);
-    const ids = alerts.map(({ id }) => id);
     const transaction = transactionOf(about);
-    const kept: ButtonMessage = {
-      ...{ destination, alerts: ids },
+    return {
+      ...{ destination, alerts: alerts.map(({ id }) => id) },
       ...(detectors === undefined ? {} : { detectors }),
       ...(transaction === undefined ? {} : { transaction }),
     };
-    const token = tokenOf(await key(), destination.id, ids);
+  };
+
+  return async (message, about, isChange) => {
+    const { destination } = message;
+    const alerts = about.filter(mayAcknowledge);
+    if (alerts.length === 0) return { message, sent: AS_IT_IS };
+    if (!buttons?.areAt(destination.address)) return { message: await withLink(message, alerts), sent: AS_IT_IS };
+    const kept = pressedOf(message, about);
+    const token = tokenOf(await key(), destination.id, kept.alerts);
     const annotation = await annotationOf(token, kept, isChange ? store : undefined, muteRules);
     const body = buttons.put(message.body, annotation);
-    if (body === message.body) return { message, sent: AS_IT_IS };
-    await store.keepMessage(token, { ...kept, ...bodyToKeep(buttons.kept(message.body)) });
+    const hasRoom = body !== message.body;
+    if (!hasRoom && !isChange) return { message, sent: AS_IT_IS };
+    // Without a body nothing changes it: what is kept of the message before has not all of its alerts.
+    await store.keepMessage(token, { ...kept, ...(hasRoom ? bodyToKeep(buttons.kept(message.body)) : {}) });
     const sent = async (handle: string): Promise<void> => {
       await store.placeMessage(token, destination.id, handle);
       // Somebody was faster, in another chat: this message could not be found then.
-      if ((await store.acknowledged(ids)).size > 0) show.message(destination, handle);
+      if ((await store.acknowledged(kept.alerts)).size > 0) show.message(destination, handle);
     };
     return { message: { ...message, body }, sent };
   };

@@ -21,7 +21,8 @@ const setUp = async (address: string) => {
   onTestFinished(() => redis.disconnect());
   const store = createAcknowledgementStore(redis, '{test}');
   const areAt = (to: string): boolean => !to.startsWith('https:');
-  const put = (body: unknown) => ({ ...(body as object), hasButtons: true });
+  const put = (body: unknown) =>
+    (body as { isFull?: boolean }).isFull ? body : { ...(body as object), hasButtons: true };
   const attach = createAttach(
     { buttons: { areAt, put, kept: (body) => body, listen: async () => {} } },
     {
@@ -43,7 +44,21 @@ const setUp = async (address: string) => {
     for (const number of numbers) await send(number);
     return (await callsOf(redis)) - before;
   };
-  return { redis, send, cost };
+  /** Puts a message about all of these alerts in the place of the first one's. */
+  const grow = async (body: object, ...numbers: number[]) => {
+    const about = numbers.map((number) => makeAlert(number));
+    const [first = 0] = numbers;
+    const message = { destination: destinationOf('slack', address), alerts: about.slice(1), id: 'm', isDigest: false };
+    const given = await attach({ ...message, body }, about, true);
+    await given.sent(`C1/${first}.1`);
+    return given.message.body;
+  };
+  /** What an acknowledgement finds where the message of this alert stands. */
+  const found = async (number: number) => {
+    const token = await store.tokenAt(destinationOf('slack', address).id, `C1/${number}.1`);
+    return token === undefined ? undefined : store.message(token);
+  };
+  return { redis, send, cost, grow, found };
 };
 
 test('a message with a button: six commands in three round trips, and all of it expires', async () => {
@@ -58,4 +73,20 @@ test('a message with a button: six commands in three round trips, and all of it 
 test('a message that cannot have one costs nothing', async () => {
   const { cost } = await setUp('https://hooks.slack.example/services/T0/B0/x');
   expect(await cost(1, 2, 3)).toBe(0);
+});
+
+test('a message that has grown out of its buttons is not changed back into what it was', async () => {
+  const { send, grow, found } = await setUp('C0000001');
+  await send(1, { body: { text: 'finding 1' } });
+  expect(await found(1)).toMatchObject({ body: { text: 'finding 1' } });
+  const full = { text: 'findings 1 and 2', isFull: true };
+  expect(await grow(full, 1, 2)).toBe(full);
+  expect(await found(1)).toMatchObject({ alerts: [makeAlert(1).id, makeAlert(2).id] });
+  expect(await found(1)).not.toHaveProperty('body');
+});
+
+test('a message that has no room for buttons from the beginning costs no more than the question', async () => {
+  const { redis, send } = await setUp('C0000001');
+  await send(1, { body: { isFull: true } });
+  expect((await redis.keys('*')).filter((key) => !key.endsWith(':button-key'))).toEqual([]);
 });
