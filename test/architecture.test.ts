@@ -48,6 +48,7 @@ const GROUND = [
   'http-status',
   'html',
   'identity',
+  'item',
   'item-size',
   'announcement',
   'mute-text',

@@ -1,5 +1,6 @@
 /** Many destinations of one protocol, as its channels in the config. */
-import type { ChannelEntry, ChannelKind } from '../../src/alert.ts';
+import type { ChannelKind } from '../../src/alert.ts';
+import type { ChannelEntry } from '../../src/item.ts';
 import type { Manner } from '../world/receivers.ts';
 import { protocolName } from '../world/service.ts';
 

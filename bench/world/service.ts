@@ -3,7 +3,7 @@
  * and their inspections, and notes when it was asked and when it told of each inspection first.
  */
 import type { ServerResponse } from 'node:http';
-import type { ChannelEntry } from '../../src/alert.ts';
+import type { ChannelEntry } from '../../src/item.ts';
 import type { Dates } from './dates.ts';
 import { inspectionOf } from './inspection.ts';
 

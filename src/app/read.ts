@@ -1,7 +1,8 @@
 /** Composes how a service is read: its client, its catalog, and the poll of one stream. */
 import type { Logger } from 'pino';
-import type { Alert, Item } from '../alert.ts';
+import type { Alert } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
+import type { Item } from '../item.ts';
 import type { Health } from '../ops/health.ts';
 import { POLL_LOOP } from '../ops/loop-watch.ts';
 import type { Metrics } from '../ops/metrics.ts';

@@ -1,6 +1,7 @@
 /** The contract every channel kind fulfils. A channel composes and sends; it never retries, waits, queues or logs. */
-import type { Alert, ChannelEntry, ChannelKind, Destination, Format, Parcel } from '../alert.ts';
+import type { Alert, ChannelKind, Destination, Format, Parcel } from '../alert.ts';
 import type { ProxyFor } from '../connection/proxy-variables.ts';
+import type { ChannelEntry } from '../item.ts';
 import type { Sliced } from '../slices.ts';
 import type { Buttons } from './buttons.ts';
 import type { Presentation } from './content/presentation.ts';

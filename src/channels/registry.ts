@@ -1,5 +1,6 @@
 /** All kinds of channel. A kind without a module does not compile. */
-import type { ChannelEntry, ChannelKind, Destination } from '../alert.ts';
+import type { ChannelKind, Destination } from '../alert.ts';
+import type { ChannelEntry } from '../item.ts';
 import type { Addresses, Channel, ChannelDependencies, ChannelModule } from './channel.ts';
 import type { EmailConfig } from './email/config.ts';
 import { email } from './email/module.ts';

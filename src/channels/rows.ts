@@ -1,5 +1,6 @@
 /** Channel entries as people are shown them: an address a row, without what may be secret in it. */
-import { CHANNEL_KINDS, type ChannelEntry, type ChannelKind } from '../alert.ts';
+import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
+import type { ChannelEntry } from '../item.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { quoteContact } from './address.ts';
 import { addressesOf, labelOf } from './registry.ts';

@@ -1,9 +1,10 @@
 /** Channels as the operator hands them in: the service's own shape, with addresses that each kind can send to. */
 import { z } from 'zod';
-import { CHANNEL_KINDS, type ChannelEntry, type ChannelKind } from '../alert.ts';
+import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
 import { addressesOf } from '../channels/registry.ts';
 import type { Breach } from '../config/breach.ts';
 import { channelEntry } from '../config/sections.ts';
+import type { ChannelEntry } from '../item.ts';
 import { httpUrl, SECRET_MARK, URL_RULE } from '../schema/fields.ts';
 import { isMasked } from './channel-mask.ts';
 import type { ListKind } from './input.ts';

@@ -1,6 +1,7 @@
 /** A protocol's channels in short, and how a command would change them. */
-import type { ChannelEntry } from '../alert.ts';
+
 import { type ChannelRow, channelRows } from '../channels/rows.ts';
+import type { ChannelEntry } from '../item.ts';
 
 /** `email 2, slack 1`: addresses by kind. */
 export const channelSummary = (entries: readonly ChannelEntry[]): string => {

@@ -1,6 +1,7 @@
 /** Records malformed items: in the quarantine, the metrics and the log. */
 import type { Logger } from 'pino';
-import type { MalformedItem, Source } from '../alert.ts';
+import type { Source } from '../alert.ts';
+import type { MalformedItem } from '../item.ts';
 import { createBoundCount } from './bound-count.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -1,7 +1,8 @@
 /** What polling says to metrics, health and the log. */
 import type { Logger } from 'pino';
-import type { Item, ItemPage, MalformedItem, Source } from '../alert.ts';
+import type { Source } from '../alert.ts';
 import { messageOf, type ServiceError } from '../errors.ts';
+import type { Item, ItemPage, MalformedItem } from '../item.ts';
 import { boundOf, createBoundCount } from './bound-count.ts';
 import type { Health } from './health.ts';
 import { createMalformedReport, type MalformedReportDependencies } from './malformed-report.ts';

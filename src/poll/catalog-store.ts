@@ -1,7 +1,7 @@
 /** The catalog of each service in Redis, whole, with a copy in memory that is read again only when it changed. */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
-import type { ListedAsset, ListedProtocol } from '../alert.ts';
+import type { ListedAsset, ListedProtocol } from '../item.ts';
 
 export interface CatalogEntry extends ListedProtocol {
   /** Listings in a row that did not have it. A page that shifted must not end a protocol's polling. */

@@ -3,8 +3,8 @@
  * a start while the service is down polls with it, and every daemon reads the same one.
  */
 import type { Cluster, Redis } from 'ioredis';
-import { type ListedAsset, type ListedProtocol, type MalformedItem, MOST_PROTOCOLS } from '../alert.ts';
 import type { ServiceError } from '../errors.ts';
+import { type ListedAsset, type ListedProtocol, type MalformedItem, MOST_PROTOCOLS } from '../item.ts';
 import { isPathSegment, plainName } from '../text.ts';
 import { byName, type CatalogEntry, createCatalogStore, type Entries } from './catalog-store.ts';
 

@@ -1,7 +1,8 @@
 /** Which items are read for the first time: overlap and sweep read most of them again, in any daemon. */
 import type { Cluster, Redis } from 'ioredis';
-import type { Item, Source } from '../alert.ts';
+import type { Source } from '../alert.ts';
 import { alertId } from '../identity.ts';
+import type { Item } from '../item.ts';
 import { execute } from '../redis/pipeline.ts';
 
 export interface FirstReads {

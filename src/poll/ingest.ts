@@ -1,6 +1,7 @@
 /** From the items of one page to alerts that are queued: what is wanted, what is new, what is old. */
-import type { Alert, Item, ItemPage } from '../alert.ts';
+import type { Alert } from '../alert.ts';
 import { alertId } from '../identity.ts';
+import type { Item, ItemPage } from '../item.ts';
 import type { HeldLock } from '../redis/lock.ts';
 import { plainName } from '../text.ts';
 import { iso } from '../time.ts';

@@ -2,7 +2,7 @@
  * Which items of a stream need nothing more, as this daemon saw them done: a read that brings only those is quiet.
  * An item whose assessment or date has changed is another one.
  */
-import type { Item } from '../alert.ts';
+import type { Item } from '../item.ts';
 
 /** Of one track; of what is beyond it Redis is asked at each read. About 100 bytes each, in two generations. */
 const MOST_REMEMBERED = 100;

@@ -1,5 +1,6 @@
 /** Ingests items that were found outside of a poll, as a poll would: queue first, remember second, under the same lock. */
-import type { Alert, Item } from '../alert.ts';
+import type { Alert } from '../alert.ts';
+import type { Item } from '../item.ts';
 import type { CommitStore } from './commit-store.ts';
 import type { Cursor, Cursors, Track } from './cursor.ts';
 import { toAlert } from './ingest.ts';

@@ -1,6 +1,7 @@
 /** Lists a service's protocols, and their assets, into the catalog. */
-import type { MalformedItem } from '../alert.ts';
+
 import { ServiceError } from '../errors.ts';
+import type { MalformedItem } from '../item.ts';
 import type { Admission } from './admission.ts';
 import type { Catalog, CatalogChange } from './catalog.ts';
 

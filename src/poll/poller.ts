@@ -6,7 +6,8 @@
  * A poll begins quietly, from what this daemon remembers of the stream. The first item that it does not know makes it
  * take the lock of the stream's tracks; from there on all is asked of Redis.
  */
-import type { Alert, ItemPage } from '../alert.ts';
+import type { Alert } from '../alert.ts';
+import type { ItemPage } from '../item.ts';
 import type { HeldLock } from '../redis/lock.ts';
 import { type CommitDependencies, createCommit } from './commit.ts';
 import type { CommitStore } from './commit-store.ts';

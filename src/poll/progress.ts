@@ -1,5 +1,5 @@
 /** How far the cursors may go during and after one poll. */
-import type { Item } from '../alert.ts';
+import type { Item } from '../item.ts';
 import { createWatermark } from './watermark.ts';
 
 export interface Progress {

@@ -1,7 +1,8 @@
 /** Malformed items: kept for people to see, reported once, and never in the way of the items beside them. */
 import type { Cluster, Redis } from 'ioredis';
-import type { MalformedItem, Source } from '../alert.ts';
+import type { Source } from '../alert.ts';
 import { contentId } from '../identity.ts';
+import type { MalformedItem } from '../item.ts';
 import { iso } from '../time.ts';
 
 /** Where it was read: in one of the two lists of items, or in the listing of protocols. */

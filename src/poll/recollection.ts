@@ -1,5 +1,5 @@
 /** How a page meets what is remembered of its items. Pure but for that memory. */
-import type { ItemPage } from '../alert.ts';
+import type { ItemPage } from '../item.ts';
 import { type IngestSettings, standingOf } from './ingest.ts';
 import type { ItemMemory } from './item-memory.ts';
 import type { Window } from './windows.ts';

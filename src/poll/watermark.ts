@@ -1,5 +1,5 @@
 /** How far the cursor may go during and after one poll. Pure bookkeeping, no requests. */
-import type { Item } from '../alert.ts';
+import type { Item } from '../item.ts';
 
 export interface Watermark {
   /** Counts a page. */

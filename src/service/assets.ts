@@ -1,5 +1,6 @@
 /** The contracts that come with a listed protocol: who administers them and which methods are privileged, read leniently. */
-import type { JsonValue, ListedAsset } from '../alert.ts';
+import type { JsonValue } from '../alert.ts';
+import type { ListedAsset } from '../item.ts';
 import { listOf, objectOf, optional, textOf } from './fields.ts';
 
 /** A longer list counts as unknown: half of it would mislead. */

@@ -1,6 +1,7 @@
 /** The monitoring service behind one key: eight endpoints, one typed function each, one HTTP request a call. */
-import type { ChannelEntry } from '../alert.ts';
+
 import type { ConnectionSettings } from '../connection/settings.ts';
+import type { ChannelEntry } from '../item.ts';
 import type { Secret } from '../secret.ts';
 import { type ArrayParams, type Params, queryString } from './address.ts';
 import type { RequestLabel } from './failure.ts';

@@ -1,7 +1,8 @@
 /** The two item lists as one: pages of items to poll, with an identity for those that carry none. */
-import type { Item, ItemPage, Source } from '../alert.ts';
+import type { Source } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
 import { contentId } from '../identity.ts';
+import type { Item, ItemPage } from '../item.ts';
 import { isPathSegment, plainName } from '../text.ts';
 import type { ArrayParams } from './address.ts';
 import type { ServiceClient } from './client.ts';

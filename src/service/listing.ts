@@ -1,12 +1,13 @@
 /** One key's listing of protocols, and of their assets, as far as it can be read. */
+
+import { type ServiceBound, ServiceError } from '../errors.ts';
 import {
   type ChannelEntry,
   type ListedAsset,
   type ListedProtocol,
   type MalformedItem,
   MOST_PROTOCOLS,
-} from '../alert.ts';
-import { type ServiceBound, ServiceError } from '../errors.ts';
+} from '../item.ts';
 import type { ServiceClient } from './client.ts';
 import type { ServiceClock } from './clock.ts';
 import { walkPages } from './paginate.ts';

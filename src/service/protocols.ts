@@ -1,5 +1,6 @@
 /** Protocols, their channels and settings, and the answers to changes, decoded as leniently as items are. */
-import { CHANNEL_KINDS, type ChannelEntry, type JsonObject, type JsonValue, type ListedAsset } from '../alert.ts';
+import { CHANNEL_KINDS, type JsonObject, type JsonValue } from '../alert.ts';
+import type { ChannelEntry, ListedAsset } from '../item.ts';
 import { decodeAssets } from './assets.ts';
 import { cutDeep, isTooDeep, TOO_DEEP } from './depth.ts';
 import { countOf, listOf, objectOf, optional, textOf } from './fields.ts';

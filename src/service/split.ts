@@ -1,5 +1,5 @@
 /** Where a stretch of time that does not fit one page is cut. Pure. */
-import type { ItemDates } from '../alert.ts';
+import type { ItemDates } from '../item.ts';
 
 /** Both bounds are excluded, as the service's filters do; epoch milliseconds. No `before`: open to what comes. */
 export interface Stretch {

@@ -3,8 +3,9 @@
  * slide over a page's edge, equal dates change places, an item that vanishes pulls the next one past us. A single answer
  * cannot change. So a stretch of time that needs several pages is cut in two, until each part fits one answer.
  */
-import type { ItemDates } from '../alert.ts';
+
 import { ServiceError } from '../errors.ts';
+import type { ItemDates } from '../item.ts';
 import type { WalkedPage } from './paginate.ts';
 import { cutAt, cutsOf, isIgnored, type Stretch } from './split.ts';
 

@@ -1,6 +1,7 @@
 /** Reads for several values at once while it is not known how the service wants lists written. */
-import type { Item } from '../alert.ts';
+
 import { ServiceError } from '../errors.ts';
+import type { Item } from '../item.ts';
 import type { ArrayParams } from './address.ts';
 import type { StretchPage } from './stretches.ts';
 import type { ListStyles, StyleResult } from './styles.ts';

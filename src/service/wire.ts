@@ -2,9 +2,10 @@
  * Inspections and notifications as the service gives them, decoded leniently: a field of another shape is left out, and
  * an item without identity or assessment is set aside as malformed, so that the items beside it are still read.
  */
-import type { ItemDates, JsonObject, JsonValue, MalformedItem } from '../alert.ts';
+import type { JsonObject, JsonValue } from '../alert.ts';
 import type { ServiceBound } from '../errors.ts';
 import { contentId } from '../identity.ts';
+import type { ItemDates, MalformedItem } from '../item.ts';
 import { cutDeep, isTooDeep, TOO_DEEP } from './depth.ts';
 import { countOf, dateMs, listOf, objectOf, optional, textOf } from './fields.ts';
 import type { Decode, Reading } from './request.ts';

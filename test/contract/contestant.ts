@@ -1,7 +1,8 @@
 /** What the contract suite needs to know of a channel kind, and of the provider's stand-in that it sends to. */
-import type { ChannelEntry, ChannelKind, Destination } from '../../src/alert.ts';
+import type { ChannelKind, Destination } from '../../src/alert.ts';
 import type { Addresses, Channel } from '../../src/channels/channel.ts';
 import type { DeliveryReason } from '../../src/errors.ts';
+import type { ChannelEntry } from '../../src/item.ts';
 
 /** A message as its reader has it. */
 export interface Shown {

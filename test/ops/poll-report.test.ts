@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Item, MalformedItem } from '../../src/alert.ts';
 import { type ServiceBound, ServiceError } from '../../src/errors.ts';
+import type { Item, MalformedItem } from '../../src/item.ts';
 import { createHealth } from '../../src/ops/health.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
 import { createOutages } from '../../src/ops/outages.ts';

@@ -1,7 +1,7 @@
 /** What the catalog keeps of assets, in a real Redis. */
 import { expect, test } from 'vitest';
-import { type ListedAsset, type ListedProtocol, MOST_PROTOCOLS } from '../../src/alert.ts';
 import { ServiceError } from '../../src/errors.ts';
+import { type ListedAsset, type ListedProtocol, MOST_PROTOCOLS } from '../../src/item.ts';
 import { createCatalog } from '../../src/poll/catalog.ts';
 import { createNameFilter } from '../../src/poll/include.ts';
 import { openTestRedis } from '../support/redis.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Item } from '../../src/alert.ts';
+import type { Item } from '../../src/item.ts';
 import { createFirstReads } from '../../src/poll/first-reads.ts';
 import { openTestRedis } from '../support/redis.ts';
 

@@ -1,7 +1,7 @@
 /** A service that gives more than anybody could want: each bound cuts it off, says so, and leaves the rest. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MOST_PROTOCOLS } from '../../src/alert.ts';
+import { MOST_PROTOCOLS } from '../../src/item.ts';
 import { createServiceClock } from '../../src/service/clock.ts';
 import { listAssets, listProtocols } from '../../src/service/listing.ts';
 import { walkPages } from '../../src/service/paginate.ts';

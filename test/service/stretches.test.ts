@@ -1,7 +1,7 @@
 /** Reading by stretches of time: whatever order a list comes in, and however it moves, nothing slips between two pages. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ItemDates } from '../../src/alert.ts';
+import type { ItemDates } from '../../src/item.ts';
 import { walkPages } from '../../src/service/paginate.ts';
 import { cutAt, cutsOf, isIgnored, type Stretch } from '../../src/service/split.ts';
 import { readStretches, type StretchPage } from '../../src/service/stretches.ts';

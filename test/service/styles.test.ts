@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Item } from '../../src/alert.ts';
 import { ServiceError } from '../../src/errors.ts';
+import type { Item } from '../../src/item.ts';
 import type { ArrayParams } from '../../src/service/address.ts';
 import type { StretchPage } from '../../src/service/stretches.ts';
 import { readInStyles } from '../../src/service/style-reading.ts';

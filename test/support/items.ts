@@ -1,5 +1,5 @@
 /** Items and a tiny history to poll, for tests of reading. */
-import type { Item, ItemPage } from '../../src/alert.ts';
+import type { Item, ItemPage } from '../../src/item.ts';
 import type { Stream } from '../../src/poll/stream.ts';
 
 export const T0 = Date.parse('2026-11-20T10:00:00.000Z');

@@ -1,5 +1,5 @@
 /** What is true of e-mail as a kind. Its transport, and with it nodemailer, is loaded where e-mail is configured. */
-import type { ChannelEntry } from '../../alert.ts';
+import type { ChannelEntry } from '../../item.ts';
 import { quoteContact } from '../address.ts';
 import type { Addresses, ChannelModule } from '../channel.ts';
 import { parseAddress } from './address.ts';

@@ -1,5 +1,5 @@
 /** What is true of Slack as a kind. Its transport, and with it Slack's client, is loaded where Slack is configured. */
-import type { ChannelEntry } from '../../alert.ts';
+import type { ChannelEntry } from '../../item.ts';
 import { quoteContact, webAddress, webLabel } from '../address.ts';
 import type { Addresses, ChannelModule } from '../channel.ts';
 import { isHook, parseChannel } from './address.ts';

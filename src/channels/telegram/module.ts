@@ -1,5 +1,5 @@
 /** What is true of Telegram as a kind. Its transport, and with it telegraf, is loaded where Telegram is configured. */
-import type { ChannelEntry } from '../../alert.ts';
+import type { ChannelEntry } from '../../item.ts';
 import { quoteContact } from '../address.ts';
 import type { Addresses, ChannelModule } from '../channel.ts';
 import { formatChatAddress, parseChatAddress } from './address.ts';

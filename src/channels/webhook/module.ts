@@ -1,5 +1,5 @@
 /** What is true of webhooks as a kind. Their transport is loaded where webhooks are configured. */
-import type { ChannelEntry } from '../../alert.ts';
+import type { ChannelEntry } from '../../item.ts';
 import { quoteContact, webAddress, webLabel } from '../address.ts';
 import type { Addresses, ChannelModule } from '../channel.ts';
 import type { WebhookConfig } from './config.ts';

@@ -1,6 +1,7 @@
 /** Which destinations are open, where `destinations.gate` demands an approval of new ones. Pure. */
-import type { ChannelEntry, Destination } from '../../alert.ts';
+import type { Destination } from '../../alert.ts';
 import { createGlobs } from '../../globs.ts';
+import type { ChannelEntry } from '../../item.ts';
 import { type RouteSettings, routeEntries } from '../routes/rules.ts';
 
 export interface ApprovalSettings {

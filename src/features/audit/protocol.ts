@@ -1,6 +1,6 @@
 /** The audit of one protocol: its window, the comparison, and dispatching what is missing. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Item } from '../../alert.ts';
+import type { Item } from '../../item.ts';
 import type { AlertIndex } from '../../ledger/index-by-date.ts';
 import type { AlertRecord } from '../../ledger/ledger.ts';
 import type { Cursors, Track } from '../../poll/cursor.ts';

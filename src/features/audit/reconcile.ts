@@ -1,7 +1,8 @@
 /** What a service lists of a protocol in a window, compared with what the ledger says of it. Changes nothing. */
-import type { Alert, Item } from '../../alert.ts';
+import type { Alert } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Routes } from '../../dispatch/route.ts';
+import type { Item } from '../../item.ts';
 import type { AlertRecord, Ledger } from '../../ledger/ledger.ts';
 import type { Track } from '../../poll/cursor.ts';
 import { isWanted, toAlert } from '../../poll/ingest.ts';

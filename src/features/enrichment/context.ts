@@ -1,12 +1,6 @@
 /** What helps to decide on an inspection: derived from it, and from what the service lists of its protocol. Pure. */
-import {
-  type Alert,
-  type AlertContext,
-  firedDetectors,
-  type JsonObject,
-  type JsonValue,
-  type ListedAsset,
-} from '../../alert.ts';
+import { type Alert, type AlertContext, firedDetectors, type JsonObject, type JsonValue } from '../../alert.ts';
+import type { ListedAsset } from '../../item.ts';
 import type { Facts } from './first-seen.ts';
 
 /** What the catalog knows of a protocol. */

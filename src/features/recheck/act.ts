@@ -1,5 +1,6 @@
 /** Does what the verdict on one inspection says: forwards it, sends a follow-up, or reads it again later. */
-import type { Alert, Change, Item } from '../../alert.ts';
+import type { Alert, Change } from '../../alert.ts';
+import type { Item } from '../../item.ts';
 import type { Sighting } from '../../service/lookup.ts';
 import type { RecheckStore, Watched } from './store.ts';
 import { type FirstAlert, judge, nextRecheck, remains, toFollowUp, type Verdict } from './verdict.ts';

@@ -1,7 +1,7 @@
 /** The recheck of a running daemon: what it watches, and what runs in its turns. */
 import type { Logger } from 'pino';
-import type { Item } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
+import type { Item } from '../../item.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Outages } from '../../ops/outages.ts';
 import type { LateItems, Unknown } from '../../poll/late-items.ts';

@@ -1,6 +1,6 @@
 /** Which inspections are read again: those that polls read, and the suspicious ones that polls do not ask for. */
 import type { Logger } from 'pino';
-import type { Item } from '../../alert.ts';
+import type { Item } from '../../item.ts';
 import type { Track } from '../../poll/cursor.ts';
 import type { Stream } from '../../poll/stream.ts';
 import type { Service } from '../../service/open.ts';

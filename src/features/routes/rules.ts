@@ -1,8 +1,9 @@
 /** The rules of routing: where an alert goes, and why. Pure. */
-import { type Alert, CHANNEL_KINDS, type ChannelEntry, type ChannelKind, type Destination } from '../../alert.ts';
+import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination } from '../../alert.ts';
 import type { Routes } from '../../dispatch/route.ts';
 import { UsageError } from '../../errors.ts';
 import { destinationId } from '../../identity.ts';
+import type { ChannelEntry } from '../../item.ts';
 
 /** What the catalog knows of a protocol when one of its alerts is routed. */
 export interface ProtocolRoutes {

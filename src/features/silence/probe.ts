@@ -1,6 +1,7 @@
 /** Asks a service which inspections of a protocol are new, whatever their assessment, with few and small requests. */
-import type { ItemDates, ItemPage } from '../../alert.ts';
+
 import { ServiceError } from '../../errors.ts';
+import type { ItemDates, ItemPage } from '../../item.ts';
 import { HABIT_MS, type Habit, longestHeard, newHabit, noteDates } from './habit.ts';
 
 export interface ProbeDependencies {

@@ -1,6 +1,7 @@
 /** A change as people read it: each aspect that differs, old and new, without what may be secret in it. Pure. */
-import type { ChannelEntry } from '../../alert.ts';
+
 import { channelRows } from '../../channels/rows.ts';
+import type { ChannelEntry } from '../../item.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import { ASPECTS, type Aspect, type Change } from './changes.ts';
 import type { WatchedDetector, WatchedSettings } from './settings.ts';

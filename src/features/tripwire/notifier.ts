@@ -1,7 +1,8 @@
 /** Has the people of protocols that were changed at the service hear of it. */
 import type { Logger } from 'pino';
-import { type ChannelEntry, type Destination, isHuman } from '../../alert.ts';
+import { type Destination, isHuman } from '../../alert.ts';
 import { contentId } from '../../identity.ts';
+import type { ChannelEntry } from '../../item.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { brokenAmong } from '../outages/audience.ts';
 import type { OutageStore } from '../outages/store.ts';

@@ -1,6 +1,7 @@
 /** What is watched of a protocol's settings, in one form whatever order the service lists it in. Pure. */
-import type { ChannelEntry, JsonValue } from '../../alert.ts';
+import type { JsonValue } from '../../alert.ts';
 import { contentId } from '../../identity.ts';
+import type { ChannelEntry } from '../../item.ts';
 import type { ListedSettings } from '../../service/listing.ts';
 import type { Detector, Trigger } from '../../service/protocols.ts';
 import { beginningOf } from '../../text.ts';

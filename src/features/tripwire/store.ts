@@ -1,8 +1,8 @@
 /** What is remembered of each protocol's settings, over all daemons, and which changes of them were seen. */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
-import { MOST_PROTOCOLS } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
+import { MOST_PROTOCOLS } from '../../item.ts';
 import { fenced, type HeldLock } from '../../redis/lock.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';

@@ -1,8 +1,9 @@
 /** The audit of one protocol: which window is compared, and when missing items are dispatched. */
 import { expect, test } from 'vitest';
-import type { Alert, Item } from '../../../src/alert.ts';
+import type { Alert } from '../../../src/alert.ts';
 import { createProtocolAudit } from '../../../src/features/audit/protocol.ts';
 import type { AuditWindow } from '../../../src/features/audit/reconcile.ts';
+import type { Item } from '../../../src/item.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { createCursors } from '../../../src/poll/cursor.ts';
 import type { Unknown } from '../../../src/poll/late-items.ts';

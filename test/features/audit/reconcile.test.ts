@@ -1,8 +1,8 @@
 /** One protocol's list beside the ledger: which item is accounted for, and by what. */
 import { describe, expect, test } from 'vitest';
-import type { Item } from '../../../src/alert.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { createReconcile } from '../../../src/features/audit/reconcile.ts';
+import type { Item } from '../../../src/item.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import type { DeliveryState } from '../../../src/ledger/record.ts';
 import { createCursors } from '../../../src/poll/cursor.ts';

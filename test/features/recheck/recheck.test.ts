@@ -1,11 +1,12 @@
 /** Inspections read again after a while, over HTTP from the sandbox's service and with a clock of the test's own. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Alert, Item } from '../../../src/alert.ts';
+import type { Alert } from '../../../src/alert.ts';
 import { UnavailableError } from '../../../src/errors.ts';
 import { createRecheck, type Outcome, type RecheckDependencies } from '../../../src/features/recheck/recheck.ts';
 import { createRecheckStore } from '../../../src/features/recheck/store.ts';
 import { type FirstAlert, firstRecheck } from '../../../src/features/recheck/verdict.ts';
 import { alertId } from '../../../src/identity.ts';
+import type { Item } from '../../../src/item.ts';
 import type { InspectionSeed } from '../../../src/sandbox/service/model.ts';
 import type { Quirks } from '../../../src/sandbox/service/quirks.ts';
 import { createSandboxService } from '../../../src/sandbox/service/service.ts';

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { Item } from '../../../src/alert.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import type { DueRecheck } from '../../../src/features/recheck/store.ts';
 import { createWatch, type WatchDependencies } from '../../../src/features/recheck/watch.ts';
+import type { Item } from '../../../src/item.ts';
 import type { Stream } from '../../../src/poll/stream.ts';
 import { makeItem, T0 } from '../../support/items.ts';
 

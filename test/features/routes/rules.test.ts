@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ChannelEntry } from '../../../src/alert.ts';
 import { channelsOf, MOST_DESTINATIONS, type RouteSettings, routeAlert } from '../../../src/features/routes/rules.ts';
+import type { ChannelEntry } from '../../../src/item.ts';
 import { makeAlert } from '../../support/numbered.ts';
 
 const settings = (changes: Partial<RouteSettings> = {}): RouteSettings => ({

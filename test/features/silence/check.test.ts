@@ -1,7 +1,6 @@
 /** The check with a real Redis and a service of plain functions: who is asked, what is learned, and what is told once. */
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { ItemPage } from '../../../src/alert.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { createBlindnessStore } from '../../../src/features/blindness/store.ts';
 import { createOutageStore } from '../../../src/features/outages/store.ts';
@@ -11,6 +10,7 @@ import { createSilenceNotifier } from '../../../src/features/silence/notifier.ts
 import { createProbe } from '../../../src/features/silence/probe.ts';
 import { createHabitStore } from '../../../src/features/silence/store.ts';
 import { createProbeTimes } from '../../../src/features/silence/times.ts';
+import type { ItemPage } from '../../../src/item.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openTestRedis } from '../../support/redis.ts';

@@ -1,11 +1,12 @@
 /** The tripwire with a real Redis: what is told once, over daemons and crashes, and what is not told. */
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Destination, MOST_PROTOCOLS } from '../../../src/alert.ts';
+import type { Destination } from '../../../src/alert.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { createOutageStore } from '../../../src/features/outages/store.ts';
 import { createTripwireStore, HISTORY_BOUNDS, type TripwireStore } from '../../../src/features/tripwire/store.ts';
 import { createTripwire } from '../../../src/features/tripwire/tripwire.ts';
+import { MOST_PROTOCOLS } from '../../../src/item.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
 import type { ListedSettings, Listing } from '../../../src/service/listing.ts';
 import { destinationOf } from '../../support/alerts.ts';

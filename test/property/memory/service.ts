@@ -1,5 +1,6 @@
 /** A service in memory, whose lists may move while they are read, and what it owes to whoever reads it. */
-import type { Item, Source } from '../../../src/alert.ts';
+import type { Source } from '../../../src/alert.ts';
+import type { Item } from '../../../src/item.ts';
 import type { ReadPage } from '../../../src/poll/poller.ts';
 import { type Stream, tracksOf } from '../../../src/poll/stream.ts';
 import type { Random } from '../../../src/sandbox/random.ts';
