@@ -1,9 +1,19 @@
-/** Many incidents as one card of Teams: how many, where, and each of them in a line with its transaction. */
+/** Many incidents as one card of Teams: how many and where, the worst, the counts, and the others in a line each. */
 import { shorten } from '../../../text.ts';
 import { type DigestContent, type DigestItem, nameOf, topOf } from '../../digest-content.ts';
 import type { WebhookBody } from './format.ts';
 import { firstThatFits } from './people.ts';
-import { type Block, block, cardRequest, fitsCard, headBlock, linkRun, type Run, run } from './teams-card.ts';
+import {
+  type Block,
+  block,
+  cardRequest,
+  fitsCard,
+  headBlock,
+  linkRun,
+  quoteBlock,
+  type Run,
+  run,
+} from './teams-card.ts';
 
 const TITLE_LIMIT = 160;
 const NAME_LIMIT = 80;
@@ -12,6 +22,8 @@ const ROWS = 3;
 /** Items that are listed: fewer where they make the card too large. */
 const LISTED = [60, 40, 30, 20, 15, 10, 5];
 const SAID_LIMIT = 120;
+const WORST = 3;
+const WORST_LIMIT = 300;
 
 const referenceRun = (item: DigestItem): Run[] => {
   const { url, shortHash } = item;
@@ -30,6 +42,16 @@ const itemBlock = (item: DigestItem, said: number): Block[] =>
     'Small',
   );
 
+/** What happened is quoted. */
+const worstBlocks = (item: DigestItem): Block[] => [
+  ...block([
+    ...run(`${shorten(item.title, TITLE_LIMIT)} `, { weight: 'Bolder' }),
+    ...referenceRun(item),
+    ...run(item.remarks.map((remark) => ` · ${remark}`).join('')),
+  ]),
+  ...quoteBlock(block(run(shorten(item.happened, WORST_LIMIT)), 'Small')),
+];
+
 const tableBlocks = ({ tables }: DigestContent): Block[] =>
   tables.flatMap((table) => {
     const { rows, more } = topOf(table, ROWS);
@@ -46,15 +68,16 @@ const tableBlocks = ({ tables }: DigestContent): Block[] =>
 
 export const digestTeams = (content: DigestContent, isMinimal: boolean): WebhookBody => {
   const { tone, title, notice, why, span, items, command, headline } = content;
+  const worst = isMinimal ? 0 : WORST;
   const make = (count: number) => {
     const left = items.length - Math.min(items.length, count);
     return cardRequest(shorten(headline, NOTICE_LIMIT), [
       headBlock(tone, shorten(title, TITLE_LIMIT)),
+      ...items.slice(0, worst).flatMap(worstBlocks),
       ...block(run(shorten(notice ?? '', NOTICE_LIMIT))),
-      ...block(run(why, { isSubtle: true })),
-      ...block(run(span), 'Small'),
       ...(isMinimal ? [] : tableBlocks(content)),
-      ...items.slice(0, count).flatMap((item) => itemBlock(item, isMinimal ? 0 : SAID_LIMIT)),
+      ...block([...run(`${span}. `), ...run(why, { isSubtle: true })], 'Small'),
+      ...items.slice(worst, count).flatMap((item) => itemBlock(item, isMinimal ? 0 : SAID_LIMIT)),
       ...(left > 0
         ? block([...run(`and ${left} more; all of them: `), ...run(command, { fontType: 'Monospace' })])
         : []),

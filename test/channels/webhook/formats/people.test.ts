@@ -43,6 +43,7 @@ const openDiscord = async (query = '') => {
 };
 
 const good = announcementAlert({ about: 'service.read', key: '1', message: 'The service is read again.' }, Date.now());
+const FALLEN_BACK = { notice: 'Slack did not take it.' };
 const downgrade: Alert = inspectionAlert({
   id: 'downgrade',
   type: 'inspection.downgraded',
@@ -112,6 +113,25 @@ describe.each(['discord', 'teams'] as const)('%s', (format) => {
     expect(messages.map(({ isDigest }) => isDigest)).toEqual([true]);
     const body = JSON.stringify(receiver.received().map(({ raw }) => raw.body));
     for (const { txHash = '' } of storm(20)) expect(body).toContain(txHash);
+  });
+
+  test('a digest has the order of every kind: the worst, why it comes this way, the counts, from when to when, the others', async () => {
+    const { texts, deliver } = await open(format);
+    const worst = inspectionAlert({ item: { _id: 'worst' }, context: { privilegedOn: ['Vault'] }, ...FALLEN_BACK });
+    await deliver([...storm(8).map((alert) => ({ ...alert, ...FALLEN_BACK })), worst]);
+    const [text = ''] = texts();
+    const order = [
+      '9 critical alerts in',
+      '🔴 CRITICAL · Lending Pool · Lending vault',
+      'privileged call',
+      'Borrowed 12,400 ETH',
+      FALLEN_BACK.notice,
+      'Detectors: ',
+      'Too many at once',
+      storm(8).at(-1)?.txHash?.slice(-4) ?? '',
+    ].map((part) => text.indexOf(part));
+    expect(order, text).not.toContain(-1);
+    expect(order, text).toEqual(order.toSorted((a, b) => a - b));
   });
 });
 
