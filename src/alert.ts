@@ -199,25 +199,6 @@ export interface Parcel {
   alerts: Alert[];
 }
 
-/** Of protocols, detectors and destinations an empty list fits all; at least one of them is not empty. */
-export interface Mute {
-  /** `mute-HEX` by hand, `window-HEX` by the config. */
-  id: string;
-  /** Globs on the name. */
-  protocols: readonly string[];
-  /** Globs on the name. */
-  detectors: readonly string[];
-  /** Ids or labels. */
-  destinations: readonly string[];
-  reason: string;
-  /** Who added it, as they said or as their machine calls them; not of windows, and not of mutes of earlier versions. */
-  author?: string;
-  /** ISO 8601. */
-  from: string;
-  /** ISO 8601; excluded. */
-  until: string;
-}
-
 /** A detector fired with any status but `notDetected`, also with one that nobody documented. */
 export const hasFired = (detection: JsonValue | undefined): boolean =>
   !(typeof detection === 'object' && detection !== null && 'status' in detection && detection.status === 'notDetected');

@@ -51,7 +51,7 @@ const GROUND = [
   'item',
   'item-size',
   'announcement',
-  'mute-text',
+  'mute',
   'networks',
   'one-by-one',
   'private-file',

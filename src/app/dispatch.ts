@@ -18,7 +18,7 @@ import { createStormEnd } from '../features/storms/end.ts';
 import { createFilter } from '../features/suppression/filter.ts';
 import { createRelease } from '../features/suppression/release.ts';
 import { LARGEST_ITEM } from '../item-size.ts';
-import { muteFacts } from '../mute-text.ts';
+import { muteFacts } from '../mute.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Tracing } from '../ops/tracing.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';

@@ -2,7 +2,7 @@
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
 import type { StoredMute } from '../features/mutes/store.ts';
-import { muteFacts } from '../mute-text.ts';
+import { muteFacts } from '../mute.ts';
 import { formatDuration } from '../schema/fields.ts';
 import { clockText, iso } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';

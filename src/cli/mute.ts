@@ -1,7 +1,6 @@
 /** `tocsin mute`: mutes (silences), each with a reason and an end. */
 
 import { hostname, userInfo } from 'node:os';
-import type { Mute } from '../alert.ts';
 import { openDestinations } from '../app/approval.ts';
 import { labelNow } from '../channels/address.ts';
 import type { Config } from '../config/schema.ts';
@@ -10,7 +9,7 @@ import { createActiveMutes } from '../features/mutes/active.ts';
 import { lengthOf as muteLength, newMute } from '../features/mutes/new-mute.ts';
 import { endOf, type StoredMute } from '../features/mutes/store.ts';
 import { createGlobs } from '../globs.ts';
-import { muteFacts, scopeText } from '../mute-text.ts';
+import { type Mute, muteFacts, scopeText } from '../mute.ts';
 import { cleanLine, shorten } from '../text.ts';
 import { clockText, iso } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';

@@ -1,7 +1,7 @@
 /** The status report for a terminal or a file: what needs a look comes first; no colour. Pure. */
 
 import { shownLabel } from '../alert.ts';
-import { scopeText } from '../mute-text.ts';
+import { scopeText } from '../mute.ts';
 import { stateOf, stateText } from '../ops/page/state.ts';
 import type { StatusReport } from '../ops/status.ts';
 import { daemonText, serviceText, shownDaemons, sortDestinations, sortProtocols } from '../ops/wording.ts';

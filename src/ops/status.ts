@@ -1,5 +1,6 @@
 /** What runs now, as data: the daemon fills it in, the status page and the `status` command show it. */
-import type { ChannelKind, Mute, Source } from '../alert.ts';
+import type { ChannelKind, Source } from '../alert.ts';
+import type { Mute } from '../mute.ts';
 import type { Trouble } from '../trouble.ts';
 import type { CheckReport } from './health.ts';
 

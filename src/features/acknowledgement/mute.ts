@@ -1,8 +1,8 @@
 /** The second button: mutes the detectors that fired, for the protocol of the message, within the rules of the config. */
-import type { Mute } from '../../alert.ts';
+
 import { UsageError } from '../../errors.ts';
 import type { OperatorLog } from '../../ledger/operator-log.ts';
-import { muteFacts, scopeText } from '../../mute-text.ts';
+import { type Mute, muteFacts, scopeText } from '../../mute.ts';
 import { formatDuration } from '../../schema/fields.ts';
 import { clockText } from '../../time.ts';
 import { type MuteRules, newMute } from '../mutes/new-mute.ts';

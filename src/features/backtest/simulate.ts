@@ -1,11 +1,12 @@
 /** What a daemon with this config would do with alerts: the stages of `dispatch` and `deliver` on one clock. */
-import type { Alert, ChannelKind, Mute } from '../../alert.ts';
+import type { Alert, ChannelKind } from '../../alert.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { createPresentation } from '../../channels/content/presentation.ts';
 import { pacingOf } from '../../channels/pacing.ts';
 import { isBatched } from '../../channels/registry.ts';
 import type { Config } from '../../config/schema.ts';
 import { createDispatch, type DispatchDependencies } from '../../dispatch/dispatch.ts';
+import type { Mute } from '../../mute.ts';
 import { iso } from '../../time.ts';
 import { correlationSettings, createCorrelation } from '../correlation/correlate.ts';
 import { createActiveMutes } from '../mutes/active.ts';

@@ -1,6 +1,7 @@
 /** The mutes that hold now: those that people added, and the windows of the config that are open. */
-import { type Alert, type Destination, firedDetectors, type Mute } from '../../alert.ts';
+import { type Alert, type Destination, firedDetectors } from '../../alert.ts';
 import { severityOf } from '../../channels/content/severity.ts';
+import type { Mute } from '../../mute.ts';
 import type { HiddenItem } from './hidden-store.ts';
 import { createMuteOf, type Muted, type MuteOf } from './match.ts';
 import { endOf, type MuteStore, type StoredMute } from './store.ts';

@@ -1,9 +1,10 @@
 /** What mutes hide, in Redis: counted and listed by destination until it is reported. */
 import type { Cluster, Redis } from 'ioredis';
-import type { Alert, Destination, Mute } from '../../alert.ts';
+import type { Alert, Destination } from '../../alert.ts';
 import { encodeRecord } from '../../ledger/encoding.ts';
 import { type DeliveryRecord, ledgerKeys, targetOf } from '../../ledger/record.ts';
 import { CLOSE_ALERT, recordAlert } from '../../ledger/writes.ts';
+import type { Mute } from '../../mute.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
 

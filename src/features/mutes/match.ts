@@ -1,7 +1,8 @@
 /** Which deliveries are muted, and by what. Pure. */
-import { type Alert, type Destination, firedDetectors, isAnnouncement, isSample, type Mute } from '../../alert.ts';
+import { type Alert, type Destination, firedDetectors, isAnnouncement, isSample } from '../../alert.ts';
 import { labelNow } from '../../channels/address.ts';
 import { createGlobs } from '../../globs.ts';
+import type { Mute } from '../../mute.ts';
 
 /** A muted delivery, and the mute that hides it. */
 export interface Muted {

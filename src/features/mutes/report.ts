@@ -3,7 +3,7 @@ import { type AnnouncementText, type Listed, TO_DO } from '../../announcement.ts
 import { assessmentWord } from '../../channels/content/follow-up.ts';
 import { inlineName, readableName } from '../../channels/content/names.ts';
 import { rankOf, signOf, toneOf } from '../../channels/content/severity.ts';
-import { scopeText } from '../../mute-text.ts';
+import { scopeText } from '../../mute.ts';
 import { cleanLine, counted, listText, shorten } from '../../text.ts';
 import { clock, clockText, iso } from '../../time.ts';
 import { type HiddenItem, MOST_LISTED } from './hidden-store.ts';

@@ -1,6 +1,6 @@
 /** Mutes in Redis. What they hide is in `hidden-store.ts`. */
 import type { Cluster, Redis } from 'ioredis';
-import type { Mute } from '../../alert.ts';
+import type { Mute } from '../../mute.ts';
 import { iso } from '../../time.ts';
 import { createHiddenStore, type HiddenStore, MOST_LISTED, muteKeys } from './hidden-store.ts';
 

@@ -1,11 +1,11 @@
 /** What operators do on the status page: the same as by the commands, and written to the same log. */
 import { randomUUID } from 'node:crypto';
-import type { Destination, Mute, Parcel } from '../../alert.ts';
+import type { Destination, Parcel } from '../../alert.ts';
 import { UsageError } from '../../errors.ts';
 import type { DeadDelivery, DeadLetters } from '../../ledger/dead-letters.ts';
 import type { OperatorAction, OperatorLog } from '../../ledger/operator-log.ts';
 import { NO_DESTINATION, nameOf } from '../../ledger/record.ts';
-import { muteFacts, scopeText } from '../../mute-text.ts';
+import { type Mute, muteFacts, scopeText } from '../../mute.ts';
 import type { PageActions, Planned } from '../../ops/page/action-pages.ts';
 import { cleanLine, counted } from '../../text.ts';
 import { clockText } from '../../time.ts';

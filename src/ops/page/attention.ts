@@ -1,7 +1,7 @@
 /** What waits for somebody: mutes that will end, destinations to approve, deliveries that are dead. */
 import { shownLabel } from '../../alert.ts';
 import { type Html, html } from '../../html.ts';
-import { scopeText } from '../../mute-text.ts';
+import { scopeText } from '../../mute.ts';
 import { cleanLine, counted } from '../../text.ts';
 import type { DeadDetails } from './details.ts';
 import { button } from './forms.ts';

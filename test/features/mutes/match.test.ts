@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Alert, JsonObject, Mute } from '../../../src/alert.ts';
+import type { Alert, JsonObject } from '../../../src/alert.ts';
 import { announcementAlert } from '../../../src/features/announcements/alert.ts';
 import { createMuteOf } from '../../../src/features/mutes/match.ts';
 import { sampleAlert } from '../../../src/features/sample/alert.ts';
+import type { Mute } from '../../../src/mute.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 
 const SLACK = destinationOf('slack', 'C024BE91L');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { muteFacts, scopeText } from '../src/mute-text.ts';
+import { muteFacts, scopeText } from '../src/mute.ts';
 
 const NOTHING = { protocols: [], detectors: [], destinations: [] };
 
