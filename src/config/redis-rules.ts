@@ -33,6 +33,8 @@ const saidByUrl = (redis: Values): Breach[] => {
 const unusedBecause = (redis: Values): string | undefined => {
   const way = wayOf(redis);
   if (way === undefined) return 'is only for redis.url, redis.sentinel or redis.cluster';
+  // They vouch for such a proxy, too.
+  if (typeof redis.proxy === 'string' && /^https:/i.test(redis.proxy)) return undefined;
   if (way === 'url') {
     // A variable that is missing is a problem of its own.
     const isPlain = typeof redis.url === 'string' && /^(redis:|\/)/i.test(redis.url);
@@ -48,6 +50,15 @@ const certificatesInUse = (redis: Values): Breach[] => {
   return given.map((key) => breach(key, rule ?? ''));
 };
 
+/** ioredis makes the connections to Sentinels by itself. */
+const proxiedWay = (redis: Values): Breach[] => {
+  if (!has(redis, 'proxy')) return [];
+  const isSocket = typeof redis.url === 'string' && redis.url.startsWith('/');
+  if (isSocket) return [breach('proxy', 'has no effect with a unix socket')];
+  const way = wayOf(redis);
+  return way === 'url' || way === 'cluster' ? [] : [breach('proxy', 'is only for redis.url or redis.cluster')];
+};
+
 /** ioredis takes a database that is no number for database 0, where another system's keys may be. */
 const numberedDatabase = ({ url: text }: Values): Breach[] => {
   if (typeof text !== 'string' || !/^rediss?:\/\/\S+$/.test(text)) return [];
@@ -59,5 +70,5 @@ const numberedDatabase = ({ url: text }: Values): Breach[] => {
 
 export const redisBreaches = (config: Values): Breach[] => {
   const redis = mapOf(config.redis);
-  return [oneRedis, saidByUrl, certificatesInUse, numberedDatabase].flatMap((rule) => rule(redis));
+  return [oneRedis, saidByUrl, certificatesInUse, proxiedWay, numberedDatabase].flatMap((rule) => rule(redis));
 };

@@ -1,6 +1,6 @@
 /** The section of Redis. */
 import { z } from 'zod';
-import { pairedKey, tlsFields } from '../schema/connection.ts';
+import { connectionFields, pairedKey } from '../schema/connection.ts';
 import { count, hostPort, secret } from '../schema/fields.ts';
 
 const nodes = () =>
@@ -51,7 +51,7 @@ export const redisSection = z
     database: count({ min: 0, max: 65_535 })
       .exactOptional()
       .describe('Database of Redis behind Sentinel. With url, put it there; a Cluster has only one. Left out: 0.'),
-    ...tlsFields('Redis and its Sentinels'),
+    ...connectionFields('Redis and its Sentinels'),
     prefix: z
       .string()
       .regex(/^[\w.:{}-]{1,64}$/, { error: 'must be 1 to 64 letters, digits or any of _ - . : { }', abort: true })

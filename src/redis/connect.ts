@@ -1,7 +1,9 @@
 /** Connections to Redis: the only place where they are made. */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { settingsIn } from '../connection/settings.ts';
 import type { TlsOptions } from '../connection/trust.ts';
 import { createFaultFinder } from './hidden-fault.ts';
+import { proxiedConnector } from './proxied.ts';
 import {
   firstNode,
   type KnownTls,
@@ -33,12 +35,13 @@ const SOCKET_TIMEOUT_MS = 15_000;
 
 /** Of one connection, to a single Redis or to a node of a cluster. */
 const connectionOptions = (
-  { username, password, database }: RedisSettings,
+  { username, password, database, ca, cert, key, proxy }: RedisSettings,
   role: string,
   tls: TlsOptions | undefined,
 ) => ({
   connectionName: `tocsin:${role}`,
   ...(tls === undefined ? {} : { tls }),
+  ...(proxy === undefined ? {} : { Connector: proxiedConnector(settingsIn({ ca, cert, key, proxy })) }),
   ...(database === undefined ? {} : { db: database }),
   ...(username === undefined ? {} : { username }),
   ...(password === undefined ? {} : { password: password.reveal() }),
@@ -101,6 +104,8 @@ const openCluster = (nodes: readonly string[], redisOptions: ConnectionOptions):
       maxRedirections: 64,
       retryDelayOnFailover: 250,
       retryDelayOnClusterDown: 250,
+      // A proxy resolves names itself, and perhaps it alone can.
+      ...('Connector' in redisOptions && { dnsLookup: (name, done) => done(null, name) }),
       redisOptions,
     },
   );

@@ -29,6 +29,8 @@ export interface RedisSettings {
   ca?: string;
   cert?: string;
   key?: Secret;
+  /** http(s) URL, perhaps with user and password; not behind Sentinel, nor for a socket. */
+  proxy?: Secret;
 }
 
 export interface SentinelSettings {
@@ -76,8 +78,13 @@ export const tlsOf = ({ url, sentinel, tls = false, ca, cert, key }: RedisSettin
   return { tls: isTls ? known : undefined, tlsOfNodes: (sentinel?.tls ?? tls) ? known : undefined };
 };
 
-/** The Sentinel or the Cluster's node that is asked first. */
-export const firstNode = ({ sentinel, cluster }: RedisSettings, { tlsOfNodes: tls }: KnownTls): Node | undefined => {
+/** The Sentinel or the Cluster's node that is asked first. None behind a proxy, which says itself what it meets. */
+export const firstNode = (
+  { sentinel, cluster, proxy }: RedisSettings,
+  { tlsOfNodes: tls }: KnownTls,
+): Node | undefined => {
   const [first] = (sentinel ?? cluster)?.nodes ?? [];
-  return first === undefined ? undefined : { ...nodeOf(first, sentinel === undefined ? 6379 : 26_379), tls };
+  return first === undefined || proxy !== undefined
+    ? undefined
+    : { ...nodeOf(first, sentinel === undefined ? 6379 : 26_379), tls };
 };

@@ -1,5 +1,5 @@
 /** What keeps a Redis from working for us, in words: with its address and the server's own code, and without a secret. */
-import { type ConnectionNames, connectionFault, NOT_TLS_CODES, remedyOf } from '../connection-fault.ts';
+import { type ConnectionNames, connectionFault, NOT_TLS_CODES, proxyFault, remedyOf } from '../connection-fault.ts';
 import type { RedisClient } from './connect.ts';
 
 /** What a Redis answers that will have none of us, and what an operator has to mend. */
@@ -29,6 +29,7 @@ const refusalOf = (error: Error): string | undefined => {
 const NAMES: ConnectionNames = {
   ca: 'redis.ca',
   cert: 'redis.cert',
+  proxy: { host: 'of redis.proxy', key: 'redis.proxy' },
   address: 'redis.url, or have Sentinel or the Cluster announce host names',
 };
 
@@ -40,6 +41,8 @@ const remedyFor = (code: string): string | undefined =>
 const faultOf = (error: Error): string | undefined => {
   for (const said of saidBy(error)) {
     const code: unknown = Reflect.get(said, 'code');
+    const atProxy = typeof code === 'string' ? proxyFault(code, NAMES) : undefined;
+    if (atProxy !== undefined) return `cannot be reached: ${atProxy}`;
     const fault = typeof code === 'string' ? connectionFault(code) : undefined;
     const remedy = fault === undefined ? undefined : remedyFor(String(code));
     if (fault !== undefined) return remedy === undefined ? fault : `${fault}: ${remedy}`;

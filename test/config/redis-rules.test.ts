@@ -19,6 +19,13 @@ test.each<[object, string[]]>([
   [{ ...CLUSTER, ca: 'x', tls: false }, ['ca has no effect without redis.tls: true']],
   [{ ...CLUSTER, database: 2 }, ['database is only for redis.sentinel: a Cluster has one alone']],
   [{ tls: true }, ['tls is only for redis.sentinel or redis.cluster']],
+  [{ url: 'rediss://h', proxy: 'http://p:1' }, []],
+  [{ ...CLUSTER, proxy: 'http://p:1' }, []],
+  [{ url: 'redis://h', proxy: 'https://p:1', ca: 'x' }, []],
+  [{ url: undefined, proxy: 'http://p:1' }, []],
+  [{ url: '/run/redis.sock', proxy: 'http://p:1' }, ['proxy has no effect with a unix socket']],
+  [{ ...SENTINEL, proxy: 'http://p:1' }, ['proxy is only for redis.url or redis.cluster']],
+  [{ proxy: 'http://p:1' }, ['proxy is only for redis.url or redis.cluster']],
   [{ ca: 'x' }, ['ca is only for redis.url, redis.sentinel or redis.cluster']],
 ])('%j', (redis, expected) =>
   expect(redisBreaches({ redis }).map(({ path, rule }) => `${path.at(-1)} ${rule}`)).toEqual(expected),

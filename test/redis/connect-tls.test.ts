@@ -9,6 +9,7 @@ import { connectRedis, keyPrefix, type RedisClient } from '../../src/redis/conne
 import { addressOf, type RedisSettings } from '../../src/redis/settings.ts';
 import { createSecret } from '../../src/secret.ts';
 import { createCertificate } from '../support/certificate.ts';
+import { startProxy } from '../support/proxy.ts';
 import { lacksTls, type OwnRedis, ownSentinel, ownTlsRedis } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 
@@ -80,6 +81,21 @@ describe('rediss', () => {
     const copy = client.duplicate();
     clients.push(copy);
     expect(await copy.get('a')).toBe('1');
+  });
+
+  test('is spoken inside the tunnel of a proxy', async () => {
+    const redis = await serve(ownTlsRedis(TLS));
+    const proxy = await startProxy();
+    const url = secret(`rediss://localhost:${redis.port}`);
+    try {
+      const client = connect({ url, ...OURS, proxy: secret(proxy.origin) });
+      expect(await client.ping()).toBe('PONG');
+      expect(await findingOf({ url, proxy: secret(proxy.origin) })).toContain('redis.ca');
+      expect(proxy.asked).toContain(`localhost:${redis.port}`);
+    } finally {
+      for (const client of clients.splice(0)) client.disconnect();
+      await proxy.close();
+    }
   });
 
   test.each<[string, Partial<RedisSettings>, RegExp]>([

@@ -1,4 +1,4 @@
-/** A network of its own: a service and a Redis with certificates of a private authority, and a proxy to everything else. */
+/** A network of its own: a service and a Redis with certificates of a private authority, and a proxy to everything. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -64,7 +64,7 @@ test('alerts arrive by every channel', async ({ skip }) => {
       const { port, pathname } = new URL(service.url);
       servicePort = Number(port);
       return {
-        redis: { url: redisUrl, ...ours },
+        redis: { url: redisUrl, ...ours, ...through },
         services: [{ ...SANDBOX, baseUrl: `https://localhost:${front}${pathname}`, ...ours, ...through }],
         channels: { slack: through, telegram: through, webhook: through },
       };
@@ -75,6 +75,7 @@ test('alerts arrive by every channel', async ({ skip }) => {
   await world.balanced();
   const { slack, telegram, webhook } = world.addresses;
   const hosts = [slack.apiUrl, telegram.apiRoot, webhook.url].map((url) => new URL(url).host);
-  expect(new Set(proxy.asked)).toEqual(new Set([`localhost:${front}`, ...hosts]));
+  const { host } = new URL(redisUrl);
+  expect(new Set(proxy.asked)).toEqual(new Set([host, `localhost:${front}`, ...hosts]));
   expect(daemon.log().filter(({ level }) => level === 'error')).toEqual([]);
 }, 30_000);
