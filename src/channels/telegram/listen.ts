@@ -6,7 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DeliveryError } from '../../errors.ts';
 import { shorten } from '../../text.ts';
 import type { Buttons, Listening, PressAnswer } from '../buttons.ts';
-import { isAt, isMember, isPrivateGroup, type PressedQuery, readData, readQuery, telegramButtons } from './buttons.ts';
+import {
+  isAt,
+  isMember,
+  isPrivateGroup,
+  type PressedChat,
+  type PressedQuery,
+  readData,
+  readQuery,
+  telegramButtons,
+} from './buttons.ts';
 import type { TelegramClient } from './client.ts';
 import type { TelegramBody } from './message.ts';
 
@@ -26,7 +35,17 @@ const ONLY_MEMBERS = 'Only members of this chat can press here. Nothing was chan
 const NOT_KNOWN =
   'Telegram does not say whether you are a member of this chat: the bot has to be an administrator in it.';
 
+/** Such a person is in no such chat. Source: `Client.cpp` of tdlib/telegram-bot-api, and the server's words for the same */
+const NOT_IN_IT = /(?:user|member|participant) not found|(?:participant|user)_id_invalid|user_not_participant/i;
+
 const NOT_OURS: PressAnswer = { text: 'This button does not work any more. Nothing was changed.', isRefused: true };
+
+/** Whoever has left a group may still have its messages: what Telegram does not say just now proves nothing. */
+const refusalAfter = (error: unknown, chat: PressedChat): string | undefined => {
+  if (!(error instanceof DeliveryError) || error.code !== '400') throw error;
+  if (NOT_IN_IT.test(error.message)) return ONLY_MEMBERS;
+  return isPrivateGroup(chat) ? undefined : NOT_KNOWN;
+};
 
 /** Telegram takes an answer for some seconds, and keeps presses for a day. Source: `Client.cpp` of tdlib/telegram-bot-api */
 const isTooOld = (error: unknown): boolean =>
@@ -56,8 +75,8 @@ export const createTelegramButtons = ({ client, timeoutMs }: ListenDependencies)
       const who = { chat_id: chat.id, user_id: Number(user) };
       const member = await client.call('', signal, (api, options) => api.callApi('getChatMember', who, options));
       return isMember({ ...member }) ? undefined : ONLY_MEMBERS;
-    } catch {
-      return isPrivateGroup(chat) ? undefined : NOT_KNOWN;
+    } catch (error) {
+      return refusalAfter(error, chat);
     }
   };
 

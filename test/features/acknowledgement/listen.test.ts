@@ -58,7 +58,7 @@ const listenTo = (
     kind: channel.kind,
     buttons: buttonsOf(channel),
     onPress: async (press) => {
-      const refusal = await press.refusal?.(stop.signal);
+      const refusal = await press.refusal?.(stop.signal).catch((error: Error) => `not known yet: ${error.message}`);
       const isTold = press.name === 'mute' ? await press.answerFirst?.(ANSWER) : undefined;
       heard.push({ press, refusal, isTold });
       return press.name === 'mute' && press.answerFirst !== undefined ? onMute(press) : ANSWER;
@@ -285,6 +285,27 @@ describe('Telegram', () => {
     else expect(heard[0]?.refusal).toContain(refusal);
     expect(heard[0]?.press.isAt(destination, handle)).toBe(true);
   });
+
+  test.each([
+    ['not now', 504, 'Gateway Timeout', 'not known yet'],
+    ['not now', 429, 'Too Many Requests: retry after 5', 'not known yet'],
+    ['no such member', 400, 'Bad Request: PARTICIPANT_ID_INVALID', 'Only members'],
+    ['no such member', 400, 'Bad Request: member not found', 'Only members'],
+    ['nobody', 400, 'Bad Request: user not found', 'Only members'],
+    ['never', 400, 'Bad Request: CHAT_ADMIN_REQUIRED', undefined],
+  ] as const)(
+    'a press in a private group of which Telegram does not say who is in it: %s (%i %s)',
+    async (_what, code, said, refusal) => {
+      const { telegram, open, polling, send } = await setUp();
+      const channel = open();
+      const { heard } = listenTo(channel, openTestRedis());
+      await polling();
+      telegram.callScript.next(telegramVerdict(code, said), { destination: 'getChatMember' });
+      await telegram.press((await send(channel)).pressed);
+      if (refusal === undefined) expect(heard[0]?.refusal).toBeUndefined();
+      else expect(heard[0]?.refusal).toContain(refusal);
+    },
+  );
 
   test('in a private chat there is one person', async () => {
     const { telegram, open, polling, send } = await setUp();
