@@ -17,7 +17,8 @@ restartWithHeapFlags({ ...process.env, ...(compileCache !== undefined && { NODE_
 if (compileCache !== undefined) enableCompileCache(compileCache);
 if (isDaemon) holdYoungGeneration();
 // Loaded only now: a start that does not go on need not wait for it.
-const { exitCodeOf, runProgram } = await import('./cli/program.ts');
+const { exitCodeOf } = await import('./cli/exit-code.ts');
+const { runProgram } = await import('./cli/program.ts');
 const { isColoured } = await import('./cli/paint.ts');
 const { createPrompt } = await import('./cli/prompt.ts');
 const { addAbortSignal } = await import('node:stream');

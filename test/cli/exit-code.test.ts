@@ -2,7 +2,7 @@
 
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { exitCodeOf } from '../../src/cli/program.ts';
+import { exitCodeOf } from '../../src/cli/exit-code.ts';
 import { ownRedis } from '../support/redis-server.ts';
 
 test('a Redis that cannot take commands now is a reason to try again, not a mistake', async ({ onTestFinished }) => {

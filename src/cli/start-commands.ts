@@ -1,0 +1,126 @@
+/** The commands that one begins with: the daemon, its config, a try without either, and a first message. */
+import type { Command } from 'commander';
+import { type CommandMaker, jsonOption } from './command.ts';
+
+const sandboxCommands = ({ command }: CommandMaker): Command[] => [
+  command(
+    'demo',
+    'try the whole system on this machine, with a fake service and fake receivers',
+    async () => (await import('./demo.ts')).demo,
+  )
+    .option('--for <duration>', 'stop after this long, like 30s; default: at Ctrl-C')
+    .option('--seed <number>', 'seed of the random traffic; the same seed gives the same traffic'),
+  command(
+    'sandbox',
+    'run only the fake service and the fake receivers, to develop against',
+    async () => (await import('./sandbox.ts')).sandbox,
+  )
+    .option('--host <address>', 'where to listen', '127.0.0.1')
+    .option('--public-host <name>', 'host name in the URLs that it prints; default: --host')
+    .option('--port <number>', 'port of the service; the receivers listen on the next ports', '9900')
+    .option('--seed <number>', 'seed of the random traffic; the same seed gives the same traffic')
+    .option('--quiet', 'start without traffic')
+    .addOption(jsonOption()),
+];
+
+const messageCommands = ({ command }: CommandMaker): Command[] => [
+  command(
+    'test',
+    'send a test message through the real queue, and wait until it is delivered',
+    async () => (await import('./test.ts')).test,
+  )
+    .option('--protocol <name>', "send it to this protocol's channels")
+    .option('--channel <kind>', 'or to one address, given with --to, of this channel kind')
+    .option('--to <address>', 'that address')
+    .option('--timeout <duration>', 'how long to wait until it is delivered', '60s')
+    .addOption(jsonOption()),
+  command(
+    'preview',
+    'show what people would get, without sending anything: of a sample, or of an item of the service',
+    async () => (await import('./preview.ts')).preview,
+  )
+    .option(
+      '--type <type>',
+      'the type, like inspection.critical or tocsin.mute.ended, or: digest of 12',
+      'inspection.critical',
+    )
+    .option('--protocol <name>', 'as if it were of this protocol: its prefix, links and templates')
+    .option('--id <id>', 'an inspection or a stored notification of the service, with --protocol, instead of a sample')
+    .option('--service <name>', 'the service that lists it')
+    .option('--kind <kinds...>', 'email, telegram, slack, webhook; default: those that the config sets up')
+    .option('--webhook-format <format>', 'what a webhook gets: standard, pagerduty, discord ...', 'standard')
+    .option('--format <format>', 'rich, or what is sent after a refusal: plain, minimal', 'rich')
+    .option('--html <folder>', 'write a page for each kind into this folder, for a browser')
+    .option('--open', 'write the pages and open them')
+    .addOption(jsonOption()),
+  command(
+    'status',
+    'show services, protocols, destinations, queues and what needs attention',
+    async () => (await import('./status.ts')).status,
+  ).addOption(jsonOption()),
+  command(
+    'reload',
+    'have the running daemons read their config again, and say what each made of it',
+    async () => (await import('./reload.ts')).reload,
+  )
+    .option('--timeout <duration>', 'how long to wait for the daemons', '60s')
+    .addOption(jsonOption()),
+  command(
+    'audit',
+    'compare what the services list with the ledger of deliveries, and queue again what is missing',
+    async () => (await import('./audit.ts')).audit,
+  )
+    .option(
+      '--since <moment>',
+      'begin with what the service wrote then: a date-time, or a duration back like 24h',
+      '24h',
+    )
+    .option('--dry-run', 'only report; queue nothing again')
+    .addOption(jsonOption()),
+];
+
+const initCommand = ({ command }: CommandMaker): Command =>
+  command(
+    'init',
+    'write a small config: asks for a service and a channel, and tries them',
+    async () => (await import('./init.ts')).init,
+  )
+    .option(
+      '--service <url>',
+      'base URL of the monitoring service; its key is asked for, or taken from $TOCSIN_API_KEY',
+    )
+    .option('--channel <kind>', 'email, telegram, slack or webhook')
+    .option(
+      '--to <address>',
+      'mailbox, chat, Slack channel id or URL: for tests, and for alerts that reach nobody else',
+    )
+    .option('--smtp <host:port>', 'mail relay; its password is asked for, or taken from $SMTP_PASSWORD')
+    .option('--smtp-user <name>', 'user at the mail relay')
+    .option('--smtp-tls <mode>', 'verify (the default), opportunistic or off')
+    .option('--from <address>', 'sender of e-mail, like "Tocsin <tocsin@example.com>"')
+    .option('--api-url <url>', "Slack's or Telegram's API at another address than usual")
+    .option('--allow-private', 'send to this webhook although it is no public https address')
+    .option('--no-check', 'ask neither the service nor the channel whether they answer')
+    .option('--force', 'replace a config that is there')
+    .addHelpText(
+      'after',
+      '\nThe bot token is asked for, or taken from $SLACK_TOKEN or $TELEGRAM_TOKEN. Secrets are written into a file of\nvariables beside the config, which only you may read; those of the environment stay there. The URL of a webhook may\nstand in $WEBHOOK_URL instead of --to, where other users of the machine do not see it.',
+    );
+
+/** `run` is the first: what a supervisor starts without a command. */
+export const startCommands = (make: CommandMaker): Command[] => {
+  const { command } = make;
+  return [
+    command(
+      'run',
+      'run the daemon in the foreground, with JSON log lines on stdout',
+      async () => (await import('./run.ts')).run,
+    ),
+    initCommand(make),
+    command('check', 'print every problem in the config', async () => (await import('./check.ts')).check)
+      .option('--online', 'also ask the services, Redis and every channel whether they answer')
+      .addOption(jsonOption()),
+    ...sandboxCommands(make),
+    ...messageCommands(make),
+  ];
+};
