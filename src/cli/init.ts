@@ -1,18 +1,15 @@
 /** `tocsin init`: asks for a service and a channel, tries them, and writes a config with which the daemon runs. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import { askEverything, markOf, type OnlineFinding } from '../app/online-check.ts';
 import { placeDataDir } from '../config/data-dir.ts';
 import { envFileOf, withEnvFile } from '../config/env-file.ts';
 import { parseConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { ConfigError, messageOf, UsageError } from '../errors.ts';
+import { ConfigError, UsageError } from '../errors.ts';
 import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
-import { replacePrivateFile } from '../private-file.ts';
 import { kindOf } from './channel-kind.ts';
 import { type CommandContext, EXIT, type ExitCode } from './context.ts';
 import {
-  type Answers,
   askChannel,
   askService,
   askWhether,
@@ -21,15 +18,9 @@ import {
   STOPPED,
   type Variables,
 } from './init-answers.ts';
-import {
-  CHANNEL_SECRET,
-  type ChannelAnswers,
-  configText,
-  envText,
-  type ServiceAnswers,
-  serviceText,
-  WEBHOOK_URL,
-} from './init-config.ts';
+import { type ChannelAnswers, configText, type ServiceAnswers, serviceText } from './init-config.ts';
+import { refuseOverwrite, writeFiles } from './init-files.ts';
+import { nextSteps } from './init-steps.ts';
 
 /** As the daemon reads it. */
 const parse = (text: string, { config: file }: InitOptions, { known, given }: Variables): Config => {
@@ -147,82 +138,6 @@ const gather = async (options: InitOptions, variables: Variables, context: Comma
   return { answers: { service, channel }, isClean: failed.length === 0 };
 };
 
-const refuseOverwrite = async ({ config: file, force = false }: InitOptions): Promise<void> => {
-  const isThere = await readFile(file).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
-  );
-  if (!isThere || force) return;
-  throw new UsageError(
-    `there is a ${file} already, and it stays as it is: tocsin check --online tries it, tocsin init --force writes another, --config names another file`,
-  );
-};
-
-/** One that cannot be read is not replaced: it may hold variables of others. */
-const readIfThere = (file: string): Promise<string> =>
-  readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
-
-/** The variables come first: a config without them would not start. */
-const write = async ({ config: file, force = false }: InitOptions, text: string, variables: Variables) => {
-  const envFile = envFileOf(file);
-  const hasGiven = Object.keys(variables.given).length > 0;
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    if (hasGiven) {
-      const before = await readIfThere(envFile);
-      await replacePrivateFile(envFile, envText(before, variables.given));
-    }
-    await writeFile(file, text, { flag: force ? 'w' : 'wx' });
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`${file} cannot be written: ${messageOf(error)}`);
-  }
-  return hasGiven ? envFile : undefined;
-};
-
-const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-
-const nextSteps = (
-  options: InitOptions,
-  { channel: { kind, to } }: Answers,
-  envFile: string | undefined,
-  context: CommandContext,
-  variables: Variables,
-): string => {
-  const { config: file } = options;
-  const isDefault = file === (context.env.TOCSIN_CONFIG ?? 'config/tocsin.yaml');
-  const config = isDefault ? '' : ` --config ${shellWord(file)}`;
-  const { given } = variables;
-  // Whoever knows a webhook's URL may post to it: it stays out of terminals, and of what they record.
-  const isSecret = kind === 'webhook';
-  const isExported = context.env[WEBHOOK_URL] === to;
-  const shadowed = Object.keys(given).filter((name) => ![undefined, '', given[name]].includes(context.env[name]));
-  return [
-    `Wrote ${file}${envFile === undefined ? '' : `, and the secrets into ${envFile}, which only this user may read`}.`,
-    ...(shadowed.length === 0
-      ? []
-      : [`${shadowed.join(' and ')} has another value in the environment, which wins: unset it there.`]),
-    ...(variables.given[CHANNEL_SECRET.webhook] === undefined
-      ? []
-      : [`The receiver needs the signing secret ${CHANNEL_SECRET.webhook}, which stands in ${envFile}.`]),
-    '',
-    'Next:',
-    `  tocsin test${config} --channel ${kind} --to ${isSecret ? `"$${WEBHOOK_URL}"` : shellWord(to)}`,
-    '      sends a test message through the real queue',
-    ...(isSecret && !isExported ? [`      (export ${WEBHOOK_URL} first, as it stands in ${envFile})`] : []),
-    `  tocsin run${config}`,
-    `      runs the daemon in the foreground; tocsin status${config} shows what it does`,
-    ...(envFile === undefined || file !== 'config/tocsin.yaml'
-      ? []
-      : [`With containers: docker compose --env-file ${envFile} up -d`]),
-    '',
-  ].join('\n');
-};
-
 export const init = async (options: InitOptions, context: CommandContext): Promise<ExitCode> => {
   await refuseOverwrite(options);
   if (options.channel !== undefined) kindOf(options.channel);
@@ -233,7 +148,7 @@ export const init = async (options: InitOptions, context: CommandContext): Promi
   }
   const { answers, isClean } = await gather(options, variables, context);
   const text = configText(answers.service, answers.channel, basename(envFileOf(options.config)));
-  const envFile = await write(options, text, variables);
+  const envFile = await writeFiles(options, text, variables);
   context.write(nextSteps(options, answers, envFile, context, variables));
   if (isClean) return EXIT.done;
   context.warn('tocsin: what failed above is not mended yet; tocsin check --online tries it again\n');
