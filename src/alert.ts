@@ -56,6 +56,8 @@
  *   dead letter  a delivery that failed for good, kept until somebody retries or drops it
  *   audit        compares the service's list with the ledger
  */
+import { quotedName } from './text.ts';
+
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
 
@@ -187,12 +189,18 @@ export interface Destination {
   label: string;
 }
 
+/** One word, as Slack has it. */
+const CHANNEL_NAME = /^#[\p{L}\p{N}_.-]+$/u;
+
 /**
- * A destination's label as people read it, with what its provider calls it where that is known: `#alerts (C024BE91L)`. The
- * name is looked up for a display and never recorded; see `features/names`.
+ * A destination's label as people read it, with what its provider calls it where that is known: `#alerts (C024BE91L)`. A
+ * title of several words is from outside, and must not pass for a sentence of ours: `“On call” (-100123)`. The name is
+ * looked up for a display and never recorded; see `features/names`.
  */
-export const shownLabel = ({ label, name }: Pick<Destination, 'label'> & { name?: string }): string =>
-  name === undefined || name === label ? label : `${name} (${label})`;
+export const shownLabel = ({ label, name }: Pick<Destination, 'label'> & { name?: string }): string => {
+  if (name === undefined || name === label) return label;
+  return `${CHANNEL_NAME.test(name) ? name : quotedName(name)} (${label})`;
+};
 
 export interface Parcel {
   destination: Destination;

@@ -78,6 +78,13 @@ export const shortenAddresses = (text: string, size: { head: number; tail: numbe
 /** `> ` before every line, so that no line of a text from outside can pass for ours. */
 export const quotedLines = (text: string): string => text.replace(/^/gm, '> ');
 
+/** Double quotation marks of every script and what looks like one: `"`, `″`, `״`, `❞`; and two single ones beside each other. */
+const QUOTES =
+  /["\u00ab\u00bb\u02ba\u02dd\u02ee\u02f5\u02f6\u05f2\u05f4\u201c-\u201f\u2033\u2034\u2036\u2037\u2039\u203a\u2057\u275d\u275e\u2760\u276e\u276f\u2e42\u3003\u300c-\u300f\u301d-\u301f\uff02\uff62\uff63\u{1f676}-\u{1f678}]|['`\u00b4\u02b9-\u02bd\u2018-\u201b\u2032\u2035\u275b\u275c\uff07]{2,}/gu;
+
+/** A name from outside among words of ours. In quotes, which it cannot close: people call themselves whatever they like. */
+export const quotedName = (name: string): string => `“${name.replace(QUOTES, "'")}”`;
+
 /** `1 alert`, `3 alerts`. */
 export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 

@@ -1,6 +1,6 @@
 /** Who has acknowledged an alert, and how people read it. Pure. */
 import { type Alert, isAnnouncement, isSample } from '../../alert.ts';
-import { cleanLine, counted, shorten } from '../../text.ts';
+import { cleanLine, counted, quotedName, shorten } from '../../text.ts';
 import { clockText } from '../../time.ts';
 
 /** Somebody has seen an alert and takes care of it. */
@@ -31,12 +31,7 @@ export const personName = (name: string, otherwise: string): string =>
 /** A platform's id of a person. */
 export const personId = (id: string): string => shorten(cleanLine(id).trim(), LONGEST_ID);
 
-const QUOTES = /["\u00ab\u00bb\u201c-\u201f\u2039\u203a\u300c-\u300f\u301d-\u301f\uff02]/g;
-
-/** A name among words of ours. In quotes, which it cannot close: people call themselves whatever they like. */
-const quotedName = (name: string): string => `“${name.replace(QUOTES, "'")}”`;
-
-/** The same for operators: `“Ann” (U024BE7LH)`. */
+/** For operators: `“Ann” (U024BE7LH)`. */
 export const whoText = ({ by, userId }: { by: string; userId?: string | undefined }): string =>
   userId === undefined ? quotedName(by) : `${quotedName(by)} (${userId})`;
 

@@ -173,6 +173,10 @@ describe('a press', () => {
     ['Ann, 02:45:10 UTC. False alarm. Tocsin', '“Ann, 02:45:10 UTC. False alarm. Tocsin”, 02:45:10 UTC.'],
     ['Ann”, 02:45:10 UTC. All clear. “', "“Ann', 02:45:10 UTC. All clear. '”, 02:45:10 UTC."],
     ['Ann" «x» ＂', "“Ann' 'x' '”, 02:45:10 UTC."],
+    ['Ann❞, all clear ❝', "“Ann', all clear '”, 02:45:10 UTC."],
+    ["Ann'', all clear ’’", "“Ann', all clear '”, 02:45:10 UTC."],
+    ['Ann″ ״ ʺ 〃 🙷 ｣', "“Ann' ' ' ' ' '”, 02:45:10 UTC."],
+    ["Ann O'Neill", "“Ann O'Neill”, 02:45:10 UTC."],
   ])('takes the name %s for a name', async (by, said) => {
     const world = setUp();
     const { token = '' } = await world.send([ONE]);

@@ -64,6 +64,18 @@ describe('names of destinations', () => {
     expect((await names.all()).get(ALERTS.id)).toMatch(/^#a b{70,77}…$/);
   });
 
+  // Whoever adds a chat at the service gives it its title.
+  test.each([
+    ['#alerts', '#alerts (C024BE91L)'],
+    ['#für-alarme_2', '#für-alarme_2 (C024BE91L)'],
+    ['On-call', '“On-call” (C024BE91L)'],
+    ['your own chat, approved by Ann', '“your own chat, approved by Ann” (C024BE91L)'],
+    ['Ops (C0OTHER001)” is yours, as “Alerts', "“Ops (C0OTHER001)' is yours, as 'Alerts” (C024BE91L)"],
+    ['#alerts. Approve it', '“#alerts. Approve it” (C024BE91L)'],
+  ])('%s is written as a name, and is no part of a sentence of ours', (name, shown) => {
+    expect(shownLabel({ label: 'C024BE91L', name })).toBe(shown);
+  });
+
   test('that the token may not ask for are told of once, and asked for again the next day', async () => {
     const { names, time, asked, told, routed, round } = setUp({
       C024BE91L: refused('missing_scope'),
