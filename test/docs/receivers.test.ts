@@ -11,7 +11,9 @@ import { blocksOf, readDocument } from './documents.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
-const BODY = JSON.stringify({ type: 'inspection.critical', data: { protocol: 'Lending Pool', text: 'é' } });
+const MESSAGE = { type: 'inspection.critical', data: { protocol: 'Lending Pool', text: 'é' } };
+const BODY = JSON.stringify(MESSAGE);
+const BATCH = JSON.stringify({ type: 'batch', data: { items: [MESSAGE, { ...MESSAGE, type: 'inspection.ok' }] } });
 
 const RECEIVERS = [
   { language: 'js', program: process.execPath, file: 'receiver.mjs' },
@@ -60,12 +62,17 @@ interface Sending {
   id?: string;
   secrets?: readonly string[];
   ageSeconds?: number;
+  /** What is signed. */
+  body?: string;
   sent?: string;
 }
 
-const send = async (url: string, { id = 'msg_1', secrets = [SECRET], ageSeconds = 0, sent = BODY }: Sending = {}) => {
+const send = async (
+  url: string,
+  { id = 'msg_1', secrets = [SECRET], ageSeconds = 0, body = BODY, sent = body }: Sending = {},
+) => {
   const timestamp = `${Math.floor(Date.now() / 1000) - ageSeconds}`;
-  const signature = secrets.map((one) => signatureBy(signingKey(one), { id, timestamp, body: BODY })).join(' ');
+  const signature = secrets.map((one) => signatureBy(signingKey(one), { id, timestamp, body })).join(' ');
   const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
   return (await fetch(url, { method: 'POST', headers, body: sent })).status;
 };
@@ -81,5 +88,12 @@ describe.each(RECEIVERS)('the receiver in $language', (receiver) => {
     expect(await send(url, { id: 'msg_2', secrets: [OTHER, SECRET] })).toBe(204);
     await until('it has printed both', () => printed().split('\n').length > 2);
     expect(printed()).toBe('inspection.critical Lending Pool\ninspection.critical Lending Pool\n');
+  });
+
+  test.skipIf(!isInstalled(receiver.program))('takes each item of a batch', async () => {
+    const { url, printed } = await startReceiver(receiver);
+    expect(await send(url, { body: BATCH })).toBe(204);
+    await until('it has printed both', () => printed().split('\n').length > 2);
+    expect(printed()).toBe('inspection.critical Lending Pool\ninspection.ok Lending Pool\n');
   });
 });
