@@ -1,6 +1,7 @@
 /** One incident as the parts of a mail: a text that is complete by itself, and the same as HTML. */
 import type { Format } from '../channel.ts';
 import { type Content, type Detection, type Fact, lineText, noticesOf } from '../content/content.ts';
+import { ownTitled } from '../content/own-title.ts';
 import { moreText } from '../content/said.ts';
 import { detectionText } from '../digest-content.ts';
 import type { MailParts } from './body.ts';
@@ -38,7 +39,8 @@ const factText = ({ label, value, note, url }: Fact, links: Content['links']): s
 const wholeText = ({ name, message }: Detection): string =>
   message === '' ? quoted(name) : quoted(`${name}, in full:\n${message}`);
 
-const plainText = (bounded: Bounded, footer: string): string => {
+const plainText = (whole: Bounded, footer: string): string => {
+  const bounded = { ...whole, content: ownTitled(whole.content) };
   const { title, lines, times, links, details } = bounded.content;
   const { above, below } = noticesOf(bounded.content);
   return paragraphs(

@@ -8,6 +8,7 @@ import { clockText } from '../../time.ts';
 import type { ComposeContext } from '../channel.ts';
 import { type Content, type ContentLink, type Fact, type Line, noticesOf, type Piece } from '../content/content.ts';
 import { describeIncident } from '../content/incident.ts';
+import { ownTitled } from '../content/own-title.ts';
 import { moreText, type Said, saidFirst } from '../content/said.ts';
 import type { RestFile, SlackBody } from './body.ts';
 import { colored, factBlocks, wholeBlocks } from './details.ts';
@@ -130,7 +131,7 @@ export function* singleBody(
   mayAttach = false,
 ): Sliced<SlackBody> {
   const at = Date.parse(sentAt);
-  const content = yield* describeIncident(alerts, { presentation, sentAt: at });
+  const content = ownTitled(yield* describeIncident(alerts, { presentation, sentAt: at }));
   yield;
   switch (format) {
     case 'rich': {

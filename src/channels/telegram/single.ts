@@ -5,6 +5,7 @@
 import { shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
 import { type Content, noticesOf } from '../content/content.ts';
+import { ownTitled } from '../content/own-title.ts';
 import { factLines } from './details.ts';
 import { disarmEach } from './disarm.ts';
 import { fitLines } from './fit.ts';
@@ -78,7 +79,7 @@ export interface Layout {
 
 /** `now`: epoch milliseconds. */
 export const layOut = (whole: Content, format: Format, now: number): Layout => {
-  const content = { ...whole, detections: whole.detections.map(inOneLine) };
+  const content = { ...ownTitled(whole), detections: whole.detections.map(inOneLine) };
   const head = disarmEach(headOf(content), HEAD_ENTITIES);
   const notice = disarmEach(eachNotice(noticesOf(content).below), HEAD_ENTITIES);
   const about = aboutOf(content, format, now);

@@ -172,7 +172,7 @@ describe('an announcement by mail', () => {
     expect(shown(alert).text).toMatch(
       /\n❗ TOCSIN\nSlack C1 is archived\.\nSince 10:00\.\nTo do: unarchive it; then run: tocsin dead retry\n/,
     );
-    expect(bodyOf(alert).text).toMatch(/^❗ Tocsin\n\nSlack C1 is archived\.\nSince 10:00\.\n\nTo do:/);
+    expect(bodyOf(alert).text).toMatch(/^❗ Tocsin: Slack C1 is archived\n\nSince 10:00\.\n\nTo do:/);
   });
 });
 

@@ -5,6 +5,7 @@ import { shorten } from '../../../text.ts';
 import type { ComposeContext, Message } from '../../channel.ts';
 import type { Content } from '../../content/content.ts';
 import { describeIncident } from '../../content/incident.ts';
+import { ownTitled } from '../../content/own-title.ts';
 import { wordingOf } from '../../content/reading.ts';
 import { describeDigest } from '../../digest.ts';
 import type { DigestContent } from '../../digest-content.ts';
@@ -25,7 +26,8 @@ export const composeForPeople = (
 ): Sliced<Message<WebhookBody>[]> =>
   messagesOf(parcel, {
     *single(alerts) {
-      return single(yield* describeIncident(alerts, wordingOf(context)), context, alerts.every(isQuiet));
+      const content = ownTitled(yield* describeIncident(alerts, wordingOf(context)));
+      return single(content, context, alerts.every(isQuiet));
     },
     *digest(alerts) {
       return digest(yield* describeDigest(alerts, wordingOf(context), context.storm), context);

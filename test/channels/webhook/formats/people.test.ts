@@ -96,7 +96,7 @@ describe.each(['discord', 'teams'] as const)('%s', (format) => {
     const { receiver, texts, deliver } = await open(format);
     const message = 'Slack #ops is archived.\n\nTo do: unarchive it; then run: tocsin dead retry --destination C1';
     await deliver([announcementAlert({ about: 'destination.broken', key: '1', message }, Date.now())]);
-    expect(texts()[0]).toContain('Slack #ops is archived.');
+    expect(texts()[0]).toContain('Slack #ops is archived');
     expect(texts()[0]).toContain('tocsin dead retry --destination C1');
     expect(receiver.received()).toHaveLength(1);
   });
