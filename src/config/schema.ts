@@ -7,6 +7,7 @@ import { webhookConfig } from '../channels/webhook/config.ts';
 import type { ProxyVariables } from '../connection/proxy-variables.ts';
 import { destinationsSection } from './destinations.ts';
 import { mutesSection } from './mutes.ts';
+import { logSection, opsSection } from './ops-section.ts';
 import { pollSection } from './poll-section.ts';
 import { linksSection, templatesSection, timeZone } from './presentation-section.ts';
 import { redisSection } from './redis-section.ts';
@@ -15,12 +16,10 @@ import {
   auditSection,
   chainSection,
   fallbackSection,
-  logSection,
-  opsSection,
   protocolsSection,
-  serviceSection,
   watchdogSection,
 } from './sections.ts';
+import { serviceSection } from './service-section.ts';
 
 const channelsSection = z.strictObject({
   email: emailConfig.exactOptional().describe('E-mail through an SMTP relay.'),

@@ -1,51 +1,12 @@
-/** The sections of the configuration that belong to no channel kind. Each key's description is its help in an editor. */
+/** The sections of the configuration that belong to no channel kind and have no file of their own. Each key's description is its help in an editor. */
 import { z } from 'zod';
 import { CHANNEL_KINDS, SOURCES } from '../alert.ts';
-import { connectionFields, pairedKey } from '../schema/connection.ts';
-import { cidr, count, duration, hostPort, httpUrl, SECRET_MARK, secret } from '../schema/fields.ts';
+import { duration, httpUrl, SECRET_MARK } from '../schema/fields.ts';
 import { createSecret } from '../secret.ts';
 import { detectorNames, prefix, timeZone } from './presentation-section.ts';
 
 /** The service's own spelling; `suspecious` is not our mistake. */
 export const ASSESSMENTS = ['ok', 'suspecious', 'critical'] as const;
-
-const NAME_RULE = 'must be a short id: letters, digits, - and _, at most 32';
-const BASE_RULE = 'must be a base URL: no ? and no #';
-const HEADER_RULE = 'must be the name of a header, such as X-Forwarded-User';
-const KEY_RULE = 'must be printable ASCII without spaces, as it goes into an HTTP header';
-
-/** One key of a monitoring service. */
-export const serviceSection = z
-  .strictObject({
-    name: z
-      .string({ error: NAME_RULE })
-      .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/, { error: NAME_RULE })
-      .describe(
-        'Short id of this service in logs, metrics and stored keys: letters, digits, - and _. Do not change it later: Tocsin reads a service with a new name afresh, from poll.startFrom.',
-      ),
-    baseUrl: httpUrl()
-      .refine((url) => !/[?#]/.test(url), { error: BASE_RULE })
-      .describe('Base URL of the API, without the paths of its endpoints.'),
-    apiKey: secret({ pattern: /^[\x21-\x7e]+$/, rule: KEY_RULE }).describe('The API key, sent as a bearer token.'),
-    timeout: duration({ minMs: 100, maxMs: 600_000 })
-      .prefault('10s')
-      .describe(
-        'The longest that one request may take, from connecting to the last byte. Raise it if large pages are slow. A shorter time only causes more repeated reads.',
-      ),
-    pageSize: count({ max: 10_000 })
-      .default(100)
-      .describe(
-        'Items to request per page; the service may return fewer. Raise it for very busy protocols. Lower it if pages time out.',
-      ),
-    arrayParams: z
-      .enum(['repeat', 'brackets', 'comma'])
-      .default('repeat')
-      .describe(
-        'How a list is written into a query: repeat (k=a&k=b), brackets (k[]=a&k[]=b) or comma (k=a,b). Change it if the service answers for only one of several names.',
-      ),
-    ...connectionFields('the service'),
-  })
-  .superRefine(pairedKey);
 
 const choices = <const T extends readonly [string, ...string[]]>(values: T) => {
   const list = z.array(z.enum(values)).min(1, { error: 'must name at least one' });
@@ -214,61 +175,6 @@ export const fallbackSection = z.strictObject({
     .array(channelEntry)
     .min(1, { error: 'must name at least one' })
     .describe('Where the item goes, in the form of protocols.overrides.'),
-});
-
-export const opsSection = z.strictObject({
-  listen: hostPort({ anyPort: true })
-    .prefault('127.0.0.1:9464')
-    .describe(
-      'Address and port; port 0 means any free port. A variable TOCSIN_OPS_LISTEN stands for this key where it is left out: in the container it is 0.0.0.0:9464. Keep that port off the public network.',
-    ),
-  publicUrl: httpUrl()
-    .exactOptional()
-    .describe(
-      "URL of the status page, if a proxy or a DNS name leads to it. Tocsin refuses requests that name an unknown host, so that no web page can read this through its visitor's browser. It knows every IP address, localhost, the host of listen and the host of this URL. If listen is not on loopback, it also knows names that only a local network has: names without a dot and *.svc, *.local, *.internal, *.home.arpa.",
-    ),
-  token: secret({ pattern: /^\S.{14,}\S$/, rule: 'must have at least 16 characters' })
-    .exactOptional()
-    .describe(
-      'Whoever signs in on the status page with this may send dead deliveries again or drop them, mute, approve destinations and send tests. At least 16 characters, such as `openssl rand -base64 24` makes. Left out: the page only reads. Over plain HTTP others on the way can read it: use a proxy with TLS beyond this machine.',
-    ),
-  trustedProxy: z
-    .strictObject({
-      networks: z
-        .array(cidr())
-        .min(1, { error: 'must name at least one: everybody could write the header' })
-        .describe(
-          'Networks (CIDR) and addresses that the proxy connects from. Whoever else connects from there can say to be anybody.',
-        ),
-      header: z
-        .string({ error: HEADER_RULE })
-        .regex(/^[\w-]{1,100}$/, { error: HEADER_RULE })
-        .default('X-Forwarded-User')
-        .describe(
-          'The header with the name of who is signed in, such as Remote-User. The proxy has to remove it from what browsers send.',
-        ),
-    })
-    .exactOptional()
-    .describe(
-      'A proxy in front of the status page where people sign in, such as OAuth2 Proxy or Authelia. Whoever it names need not sign in here, may do what ops.token allows, and is named in the operator log. It needs ops.token, too.',
-    ),
-  queues: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Whoever signs in with ops.token may also look into the queues, at /queues, with bull-board. It only reads. The jobs there have whole alerts, but no addresses of receivers that may be secret.',
-    ),
-});
-
-export const logSection = z.strictObject({
-  level: z
-    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
-    .default('info')
-    .describe('The lowest level that is logged: trace, debug, info, warn, error or fatal.'),
-  format: z
-    .enum(['auto', 'json', 'pretty'])
-    .default('auto')
-    .describe('auto: for people on a terminal, JSON lines elsewhere. json and pretty: always so.'),
 });
 
 export const chainSection = z.strictObject({
