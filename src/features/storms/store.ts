@@ -96,7 +96,9 @@ export const createStorms = (redis: Redis | Cluster, prefix: string, now: () => 
       return ended;
     },
     noteWaiting: async ({ id }) => {
-      await redis.hset(keyOf(id), 'waits', 1);
+      const key = keyOf(id);
+      // It may have expired, or been forgotten, in this moment.
+      await execute(redis.multi().hset(key, 'waits', 1).pexpire(key, KEPT_MS));
     },
     forget: async ({ id }) => {
       await execute(redis.multi().zrem(latest, id).del(keyOf(id)));

@@ -113,3 +113,13 @@ test('a storm is not over while its last batch is tried again, and goes on where
   await end();
   expect(told[0]?.[1]).toMatch(/^The storm is over: 55 alerts came in 3 messages\./);
 });
+
+test('nothing of a storm stays for ever, not even where it was forgotten before its end was noted', async () => {
+  const { storms, prefix } = play();
+  await storms.noteDigest(SLACK, 7);
+  await storms.forget(SLACK);
+  await storms.noteWaiting(SLACK);
+  const left = await redis.keys(`${prefix}:*`);
+  expect(left).toHaveLength(1);
+  for (const key of left) expect(await redis.pttl(key)).toBeGreaterThan(0);
+});
