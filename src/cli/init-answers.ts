@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
 import type { Environment } from '../config/interpolate.ts';
+import { serviceSection } from '../config/service-section.ts';
 import { UsageError } from '../errors.ts';
 import { parseHostPort } from '../schema/fields.ts';
 import { kindOf } from './channel-kind.ts';
@@ -107,6 +108,17 @@ const settle = async (io: Io, variables: Variables, name: string, question: stri
   }
 };
 
+/** One that can be none is asked for again at once, before its key is typed for nothing. */
+const askBaseUrl = async (io: Io, given: string | undefined, before: string | undefined): Promise<string> => {
+  const question = 'Base URL of the monitoring service, like https://host/api: ';
+  for (let text = given; ; text = undefined) {
+    const baseUrl = (text ?? (await askAgain(io, question, before))).trim();
+    const { error } = serviceSection.shape.baseUrl.safeParse(baseUrl);
+    if (error === undefined || io.ask === undefined) return baseUrl;
+    io.warn(`it ${error.issues[0]?.message}\n`);
+  }
+};
+
 /** `before`: what did not work. The person is asked for everything again, and offered it. */
 export const askService = async (
   options: InitOptions,
@@ -115,10 +127,9 @@ export const askService = async (
   before?: ServiceAnswers,
 ): Promise<ServiceAnswers> => {
   const given = before === undefined ? options.service : undefined;
-  const question = 'Base URL of the monitoring service, like https://host/api: ';
-  const baseUrl = given ?? (await askAgain(io, question, before?.baseUrl));
+  const baseUrl = await askBaseUrl(io, given, before?.baseUrl);
   await settle(io, variables, SERVICE_KEY, 'Its API key (does not show): ', before !== undefined);
-  return { baseUrl: baseUrl.trim() };
+  return { baseUrl };
 };
 
 const KIND_QUESTION = `A channel for test messages and as the last resort: ${CHANNEL_KINDS.join(', ')}: `;
@@ -195,8 +206,11 @@ export const askChannel = async (
   return { kind, to: to.trim(), isPrivate, ...api, ...(email === undefined ? {} : { email }) };
 };
 
-/** True for yes; without an answer `standard`. */
+/** True for yes; without an answer `standard`. Asks until it is one of both: a key that is typed here is no no. */
 export const askWhether = async (io: Io, question: string, standard: boolean): Promise<boolean> => {
-  const answer = await askFor(io, `${question} [${standard ? 'Y/n' : 'y/N'}] `, standard ? 'y' : 'n');
-  return /^y(es)?$/i.test(answer);
+  for (;;) {
+    const answer = await askFor(io, `${question} [${standard ? 'Y/n' : 'y/N'}] `, standard ? 'y' : 'n');
+    if (/^(y(es)?|no?)$/i.test(answer)) return /^y/i.test(answer);
+    io.warn('it must be y or n\n');
+  }
 };

@@ -24,12 +24,13 @@ const isMissing = (file: string): Promise<boolean> =>
 test('asks until it works, and what it writes passes check and sends a test message', async () => {
   const { addresses, sandbox, file, directory } = await startWorld();
   const { service, telegram } = addresses;
-  const typed = ['no-url', service.apiKey, service.url, 'bad-key', 'y', service.url, service.apiKey];
+  const typed = ['no-url', service.url, 'bad-key', 'perhaps', 'y', service.url, service.apiKey];
   const answers = [...typed, 'telgram', 'telegram', telegram.botToken, '-1001'];
   const env = { TOCSIN_CONFIG: file, TOCSIN_DATA_DIR: join(directory, 'data') };
   const written = await runInProcess(['init', '--api-url', telegram.apiRoot], { env, answers });
   expect(written).toMatchObject({ code: 0, out: expect.stringContaining('tocsin test --channel telegram --to -1001') });
-  expect(written.err).toContain('services.0.baseUrl must be an absolute http or https URL');
+  expect(written.err).toContain('it must be an absolute http or https URL');
+  expect(written.err).toContain('it must be y or n\n');
   expect(written.err).toContain('FAIL  service main: main: GET protocols: 401');
   expect(written.err).toContain("(got 'telgram'); did you mean 'telegram'?");
   expect(written.err).toContain('ok    channel telegram');
