@@ -51,6 +51,7 @@ const GROUND = [
   'item',
   'item-size',
   'announcement',
+  'minute-limit',
   'mute',
   'networks',
   'one-by-one',

@@ -2,10 +2,10 @@
 import type { Logger } from 'pino';
 import type { ChannelKind } from '../../alert.ts';
 import type { ButtonName, Press, PressAnswer } from '../../channels/buttons.ts';
+import { createMinuteLimit } from '../../minute-limit.ts';
 import { ACCEPTED, type Acknowledge, type Person } from './acknowledge.ts';
 import type { TokenKey } from './key.ts';
 import type { MuteFromButton } from './mute.ts';
-import { createPressRates, PRESSES, TOLD } from './rates.ts';
 import type { AcknowledgementStore, ButtonMessage } from './store.ts';
 import { isTokenOf, looksLikeToken } from './token.ts';
 import { personId, personName } from './words.ts';
@@ -38,6 +38,9 @@ const FAILED: Readonly<Record<ButtonName, string>> = {
   // The person may have been told that it works; of several mutes some may have begun.
   mute: 'That mute did not work just now: do not count on it. Press again in a moment.',
 };
+/** Presses within a minute that have any effect; beyond these, so many people are told that they did nothing. */
+const MOST_PRESSES = { each: 20, all: 600 };
+const MOST_WARNINGS = { each: 1, all: 30 };
 const TOO_MANY = 'Too many presses within a minute: this one did nothing. Press again in a minute.';
 
 /** Why nothing is done, and what the person reads, if anything. */
@@ -48,8 +51,8 @@ interface Refusal {
 
 export const createPressed = (dependencies: PressDependencies) => {
   const { store, key, acknowledge, mute, onRefused, log, signal, now } = dependencies;
-  const mayPress = createPressRates(now, PRESSES);
-  const mayBeTold = createPressRates(now, TOLD);
+  const presses = createMinuteLimit(now, MOST_PRESSES);
+  const warnings = createMinuteLimit(now, MOST_WARNINGS);
 
   const refusalOf = async (press: Press, kind: ChannelKind, message: ButtonMessage): Promise<Refusal | undefined> => {
     const { destination, alerts, handle } = message;
@@ -107,8 +110,8 @@ export const createPressed = (dependencies: PressDependencies) => {
   /** Undefined: the person gets no answer from the caller. */
   return async (kind: ChannelKind, press: Press): Promise<PressAnswer | undefined> => {
     const who = `${kind} ${press.userId}`;
-    if (!mayPress(who)) {
-      return refuse(kind, press, { reason: 'flood', ...(mayBeTold(who) ? { text: TOO_MANY } : {}) });
+    if (!presses.take(who)) {
+      return refuse(kind, press, { reason: 'flood', ...(warnings.take(who) ? { text: TOO_MANY } : {}) });
     }
     try {
       return await act(kind, press);

@@ -3,6 +3,7 @@
  * nothing: the button of its form does. Its signature is all that is needed; nobody has to sign in.
  */
 import { type Html, html } from '../../html.ts';
+import { createMinuteLimit } from '../../minute-limit.ts';
 import { cleanLine, counted } from '../../text.ts';
 import { type Answer, type Asked, ONLY_READ } from '../answer.ts';
 import { htmlAnswer } from './answers.ts';
@@ -41,8 +42,7 @@ export interface AcknowledgePageDependencies {
 
 export const ACKNOWLEDGE = '/acknowledge/';
 
-const MINUTE_MS = 60_000;
-/** Of one link and of all together, within a minute: each asks Redis. */
+/** Of one link and of all together, within a minute. */
 const MOST_ASKED = { each: 20, all: 300 };
 
 const page = (code: number, title: string, content: Html): Answer =>
@@ -77,20 +77,8 @@ const questionPage = ({ count, to, lines }: LinkedAlerts): Answer =>
 const openedPage = (found: LinkedAlerts): Answer =>
   found.done === undefined ? questionPage(found) : donePage(found.done, found);
 
-/** So many requests within a minute, by link and in all. */
-const createRates = (now: () => number) => {
-  let asked: { link: string; at: number }[] = [];
-  return (link: string): boolean => {
-    asked = asked.filter(({ at }) => now() - at < MINUTE_MS && now() >= at);
-    const own = asked.filter((one) => one.link === link).length;
-    if (asked.length >= MOST_ASKED.all || own >= MOST_ASKED.each) return false;
-    asked.push({ link, at: now() });
-    return true;
-  };
-};
-
 export const createAcknowledgePage = ({ links, now }: AcknowledgePageDependencies) => {
-  const mayAsk = createRates(now);
+  const asked = createMinuteLimit(now, MOST_ASKED);
   const wrong = createAttempts(now);
 
   const refuse = (from: string): Answer => {
@@ -103,7 +91,7 @@ export const createAcknowledgePage = ({ links, now }: AcknowledgePageDependencie
   const answer = async (link: string, { request }: Asked): Promise<Answer> => {
     const { method, socket } = request;
     if (!(await links.isSigned(link))) return refuse(socket.remoteAddress ?? '');
-    if (!mayAsk(link)) return TOO_MANY;
+    if (!asked.take(link)) return TOO_MANY;
     const found = await links.find(link);
     if (found === undefined) return INVALID;
     if (method !== 'POST') return openedPage(found);

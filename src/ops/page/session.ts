@@ -3,6 +3,7 @@
  * token, so all daemons take it, and a new token ends all sessions.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createMinuteLimit } from '../../minute-limit.ts';
 
 export interface SessionSettings {
   token: string;
@@ -77,20 +78,11 @@ export const createSessions = ({ token, now }: SessionSettings) => {
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-const MINUTE_MS = 60_000;
 /** Wrong tokens within a minute, from one address and from all of them. */
 const MOST_WRONG = { each: 5, all: 30 };
 
 /** Slows down whoever guesses. */
 export const createAttempts = (now: () => number) => {
-  let wrong: { from: string; at: number }[] = [];
-  return {
-    mayTry: (from: string): boolean => {
-      wrong = wrong.filter(({ at }) => now() - at < MINUTE_MS && now() >= at);
-      return wrong.length < MOST_WRONG.all && wrong.filter((one) => one.from === from).length < MOST_WRONG.each;
-    },
-    failed: (from: string): void => {
-      wrong.push({ from, at: now() });
-    },
-  };
+  const { mayTake, count } = createMinuteLimit(now, MOST_WRONG);
+  return { mayTry: mayTake, failed: count };
 };
