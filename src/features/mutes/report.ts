@@ -5,7 +5,7 @@ import { inlineName, readableName } from '../../channels/content/names.ts';
 import { rankOf, signOf, toneOf } from '../../channels/content/severity.ts';
 import { scopeText } from '../../mute.ts';
 import { cleanLine, counted, listText, shorten } from '../../text.ts';
-import { clock, clockText, iso } from '../../time.ts';
+import { clock, clockText, iso, spanText } from '../../time.ts';
 import { type HiddenItem, MOST_LISTED } from './hidden-store.ts';
 import type { StoredMute } from './store.ts';
 
@@ -108,21 +108,13 @@ const inOrder = (items: readonly HiddenItem[]): Listed[] =>
     .map(listedOf)
     .toSorted((a, b) => rankOf(a.severity) - rankOf(b.severity));
 
-/** `from 02:00 to 03:00 UTC`; with both dates where it began on another day. */
-const spanOf = (from: string, endedAt: number): string => {
-  const [begun, ended] = [clock(from, 'minutes'), clock(endedAt, 'minutes')];
-  return begun.slice(0, 10) === ended.slice(0, 10)
-    ? `from ${begun.slice(11)} to ${ended.slice(11)} UTC`
-    : `from ${begun} to ${ended} UTC`;
-};
-
-/** How many, how bad, and when: enough for a lock screen. */
-const headOf = (mute: StoredMute, endedAt: number, hid: number, listed: readonly Listed[], part: string): string => {
+/** How many, and how bad: enough for a lock screen, and a title. */
+const headOf = (hid: number, listed: readonly Listed[], part: string): string => {
   const critical = listed.filter(({ severity }) => severity === 'CRITICAL').length;
   const least = hid > listed.length ? 'at least ' : '';
   const bad = critical === 0 ? '' : `, ${least}${critical === hid ? 'all' : critical} of them critical`;
   const all = critical === 1 && hid === 1 ? ', a critical one' : bad;
-  return `A mute ended${part}: ${counted(hid, 'alert was', 'alerts were')} not sent${all}, ${spanOf(mute.from, endedAt)}.`;
+  return `A mute ended${part}: ${counted(hid, 'alert was', 'alerts were')} not sent${all}.`;
 };
 
 const whyText = (mute: StoredMute, endedAt: number): string => {
@@ -130,7 +122,7 @@ const whyText = (mute: StoredMute, endedAt: number): string => {
   const by = author === undefined ? '' : ` Added by ${shorten(cleanLine(author), LIMITS.author)}.`;
   const how = mute.endedAt === undefined ? '' : ', ended by hand';
   return [
-    `It muted ${shorten(scopeText(mute), LIMITS.scope)}, ${clockText(from)} to ${clockText(endedAt)}${how}.${by}`,
+    `It muted ${shorten(scopeText(mute), LIMITS.scope)}, ${spanText(clockText(from), clockText(endedAt))}${how}.${by}`,
     `Reason: ${shorten(cleanLine(reason), LIMITS.reason)}`,
   ].join('\n');
 };
@@ -153,7 +145,7 @@ export const muteReportTexts = (
   return parts.map(({ lines, listed }, index) => {
     const part = parts.length === 1 ? '' : ` (part ${index + 1} of ${parts.length})`;
     const lead = [
-      headOf(mute, endedAt, hid, all, part),
+      headOf(hid, all, part),
       whyText(mute, endedAt),
       ...(insteadOf.length > 0 ? [insteadText(insteadOf)] : []),
       ...(more > 0 && index === parts.length - 1 ? [moreText(more, mute.from, iso(endedAt))] : []),

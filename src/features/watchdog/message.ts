@@ -52,7 +52,7 @@ export const overText = (troubles: readonly Ended[], { left, now }: { left: numb
   });
   const head =
     troubles.length === 1 && first !== undefined
-      ? `Over: ${sentenceOf(first)}.`
+      ? `Over: “${sentenceOf(first)}”.`
       : `${troubles.length} troubles in Tocsin itself are over, the first: ${first === undefined ? '' : sentenceOf(first)}.`;
   const rest = left === 0 ? [] : [`${left === 1 ? 'One is' : `${left} are`} left: see \`tocsin status\`.`];
   return [head, ...told.filter((line) => line !== ''), ...restOf(troubles.length), ...rest].join('\n');

@@ -229,8 +229,8 @@ describe('when a mute ends', () => {
     const texts = Object.fromEntries(said());
     expect(Object.keys(texts).toSorted()).toEqual(['C1', 'a@example.com']);
     expect(texts['a@example.com']?.[0]?.split('\n')).toEqual([
-      'A mute ended: 3 alerts were not sent, all of them critical, from 12:00 to 14:00 UTC.',
-      'It muted protocol *, 2026-11-20 12:00:00 UTC to 2026-11-20 14:00:00 UTC.',
+      'A mute ended: 3 alerts were not sent, all of them critical.',
+      'It muted protocol *, 2026-11-20 12:00:00 to 14:00:00 UTC.',
       'Reason: upgrade of the pool',
       '',
       `🔴 CRITICAL 12:00:00 Lending Pool: Flash loan, Drastic balance change ${hashOf(1)}`,
@@ -238,8 +238,8 @@ describe('when a mute ends', () => {
       `🔴 CRITICAL 12:00:00 Two lines: Flash loan, Drastic balance change ${hashOf(3)}`,
     ]);
     expect(texts.C1?.[0]?.split('\n')).toEqual([
-      'A mute ended: 2 alerts were not sent, 1 of them critical, from 12:00 to 14:00 UTC.',
-      'It muted protocol *, 2026-11-20 12:00:00 UTC to 2026-11-20 14:00:00 UTC.',
+      'A mute ended: 2 alerts were not sent, 1 of them critical.',
+      'It muted protocol *, 2026-11-20 12:00:00 to 14:00:00 UTC.',
       'Reason: upgrade of the pool',
       '',
       `🔴 CRITICAL 12:00:00 Lending Pool: Flash loan, Drastic balance change ${hashOf(1)}`,
@@ -270,8 +270,7 @@ describe('when a mute ends', () => {
     const mails = to(MAIL.label);
     expect(mails.map((text) => text.split('\n')[0])).toEqual(
       [1, 2, 3, 4, 5, 6, 7, 8].map(
-        (part) =>
-          `A mute ended (part ${part} of 8): 1051 alerts were not sent, all of them critical, from 12:00 to 14:00 UTC.`,
+        (part) => `A mute ended (part ${part} of 8): 1051 alerts were not sent, all of them critical.`,
       ),
     );
     const numbers = [...Array.from({ length: 1050 }, (_, n) => n), 2000];
@@ -387,7 +386,7 @@ describe('when a mute ends', () => {
     time.now = T0 + HOUR;
     await mutes.end('mute-1', time.now);
     await sweep();
-    expect(said()[0]?.[1][0]).toContain('2026-11-20 12:00:00 UTC to 2026-11-20 13:00:00 UTC, ended by hand');
+    expect(said()[0]?.[1][0]).toContain('2026-11-20 12:00:00 to 13:00:00 UTC, ended by hand');
   });
 
   test('more than are listed are counted', async () => {
@@ -559,7 +558,7 @@ describe('a window', () => {
     expect(await pass(makeAlert(2), [SLACK])).toEqual([SLACK]);
     await sweep();
     expect(said()[0]?.[1][0]).toMatch(
-      /1 alert was not sent.*\n.*, 2026-11-20 11:00:00 UTC to 2026-11-20 13:00.*\nReason: load test\n/,
+      /1 alert was not sent.*\n.*, 2026-11-20 11:00:00 to 13:00.*\nReason: load test\n/,
     );
   });
 
@@ -581,7 +580,7 @@ describe('a window', () => {
     await sweep();
     expect(said()).toHaveLength(1);
     expect((await mutes.list())[0]).toMatchObject({ closedAt: iso(T0) });
-    expect(said()[0]?.[1][0]).toContain('11:00:00 UTC to 2026-11-20 12:00:00 UTC');
+    expect(said()[0]?.[1][0]).toContain('11:00:00 to 12:00:00 UTC');
     // A daemon that still has it does not mute by it any more.
     expect(await before.pass(makeAlert(3), [SLACK])).toEqual([SLACK]);
   });

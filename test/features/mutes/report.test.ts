@@ -32,7 +32,7 @@ const stored = (n: number, changes: Partial<HiddenItem> = {}): HiddenItem => {
   return unnamed;
 };
 
-test('says how many, how bad and when, then why, then one line for each, the worst first', () => {
+test('says how many and how bad, then when and why, then one line for each, the worst first', () => {
   const [text, ...others] = report([
     item(2),
     stored(3),
@@ -44,8 +44,8 @@ test('says how many, how bad and when, then why, then one line for each, the wor
   expect(others).toEqual([]);
   expect(text).toBe(
     [
-      'A mute ended: 6 alerts were not sent, 2 of them critical, from 12:00 to 14:00 UTC.',
-      'It muted protocol Lending *, 2026-11-20 12:00:00 UTC to 2026-11-20 14:00:00 UTC.',
+      'A mute ended: 6 alerts were not sent, 2 of them critical.',
+      'It muted protocol Lending *, 2026-11-20 12:00:00 to 14:00:00 UTC.',
       'Reason: upgrade of the pool',
       '',
       `🔴 CRITICAL 13:59:59 Lending Pool: Flash loan ${hashOf(1)}`,
@@ -77,12 +77,12 @@ test('has each item as data, too, for those who link it: time, severity, chain, 
 });
 
 test.each([
-  [1, 'inspection.critical', '1 alert was not sent, a critical one, from'],
-  [2, 'inspection.critical', '2 alerts were not sent, all of them critical, from'],
-  [2, 'inspection.suspecious', '2 alerts were not sent, from'],
+  [1, 'inspection.critical', '1 alert was not sent, a critical one.'],
+  [2, 'inspection.critical', '2 alerts were not sent, all of them critical.'],
+  [2, 'inspection.suspecious', '2 alerts were not sent.'],
 ])('of %i %s the first line says: %s', (count, type, words) => {
   const [text] = report(Array.from({ length: count }, (_, n) => item(n, { type })));
-  expect(text).toContain(`A mute ended: ${words} 12:00 to 14:00 UTC.\n`);
+  expect(text).toContain(`A mute ended: ${words}\n`);
 });
 
 test('a mute of several days has the dates, and an item of another day its own', () => {
@@ -90,7 +90,7 @@ test('a mute of several days has the dates, and an item of another day its own',
     hid: 1,
     items: [item(1, { at: '2026-11-19T23:00:05.000Z' })],
   })[0] ?? { message: '' };
-  expect(message).toContain('a critical one, from 2026-11-19 22:00 to 2026-11-20 14:00 UTC.\n');
+  expect(message).toContain('a critical one.\n');
   expect(message).toContain('\n🔴 CRITICAL 2026-11-19 23:00:05 Lending Pool');
 });
 
@@ -101,7 +101,7 @@ test('says that it was ended by hand, who added it, and instead of whom others g
     items: [item(1)],
     insteadOf: Array.from({ length: 12 }, (_, n) => `webhook ${n}`),
   });
-  expect(text?.message).toMatch(/ to 2026-11-20 13:00:00 UTC, ended by hand\. Added by operations\.\n/);
+  expect(text?.message).toMatch(/ to 13:00:00 UTC, ended by hand\. Added by operations\.\n/);
   expect(text?.message).toMatch(/webhook 9 and 2 more\.\n/);
 });
 
@@ -110,8 +110,7 @@ test('more than one message holds comes in parts, and what is not listed is coun
   const parts = report(many, { hid: 460 });
   expect(parts.map((text) => text.split('\n')[0])).toEqual(
     [1, 2, 3].map(
-      (part) =>
-        `A mute ended (part ${part} of 3): 460 alerts were not sent, at least 450 of them critical, from 12:00 to 14:00 UTC.`,
+      (part) => `A mute ended (part ${part} of 3): 460 alerts were not sent, at least 450 of them critical.`,
     ),
   );
   expect(parts.join('\n').match(/0x\w{64}/g)).toHaveLength(450);

@@ -98,7 +98,7 @@ test('a trouble is told once over all daemons when it lasts, and once when it is
     {
       about: 'trouble.over',
       message: [
-        'Over: At alpha: the disk of dataDir (./data) is nearly full: 50 MB of 1.0 GB are free.',
+        'Over: “At alpha: the disk of dataDir (./data) is nearly full: 50 MB of 1.0 GB are free”.',
         'It lasted 9 min, since 2026-11-22 09:58:00 UTC.',
       ].join('\n'),
       to: [MAIL.label, SLACK.label],
