@@ -177,5 +177,9 @@ export class DeliveryError extends Error {
   }
 }
 
+/** The provider cannot do it now: the same may work a little later. An answer that nobody documented does not pass. */
+export const isPassing = (error: unknown): error is DeliveryError =>
+  error instanceof DeliveryError && (error.reason === 'unavailable' || error.reason === 'rate-limited');
+
 /** The text of anything that was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

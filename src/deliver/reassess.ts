@@ -21,7 +21,7 @@ import {
   rerun,
   runStages,
 } from './stage.ts';
-import type { Earlier, Threads } from './threads.ts';
+import { ASK_AGAIN_MS, type Earlier, type Threads } from './threads.ts';
 import { type TransmitDependencies, transmit } from './transmit.ts';
 import { type WithButtons, withoutButtons } from './with-buttons.ts';
 
@@ -41,9 +41,6 @@ const MOST = 5;
 
 /** The title is worth some minutes of tries. */
 const TRIES = 5;
-
-/** Until another job has changed the same message. */
-const CLAIMED_MS = 700;
 
 /** Notes that a follow-up was sent below the message that it changes. */
 export const noteReassessed = ({ run, message: { alerts } }: MessageRun): void => {
@@ -140,7 +137,7 @@ export const reassess: JobStage<ReassessDependencies> = async (run, dependencies
   const earlier = known ?? (await recall());
   if (!earlier) return goOn(job, dependencies);
   const claim = await threads.claim(job.destination, earlier.alerts);
-  if (claim === 'taken') return rerun(now() + CLAIMED_MS, slot.data);
+  if (claim === 'taken') return rerun(now() + ASK_AGAIN_MS, slot.data);
   try {
     return await change({ ...run, job: withoutSlot(slot.data) }, next, dependencies);
   } finally {

@@ -8,6 +8,7 @@ import { plainer } from './compose.ts';
 import { noteDelivered, type RecordedDependencies } from './recorded.ts';
 import type { SendSlots } from './send-slot.ts';
 import { type MessageRun, type MessageStage, rerun, type SendResult } from './stage.ts';
+import { ASK_AGAIN_MS } from './threads.ts';
 
 export interface SettleDependencies extends RecordedDependencies {
   sendSlots: Pick<SendSlots, 'hold'>;
@@ -21,9 +22,6 @@ export interface SettleDependencies extends RecordedDependencies {
 
 /** Between two address changes of one destination, after the first. */
 const MOVE_AGAIN_MS = 60_000;
-
-/** Until another job has changed the message that these alerts belong to: then they can join it. */
-const CLAIMED_MS = 700;
 
 /** Another job sends some of the same alerts: its message ends within this, and then this job goes on with the rest. */
 const REPEAT_MS = 5000;
@@ -91,7 +89,8 @@ export const settle: MessageStage<SettleDependencies> = (each, dependencies) => 
       // This was the refused alert: the others go on together.
       return job.most !== undefined && message.alerts.length === 1 ? rerun(now(), { ...job, most: ALL }) : undefined;
     case 'claimed':
-      return rerun(now() + CLAIMED_MS, { ...job, yields: (job.yields ?? 0) + 1 });
+      // When another job has changed the message that these alerts belong to, they can join it.
+      return rerun(now() + ASK_AGAIN_MS, { ...job, yields: (job.yields ?? 0) + 1 });
     case 'stopping':
       return rerun(now(), job);
     case 'plainer':

@@ -41,6 +41,9 @@ export interface Threads {
 /** The claim of a daemon that ended runs out; until then new inspections are sent below the message. */
 const CLAIM_MS = 60_000;
 
+/** So much later, in milliseconds, whoever found a message claimed asks again: by then it is changed. */
+export const ASK_AGAIN_MS = 700;
+
 /** KEYS: the claim; ARGV: its owner. */
 const UNCLAIM = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end

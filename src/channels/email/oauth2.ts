@@ -9,6 +9,7 @@ import { createConnector } from '../../connection/tunnel.ts';
 import { DeliveryError } from '../../errors.ts';
 import { retryAfterMs } from '../http.ts';
 import { networkFailure } from '../network.ts';
+import { jsonObjectIn } from '../outside.ts';
 import type { EmailConfig } from './config.ts';
 
 export type Oauth2Config = NonNullable<EmailConfig['smtp']['oauth2']>;
@@ -43,15 +44,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 type Fields = Record<string, unknown>;
-
-const fieldsIn = (text: string): Fields => {
-  try {
-    const json: unknown = JSON.parse(text);
-    return typeof json === 'object' && json !== null ? (json as Fields) : {};
-  } catch {
-    return {};
-  }
-};
 
 /** Codes go into logs and metrics; a text that is none may be anything. */
 const codeIn = ({ error }: Fields): string | undefined =>
@@ -136,7 +128,7 @@ export const createAccessTokens = (
         throw networkFailure(error, host, false, connection.names);
       });
     const { statusCode: status } = answer;
-    const fields = fieldsIn(answer.text);
+    const fields = jsonObjectIn(answer.text);
     const { 'retry-after': wait } = answer.headers;
     if (status < 200 || status > 299) {
       refreshToken = config.refreshToken.reveal();

@@ -8,7 +8,7 @@ import type { ConnectionSettings } from '../../connection/settings.ts';
 import { createConnector } from '../../connection/tunnel.ts';
 import { DeliveryError } from '../../errors.ts';
 import { networkFailure } from '../network.ts';
-import { objectIn, textIn } from '../outside.ts';
+import { jsonObjectIn, objectIn, textIn } from '../outside.ts';
 
 export interface SocketSettings {
   /** Of `apps.connections.open`. */
@@ -40,14 +40,6 @@ const switchedOff = (): DeliveryError =>
   new DeliveryError('sender-misconfigured', 'Slack says that Socket Mode is off for this app', {
     code: 'link_disabled',
   });
-
-const parsed = (text: unknown): Record<string, unknown> => {
-  try {
-    return objectIn(JSON.parse(String(text)));
-  } catch {
-    return {};
-  }
-};
 
 const appIdIn = (info: unknown): string | undefined => textIn(objectIn(info).app_id) || undefined;
 
@@ -97,7 +89,7 @@ export const runSocket = async (settings: SocketSettings, signal: AbortSignal): 
     } else if (typeof type === 'string' && typeof id === 'string') onEnvelope(type, payload);
   };
 
-  socket.addEventListener('message', ({ data }) => take(parsed(data)));
+  socket.addEventListener('message', ({ data }) => take(jsonObjectIn(String(data))));
   socket.addEventListener('error', ({ error }) => end.reject(networkFailure(error, host, undefined, connection.names)));
   socket.addEventListener('close', ({ code }) => end.reject(failure(`${host} closed the connection`, `ws-${code}`)));
   const unwatch = watchSilence(socket, pingEveryMs, () => end.reject(failure(`${host} is silent`, 'silent')));

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
 import type { Channel } from '../../channels/channel.ts';
-import type { ThreadClaims } from '../../deliver/threads.ts';
-import { DeliveryError, messageOf } from '../../errors.ts';
+import { ASK_AGAIN_MS, type ThreadClaims } from '../../deliver/threads.ts';
+import { isPassing, messageOf } from '../../errors.ts';
 import type { MuteRules } from '../mutes/new-mute.ts';
 import { annotationOf } from './annotation.ts';
 import type { AcknowledgementStore, ButtonMessage } from './store.ts';
@@ -36,8 +36,7 @@ const TRIES = 5;
 const PAUSE_MS = 2000;
 const LONGEST_PAUSE_MS = 60_000;
 const ONE_TRY_MS = 15_000;
-/** Until another has changed the same message; a claim that was left behind ends within a minute. */
-const CLAIMED_MS = 700;
+/** Of questions whether the message is still claimed: a claim that was left behind ends within a minute. */
 const MOST_CLAIMED = 100;
 /** Of so many messages is known what they were to say last. */
 const MOST_KNOWN = 5000;
@@ -54,9 +53,6 @@ const MOST_FAILURES = 2;
 
 const isDone = (said: Said | undefined, digest: string): boolean =>
   said?.digest === digest && (said.failures === 0 || said.failures >= MOST_FAILURES);
-
-const canWait = (error: unknown): error is DeliveryError =>
-  error instanceof DeliveryError && (error.reason === 'rate-limited' || error.reason === 'unavailable');
 
 const digestOf = (value: unknown): string =>
   createHash('sha256')
@@ -113,7 +109,7 @@ export const createChange = (dependencies: ChangeDependencies) => {
   /** How long to wait before the next try; undefined: there is none. */
   const failed = (place: Place, { message, digest }: Plan, error: unknown, tries: number): number | undefined => {
     if (signal.aborted) return undefined;
-    if (tries < TRIES && canWait(error)) return Math.min(error.retryAfterMs ?? PAUSE_MS, LONGEST_PAUSE_MS);
+    if (tries < TRIES && isPassing(error)) return Math.min(error.retryAfterMs ?? PAUSE_MS, LONGEST_PAUSE_MS);
     const before = said.get(placeKey(place));
     note(place, digest, (before?.digest === digest ? before.failures : 0) + 1);
     const { id, label } = message.destination;
@@ -156,7 +152,7 @@ export const createChange = (dependencies: ChangeDependencies) => {
       if (tried === undefined) waits += 1;
       else if (tried.nextMs === undefined) return tried.hasAsked;
       else tries += 1;
-      await sleep(tried?.nextMs ?? CLAIMED_MS, signal);
+      await sleep(tried?.nextMs ?? ASK_AGAIN_MS, signal);
     }
     return tries > 1;
   };

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
 import type { Channel } from '../../channels/channel.ts';
-import { DeliveryError } from '../../errors.ts';
+import { DeliveryError, isPassing } from '../../errors.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import type { NameStore } from './store.ts';
 
@@ -21,13 +21,6 @@ const NAME_LIMIT = 80;
 
 /** The token may not ask: one line says so, not one for each destination. */
 const NOT_ALLOWED = 'missing_scope';
-
-/**
- * Passing faults say nothing about a name: it is asked for again soon. An answer that nobody documented does not pass: that
- * destination has no name for a day.
- */
-const isPassing = (error: unknown): boolean =>
-  error instanceof DeliveryError && ['unavailable', 'rate-limited'].includes(error.reason);
 
 /** As it is shown: one short line. */
 const shownName = (name: string | undefined): string | undefined =>
@@ -49,6 +42,7 @@ export const createNameLookUp = ({ names, channels, destinations, log }: LookUpD
     try {
       name = await nameOf(address, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
     } catch (error) {
+      // It says nothing about the name, which is asked for again soon. After any other answer it has none for a day.
       if (isPassing(error) || signal.aborted) {
         unanswered.add(id);
         return false;

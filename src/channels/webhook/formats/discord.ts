@@ -3,6 +3,7 @@
  * and https://docs.discord.com/developers/topics/rate-limits
  */
 import type { PostResponse } from '../../http.ts';
+import { jsonObjectIn } from '../../outside.ts';
 import { digestDiscord } from './discord-digest.ts';
 import { singleDiscord } from './discord-single.ts';
 import { type FormatModule, idAt, type Verdict } from './format.ts';
@@ -22,24 +23,9 @@ const GONE: Verdict = {
   },
 };
 
-interface Answer {
-  code?: unknown;
-  /** Seconds. */
-  retry_after?: unknown;
-}
-
-const answerIn = (text: string): Answer => {
-  try {
-    const answer: unknown = JSON.parse(text);
-    return typeof answer === 'object' && answer !== null ? answer : {};
-  } catch {
-    return {};
-  }
-};
-
 /** The wait in the body has parts of a second; the header has whole ones. */
 const verdictOf = ({ status, text }: PostResponse): Verdict | undefined => {
-  const { code, retry_after: seconds } = answerIn(text);
+  const { code, retry_after: seconds } = jsonObjectIn(text);
   if (GONE_CODES.some((one) => one === code)) return GONE;
   if (status !== TOO_MANY || typeof seconds !== 'number' || !(seconds >= 0)) return undefined;
   return { reason: 'rate-limited', retryAfterMs: Math.ceil(Math.min(seconds * 1000, LONGEST_WAIT_MS)) };

@@ -7,6 +7,7 @@ import { mapSliced, type Sliced } from '../../../slices.ts';
 import type { ComposeContext, Message } from '../../channel.ts';
 import type { PostResponse } from '../../http.ts';
 import { toMessage } from '../../incidents.ts';
+import { jsonObjectIn, textIn } from '../../outside.ts';
 import type { WebhookFormat } from './names.ts';
 
 /** One POST, without anything secret. */
@@ -88,14 +89,6 @@ const ID = /^[\w.:-]{1,100}$/;
 export const idAt =
   (key: string): NonNullable<FormatModule['idIn']> =>
   ({ text }) => {
-    try {
-      const answer: unknown = JSON.parse(text);
-      const id =
-        typeof answer === 'object' && answer !== null
-          ? Object.entries(answer).find(([name]) => name === key)?.[1]
-          : undefined;
-      return typeof id === 'string' && ID.test(id) ? id : undefined;
-    } catch {
-      return undefined;
-    }
+    const id = textIn(jsonObjectIn(text)[key]);
+    return ID.test(id) ? id : undefined;
   };
