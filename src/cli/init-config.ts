@@ -32,7 +32,7 @@ export const WEBHOOK_URL = 'WEBHOOK_URL';
 
 /** A text in quotes, in which nothing is replaced. */
 const quoted = (text: string): string => JSON.stringify(text.replaceAll('$', '$$$$'));
-const variable = (name: string): string => `\${${name}}`;
+export const variable = (name: string): string => `\${${name}}`;
 
 const emailLines = ({ email }: ChannelAnswers): string[] => {
   const { from = '', host = '', port = 587, tls, user } = email ?? {};

@@ -1,7 +1,7 @@
 /** What `tocsin init` says at its end: what it wrote, and what comes next. */
 import type { CommandContext } from './context.ts';
 import type { Answers, InitOptions, Variables } from './init-answers.ts';
-import { CHANNEL_SECRET, WEBHOOK_URL } from './init-config.ts';
+import { CHANNEL_SECRET, variable, WEBHOOK_URL } from './init-config.ts';
 
 const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
@@ -19,8 +19,7 @@ export const nextSteps = (
   const config = isDefault ? '' : ` --config ${shellWord(file)}`;
   const { given } = variables;
   // Whoever knows a webhook's URL may post to it: it stays out of terminals, and of what they record.
-  const isSecret = kind === 'webhook';
-  const isExported = context.env[WEBHOOK_URL] === to;
+  const address = kind === 'webhook' ? `'${variable(WEBHOOK_URL)}'` : shellWord(to);
   const shadowed = Object.keys(given).filter((name) => ![undefined, '', given[name]].includes(context.env[name]));
   return [
     `Wrote ${file}${envFile === undefined ? '' : `, and the secrets into ${envFile}, which only this user may read`}.`,
@@ -32,9 +31,8 @@ export const nextSteps = (
       : [`The receiver needs the signing secret ${CHANNEL_SECRET.webhook}, which stands in ${envFile}.`]),
     '',
     'Next:',
-    `  tocsin test${config} --channel ${kind} --to ${isSecret ? `"$${WEBHOOK_URL}"` : shellWord(to)}`,
+    `  tocsin test${config} --channel ${kind} --to ${address}`,
     '      sends a test message through the real queue',
-    ...(isSecret && !isExported ? [`      (export ${WEBHOOK_URL} first, as it stands in ${envFile})`] : []),
     `  tocsin run${config}`,
     `      runs the daemon in the foreground; tocsin status${config} shows what it does`,
     ...(envFile === undefined || file !== 'config/tocsin.yaml'

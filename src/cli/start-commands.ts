@@ -31,7 +31,7 @@ const messageCommands = ({ command }: CommandMaker): Command[] => [
   )
     .option('--protocol <name>', "send it to this protocol's channels")
     .option('--channel <kind>', 'or to one address, given with --to, of this channel kind')
-    .option('--to <address>', 'that address')
+    .option('--to <address>', `that address, or '\${NAME}' for a variable of the config`)
     .option('--timeout <duration>', 'how long to wait until it is delivered', '60s')
     .addOption(jsonOption()),
   command(

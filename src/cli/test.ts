@@ -15,6 +15,7 @@ import { cleanLine } from '../text.ts';
 import { durationText } from '../time.ts';
 import { kindOf } from './channel-kind.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { withVariable } from './variable.ts';
 
 interface TestOptions extends CommonOptions {
   protocol?: string;
@@ -174,9 +175,10 @@ export const test = async (options: TestOptions, context: CommandContext): Promi
   checkGoal(options);
   timeoutOf(options);
   const config = await loadConfig(options.config, context.env);
+  const to = options.to === undefined ? {} : { to: withVariable(options.to, '--to', options.config, context.env) };
   const command = await openTestCommand(config, context.signal);
   try {
-    const sent = await sendSample(options, config, command, context);
+    const sent = await sendSample({ ...options, ...to }, config, command, context);
     const { outcomes } = sent;
     if (options.json === true)
       writeJson(

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { variable } from '../../src/cli/init-config.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { runInProcess } from './in-process.ts';
 
@@ -84,13 +85,32 @@ test('a webhook in a private network is written with both keys, once it is allow
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('--allow-private allows it') });
   const asked = await runInProcess(args, { env, answers: ['y'] });
   expect(asked).toMatchObject({ code: 0, out: expect.stringContaining('WEBHOOK_SECRET') });
-  expect(asked.out).toMatch(/--to "\$WEBHOOK_URL"\n.*\n +\(export WEBHOOK_URL first, as it stands in \S+\.env\)\n/);
+  expect(asked.out).toMatch(/^ +tocsin test --channel webhook --to '\$\{WEBHOOK_URL\}'$/m);
   expect(`${asked.out}${asked.err}`).not.toContain('/hook');
   const text = await readFile(file, 'utf8');
   expect(text).toContain('allowHttp: true');
   expect(text).toContain('allowNetworks: ["127.0.0.1"]');
   expect(text).not.toContain('/hook');
   expect(await runInProcess(['check'], { env })).toMatchObject({ code: 0 });
+});
+
+test('the test message that it proposes needs nothing to be exported, and shows no URL', async () => {
+  const { addresses, sandbox, file, directory } = await startWorld();
+  const { service, webhook } = addresses;
+  const env = { TOCSIN_CONFIG: file, TOCSIN_DATA_DIR: join(directory, 'data') };
+  const args = ['init', '--service', service.url, '--channel', 'webhook', '--allow-private'];
+  const secrets = {
+    TOCSIN_API_KEY: service.apiKey,
+    WEBHOOK_SECRET: webhook.secret,
+    WEBHOOK_URL: `${webhook.url}/s3cret`,
+  };
+  expect(await runInProcess(args, { env: { ...env, ...secrets } })).toMatchObject({ code: 0 });
+  const sent = await runInProcess(['test', '--channel', 'webhook', '--to', variable('WEBHOOK_URL')], { env });
+  expect(sent).toMatchObject({ code: 0, out: expect.stringContaining('delivered in') });
+  expect(sent.out).not.toContain('s3cret');
+  expect(sandbox.received().map(({ kind, destination }) => [kind, destination])).toEqual([['webhook', '/s3cret']]);
+  const unknown = await runInProcess(['test', '--channel', 'webhook', '--to', variable('NO_SUCH_URL')], { env });
+  expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('NO_SUCH_URL, which is not set: export it') });
 });
 
 test('the URL of a webhook may come from a variable, and what is in a file of variables is never lost', async () => {
@@ -112,7 +132,7 @@ test('the URL of a webhook may come from a variable, and what is in a file of va
   expect(await readFile(variables, 'utf8')).toBe("OTHER='not closed\n");
   await writeFile(variables, 'OTHER=kept\n');
   const { code, out } = await runInProcess(args, { env });
-  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('--to "$WEBHOOK_URL"') });
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`--to '${variable('WEBHOOK_URL')}'`) });
   expect(out).not.toContain('s3cret');
   expect(await readFile(variables, 'utf8')).toMatch(/^OTHER=kept\n.*WEBHOOK_URL=https:\/\/h\.example\.com\/s3cret/s);
 });
