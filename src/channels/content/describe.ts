@@ -14,6 +14,7 @@ import { shortHex } from './names.ts';
 import type { Presentation } from './presentation.ts';
 import { noticeOf, protocolOf, type Reading, readInspection, type Wording } from './reading.ts';
 import { severityOf, statedIn } from './severity.ts';
+import { withoutSeverity } from './stated-severity.ts';
 
 const sentLine = (finding: Finding, sentAt: number, timeZone: string): Line =>
   timesLine(
@@ -37,7 +38,7 @@ export const contentOf = (reading: Reading, { presentation, sentAt }: Wording): 
     ...(followUp ? { isFollowUp: true } : {}),
     detections: followUp ? [] : detections,
     isOurs: false,
-    lines: followUp ? transactionLine(finding) : findingLines(finding, protocols, sentAt),
+    lines: followUp ? transactionLine(finding) : findingLines(finding, { protocols, detections, now: sentAt }),
     times: sentLine(finding, sentAt, timeZone),
     links: reading.isSample ? [] : linksOf(finding, { protocols, detectors: ids }, presentation),
     details: findingDetails(finding, { protocols, detectors: ids, sentAt }),
@@ -74,14 +75,16 @@ const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content 
   const whole = cleanLine(txHash ?? '');
   const hash = whole === '' ? undefined : { whole, short: shortHex(whole) };
   const storedAt = parseTime(item.createdAt);
+  const stated = statedIn(alert);
+  const happened = firstLine(stated === undefined ? message : withoutSeverity(message, stated));
   const heading = titled(
     {
       ...severityOf(alert),
       isReplay: alert.replay && !isSample(alert),
       protocols: [protocol],
       // The word is the text's own, so the title says what it is.
-      contract: statedIn(alert) === undefined ? undefined : 'notification',
-      happened: firstLine(message) || UNKNOWN,
+      contract: stated === undefined ? undefined : 'notification',
+      happened: happened || UNKNOWN,
     },
     presentation,
   );

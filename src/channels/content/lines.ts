@@ -2,7 +2,7 @@
 import { counted, listText } from '../../text.ts';
 import { elapsedText } from '../../time.ts';
 import { timeOfDay } from './clock.ts';
-import type { Line, Piece } from './content.ts';
+import type { Detection, Line, Piece } from './content.ts';
 import type { Contract, Finding, Origin, Reference } from './finding.ts';
 import { inlineName } from './names.ts';
 
@@ -39,8 +39,11 @@ export const transactionLine = (finding: Finding): Line[] => {
   return [[referencePiece(transaction), ...(chain === '' ? [] : [words(` on ${chain}`)])]];
 };
 
-const adminText = ({ adminOf }: Origin): string[] => {
+/** Of the only contract, which the call names, it is an admin and no more. */
+const adminText = ({ adminOf }: Origin, contracts: readonly Contract[]): string[] => {
   if (adminOf === undefined) return [];
+  const [contract] = contracts;
+  if (contracts.length === 1 && adminOf.length === 1 && adminOf[0] === contract?.name) return ['an admin'];
   return adminOf.length === 0 ? ['not an admin'] : [`an admin of ${listText(adminOf.map(inlineName), 2)}`];
 };
 
@@ -56,8 +59,9 @@ const firstText = ({ origins, first }: Finding, now: number): string[] => {
 };
 
 const originLine = (finding: Finding, now: number): Line[] => {
-  const { origins } = finding;
-  const remarks = [...(origins.length === 1 ? origins.flatMap(adminText) : []), ...firstText(finding, now)];
+  const { origins, contracts } = finding;
+  const admin = origins.length === 1 ? origins.flatMap((origin) => adminText(origin, contracts)) : [];
+  const remarks = [...admin, ...firstText(finding, now)];
   if (origins.length === 0 && remarks.length === 0) return [];
   const from = origins.length === 0 ? [] : [words('From '), ...listed(origins.map((one) => referencePiece(one)))];
   return [[...from, ...remarks.map((remark, index) => words(index > 0 || from.length > 0 ? ` · ${remark}` : remark))]];
@@ -76,8 +80,9 @@ const callLine = ({ methods, contracts }: Finding): Line[] => {
 const copyOf = (name: string): Pick<Piece, 'copy'> => (inlineName(name) === name ? {} : { copy: name });
 
 /** What the service left out, in one sentence. */
-const missingLine = ({ transaction, origins, contracts }: Finding): Line[] => {
+const missingLine = ({ transaction, origins, contracts }: Finding, detections: readonly Detection[]): Line[] => {
   const missing = [
+    ...(detections.length === 0 ? ['detector'] : []),
     ...(transaction === undefined ? ['transaction'] : []),
     ...(origins.length === 0 ? ['origin'] : []),
     ...(contracts.length === 0 ? ['contract'] : []),
@@ -93,13 +98,19 @@ const PROTOCOLS_MAX = 10;
 const protocolsLine = (protocols: readonly string[]): Line[] =>
   protocols.length < 2 ? [] : [[words(`Protocols: ${listText(protocols.map(inlineName), PROTOCOLS_MAX)}`)]];
 
-/** `now`: the time of sending, in epoch milliseconds. */
-export const findingLines = (finding: Finding, protocols: readonly string[], now: number): Line[] => [
+interface Beside {
+  protocols: readonly string[];
+  detections: readonly Detection[];
+  /** The time of sending, in epoch milliseconds. */
+  now: number;
+}
+
+export const findingLines = (finding: Finding, { protocols, detections, now }: Beside): Line[] => [
   ...protocolsLine(protocols),
   ...transactionLine(finding),
   ...originLine(finding, now),
   ...callLine(finding),
-  ...missingLine(finding),
+  ...missingLine(finding, detections),
 ];
 
 /** A moment in a line of times; `word` is empty for the transaction's own. */

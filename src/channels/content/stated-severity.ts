@@ -40,3 +40,15 @@ export const statedSeverity = (message: string): string | undefined => {
   const worst = STATED.find((word) => stated.includes(word));
   return worst === undefined ? undefined : assessmentWord(worst).toUpperCase();
 };
+
+/** What parts the word from what it says. */
+const PARTED = /^[\s:|\])}!*–—-]+/u;
+
+/** The text without the word at its beginning that states `severity`; as it is where it begins otherwise or says no more. */
+export const withoutSeverity = (message: string, severity: string): string => {
+  const text = message.slice(0, LOOKED_AT).trimStart();
+  const [label = '', word = ''] = AT_BEGINNING.exec(text) ?? [];
+  if (assessmentWord(word).toUpperCase() !== severity) return message;
+  const rest = text.slice(label.length).replace(PARTED, '');
+  return rest === '' ? message : rest;
+};

@@ -91,10 +91,8 @@ const asDetections = ({ detections }: Content, { format, units, entities }: Room
 export const saidOf = (content: Content, room: Room): Said => {
   if (content.message !== undefined) return asMessage(content, room);
   if (content.detections.length > 0) return asDetections(content, room);
-  // The notice of a follow-up says it in a sentence; a template, which has no times, in its own words.
-  const { isFollowUp, times, happened } = content;
-  const lines: Line[] = isFollowUp || times.length === 0 ? [] : [[{ text: happened }]];
-  return { first: [{ lines: disarm(lines, room.entities) }], folded: [], continuations: [] };
+  // The notice of a follow-up says it, a template in its own words, and that no detector is named stands below.
+  return { first: [], folded: [], continuations: [] };
 };
 
 /** UTF-16 units, where nothing is cut. */

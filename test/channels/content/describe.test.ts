@@ -98,6 +98,8 @@ suite('an inspection', () => {
       'The service names no transaction, origin or contract.',
     ]);
     expect(linesOf({ txOrigin: null }).at(-1)).toBe('The service names no origin.');
+    expect(linesOf({ detections: {} }).at(-1)).toBe('The service names no detector.');
+    expect(linesOf({ detections: {}, txOrigin: null }).at(-1)).toBe('The service names no detector or origin.');
     expect(linesOf({ txHash: null, txOrigin: null }).at(-1)).toBe('The service names no transaction or origin.');
   });
 
@@ -131,6 +133,11 @@ suite('what helps to decide', () => {
     expect(said({ first: { since: '2026-11-18T10:00:00.000Z', origin: false, detectors: true } })).toContain(
       'first alert of these detectors in 2 days',
     );
+  });
+
+  test('names what the origin is an admin of, unless that is the contract that was called', () => {
+    expect(said({ adminOf: ['Lending vault'] })).toMatch(/· an admin( ·|$)/m);
+    expect(said({ adminOf: ['Lending vault', 'Vault'] })).toContain('· an admin of Lending vault, Vault');
   });
 
   test('names what the origin is an admin of, without letting the name speak for us', () => {
@@ -298,6 +305,19 @@ suite('a stored notification', () => {
     ['Nothing critical', '🔵 NOTIFICATION · Lending Pool', 'news'],
   ])('%j says how bad it is, and the title that it is a notification', (message, title, tone) => {
     expect(contentOf(notificationAlert(message))).toMatchObject({ title, tone });
+  });
+
+  test.each([
+    ['CRITICAL: Pool A lost 90%', 'Pool A lost 90%'],
+    ['🔴 [Critical] Pool A lost 90%', 'Pool A lost 90%'],
+    ['Critical\nPool A lost 90%.', 'Pool A lost 90%'],
+    ['**High** - Pool A lost 90%', 'Pool A lost 90%'],
+    ['Critical finding in Pool A', 'Critical finding in Pool A'],
+    ['Info: Pool A lost 90%\nSeverity: critical', 'Info: Pool A lost 90%'],
+    ['Critical', 'Critical'],
+  ])('the headline of %j does not say twice how bad it is', (message, happened) => {
+    const content = contentOf(notificationAlert(message));
+    expect(content).toMatchObject({ happened, message });
   });
 
   test('says what happened without whole hashes and addresses, which its text keeps', () => {

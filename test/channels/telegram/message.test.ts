@@ -162,7 +162,7 @@ Inspection: 673d2f0a1b2c3d4e5f607182`,
   });
 
   test('without any detector says so', () => {
-    expect(read(inspectionAlert({ item: { detections: {} } })).text).toMatch(/^🔴 .*\nno detector named\n\n/);
+    expect(read(inspectionAlert({ item: { detections: {} } })).text).toMatch(/^🔴 .*\n\n0x/);
   });
 
   test('stored as a notification comes whole and quoted, once', () => {

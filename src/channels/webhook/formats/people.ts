@@ -96,6 +96,5 @@ export const splitText = (
 
 const NEWS_LIMIT = 500;
 
-/** What happened, of a follow-up, which quotes nobody; empty where the message quotes what happened. */
-export const newsOf = ({ detections, message, happened }: Content): string =>
-  detections.length === 0 && message === undefined ? shorten(happened, NEWS_LIMIT) : '';
+/** Of a follow-up, which quotes nobody. */
+export const newsOf = ({ isFollowUp, happened }: Content): string => (isFollowUp ? shorten(happened, NEWS_LIMIT) : '');
