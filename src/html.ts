@@ -18,6 +18,14 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** Text of any origin as HTML, for an element or a quoted attribute. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
+const CHARACTERS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(ENTITIES).map(([character, entity]) => [entity, character]),
+);
+
+/** What `escapeHtml` has made, as it was. */
+export const unescapeHtml = (text: string): string =>
+  text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => CHARACTERS[entity] ?? entity);
+
 const toHtml = (piece: Piece): string => {
   if (typeof piece === 'number') return String(piece);
   if (typeof piece === 'string') return escapeHtml(piece);

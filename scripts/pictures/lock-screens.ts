@@ -1,8 +1,8 @@
 /** Locked phones, side by side. */
 import { chunksOf } from '../../src/chunks.ts';
-import { lockScreenHtml } from '../../src/features/preview/lock-screen.ts';
 import { SCENES } from '../../src/features/preview/scenes.ts';
 import type { SceneChannels } from '../../test/support/scenes.ts';
+import { lockScreenHtml } from './lock-screen.ts';
 import type { Panel } from './surfaces.ts';
 
 const SHOWN = [

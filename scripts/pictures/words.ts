@@ -28,6 +28,9 @@ interface Counted {
 const htmlOf = (body: unknown): string =>
   typeof body === 'object' && body !== null && 'html' in body ? String(body.html) : '';
 
+/** The details of a mail, and the small print at its end. */
+const BELOW = 'dl, h2:has(+ dl), .page > p';
+
 const COUNTED: readonly Counted[] = [
   {
     ...{ name: 'slack', kind: 'slack', message: '.words', folded: '.attachment' },
@@ -37,7 +40,7 @@ const COUNTED: readonly Counted[] = [
     ...{ name: 'telegram', kind: 'telegram', message: '.words', folded: 'blockquote[expandable]' },
     html: (body) => telegramHtml(body, READER),
   },
-  { ...{ name: 'mail', kind: 'email', message: 'body', folded: 'dl' }, html: htmlOf },
+  { ...{ name: 'mail', kind: 'email', message: 'body', folded: BELOW }, html: htmlOf },
 ];
 
 export const wordsOf = (text: string): number => text.match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;

@@ -1,6 +1,6 @@
 /** Composed messages as people see them: a page that opens in a browser, and text for a terminal. */
 import type { ChannelKind } from '../../alert.ts';
-import { escapeHtml } from '../../html.ts';
+import { escapeHtml, unescapeHtml } from '../../html.ts';
 import { bodyAsJson, textIn } from './json.ts';
 import { MAIL_STYLE, mailHeadHtml } from './mail.ts';
 import type { Reader } from './reader.ts';
@@ -40,18 +40,17 @@ export const previewPage = (kind: ChannelKind, bodies: readonly unknown[], reade
 `;
 };
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
-
 /** Breaks the line where a browser would. */
 const BLOCK_END = /<\/(?:div|p|section|header|blockquote|pre|li|h\d|tr|article)>|<br ?\/?>|(?<=.)(?=<blockquote)/g;
 
 const textOfHtml = (html: string): string =>
-  html
-    .replace(/<header>[\s\S]*?<\/header>|<div class="(?:avatar|name)">[^<]*<\/div>|<time>[^<]*<\/time>/g, '')
-    .replace(BLOCK_END, '\n')
-    .replace(/<span class="button[^>]*>([^<]*)<\/span>/g, '[$1] ')
-    .replace(/<[^>]*>/g, '')
-    .replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? '')
+  unescapeHtml(
+    html
+      .replace(/<header>[\s\S]*?<\/header>|<div class="(?:avatar|name)">[^<]*<\/div>|<time>[^<]*<\/time>/g, '')
+      .replace(BLOCK_END, '\n')
+      .replace(/<span class="button[^>]*>([^<]*)<\/span>/g, '[$1] ')
+      .replace(/<[^>]*>/g, ''),
+  )
     .replace(/[^\S\n]+\n/g, '\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim();

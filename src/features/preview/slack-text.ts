@@ -4,7 +4,9 @@ import { escapeHtml } from '../../html.ts';
 import { isObject, objectsIn, textIn } from './json.ts';
 import { type Reader, slackDate } from './reader.ts';
 
-const decode = (text: string): string => text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+/** A text without Slack's three escapes. */
+export const unescapeSlack = (text: string): string =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 
 const linkHtml = (url: string, inner: string): string => `<a href="${escapeHtml(url)}">${inner}</a>`;
 
@@ -13,12 +15,12 @@ const angleHtml = (inside: string, reader: Reader): string => {
   const [, seconds = '', format = '', url, fallback = ''] =
     /^!date\^(\d+)\^([^^|]*)(?:\^([^|]*))?\|(.*)$/s.exec(inside) ?? [];
   if (seconds !== '') {
-    const shown = escapeHtml(slackDate(Number(seconds), format, reader) ?? decode(fallback));
-    return url === undefined ? shown : linkHtml(decode(url), shown);
+    const shown = escapeHtml(slackDate(Number(seconds), format, reader) ?? unescapeSlack(fallback));
+    return url === undefined ? shown : linkHtml(unescapeSlack(url), shown);
   }
   const [target = '', label] = inside.split(/\|(.*)/s);
-  if (/^[!@#]/.test(target)) return `<span class="mention">${escapeHtml(decode(label ?? target))}</span>`;
-  return linkHtml(decode(target), escapeHtml(decode(label ?? target)));
+  if (/^[!@#]/.test(target)) return `<span class="mention">${escapeHtml(unescapeSlack(label ?? target))}</span>`;
+  return linkHtml(unescapeSlack(target), escapeHtml(unescapeSlack(label ?? target)));
 };
 
 const STYLES: readonly [pattern: RegExp, tag: string][] = [
@@ -30,8 +32,8 @@ const STYLES: readonly [pattern: RegExp, tag: string][] = [
 const styled = (text: string, reader: Reader): string => {
   const parts = text.split(/(<[^<>]*>|`[^`\n]+`)/).map((part) => {
     if (part.startsWith('<') && part.endsWith('>')) return angleHtml(part.slice(1, -1), reader);
-    if (/^`[^`]+`$/.test(part)) return `<code>${escapeHtml(decode(part.slice(1, -1)))}</code>`;
-    return escapeHtml(decode(part));
+    if (/^`[^`]+`$/.test(part)) return `<code>${escapeHtml(unescapeSlack(part.slice(1, -1)))}</code>`;
+    return escapeHtml(unescapeSlack(part));
   });
   const html = STYLES.reduce(
     (shown, [pattern, tag]) => shown.replace(pattern, `$1<${tag}>$2</${tag}>`),
@@ -44,11 +46,11 @@ const styled = (text: string, reader: Reader): string => {
 export const mrkdwnHtml = (text: string, reader: Reader): string =>
   text
     .split(/```\n?([\s\S]*?)\n?```/)
-    .map((part, index) => (index % 2 === 1 ? `<pre>${escapeHtml(decode(part))}</pre>` : styled(part, reader)))
+    .map((part, index) => (index % 2 === 1 ? `<pre>${escapeHtml(unescapeSlack(part))}</pre>` : styled(part, reader)))
     .join('');
 
 /** A text without markup: the three escapes of Slack hold there, too. */
-export const plainHtml = (text: string): string => escapeHtml(decode(text));
+export const plainHtml = (text: string): string => escapeHtml(unescapeSlack(text));
 
 /** A text object. */
 export const textHtml = (value: JsonValue | undefined, reader: Reader): string => {

@@ -1,7 +1,7 @@
 /** What a locked phone shows of a message, drawn as HTML: a few lines, and nothing that can be tapped. */
-import { escapeHtml } from '../../html.ts';
-import { bodyAsJson, textIn } from './json.ts';
-import { mailBeginning } from './mail.ts';
+import { bodyAsJson, textIn } from '../../src/features/preview/json.ts';
+import { unescapeSlack } from '../../src/features/preview/slack-text.ts';
+import { escapeHtml, unescapeHtml } from '../../src/html.ts';
 
 export interface LockScreenBodies {
   slack: unknown;
@@ -9,12 +9,25 @@ export interface LockScreenBodies {
   email: unknown;
 }
 
-const decode = (text: string): string =>
-  text.replace(/&(?:lt|gt|amp|quot);/g, (entity) => ({ '&lt;': '<', '&gt;': '>', '&quot;': '"' })[entity] ?? '&');
+const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ', zwnj: '', shy: '' };
+
+const decoded = (text: string): string =>
+  text.replace(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal, hex, name) =>
+    name === undefined
+      ? String.fromCodePoint(Number.parseInt(decimal ?? hex, decimal ? 10 : 16))
+      : (NAMED[name] ?? whole),
+  );
+
+/** The first words of the body, hidden or not: what a list of mails shows beside the subject. */
+const mailBeginning = (html: string): string =>
+  decoded(html.replace(/^[\s\S]*<body[^>]*>/i, '').replace(/<[^>]*>/g, ' '))
+    .replace(/[\u00ad\u200b-\u200f\u2007\ufeff]|\u034f/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
 
 /** Slack's text without its markup. */
 const slackPush = (body: unknown): string =>
-  decode(
+  unescapeSlack(
     textIn(bodyAsJson(body).text)
       .replace(/<[^<>|]*\|([^<>]*)>/g, '$1')
       .replace(/<([^<>]*)>/g, '$1'),
@@ -22,7 +35,7 @@ const slackPush = (body: unknown): string =>
 
 const telegramPush = (body: unknown): string => {
   const { text, parse_mode: mode } = bodyAsJson(body);
-  return mode === 'HTML' ? decode(textIn(text).replace(/<[^>]*>/g, '')) : textIn(text);
+  return mode === 'HTML' ? unescapeHtml(textIn(text).replace(/<[^>]*>/g, '')) : textIn(text);
 };
 
 const card = (app: string, from: string, lines: readonly (readonly [text: string, most: number])[]): string =>
