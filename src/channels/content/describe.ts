@@ -64,6 +64,10 @@ const textLinks = (alert: Alert, hash: Reference | undefined, presentation: Pres
   return linksOf(named, { protocols: [protocolOf(alert)], detectors: [] }, presentation);
 };
 
+/** The first line; its severity stands in the title. */
+const happenedIn = (message: string, stated: string | undefined): string =>
+  firstLine(stated === undefined ? message : withoutSeverity(message, stated)) || UNKNOWN;
+
 /** A stored notification, or an announcement. */
 const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content => {
   const { item, itemId, txHash } = alert;
@@ -76,7 +80,6 @@ const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content 
   const hash = whole === '' ? undefined : { whole, short: shortHex(whole) };
   const storedAt = parseTime(item.createdAt);
   const stated = statedIn(alert);
-  const happened = firstLine(stated === undefined ? message : withoutSeverity(message, stated));
   const heading = titled(
     {
       ...severityOf(alert),
@@ -84,7 +87,7 @@ const describeText = (alert: Alert, { presentation, sentAt }: Wording): Content 
       protocols: [protocol],
       // The word is the text's own, so the title says what it is.
       contract: stated === undefined ? undefined : 'notification',
-      happened: happened || UNKNOWN,
+      happened: happenedIn(message, stated),
     },
     presentation,
   );
