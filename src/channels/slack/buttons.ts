@@ -5,7 +5,7 @@ import { type Annotation, BUTTONS, type ButtonName, type Buttons, type Press } f
 import { objectIn, textIn } from '../outside.ts';
 import { isHook } from './address.ts';
 import type { SlackBody } from './body.ts';
-import { escapeSlack, fits, plain } from './markup.ts';
+import { escapeSlack, fits, fitted, LIMITS, plain, section } from './markup.ts';
 import type { IsMember } from './members.ts';
 import { parsePlace } from './place.ts';
 
@@ -129,8 +129,8 @@ export const toPress = (pressed: Pressed, { appId, teams, isMember }: Own): Pres
 });
 
 const contentOf = (text: string): Record<string, unknown> => ({
-  text: escapeSlack(text),
-  blocks: [{ type: 'section', text: plain(text) }],
+  text: escapeSlack(fitted(text, LIMITS.section)),
+  blocks: [section(fitted(text, LIMITS.section))],
 });
 
 /** `chat.postEphemeral`: only the person sees it. */

@@ -13,11 +13,11 @@ const HOUR_MS = 3_600_000;
 export const muteLengthOf = ({ maxLength }: MuteRules): number => Math.min(HOUR_MS, maxLength);
 
 /** A mute from a message is one that a person can take in. */
-const MOST = { protocols: 5, detectors: 20 };
+const MOST = { protocols: 5, detectors: 20, nameLength: 100 };
 
 /**
  * The detectors that fired, by protocol; undefined where a mute of them would not hide these alerts: none fired, `never`
- * names one, or there are too many.
+ * names one, or there are too many; or a name is too long to be read.
  */
 export const detectorsOf = (
   alerts: readonly Pick<Alert, 'source' | 'item' | 'protocol'>[],
@@ -31,7 +31,8 @@ export const detectorsOf = (
   const names = found.flatMap(([, detectors]) => detectors);
   const isHidden = found.every(([, detectors]) => detectors.length > 0) && !names.some(createGlobs(never));
   const isFew = found.length <= MOST.protocols && names.length <= MOST.detectors;
-  return found.length > 0 && isHidden && isFew ? found : undefined;
+  const isShort = [...byProtocol.keys(), ...names].every(({ length }) => length <= MOST.nameLength);
+  return found.length > 0 && isHidden && isFew && isShort ? found : undefined;
 };
 
 const muteLabel = (detectors: readonly [string, string[]][], rules: MuteRules): string => {
