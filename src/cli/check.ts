@@ -6,6 +6,7 @@ import { exposureOf } from '../config/exposure.ts';
 import type { Environment } from '../config/interpolate.ts';
 import { type LoadedConfig, loadConfig, loadWithVariables } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import { unbracedOf } from '../config/unbraced.ts';
 import { ConfigError, formatProblem } from '../errors.ts';
 import { formatDuration } from '../schema/fields.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
@@ -98,7 +99,8 @@ const summarise = (loaded: LoadedConfig, { config } = loaded): string[] => [
 export const checkConfig = async (file: string, environment: Environment): Promise<CheckResult> => {
   try {
     const loaded = await loadWithVariables(file, environment);
-    const told = [exposureOf(file, loaded.config), oldPlaceOf(file, loaded.config)].filter(
+    const { config } = loaded;
+    const told = [...unbracedOf(file, config), exposureOf(file, config), oldPlaceOf(file, config)].filter(
       (each) => each !== undefined,
     );
     return { problems: [], summary: [...summarise(loaded), ...told.map((each) => `note: ${each}`)] };

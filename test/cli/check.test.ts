@@ -68,6 +68,18 @@ describe('check', () => {
     }
   });
 
+  it('names a variable that stands for a secret without its braces, and no secret that only looks like one', async () => {
+    const note = `note: a secret is the text $API_KEY itself: write $\{API_KEY} for the value of that variable`;
+    const withKey = (key: string): Promise<string> => fileOf(SMALL.replace('key-1', () => key));
+    expect((await checkConfig(await withKey('$API_KEY'), {})).summary).toContain(note);
+    const meant = ['$$API_KEY', `"$\{API_KEY}"`, '$API_key'];
+    for (const text of meant) {
+      const { problems, summary } = await checkConfig(await withKey(text), { API_KEY: '$API_KEY' });
+      expect(problems).toEqual([]);
+      expect(summary.join('\n')).not.toContain('API_');
+    }
+  });
+
   it('says it of a larger one, without its secrets', async () => {
     const file = await fileOf(`${SMALL.replace('allowHttp: false', 'secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')}
 redis: { url: "redis://:password@h" }
