@@ -1,4 +1,5 @@
 /** What can be wrong with Tocsin itself, as a closed set, and what somebody has to do about each. */
+import { clockText } from './time.ts';
 
 /**
  * `service` cannot be read. `silent`: nothing is inspected of a protocol. `channel`: a token or mail server does not work.
@@ -44,9 +45,9 @@ export interface Trouble {
   todo?: string;
 }
 
-/** `slack does not work since 2026-11-22T10:00:00.000Z: invalid_auth`. */
+/** `slack does not work since 2026-11-22 10:00:00 UTC: invalid_auth`. */
 export const troubleText = ({ what, why, since }: Pick<Trouble, 'what' | 'why' | 'since'>): string =>
-  `${what}${since === undefined ? '' : ` since ${since}`}${why === undefined ? '' : `: ${why}`}`;
+  `${what}${since === undefined ? '' : ` since ${clockText(since)}`}${why === undefined ? '' : `: ${why}`}`;
 
 /** One daemon has it and others need not: it is known by its host. */
 const OF_ONE_DAEMON: ReadonlySet<TroubleName> = new Set(['config', 'disk', 'clock', 'loop', 'heartbeat']);

@@ -39,8 +39,8 @@ test('names broken senders first and then broken destinations; those that work a
     ['destination', MAIL.id],
   ]);
   expect(troubles.map(troubleText)).toEqual([
-    'everything by slack takes no alerts since 2026-11-20T12:00:00.000Z: the token is revoked',
-    'email a@example.com takes no alerts since 2026-11-20T12:00:00.000Z: it timed out',
+    'everything by slack takes no alerts since 2026-11-20 12:00:00 UTC: the token is revoked',
+    'email a@example.com takes no alerts since 2026-11-20 12:00:00 UTC: it timed out',
   ]);
 });
 

@@ -4,6 +4,7 @@ import type { HeardDaemon } from '../../../src/features/status/daemons.ts';
 import { daemonStatus, SILENT_AFTER_MS, servicesAsKnown } from '../../../src/features/status/known.ts';
 import { needsSomebody, troublesOf } from '../../../src/features/status/troubles.ts';
 import type { ServiceStatus } from '../../../src/ops/status.ts';
+import { clockText } from '../../../src/time.ts';
 import { troubleText } from '../../../src/trouble.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
@@ -50,12 +51,12 @@ test('one daemon that cannot read a service is enough, and one that has not yet 
   expect(servicesAsKnown(['main'], [heard(FAILS, { silentMs: 60_000 }), other(ANSWERS)])).toEqual([ANSWERS]);
   expect(servicesAsKnown(['new'], [heard(ANSWERS)])).toMatchObject([{ name: 'new', up: false, state: 'unknown' }]);
   expect(said([heard(UNKNOWN)])).toEqual([]);
-  expect(said([heard(FAILS)])).toEqual([`main cannot be read since ${SINCE}: answered 502`]);
+  expect(said([heard(FAILS)])).toEqual([`main cannot be read since ${clockText(SINCE)}: answered 502`]);
 });
 
 test('a read that fails alone needs somebody only when that lasts', () => {
   expect(said([heard({ ...PARTLY, since: JUST_NOW })])).toEqual([]);
-  expect(said([heard(PARTLY)])).toEqual([`main can be read in part only since ${SINCE}: Vault: 404`]);
+  expect(said([heard(PARTLY)])).toEqual([`main can be read in part only since ${clockText(SINCE)}: Vault: 404`]);
 });
 
 test('a channel that does not work is named once, and dead letters are counted', () => {
@@ -64,6 +65,6 @@ test('a channel that does not work is named once, and dead letters are counted',
     { name: 'channel:email', status: 'unknown' as const, since: SINCE },
   ];
   const daemons = [heard(ANSWERS, { checks }), heard(ANSWERS, { id: 'b', checks })];
-  expect(said(daemons)).toEqual([`slack does not work since ${SINCE}: invalid_auth`]);
+  expect(said(daemons)).toEqual([`slack does not work since ${clockText(SINCE)}: invalid_auth`]);
   expect(said([heard(ANSWERS)], 2)).toEqual(['2 deliveries are dead and kept: see tocsin dead list']);
 });

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { HeardDaemon } from '../../../src/features/status/daemons.ts';
 import { needsSomebody, troublesOf } from '../../../src/features/status/troubles.ts';
+import { clockText } from '../../../src/time.ts';
 import { nextStepOf, TROUBLES, type Trouble, troubleText } from '../../../src/trouble.ts';
 
 const NOW = Date.parse('2026-11-22T10:00:00.000Z');
@@ -43,8 +44,8 @@ test('all daemons have the same templates: one that fails is listed once', () =>
 test('what one daemon has is listed with its host; two on one host have it together', () => {
   const texts = listed(daemon('alpha', [DISK]), daemon('alpha', [DISK], { id: 'b' }), daemon('beta', [DISK]));
   expect(texts.map(troubleText)).toEqual([
-    `at alpha: the disk of ./data is nearly full since ${DISK.since}`,
-    `at beta: the disk of ./data is nearly full since ${DISK.since}`,
+    `at alpha: the disk of ./data is nearly full since ${clockText(at(100))}`,
+    `at beta: the disk of ./data is nearly full since ${clockText(at(100))}`,
   ]);
 });
 
@@ -74,7 +75,7 @@ test('protocols of which nothing is inspected are one of them, which their own f
   const [found] = troublesOf({ daemons: [daemon('alpha')], services: [], silent, broken: [], dead: 0 });
   expect(found).toMatchObject({ name: 'silent', isAnnounced: true });
   expect(found && troubleText(found)).toBe(
-    `main: nothing is inspected of Vault, Bridge, Farm and 1 more since ${at(9000)}`,
+    `main: nothing is inspected of Vault, Bridge, Farm and 1 more since ${clockText(at(9000))}`,
   );
   expect(found && needsSomebody(found, NOW)).toBe(true);
 });
