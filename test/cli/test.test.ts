@@ -60,6 +60,7 @@ test('one that does not arrive in time is cancelled, comes no later, and opens n
   expect(traced[0]?.deliveries).toMatchObject([{ state: 'dead' }]);
   // Perhaps not the last: a try that was under way ends later.
   expect(traced[0]?.deliveries[0]?.attempts.map(({ reason }) => reason)).toContain('cancelled');
+  expect((await console.run('trace', id)).out).toMatch(/; cancelled: whoever sent this test has stopped waiting/);
   expect(await console.json<unknown[]>('dead', 'list')).toEqual([]);
   expect((await console.run('status')).out).not.toMatch(/Needs a look/);
   // Later alerts come, and the test does not: its job is gone, and would find nothing to send.

@@ -11,7 +11,7 @@ export interface CancelSampleDependencies {
   now(): number;
 }
 
-const MESSAGE = 'cancelled: whoever sent this test has stopped waiting for it';
+const MESSAGE = 'whoever sent this test has stopped waiting for it';
 
 /**
  * Gives the ids of the destinations that get nothing more. The ledger decides: a job that runs later finds nothing to
