@@ -26,6 +26,7 @@ export type Read = { alert: Alert; protocol: string; severity: string } & (
   | { reading?: never; text: Content }
 );
 
+/** Reads one alert for a digest: its worst part is worked out once, as counting and ranking both need it. */
 export const readAlert = (alert: Alert, wording: Wording): Read => {
   if (alert.source === 'notifications') {
     const text = describe(alert, wording);

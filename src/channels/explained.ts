@@ -10,6 +10,7 @@ export interface Told {
   explanation?: Explanation | undefined;
 }
 
+/** The failure with its message in words for people; with what the provider said alone where nothing explains it. */
 export const explainedError = (
   reason: DeliveryReason,
   { destination, said, explanation }: Told,

@@ -58,6 +58,7 @@ export interface ThreadClaims {
 const keyIn = (prefix: string, destination: Destination['id'], txHash: string): string =>
   `${prefix}:told:${destination}:${txHash}`;
 
+/** In Redis, so that it holds for all daemons. */
 export const createThreadClaims = (redis: Redis | Cluster, prefix: string): ThreadClaims => ({
   claim: async (destination, txHash) => {
     const key = `${keyIn(prefix, destination, txHash)}:claim`;
@@ -104,6 +105,7 @@ const withChange = (alerts: readonly Alert[], { of, was, is }: Reassessed): Aler
     alert.id === of ? { ...alert, reassessed: { was, ...(is === undefined ? {} : { is }) } } : alert,
   );
 
+/** In Redis, for as long as `windowMs` and `keepMs` say. `ledger` knows where an alert's first message is. */
 export const createThreads = (
   redis: Redis | Cluster,
   prefix: string,

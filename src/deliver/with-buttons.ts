@@ -12,4 +12,5 @@ export type WithButtons = (
   isChange: boolean,
 ) => Promise<{ message: Message; sent(handle: string): Promise<void> }>;
 
+/** Of a kind without buttons, and where the config has acknowledging off. */
 export const withoutButtons: WithButtons = async (message) => ({ message, sent: async () => {} });

@@ -24,6 +24,7 @@ export interface FollowUpWords {
 
 const NEWS = 'follow-up to an alert that you had';
 
+/** What a follow-up says in place of what happened. */
 export const followUpWords = ({ is }: FollowUp): FollowUpWords => {
   const says = is === undefined ? 'no longer lists this inspection' : `calls it ${assessmentWord(is)} now`;
   return { news: NEWS, notice: `Follow-up: the service ${says}.` };

@@ -12,6 +12,7 @@ const NAMED_MAX = 3;
 
 const words = (text: string): Piece => ({ text });
 
+/** A hash or an address, short, behind a name where it has one; the whole is what a reader copies. */
 export const referencePiece = ({ whole, short, url }: Reference, name = ''): Piece => ({
   text: name === '' ? short : `${name} ${short}`,
   ...(url === undefined ? { code: true } : { url }),
@@ -32,6 +33,7 @@ const listed = (pieces: readonly Piece[]): Piece[] => {
 
 const chainName = ({ chain }: Finding): string => (chain === undefined ? '' : (chain.name ?? `chain ${chain.id}`));
 
+/** The transaction and its chain; no line where the item names none. */
 export const transactionLine = (finding: Finding): Line[] => {
   const { transaction } = finding;
   if (transaction === undefined) return [];

@@ -54,6 +54,7 @@ const linkTemplate = ({
   };
 };
 
+/** Without anything in the config: UTC, readable names of detectors, the well-known chains, no links and no prefixes. */
 export const createPresentation = (
   { chains = {}, timeZone = 'UTC', links = [], alerts = {}, protocols = {} }: PresentationConfig = {},
   templates = NO_TEMPLATES,

@@ -92,17 +92,18 @@ export const noticeOf = (alert: Alert): { notice?: string } => {
   return notices.length > 0 ? { notice: notices.join(' ') } : {};
 };
 
+/** The protocol's name as people read it: cleaned, in one line; `unknown` where it is empty. */
 export const protocolOf = ({ protocol }: Alert): string => cleanLine(protocol) || UNKNOWN;
 
 /** Reads the alert of an inspection, or of a follow-up. `room`: characters of what its detectors say. */
 export const readInspection = (alert: Alert, { presentation }: Wording, room = SAID_MAX): Reading => {
   const { followUp, reassessed = followUp } = alert;
-  const changed = followUp === undefined ? [] : [followUpWords(followUp).notice];
   const { notice = '' } = noticeOf(alert);
   const was = reassessed === undefined ? undefined : assessmentWord(reassessed.was).toUpperCase();
   const severity = severityOf(alert);
   const isWorse = was !== undefined && rankOf(severity.severity) < rankOf(was);
-  // What changed is what happened.
+  // What changed is what happened; of what is worse the title says it.
+  const changed = followUp === undefined || isWorse ? [] : [followUpWords(followUp).notice];
   const notices = [...changed, notice].filter((one) => one !== '');
   return {
     ...severity,

@@ -28,6 +28,7 @@ export interface Said {
 export const moreText = ({ more }: Pick<Said, 'more'>): string =>
   more === 0 ? '' : `And ${counted(more, 'more detector')}, see below.`;
 
+/** What a message shows first of its detectors; pure. For the bounds see `FIRST`. */
 export const saidFirst = (detections: readonly Detection[]): Said => {
   const lines = detections
     .slice(0, FIRST.detections)

@@ -70,6 +70,10 @@ const announced = (type: string): Tone => {
 export const statedIn = ({ type, item }: Pick<Alert, 'type' | 'item'>): string | undefined =>
   type.startsWith('notification.') && typeof item.message === 'string' ? statedSeverity(item.message) : undefined;
 
+/**
+ * What a message calls an alert, and the tone of its colour. Of an alert whose assessment has changed it is the new one; of a
+ * stored notification what its text states, else `NOTIFICATION`. An assessment that nobody documented is its own word.
+ */
 export const severityOf = (alert: Alert): Severity => {
   const { type, source, item } = alert;
   const changed = alert.reassessed ?? alert.followUp;

@@ -119,6 +119,10 @@ const worded = (content: Content, title: string | undefined, text: string | unde
   return { ...others, detections: [], lines: linesOf(text), times: [] };
 };
 
+/**
+ * The templates of the config for one kind, in their order: the first that fits an alert words it. Throws where Liquid cannot
+ * read one, which the config's check has found before. A template that fails for an alert changes nothing of it.
+ */
 export const createTemplates = (
   sources: readonly TemplateSource[],
   { kind, onFailed }: TemplateDependencies,

@@ -61,6 +61,7 @@ const boundLines = (all: readonly Line[]): Line[] => {
   return more > 0 ? [...kept, [{ text: `[${counted(more, 'line')} left out]` }]] : kept;
 };
 
+/** The content as a mail shows it, within the bounds above, and the detections that it has in full further down. */
 export const boundedOf = (content: Content): Bounded => {
   const { detections, notice, message, messageLines, details } = content;
   const { first, more, whole } = saidFirst(detections);

@@ -53,9 +53,11 @@ export interface Earlier {
 /** A handle comes back from Redis and goes into headers, so its form is checked. */
 const HANDLE = /^(<[\w.@-]{1,250}>)(?: (high|normal) (\S.*))?$/;
 
+/** `<id> high SUBJECT`: what later mails need of the first. */
 export const handleOf = (messageId: string, { subject, isUrgent }: First): string =>
   `${messageId} ${isUrgent ? 'high' : 'normal'} ${subject}`;
 
+/** Undefined for anything that is no handle of ours. */
 export const readHandle = (handle: string): Earlier | undefined => {
   const [, messageId, importance, subject] = HANDLE.exec(handle) ?? [];
   if (messageId === undefined) return undefined;

@@ -23,6 +23,7 @@ const NOT_SAID = ['missing_scope', 'no_permission', 'channel_not_found', 'method
 
 const isNotSaid = (error: unknown): boolean => error instanceof DeliveryError && NOT_SAID.includes(error.code);
 
+/** Asks once a minute for the same person in the same channel, and remembers a thousand of them. */
 export const createMembers = ({ call, now }: MembersDependencies): IsMember => {
   const known = new Map<string, { at: number; is: Promise<boolean | undefined> }>();
 

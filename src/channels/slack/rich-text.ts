@@ -19,6 +19,7 @@ const BREAK = words('\n');
 
 export const secondsOf = (epochMs: number): number => Math.floor(epochMs / 1000);
 
+/** A piece of a line as Slack shows it: a link, a time by the reader's clock, code, or words. */
 export const elementOf = ({ text, code, url, at }: Piece): RichTextElement => {
   if (url !== undefined) return { type: 'link', url, text };
   if (at !== undefined) return { type: 'date', timestamp: secondsOf(at), format: dateFormat(text), fallback: text };

@@ -19,6 +19,7 @@ const NAMES: Readonly<Record<string, ButtonName>> = { a: 'acknowledge', m: 'mute
 /** At most 64 bytes. */
 const dataOf = (name: ButtonName, token: string): string => `${LETTERS[name]}:${token}`;
 
+/** What a button carries; undefined for what is not ours. */
 export const readData = (data: string): { name: ButtonName; token: string } | undefined => {
   const [, letter = '', token = ''] = /^([a-z]):(.*)$/s.exec(data) ?? [];
   const name = Object.hasOwn(NAMES, letter) ? NAMES[letter] : undefined;
@@ -57,6 +58,7 @@ const kept = ({ continuations: _continuations, file, ...body }: TelegramBody): T
   ...(file === undefined ? {} : { isCaption: true }),
 });
 
+/** Every chat can have buttons. */
 export const telegramButtons: Omit<Buttons<TelegramBody>, 'listen'> = { areAt: () => true, put, kept };
 
 export interface PressedChat {

@@ -60,6 +60,7 @@ const explained = (error: unknown): unknown => {
   return new DeliveryError('sender-misconfigured', why, { code: '409' });
 };
 
+/** Telegram's buttons, and the long polling by which presses arrive; its `listen` throws a `DeliveryError`. */
 export const createTelegramButtons = ({ client, timeoutMs }: ListenDependencies): Buttons<TelegramBody> => {
   const pollSeconds = Math.max(0, Math.min(LONGEST_POLL_SECONDS, Math.floor(timeoutMs / 1000) - MARGIN_SECONDS));
 

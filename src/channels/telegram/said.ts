@@ -88,6 +88,7 @@ const asDetections = ({ detections }: Content, { format, units, entities }: Room
   return { first: [block(brief, half)], folded: [block(full, half), remark], continuations: [] };
 };
 
+/** What happened, in the room that there is. A longer text goes on in further messages; what detectors say is cut, and counted. */
 export const saidOf = (content: Content, room: Room): Said => {
   if (content.message !== undefined) return asMessage(content, room);
   if (content.detections.length > 0) return asDetections(content, room);

@@ -37,6 +37,7 @@ export type Acknowledge = (
   how: 'button' | 'link',
 ) => Promise<string>;
 
+/** Rejects where Redis fails; the same press may then come again. */
 export const createAcknowledge =
   ({ store, operatorLog, metrics, show, tellMailboxes, log, now }: AcknowledgeDependencies): Acknowledge =>
   async ({ alerts, destination, handle }, { name, userId }, how) => {

@@ -28,6 +28,11 @@ const bodyToKeep = (body: unknown): { body?: unknown } => (JSON.stringify(body).
 
 const AS_IT_IS = async (): Promise<void> => {};
 
+/**
+ * For the messages of one channel: buttons where it has them, else a link where it can show one and there is a page behind
+ * it (`urlOf`). What is needed to find a message again is in Redis for `WORKS_FOR_MS` before it is sent. A message without
+ * alerts that somebody could acknowledge stays as it is. Rejects where Redis fails: the delivery is tried again.
+ */
 export const createAttach = (
   { buttons, withAcknowledgeLink }: Pick<Channel, 'buttons' | 'withAcknowledgeLink'>,
   { store, key, show, muteRules, urlOf, now }: AttachDependencies,

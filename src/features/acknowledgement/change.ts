@@ -29,6 +29,7 @@ export interface Place {
   handle: string;
 }
 
+/** The same for the same message. */
 export const placeKey = ({ destination, handle }: Place): string => `${destination} ${handle}`;
 
 /** A message that cannot be changed by then keeps its button, which then says who was first. */
@@ -67,6 +68,7 @@ interface Plan {
   amend: NonNullable<Channel['amend']>;
 }
 
+/** Gives what changes one message, see the function that it returns. It never rejects for what a provider answers. */
 export const createChange = (dependencies: ChangeDependencies) => {
   const { store, claims, channels, muteRules, scrub, log, signal, sleep } = dependencies;
   const said = new Map<string, Said>();

@@ -24,6 +24,10 @@ const ended = (
   return { state: 'muted', destination: targetOf(destination), at, attempts, acts: lastFew([...acts, act]) };
 };
 
+/**
+ * In the ledger a delivery that ends so is `muted`, by `acknowledgement`; one that has ended before stays as it is. `now`:
+ * epoch milliseconds. Rejects where Redis fails: then nothing more is sent until the job runs again.
+ */
 export const createEscalations = (
   redis: Redis | Cluster,
   prefix: string,

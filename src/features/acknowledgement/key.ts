@@ -6,6 +6,7 @@ export type TokenKey = () => Promise<string>;
 
 const GOOD_FOR_MS = 60_000;
 
+/** Rejects where Redis fails. `now`: epoch milliseconds. */
 export const createTokenKey = (store: Pick<AcknowledgementStore, 'key'>, now: () => number): TokenKey => {
   let known: { key: string; at: number } | undefined;
   return async () => {

@@ -21,6 +21,7 @@ export interface LinkDependencies {
 
 const MOST_NAMED = 5;
 
+/** What `ops/page/acknowledge.ts` asks. Rejects where Redis fails. */
 export const createLinkPages = (dependencies: LinkDependencies): LinkPages => {
   const { store, key, ledger, acknowledge, onRefused, now } = dependencies;
 

@@ -74,6 +74,7 @@ const subjectOf = ([first, ...others]: AlertRecord['alert'][]): Pick<Alert, 'id'
   return txHash !== undefined && others.every((one) => one.txHash === txHash) ? { id, txHash } : { id };
 };
 
+/** At most a hundred mailboxes for one press; the log names how many more there were. */
 export const createTellMailboxes = (dependencies: MailboxesDependencies): TellMailboxes => {
   const { ledger, announce, isOpen, fallback, names, log } = dependencies;
   const isFallback = new Set(fallback.map(({ id }) => id));

@@ -38,6 +38,7 @@ const mutedText = (fresh: readonly Mute[], until: string, others: number): strin
   return `Muted until ${clockText(until)}: ${fresh.map(scopeText).join(' | ')}.${rest}`;
 };
 
+/** Plans a mute of the detectors of a message, for `muteLengthOf(rules)`. Rejects where Redis fails. */
 export const createMuteFromButton = ({
   rules,
   mutes,

@@ -49,6 +49,7 @@ interface Refusal {
   text?: string;
 }
 
+/** Handles the presses of all kinds; what it gives never rejects. */
 export const createPressed = (dependencies: PressDependencies) => {
   const { store, key, acknowledge, mute, onRefused, log, signal, now } = dependencies;
   const presses = createMinuteLimit(now, MOST_PRESSES);

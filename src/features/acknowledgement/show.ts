@@ -20,6 +20,10 @@ export interface Show {
 const BETWEEN_MS = 1000;
 const READ_AT_ONCE = 50;
 
+/**
+ * Changes messages in the background: one at a time at each destination, a second apart. A message that is asked for several
+ * times while it waits is changed once. Nothing of it rejects; what could not be changed is logged, and keeps its button. `ended` is for a stop.
+ */
 export const createShow = (dependencies: ShowDependencies) => {
   const { ledger, log, signal, sleep } = dependencies;
   const change = createChange(dependencies);

@@ -50,6 +50,7 @@ const keysOf = (prefix: string) => ({
   place: (destination: string, handle: string): string => `${prefix}:button-at:${destination}:${handle}`,
 });
 
+/** In Redis: acknowledgements for as long as the ledger keeps an alert, messages for `WORKS_FOR_MS`. */
 export const createAcknowledgementStore = (redis: Redis | Cluster, prefix: string): AcknowledgementStore => {
   const keys = keysOf(prefix);
 

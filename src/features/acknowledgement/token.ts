@@ -21,6 +21,7 @@ const isSame = (one: string, other: string): boolean => {
 export const tokenOf = (key: string, destination: Destination['id'], alerts: readonly Alert['id'][]): string =>
   sign(key, ['button', destination, ...alerts.toSorted()]);
 
+/** Whether we made this token for these alerts at this destination. */
 export const isTokenOf = (
   token: string,
   key: string,

@@ -26,6 +26,7 @@ const NOT_ALLOWED = 'missing_scope';
 const shownName = (name: string | undefined): string | undefined =>
   name === undefined ? undefined : shorten(cleanLine(name), NAME_LIMIT) || undefined;
 
+/** Gives one round, to be called again and again: at most ten names, each within ten seconds. */
 export const createNameLookUp = ({ names, channels, destinations, log }: LookUpDependencies) => {
   const refused = new Set<string>();
   /** Those that had no answer in the last rounds: others are asked for first, or one would hold up its whole kind. */

@@ -31,6 +31,7 @@ const readRemembered = (json: string): Remembered | undefined => {
   return { ...name, at: value.at };
 };
 
+/** In one hash of Redis, of at most 5,000 names. `now`: epoch milliseconds. */
 export const createNameStore = (redis: Redis | Cluster, prefix: string, now: () => number): NameStore => {
   const key = `${prefix}:names`;
 

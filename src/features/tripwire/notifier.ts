@@ -87,6 +87,7 @@ const createSay =
     return groups.length;
   };
 
+/** Both functions are durable when they resolve; they reject where Redis fails, and may then be called again. */
 export const createNotifier = (dependencies: NotifierDependencies) => {
   const { outages, isIncluded, log } = dependencies;
   const describe = createDescribe(dependencies);

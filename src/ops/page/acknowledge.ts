@@ -77,6 +77,7 @@ const questionPage = ({ count, to, lines }: LinkedAlerts): Answer =>
 const openedPage = (found: LinkedAlerts): Answer =>
   found.done === undefined ? questionPage(found) : donePage(found.done, found);
 
+/** Answers below `/acknowledge/`, within limits by the minute; who comes with another link than ours is slowed down. */
 export const createAcknowledgePage = ({ links, now }: AcknowledgePageDependencies) => {
   const asked = createMinuteLimit(now, MOST_ASKED);
   const wrong = createAttempts(now);

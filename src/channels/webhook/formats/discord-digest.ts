@@ -77,6 +77,7 @@ const listed = (items: readonly DigestItem[], limit: number, room: number): { li
   return { lines, left: items.length - lines.length };
 };
 
+/** One request, within Discord's limits; what has no room is counted, with the command that lists it. */
 export const digestDiscord = (content: DigestContent, format: Format): WebhookBody => {
   const { items, command } = content;
   const { head, shown } = headOf(content);

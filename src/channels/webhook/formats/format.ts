@@ -44,6 +44,10 @@ export interface Verdict {
   retryAfterMs?: number;
 }
 
+/**
+ * One format: what is true of it, how it composes, and what its vendor's answers mean. All of it is pure; `transport.ts`
+ * sends. Each format's file names the vendor's documents.
+ */
 export interface FormatModule {
   contentType: string;
   /** By Standard Webhooks, with every secret. The others are signed only where a secret is meant for that receiver. */
@@ -57,6 +61,7 @@ export interface FormatModule {
   verdictOf?(response: PostResponse): Verdict | undefined;
 }
 
+/** A body of one request for each content, as JSON. */
 export const bodyOf = (format: WebhookFormat, ...contents: readonly object[]): WebhookBody => ({
   format,
   requests: contents.map((content) => ({ text: JSON.stringify(content) })),

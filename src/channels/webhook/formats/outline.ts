@@ -80,6 +80,7 @@ export const shortOutline = ({ detectors, links: { contracts, ...links }, ...out
   links: contracts === undefined ? links : { ...links, contracts: contracts.slice(0, FEW_MAX) },
 });
 
+/** The fields of an outline as they stand in `data`. */
 export const outlineJson = ({ summary, severity, detectors, chain, links }: Outline): JsonObject => ({
   summary,
   severity,

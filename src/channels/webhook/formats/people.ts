@@ -19,6 +19,10 @@ export interface PeopleFormat {
   digest(content: DigestContent, context: ComposeContext): WebhookBody;
 }
 
+/**
+ * The messages of a parcel in a format that people read: one for each incident, or a digest of more than five. `single` and
+ * `digest` give the body, within the vendor's limits. Throws what they throw; the stage `compose` then goes on more plainly.
+ */
 export const composeForPeople = (
   parcel: Parcel,
   context: ComposeContext,

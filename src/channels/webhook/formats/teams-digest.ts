@@ -66,6 +66,7 @@ const tableBlocks = ({ tables }: DigestContent): Block[] =>
     );
   });
 
+/** One card, as large as Teams takes it; what has no room is counted, with the command that lists it. */
 export const digestTeams = (content: DigestContent, isMinimal: boolean): WebhookBody => {
   const { tone, title, notice, why, span, items, command, headline } = content;
   const worst = isMinimal ? 0 : WORST;

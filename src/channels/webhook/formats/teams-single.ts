@@ -151,6 +151,7 @@ const minimalCard = ({ headline, details, lines }: Content): WebhookRequest => {
   );
 };
 
+/** One card, with fewer details where it is too large; a long message goes on in further cards. */
 export const singleTeams = (content: Content, format: Format): WebhookBody => {
   if (format === 'minimal') return { format: 'teams', requests: [minimalCard(content)] };
   const { message = '', title, tone, isOurs } = content;
