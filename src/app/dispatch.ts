@@ -158,7 +158,8 @@ export const openDispatch = (dependencies: OpenDispatch) => {
     now,
   });
   const { uncovered } = correlation;
-  const endStorms = createStormEnd({ ...store, announce, log, now });
+  const isConfigured = ({ kind }: Destination): boolean => settings.configured.has(kind);
+  const endStorms = createStormEnd({ ...store, announce, isOpen, isConfigured, log, now });
   return {
     ...{ dispatch, dispatchRouted, routesOf, destinationsOf, isOpen },
     ...{ operators, fallback, announce, release, endStorms, outageNotifier, uncovered },

@@ -24,6 +24,8 @@ const play = () => {
   const told: [string, string, string[]][] = [];
   const open = new Set<string>();
   const sealed: Record<string, number> = {};
+  const closed = new Set<string>();
+  const removed = new Set<string>();
   const end = createStormEnd({
     storms,
     ledger: {
@@ -33,11 +35,16 @@ const play = () => {
       told.push([about, message, destinations.map(({ id }) => id)]);
       return 'id';
     },
+    isOpen:
+      async () =>
+      ({ id }) =>
+        !closed.has(id),
+    isConfigured: ({ id }) => !removed.has(id),
     log: { error: (fields: unknown) => expect.fail(JSON.stringify(fields)) } as never,
     now: () => time,
   });
   return {
-    ...{ storms, told, open, sealed, end, prefix },
+    ...{ storms, told, open, sealed, closed, removed, end, prefix },
     later: (ms: number) => {
       time += ms;
     },
@@ -122,4 +129,18 @@ test('nothing of a storm stays for ever, not even where it was forgotten before 
   const left = await redis.keys(`${prefix}:*`);
   expect(left).toHaveLength(1);
   for (const key of left) expect(await redis.pttl(key)).toBeGreaterThan(0);
+});
+
+test.each(['closed', 'removed'] as const)('a destination that was %s meanwhile hears nothing', async (state) => {
+  const world = play();
+  const { storms, told, end, later, prefix } = world;
+  for (const destination of [SLACK, EMAIL]) {
+    await storms.noteDigest(destination, 7);
+    await storms.noteDigest(destination, 8);
+  }
+  world[state].add(SLACK.id);
+  later(QUIET_MS);
+  await end();
+  expect(told.map(([, , to]) => to)).toEqual([[EMAIL.id]]);
+  expect(await redis.keys(`${prefix}:*`)).toEqual([]);
 });
