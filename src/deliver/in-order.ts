@@ -17,7 +17,11 @@ const LONGEST_WAIT_MS = 60_000;
 
 const followed = (alert: Alert): string[] => (alert.followUp && isPlayedDown(alert) ? [alert.followUp.of] : []);
 
-/** Only a job of follow-ups alone waits. In a batch the digest shows both. */
+/**
+ * Only a job of follow-ups alone waits: in a batch the digest shows both. The wait ends with the alert's delivery, at the
+ * latest `retry.maxAge` after its first try. Until then it costs one short run a minute, and nothing has to be remembered and
+ * woken for it.
+ */
 export const inOrder: JobStage<InOrderDependencies> = async ({ job, alerts }, { waiting, now }) => {
   if (waiting === undefined || job.gathering !== undefined || alerts.length === 0) return undefined;
   const firsts = alerts.flatMap(followed);

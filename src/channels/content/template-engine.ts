@@ -85,7 +85,7 @@ const boundedCase = ({ CaseTag, evalToken }: Library) =>
     }
   };
 
-/** A text as it is written, of lists without anything between their entries. */
+/** A text as LiquidJS writes it, of lists without anything between their entries; its own function for that is not public. */
 const written = (value: unknown): string => (Array.isArray(value) ? value.map(written).join('') : String(value ?? ''));
 
 /** What is written or captured counts with each character. */
@@ -113,7 +113,10 @@ const partsOf = (argument: Argument): number =>
 const nodeCost = (node: Template): number =>
   [...(node.arguments?.() ?? [])].reduce((sum, argument) => sum + partsOf(argument), 1);
 
-/** Each turn of a loop and each block counts with all that stands in it. */
+/**
+ * Each turn of a loop and each block counts with all that stands in it. No option of LiquidJS bounds that: 10.30 declares a
+ * `templateLimit`, and does not read it. So its renderer is wrapped, through which every block goes.
+ */
 const boundedNodes = ({ renderer }: Liquid, library: Library): void => {
   const costs = new WeakMap<readonly Template[], number>();
   const costOf = (nodes: readonly Template[]): number => {
