@@ -29,7 +29,7 @@ const htmlOf = (body: unknown): string =>
   typeof body === 'object' && body !== null && 'html' in body ? String(body.html) : '';
 
 /** The details of a mail, and the small print at its end. */
-const BELOW = 'dl, h2:has(+ dl), .page > p';
+const BELOW = 'dl, h2:has(+ dl), dl ~ blockquote, .page > p';
 
 const COUNTED: readonly Counted[] = [
   {

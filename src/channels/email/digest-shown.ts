@@ -10,7 +10,7 @@ import {
 } from '../digest-content.ts';
 
 /** Items in the mail itself: some mail programs cut a mail beyond about 100 kB. */
-export const INLINE_MAX = 50;
+export const INLINE_MAX = 20;
 /** The worst items, shown first and with the messages of their detectors. */
 const WORST_MAX = 3;
 const SAID_LIMIT = 400;

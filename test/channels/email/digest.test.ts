@@ -107,7 +107,7 @@ Detectors
     expect(named(file?.content ?? '')).toEqual(hashes(mixed));
     const { text, active } = shownOf(body);
     expect(text).toContain('120 alerts in 4 protocols: 118 critical, 2 notifications');
-    expect(text).toContain(`70 more: the attached ${file?.filename} lists all 120`);
+    expect(text).toContain(`100 more: the attached ${file?.filename} lists all 120`);
     const transactions = active.filter((url) => url.startsWith('https://basescan.org/tx/'));
     expect(named(transactions.join(' ')).size).toBe(INLINE_MAX);
     expect(named(body.text)).toEqual(named(transactions.join(' ')));
