@@ -42,8 +42,9 @@ const openingText = ({ service, webhook }: SandboxAddresses, opsUrl: string): st
     `  status page   ${opsUrl}/`,
     `  metrics       ${opsUrl}/metrics   health ${opsUrl}/livez ${opsUrl}/readyz`,
     `  service       ${service.url}   webhooks end at ${webhook.url}`,
-    '  Shown are critical inspections and stored notifications. A notification about a critical inspection is not sent',
-    '  where the inspection was.',
+    '  Lines of `service` say what the service found: critical inspections, and notifications that it stores. The others',
+    '  say what arrived where. A notification about an inspection that was sent is not sent as well. Some names and texts',
+    '  are odd on purpose: they are text from outside, and must not break a message.',
     '',
     '',
   ].join('\n');
@@ -97,10 +98,13 @@ export const createAccount = ({ isTty, raw: { write } }: Pick<CommandContext, 'i
     }
     const scene = sceneOf(event);
     const [hash] = event.txHashes;
-    const about = hash === undefined || event.txHashes.length > 1 ? '' : ` ${short(hash)}`;
+    const [title = ''] = event.text.split('\n');
+    const one = hash === undefined ? ` ${shorten(cleanLine(title), 70)}` : ` ${short(hash)}`;
+    const about = event.txHashes.length > 1 ? '' : one;
     line(event.at, event.kind, `${paint('yellow', scene.padEnd(12))} ${event.destination}${about}`);
     if (event.txHashes.length > 1) showWhole(event, 'a digest');
-    else if (scene === 'fallback') showWhole(event, 'a message to the fallback');
+    else if (scene === 'announced') showWhole(event, "an announcement of Tocsin's own");
+    else if (scene === 'fallback') showWhole(event, 'an alert that went to the fallback');
   };
 
   const tellProduced = (event: ProducedEvent): void => {

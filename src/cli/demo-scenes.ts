@@ -53,6 +53,6 @@ export const playScenes = async (
 
 /** What a message on the stage is, for its line. */
 export const sceneOf = ({ destination, txHashes }: ReceivedEvent): string => {
-  if (destination === FALLBACK) return 'fallback';
+  if (destination === FALLBACK) return txHashes.length === 0 ? 'announced' : 'fallback';
   return txHashes.length > 1 ? `a digest of ${txHashes.length}` : 'delivered';
 };

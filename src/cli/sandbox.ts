@@ -26,7 +26,7 @@ const portsFrom = (text: string) => {
 };
 
 const ready =
-  'The sandbox runs until Ctrl-C. With these variables set, add --config config/demo.yaml to other commands.\n';
+  'The sandbox runs until Ctrl-C. Export these variables in another terminal, and TOCSIN_DATA_DIR, a directory for the\nqueue. Then add --config config/demo.yaml to other commands.\n';
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

@@ -43,8 +43,9 @@ test('its messages are told apart', () => {
   const scenes = [
     { ...message, destination: 'C0DEMOSTAGE', txHashes: ['0x1', '0x2'] },
     { ...message, destination: 'C0DEMOSTAGE', txHashes: ['0x1'] },
+    { ...message, destination: FALLBACK, txHashes: ['0x1'] },
     { ...message, destination: FALLBACK, txHashes: [] },
   ];
-  expect(scenes.map(sceneOf)).toEqual(['a digest of 2', 'delivered', 'fallback']);
+  expect(scenes.map(sceneOf)).toEqual(['a digest of 2', 'delivered', 'fallback', 'announced']);
   expect(scenes.every(isOnStage)).toBe(true);
 });
