@@ -75,7 +75,14 @@ export const openAcknowledgement = (dependencies: OpenAcknowledgement): Acknowle
   const { config, store, channels, lifecycle, stopping: signal, log, now } = dependencies;
   if (!config.alerts.acknowledge) return undefined;
   const { publicUrl } = config.ops;
-  const shared = { ...dependencies, store: store.acknowledgements, ledger: store.ledger, muteRules: config.mutes };
+  const { isOpen } = dependencies.dispatching;
+  const shared = {
+    ...dependencies,
+    isOpen,
+    store: store.acknowledgements,
+    ledger: store.ledger,
+    muteRules: config.mutes,
+  };
   const key = createTokenKey(store.acknowledgements, now);
   const showing = new AbortController();
   const show = createShow({

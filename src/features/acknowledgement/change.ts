@@ -14,6 +14,8 @@ export interface ChangeDependencies {
   /** One at a time changes a message that may grow or be assessed anew. */
   claims: ThreadClaims;
   channels: readonly Pick<Channel, 'kind' | 'amend' | 'buttons'>[];
+  /** Whether a destination may be sent to: it is approved, or needs no approval. */
+  isOpen(): Promise<(destination: Destination) => boolean>;
   muteRules: MuteRules;
   /** Takes known secrets out of what a provider said. */
   scrub(text: string): string;
@@ -70,7 +72,7 @@ interface Plan {
 
 /** Gives what changes one message, see the function that it returns. It never rejects for what a provider answers. */
 export const createChange = (dependencies: ChangeDependencies) => {
-  const { store, claims, channels, muteRules, scrub, log, signal, sleep } = dependencies;
+  const { store, claims, channels, isOpen, muteRules, scrub, log, signal, sleep } = dependencies;
   const said = new Map<string, Said>();
 
   const note = (place: Place, digest: string, failures: number): void => {
@@ -91,6 +93,7 @@ export const createChange = (dependencies: ChangeDependencies) => {
     const { token, message } = (await read(place)) ?? {};
     const channel = channels.find(({ kind }) => kind === message?.destination.kind);
     if (token === undefined || message?.body === undefined || !channel?.amend || !channel.buttons) return undefined;
+    if (!(await isOpen())(message.destination)) return undefined;
     const changed = channel.buttons.put(message.body, await annotationOf(token, message, store, muteRules));
     const digest = digestOf(changed);
     const plan = { message, token, changed, digest, amend: channel.amend };

@@ -1,4 +1,5 @@
 /** The page behind the link in a mail. Whoever has the link may acknowledge: it was sent to one mailbox, and works for days. */
+import type { Destination } from '../../alert.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { LinkedAlerts, LinkPages } from '../../ops/page/acknowledge.ts';
 import { counted } from '../../text.ts';
@@ -15,6 +16,8 @@ export interface LinkDependencies {
   key: TokenKey;
   ledger: Pick<Ledger, 'read'>;
   acknowledge: Acknowledge;
+  /** Whether a destination may be sent to: it is approved, or needs no approval. */
+  isOpen(): Promise<(destination: Destination) => boolean>;
   onRefused: OnRefused;
   now(): number;
 }
@@ -23,12 +26,14 @@ const MOST_NAMED = 5;
 
 /** What `ops/page/acknowledge.ts` asks. Rejects where Redis fails. */
 export const createLinkPages = (dependencies: LinkDependencies): LinkPages => {
-  const { store, key, ledger, acknowledge, onRefused, now } = dependencies;
+  const { store, key, ledger, acknowledge, isOpen, onRefused, now } = dependencies;
 
   const messageOf = async (token: string): Promise<ButtonMessage | undefined> => {
     const message = await store.message(token);
     if (message === undefined || message.destination.kind !== 'email') return undefined;
-    return isTokenOf(token, await key(), message.destination.id, message.alerts) ? message : undefined;
+    const { destination, alerts } = message;
+    const isOurs = isTokenOf(token, await key(), destination.id, alerts) && (await isOpen())(destination);
+    return isOurs ? message : undefined;
   };
 
   const linesOf = async ({ alerts }: ButtonMessage): Promise<string[]> => {

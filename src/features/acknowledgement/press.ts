@@ -1,6 +1,6 @@
 /** What a press of a button does, once it is proven to be one of ours: nothing else has any effect. */
 import type { Logger } from 'pino';
-import type { ChannelKind } from '../../alert.ts';
+import type { ChannelKind, Destination } from '../../alert.ts';
 import type { ButtonName, Press, PressAnswer } from '../../channels/buttons.ts';
 import { createMinuteLimit } from '../../minute-limit.ts';
 import { ACCEPTED, type Acknowledge, type Person } from './acknowledge.ts';
@@ -18,6 +18,8 @@ export interface PressDependencies {
   key: TokenKey;
   acknowledge: Acknowledge;
   mute: MuteFromButton;
+  /** Whether a destination may be sent to: it is approved, or needs no approval. */
+  isOpen(): Promise<(destination: Destination) => boolean>;
   onRefused: OnRefused;
   log: Pick<Logger, 'info' | 'error'>;
   signal: AbortSignal;
@@ -51,7 +53,7 @@ interface Refusal {
 
 /** Handles the presses of all kinds; what it gives never rejects. */
 export const createPressed = (dependencies: PressDependencies) => {
-  const { store, key, acknowledge, mute, onRefused, log, signal, now } = dependencies;
+  const { store, key, acknowledge, mute, isOpen, onRefused, log, signal, now } = dependencies;
   const presses = createMinuteLimit(now, MOST_PRESSES);
   const warnings = createMinuteLimit(now, MOST_WARNINGS);
 
@@ -60,6 +62,7 @@ export const createPressed = (dependencies: PressDependencies) => {
     const isOurs = destination.kind === kind && isTokenOf(press.token, await key(), destination.id, alerts);
     if (!isOurs) return { reason: 'unknown', text: NOT_VALID };
     if (!press.isAt(destination, handle)) return { reason: 'elsewhere', text: NOT_VALID };
+    if (!(await isOpen())(destination)) return { reason: 'stranger', text: NOT_VALID };
     const stranger = await press.refusal?.(signal);
     return stranger === undefined ? undefined : { reason: 'stranger', text: stranger };
   };

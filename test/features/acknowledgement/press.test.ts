@@ -51,6 +51,7 @@ const setUp = (rules = { maxLength: 86_400_000, never: [] as string[] }) => {
   const refusals: Record<string, number> = {};
   const refusalFacts: object[] = [];
   const clock = { now: NOW };
+  const revoked = new Set<string>();
   const acknowledge = createAcknowledge({
     store: store.acknowledgements,
     operatorLog: store.operatorLog,
@@ -90,6 +91,10 @@ const setUp = (rules = { maxLength: 86_400_000, never: [] as string[] }) => {
   );
   const pressed = createPressed({
     ...{ store: store.acknowledgements, key, acknowledge, mute, log },
+    isOpen:
+      async () =>
+      ({ id }) =>
+        !revoked.has(id),
     onRefused: ({ reason }, facts) => {
       refusals[reason] = (refusals[reason] ?? 0) + 1;
       refusalFacts.push(facts);
@@ -117,7 +122,7 @@ const setUp = (rules = { maxLength: 86_400_000, never: [] as string[] }) => {
     return answer;
   };
   return {
-    ...{ ...place, store, key, send, press, pressRaw, pressed, refusals, refusalFacts, clock },
+    ...{ ...place, store, key, send, press, pressRaw, pressed, refusals, refusalFacts, clock, revoked },
     ...{ shown, mutes, metrics, attach, lines },
     failMutes: (): void => {
       muteFails = true;
@@ -167,6 +172,21 @@ describe('a press', () => {
     const { text } = await world.press(token, { by: name });
     expect(text).not.toMatch(/[\u202e\n]/);
     expect(text.length).toBeLessThan(130);
+  });
+
+  test('where its destination was revoked meanwhile does nothing, and asks nobody who it is', async () => {
+    const world = setUp();
+    const { token = '' } = await world.send([ONE]);
+    world.revoked.add(HERE.id);
+    const refusal = (): Promise<undefined> => expect.fail('nobody is asked');
+    for (const name of ['acknowledge', 'mute'] as const) {
+      expect(await world.press(token, { name, refusal })).toMatchObject({ isRefused: true });
+    }
+    expect(world.refusals).toEqual({ stranger: 2 });
+    expect(world.mutes).toEqual([]);
+    expect(await acknowledgedIn(world, ONE)).toEqual([]);
+    world.revoked.clear();
+    expect(await world.press(token)).toMatchObject({ isRefused: false });
   });
 
   test.each([

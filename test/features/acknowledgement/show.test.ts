@@ -40,6 +40,7 @@ const setUp = () => {
   const edits: Body[] = [];
   const handles = new Map<string, string>();
   const warnings: object[] = [];
+  const revoked = new Set<string>();
   let isImpatient = false;
   const sleeping: { ms: number; end(): void }[] = [];
   /** What happens instead of the next changes; undefined: as if there were none. */
@@ -47,6 +48,10 @@ const setUp = () => {
   const show = createShow({
     ...{ store: store.acknowledgements, claims },
     ledger: { read: async (id) => recordOf(id, handles.get(id)) },
+    isOpen:
+      async () =>
+      ({ id }) =>
+        !revoked.has(id),
     channels: [
       {
         kind: 'slack',
@@ -89,7 +94,7 @@ const setUp = () => {
   const acknowledge = (...ids: string[]) =>
     store.acknowledgements.acknowledge(ids, { by: 'Ann', via: 'slack', to: 'x', at: '2026-11-20T02:45:10.000Z' });
   const asleep = async () => await until('it waits', () => sleeping.shift());
-  return { hurry, handles, claims, edits, warnings, next, show, keep, acknowledge, asleep };
+  return { hurry, revoked, handles, claims, edits, warnings, next, show, keep, acknowledge, asleep };
 };
 
 const ANN = expect.stringContaining('“Ann”');
@@ -110,6 +115,16 @@ test('a try after a wait says what the message has become meanwhile', async () =
   end();
   await show.ended();
   expect(edits).toEqual([{ text: 'findings A and B', note: expect.stringContaining('1 alert of 2') }]);
+});
+
+test('a message at a destination that was revoked stays as it is', async () => {
+  const { revoked, show, keep, acknowledge, edits } = setUp();
+  await keep('one', [A.id], 'finding A');
+  await acknowledge(A.id);
+  revoked.add(HERE.id);
+  show.message(HERE, HANDLE);
+  await show.ended();
+  expect(edits).toEqual([]);
 });
 
 test('a message that somebody is changing is left alone until that is done', async () => {
