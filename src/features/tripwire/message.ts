@@ -3,10 +3,10 @@ import { shellName, TO_DO } from '../../announcement.ts';
 import { counted, listText, nameText, shorten } from '../../text.ts';
 import type { Change } from './changes.ts';
 import type { Difference } from './describe.ts';
-import { STAYED_MS } from './untold.ts';
+import { STAYED_MS } from './unannounced.ts';
 
-/** A change, described. */
-export interface Told {
+/** A change, as people read it. */
+export interface ChangeWords {
   protocol: string;
   kind: Change['kind'];
   differences: readonly Difference[];
@@ -30,22 +30,22 @@ const wordsText = (words: readonly string[]): string =>
 
 const sideText = (rows: readonly string[]): string => shorten(rows.join('; ') || 'none', LONGEST_SIDE);
 
-const aspectsText = ({ differences }: Told): string => wordsText(differences.map(({ aspect }) => aspect));
+const aspectsText = ({ differences }: ChangeWords): string => wordsText(differences.map(({ aspect }) => aspect));
 
-const whatHappened = (told: Told): string => {
-  if (told.isCritical) return 'has no channel of a person any more';
-  if (told.kind === 'new') return 'is new';
-  if (told.kind === 'changed') return `has other ${aspectsText(told)}`;
-  return `${told.isUnreadable ? 'cannot be read in the list' : 'is not listed'} any more, so nothing of it is watched`;
+const whatHappened = (change: ChangeWords): string => {
+  if (change.isCritical) return 'has no channel of a person any more';
+  if (change.kind === 'new') return 'is new';
+  if (change.kind === 'changed') return `has other ${aspectsText(change)}`;
+  return `${change.isUnreadable ? 'cannot be read in the list' : 'is not listed'} any more, so nothing of it is watched`;
 };
 
-const sideLines = ({ kind, differences }: Told): string[] =>
+const sideLines = ({ kind, differences }: ChangeWords): string[] =>
   differences.flatMap(({ aspect, old, now }) => [
     ...(kind === 'new' ? [] : [`${aspect} before: ${sideText(old)}`]),
     ...(kind === 'vanished' ? [] : [`${aspect} now: ${sideText(now)}`]),
   ]);
 
-const headline = (service: string, all: readonly Told[]): string => {
+const headline = (service: string, all: readonly ChangeWords[]): string => {
   const [first] = all;
   const at = `at the monitoring service ${nameText(service)}`;
   const mark = all.some(({ isCritical }) => isCritical) ? 'Critical: ' : '';
@@ -56,19 +56,19 @@ const headline = (service: string, all: readonly Told[]): string => {
   return `${mark}The protocol ${nameText(first.protocol)} ${whatHappened(first)} ${at}.`;
 };
 
-const historyOf = (all: readonly Told[]): string =>
+const historyOf = (all: readonly ChangeWords[]): string =>
   `tocsin protocols history ${all.length === 1 ? shellName(all[0]?.protocol ?? '') : 'NAME'}`;
 
-const remedyOf = (all: readonly Told[]): string => {
+const remedyOf = (all: readonly ChangeWords[]): string => {
   if (all.some(({ kind }) => kind === 'changed')) return '`tocsin protocols replace-channels` sets channels again';
   return all.some(({ kind }) => kind === 'vanished') ? 'see who removed it' : 'see who created it';
 };
 
-const advice = (all: readonly Told[]): string =>
+const advice = (all: readonly ChangeWords[]): string =>
   `${TO_DO}if none of you did this, somebody else has access to the service: change the API key; ${remedyOf(all)}. For earlier changes, run: ${historyOf(all)}`;
 
 /** What becomes of the alerts of a protocol that nobody reads any more. */
-const whoHears = (all: readonly Told[]): string[] =>
+const whoHears = (all: readonly ChangeWords[]): string[] =>
   all.some(({ isCritical }) => isCritical)
     ? ['Its alerts reach no person by its own channels now, only by the fallback, where there is one.']
     : [];
@@ -76,7 +76,7 @@ const whoHears = (all: readonly Told[]): string[] =>
 const STAYED = `stayed so for ${STAYED_MS / 60_000} minutes`;
 
 /** Of those that came and went. */
-const stayed = (all: readonly Told[]): string[] => {
+const stayed = (all: readonly ChangeWords[]): string[] => {
   if (!all.some(({ hasStayed }) => hasStayed)) return [];
   return [
     `${all.length === 1 ? 'It has' : 'They have'} ${STAYED}. Before, changes came too often to be announced each.`,
@@ -84,7 +84,7 @@ const stayed = (all: readonly Told[]): string[] => {
 };
 
 /** For those that come and go. */
-const restOfHour = (all: readonly Told[]): string[] => {
+const restOfHour = (all: readonly ChangeWords[]): string[] => {
   const names = all.filter(({ comesAndGoes }) => comesAndGoes).map(({ protocol }) => protocol);
   if (names.length === 0) return [];
   const who = listText(names, DESCRIBED, nameText);
@@ -94,13 +94,16 @@ const restOfHour = (all: readonly Told[]): string[] => {
 };
 
 /** The critical ones first. */
-export const changesText = (service: string, changes: readonly Told[]): string => {
+export const changesText = (service: string, changes: readonly ChangeWords[]): string => {
   const all = changes.toSorted((a, b) => Number(b.isCritical) - Number(a.isCritical));
   const described = all.slice(0, DESCRIBED);
-  const lines = described.flatMap((told) =>
+  const lines = described.flatMap((change) =>
     all.length > 1
-      ? [`Protocol ${nameText(told.protocol)} ${whatHappened(told)}:`, ...sideLines(told).map((line) => `- ${line}`)]
-      : sideLines(told),
+      ? [
+          `Protocol ${nameText(change.protocol)} ${whatHappened(change)}:`,
+          ...sideLines(change).map((line) => `- ${line}`),
+        ]
+      : sideLines(change),
   );
   const rest = all.length - described.length;
   const more = rest > 0 ? [`${counted(rest, 'other protocol')} changed, too: \`${historyOf(all)}\` shows each.`] : [];

@@ -10,7 +10,7 @@ import { audienceOf, type ChangeRoutes, groupsOf, hasLostPeople, isOnlyHeld } fr
 import type { Change } from './changes.ts';
 import { differencesOf } from './describe.ts';
 import { loudAmong } from './flapping.ts';
-import { changesText, type Told } from './message.ts';
+import { type ChangeWords, changesText } from './message.ts';
 
 export interface NotifierDependencies {
   outages: Pick<OutageStore, 'get' | 'count'>;
@@ -25,12 +25,12 @@ export interface NotifierDependencies {
   now(): number;
 }
 
-export interface ToldChange extends Told {
+export interface DescribedChange extends ChangeWords {
   change: Change;
   routes: ChangeRoutes;
 }
 
-export interface NotifiedChange extends ToldChange {
+export interface NotifiedChange extends DescribedChange {
   /** It was announced, or is for nobody; else it came and went too often. */
   isHeard: boolean;
 }
@@ -44,7 +44,7 @@ const keyOf = (service: string, version: string, changes: readonly Change[]): st
 
 const createDescribe =
   ({ destinationsAt }: NotifierDependencies) =>
-  (change: Change): ToldChange => {
+  (change: Change): DescribedChange => {
     const { protocol, kind } = change;
     const routes: ChangeRoutes = {
       before: change.kind === 'new' ? [] : destinationsAt(protocol, change.before.channels),
@@ -61,7 +61,7 @@ const createSay =
   async (
     service: string,
     version: string,
-    news: readonly ToldChange[],
+    news: readonly DescribedChange[],
     isOpen: (destination: Destination) => boolean,
   ): Promise<number> => {
     const broken = await brokenAmong(outages, [
@@ -94,10 +94,13 @@ export const createNotifier = (dependencies: NotifierDependencies) => {
   const say = createSay(dependencies);
 
   /** Those that are for somebody. */
-  const forPeople = (all: readonly ToldChange[], isOpen: (destination: Destination) => boolean): ToldChange[] =>
+  const forPeople = (
+    all: readonly DescribedChange[],
+    isOpen: (destination: Destination) => boolean,
+  ): DescribedChange[] =>
     all.filter(({ change, routes }) => isIncluded(change.protocol) && !isOnlyHeld(change, routes, isOpen));
 
-  const write = (service: string, all: readonly ToldChange[], announcements: number): void => {
+  const write = (service: string, all: readonly DescribedChange[], announcements: number): void => {
     for (const { protocol, kind, isCritical, differences } of all.slice(0, MOST_LOGGED)) {
       const facts = { service, protocol, change: kind, isCritical, differences };
       log.warn(facts, 'the settings of a protocol were changed at the service');

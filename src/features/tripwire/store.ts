@@ -7,11 +7,11 @@ import { fenced, type HeldLock } from '../../redis/lock.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
 import type { Comparison, Remembered } from './changes.ts';
-import type { Told } from './message.ts';
-import type { Untold } from './untold.ts';
+import type { ChangeWords } from './message.ts';
+import type { Unannounced } from './unannounced.ts';
 
 /** A change as it is kept for `protocols history`. */
-export interface SeenChange extends Pick<Told, 'kind' | 'differences' | 'isCritical'> {
+export interface SeenChange extends Pick<ChangeWords, 'kind' | 'differences' | 'isCritical'> {
   /** ISO 8601. */
   at: string;
 }
@@ -21,15 +21,15 @@ export interface RememberedService {
   version: string;
   protocols: Map<string, Remembered>;
   /** By protocol, which may be none of these. */
-  untold: Map<string, Untold>;
+  unannounced: Map<string, Unannounced>;
 }
 
 export interface RememberInput {
   /** As it was read; '' where nothing was. */
   version: string;
   writes: Comparison['writes'];
-  /** Of the protocols of `writes`: what is untold of them; of those that are left out nothing is. */
-  untold?: ReadonlyMap<string, Untold>;
+  /** Of the protocols of `writes`: what is unannounced of them; of those that are left out nothing is. */
+  unannounced?: ReadonlyMap<string, Unannounced>;
   seen: ReadonlyMap<string, SeenChange>;
 }
 
@@ -61,22 +61,22 @@ const KEEP_MS = HISTORY_BOUNDS.days * 86_400_000;
 /** Protocols that one script writes. */
 const AT_ONCE = 200;
 const PROTOCOL = 'p:';
-const UNTOLD = 'u:';
+const UNANNOUNCED = 'u:';
 
 /**
  * KEYS: what is remembered, the protocols with a history, the history of each. ARGV: version as read, version to be, now,
  * `since`, oldest to keep, how long, how many changes, how many of all, how many at least; then of each its name, what to
- * remember or '', what is untold or '', and its change or ''.
+ * remember or '', what is unannounced or '', and its change or ''.
  */
 const REMEMBER = fenced(`
 if (redis.call('HGET', keys[1], 'version') or '') ~= args[1] then return 'changed' end
 for i = 3, #keys do
   local at = 10 + 4 * (i - 3)
-  local name, next, untold, seen = args[at], args[at + 1], args[at + 2], args[at + 3]
+  local name, next, unannounced, seen = args[at], args[at + 1], args[at + 2], args[at + 3]
   if next == '' then redis.call('HDEL', keys[1], '${PROTOCOL}' .. name)
   else redis.call('HSET', keys[1], '${PROTOCOL}' .. name, next) end
-  if untold == '' then redis.call('HDEL', keys[1], '${UNTOLD}' .. name)
-  else redis.call('HSET', keys[1], '${UNTOLD}' .. name, untold) end
+  if unannounced == '' then redis.call('HDEL', keys[1], '${UNANNOUNCED}' .. name)
+  else redis.call('HSET', keys[1], '${UNANNOUNCED}' .. name, unannounced) end
   if seen ~= '' then
     redis.call('ZADD', keys[2], args[3], name)
     redis.call('ZREMRANGEBYSCORE', keys[2], '-inf', args[5])
@@ -123,9 +123,9 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
             field.startsWith(begin) ? [[field.slice(begin.length), JSON.parse(json) as T]] : [],
           ),
         );
-      return { version, protocols: parsed<Remembered>(PROTOCOL), untold: parsed<Untold>(UNTOLD) };
+      return { version, protocols: parsed<Remembered>(PROTOCOL), unannounced: parsed<Unannounced>(UNANNOUNCED) };
     },
-    remember: async (held, service, { version, writes, untold, seen }) => {
+    remember: async (held, service, { version, writes, unannounced, seen }) => {
       const at = now();
       const { changes, ofAll, least } = HISTORY_BOUNDS;
       const chunks = writes.size === 0 ? [[]] : chunksOf([...writes], AT_ONCE);
@@ -136,7 +136,7 @@ export const createTripwireStore = (redis: Redis | Cluster, prefix: string, now:
         const keys = [keyOf(service), indexOf(service), ...chunk.map(([name]) => historyOf(service, name))];
         const facts = [known, next, at, since, at - KEEP_MS, KEEP_MS, changes, ofAll, least];
         const rows = chunk.flatMap(([name, remembered]) => {
-          const texts = [remembered, untold?.get(name), seen.get(name)].map((one) =>
+          const texts = [remembered, unannounced?.get(name), seen.get(name)].map((one) =>
             one === undefined ? '' : JSON.stringify(one),
           );
           return [name, ...texts];

@@ -8,7 +8,7 @@ import { type Comparison, compare, type Remembered } from './changes.ts';
 import { createNotifier, type NotifierDependencies } from './notifier.ts';
 import { type WatchedSettings, watchedOf } from './settings.ts';
 import type { TripwireStore } from './store.ts';
-import { afterChange, stayedAmong, type Untold } from './untold.ts';
+import { afterChange, stayedAmong, type Unannounced } from './unannounced.ts';
 
 export interface TripwireDependencies extends NotifierDependencies {
   store: Pick<TripwireStore, 'read' | 'remember'>;
@@ -24,7 +24,7 @@ interface Look {
   fingerprint: string;
 }
 
-/** So often it is looked whether anything stays to be told, even where a listing is the same as the one before. */
+/** So often it is looked whether anything stays to be announced, even where a listing is the same as the one before. */
 const LOOK_AGAIN_MS = 3_600_000;
 
 const lookOf = async ({ settings, malformed }: Answer): Promise<Look> => {
@@ -40,7 +40,7 @@ const asRemembered = (listed: ReadonlyMap<string, WatchedSettings>): Map<string,
 
 /** A look that this daemon has had. */
 interface Seen extends Look {
-  /** Nothing is left to see in the same listing, and nothing to be told later. */
+  /** Nothing is left to see in the same listing, and nothing to be announced later. */
   isOver: boolean;
   at: number;
 }
@@ -56,7 +56,7 @@ export const createTripwire = (dependencies: TripwireDependencies) => {
     const known = await store.read(service);
     if (known !== undefined) return { ...known, isNew: false };
     const protocols = asRemembered(last.get(service)?.listed ?? listed);
-    return { version: '', protocols, untold: new Map<string, Untold>(), isNew: true };
+    return { version: '', protocols, unannounced: new Map<string, Unannounced>(), isNew: true };
   };
 
   const writesOf = (
@@ -65,28 +65,28 @@ export const createTripwire = (dependencies: TripwireDependencies) => {
     isNew: boolean,
   ): Comparison['writes'] => (isNew ? new Map([...remembered, ...writes]) : new Map(writes));
 
-  /** Tells what is to be told now. Gives what is untold then, and which protocols that was written down of. */
-  const tell = async (
+  /** Announces what is to be announced now. Gives what is unannounced then, and of which protocols that has ended. */
+  const announceNow = async (
     service: string,
     version: string,
     { changes }: Comparison,
-    before: ReadonlyMap<string, Untold>,
+    before: ReadonlyMap<string, Unannounced>,
     present: (protocol: string) => Remembered | undefined,
   ) => {
     const all = await notify.changed(service, version, changes);
-    const untold = new Map(before);
-    const set = (protocol: string, one: Untold | undefined): void => {
-      if (one === undefined) untold.delete(protocol);
-      else untold.set(protocol, one);
+    const unannounced = new Map(before);
+    const set = (protocol: string, one: Unannounced | undefined): void => {
+      if (one === undefined) unannounced.delete(protocol);
+      else unannounced.set(protocol, one);
     };
     for (const { change, isHeard } of all) {
       const { protocol } = change;
-      set(protocol, afterChange(untold.get(protocol), change, { isHeard, at: now() }));
+      set(protocol, afterChange(unannounced.get(protocol), change, { isHeard, at: now() }));
     }
-    const stayed = stayedAmong(untold, present, now());
+    const stayed = stayedAmong(unannounced, present, now());
     await notify.stayed(service, version, stayed.changes);
-    for (const protocol of stayed.protocols) untold.delete(protocol);
-    return { all, untold, touched: stayed.protocols };
+    for (const protocol of stayed.protocols) unannounced.delete(protocol);
+    return { all, unannounced, touched: stayed.protocols };
   };
 
   const compareWith = async (service: string, found: Look): Promise<Pick<Seen, 'isOver'> & { isSettled: boolean }> => {
@@ -94,20 +94,20 @@ export const createTripwire = (dependencies: TripwireDependencies) => {
     // Another daemon is about to say it.
     if (held === undefined) return { isSettled: false, isOver: false };
     try {
-      const { version, protocols, untold: before, isNew } = await rememberedOf(service, found);
+      const { version, protocols, unannounced: before, isNew } = await rememberedOf(service, found);
       const comparison = compare({ remembered: protocols, ...found });
       const writes = writesOf(comparison, protocols, isNew);
       const present = (protocol: string) => (writes.has(protocol) ? writes.get(protocol) : protocols.get(protocol));
-      const { all, untold, touched } = await tell(service, version, comparison, before, present);
+      const { all, unannounced, touched } = await announceNow(service, version, comparison, before, present);
       for (const protocol of touched) writes.set(protocol, present(protocol));
       const at = iso(now());
       const seen = new Map(
         all.map(({ protocol, kind, isCritical, differences }) => [protocol, { at, kind, isCritical, differences }]),
       );
       const isNothing = !isNew && writes.size === 0;
-      const isWritten = isNothing || (await store.remember(held, service, { version, writes, untold, seen }));
+      const isWritten = isNothing || (await store.remember(held, service, { version, writes, unannounced, seen }));
       const isSettled = isWritten && comparison.isSettled;
-      return { isSettled, isOver: isSettled && untold.size === 0 };
+      return { isSettled, isOver: isSettled && unannounced.size === 0 };
     } finally {
       await held.release();
     }

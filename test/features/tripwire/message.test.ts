@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Change } from '../../../src/features/tripwire/changes.ts';
 import { differencesOf } from '../../../src/features/tripwire/describe.ts';
-import { changesText, type Told } from '../../../src/features/tripwire/message.ts';
+import { type ChangeWords, changesText } from '../../../src/features/tripwire/message.ts';
 import type { WatchedSettings } from '../../../src/features/tripwire/settings.ts';
 
 const SECRET = 'https://hooks.example.com/services/T0/SECRET';
@@ -24,7 +24,7 @@ const after: WatchedSettings = {
   detectors: [{ name: 'drasticBalanceChange', config: '{"threshold":9}' }],
 };
 
-const told = (change: Change, isCritical = false): Told => ({
+const told = (change: Change, isCritical = false): ChangeWords => ({
   ...change,
   isCritical,
   differences: differencesOf(change),

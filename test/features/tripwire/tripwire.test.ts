@@ -105,7 +105,7 @@ test('two daemons tell it once, and one that remembers an older listing tells no
   expect(told).toHaveLength(1);
 });
 
-test('a crash between announcing and remembering repeats the same announcement; nothing is remembered untold', async () => {
+test('a crash between announcing and remembering repeats the same announcement; nothing is remembered that was not announced', async () => {
   const { open, answer, told, store, world } = setUp();
   await open().look('main', answer([listed('Vault')]));
   const changed = answer([listed('Vault', ['b@example.com'])]);
@@ -291,7 +291,7 @@ test('a protocol that comes and goes is told at last as it has stayed', async ()
   await look('main', without);
   expect(lines().slice(6)).toEqual([gone]);
   expect((await store.history('main', 'Vault')).changes).toHaveLength(7);
-  expect((await store.read('main'))?.untold.size).toBe(0);
+  expect((await store.read('main'))?.unannounced.size).toBe(0);
 });
 
 test('a service that changes all it lists, under ever new names, does not fill Redis with histories', async () => {

@@ -1,11 +1,11 @@
 /**
- * What was changed too often to be announced each time. It is told in sum when it has stayed so: between what people heard
- * last and what it is. Pure.
+ * What was changed too often to be announced each time. It is announced in sum when it has stayed so: between what people
+ * heard last and what it is. Pure. `told` is the name that Redis has.
  */
 import { type Change, changedAspects, type Remembered } from './changes.ts';
 import type { WatchedSettings } from './settings.ts';
 
-export interface Untold {
+export interface Unannounced {
   /** As people heard of it last; absent where they heard that it is gone. */
   told?: WatchedSettings;
   /** Epoch milliseconds: its latest change that was not announced. */
@@ -15,30 +15,30 @@ export interface Untold {
 /** What has stayed the same for so long comes and goes no more. Two listings at least, with the usual `poll.catalogEvery`. */
 export const STAYED_MS = 600_000;
 
-const untoldOf = (told: WatchedSettings | undefined, at: number): Untold => ({
+const unannouncedOf = (told: WatchedSettings | undefined, at: number): Unannounced => ({
   ...(told === undefined ? {} : { told }),
   at,
 });
 
 /** With a change that people hear of they know more; what they do not know yet stays. */
-const afterHeard = (known: Untold, change: Change): Untold | undefined => {
+const afterHeard = (known: Unannounced, change: Change): Unannounced | undefined => {
   if (change.kind !== 'changed') return undefined;
   const { told, at } = known;
   if (told === undefined) return known;
   const news = Object.fromEntries(change.aspects.map((aspect) => [aspect, change.after[aspect]]));
   const heard = { ...told, ...news };
-  return changedAspects(heard, change.after).length === 0 ? undefined : untoldOf(heard, at);
+  return changedAspects(heard, change.after).length === 0 ? undefined : unannouncedOf(heard, at);
 };
 
-/** What is untold of a protocol after one more change. */
+/** What is unannounced of a protocol after one more change. */
 export const afterChange = (
-  known: Untold | undefined,
+  known: Unannounced | undefined,
   change: Change,
   { isHeard, at }: { isHeard: boolean; at: number },
-): Untold | undefined => {
+): Unannounced | undefined => {
   if (isHeard) return known === undefined ? undefined : afterHeard(known, change);
   if (known !== undefined) return { ...known, at };
-  return untoldOf(change.kind === 'new' ? undefined : change.before, at);
+  return unannouncedOf(change.kind === 'new' ? undefined : change.before, at);
 };
 
 const sumOf = (
@@ -53,7 +53,7 @@ const sumOf = (
 };
 
 export interface Stayed {
-  /** Protocols of which nothing is untold any more. */
+  /** Protocols of which nothing is unannounced any more. */
   protocols: string[];
   /** Of those, in sum, that are not again what people know. */
   changes: Change[];
@@ -61,12 +61,12 @@ export interface Stayed {
 
 /** `present`: as they are remembered now. */
 export const stayedAmong = (
-  untold: ReadonlyMap<string, Untold>,
+  unannounced: ReadonlyMap<string, Unannounced>,
   present: (protocol: string) => Remembered | undefined,
   now: number,
 ): Stayed => {
   // One that is missing in this listing may be about to vanish. A clock that was set back must not keep it for ever.
-  const due = [...untold].filter(
+  const due = [...unannounced].filter(
     ([protocol, { at }]) => Math.abs(now - at) >= STAYED_MS && present(protocol)?.missed === undefined,
   );
   return {
