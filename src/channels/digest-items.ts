@@ -5,6 +5,7 @@ import { shorten } from '../text.ts';
 import { dateAndTime } from './content/clock.ts';
 import type { Content, Detection } from './content/content.ts';
 import { describe } from './content/describe.ts';
+import { chainText } from './content/details.ts';
 import { UNKNOWN } from './content/field.ts';
 import type { Finding } from './content/finding.ts';
 import { headingOf } from './content/heading.ts';
@@ -58,13 +59,12 @@ const transactionOf = (
 ): Pick<DigestItem, 'hash' | 'shortHash' | 'url' | 'chain' | 'chainName'> => {
   const named = txHash === undefined ? undefined : { whole: txHash, short: shortHex(txHash), url: undefined };
   const { transaction = named, chain } = finding ?? {};
-  const chainText = chain?.name === undefined ? chain?.id : `${chain.name} (${chain.id})`;
   return {
     ...(transaction === undefined
       ? {}
       : { hash: shorten(transaction.whole, HASH_LIMIT), shortHash: transaction.short }),
     ...(transaction?.url === undefined ? {} : { url: transaction.url }),
-    ...(chainText === undefined ? {} : { chain: shorten(chainText, NAME_LIMIT) }),
+    ...(chain === undefined ? {} : { chain: shorten(chainText({ chain }), NAME_LIMIT) }),
     ...(chain?.name === undefined ? {} : { chainName: shorten(chain.name, NAME_LIMIT) }),
   };
 };

@@ -24,7 +24,8 @@ const codeFact = (label: string, { whole, url }: Pick<Reference, 'whole' | 'url'
 
 const clockFact = (label: string, at: number): Fact[] => (Number.isNaN(at) ? [] : fact(label, clockText(at)));
 
-const chainText = ({ chain }: Finding): string => {
+/** `Base (8453)`, or the id alone of a chain that nobody knows; empty where the item names none. */
+export const chainText = ({ chain }: Pick<Finding, 'chain'>): string => {
   if (chain === undefined) return '';
   return chain.name === undefined ? chain.id : `${chain.name} (${chain.id})`;
 };

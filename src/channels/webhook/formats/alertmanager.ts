@@ -9,7 +9,7 @@ import type { ComposeContext, Format } from '../../channel.ts';
 import { type EventKey, eventChangeOf } from './event.ts';
 import { bodyOf, composeEach, type FormatModule } from './format.ts';
 import type { Outline } from './outline.ts';
-import { tell, type Words } from './words.ts';
+import { outlineAndWords, type Words } from './words.ts';
 
 /** Without an end Alertmanager takes an alert for resolved after five minutes (`resolve_timeout`): ours come once. */
 const FIRING_MS = 24 * 3_600_000;
@@ -62,7 +62,7 @@ const annotationsOf = (alert: Alert, outline: Outline, words: Words, format: For
 
 const alertsOf = (alert: Alert, destination: Destination, context: ComposeContext): object[] => {
   const { raises, clears } = eventChangeOf(alert, destination);
-  const { outline, words } = tell(alert, context);
+  const { outline, words } = outlineAndWords(alert, context);
   const annotations = annotationsOf(alert, outline, words, context.format);
   const now = parseTime(context.sentAt);
   const written = parseTime(alert.at);

@@ -9,7 +9,7 @@ import { type EventKey, eventChangeOf } from './event.ts';
 import { composeEach, type FormatModule, idAt, type Verdict, type WebhookRequest, withoutQuery } from './format.ts';
 import type { Outline } from './outline.ts';
 import type { EventSeverity } from './severity.ts';
-import { detailsWithin, tell, type Words } from './words.ts';
+import { detailsWithin, outlineAndWords, type Words } from './words.ts';
 
 const MESSAGE_MAX = 130;
 const DESCRIPTION_MAX = 15_000;
@@ -48,7 +48,7 @@ const alertOf = (alert: Alert, { key, severity }: EventKey, outline: Outline, wo
 
 const requestsOf = (alert: Alert, destination: Destination, context: ComposeContext): WebhookRequest[] => {
   const { raises, clears } = eventChangeOf(alert, destination);
-  const { outline, words } = tell(alert, context);
+  const { outline, words } = outlineAndWords(alert, context);
   const note = shorten(withoutTags(outline.summary), NOTE_LIMIT);
   return [
     ...(raises === undefined ? [] : [{ text: JSON.stringify(alertOf(alert, raises, outline, words, context.format)) }]),

@@ -9,7 +9,7 @@ import type { ComposeContext, Format } from '../../channel.ts';
 import { type EventKey, eventChangeOf } from './event.ts';
 import { bodyOf, composeEach, type FormatModule, idAt, type Verdict, withoutQuery } from './format.ts';
 import type { Outline } from './outline.ts';
-import { detailsWithin, tell, type Words } from './words.ts';
+import { detailsWithin, outlineAndWords, type Words } from './words.ts';
 
 const SUMMARY_MAX = 1024;
 /** The documents name no limit for these; a payload may have 512 kB. */
@@ -55,7 +55,7 @@ const payloadOf = (alert: Alert, severity: string, words: Words, { summary, dete
 const eventsOf = (alert: Alert, destination: Destination, context: ComposeContext): object[] => {
   const { format } = context;
   const { raises, clears } = eventChangeOf(alert, destination);
-  const { outline, words } = tell(alert, context);
+  const { outline, words } = outlineAndWords(alert, context);
   const event = (action: 'trigger' | 'resolve', { key, severity }: EventKey): object => ({
     event_action: action,
     dedup_key: key,

@@ -35,7 +35,7 @@ const detailOf = ({ label, value, note }: Fact): readonly [string, string] => [
 ];
 
 /** Everything that a tool for people on call is told of an alert. */
-export const tell = (alert: Alert, context: ComposeContext): { outline: Outline; words: Words } => {
+export const outlineAndWords = (alert: Alert, context: ComposeContext): { outline: Outline; words: Words } => {
   const { outline, content } = outlineOf(alert, context);
   const links = content.links.map(({ label, url }) => [`Link: ${label}`, url] as const);
   return { outline, words: { text: textOf(content), details: [...links, ...content.details.map(detailOf)] } };
