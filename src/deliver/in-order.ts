@@ -8,6 +8,8 @@ import { type JobStage, rerun } from './stage.ts';
 export interface InOrderDependencies {
   /** Those of these alert ids that still have to be sent there. Default: none. */
   waiting?(destination: Destination, ids: readonly string[]): Promise<readonly string[]>;
+  /** Of an alert's tries, in milliseconds. */
+  maxAgeMs: number;
   now(): number;
 }
 
@@ -15,20 +17,26 @@ export interface InOrderDependencies {
 const FIRST_WAIT_MS = 2000;
 const LONGEST_WAIT_MS = 60_000;
 
+/** As often as it takes to get to the longest wait. */
+const GROWING = Math.log2(LONGEST_WAIT_MS / FIRST_WAIT_MS);
+
+const waitMsAfter = (waits: number): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** waits);
+
+/** Without the first, short ones. */
+const waitedMs = (waits: number): number => Math.max(0, waits - Math.ceil(GROWING)) * LONGEST_WAIT_MS;
+
 const followed = (alert: Alert): string[] => (alert.followUp && isPlayedDown(alert) ? [alert.followUp.of] : []);
 
 /**
  * Only a job of follow-ups alone waits: in a batch the digest shows both. The wait ends with the alert's delivery, at the
- * latest `retry.maxAge` after its first try. Until then it costs one short run a minute, and nothing has to be remembered and
- * woken for it.
+ * latest after `retry.maxAge`: an alert that is held, or whose job was lost, is tried by nobody. Until then it costs one
+ * short run a minute, and nothing has to be remembered and woken for it.
  */
-export const inOrder: JobStage<InOrderDependencies> = async ({ job, alerts }, { waiting, now }) => {
-  if (waiting === undefined || job.gathering !== undefined || alerts.length === 0) return undefined;
+export const inOrder: JobStage<InOrderDependencies> = async ({ job, alerts }, { waiting, maxAgeMs, now }) => {
+  const { waits = 0, gathering, destination } = job;
+  if (waiting === undefined || gathering !== undefined || alerts.length === 0) return undefined;
   const firsts = alerts.flatMap(followed);
-  if (firsts.length < alerts.length) return undefined;
-  const left = await waiting(job.destination, firsts);
-  if (left.length === 0) return undefined;
-  const { waits = 0 } = job;
-  const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** waits);
-  return rerun(now() + waitMs, { ...job, waits: waits + 1 });
+  if (firsts.length < alerts.length || waitedMs(waits) >= maxAgeMs) return undefined;
+  const left = await waiting(destination, firsts);
+  return left.length === 0 ? undefined : rerun(now() + waitMsAfter(waits), { ...job, waits: waits + 1 });
 };

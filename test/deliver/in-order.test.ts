@@ -23,6 +23,7 @@ const played = async (given: ParcelJob, waiting: readonly string[]) => {
       asked.push(...ids);
       return ids.filter((id) => waiting.includes(id));
     },
+    maxAgeMs: 24 * 3_600_000,
     now,
   });
   return { end, asked };
@@ -39,6 +40,17 @@ test.each(['inspection.downgraded', 'inspection.vanished'])(
     expect(last.end).toMatchObject({ runAt: NOW + 60_000 });
   },
 );
+
+test('it goes on at last where its alert never ends: one that is held, or whose job was lost', async () => {
+  const aDay = 1444;
+  expect(await played(job('inspection.downgraded', { waits: aDay }), ['first of item-1'])).toMatchObject({
+    end: { done: false },
+  });
+  expect(await played(job('inspection.downgraded', { waits: aDay + 1 }), ['first of item-1'])).toEqual({
+    end: undefined,
+    asked: [],
+  });
+});
 
 test('it goes on once its alert has ended there', async () => {
   expect(await played(job('inspection.downgraded'), [])).toEqual({ end: undefined, asked: ['first of item-1'] });
