@@ -81,7 +81,9 @@ const createSend = (config: WebhookConfig, { post, now, settingsFor }: SendDepen
       signal,
       connection: connectionTo(address),
     });
-    if (response.status < 200 || response.status > 299) throw refusalOf(response, address, now(), module);
+    if (response.status < 200 || response.status > 299) {
+      throw refusalOf(response, { ...module, address, isSigned: keys.length > 0, nowMs: now() });
+    }
     return module.idIn?.(response);
   };
 

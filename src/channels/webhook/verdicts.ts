@@ -41,20 +41,22 @@ const redirectText = ({ status, headers: { location } }: PostResponse, address: 
 const detailOf = (response: PostResponse, address: string): string =>
   response.status === GONE ? ', so it is disabled until an operator enables it' : redirectText(response, address);
 
+export interface Asked extends Pick<FormatModule, 'verdictOf'> {
+  address: string;
+  /** The webhook had a signature of ours. */
+  isSigned: boolean;
+  nowMs: number;
+}
+
 /** By what the format's vendor says of it, else by its status. */
-export const refusalOf = (
-  response: PostResponse,
-  address: string,
-  nowMs: number,
-  { verdictOf }: Pick<FormatModule, 'verdictOf'> = {},
-): DeliveryError => {
+export const refusalOf = (response: PostResponse, { address, isSigned, nowMs, verdictOf }: Asked): DeliveryError => {
   const { status, headers } = response;
   const verdict = verdictOf?.(response);
   const waitMs = verdict?.retryAfterMs ?? retryAfterMs(headers['retry-after'], nowMs);
   const said = `${webLabel(address)} answered ${statusText(status)}${detailOf(response, address)}`;
   return explainedError(
     verdict?.reason ?? reasonOf(status),
-    { destination: 'the receiver', said, explanation: verdict?.explanation ?? explain(status) },
+    { destination: 'the receiver', said, explanation: verdict?.explanation ?? explain(status, isSigned) },
     {
       code: String(status),
       maybeDelivered: PASSED_ON.includes(status),

@@ -6,6 +6,12 @@ const ASK = 'ask its owner which methods and types it takes, or correct its URL,
 
 const NO_WEBHOOKS: Explanation = { is: 'does not take webhooks at this URL', todo: ASK };
 
+/** We sent neither. */
+const UNSIGNED: Explanation = {
+  is: 'wants a signature or other credentials',
+  todo: 'set channels.webhook.secret to what it verifies with, or write the header that it wants into channels.webhook.receivers',
+};
+
 const EXPLANATIONS: Readonly<Record<number, Explanation>> = {
   401: {
     is: 'does not take our signature or credentials',
@@ -29,6 +35,8 @@ const REDIRECTS: Explanation = {
   todo: 'write the URL that it redirects to where the old one is, at the service or in the config',
 };
 
-/** Undefined for a status that may pass, or that says nothing about the receiver. */
-export const explain = (status: number): Explanation | undefined =>
-  status >= 300 && status < 400 ? REDIRECTS : EXPLANATIONS[status];
+/** Undefined for a status that may pass, or that says nothing about the receiver. `isSigned`: our webhook was. */
+export const explain = (status: number, isSigned: boolean): Explanation | undefined => {
+  if (status >= 300 && status < 400) return REDIRECTS;
+  return status === 401 && !isSigned ? UNSIGNED : EXPLANATIONS[status];
+};

@@ -149,6 +149,8 @@ export const tilesOf = ({ report, details }: PageView): Html => {
   const { down, late, failing, waiting, delayed, held } = totalsOf(report);
   const note = (wrong: number, word: string): Html =>
     wrong === 0 ? nothing : html` <span class="note bad">${many(wrong)} ${word}</span>`;
+  const later = (some: number): Html =>
+    some === 0 ? nothing : html` <span class="note">${many(some)} to be tried later</span>`;
   const known = Math.max(destinations.length, details?.destinations.size ?? 0);
   const number = (value: number, isBad = false): Html =>
     html`<span${isBad && value > 0 ? html` class="bad"` : nothing}>${many(value)}</span>`;
@@ -156,8 +158,7 @@ export const tilesOf = ({ report, details }: PageView): Html => {
     ['Services', html`${number(services.length)}${note(down, 'down')}`],
     ['Protocols', html`${number(protocols.length)}${note(late, 'late')}`],
     ['Destinations', html`${number(known)}${note(failing, 'failing')}`],
-    ['Waiting', number(waiting)],
-    ['Delayed', number(delayed)],
+    ['Waiting', html`${number(waiting + delayed)}${later(delayed)}`],
     ...(held === 0 ? [] : [['Held', number(held, true)] satisfies [string, Html]]),
     ['Dead and kept', number(dead, true)],
   ];

@@ -434,6 +434,18 @@ describe('status', () => {
     }
   });
 
+  test('401 names our signature only where the webhook had one', async () => {
+    const refused = async (config: object): Promise<unknown> => {
+      const { receiver, send } = await openWebhook(config);
+      receiver.script({ status: 401 });
+      return send(inspectionAlert()).catch((thrown: unknown) => thrown);
+    };
+    expect(await refused({})).toMatchObject({ explanation: { is: 'wants a signature or other credentials' } });
+    expect(await refused({ secret: secretOf('a') })).toMatchObject({
+      explanation: { is: 'does not take our signature or credentials' },
+    });
+  });
+
   test.each([200, 201, 202, 204, 299])('%d is a receipt', async (status) => {
     const { receiver, send } = await openWebhook({});
     receiver.script({ status });

@@ -142,6 +142,14 @@ describe('the page', () => {
     expect(pageOf({ ...REPORT, held: [...held, ...held] })).toMatch(/<dt>Held<\/dt><dd><span class="bad">50</);
   });
 
+  test('counts all that waits, and says how much of it has to', () => {
+    const queues = REPORT.queues.map((queue) => ({ ...queue, waiting: 2, delayed: 6 }));
+    expect(pageOf(REPORT)).toMatch(/<dt>Waiting<\/dt><dd><span>0<\/span><\/dd>/);
+    expect(pageOf({ ...REPORT, queues })).toMatch(
+      /<dt>Waiting<\/dt><dd><span>8<\/span> <span class="note">6 to be tried later</,
+    );
+  });
+
   test('shows where alerts went, how long that took, and what did not arrive', () => {
     const page = pageOf(REPORT);
     expect(page).toMatch(/slack C024BE91L<\/bdi> <span>2\.1 s</);
