@@ -1,5 +1,6 @@
 /** What a locked phone shows of a message, drawn as HTML: a few lines, and nothing that can be tapped. */
-import { bodyAsJson, textIn } from '../../src/features/preview/json.ts';
+import { textIn } from '../../src/channels/outside.ts';
+import { bodyAsJson } from '../../src/features/preview/json.ts';
 import { unescapeSlack } from '../../src/features/preview/slack-text.ts';
 import { escapeHtml, unescapeHtml } from '../../src/html.ts';
 

@@ -1,5 +1,6 @@
 /** The text part of a mail in a terminal, drawn as HTML. */
-import { bodyAsJson, textIn } from '../../src/features/preview/json.ts';
+import { textIn } from '../../src/channels/outside.ts';
+import { bodyAsJson } from '../../src/features/preview/json.ts';
 import { escapeHtml } from '../../src/html.ts';
 
 /** Columns of the terminal. */

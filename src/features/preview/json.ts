@@ -7,8 +7,6 @@ export const isObject = (value: JsonValue | undefined): value is JsonObject =>
 export const objectsIn = (value: JsonValue | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
-export const textIn = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
-
 /** What is left of a body when it is sent. */
 export const bodyAsJson = (body: unknown): JsonObject => {
   const value = JSON.parse(JSON.stringify(body)) as JsonValue;

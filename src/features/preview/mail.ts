@@ -1,6 +1,8 @@
 /** What a mail program shows of a mail besides its HTML, drawn as HTML. */
+
+import { textIn } from '../../channels/outside.ts';
 import { escapeHtml } from '../../html.ts';
-import { bodyAsJson, objectsIn, textIn } from './json.ts';
+import { bodyAsJson, objectsIn } from './json.ts';
 
 /** What stands above the mail itself. */
 export const mailHeadHtml = (body: unknown): string => {

@@ -1,7 +1,8 @@
 /** Composed messages as people see them: a page that opens in a browser, and text for a terminal. */
 import type { ChannelKind } from '../../alert.ts';
+import { textIn } from '../../channels/outside.ts';
 import { escapeHtml, unescapeHtml } from '../../html.ts';
-import { bodyAsJson, textIn } from './json.ts';
+import { bodyAsJson } from './json.ts';
 import { MAIL_STYLE, mailHeadHtml } from './mail.ts';
 import type { Reader } from './reader.ts';
 import { SLACK_STYLE, slackHtml } from './slack.ts';

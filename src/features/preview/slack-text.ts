@@ -1,7 +1,8 @@
 /** Slack's markup as HTML, as far as our messages could use it. */
 import type { JsonObject, JsonValue } from '../../alert.ts';
+import { textIn } from '../../channels/outside.ts';
 import { escapeHtml } from '../../html.ts';
-import { isObject, objectsIn, textIn } from './json.ts';
+import { isObject, objectsIn } from './json.ts';
 import { type Reader, slackDate } from './reader.ts';
 
 /** A text without Slack's three escapes. */

@@ -1,7 +1,8 @@
 /** A message as Slack shows it, drawn as HTML: about right in its colours and sizes, exact in its words. */
 import type { JsonObject, JsonValue } from '../../alert.ts';
+import { textIn } from '../../channels/outside.ts';
 import { escapeHtml } from '../../html.ts';
-import { bodyAsJson, objectsIn, textIn } from './json.ts';
+import { bodyAsJson, objectsIn } from './json.ts';
 import { type Reader, timeOf } from './reader.ts';
 import { mrkdwnHtml, plainHtml, richTextHtml, textHtml } from './slack-text.ts';
 
