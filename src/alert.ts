@@ -197,7 +197,7 @@ const CHANNEL_NAME = /^#[\p{L}\p{N}_.-]+$/u;
  * title of several words is from outside, and must not pass for a sentence of ours: `“On call” (-100123)`. The name is
  * looked up for a display and never recorded; see `features/names`.
  */
-export const shownLabel = ({ label, name }: Pick<Destination, 'label'> & { name?: string }): string => {
+export const shownLabel = ({ label, name }: Pick<Destination, 'label'> & { name?: string | undefined }): string => {
   if (name === undefined || name === label) return label;
   return `${CHANNEL_NAME.test(name) ? name : quotedName(name)} (${label})`;
 };

@@ -54,7 +54,7 @@ const has = ({ state, handle, by, attempts }: DeliveryRecord, isFallback: boolea
 
 const placeText = ({ via, to }: Acknowledgement, name: string | undefined): string => {
   if (via === 'email') return `by the link in the mail to ${to}`;
-  return `on ${via.slice(0, 1).toUpperCase()}${via.slice(1)} ${shownLabel({ label: to, ...(name === undefined ? {} : { name }) })}`;
+  return `on ${via.slice(0, 1).toUpperCase()}${via.slice(1)} ${shownLabel({ label: to, name })}`;
 };
 
 /** `Acknowledged by “Ann”, 02:45:10 UTC, on Slack #alerts (C024BE91L): 2 alerts (Harbor Lending, Meridian Swap).` */

@@ -27,11 +27,12 @@ export interface PressDependencies {
 }
 
 /**
- * Also the label of the metric. `unknown`: no message has this button, or not any more. `elsewhere`: it belongs to another
+ * Why a press has no effect; also the label of the metric. `unknown`: no message has this button, or not any more. `elsewhere`: it belongs to another
  * message. `stranger`: the person may not press here. `rule`: the config forbids the mute. `late`: it was pressed so long
  * ago that a mute would surprise people. `flood`: this person, or all together, pressed too often within a minute.
  */
-export type RefusalReason = 'unknown' | 'elsewhere' | 'stranger' | 'rule' | 'late' | 'flood';
+export const REFUSAL_REASONS = ['unknown', 'elsewhere', 'stranger', 'rule', 'late', 'flood'] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 /** One sentence for both: a forger learns nothing. */
 const NOT_VALID = 'This button does not work any more. Nothing was changed.';

@@ -7,7 +7,7 @@ import type { Config } from '../../config/schema.ts';
 import { DELIVERY_REASONS, SERVICE_BOUNDS } from '../../errors.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Catalog } from '../../poll/catalog.ts';
-import type { RefusalReason } from '../acknowledgement/press.ts';
+import { REFUSAL_REASONS } from '../acknowledgement/press.ts';
 import { DIVERT_REASONS } from '../fallback/notice.ts';
 import type { Outcome } from '../recheck/act.ts';
 
@@ -82,22 +82,13 @@ const beginService = ({ metrics }: CounterDependencies, service: string, sources
   for (const outcome of AUDIT_OUTCOMES) metrics.audits.inc({ service, outcome }, 0);
 };
 
-const REFUSALS = Object.keys({
-  unknown: true,
-  elsewhere: true,
-  stranger: true,
-  rule: true,
-  late: true,
-  flood: true,
-} satisfies Record<RefusalReason, true>);
-
 const beginKind = ({ config, metrics }: CounterDependencies, kind: ChannelKind): void => {
   for (const counter of [metrics.digests, metrics.digestAlerts, metrics.slotWaits, metrics.slotWaitSeconds]) {
     counter.inc({ kind }, 0);
   }
   if (!config.alerts.acknowledge || !isHuman({ kind })) return;
   metrics.acknowledged.inc({ kind }, 0);
-  for (const reason of REFUSALS) metrics.pressesRefused.inc({ kind, reason }, 0);
+  for (const reason of REFUSAL_REASONS) metrics.pressesRefused.inc({ kind, reason }, 0);
 };
 
 /** The series of destinations, and the labels that say what each is: a name may become known later, or change. */
@@ -112,7 +103,7 @@ const createDestinationCounters = (metrics: CounterDependencies['metrics']) => {
   };
   return {
     describe: ({ id, kind, label }: Named, name: string | undefined): void => {
-      const labels = { kind, destination: id, label: shownLabel({ label, ...(name === undefined ? {} : { name }) }) };
+      const labels = { kind, destination: id, label: shownLabel({ label, name }) };
       const before = described.get(id);
       if (before?.label === labels.label) return;
       if (before) destinationInfo.remove(before);
