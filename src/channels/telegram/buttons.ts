@@ -6,6 +6,7 @@ import { idIn, objectIn, textIn } from '../outside.ts';
 import { parseChatAddress } from './address.ts';
 import { disarm, withoutClickable } from './disarm.ts';
 import type { Button } from './keyboard.ts';
+import { ENTITIES_MAX } from './limits.ts';
 import { toHtml } from './lines.ts';
 import type { TelegramBody } from './message.ts';
 
@@ -29,10 +30,28 @@ export const readData = (data: string): { name: ButtonName; token: string } | un
 /** A note has a person's name in it, which may be anything; Telegram keeps a hundred entities, and the message has some. */
 const NOTE_ENTITIES = 5;
 
+const countIn = (text: string, part: RegExp): number => text.match(part)?.length ?? 0;
+
+/** Right below the title, where people look first; below everything where that is one line, or its markup goes on. */
+const belowTitle = (text: string, note: string, isHtml: boolean): string => {
+  const end = text.indexOf('\n');
+  const title = text.slice(0, Math.max(0, end));
+  const isWhole = !isHtml || countIn(title, /<[a-z]/g) === countIn(title, /<\//g);
+  return end > 0 && isWhole ? `${title}\n${note}${text.slice(end)}` : `${text}\n\n${note}`;
+};
+
+/** Telegram drops the last ones beyond a hundred, and what they cover becomes clickable. Texts are escaped: every tag is ours. */
+const entitiesLeft = (html: string): number => ENTITIES_MAX - countIn(html, /<[a-z]/g);
+
+const noteHtml = (note: string, html: string): string => {
+  const limit = Math.min(NOTE_ENTITIES, entitiesLeft(html));
+  return toHtml(limit > 0 ? disarm([[{ text: note }]], limit) : [[{ text: withoutClickable(note) }]]);
+};
+
 /** Undefined where the text has no room for it. */
 const withNote = ({ text, parse_mode, file, isCaption }: TelegramBody, note: string): string | undefined => {
   const isHtml = parse_mode === 'HTML';
-  const longer = `${text}\n\n${isHtml ? toHtml(disarm([[{ text: note }]], NOTE_ENTITIES)) : withoutClickable(note)}`;
+  const longer = belowTitle(text, isHtml ? noteHtml(note, text) : withoutClickable(note), isHtml);
   return longer.length <= (file || isCaption ? LONGEST.caption : LONGEST.text) ? longer : undefined;
 };
 
