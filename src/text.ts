@@ -85,6 +85,9 @@ const QUOTES =
 /** A name from outside among words of ours. In quotes, which it cannot close: people call themselves whatever they like. */
 export const quotedName = (name: string): string => `“${name.replace(QUOTES, "'")}”`;
 
+/** As a sentence begins. */
+export const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
 /** `1 alert`, `3 alerts`. */
 export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 

@@ -1,5 +1,5 @@
 /** Names and identifiers from outside, as people read them at a glance. Pure. */
-import { cleanLine, shorten, shortenMiddle } from '../../text.ts';
+import { capital, cleanLine, shorten, shortenMiddle } from '../../text.ts';
 import { isAddress, isHash } from '../chains.ts';
 
 /** Longer names are cut: they stand in one line with others. */
@@ -40,7 +40,7 @@ export const readableName = (id: string): string => {
     .split(' ')
     .map(wordOf)
     .join(' ');
-  return shorten(`${words.slice(0, 1).toUpperCase()}${words.slice(1)}`, NAME_LIMIT);
+  return shorten(capital(words), NAME_LIMIT);
 };
 
 const HEX = { head: 6, tail: 4 };

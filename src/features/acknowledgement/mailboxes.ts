@@ -5,7 +5,7 @@ import { chunksOf } from '../../chunks.ts';
 import { destinationId } from '../../identity.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { AlertRecord, DeliveryRecord, Target } from '../../ledger/record.ts';
-import { cleanLine, counted, shorten } from '../../text.ts';
+import { capital, cleanLine, counted, shorten } from '../../text.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { type Names, withName } from '../names/show.ts';
 import { type Acknowledgement, acknowledgedText } from './words.ts';
@@ -54,7 +54,7 @@ const has = ({ state, handle, by, attempts }: DeliveryRecord, isFallback: boolea
 
 const placeText = ({ via, to }: Acknowledgement, name: string | undefined): string => {
   if (via === 'email') return `by the link in the mail to ${to}`;
-  return `on ${via.slice(0, 1).toUpperCase()}${via.slice(1)} ${shownLabel({ label: to, name })}`;
+  return `on ${capital(via)} ${shownLabel({ label: to, name })}`;
 };
 
 /** `Acknowledged by “Ann”, 02:45:10 UTC, on Slack #alerts (C024BE91L): 2 alerts (Harbor Lending, Meridian Swap).` */

@@ -1,7 +1,7 @@
 /** Which alerts go to the fallback, and the sentence that says why. Pure. */
 import { type Alert, isAnnouncement, isHuman, isSample } from '../../alert.ts';
 import { type DeliveryRecord, nameOf, type Target } from '../../ledger/record.ts';
-import { shorten } from '../../text.ts';
+import { capital, shorten } from '../../text.ts';
 import { durationText } from '../../time.ts';
 
 /**
@@ -38,10 +38,7 @@ export const waitsForNobody = (deliveries: readonly DeliveryRecord[]): boolean =
   return counting.length > 0 && counting.every(({ state, with: other }) => state === 'muted' || other !== undefined);
 };
 
-const nameText = (target: Pick<Target, 'kind' | 'label' | 'name'>): string => {
-  const name = nameOf(target);
-  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
-};
+const nameText = (target: Pick<Target, 'kind' | 'label' | 'name'>): string => capital(nameOf(target));
 
 const NAMED = 4;
 const LONGEST = 160;

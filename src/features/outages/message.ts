@@ -4,7 +4,7 @@ import { TO_DO } from '../../announcement.ts';
 import type { DeliveryReason, Explanation } from '../../errors.ts';
 import { type Subject, subjectName } from '../../ledger/outage-subject.ts';
 import { nameOf } from '../../ledger/record.ts';
-import { countedInWords } from '../../text.ts';
+import { capital, countedInWords } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { readersOf } from './audience.ts';
 
@@ -25,7 +25,6 @@ export const audienceOf = (input: AudienceInput): Destination[] => {
 };
 
 const sentenceOf = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
-const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 /** Outages of one destination that are announced within an hour; after these it is known to come and go. */
 export const ANNOUNCED_AN_HOUR = 3;

@@ -1,6 +1,6 @@
 /** What people read of Tocsin's own troubles, and of their end. Pure. */
 import { TO_DO } from '../../announcement.ts';
-import { cleanLine, shorten } from '../../text.ts';
+import { capital, cleanLine, shorten } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
 import { effectOf, nextStepOf, type Trouble } from '../../trouble.ts';
 import { COMES_AND_GOES } from '../outages/message.ts';
@@ -10,7 +10,6 @@ const MOST = 15;
 const LIMIT = 400;
 
 const lineOf = (text: string): string => shorten(cleanLine(text), LIMIT).replace(/\.+$/, '');
-const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 const sentenceOf = ({ what, why }: Trouble): string =>
   capital(why === undefined ? lineOf(what) : lineOf(`${what}: ${why}`));
