@@ -16,16 +16,16 @@ const NUMBER = /^(\s*\d+)([.)])/gm;
 export const escapeDiscord = (text: string): string =>
   text.replace(ACTIVE, '\\$&').replace(BULLET, '$1\\$2').replace(NUMBER, '$1\\$2');
 
-/** Escaped, with at most `limit` UTF-16 units; an ellipsis shows where something is missing. */
+/** Escaped, with at most `limit` UTF-16 units, and as many as fit; an ellipsis shows where something is missing. */
 export const fitted = (text: string, limit: number): string => {
-  let size = Math.min(text.length, Math.max(0, limit));
-  for (;;) {
-    const escaped = escapeDiscord(shorten(text, size));
-    if (escaped.length <= limit) return escaped;
-    if (size === 0) return '';
-    // What escaping has added has to go, too.
-    size = Math.max(0, size - (escaped.length - limit));
+  const escaped = (size: number): string => escapeDiscord(shorten(text, size));
+  let [fits, most] = [0, Math.min(text.length, Math.max(0, limit))];
+  while (fits < most) {
+    const size = Math.ceil((fits + most) / 2);
+    if (escaped(size).length <= limit) fits = size;
+    else most = size - 1;
   }
+  return escaped(fits);
 };
 
 /** A URL ends at a bracket in a masked link; those of ours have none, and what has one is not linked. */
