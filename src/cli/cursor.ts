@@ -5,6 +5,7 @@ import { createCursorAdmin, type TrackState } from '../features/cursors/cursors.
 import type { OperatorAction } from '../ledger/operator-log.ts';
 import { RETENTION_SECONDS } from '../ledger/record.ts';
 import { ago, clock, iso } from '../time.ts';
+import { oneOf } from './choice.ts';
 import { confirm } from './confirm.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { parseMoment } from './moment.ts';
@@ -26,13 +27,10 @@ interface SetOptions extends ShowOptions {
 
 const timeOf = (at: number | undefined): string | undefined => (at === undefined ? undefined : clock(at));
 
-const selectionOf = ({ protocol, source, service }: ShowOptions) => {
-  const known = SOURCES.find((each) => each === source);
-  if (source !== undefined && known === undefined) {
-    throw new UsageError(`--source must be one of ${SOURCES.join(', ')} (got '${source}')`);
-  }
-  return { protocol, service, source: known };
-};
+const selectionOf = ({ protocol, source, service }: ShowOptions) => ({
+  ...{ protocol, service },
+  source: source === undefined ? undefined : oneOf('--source', source, SOURCES),
+});
 
 /** As a script gets it. */
 const plain = ({ service, protocol, source, cursor, oldestOpen }: TrackState, now: number) => ({

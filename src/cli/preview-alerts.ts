@@ -1,12 +1,12 @@
 /** What `tocsin preview` shows: a sample, or an inspection or a stored notification as the service has it. */
 import { type Alert, isAnnouncement } from '../alert.ts';
-import { didYouMean } from '../config/suggest.ts';
 import { UsageError } from '../errors.ts';
 import { SCENES, type Scene } from '../features/preview/scenes.ts';
 import { toAlert } from '../poll/ingest.ts';
 import type { ServiceClient } from '../service/client.ts';
 import { walkPages } from '../service/paginate.ts';
 import { type Notification, notificationId } from '../service/wire.ts';
+import { oneOf } from './choice.ts';
 import type { CommandContext } from './context.ts';
 import { type ServiceOptions, withServices } from './services.ts';
 
@@ -20,12 +20,6 @@ export interface PreviewedOptions extends ServiceOptions {
 export interface Previewed extends Pick<Scene, 'storm' | 'annotation'> {
   alerts: readonly Alert[];
 }
-
-export const oneOf = <T extends string>(option: string, text: string, known: readonly T[]): T => {
-  const found = known.find((one) => one === text);
-  if (found !== undefined) return found;
-  throw new UsageError(`${option} must be one of ${known.join(', ')} (got '${text}')${didYouMean(text, known)}`);
-};
 
 /** Scenes by the type of their alert; those of several alerts, and further ones of a type, by their name. */
 const samples = (): Map<string, Scene> => {

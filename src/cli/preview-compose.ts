@@ -17,8 +17,6 @@ import { atOnce } from '../slices.ts';
 import type { CommandContext } from './context.ts';
 import type { Previewed } from './preview-alerts.ts';
 
-export const PREVIEW_KINDS = ['email', 'telegram', 'slack', 'webhook'] as const satisfies readonly ChannelKind[];
-
 export interface Composed {
   kind: ChannelKind;
   /** What the channel would send: one for each message. */
@@ -52,11 +50,11 @@ const COMPOSERS: Readonly<Record<ChannelKind, Bodies>> = {
     ),
   telegram: (parcel, context, { annotation }) =>
     atOnce(composeTelegram(parcel, context)).map(({ body }) =>
-      annotation === undefined ? body : (telegramButtons.put(body, annotation) ?? body),
+      annotation === undefined ? body : telegramButtons.put(body, annotation),
     ),
   slack: (parcel, context, { annotation }) =>
     atOnce(composeSlack(parcel, context, true)).map(({ body }) =>
-      annotation === undefined ? body : (slackButtons.put(body, annotation) ?? body),
+      annotation === undefined ? body : slackButtons.put(body, annotation),
     ),
   webhook: (parcel, context, _previewed, format) =>
     atOnce(formatOf(format).compose(parcel, context, { batch: parcel.alerts.length })).flatMap(({ body }) =>

@@ -3,16 +3,17 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type ChannelKind, FORMATS } from '../alert.ts';
+import { CHANNEL_KINDS, type ChannelKind, FORMATS } from '../alert.ts';
 import { WEBHOOK_FORMATS } from '../channels/webhook/formats/names.ts';
 import { loadWithoutSecrets } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { SENT_AT } from '../features/preview/findings.ts';
 import { previewPage, previewText } from '../features/preview/page.ts';
 import { iso } from '../time.ts';
+import { oneOf } from './choice.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
-import { oneOf, type PreviewedOptions, previewed } from './preview-alerts.ts';
-import { type Composed, composePreview, PREVIEW_KINDS } from './preview-compose.ts';
+import { type PreviewedOptions, previewed } from './preview-alerts.ts';
+import { type Composed, composePreview } from './preview-compose.ts';
 
 interface PreviewOptions extends PreviewedOptions {
   kind?: string[];
@@ -63,9 +64,9 @@ const writePages = async (
 
 /** Those that are set up; without a config, those that people read. */
 const kindsOf = ({ kind }: PreviewOptions, config: Config | undefined): ChannelKind[] => {
-  if (kind !== undefined) return kind.map((one) => oneOf('--kind', one, PREVIEW_KINDS));
-  const configured = PREVIEW_KINDS.filter((one) => config?.channels[one] !== undefined);
-  return configured.length > 0 ? configured : PREVIEW_KINDS.filter((one) => one !== 'webhook');
+  if (kind !== undefined) return kind.map((one) => oneOf('--kind', one, CHANNEL_KINDS));
+  const configured = CHANNEL_KINDS.filter((one) => config?.channels[one] !== undefined);
+  return configured.length > 0 ? configured : CHANNEL_KINDS.filter((one) => one !== 'webhook');
 };
 
 export const preview = async (options: PreviewOptions, context: CommandContext): Promise<ExitCode> => {

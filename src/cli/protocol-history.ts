@@ -5,6 +5,7 @@ import type { Difference } from '../features/tripwire/describe.ts';
 import { HISTORY_BOUNDS, type SeenChange } from '../features/tripwire/store.ts';
 import { cleanLine, counted } from '../text.ts';
 import { clockText } from '../time.ts';
+import { oneOf } from './choice.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { type View, withView } from './with-view.ts';
 
@@ -30,11 +31,8 @@ const namesOf = async ({ catalog, store }: View, service: string): Promise<Reado
   return new Set([...listed, ...others, ...(await store.tripwire.changed(service))]);
 };
 
-const chosenServices = (all: readonly string[], wanted: string | undefined): readonly string[] => {
-  if (wanted === undefined) return all;
-  if (all.includes(wanted)) return [wanted];
-  throw new UsageError(`--service must be one of ${all.join(', ')} (got '${wanted}')`);
-};
+const chosenServices = (all: readonly string[], wanted: string | undefined): readonly string[] =>
+  wanted === undefined ? all : [oneOf('--service', wanted, all)];
 
 const historiesOf = async (view: View, services: readonly string[], name: string): Promise<ServiceHistory[]> => {
   const known = new Map<string, ReadonlySet<string>>();

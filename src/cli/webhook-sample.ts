@@ -6,13 +6,13 @@ import { WEBHOOK_FORMATS, type WebhookFormat } from '../channels/webhook/formats
 import { formatOf } from '../channels/webhook/formats/registry.ts';
 import { signatures, signingKey } from '../channels/webhook/signature.ts';
 import { ASSESSMENTS } from '../config/sections.ts';
-import { UsageError } from '../errors.ts';
 import { announcementAlert } from '../features/announcements/alert.ts';
 import { sampleAlert } from '../features/sample/alert.ts';
 import { alertId, destinationId } from '../identity.ts';
 import { createSecret } from '../secret.ts';
 import { atOnce } from '../slices.ts';
 import { iso } from '../time.ts';
+import { oneOf } from './choice.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
 import { addressIn, type SecretOptions, secretsFor } from './webhook-secrets.ts';
 
@@ -62,9 +62,7 @@ const makers = (sample: Alert, now: number): Record<string, () => Alert[]> => ({
 
 const alertsOf = (type: string, now: number): Alert[] => {
   const all = makers(sampleAlert('main', 'Sample protocol', `sample-${now}`, now), now);
-  const make = Object.hasOwn(all, type) ? all[type] : undefined;
-  if (make === undefined) throw new UsageError(`--type must be one of ${Object.keys(all).join(', ')} (got '${type}')`);
-  return make();
+  return all[oneOf('--type', type, Object.keys(all))]?.() ?? [];
 };
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
@@ -75,12 +73,6 @@ const curlOf = (url: string, headers: Readonly<Record<string, string>>, body: st
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     `--data-raw ${quoted(body)}`,
   ].join(' \\\n  ');
-
-const formatIn = (text: string): WebhookFormat => {
-  const format = WEBHOOK_FORMATS.find((one) => one === text);
-  if (format !== undefined) return format;
-  throw new UsageError(`--format must be one of ${WEBHOOK_FORMATS.join(', ')} (got '${text}')`);
-};
 
 /** Stands where the receiver's own key belongs: a sample is printed, and keys are not. */
 const CREDENTIALS = { routingKey: createSecret('ROUTING_KEY'), apiKey: createSecret('API_KEY') };
@@ -125,7 +117,7 @@ export const sample = async (options: SampleOptions, context: CommandContext): P
   const now = Date.now();
   const address = addressIn('--url', options.url);
   const alerts = alertsOf(options.type, now);
-  const format = formatIn(options.format);
+  const format = oneOf('--format', options.format, WEBHOOK_FORMATS);
   const secrets = formatOf(format).isSigned ? await secretsFor(address, options, context) : [];
   const requests = requestsOf({ format, alerts, address }, secrets, now);
   if (options.json === true) writeJson(context, requests.length === 1 ? requests[0] : requests);
