@@ -1,14 +1,6 @@
 /** One incident as the parts of a mail: a text that is complete by itself, and the same as HTML. */
 import type { Format } from '../channel.ts';
-import {
-  type Content,
-  type Detection,
-  type Fact,
-  type Line,
-  lineText,
-  noticesOf,
-  type Piece,
-} from '../content/content.ts';
+import { type Content, type Detection, type Fact, lineText, noticesOf } from '../content/content.ts';
 import { ownTitled } from '../content/own-title.ts';
 import { moreText } from '../content/said.ts';
 import { detectionText } from '../digest-content.ts';
@@ -18,32 +10,20 @@ import { singleHtml } from './html.ts';
 import { paragraphs, quoted, wrap } from './wrap.ts';
 
 /** Where a line of ours ends in a transaction, its link in full: the hash is in it. */
-const linkedLine = (line: string, { copy, url }: Partial<Piece>): string => {
-  const isNamed = copy !== undefined && url?.includes(copy) && line.endsWith(copy);
-  return isNamed ? `${line.slice(0, -copy.length)}${url}` : line;
-};
-
-/** A line of ours: one that names a transaction or an id stays as it is, any other is wrapped around its commands. */
-const ownLine = (line: string, pieces: Line | undefined): string => {
-  if (pieces === undefined) return line;
-  const isCommand = ({ text, code }: Piece): boolean => code === true && text.includes(' ');
-  const isListed = pieces.some((piece) => piece.url !== undefined || (piece.code && !isCommand(piece)));
-  if (isListed) return linkedLine(line, pieces.at(-1) ?? {});
-  return wrap(
-    line,
-    pieces.filter(isCommand).map(({ text }) => text),
-  );
-};
-
-const ownText = ({ message = '', messageLines = [] }: Content): string =>
+const linked = ({ message = '', messageLines = [] }: Content): string =>
   message
     .split('\n')
-    .map((line, index) => ownLine(line, messageLines[index]))
+    .map((line, index) => {
+      const { copy, url } = messageLines[index]?.at(-1) ?? {};
+      const isNamed = copy !== undefined && url?.includes(copy) && line.endsWith(copy);
+      return isNamed ? `${line.slice(0, -copy.length)}${url}` : line;
+    })
     .join('\n');
 
 const happenedText = (bounded: Bounded): string => {
   const { detections, message, isOurs } = bounded.content;
-  if (message !== undefined) return isOurs ? ownText(bounded.content) : quoted(message);
+  // A command of ours has to be copied whole: its line is not broken.
+  if (message !== undefined) return isOurs ? linked(bounded.content) : quoted(message);
   const said = detections.map(detectionText).join('\n\n');
   return [said === '' ? '' : quoted(said), moreText(bounded)].filter((part) => part !== '').join('\n\n');
 };
@@ -65,9 +45,9 @@ const plainText = (whole: Bounded, footer: string): string => {
   const { above, below } = noticesOf(bounded.content);
   return paragraphs(
     title,
-    ...above.map((notice) => wrap(notice)),
+    ...above.map(wrap),
     happenedText(bounded),
-    ...below.map((notice) => wrap(notice)),
+    ...below.map(wrap),
     lines.map(lineText).join('\n'),
     lineText(times),
     links.map(({ label, url }) => `${label}: ${url}`).join('\n'),

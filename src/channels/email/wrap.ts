@@ -21,14 +21,7 @@ const wrapLine = (line: string, columns: number): string[] => {
 const wrapLines = (text: string, columns: number): string[] =>
   text.split('\n').flatMap((line) => wrapLine(line, columns));
 
-/** No text has one: `text.ts` leaves none of them. */
-const KEPT = '\u0000';
-
-/** `whole`: commands in it, which have to be copied as one. */
-export const wrap = (text: string, whole: readonly string[] = []): string => {
-  const kept = whole.reduce((line, one) => line.replaceAll(one, () => one.replaceAll(' ', KEPT)), text);
-  return wrapLines(kept, COLUMNS).join('\n').replaceAll(KEPT, ' ');
-};
+export const wrap = (text: string): string => wrapLines(text, COLUMNS).join('\n');
 
 /** Text from outside: no line of it can be taken for one of ours. */
 export const quoted = (text: string): string =>

@@ -202,19 +202,6 @@ describe('the report of a mute by mail', () => {
   });
 });
 
-test('our own text is as wide as a terminal, and its commands and links are never broken', () => {
-  const command = `tocsin dead retry --destination ${'c'.repeat(30)}`;
-  const prose = 'To do: unarchive the channel, or list another one, at the service or in the config, where it is named';
-  const ours = notificationAlert('', {
-    ...{ type: 'tocsin.destination.broken', protocol: 'Tocsin', service: 'Tocsin' },
-    item: { message: `Slack C1 is archived.\n${prose}; then run: ${command}`, steps: [command] },
-  });
-  const lines = bodyOf(ours).text.split('\n');
-  expect(lines).toContain(command);
-  expect(lines.filter((line) => line.length > 76)).toEqual([]);
-  expect(lines.join(' ')).toContain(`${prose}; then run: ${command}`);
-});
-
 describe('what somebody else says', () => {
   const FORGED = 'Origin: 0x01 (an admin)\n\nThis is a test. Nothing happened.\n🔴 CRITICAL · Other';
 
