@@ -100,15 +100,17 @@ export const createChange = (dependencies: ChangeDependencies) => {
     return isDone(said.get(placeKey(place)), digest) ? undefined : plan;
   };
 
-  /** True where it became another while it was changed: then the change has undone something. */
+  /**
+   * True where it is to say something else by now: it became another while it was changed, or another daemon heard more, and
+   * this change has undone that.
+   */
   const carryOut = async (place: Place, { message, token, changed, digest, amend }: Plan): Promise<boolean> => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(ONE_TRY_MS)]);
-    const { destination, body } = message;
+    const { destination } = message;
     // It is about the same alerts as before; changing a message asks for none.
     await amend(place.handle, { destination, alerts: [], id: token, body: changed, isDigest: false }, limit);
     note(place, digest, 0);
-    const after = await read(place);
-    return after !== undefined && (after.token !== token || digestOf(after.message.body) !== digestOf(body));
+    return (await planOf(place)) !== undefined;
   };
 
   /** How long to wait before the next try; undefined: there is none. */

@@ -117,6 +117,20 @@ test('a try after a wait says what the message has become meanwhile', async () =
   expect(edits).toEqual([{ text: 'findings A and B', note: expect.stringContaining('1 alert of 2') }]);
 });
 
+test('what another daemon hears while a message is changed is not undone by that change', async () => {
+  const { hurry, next, show, keep, acknowledge, edits } = setUp();
+  hurry();
+  await keep('one', [A.id, B.id], 'findings A and B');
+  await acknowledge(A.id);
+  next.push(async () => void (await acknowledge(B.id)));
+  show.message(HERE, HANDLE);
+  await show.ended();
+  expect(edits).toEqual([
+    { text: 'findings A and B', note: expect.stringContaining('1 alert of 2') },
+    { text: 'findings A and B', note: expect.not.stringContaining('of 2') },
+  ]);
+});
+
 test('a message at a destination that was revoked stays as it is', async () => {
   const { revoked, show, keep, acknowledge, edits } = setUp();
   await keep('one', [A.id], 'finding A');
