@@ -78,7 +78,9 @@ test('a node of a Cluster is reached through it', async () => {
   ];
   const admin = connect({ url: createSecret(`redis://127.0.0.1:${server.port}`) });
   await admin.call('CLUSTER', 'ADDSLOTS', ...Array.from({ length: 16_384 }, (_, slot) => slot));
-  await until('the cluster is up', async () => String(await admin.call('CLUSTER', 'INFO')).includes('cluster_state:ok'));
+  await until('the cluster is up', async () =>
+    String(await admin.call('CLUSTER', 'INFO')).includes('cluster_state:ok'),
+  );
   const cluster = connect({
     cluster: { nodes: [`redis.internal.example:${server.port}`] },
     proxy: createSecret(proxy.origin),
