@@ -107,22 +107,22 @@ test.concurrent('each other change is told once over two daemons, and its undoin
   ];
   for (const { aspect, next, before } of structuredClone(changes)) {
     service.changeProtocol({ protocol: VAULT }, next);
-    await told(`The protocol ${VAULT} has other ${aspect} ${at}.`, 1);
+    await told(`The protocol ${VAULT} has other ${aspect} ${at}`, 1);
     service.changeProtocol({ protocol: VAULT }, before);
-    await told(`The protocol ${VAULT} has other ${aspect} ${at}.`, 2);
+    await told(`The protocol ${VAULT} has other ${aspect} ${at}`, 2);
   }
 
   const [, bridge = expect.unreachable()] = service.protocols();
   const { apiKey, name, channels } = bridge;
   service.removeProtocol({ protocol: BRIDGE });
-  await told(`The protocol ${BRIDGE} is not listed any more, so nothing of it is watched ${at}.`, 1);
+  await told(`The protocol ${BRIDGE} is not listed any more, so nothing of it is watched ${at}`, 1);
   service.addProtocol(apiKey, { name, channels });
-  await told(`The protocol ${BRIDGE} is new ${at}.`, 1);
+  await told(`The protocol ${BRIDGE} is new ${at}`, 1);
   service.addProtocol(apiKey, { name: 'Farm', channels });
-  await told(`The protocol Farm is new ${at}.`, 1);
+  await told(`The protocol Farm is new ${at}`, 1);
 
   world.critical(VAULT);
   world.critical('Farm');
   await world.delivered();
-  expect(mails(world, `${at}.`)).toHaveLength(9);
+  expect(mails(world, `${at}`)).toHaveLength(9);
 });
