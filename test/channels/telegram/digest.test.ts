@@ -284,7 +284,7 @@ describe('any text', () => {
           expect(parsed.text).toMatch(/^0x[0-9a-f]{4}…[0-9a-f]{4}(?= ·|$)/m);
         }
       }),
-      { interruptAfterTimeLimit: 20_000 },
+      { numRuns: 40, interruptAfterTimeLimit: 20_000 },
     );
   });
 
