@@ -85,6 +85,16 @@ const deadText = ({ dead, hasFallback }: Pick<BrokenInput, 'dead' | 'hasFallback
 const waitText = (waiting: number): string =>
   `${waiting === 0 ? 'No alerts are' : waiting === 1 ? 'One alert is' : `${waiting} alerts are`} waiting.`;
 
+/** What becomes of alerts that wait. */
+const comesText = ({ waiting, hasFallback }: Pick<BrokenInput, 'waiting' | 'hasFallback'>): string => {
+  if (waiting === 1) {
+    const late = hasFallback ? ', or goes to the fallback when nobody has accepted it in time' : '';
+    return `It is delivered by itself when that works${late}.`;
+  }
+  const late = hasFallback ? '; those that nobody has accepted in time go to the fallback' : '';
+  return `${waiting === 0 ? 'New ones wait, and' : 'They'} are delivered by themselves when it works${late}.`;
+};
+
 /** How many alerts it is about, and what becomes of them. */
 const whatBecomes = (input: BrokenInput): string[] => {
   const { reason, isSender, waiting, dead, hasFallback } = input;
@@ -92,9 +102,7 @@ const whatBecomes = (input: BrokenInput): string[] => {
     const next = `New alerts for it ${hasFallback ? 'go to the fallback, too' : 'are kept, too, and not delivered'}.`;
     return [...(dead === 0 ? [] : [deadText(input)]), ...(waiting === 0 ? [] : [waitText(waiting)]), next];
   }
-  const late = hasFallback ? '; those that nobody has accepted in time go to the fallback' : '';
-  const then = `${waiting === 0 ? 'New ones wait, and' : 'They'} are delivered by themselves when it works${late}.`;
-  return [...(dead === 0 ? [] : [deadText(input)]), waitText(waiting), then];
+  return [...(dead === 0 ? [] : [deadText(input)]), waitText(waiting), comesText(input)];
 };
 
 const CHECK = 'tocsin check --online';

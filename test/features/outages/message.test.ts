@@ -116,6 +116,9 @@ describe('the words', () => {
       'Since 2026-11-20 12:00:05 UTC. 2 alerts are waiting. They are delivered by themselves when it works; those that nobody has accepted in time go to the fallback.',
       'To do: install the Slack app again. To see whether it works, run: tocsin check --online',
     ]);
+    expect(brokenText({ ...sender, waiting: 1 })).toContain(
+      'One alert is waiting. It is delivered by itself when that works, or goes to the fallback when nobody has accepted it in time.',
+    );
     // Only this channel is concerned.
     expect(brokenText({ ...sender, isSender: false })).toMatch(
       /^Slack C1 takes no alerts: Slack has revoked our bot token\.\n/,
