@@ -1,6 +1,6 @@
 /** The section of Redis. */
 import { z } from 'zod';
-import { connectionFields, pairedKey } from '../schema/connection.ts';
+import { pairedKey, proxyUrl, tlsFields } from '../schema/connection.ts';
 import { count, hostPort, secret } from '../schema/fields.ts';
 
 const nodes = () =>
@@ -51,7 +51,12 @@ export const redisSection = z
     database: count({ min: 0, max: 65_535 })
       .exactOptional()
       .describe('Database of Redis behind Sentinel. With url, put it there; a Cluster has only one. Left out: 0.'),
-    ...connectionFields('Redis and its Sentinels'),
+    ...tlsFields('Redis and its Sentinels'),
+    proxy: proxyUrl()
+      .exactOptional()
+      .describe(
+        'http or https URL of the proxy to a single Redis or a Cluster, with user and password if needed; not behind Sentinel. docs/private-networks.md has the rules.',
+      ),
     prefix: z
       .string()
       .regex(/^[\w.:{}-]{1,64}$/, { error: 'must be 1 to 64 letters, digits or any of _ - . : { }', abort: true })

@@ -41,7 +41,7 @@ const connectionOptions = (
 ) => ({
   connectionName: `tocsin:${role}`,
   ...(tls === undefined ? {} : { tls }),
-  ...(proxy === undefined ? {} : { Connector: proxiedConnector(settingsIn({ ca, cert, key, proxy })) }),
+  ...(proxy === undefined ? {} : { Connector: proxiedConnector(proxy, settingsIn({ ca, cert, key })) }),
   ...(database === undefined ? {} : { db: database }),
   ...(username === undefined ? {} : { username }),
   ...(password === undefined ? {} : { password: password.reveal() }),

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { AbstractConnector } from 'ioredis';
 import type { ConnectionSettings } from '../connection/settings.ts';
 import type { Connector } from '../connection/tunnel.ts';
+import type { Secret } from '../secret.ts';
 
 /** What ioredis is told of the Redis to reach: one that is addressed directly, or a node of a cluster. */
 interface Address {
@@ -20,7 +21,7 @@ const closed = (): Socket => new Socket().destroy();
  * The option `Connector` of ioredis. It asks the proxy for a tunnel, and speaks TLS inside it where the client has `tls`.
  * Errors have the codes of `ProxyError`, or those of the TLS handshake.
  */
-export const proxiedConnector = (settings: ConnectionSettings) =>
+export const proxiedConnector = (proxy: Secret, settings: ConnectionSettings) =>
   class extends AbstractConnector {
     readonly #address: Address;
     #tunnel: Connector | undefined;
@@ -51,8 +52,6 @@ export const proxiedConnector = (settings: ConnectionSettings) =>
 
     async #open(): Promise<Socket> {
       const { host = '127.0.0.1', port = 6379, connectTimeout: timeoutMs = 10_000, tls } = this.#address;
-      const { proxy } = settings;
-      if (proxy === undefined) throw new Error('no proxy is named');
       // Only who has a proxy loads it.
       const { authority, createTunnel } = await import('../connection/tunnel.ts');
       this.#tunnel ??= createTunnel(new URL(proxy.reveal()), settings, { timeoutMs, isChosen: true });
