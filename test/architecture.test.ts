@@ -45,6 +45,7 @@ const GROUND = [
   'deadline',
   'errors',
   'globs',
+  'hosts',
   'http-status',
   'html',
   'identity',

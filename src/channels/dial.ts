@@ -9,7 +9,8 @@ import type { ConnectionSettings } from '../connection/settings.ts';
 import { tlsOptions } from '../connection/trust.ts';
 import { authority, type Connector, createTunnel, portOf, type Target } from '../connection/tunnel.ts';
 import { DeliveryError } from '../errors.ts';
-import { type Guard, hostKey } from './guard.ts';
+import { hostKey } from '../hosts.ts';
+import type { Guard } from './guard.ts';
 import { networkFailure } from './network.ts';
 import type { Resolve } from './resolver.ts';
 

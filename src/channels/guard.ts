@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { hostKey } from '../hosts.ts';
 import { contains, type IpAddress, type Network, networkOf, parseAddress } from '../networks.ts';
 
 export interface GuardOptions {
@@ -39,13 +40,6 @@ const isPublic = (address: IpAddress): boolean =>
   (address.kind() === 'ipv4' || contains(PUBLIC_IPV6, address)) &&
   !isIsatap(address) &&
   address.toString() !== METADATA_IN_PUBLIC_RANGE;
-
-/** `EXAMPLE.com.` and `example.com` are one host; brackets belong to the URL, not to the address. */
-export const hostKey = (host: string): string =>
-  host
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/\.$/, '')
-    .toLowerCase();
 
 /** Throws if an entry of `allowNetworks` is neither a network nor a host name. */
 export const createGuard = ({ allowHttp, allowNetworks }: GuardOptions): Guard => {

@@ -2,7 +2,7 @@
 import type { LookupAddress } from 'node:dns';
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import { hostKey } from './guard.ts';
+import { hostKey } from '../hosts.ts';
 
 type Names = ReadonlyMap<string, LookupAddress[]>;
 

@@ -2,8 +2,9 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { ConnectionSettings } from '../connection/settings.ts';
 import { DeliveryError } from '../errors.ts';
+import { hostKey } from '../hosts.ts';
 import { blocked, createDialer, type DialOptions, judgeHost } from './dial.ts';
-import { createGuard, type Guard, type GuardOptions, hostKey } from './guard.ts';
+import { createGuard, type Guard, type GuardOptions } from './guard.ts';
 import { networkFailure, stoppedWaiting } from './network.ts';
 import { createResolver, type Resolve } from './resolver.ts';
 

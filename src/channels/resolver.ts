@@ -5,7 +5,7 @@
  */
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
-import { hostKey } from './guard.ts';
+import { hostKey } from '../hosts.ts';
 import { createHostsFile } from './hosts-file.ts';
 import { askNameServers, type LookupCode, LookupError } from './name-servers.ts';
 import { fullNames, readSearchRule } from './search-domains.ts';

@@ -3,6 +3,7 @@
  * in curl. Nothing on this machine is reached through them.
  */
 import { BlockList, isIP } from 'node:net';
+import { hostKey, isCidr } from '../hosts.ts';
 import { isProxyUrl } from '../schema/connection.ts';
 import { createSecret, type Secret } from '../secret.ts';
 
@@ -54,29 +55,23 @@ export const readProxyVariables = (
   return { ...(https && { https }), ...(http && { http }), except };
 };
 
-const bare = (host: string): string =>
-  host
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/\.$/, '')
-    .toLowerCase();
+const family = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 const isLoopback = (host: string): boolean => /^(localhost|127\.\d+\.\d+\.\d+|::1)$|\.localhost$/.test(host);
-
-const family = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /** Whether an entry of NO_PROXY means this host: `*`, a name and all below it, an address, a network, each with a port. */
 const isMeant = (entry: string, host: string, port: string): boolean => {
   if (entry === '*') return true;
-  const [, network = '', bits = ''] = /^(.+)\/(\d{1,3})$/.exec(entry) ?? [];
-  if (isIP(network) !== 0) {
-    if (isIP(host) === 0 || Number(bits) > (isIP(network) === 4 ? 32 : 128)) return false;
+  if (isCidr(entry)) {
+    if (isIP(host) === 0) return false;
+    const [network = '', bits] = entry.split('/');
     const list = new BlockList();
     list.addSubnet(network, Number(bits), family(network));
     return list.check(host, family(host));
   }
   const [, named = entry, onPort] = isIP(entry) === 6 ? [] : (/^(.+?)(?::(\d+))?$/.exec(entry) ?? []);
   if (onPort !== undefined && onPort !== port) return false;
-  const name = bare(named.replace(/^\*?\./, ''));
+  const name = hostKey(named.replace(/^\*?\./, ''));
   return host === name || (isIP(host) === 0 && host.endsWith(`.${name}`));
 };
 
@@ -87,7 +82,7 @@ export const createProxyFor = (variables: ProxyVariables | undefined): ProxyFor 
     const url = URL.parse(text);
     const chosen = url === null ? undefined : url.protocol === 'https:' ? variables.https : variables.http;
     if (url === null || chosen === undefined) return undefined;
-    const host = bare(url.hostname);
+    const host = hostKey(url.hostname);
     const port = url.port || (url.protocol === 'https:' ? '443' : '80');
     return isLoopback(host) || variables.except.some((entry) => isMeant(entry, host, port)) ? undefined : chosen;
   };

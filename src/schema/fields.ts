@@ -5,6 +5,7 @@
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isCidr } from '../hosts.ts';
 import { createSecret } from '../secret.ts';
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -90,12 +91,6 @@ const HOST =
 
 /** True for a host name or an IP address; false for what only resembles an address (`10.0.0`, `256.1.1.1`). */
 export const isHost = (text: string): boolean => isIP(text) !== 0 || (HOST.test(text) && !/(^|\.)\d+$/.test(text));
-
-const isCidr = (text: string): boolean => {
-  const [address = '', bits = '', ...rest] = text.split('/');
-  const family = isIP(address);
-  return rest.length === 0 && family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
-};
 
 const CIDR_RULE = 'must be a network like 10.0.0.0/8 or fd00::/8, or an IP address';
 

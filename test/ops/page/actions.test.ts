@@ -1,4 +1,5 @@
 /** Who may change something on the page, over real HTTP: the cookie, the forms, and what is refused. */
+import { request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { UsageError } from '../../../src/errors.ts';
 import { createHealth } from '../../../src/ops/health.ts';
@@ -203,7 +204,6 @@ describe('a trusted proxy', () => {
   test('that passes on a header beside its own signs nobody in', async () => {
     const { url } = await open({ trustedProxy });
     const { hostname, port } = new URL(url);
-    const { request } = await import('node:http');
     const answered = Promise.withResolvers<number | undefined>();
     const twice = ['X-Forwarded-User', 'mallory', 'X-Forwarded-User', 'ana@example.com', 'Host', `${hostname}:${port}`];
     request({ hostname, port, path: '/mute', headers: twice }, (response) => {
