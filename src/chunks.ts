@@ -1,4 +1,8 @@
-/** A long list in parts, so that no single call to Redis, no message and no job grows without bound. */
+/** Long lists: in parts, in slices that let others run, and one by one without waiting for each other's success. */
+import { setImmediate } from 'node:timers/promises';
+import { messageOf } from './errors.ts';
+
+// A long list in parts, so that no single call to Redis, no message and no job grows without bound.
 
 /** Parts of at most `size` entries, in their order; none of an empty list. */
 export const chunksOf = <T>(all: readonly T[], size: number): T[][] =>
@@ -29,4 +33,78 @@ export const mapInChunks = async <T, R>(
   const results: R[] = [];
   for (const chunk of chunksOf(all, size)) results.push(...(await Promise.all(chunk.map(each))));
   return results;
+};
+
+// Work that may take long, in slices: it stops at each `yield`, and whoever drives it lets others have their turn.
+
+export type Sliced<T> = Generator<undefined, T, void>;
+
+/** Short beside what people notice, long beside what a pause costs. */
+const SLICE_MS = 10;
+
+/** Entries between two stops: no slice takes much longer than it should. */
+export const AT_ONCE = 20;
+
+export interface Pauses {
+  /** Lets others have their turn. */
+  yieldNow(): Promise<unknown>;
+  /** Milliseconds by a clock that nobody sets. */
+  elapsed(): number;
+}
+
+const PAUSES: Pauses = { yieldNow: () => setImmediate(), elapsed: () => performance.now() };
+
+/** With pauses. */
+export const inSlices = async <T>(work: Sliced<T>, { yieldNow, elapsed } = PAUSES): Promise<T> => {
+  let begun = elapsed();
+  for (let step = work.next(); ; step = work.next()) {
+    if (step.done) return step.value;
+    if (elapsed() - begun < SLICE_MS) continue;
+    await yieldNow();
+    begun = elapsed();
+  }
+};
+
+/** Without any: for little work, and where nobody waits. */
+export const atOnce = <T>(work: Sliced<T>): T => {
+  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
+};
+
+/** One slice. */
+export function* slice<T>(work: () => T): Sliced<T> {
+  yield;
+  return work();
+}
+
+export function* mapSliced<T, R>(all: readonly T[], each: (one: T, index: number) => R): Sliced<R[]> {
+  const results: R[] = [];
+  for (const [index, one] of all.entries()) {
+    if (index % AT_ONCE === 0) yield;
+    results.push(each(one, index));
+  }
+  return results;
+}
+
+// Work on several things that must not wait for each other's success.
+
+/**
+ * Does the work for each, one after the other; one that keeps failing stops no other. Then throws what failed, each by
+ * its name.
+ */
+export const oneByOne = async <T>(
+  all: readonly T[],
+  nameOf: (one: T) => string,
+  work: (one: T) => Promise<unknown>,
+): Promise<void> => {
+  const failures: Error[] = [];
+  for (const one of all) {
+    try {
+      await work(one);
+    } catch (error) {
+      failures.push(new Error(`${nameOf(one)}: ${messageOf(error)}`, { cause: error }));
+    }
+  }
+  const [first, ...others] = failures;
+  if (first === undefined) return;
+  throw others.length === 0 ? first : new AggregateError(failures, failures.map(messageOf).join('; '));
 };

@@ -5,14 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Host } from './app/compose.ts';
-import { AT_STOP, createGeneration } from './app/generation.ts';
-import { createGenerations } from './app/generations.ts';
+import { AT_STOP, createGeneration, createGenerations } from './app/generation.ts';
 import { createLifecycle } from './app/lifecycle.ts';
 import { LIMITS, type Limits } from './app/limits.ts';
 import { MAINTENANCE_EVERY_MS } from './app/maintenance.ts';
-import { openStore } from './app/open-store.ts';
+import { startReporting } from './app/membership.ts';
 import { openReloading } from './app/reload.ts';
-import { startReporting } from './app/reporting.ts';
+import { openStore } from './app/store.ts';
 import type { Config } from './config/schema.ts';
 import type { ConfigSource } from './config/source.ts';
 import { UnavailableError } from './errors.ts';

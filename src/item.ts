@@ -1,6 +1,11 @@
-/** What is read of a service: items, and what it lists of its protocols. */
-import type { JsonObject, JsonValue, Source } from './alert.ts';
+/** An item as it was read: its fields, its size, and the identities of what comes of it. Pure. */
+
+import { hash } from 'node:crypto';
+import { type Change, type ChannelKind, hasFired, type JsonObject, type JsonValue, type Source } from './alert.ts';
 import type { ServiceBound } from './errors.ts';
+import { beginningOf } from './text.ts';
+
+// What is read of a service: items, and what it lists of its protocols.
 
 /** A channel as the service and the config spell it; `name` is a channel kind, or a word we do not know. */
 export interface ChannelEntry {
@@ -73,3 +78,117 @@ export interface ListedAsset {
   /** Lower-case names without parameters, and selectors; absent likewise. */
   privileged?: string[];
 }
+
+// How large an item is, and what is kept of one that is too large. Pure.
+
+/** In bytes, as JSON. An item goes into the job of each of its destinations, and into each of its messages. */
+export const LARGEST_ITEM = 256 * 1024;
+
+const sizes = new WeakMap<JsonObject, number>();
+
+/** Bytes of its JSON. Each item is measured once. */
+export const itemSize = (item: JsonObject): number => {
+  const known = sizes.get(item) ?? Buffer.byteLength(JSON.stringify(item));
+  sizes.set(item, known);
+  return known;
+};
+
+/** How much is kept of a text in it, and of a list. */
+interface Room {
+  text: number;
+  list: number;
+}
+
+/** The first that makes it small enough. */
+const ROOMS: readonly Room[] = [
+  { text: 16_000, list: 1000 },
+  { text: 4000, list: 200 },
+  { text: 1000, list: 50 },
+  { text: 250, list: 10 },
+  { text: 250, list: 0 },
+];
+
+const cutText = (text: string, most: number): string =>
+  text.length <= most ? text : `${beginningOf(text, most)}… (${text.length - most} characters left out)`;
+
+const cutValue = (value: JsonValue, room: Room): JsonValue => {
+  if (typeof value === 'string') return cutText(value, room.text);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.slice(0, room.list).map((one) => cutValue(one, room));
+  return cutEntries(Object.entries(value), room);
+};
+
+const cutEntries = (entries: readonly [string, JsonValue][], room: Room): JsonObject =>
+  Object.fromEntries(
+    entries.slice(0, room.list).map(([key, value]) => [cutText(key, room.text), cutValue(value, room)]),
+  );
+
+const isScalar = (value: JsonValue): boolean => typeof value !== 'object' || value === null;
+
+/** What names the item, and the detectors that fired, come first: what comes last is left out. */
+const ordered = (item: JsonObject): JsonObject => {
+  const { detections } = item;
+  const isObject = typeof detections === 'object' && detections !== null && !Array.isArray(detections);
+  const fired = isObject
+    ? Object.entries(detections).toSorted(([, one], [, other]) => Number(hasFired(other)) - Number(hasFired(one)))
+    : [];
+  const entries = Object.entries(isObject ? { ...item, detections: Object.fromEntries(fired) } : item);
+  return Object.fromEntries(entries.toSorted(([, one], [, other]) => Number(isScalar(other)) - Number(isScalar(one))));
+};
+
+/** An item of at most `most` bytes: itself, or what is kept of it. */
+export const boundItem = (item: JsonObject, most = LARGEST_ITEM): JsonObject => {
+  if (itemSize(item) <= most) return item;
+  const whole = ordered(item);
+  // A list that has no room at all still leaves the item's own short fields.
+  const own = Math.max(20, Math.min(Object.keys(whole).length, 200));
+  for (const room of ROOMS) {
+    const kept = Object.fromEntries(
+      Object.entries(whole)
+        .slice(0, own)
+        .map(([key, value]) => [cutText(key, room.text), cutValue(value, room)]),
+    );
+    if (itemSize(kept) <= most) return kept;
+  }
+  return {};
+};
+
+// Identities: the same thing has the same identity on every daemon, however often it is read. Pure.
+
+const digest = (length: number, parts: readonly string[]): string =>
+  hash('sha256', JSON.stringify(parts)).slice(0, length);
+
+/** Identity of an item: 32 hex digits. Two keys of one service never share items, so the service's name is part of it. */
+export const alertId = (service: string, source: Source, itemId: string): string =>
+  digest(32, [service, source, itemId]);
+
+/** Identity of the `count`th follow-up of an alert: the same however often the same change is noticed. */
+export const followUpId = (first: string, change: Change, count: number): string =>
+  digest(32, ['follow-up', first, change, String(count)]);
+
+/** Identity for items that carry no id of their own: 32 hex digits over everything that distinguishes them. */
+export const contentId = (...parts: string[]): string => digest(32, parts);
+
+/** Identity of an address of one kind: `KIND-` and 12 hex digits. */
+export const destinationId = (kind: ChannelKind, address: string): string => `${kind}-${digest(12, [kind, address])}`;
+
+/** Identity of the sender (a token, a mail server) that the destinations of a kind share. */
+export const senderId = (kind: string): string => `sender-${kind}`;
+
+/** Identity of a protocol's share, see `queue/priority.ts`: 8 hex digits. */
+export const shareId = (share: string): string => digest(8, [share]);
+
+/** Identity of one alert at one destination, the same on every retry and replay; used as `webhook-id` and Message-ID. */
+export const deliveryId = (alert: string, destination: string): string => `msg_${digest(32, [alert, destination])}`;
+
+/** Identity of one message: of a single alert its delivery's, of several the same for the same alerts in any order. */
+export const messageId = (alerts: readonly string[], destination: string): string => {
+  const [only = '', ...others] = alerts;
+  return others.length === 0
+    ? deliveryId(only, destination)
+    : `msg_${digest(32, ['several', ...alerts.toSorted(), destination])}`;
+};
+
+/** Identity of a parcel: the same alerts for the same destination are the same job, however often they are read. */
+export const parcelId = (destination: string, alerts: readonly string[]): string =>
+  `parcel_${digest(32, [destination, ...alerts.toSorted()])}`;

@@ -8,7 +8,7 @@ const noteHangup = (): void => {
 };
 process.on('SIGHUP', noteHangup);
 const { holdYoungGeneration, isRun, restartWithHeapFlags, staysUp } = await import('./cli/heap.ts');
-const { compileCacheOf } = await import('./cli/compile-cache.ts');
+const { compileCacheOf } = await import('./cli/heap.ts');
 const { enableCompileCache } = process.getBuiltinModule('node:module');
 const isDaemon = staysUp(process.argv.slice(2));
 // A daemon keeps in memory what it has read of the cache: some 10 MB, which pay only where types have to be stripped.
@@ -17,10 +17,10 @@ restartWithHeapFlags({ ...process.env, ...(compileCache !== undefined && { NODE_
 if (compileCache !== undefined) enableCompileCache(compileCache);
 if (isDaemon) holdYoungGeneration();
 // Loaded only now: a start that does not go on need not wait for it.
-const { exitCodeOf } = await import('./cli/exit-code.ts');
+const { exitCodeOf } = await import('./cli/program.ts');
 const { runProgram } = await import('./cli/program.ts');
-const { isColoured } = await import('./cli/paint.ts');
-const { createPrompt } = await import('./cli/prompt.ts');
+const { isColoured } = await import('./cli/context.ts');
+const { createPrompt } = await import('./cli/terminal.ts');
 const { addAbortSignal } = await import('node:stream');
 const { buffer } = await import('node:stream/consumers');
 const { isatty } = await import('node:tty');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../src/alert.ts';
-import { boundItem, itemSize, LARGEST_ITEM } from '../src/item-size.ts';
+import { boundItem, itemSize, LARGEST_ITEM } from '../src/item.ts';
 import { sampleInspection } from './support/alerts.ts';
 
 test('an item that is small enough is the same one', () => {

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMirror } from '../src/poll/mirror.ts';
 import { makePrivateDirectory, openPrivateLog, replacePrivateFile } from '../src/private-file.ts';
-import { embeddedFiles, openLog, writeSettings } from '../src/redis/embedded-files.ts';
+import { embeddedFiles, openLog, writeSettings } from '../src/redis/embedded-server.ts';
 
 const setUp = async () => {
   const room = await mkdtemp(join(tmpdir(), 'tocsin-private-'));

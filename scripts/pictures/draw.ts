@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { MAIL_STYLE } from '../../src/features/preview/mail.ts';
+import { MAIL_STYLE } from '../../src/features/preview/page.ts';
 import { SLACK_STYLE } from '../../src/features/preview/slack.ts';
 import { TELEGRAM_STYLE } from '../../src/features/preview/telegram.ts';
 import { type Browser, startChromium } from '../../test/support/chromium.ts';

@@ -1,8 +1,8 @@
 /** What a locked phone shows of a message, drawn as HTML: a few lines, and nothing that can be tapped. */
-import { textIn } from '../../src/channels/outside.ts';
-import { bodyAsJson } from '../../src/features/preview/json.ts';
-import { unescapeSlack } from '../../src/features/preview/slack-text.ts';
-import { escapeHtml, unescapeHtml } from '../../src/html.ts';
+import { textIn } from '../../src/channels/content/foreign.ts';
+import { bodyAsJson } from '../../src/features/preview/reader.ts';
+import { unescapeSlack } from '../../src/features/preview/slack.ts';
+import { escapeHtml, unescapeHtml } from '../../src/text.ts';
 
 export interface LockScreenBodies {
   slack: unknown;

@@ -1,7 +1,7 @@
 /** The text part of a mail in a terminal, drawn as HTML. */
-import { textIn } from '../../src/channels/outside.ts';
-import { bodyAsJson } from '../../src/features/preview/json.ts';
-import { escapeHtml } from '../../src/html.ts';
+import { textIn } from '../../src/channels/content/foreign.ts';
+import { bodyAsJson } from '../../src/features/preview/reader.ts';
+import { escapeHtml } from '../../src/text.ts';
 
 /** Columns of the terminal. */
 const COLUMNS = 80;

@@ -1,28 +1,45 @@
 /** Composes acknowledgement: buttons and links in messages, what they do, and where presses arrive. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Channel } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
+import type { WithButtons } from '../deliver/compose.ts';
 import { createThreadClaims } from '../deliver/threads.ts';
-import type { WithButtons } from '../deliver/with-buttons.ts';
-import { createAcknowledge } from '../features/acknowledgement/acknowledge.ts';
+import { createAcknowledge, createTellMailboxes, type TellMailboxes } from '../features/acknowledgement/acknowledge.ts';
+import { createTokenKey } from '../features/acknowledgement/annotation.ts';
 import { createAttach } from '../features/acknowledgement/attach.ts';
-import { createTokenKey } from '../features/acknowledgement/key.ts';
 import { createLinkPages } from '../features/acknowledgement/link.ts';
 import { listenForPresses } from '../features/acknowledgement/listen.ts';
-import { createTellMailboxes, type TellMailboxes } from '../features/acknowledgement/mailboxes.ts';
-import { createMuteFromButton } from '../features/acknowledgement/mute.ts';
-import { createPressed } from '../features/acknowledgement/press.ts';
+import { createMuteFromButton, createPressed, type OnRefused } from '../features/acknowledgement/press.ts';
 import { createShow } from '../features/acknowledgement/show.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
+import { createRareWarning } from '../ops/failure-log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { ACKNOWLEDGE, type LinkPages } from '../ops/page/acknowledge.ts';
-import { createRareWarning } from '../ops/rare-warning.ts';
 import type { Troubles } from '../ops/troubles.ts';
 import type { openDispatch } from './dispatch.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { createOnRefused } from './refused-presses.ts';
 import type { Store } from './store.ts';
+
+// Presses that had no effect: each is counted, and the log tells a flood of one reason in one line a minute.
+
+export interface RefusedPressesDependencies {
+  metrics: Pick<Metrics, 'pressesRefused'>;
+  log: Pick<Logger, 'warn'>;
+  now(): number;
+}
+
+export const createOnRefused = ({ metrics, log, now }: RefusedPressesDependencies): OnRefused => {
+  const warnings = new Map<string, (facts: object) => void>();
+  return ({ kind, reason }, facts) => {
+    metrics.pressesRefused.inc({ kind, reason });
+    const key = `${kind} ${reason}`;
+    const warn = warnings.get(key) ?? createRareWarning({ log, now, text: 'a press was refused' });
+    warnings.set(key, warn);
+    warn({ kind, reason, ...facts });
+  };
+};
 
 export interface OpenAcknowledgement {
   config: Config;

@@ -1,13 +1,22 @@
-/** Composes the approval of destinations: the policy of the config, the hold, and an enqueue that obeys both. */
+/** Composes the approval of destinations, and what sends again what failed: both enqueue only where that is allowed. */
 import type { Destination } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
 import { createDestinations } from '../features/approval/destinations.ts';
-import { type ApprovalHoldDependencies, createApprovalHold, createEnqueueApproved } from '../features/approval/hold.ts';
+import {
+  type ApprovalHoldDependencies,
+  createApprovalHold,
+  createEnqueueApproved,
+  createQueuedOrHeld,
+} from '../features/approval/hold.ts';
 import { createApprovalPolicy, trustedBy } from '../features/approval/policy.ts';
+import { createEnable, type Enable } from '../features/outages/store.ts';
+import { createRetry } from '../features/replay/retry.ts';
 import type { RouteReview } from '../features/routes/review.ts';
-import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
-import type { RouteSettings } from '../features/routes/rules.ts';
+import { createRouting, fallbackRoutes, type RouteSettings, routeSettings } from '../features/routes/routes.ts';
+import type { Catalog } from '../poll/catalog.ts';
 import type { Store } from './store.ts';
+
+// Composes the approval of destinations: the policy of the config, the hold, and an enqueue that obeys both.
 
 export interface OpenApproval {
   config: Pick<Config, 'destinations' | 'fallback' | 'watchdog'>;
@@ -65,5 +74,43 @@ export const openDestinations = ({ config, store, review }: OpenDestinations) =>
     review,
     isTrusted: ({ id }) => trusted.has(id),
     isAllowed: createApprovalPolicy({ gate: true, allow: config.destinations.allow, trusted: nobody })(nobody),
+  });
+};
+
+// Composes what `tocsin dead retry`, `replay` and `destinations enable` send again with.
+
+export interface OpenRetry {
+  config: Config;
+  store: Store;
+  catalog: Pick<Catalog, 'protocolOf'>;
+  /** Named by hand, so that nobody has to approve them. Default: none. */
+  trusted?: readonly Destination[];
+  /** Called for a destination whose alerts are held until it is approved. */
+  onHeld?(destination: Destination): void;
+}
+
+export const openEnable = ({ disabled, circuits, outageStore }: Store): Enable =>
+  createEnable({ disabled, circuits, outages: outageStore, now: Date.now });
+
+export const openRetry = ({ config, store, catalog, trusted = [], onHeld }: OpenRetry) => {
+  const settings = routeSettings(config);
+  const { routesOf } = createRouting({ config, settings, protocolOf: catalog.protocolOf });
+  const { enqueueApproved } = openApproval({
+    config,
+    settings,
+    store,
+    trusted,
+    onHeld: async (destination) => onHeld?.(destination),
+    now: Date.now,
+  });
+  return createRetry({
+    corrections: store.corrections,
+    deadLetters: store.dead,
+    enqueueApproved,
+    queuedOrHeld: createQueuedOrHeld(store),
+    enable: openEnable(store),
+    routesOf,
+    isConfigured: (kind) => settings.configured.has(kind),
+    workers: store.queues.workers,
   });
 };

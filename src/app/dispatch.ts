@@ -1,30 +1,62 @@
 /** Composes `dispatch`: hands its stages the features that enrich, route, correlate, suppress and divert alerts. */
+
 import type { Logger } from 'pino';
-import type { Alert, Destination } from '../alert.ts';
+import { type Alert, type Destination, muteFacts } from '../alert.ts';
 import type { Config } from '../config/schema.ts';
-import { createDispatch } from '../dispatch/dispatch.ts';
-import { createAnnounce } from '../features/announcements/announce.ts';
-import { createEnqueueOnce } from '../features/announcements/enqueue-once.ts';
-import { createHoldAnnouncer } from '../features/approval/announce.ts';
+import { createDispatch, type Dispatch } from '../dispatch/dispatch.ts';
+import { createAnnounce, createEnqueueOnce } from '../features/announcements/announce.ts';
+import { createHoldAnnouncer } from '../features/approval/hold.ts';
 import { correlationSettings, createCorrelation } from '../features/correlation/correlate.ts';
 import { createEnrichment } from '../features/enrichment/enrich.ts';
 import { createFallback } from '../features/fallback/fallback.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { createMuteExpiry } from '../features/mutes/expiry.ts';
 import { createOutageNotifier } from '../features/outages/notifier.ts';
-import { createRouting, fallbackRoutes, openRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
-import { createUnroutable } from '../features/routes/unroutable.ts';
-import { createStormEnd } from '../features/storms/end.ts';
-import { createFilter } from '../features/suppression/filter.ts';
-import { createRelease } from '../features/suppression/release.ts';
-import { LARGEST_ITEM } from '../item-size.ts';
-import { muteFacts } from '../mute.ts';
+import {
+  createRouting,
+  createUnroutable,
+  fallbackRoutes,
+  openRoutes,
+  routeSettings,
+  watchdogRoutes,
+} from '../features/routes/routes.ts';
+import { createStormEnd } from '../features/storms/storms.ts';
+import { createFilter, createRelease } from '../features/suppression/filter.ts';
+import { LARGEST_ITEM } from '../item.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Tracing } from '../ops/tracing.ts';
 import type { CatalogEntry } from '../poll/catalog.ts';
 import { openApproval } from './approval.ts';
 import type { Store } from './store.ts';
-import { tracedDispatch } from './tracing.ts';
+
+// Composes tracing: where the trace of an alert gets its spans.
+
+export interface TracedDependencies {
+  /** Undefined where it is off. */
+  tracing?: Tracing | undefined;
+  now(): number;
+}
+
+/** Each alert's trace begins when it is durably queued. */
+const tracedDispatch = ({ tracing, now }: TracedDependencies, inner: Dispatch): Dispatch => {
+  if (tracing === undefined) return inner;
+  return {
+    dispatch: async (alerts, nonce) => {
+      const beganAt = now();
+      await inner.dispatch(alerts, nonce);
+      tracing.dispatched(alerts, beganAt);
+    },
+    dispatchRouted: async (routed) => {
+      const beganAt = now();
+      const parcels = await inner.dispatchRouted(routed);
+      tracing.dispatched(
+        routed.map(({ alert }) => alert),
+        beganAt,
+      );
+      return parcels;
+    },
+  };
+};
 
 export interface OpenDispatch {
   config: Config;

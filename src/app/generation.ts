@@ -1,14 +1,150 @@
-/** One generation: everything that its config decides, from its opening to its end. */
+/** A generation: everything that one config decides, from its opening to its end, and how another takes its place. */
+
 import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
 import { openConfiguredChannels } from '../channels/open.ts';
+import type { Path } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
+import { messageOf, UnavailableError } from '../errors.ts';
+import type { DaemonReport } from '../features/status/daemons.ts';
+import { withinTime } from '../ops/asking.ts';
+import type { Health } from '../ops/health.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { OpsServerSettings } from '../ops/server.ts';
 import { createTroubles } from '../ops/troubles.ts';
 import { type Context, type Grace, type Host, openVerbs, startWork } from './compose.ts';
-import type { Generation } from './generations.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { expectHealth, startMaintenance } from './maintenance.ts';
 import { openOps } from './ops.ts';
+import type { Store } from './store.ts';
 import { openWatchdog } from './watchdog.ts';
+
+// Which generation is in force, and how one of another config takes its place while it works.
+
+/** Everything that one config decides. */
+interface Generation {
+  config: Config;
+  /** Opens what it needs; nothing of it runs. */
+  open(): Promise<OpenGeneration>;
+  /** Soon: a process ends. Legal at any time; the same end however often it is called. */
+  stop(): Promise<boolean>;
+  /** Takes no new work at once, and lets what is in flight come to its own end. */
+  retire(): Promise<boolean>;
+}
+
+export interface OpenGeneration {
+  endpoints: OpsServerSettings;
+  health: Pick<Health, 'known' | 'adopt'>;
+  selfReport(): DaemonReport;
+  start(): Promise<void>;
+  /** Another generation may have changed the schedule in Redis. */
+  renewSchedule(): Promise<void>;
+}
+
+export interface GenerationsDependencies {
+  create(config: Config, fail: (reason: string) => void): Generation;
+  /** A generation that is in force cannot go on. */
+  fail(reason: string): void;
+  /** Called with one that comes into force after another. */
+  onReplaced(open: OpenGeneration, config: Config): void;
+  store: Pick<Store, 'redis'>;
+  metrics: Pick<Metrics, 'keepServices'>;
+  log: Pick<Logger, 'info'>;
+}
+
+type Current = { generation: Generation; open: OpenGeneration };
+
+/** A new generation opens and starts within this time, or is given up. Nothing of that waits for a service or channel. */
+const START_WITHIN_MS = 30_000;
+const REDIS_WITHIN_MS = 3000;
+
+const demandRedis = async ({ redis }: Pick<Store, 'redis'>): Promise<void> => {
+  try {
+    if (redis.status !== 'ready') throw new Error('it is not connected');
+    await withinTime(redis.ping(), REDIS_WITHIN_MS);
+  } catch (error) {
+    throw new UnavailableError(`Redis does not answer (${messageOf(error)}); the new config is tried again by itself`);
+  }
+};
+
+/** What was proven or failed under the old config stands under the new one where that says the same of it. */
+const isUnaffected = (check: string, changed: readonly Path[]): boolean => {
+  const [what, name] = /^(\w+):(.*)$/s.exec(check)?.slice(1) ?? [];
+  if (what === 'service') return !changed.some(([section, key]) => section === 'services' && key === name);
+  if (what === 'channel') return !changed.some(([section, key]) => section === 'channels' && key === name);
+  return check === 'redis';
+};
+
+export const createGenerations = (dependencies: GenerationsDependencies) => {
+  const { create, fail, onReplaced, store, metrics, log } = dependencies;
+  const living = new Set<Generation>();
+  let current: Current | undefined;
+  let retiring: Promise<unknown> = Promise.resolve();
+  let isStopping = false;
+
+  const createLiving = (config: Config): Generation => {
+    const generation = create(config, (reason) => {
+      if (current === undefined || current.generation === generation) fail(reason);
+    });
+    living.add(generation);
+    return generation;
+  };
+
+  const startAnother = async (generation: Generation, before: Current, changed: readonly Path[]) => {
+    const open = await generation.open();
+    for (const [name, check] of before.open.health.known()) {
+      if (isUnaffected(name, changed)) open.health.adopt(name, check);
+    }
+    await withinTime(open.start(), START_WITHIN_MS);
+    if (isStopping) throw new UnavailableError('the daemon is stopping');
+    return open;
+  };
+
+  const retire = async ({ generation }: Current): Promise<void> => {
+    const isClean = await generation.retire();
+    living.delete(generation);
+    log.info({ clean: isClean }, 'nothing works by the old config any more');
+    await current?.open.renewSchedule();
+    await metrics.keepServices(current?.generation.config.services.map(({ name }) => name) ?? []);
+  };
+
+  return {
+    /** The first one. It is opened, and started by the caller. */
+    begin: async (config: Config): Promise<OpenGeneration> => {
+      const generation = createLiving(config);
+      const open = await generation.open();
+      current = { generation, open };
+      return open;
+    },
+    /** Throws where the new one cannot work, and the one before it goes on. */
+    replace: async (config: Config, changed: readonly Path[]): Promise<void> => {
+      await retiring;
+      const before = current;
+      if (before === undefined || isStopping) throw new UnavailableError('the daemon is starting or stopping');
+      await demandRedis(store);
+      const generation = createLiving(config);
+      try {
+        current = { generation, open: await startAnother(generation, before, changed) };
+      } catch (error) {
+        await generation.stop();
+        living.delete(generation);
+        await before.open.renewSchedule().catch(() => {});
+        throw isStopping ? new UnavailableError('the daemon is stopping') : error;
+      }
+      onReplaced(current.open, config);
+      retiring = retire(before).catch(() => {});
+    },
+    config: (): Config | undefined => current?.generation.config,
+    selfReport: (): DaemonReport | undefined => current?.open.selfReport(),
+    stop: async (): Promise<boolean> => {
+      isStopping = true;
+      const ends = await Promise.all([...living].map((generation) => generation.stop()));
+      return ends.every(Boolean);
+    },
+  };
+};
+
+// One generation: everything that its config decides, from its opening to its end.
 
 export const AT_STOP: Grace = { sends: 4000, polls: 1000, turns: 0, step: 6000 };
 

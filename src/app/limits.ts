@@ -1,11 +1,11 @@
 /** Bounds and waits that no config key sets. A test hands a daemon smaller ones. */
 import { HOLD_BOUNDS, type HoldBounds } from '../features/approval/store.ts';
-import { USUAL_MS } from '../features/silence/times.ts';
+import { USUAL_MS } from '../features/silence/check.ts';
 import { LASTING_MS } from '../features/status/troubles.ts';
 import { LOOK_EVERY_MS } from '../features/watchdog/detectors.ts';
 import { MOST_DEAD } from '../ledger/dead-letters.ts';
+import { GONE_AFTER_MS } from '../ops/checks.ts';
 import { CANARY_LATE_MS, END_MS, LEAST_BOUND_MS, LOOK_AT_DELAY_MS } from '../ops/loop-watch.ts';
-import { GONE_AFTER_MS } from '../ops/newer-jobs.ts';
 
 export interface Limits {
   /** Dead letters that are kept. */

@@ -1,28 +1,63 @@
-/** The maintenance loop: keeps the schedule, sends canaries, writes the state file, checks the channels. */
+/** What a daemon looks after besides its alerts: canaries, the state file, the channels, Redis. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ChannelKind } from '../alert.ts';
 import type { Channel } from '../channels/channel.ts';
-import { longestIntervalMs } from '../config/poll-interval.ts';
+import { longestIntervalMs } from '../config/poll-section.ts';
 import type { Config } from '../config/schema.ts';
+import { createServerChange } from '../features/audit/job.ts';
 import type { RouteReview } from '../features/routes/review.ts';
 import { createOperatorLogReader } from '../features/status/operator-log.ts';
-import { CHANNEL_ROUND_MS, type ChannelCheck } from '../ops/channel-check.ts';
+import { CHANNEL_ROUND_MS, type ChannelCheck, type NewerJobs } from '../ops/checks.ts';
+import type { Outages } from '../ops/failure-log.ts';
 import type { Health } from '../ops/health.ts';
 import { createLoopWatch } from '../ops/loop-watch.ts';
 import type { Metrics } from '../ops/metrics.ts';
-import type { NewerJobs } from '../ops/newer-jobs.ts';
-import type { Outages } from '../ops/outages.ts';
 import type { Troubles } from '../ops/troubles.ts';
 import type { Mirror } from '../poll/mirror.ts';
-import type { openBlindness } from './blindness.ts';
+import type { openBlindness, openSilence } from './checks.ts';
 import type { openDelivery } from './deliver.ts';
 import type { Limits } from './limits.ts';
 import type { openReading } from './poll.ts';
-import { watchServer } from './server-change.ts';
-import type { openSilence } from './silence.ts';
+import { urgentAudits } from './schedule.ts';
 import type { Store } from './store.ts';
 import type { openWatchdog } from './watchdog.ts';
+
+// Connects what notices another Redis server with the audits that look for what it may lack.
+
+export interface ServerWatchDependencies {
+  config: Config;
+  store: Pick<Store, 'redis' | 'prefix' | 'schedule'>;
+  log: Logger;
+  stopping: AbortSignal;
+}
+
+/**
+ * Checks after every reconnect until `stopping`. The returned function checks at once: in a Cluster a failover may break
+ * no connection of ours.
+ */
+const watchServer = ({ config, store, log, stopping }: ServerWatchDependencies): (() => Promise<void>) => {
+  const { redis, prefix, schedule } = store;
+  const { check } = createServerChange({
+    redis,
+    prefix,
+    onChanged: async (server) => {
+      for (const turn of urgentAudits(config, server)) await schedule.once(turn);
+      // Not a warning: an embedded Redis starts anew with each daemon. What is found to be lost is an error of its own.
+      log.info({ server }, 'Redis was restarted or failed over; an audit looks for what it may have lost');
+    },
+  });
+  const look = (): Promise<void> =>
+    check().catch((error: unknown) => {
+      if (!stopping.aborted) log.warn({ err: error }, 'whether Redis was restarted is not known; asking again');
+    });
+  redis.on('ready', look);
+  stopping.addEventListener('abort', () => redis.off('ready', look), { once: true });
+  return look;
+};
+
+// The maintenance loop: keeps the schedule, sends canaries, writes the state file, checks the channels.
 
 export interface MaintenanceDependencies {
   config: Config;

@@ -1,14 +1,17 @@
-/** Beats for this daemon, and frees the jobs of one that is gone. */
+/** Tells other daemons and the commands that this one lives and how it is doing, and frees the jobs of one that is gone. */
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ChannelKind } from '../alert.ts';
-import type { RedisCheck } from '../ops/redis-check.ts';
+import type { DaemonReport } from '../features/status/daemons.ts';
+import type { RedisCheck } from '../ops/checks.ts';
 import type { ParcelWorker } from '../queue/parcel-worker.ts';
 import { queueName } from '../queue/settings.ts';
 import { BEAT_EVERY_MS, createMembers, type Member, type Members } from '../redis/members.ts';
 import { pidNamespace } from '../redis/pid.ts';
 import type { Store } from './store.ts';
+
+// Beats for this daemon, and frees the jobs of one that is gone.
 
 export interface MembershipDependencies {
   /** Of this run of the daemon. */
@@ -101,5 +104,64 @@ export const openMembership = (dependencies: MembershipDependencies) => {
       if (redis.status === 'ready')
         await Promise.race([members.leave(), sleep(FAREWELL_MS, undefined, { ref: false })]);
     },
+  };
+};
+
+// Tells other processes how this daemon is doing.
+
+export interface ReportingDependencies {
+  store: Pick<Store, 'redis' | 'daemonReports'>;
+  selfReport(): DaemonReport;
+  stopping: AbortSignal;
+  log: Pick<Logger, 'warn'>;
+}
+
+/** Well below what makes others think that this daemon does not run. */
+const REPORT_EVERY_MS = 5000;
+/** While it is not ready, so that a start and a recovery show soon. */
+const REPORT_TROUBLE_EVERY_MS = 1000;
+/** A stopping daemon waits at most this long to remove its report. */
+const REPORT_FAREWELL_MS = 1000;
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
+
+/** Writes every few seconds how this daemon is doing, and removes that when the daemon stops. */
+export const startReporting = ({ store, selfReport, stopping, log }: ReportingDependencies) => {
+  const { redis, daemonReports } = store;
+  let waiting = new AbortController();
+  const failed = (error: unknown): void => {
+    if (!stopping.aborted) log.warn({ err: error }, 'this daemon cannot tell others how it is doing; trying again');
+  };
+  const stopped = new Promise<void>((resolve) => {
+    stopping.addEventListener(
+      'abort',
+      () => {
+        waiting.abort();
+        resolve();
+      },
+      { once: true },
+    );
+  });
+  const report = async (): Promise<void> => {
+    while (!stopping.aborted) {
+      const own = selfReport();
+      waiting = new AbortController();
+      // Without Redis a write waits for it to come back: a stop must not.
+      await Promise.race([daemonReports.write(own).catch(failed), stopped]);
+      const everyMs = own.ready ? REPORT_EVERY_MS : REPORT_TROUBLE_EVERY_MS;
+      await pause(everyMs, waiting.signal);
+    }
+    // Without Redis the report cannot be removed, and grows old instead. A connection may look ready and be dead.
+    if (redis.status !== 'ready') return;
+    await Promise.race([
+      daemonReports.remove(selfReport().id).catch(failed),
+      sleep(REPORT_FAREWELL_MS, undefined, { ref: false }),
+    ]);
+  };
+  return {
+    /** Never rejects. */
+    ended: report(),
+    /** Something is to be known at once. */
+    tellNow: (): void => waiting.abort(),
   };
 };

@@ -6,7 +6,7 @@ import type { Config } from '../config/schema.ts';
 import { messageOf, ServiceError } from '../errors.ts';
 import { createRouteReview, type RouteReview } from '../features/routes/review.ts';
 import { fallbackRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
-import { createNameFilter } from '../poll/include.ts';
+import { createNameFilter } from '../poll/catalog.ts';
 import { checkRedis } from '../redis/check.ts';
 import { EMBEDDED_BINARY } from '../redis/embedded.ts';
 import { installedVersion } from '../redis/embedded-server.ts';

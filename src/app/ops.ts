@@ -1,32 +1,133 @@
-/** Composes what operators see of a daemon: its status, its metrics, and what keeps these within their bounds. */
+/** Composes what operators see of a daemon: its page, its status, its metrics, and what keeps these within their bounds. */
+
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
+import type { Destination } from '../alert.ts';
+import { withWellKnown } from '../channels/chains.ts';
 import type { Channel } from '../channels/channel.ts';
+import { pacingOf } from '../channels/registry.ts';
 import type { Config } from '../config/schema.ts';
+import { createAuditMarks } from '../features/audit/job.ts';
 import { createBoard } from '../features/board/board.ts';
-import { createDeadLetterBound } from '../features/housekeeping/dead-letters.ts';
-import { createNameLookUp } from '../features/names/look-up.ts';
-import { createGoneDestinations } from '../features/routes/gone.ts';
-import { createRouteReview } from '../features/routes/review.ts';
+import { createDeadLetterBound } from '../features/housekeeping/housekeeping.ts';
+import { createActiveMutes } from '../features/mutes/active.ts';
+import { createNameLookUp } from '../features/names/names.ts';
+import { createPageActions } from '../features/page/actions.ts';
+import { configEntries, createPageDetails, createRouteDetails } from '../features/page/details.ts';
+import { createDrop } from '../features/replay/retry.ts';
+import { createGoneDestinations, createRouteReview, type RouteReview } from '../features/routes/review.ts';
 import { fallbackRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
 import { createCounters } from '../features/status/counters.ts';
-import type { DaemonReport } from '../features/status/daemons.ts';
+import { createSelfReport, type DaemonReport } from '../features/status/daemons.ts';
 import { refreshGauges } from '../features/status/gauges.ts';
-import { createSelfReport } from '../features/status/self-report.ts';
 import { createStatus } from '../features/status/status.ts';
+import { createHashFinder, createTracer, shortHashOf, type Trace } from '../features/trace/trace.ts';
 import { oneAtATime } from '../ops/asking.ts';
 import type { Health } from '../ops/health.ts';
 import type { Metrics } from '../ops/metrics.ts';
+import type { PageActions } from '../ops/page/actions.ts';
 import { createPages } from '../ops/page/pages.ts';
 import { QUEUES } from '../ops/page/queues.ts';
 import type { OpsServerSettings } from '../ops/server.ts';
+import type { Catalog } from '../poll/catalog.ts';
 import type { Acknowledgement } from './acknowledgement.ts';
+import { openDestinations, openRetry } from './approval.ts';
 import type { openDelivery } from './deliver.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Limits } from './limits.ts';
-import { openPage, openPageActions } from './page.ts';
 import type { openReading } from './poll.ts';
 import type { Store } from './store.ts';
+
+// Composes what the status page shows and does.
+
+export interface OpenPage {
+  config: Config;
+  store: Store;
+  catalog: Pick<Catalog, 'protocols' | 'protocolOf'>;
+  review: RouteReview;
+  scrub(text: string): string;
+  now(): number;
+}
+
+const createRates = ({ channels }: Config) => {
+  const pacings = new Map(
+    Object.entries(channels).flatMap(([kind, options]) => (options === undefined ? [] : [[kind, pacingOf(options)]])),
+  );
+  return (destination: Destination) => pacings.get(destination.kind)?.paceOf(destination).rate;
+};
+
+/** Fewer digits at the beginning of a short hash may mean too many alerts to read. */
+const LEAST_DIGITS = 4;
+/** Of the transactions that a short hash may mean, the latest are shown. */
+const MOST_FOUND = 5;
+
+/**
+ * Everybody who reaches the page may search. So a search reads no more than a few alerts: neither the whole ledger for a
+ * delivery's id, nor all dead letters; the `trace` command does both.
+ */
+const openSearch = ({ config, store }: OpenPage) => {
+  const trace = createTracer({
+    ...store,
+    dead: { ids: async () => [], get: store.dead.get },
+    alertIndex: { between: async () => [], destinations: store.alertIndex.destinations },
+    services: config.services.map(({ name }) => name),
+  });
+  const findHashes = createHashFinder(store);
+  return async (name: string): Promise<Trace[]> => {
+    const short = shortHashOf(name);
+    if (short === undefined || short.head.length < LEAST_DIGITS) return trace(name);
+    const hashes = (await findHashes(short)).flatMap(({ txHash }) => txHash ?? []);
+    return (await Promise.all(hashes.slice(-MOST_FOUND).map(trace))).flat();
+  };
+};
+
+/** What whoever is signed in may do. */
+const openPageActions = ({ config, store, catalog, review, now }: OpenPage): PageActions => {
+  const fallback = fallbackRoutes(config, routeSettings(config)).destinations;
+  const { states } = createActiveMutes({ config, mutes: store.mutes, now });
+  return createPageActions({
+    deadLetters: store.dead,
+    retry: (letters) => openRetry({ config, store, catalog }).retry(letters),
+    drop: createDrop(store),
+    muteRules: config.mutes,
+    mutes: store.mutes,
+    activeMutes: async () => (await states()).active,
+    approval: openDestinations({ config, store, review }),
+    destinations: () => [...review.destinations(), ...fallback],
+    service: config.services[0]?.name ?? 'test',
+    send: async (parcel) => {
+      await store.ledger.recordWaiting([parcel]);
+      await store.queues.enqueue([parcel]);
+    },
+    operatorLog: store.operatorLog,
+    now,
+  });
+};
+
+const openPage = (dependencies: OpenPage) => {
+  const { config, store, catalog, review, scrub, now } = dependencies;
+  return createPageDetails({
+    services: config.services.map(({ name }) => name),
+    chains: withWellKnown(config.chains),
+    config: configEntries(config, scrub),
+    isGateOn: config.destinations.gate,
+    outlines: store.outlines,
+    acknowledgements: store.acknowledgements,
+    destinationStats: store.destinationStats,
+    deadLetters: store.dead,
+    operatorLog: store.operatorLog,
+    marks: createAuditMarks(store.redis, store.prefix),
+    routes: createRouteDetails({ review, rateOf: createRates(config) }),
+    protocols: catalog.protocols,
+    isHolding: async () => (await store.held.list()).length > 0,
+    known: openDestinations({ config, store, review }).list,
+    listDisabled: store.disabled.list,
+    trace: openSearch(dependencies),
+    now,
+  });
+};
+
+// Composes what operators see of a daemon: its status, its metrics, and what keeps these within their bounds.
 
 export interface OpsDependencies {
   /** Of this run of the daemon, and since when it runs, in epoch milliseconds. */

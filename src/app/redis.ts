@@ -3,9 +3,8 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/schema.ts';
 import { NoDaemonError, UnavailableError, UsageError } from '../errors.ts';
 import { connectRedis, keyPrefix, type RedisClient } from '../redis/connect.ts';
-import { startEmbeddedRedis } from '../redis/embedded.ts';
-import { connectionTo, earlierAddress, embeddedFiles } from '../redis/embedded-files.ts';
-import type { EmbeddedEnd } from '../redis/embedded-supervisor.ts';
+import { type EmbeddedEnd, startEmbeddedRedis } from '../redis/embedded.ts';
+import { connectionTo, earlierAddress, embeddedFiles } from '../redis/embedded-server.ts';
 import { addressOf, type RedisSettings } from '../redis/settings.ts';
 import { troubleOf, watchingTrouble } from '../redis/trouble.ts';
 

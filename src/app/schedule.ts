@@ -1,6 +1,6 @@
 /** Everything that a daemon's schedule can hold; travels through Redis, so any daemon can take it. */
 import type { Config } from '../config/schema.ts';
-import { hasRecheck, recheckEveryMs } from '../features/recheck/turns.ts';
+import { hasRecheck, recheckEveryMs } from '../features/recheck/job.ts';
 import type { TurnData } from '../poll/turns.ts';
 import type { Turn } from '../queue/schedule.ts';
 

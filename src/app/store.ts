@@ -1,55 +1,58 @@
-/** Everything that is kept in Redis, each by its owner's interface. Parts get single entries of it, never the whole. */
+/** Everything that is kept in Redis; how a daemon opens it, and the state file beside it. */
 
+import { join } from 'node:path';
+import type { Logger } from 'pino';
 import { CHANNEL_KINDS } from '../alert.ts';
-import { createAddressChanges } from '../deliver/address-changes.ts';
-import { createCircuits } from '../deliver/circuit-breaker.ts';
-import { createDisabled } from '../deliver/disabled.ts';
-import { createRateLimiter } from '../deliver/rate-limiter.ts';
-import { createRateStateStore } from '../deliver/rate-state-store.ts';
-import { createEscalations } from '../features/acknowledgement/escalations.ts';
-import { createAcknowledgementStore } from '../features/acknowledgement/store.ts';
+import type { Config } from '../config/schema.ts';
+import { createAddressChanges, createDisabled } from '../deliver/destinations.ts';
+import { createCircuits } from '../deliver/health.ts';
+import { createRateLimiter, createRateStateStore } from '../deliver/rate-limiter.ts';
+import { UsageError } from '../errors.ts';
+import { createAcknowledgementStore, createEscalations } from '../features/acknowledgement/store.ts';
 import { createApprovalStore } from '../features/approval/store.ts';
 import { createBlindnessStore } from '../features/blindness/store.ts';
-import { createCoveredDeliveries } from '../features/correlation/covered-deliveries.ts';
+import { createCoveredDeliveries } from '../features/correlation/correlate.ts';
 import { createFirstSeen } from '../features/enrichment/first-seen.ts';
 import { createMuteStore } from '../features/mutes/store.ts';
-import { createNameStore } from '../features/names/store.ts';
+import { createNameStore } from '../features/names/names.ts';
 import { createOutageStore } from '../features/outages/store.ts';
 import { createRecheckStore } from '../features/recheck/store.ts';
-import { createHabitStore } from '../features/silence/store.ts';
+import { createHabitStore } from '../features/silence/probe.ts';
 import { createDaemonReports } from '../features/status/daemons.ts';
-import { createStorms } from '../features/storms/store.ts';
+import { createStorms } from '../features/storms/storms.ts';
 import { createTripwireStore } from '../features/tripwire/store.ts';
 import { createWatchdogStore } from '../features/watchdog/store.ts';
 import { createCorrections } from '../ledger/corrections.ts';
 import { createDeadLetters } from '../ledger/dead-letters.ts';
 import { createDestinationStats } from '../ledger/destination-stats.ts';
-import { createAlertIndex } from '../ledger/index-by-date.ts';
+import { createAlertIndex, createOutlines } from '../ledger/index-by-date.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { createOperatorLog } from '../ledger/operator-log.ts';
-import { createOutlines } from '../ledger/outline.ts';
 import { ledgerKeys } from '../ledger/record.ts';
-import { createCommitStore } from '../poll/commit-store.ts';
-import { createCursors } from '../poll/cursor.ts';
-import { createCursorSnapshots } from '../poll/cursor-snapshots.ts';
-import { createQuarantine } from '../poll/quarantine.ts';
-import { createQuietCommits } from '../poll/quiet-commits.ts';
-import { createSeen } from '../poll/seen.ts';
-import { createAbandonedJobs } from '../queue/abandoned-jobs.ts';
+import { createOutages } from '../ops/failure-log.ts';
+import { createCommitStore, createQuietCommits } from '../poll/commit-store.ts';
+import { createCursorSnapshots, createCursors } from '../poll/cursor.ts';
+import { createMirror } from '../poll/mirror.ts';
+import { createQuarantine, createSeen } from '../poll/seen.ts';
+import { makePrivateDirectory } from '../private-file.ts';
 import { createBatchStore } from '../queue/batch-store.ts';
 import { createDeadlines, DEADLINES_QUEUE } from '../queue/deadlines.ts';
-import { createLeftJobs } from '../queue/left-jobs.ts';
-import { createOverlongWaits } from '../queue/overlong-waits.ts';
 import { createParcelQueues } from '../queue/queues.ts';
-import { createJobScan } from '../queue/scan.ts';
+import { createJobScan, createLeftJobs } from '../queue/scan.ts';
 import { createSchedule } from '../queue/schedule.ts';
 import { type QueueSettings, queueName } from '../queue/settings.ts';
+import { createAbandonedJobs, createOverlongWaits } from '../queue/stuck-jobs.ts';
+import { checkRedis } from '../redis/check.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { createLocks } from '../redis/lock.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import type { Limits } from './limits.ts';
+import { type OpenRedis, openOwnRedis } from './redis.ts';
 import type { DaemonTurn } from './schedule.ts';
 
-export interface StoreSettings {
+// Everything that is kept in Redis, each by its owner's interface. Parts get single entries of it, never the whole.
+
+interface StoreSettings {
   redis: RedisClient;
   /** With its hash tag, see `keyPrefix`. */
   prefix: string;
@@ -126,6 +129,70 @@ export const createStore = ({ redis, prefix, onError, telemetry, limits, now }: 
     watchdog: createWatchdogStore(redis, prefix),
     close: async () => {
       await Promise.all([writeStatistics(), queues.close(), schedule.close(), deadlines.close()]);
+    },
+  };
+};
+
+// Opens a daemon's Redis, everything that is kept in it, and the state file beside it.
+
+export interface OpenStoreDependencies {
+  config: Config;
+  log: Logger;
+  telemetry?: StoreSettings['telemetry'];
+  lifecycle: Pick<Lifecycle, 'onStop'>;
+  stopping: AbortSignal;
+  /** Called with the reason when Redis is gone for good. */
+  fail(reason: string): void;
+  limits: Pick<Limits, 'dead' | 'held'>;
+  now(): number;
+}
+
+/** If the directory is unusable, the embedded Redis reports it. With another Redis the daemon runs without a state file. */
+const closeDataDir = async ({ config: { dataDir }, log }: OpenStoreDependencies): Promise<void> => {
+  const isClosed = await makePrivateDirectory(dataDir).catch((error: unknown) => {
+    if (error instanceof UsageError) throw error;
+    log.warn({ err: error, dataDir }, 'the data directory cannot be used');
+    return true;
+  });
+  if (!isClosed) log.warn({ dataDir }, 'other users can write to the data directory, and it cannot be closed to them');
+};
+
+/**
+ * Logs what is wrong with this Redis. Throws where only the operator can mend it: waiting would look like a daemon that
+ * works. False where it did not answer.
+ */
+const review = async ({ redis, address, prefix }: OpenRedis, log: Logger): Promise<boolean> => {
+  const findings = await checkRedis(redis, { address, prefix });
+  for (const { name, message } of findings) {
+    if (name === 'refused' || name === 'forbidden') throw new UsageError(message);
+    log.warn({ finding: name }, message);
+  }
+  return !findings.some(({ name }) => name === 'unreachable');
+};
+
+export const openStore = async (dependencies: OpenStoreDependencies) => {
+  const { config, log, lifecycle, stopping, telemetry, fail, limits, now } = dependencies;
+  await closeDataDir(dependencies);
+  const opened = await openOwnRedis(config, log, stopping);
+  const { redis, prefix, lost, close } = opened;
+  lifecycle.onStop('redis', close);
+  void lost.then((end) => fail(end.reason === 'lost' ? end.message : 'the embedded Redis has ended'));
+  const hasAnswered = await review(opened, log);
+  const outages = createOutages(log, now);
+  const onError = (queue: string, error: Error): void => outages.failed('queue', queue, error);
+  const store = createStore({ redis, prefix, onError, ...(telemetry && { telemetry }), limits, now });
+  lifecycle.onStop('queues', store.close);
+  const mirror = createMirror(join(config.dataDir, 'state.json'));
+  const unusable = await mirror.load();
+  if (unusable !== undefined) log.error({ reason: unusable }, 'the state file cannot be used; going on without it');
+  return {
+    store,
+    mirror,
+    /** Waits for a Redis that was away. Throws where it does not let us work. */
+    demandRedis: async (): Promise<void> => {
+      if (hasAnswered) return;
+      await redis.ping().catch(() => {});
+      await review(opened, log);
     },
   };
 };

@@ -1,11 +1,10 @@
 /** Composes what commands read: the daemons' Redis. Starts nothing. */
-
 import type { Config } from '../config/schema.ts';
+import { createNameStore, type Names, NO_NAMES } from '../features/names/names.ts';
 import { createRouteReview } from '../features/routes/review.ts';
 import { fallbackRoutes, routeSettings, watchdogRoutes } from '../features/routes/routes.ts';
 import { createStatus } from '../features/status/status.ts';
-import { createCatalog } from '../poll/catalog.ts';
-import { createNameFilter } from '../poll/include.ts';
+import { createCatalog, createNameFilter } from '../poll/catalog.ts';
 import { attachRedis } from './redis.ts';
 import { createStore } from './store.ts';
 
@@ -43,4 +42,16 @@ export const openView = async (config: Config) => {
       await close();
     },
   };
+};
+
+// What providers call destinations, for a command that works without Redis.
+
+/** As a daemon has looked them up; none where its Redis does not answer. */
+export const knownNames = async (config: Config): Promise<Names> => {
+  try {
+    const { redis, prefix, close } = await attachRedis(config);
+    return await createNameStore(redis, prefix, Date.now).all().finally(close);
+  } catch {
+    return NO_NAMES;
+  }
 };

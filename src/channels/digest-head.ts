@@ -4,10 +4,9 @@ import { cleanLine, shorten } from '../text.ts';
 import { iso, parseTime } from '../time.ts';
 import { spanLine } from './content/clock.ts';
 import type { Line } from './content/content.ts';
-import { UNKNOWN } from './content/field.ts';
-import { assessmentWord } from './content/follow-up.ts';
+import { UNKNOWN } from './content/foreign.ts';
 import type { Presentation } from './content/presentation.ts';
-import { rankOf } from './content/severity.ts';
+import { assessmentWord, rankOf } from './content/severity.ts';
 import type { Count } from './digest-content.ts';
 
 export const NAME_LIMIT = 120;

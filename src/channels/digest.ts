@@ -1,16 +1,57 @@
 /** Makes the content of a digest from its alerts. */
+
 import type { Alert } from '../alert.ts';
-import { contentId } from '../identity.ts';
-import { mapSliced, type Sliced } from '../slices.ts';
+import { mapSliced, type Sliced, slice } from '../chunks.ts';
+import { contentId } from '../item.ts';
 import { shorten } from '../text.ts';
 import type { Storm } from './channel.ts';
 import { lineText } from './content/content.ts';
-import type { Wording } from './content/reading.ts';
+import { UNKNOWN } from './content/foreign.ts';
+import type { Reading, Wording } from './content/reading.ts';
 import { rankOf, signOf } from './content/severity.ts';
-import type { DigestContent } from './digest-content.ts';
-import { commandOf, NAME_LIMIT, noticeOf, periodOf, titleOf, zoneOf } from './digest-head.ts';
-import { itemsOf, readAlert } from './digest-items.ts';
-import { tablesOf } from './digest-tables.ts';
+import type { CountTable, DigestContent } from './digest-content.ts';
+import { commandOf, countsOf, NAME_LIMIT, noticeOf, periodOf, titleOf, zoneOf } from './digest-head.ts';
+import { itemsOf, type Read, readAlert } from './digest-items.ts';
+
+// How often protocols, detectors, contracts and origins occur in a digest.
+
+const contractsOf = ({ finding }: Reading): string[] => [
+  ...new Set(
+    finding.contracts.map(({ name, at }) => {
+      if (at === undefined) return name ?? UNKNOWN;
+      return name === undefined ? at.whole : `${name} (${at.whole})`;
+    }),
+  ),
+];
+
+function* originTable(readings: readonly Reading[]): Sliced<CountTable> {
+  const origins = yield* slice(() => readings.flatMap(({ finding }) => finding.origins));
+  const urls = new Map(origins.flatMap(({ whole, url }) => (url === undefined ? [] : [[whole, url] as const])));
+  const counts = yield* slice(() => countsOf(origins.map(({ whole }) => whole)));
+  return {
+    title: 'Origins',
+    counts: counts.map((count) => {
+      const url = urls.get(count.name);
+      return url === undefined ? count : { ...count, url };
+    }),
+  };
+}
+
+/** Protocols, detectors, contracts and origins, those that are involved. A detector counts once for each alert. */
+function* tablesOf(all: readonly Read[]): Sliced<CountTable[]> {
+  const readings = all.flatMap(({ reading }) => reading ?? []);
+  const protocols = yield* slice(() => countsOf(all.map(({ protocol }) => protocol)));
+  const detectors = yield* slice(() =>
+    countsOf(readings.flatMap(({ detections }) => detections.map(({ name }) => name))),
+  );
+  const contracts = yield* slice(() => countsOf(readings.flatMap(contractsOf)));
+  return [
+    { title: 'Protocols', counts: protocols },
+    { title: 'Detectors', counts: detectors },
+    { title: 'Contracts', counts: contracts },
+    yield* originTable(readings),
+  ].filter(({ counts }) => counts.length > 0);
+}
 
 const WHY = 'Too many at once for single messages.';
 

@@ -2,10 +2,17 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { ConnectionSettings } from '../connection/settings.ts';
 import { DeliveryError } from '../errors.ts';
-import { hostKey } from '../hosts.ts';
-import { blocked, createDialer, type DialOptions, judgeHost } from './dial.ts';
-import { createGuard, type Guard, type GuardOptions } from './guard.ts';
-import { networkFailure, stoppedWaiting } from './network.ts';
+import { hostKey } from '../net.ts';
+import { networkFailure, stoppedWaiting } from './failures.ts';
+import {
+  blocked,
+  createDialer,
+  createGuard,
+  type DialOptions,
+  type Guard,
+  type GuardOptions,
+  judgeHost,
+} from './guard.ts';
 import { createResolver, type Resolve } from './resolver.ts';
 
 export type { ConnectionSettings } from '../connection/settings.ts';

@@ -3,11 +3,10 @@
  * kind that people read.
  */
 import { type Alert, type Destination, isAnnouncement, isSample, type Parcel } from '../alert.ts';
-import { chunksOf } from '../chunks.ts';
-import { messageId } from '../identity.ts';
-import type { Sliced } from '../slices.ts';
+import { chunksOf, type Sliced } from '../chunks.ts';
+import { messageId } from '../item.ts';
 import type { Message } from './channel.ts';
-import { isMuteReport } from './content/announcements.ts';
+import { isMuteReport } from './content/announced.ts';
 
 /** More incidents than this at once become a digest: nobody reads the sixth message of a minute. */
 export const FEW = 5;

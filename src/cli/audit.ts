@@ -1,11 +1,86 @@
 /** `tocsin audit`: compares what the services list with what became of it, and queues differences again. */
 
-import { openAuditCommand } from '../app/audit-command.ts';
+import { openAuditCommand } from '../app/review.ts';
 import { loadConfig } from '../config/load.ts';
-import { isBalanced, sumOf } from '../features/audit/balance.ts';
-import { renderAudit } from './audit-text.ts';
+import { type AuditReport, isBalanced, isMissingHealed, type ProtocolAudit, sumOf } from '../features/audit/balance.ts';
+import { cleanLine, counted } from '../text.ts';
+import { clockText } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
-import { parseMoment } from './moment.ts';
+import { parseMoment } from './options.ts';
+import { type Column, renderTable } from './table.ts';
+
+// An audit report as text: a table, the differences, and what was done about them.
+
+const COLUMNS: readonly Column<ProtocolAudit>[] = [
+  { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
+  { head: 'listed', isNumber: true, cell: ({ listed }) => listed },
+  { head: 'delivered', isNumber: true, cell: ({ counts }) => counts.delivered },
+  { head: 'waiting', isNumber: true, cell: ({ counts }) => counts.waiting },
+  { head: 'muted', isNumber: true, cell: ({ counts }) => counts.muted },
+  { head: 'dead', isNumber: true, cell: ({ counts }) => counts.dead },
+  { head: 'unwanted', isNumber: true, cell: ({ counts }) => counts.unwanted },
+  { head: 'unread', isNumber: true, cell: ({ counts }) => counts.unread },
+  { head: 'missing', isNumber: true, cell: ({ missing }) => missing.length },
+  { head: 'lost', isNumber: true, cell: ({ lost }) => lost.length },
+];
+
+/** After this many of a protocol the rest are only counted; `--json` has them all. */
+const NAMED = 50;
+
+const named = (lines: readonly string[]): string[] =>
+  lines.length <= NAMED ? [...lines] : [...lines.slice(0, NAMED), `and ${lines.length - NAMED} more`];
+
+const done = (healed: boolean): string => (healed ? 'queued again' : 'not queued again');
+
+const differencesOf = (audit: ProtocolAudit): string[] => {
+  const { missing, lost, disagreement, onlyBooked } = audit;
+  const healed = isMissingHealed(audit);
+  return [
+    ...named(
+      missing.map(({ itemId, txHash }) => {
+        const transaction = txHash === undefined ? '' : `, transaction ${txHash}`;
+        return `the ledger lacks inspection ${itemId}${transaction}: ${done(healed)}`;
+      }),
+    ),
+    ...named(lost.map((one) => `the job of ${one.itemId} to ${one.destination} was lost: ${done(one.healed)}`)),
+    ...(disagreement
+      ? [`note: the service's statistics count ${disagreement.critical} critical, its list ${disagreement.listed}`]
+      : []),
+    ...(onlyBooked.length > 0 ? [`note: ${onlyBooked.length} in the ledger that the service no longer lists`] : []),
+  ].map((line) => `${audit.protocol}: ${line}`);
+};
+
+const isWorthARow = (audit: ProtocolAudit): boolean => audit.listed > 0 || differencesOf(audit).length > 0;
+
+const totalOf = (protocols: readonly ProtocolAudit[]): string => {
+  const { listed, healed: _healed, ...parts } = sumOf(protocols);
+  const named = Object.entries(parts).filter(([, count]) => count > 0);
+  const sum = named.map(([name, count]) => `${count} ${name}`).join(' + ') || '0';
+  return `${protocols.every(isBalanced) ? 'balanced' : 'NOT balanced'}: ${listed} listed, ${sum}`;
+};
+
+const trimmedText = (protocols: readonly ProtocolAudit[]): string[] => {
+  const last = protocols
+    .flatMap(({ trimmedTo }) => trimmedTo ?? [])
+    .toSorted()
+    .at(-1);
+  if (last === undefined) return [];
+  return [`note: compared from ${clockText(last)}: the ledger was full and has removed older alerts`];
+};
+
+/** Ends with a line feed. */
+const renderAudit = ({ protocols, unaudited }: AuditReport, width?: number): string => {
+  const rows = protocols.filter(isWorthARow);
+  const quiet = protocols.length - rows.length;
+  const lines = [
+    ...rows.flatMap(differencesOf),
+    ...unaudited.map(({ protocol, problem }) => `${protocol}: not compared: ${problem}`),
+    ...(quiet > 0 ? [`${counted(quiet, 'protocol')} without anything to account for`] : []),
+    ...trimmedText(protocols),
+    totalOf(protocols),
+  ];
+  return `${rows.length > 0 ? `${renderTable(rows, COLUMNS, { width })}\n` : ''}${lines.map(cleanLine).join('\n')}\n`;
+};
 
 interface AuditOptions extends CommonOptions {
   since: string;

@@ -1,13 +1,110 @@
 /** `tocsin backtest`: the present config over real history; sends nothing and needs no Redis. */
-import { knownNames } from '../app/names.ts';
+import { shownLabel } from '../alert.ts';
+import { knownNames } from '../app/view.ts';
 import { loadConfig } from '../config/load.ts';
-import { backtest as runBacktest } from '../features/backtest/backtest.ts';
+import { type BacktestReport, backtest as runBacktest } from '../features/backtest/backtest.ts';
+import type { DestinationLoad, ProtocolLoad } from '../features/backtest/report.ts';
+import { type Names, withName } from '../features/names/names.ts';
 import { openHistory } from '../features/replay/history.ts';
-import { renderBacktest } from './backtest-text.ts';
+import { cleanLine, counted } from '../text.ts';
+import { ageText, clock, type Moment } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
-import { parsePeriod } from './moment.ts';
-import { createProgress } from './progress.ts';
-import { unreadLines } from './replay-text.ts';
+import { parsePeriod } from './options.ts';
+import { unreadLines } from './replay.ts';
+import { type Column, renderTable } from './table.ts';
+import { createProgress } from './terminal.ts';
+
+// A backtest's report for a person. Pure.
+
+const minuteText = (at: Moment): string => clock(at, 'minutes');
+
+type Width = { width: number | undefined };
+
+const isMany = (protocols: readonly ProtocolLoad[]): boolean => new Set(protocols.map((one) => one.service)).size > 1;
+
+const someOf = (head: string, count: (one: ProtocolLoad) => number) => (all: readonly ProtocolLoad[]) =>
+  all.some((one) => count(one) > 0) ? [{ head, isNumber: true, cell: count }] : [];
+
+const protocolsText = (protocols: readonly ProtocolLoad[], layout: Width): string => {
+  const columns: Column<ProtocolLoad>[] = [
+    ...(isMany(protocols) ? [{ head: 'service', cell: ({ service }: ProtocolLoad) => service }] : []),
+    { head: 'protocol', shrinks: true, cell: ({ protocol }) => protocol },
+    { head: 'inspections', isNumber: true, cell: ({ inspections }) => inspections },
+    { head: 'notifications', isNumber: true, cell: ({ notifications }) => notifications },
+    ...someOf('no trigger', ({ skipped }) => skipped)(protocols),
+    ...someOf('no destination', ({ stranded }) => stranded)(protocols),
+  ];
+  return renderTable(protocols, columns, layout);
+};
+
+const waitText = ({ worstBacklog: { waitMs } }: DestinationLoad): string => (waitMs === 0 ? 'none' : ageText(waitMs));
+
+const isGated = ({ needsApproval }: DestinationLoad): boolean => needsApproval === true;
+
+const gateText = (load: DestinationLoad): string => (isGated(load) ? 'needs approval' : 'open');
+
+const gatedText =
+  'Alerts for destinations that need approval are held until then. A backtest does not know what is approved already: tocsin destinations list\n';
+
+const destinationsText = (destinations: readonly DestinationLoad[], names: Names, layout: Width): string =>
+  renderTable<DestinationLoad>(
+    destinations,
+    [
+      { head: 'kind', cell: ({ kind }) => kind },
+      { head: 'destination', shrinks: true, cell: (one) => shownLabel(withName(one, names)) },
+      { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
+      { head: 'messages', isNumber: true, cell: ({ messages }) => messages },
+      { head: 'digests', isNumber: true, cell: ({ digests }) => digests },
+      { head: 'in worst minute', isNumber: true, cell: ({ worstMinute }) => worstMinute.messages },
+      { head: 'at (UTC)', cell: ({ worstMinute }) => minuteText(worstMinute.at) },
+      { head: 'longest wait', cell: waitText },
+      ...(destinations.some(isGated) ? [{ head: 'gate', cell: gateText }] : []),
+    ],
+    layout,
+  );
+
+const correlatedText = (count: number): string =>
+  `${counted(count, 'notification is', 'notifications are')} not sent because the alert of an inspection covers ${count === 1 ? 'it' : 'them'}.\n`;
+
+const detectorsText = (detectors: BacktestReport['detectors'], layout: Width): string =>
+  renderTable<BacktestReport['detectors'][number]>(
+    detectors,
+    [
+      { head: 'detector', shrinks: true, cell: ({ detector }) => detector },
+      { head: 'inspections', isNumber: true, cell: ({ alerts }) => alerts },
+    ],
+    layout,
+  );
+
+const mutesText = (mutes: BacktestReport['mutes'], layout: Width): string =>
+  renderTable<BacktestReport['mutes'][number]>(
+    mutes,
+    [
+      { head: 'muted by window', shrinks: true, cell: ({ reason }) => reason },
+      { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
+    ],
+    layout,
+  );
+
+/** Ends with a line feed. `names`: what providers call destinations. */
+const renderBacktest = (report: BacktestReport, names: Names, width?: number): string => {
+  const layout = { width };
+  const { since, until, alerts, protocols, detectors, destinations, correlated, mutes, problems } = report;
+  const sections = [
+    `${minuteText(since)} to ${minuteText(until)} UTC: ${counted(alerts, 'alert')}\n`,
+    ...(protocols.length === 0 ? [] : [protocolsText(protocols, layout)]),
+    ...(detectors.length === 0 ? [] : [detectorsText(detectors, layout)]),
+    ...(destinations.length === 0 ? [] : [destinationsText(destinations, names, layout)]),
+    ...(destinations.some(isGated) ? [gatedText] : []),
+    ...(correlated === 0 ? [] : [correlatedText(correlated)]),
+    ...(mutes.length === 0 ? [] : [mutesText(mutes, layout)]),
+    ...(problems.length === 0
+      ? []
+      : [`Channels that reach nobody\n${problems.map((each) => `  ${cleanLine(each)}\n`).join('')}`]),
+    'Nothing was sent.\n',
+  ];
+  return sections.join('\n');
+};
 
 interface BacktestOptions extends CommonOptions {
   since: string;

@@ -1,14 +1,12 @@
 /** `tocsin check`, the part without requests: the configuration file, and what it would make the daemon do. */
 
-import { connectionNotes } from '../config/connection-notes.ts';
-import { oldPlaceOf } from '../config/data-dir.ts';
-import { exposureOf } from '../config/exposure.ts';
-import type { Environment } from '../config/interpolate.ts';
-import { type LoadedConfig, loadConfig, loadWithVariables } from '../config/load.ts';
+import { type LoadedConfig, loadConfig, loadWithVariables, oldPlaceOf } from '../config/load.ts';
+import { connectionNotes, exposureOf, unbracedOf } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
-import { unbracedOf } from '../config/unbraced.ts';
+import { type Environment, NO_SUCH_FILE, readText } from '../config/variables.ts';
 import { ConfigError, formatProblem } from '../errors.ts';
 import { formatDuration } from '../schema/fields.ts';
+import { counted } from '../text.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 
 export interface CheckResult {
@@ -135,4 +133,18 @@ export const check = async (
   if (options.json === true) writeJson(context, findings);
   else show(findings.map((one) => `${markOf(one)}  ${one.subject}: ${one.detail}\n`).join(''));
   return findings.every(({ ok }) => ok) ? EXIT.done : EXIT.finding;
+};
+
+// What bare `tocsin` says on a terminal, below its help: what is missing, and the next step.
+
+const LARGEST_FILE_BYTES = 1_048_576;
+
+export const startText = async (file: string, environment: Environment): Promise<string> => {
+  const read = readText(file, LARGEST_FILE_BYTES);
+  if (!read.ok && read.why === NO_SUCH_FILE) {
+    return `There is no ${file} yet: tocsin init writes one, and tocsin demo shows how it all works without one.`;
+  }
+  const { problems } = await checkConfig(file, environment);
+  if (problems.length > 0) return `${file} has ${counted(problems.length, 'problem')}: tocsin check names them.`;
+  return `${file} is right: tocsin run runs the daemon in the foreground, tocsin status shows what it does.`;
 };

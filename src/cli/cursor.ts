@@ -5,12 +5,11 @@ import { createCursorAdmin, type TrackState } from '../features/cursors/cursors.
 import type { OperatorAction } from '../ledger/operator-log.ts';
 import { RETENTION_SECONDS } from '../ledger/record.ts';
 import { ago, clock, iso } from '../time.ts';
-import { oneOf } from './choice.ts';
-import { confirm } from './confirm.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
-import { parseMoment } from './moment.ts';
+import { oneOf, parseMoment } from './options.ts';
 import { renderTable } from './table.ts';
-import { exactTime } from './trace-text.ts';
+import { confirm } from './terminal.ts';
+import { exactTime } from './trace.ts';
 import { withView } from './with-view.ts';
 
 interface ShowOptions extends CommonOptions {

@@ -1,17 +1,13 @@
 /** `tocsin dead retry` and `dead drop`: what becomes of deliveries that failed for good. */
 import type { ChannelKind, Destination } from '../alert.ts';
-import { openRetry } from '../app/retry.ts';
+import { openRetry } from '../app/approval.ts';
 import { UsageError } from '../errors.ts';
-import { createDrop } from '../features/replay/drop.ts';
-import type { Resent } from '../features/replay/resend.ts';
-import type { Retried } from '../features/replay/retry.ts';
+import { createDrop, type Resent, type Retried } from '../features/replay/retry.ts';
 import { readLetters } from '../features/trace/trace.ts';
 import { cleanLine } from '../text.ts';
-import { confirm } from './confirm.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
-import { countText, findLetters } from './dead.ts';
-import { checkSelection, type DeadSelection } from './dead-selection.ts';
-import { createProgress } from './progress.ts';
+import { checkSelection, countText, type DeadSelection, findLetters } from './dead.ts';
+import { confirm, createProgress } from './terminal.ts';
 import { type View, withView } from './with-view.ts';
 
 type SelectionOptions = CommonOptions & DeadSelection;

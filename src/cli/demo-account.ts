@@ -1,12 +1,158 @@
 /** The demo's account of what happens at both ends: what the service produced, what arrived where, and how long it took. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProducedEvent, ReceivedEvent, SandboxEvent } from '../sandbox/events.ts';
-import type { SandboxAddresses } from '../sandbox/sandbox.ts';
+import type { Sandbox, SandboxAddresses } from '../sandbox/sandbox.ts';
 import { cleanLine, counted, shorten, shortenMiddle } from '../text.ts';
 import { clock } from '../time.ts';
 import type { CommandContext } from './context.ts';
-import { isOnStage, sceneOf } from './demo-scenes.ts';
-import { createDemoSums } from './demo-sums.ts';
 import { indented } from './table.ts';
+
+// Which of the alerts that a demo's service produced have arrived on every kind of channel. Asks only the receivers.
+
+export interface DemoSums {
+  /** Criticals and stored notifications. */
+  alerts: number;
+  /** Of these, delivered on every kind. */
+  delivered: number;
+  /** Of the delivered, notifications that came with the inspection of their transaction, and not by themselves. */
+  withInspection: number;
+}
+
+interface Entry {
+  event: ProducedEvent;
+  kinds: Set<string>;
+  /** A message of its own has arrived. */
+  isOwn: boolean;
+}
+
+/** Alerts are remembered until they are surely delivered; a demo may run for days. */
+const REMEMBERED = 2000;
+
+/** Letters that distinguish a text: channels escape, clean and shorten what they show. */
+const LETTERS = 60;
+const lettersOf = (text: string): string => text.normalize('NFKC').replace(/[^\p{L}\p{N}]+/gu, '');
+
+const messageOf = (json: string): string => {
+  try {
+    const { data } = JSON.parse(json) as { data?: { notification?: { message?: unknown } } };
+    return String(data?.notification?.message ?? '');
+  } catch {
+    return '';
+  }
+};
+
+/** What a message says, as far as a notification can be found in it. */
+const saidBy = ({ kind, text }: ReceivedEvent): string => lettersOf(kind === 'webhook' ? messageOf(text) : text);
+
+export const createDemoSums = (kinds: readonly string[]) => {
+  const entries = new Map<string, Entry>();
+  const sums: DemoSums = { alerts: 0, delivered: 0, withInspection: 0 };
+
+  const isComplete = (entry: Entry): boolean => kinds.every((kind) => entry.kinds.has(kind));
+  const isAlong = (entry: Entry): boolean =>
+    entry.event.source === 'notifications' && !entry.isOwn && isComplete(entry);
+
+  const count = (entry: Entry, kind: string, isOwn: boolean): void => {
+    const before = { delivered: isComplete(entry), withInspection: isAlong(entry) };
+    entry.kinds.add(kind);
+    entry.isOwn ||= isOwn;
+    sums.delivered += Number(isComplete(entry)) - Number(before.delivered);
+    sums.withInspection += Number(isAlong(entry)) - Number(before.withInspection);
+  };
+
+  /** The notification that a message quotes. Those with the same text are delivered one after the other. */
+  const quotedIn = (event: ReceivedEvent): Entry | undefined => {
+    const said = saidBy(event);
+    const quoted = [...entries.values()].filter(({ event: { message = '', txHash } }) => {
+      const letters = lettersOf(message).slice(0, LETTERS);
+      const isThere = txHash === undefined || event.txHashes.includes(txHash);
+      return letters !== '' && isThere && said.includes(letters);
+    });
+    return quoted.find(({ kinds: arrived }) => !arrived.has(event.kind)) ?? quoted.find(({ isOwn }) => !isOwn);
+  };
+
+  const namedIn = ({ ids, txHashes }: ReceivedEvent): Entry[] =>
+    [...entries.values()].filter(
+      ({ event: { id, txHash } }) => ids.includes(id) || (txHash !== undefined && txHashes.includes(txHash)),
+    );
+
+  return {
+    produced: (event: ProducedEvent): void => {
+      sums.alerts += 1;
+      entries.set(event.id, { event, kinds: new Set(), isOwn: false });
+      for (const id of entries.keys()) {
+        if (entries.size <= REMEMBERED) break;
+        entries.delete(id);
+      }
+    },
+    /** Gives what the message is about; undefined where nothing that is remembered fits. */
+    received: (event: ReceivedEvent): ProducedEvent | undefined => {
+      const quoted = quotedIn(event);
+      const named = namedIn(event);
+      if (quoted) count(quoted, event.kind, true);
+      for (const entry of named) count(entry, event.kind, false);
+      return (quoted ?? named[0])?.event;
+    },
+    sums: (): DemoSums => ({ ...sums }),
+  };
+};
+
+// What a demo shows besides its traffic, on a protocol of its own: a storm, and a channel that breaks and is mended.
+
+export const STAGE = 'Demo Stage';
+const CHANNEL = 'C0DEMOSTAGE';
+/** Where alerts go that nobody has accepted. */
+export const FALLBACK = 'oncall@example.com';
+export const FALLBACK_AFTER_MS = 5000;
+
+const STORM = 12;
+/** After the start of the traffic. */
+const SCENES_MS = { storm: 6000, breaks: 15_000, mends: 25_000 };
+/** Other answers than these leave the channel in use: it is tried again. */
+const OUT_OF_ORDER = { kind: 'answer', status: 503 } as const;
+
+/** Before the daemon starts, so that it knows the protocol from its first listing. */
+export const addStage = ({ service }: Sandbox, apiKey: string): void => {
+  service.addProtocol(apiKey, { name: STAGE, channels: [{ name: 'slack', contacts: [CHANNEL] }] });
+};
+
+/** Whether an event belongs to the scenes, and not to the traffic that is counted. */
+export const isOnStage = (event: SandboxEvent): boolean =>
+  event.type === 'produced' ? event.protocol === STAGE : [CHANNEL, FALLBACK].includes(event.destination);
+
+/** Resolves when all were played, or at the end. `tell` gets a sentence for each. */
+export const playScenes = async (
+  { service, receivers }: Sandbox,
+  tell: (text: string) => void,
+  signal: AbortSignal,
+  times = SCENES_MS,
+): Promise<void> => {
+  const begun = performance.now();
+  const wait = (atMs: number): Promise<void> =>
+    sleep(Math.max(0, begun + atMs - performance.now()), undefined, { signal });
+  const critical = (): void => void service.insertInspection({ protocol: STAGE, assessment: 'critical' });
+  try {
+    await wait(times.storm);
+    tell(`a storm: ${STORM} criticals at once in '${STAGE}'. People get one digest that names each of them`);
+    for (let count = 0; count < STORM; count += 1) critical();
+    await wait(times.breaks);
+    const mend = receivers.slack.script.always(OUT_OF_ORDER, { destination: CHANNEL });
+    tell(`Slack channel ${CHANNEL} breaks: it answers 503. The next alert for it goes to the fallback, ${FALLBACK}`);
+    critical();
+    await wait(times.mends);
+    mend();
+    tell(`Slack channel ${CHANNEL} is mended: what waited for it is delivered, late but once`);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+};
+
+/** What a message on the stage is, for its line. */
+export const sceneOf = ({ destination, txHashes }: ReceivedEvent): string => {
+  if (destination === FALLBACK) return txHashes.length === 0 ? 'announced' : 'fallback';
+  return txHashes.length > 1 ? `a digest of ${txHashes.length}` : 'delivered';
+};
 
 export interface Account {
   opening(addresses: SandboxAddresses, opsUrl: string): void;

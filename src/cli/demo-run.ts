@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../config/load.ts';
-import { collectSecrets } from '../config/secrets.ts';
+import { collectSecrets } from '../config/remarks.ts';
 import { createDaemon } from '../daemon.ts';
 import { UsageError } from '../errors.ts';
 import { createLogger } from '../ops/log.ts';
@@ -12,10 +12,9 @@ import { createSandbox } from '../sandbox/sandbox.ts';
 import { parseDuration } from '../schema/fields.ts';
 import { createScrubber } from '../secret.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode } from './context.ts';
-import { createAccount } from './demo-account.ts';
-import { addStage, FALLBACK, FALLBACK_AFTER_MS, playScenes } from './demo-scenes.ts';
+import { addStage, createAccount, FALLBACK, FALLBACK_AFTER_MS, playScenes } from './demo-account.ts';
 import { releaseYoungGeneration } from './heap.ts';
-import { sandboxEnvironment } from './sandbox-environment.ts';
+import { sandboxEnvironment } from './sandbox.ts';
 
 export interface DemoOptions extends CommonOptions {
   for?: string;

@@ -1,7 +1,7 @@
 /** `tocsin destinations`: which destinations may be sent to, and the approval of new ones. */
 import { CHANNEL_KINDS, shownLabel } from '../alert.ts';
-import { openDestinations } from '../app/approval.ts';
-import { openRetry } from '../app/retry.ts';
+import { openDestinations, openEnable, openRetry } from '../app/approval.ts';
+import { labelNow } from '../channels/address.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
 import type { KnownDestination } from '../features/approval/destinations.ts';
@@ -158,5 +158,32 @@ export const revokeDestination = (options: RevokeOptions, context: CommandContex
     const done = [...(revoked ? ['revoked'] : []), ...(drops ? [`${countedInWords(dropped, 'alert')} given up`] : [])];
     if (options.json === true) writeJson(context, { id: one.id, revoked, dropped });
     else context.write(`${nameOf(one)}: ${done.join(', ')}\n`);
+    return EXIT.done;
+  });
+
+// `tocsin destinations enable`: sends again to a destination that had said that it wants nothing more.
+
+export interface EnableOptions extends CommonOptions {
+  name: string;
+}
+
+export const enableDestination = ({ name, ...options }: EnableOptions, context: CommandContext): Promise<ExitCode> =>
+  withView(options, context, async ({ store }) => {
+    const named = (await store.disabled.list()).filter(
+      ({ id, label }) => id === name || labelNow(label) === labelNow(name),
+    );
+    const [one, ...others] = named;
+    if (one === undefined) throw new UsageError(`no destination of the name '${name}' is disabled`);
+    if (others.length > 0) {
+      throw new UsageError(`several destinations are called '${name}': ${named.map(({ id }) => id).join(', ')}`);
+    }
+    const { id, kind, label } = one;
+    await openEnable(store)(id);
+    await store.operatorLog.record({ action: 'destination-enabled', destination: id, to: label });
+    if (options.json === true) writeJson(context, { id, kind, label });
+    else {
+      const hint = `tocsin dead retry --destination ${id}`;
+      context.write(`${kind} ${cleanLine(label)}: enabled; to send what died there: ${hint}\n`);
+    }
     return EXIT.done;
   });

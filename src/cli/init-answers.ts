@@ -1,13 +1,13 @@
 /** What `tocsin init` has to know: from its options and the environment, else from the person at the terminal. */
 import { randomBytes } from 'node:crypto';
 import { CHANNEL_KINDS, type ChannelKind } from '../alert.ts';
-import type { Environment } from '../config/interpolate.ts';
-import { serviceSection } from '../config/service-section.ts';
+import { serviceSection } from '../config/poll-section.ts';
+import type { Environment } from '../config/variables.ts';
 import { UsageError } from '../errors.ts';
 import { parseHostPort } from '../schema/fields.ts';
-import { kindOf } from './channel-kind.ts';
 import type { CommandContext, CommonOptions } from './context.ts';
 import { CHANNEL_SECRET, type ChannelAnswers, SERVICE_KEY, type ServiceAnswers, WEBHOOK_URL } from './init-config.ts';
+import { kindOf } from './options.ts';
 
 export interface InitOptions extends CommonOptions {
   service?: string;

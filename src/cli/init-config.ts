@@ -1,6 +1,6 @@
 /** The texts that `tocsin init` writes: a small config with comments, and the file of variables beside it. */
 import type { ChannelKind } from '../alert.ts';
-import { readEnvText } from '../config/env-file.ts';
+import { readEnvText } from '../config/variables.ts';
 import { UsageError } from '../errors.ts';
 
 export interface ServiceAnswers {

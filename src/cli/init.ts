@@ -1,15 +1,17 @@
 /** `tocsin init`: asks for a service and a channel, tries them, and writes a config with which the daemon runs. */
-import { basename } from 'node:path';
+
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { askEverything, markOf, type OnlineFinding } from '../app/online-check.ts';
-import { placeDataDir } from '../config/data-dir.ts';
-import { envFileOf, withEnvFile } from '../config/env-file.ts';
-import { parseConfig } from '../config/load.ts';
+import { parseConfig, placeDataDir } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { ConfigError, UsageError } from '../errors.ts';
+import { envFileOf, withEnvFile } from '../config/variables.ts';
+import { ConfigError, messageOf, UsageError } from '../errors.ts';
 import { fallbackRoutes, routeSettings } from '../features/routes/routes.ts';
-import { kindOf } from './channel-kind.ts';
+import { replacePrivateFile } from '../private-file.ts';
 import { type CommandContext, EXIT, type ExitCode } from './context.ts';
 import {
+  type Answers,
   askChannel,
   askService,
   askWhether,
@@ -18,9 +20,101 @@ import {
   STOPPED,
   type Variables,
 } from './init-answers.ts';
-import { type ChannelAnswers, configText, type ServiceAnswers, serviceText } from './init-config.ts';
-import { refuseOverwrite, writeFiles } from './init-files.ts';
-import { nextSteps } from './init-steps.ts';
+import {
+  CHANNEL_SECRET,
+  type ChannelAnswers,
+  configText,
+  envText,
+  type ServiceAnswers,
+  serviceText,
+  variable,
+  WEBHOOK_URL,
+} from './init-config.ts';
+import { kindOf } from './options.ts';
+
+// What `tocsin init` says at its end: what it wrote, and what comes next.
+
+const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** `envFile`: the file of variables, where one was written. */
+const nextSteps = (
+  options: InitOptions,
+  { channel: { kind, to } }: Answers,
+  envFile: string | undefined,
+  context: CommandContext,
+  variables: Variables,
+): string => {
+  const { config: file } = options;
+  const isDefault = file === (context.env.TOCSIN_CONFIG ?? 'config/tocsin.yaml');
+  const config = isDefault ? '' : ` --config ${shellWord(file)}`;
+  const { given } = variables;
+  // Whoever knows a webhook's URL may post to it: it stays out of terminals, and of what they record.
+  const address = kind === 'webhook' ? `'${variable(WEBHOOK_URL)}'` : shellWord(to);
+  const shadowed = Object.keys(given).filter((name) => ![undefined, '', given[name]].includes(context.env[name]));
+  return [
+    `Wrote ${file}${envFile === undefined ? '' : `, and the secrets into ${envFile}, which only this user may read`}.`,
+    ...(shadowed.length === 0
+      ? []
+      : [`${shadowed.join(' and ')} has another value in the environment, which wins: unset it there.`]),
+    ...(variables.given[CHANNEL_SECRET.webhook] === undefined
+      ? []
+      : [`The receiver needs the signing secret ${CHANNEL_SECRET.webhook}, which stands in ${envFile}.`]),
+    '',
+    'Next:',
+    `  tocsin test${config} --channel ${kind} --to ${address}`,
+    '      sends a test message through the real queue',
+    `  tocsin run${config}`,
+    `      runs the daemon in the foreground; tocsin status${config} shows what it does`,
+    ...(envFile === undefined || file !== 'config/tocsin.yaml'
+      ? []
+      : [`With containers: docker compose --env-file ${envFile} up -d`]),
+    '',
+  ].join('\n');
+};
+
+// What `tocsin init` writes: the config, and the file of variables beside it.
+
+/** Throws where there is a config already, unless it may be replaced. */
+const refuseOverwrite = async ({ config: file, force = false }: InitOptions): Promise<void> => {
+  const isThere = await readFile(file).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
+  );
+  if (!isThere || force) return;
+  throw new UsageError(
+    `there is a ${file} already, and it stays as it is: tocsin check --online tries it, tocsin init --force writes another, --config names another file`,
+  );
+};
+
+/** One that cannot be read is not replaced: it may hold variables of others. */
+const readIfThere = (file: string): Promise<string> =>
+  readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+
+/** Gives the file of variables, where it has any. They come first: a config without them would not start. */
+const writeFiles = async (
+  { config: file, force = false }: InitOptions,
+  text: string,
+  variables: Variables,
+): Promise<string | undefined> => {
+  const envFile = envFileOf(file);
+  const hasGiven = Object.keys(variables.given).length > 0;
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    if (hasGiven) {
+      const before = await readIfThere(envFile);
+      await replacePrivateFile(envFile, envText(before, variables.given));
+    }
+    await writeFile(file, text, { flag: force ? 'w' : 'wx' });
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${file} cannot be written: ${messageOf(error)}`);
+  }
+  return hasGiven ? envFile : undefined;
+};
 
 /** As the daemon reads it. */
 const parse = (text: string, { config: file }: InitOptions, { known, given }: Variables): Config => {

@@ -1,17 +1,68 @@
 /** Lists that the operator hands in as JSON or YAML, checked whole before anything is sent. */
+
 import { type Document, isScalar, isSeq, Scalar, visit, type YAMLSeq } from 'yaml';
 import { z } from 'zod';
-import type { Breach } from '../config/breach.ts';
-import { type Path, showKind, showPath, showValue } from '../config/display.ts';
-import { type Explanation, explain, ruleOf } from '../config/explain.ts';
-import { type Finding, toProblems } from '../config/findings.ts';
-import { createShape, type Shape } from '../config/shape.ts';
-import { parseYaml, type Syntax } from '../config/syntax.ts';
+import {
+  type Breach,
+  type Explanation,
+  explain,
+  type Path,
+  ruleOf,
+  showKind,
+  showPath,
+  showValue,
+} from '../config/problems.ts';
+import { createShape, type Shape } from '../config/schema.ts';
+import { type Finding, parseYaml, type Syntax, toProblems } from '../config/syntax.ts';
 import { readTree, type Tree } from '../config/tree.ts';
-import { formatProblem, UsageError } from '../errors.ts';
+import { readBytes } from '../config/variables.ts';
+import { formatProblem, UnavailableError, UsageError } from '../errors.ts';
+import type { AssetInput } from '../service/client.ts';
 import { countedInWords } from '../text.ts';
 import type { CommandContext } from './context.ts';
-import { readInputText, STANDARD_INPUT } from './input-text.ts';
+
+// The bytes or the text of an input: a file, or standard input where `-` is given for one.
+
+/** Interfaces of contracts are long; what is larger is another file. */
+const LARGEST_BYTES = 16 * 1024 * 1024;
+
+/** Stands for standard input where a file is due. */
+export const STANDARD_INPUT = '-';
+
+const unreadable = (option: string, source: string, why: string) =>
+  new UsageError(`${option} ${source} cannot be read: ${why}`);
+
+/** At most 16 MiB. Throws a `UsageError` that names `option`, and an `UnavailableError` when it is stopped. */
+export const readInputBytes = async (
+  option: string,
+  source: string,
+  { readStdin, signal }: Pick<CommandContext, 'readStdin' | 'signal'>,
+): Promise<Buffer> => {
+  if (source !== STANDARD_INPUT) {
+    const read = readBytes(source, LARGEST_BYTES);
+    if (read.ok) return read.bytes;
+    throw unreadable(option, source, read.why);
+  }
+  const bytes = await readStdin().catch((error: unknown) => {
+    throw signal.aborted ? new UnavailableError('stopped while standard input was read') : error;
+  });
+  if (bytes.length <= LARGEST_BYTES) return Buffer.from(bytes);
+  throw unreadable(option, source, `it is larger than ${LARGEST_BYTES / 1024} KiB`);
+};
+
+/** The same as UTF-8 text. */
+const readInputText = async (
+  option: string,
+  source: string,
+  context: Pick<CommandContext, 'readStdin' | 'signal'>,
+): Promise<string> => {
+  const bytes = await readInputBytes(option, source, context);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw unreadable(option, source, 'it is not UTF-8 text');
+  }
+};
 
 /** What a list has to be. */
 export interface ListKind<T> {
@@ -130,4 +181,46 @@ export const readList = async <T>(
 ): Promise<T[]> => {
   const text = await readInputText(`--${kind.what}`, source, context);
   return parseList(text, source === STANDARD_INPUT ? 'stdin' : source, kind);
+};
+
+// Assets as the operator hands them in: the service's own shape, no field left out.
+
+const ADDRESS_RULE = 'must be an address: 0x and 40 hex digits';
+const CHAIN_RULE = 'must be a chain id: a whole number from 1';
+
+const address = () => z.string({ error: ADDRESS_RULE }).regex(/^0x[0-9a-fA-F]{40}$/, { error: ADDRESS_RULE });
+
+const asset = z.strictObject({
+  chainId: z.int({ error: CHAIN_RULE }).min(1, { error: CHAIN_RULE }),
+  abi: z.string({ error: 'must be the ABI, as a list or as its JSON text' }),
+  address: address(),
+  admins: z.array(address(), { error: 'must be a list of addresses; it may be empty' }),
+  descriptor: z
+    .string({ error: 'must be a name (put quotes around digits)' })
+    .regex(/\S/, { error: 'must be a name, not blank' }),
+});
+
+/** `CHAIN ADDRESS` in one spelling, or undefined where the element has none. */
+const contractOf = (element: unknown): string | undefined => {
+  const { chainId, address: text } = Object(element) as { chainId?: unknown; address?: unknown };
+  return typeof text === 'string' && typeof chainId === 'number' ? `${chainId} ${text.toLowerCase()}` : undefined;
+};
+
+const repeated = (elements: readonly unknown[]): Breach[] => {
+  const contracts = elements.map(contractOf);
+  return contracts.flatMap((contract, index) => {
+    const first = contracts.indexOf(contract);
+    return contract === undefined || first === index
+      ? []
+      : [{ path: [index], rule: `is the same contract as ${first}` }];
+  });
+};
+
+export const ASSETS: ListKind<AssetInput> = {
+  what: 'assets',
+  schema: z
+    .array(asset, { error: 'must be a list of assets' })
+    .refine((list) => list.length > 0, { error: 'must name at least one' }),
+  breachesOf: repeated,
+  jsonTextAt: 'abi',
 };

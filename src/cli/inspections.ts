@@ -1,14 +1,121 @@
-/** `tocsin inspections list|stats`: what the service inspected, as a table or as it gave it. */
-import type { JsonObject } from '../alert.ts';
+/** `tocsin inspections` and `tocsin notifications`: what the service has inspected and stored. */
+
+import type { JsonObject, JsonValue } from '../alert.ts';
+import { type Chains, WELL_KNOWN_CHAINS } from '../channels/chains.ts';
 import { firedDetections } from '../channels/content/reading.ts';
+import type { Config } from '../config/schema.ts';
+import { UsageError } from '../errors.ts';
 import type { InspectionStats } from '../service/protocols.ts';
-import type { Inspection } from '../service/wire.ts';
+import type { InspectionQuery } from '../service/queries.ts';
+import {
+  ASSESSMENTS,
+  type Assessment,
+  type Inspection,
+  type Notification,
+  notificationId,
+  type Page,
+  readAssessment,
+} from '../service/wire.ts';
+import { cleanLine, shorten } from '../text.ts';
+import { clock } from '../time.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
-import { type InspectionOptions, inspectionQuery } from './inspection-filter.ts';
-import { createChainText, fieldText, timeText } from './item-text.ts';
 import { limitOf, pageSizeFor, printListing } from './listing.ts';
+import { parseMoment } from './options.ts';
 import { type ServiceOptions, withServices } from './services.ts';
 import { renderTable } from './table.ts';
+
+// The options of `inspections list` and `inspections stats` as a query, checked before anything is asked.
+
+interface PeriodOptions {
+  since?: string;
+  until?: string;
+  sort?: string;
+}
+
+export interface InspectionOptions extends PeriodOptions {
+  protocol: string;
+  chain?: string;
+  contract?: string;
+  id?: string[];
+  hash?: string;
+  origin?: string;
+  status?: string;
+  detected?: string[];
+}
+
+const check = (option: string, text: string | undefined, form: RegExp, rule: string): string | undefined => {
+  if (text === undefined || form.test(text)) return text;
+  throw new UsageError(`${option} must be ${rule} (got '${text}')`);
+};
+
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+const ADDRESS_RULE = 'an address: 0x and 40 hex digits';
+
+const assessmentOf = (text: string | undefined): Assessment | undefined => {
+  if (text === undefined) return undefined;
+  const read = readAssessment(text);
+  const found = ASSESSMENTS.find((known) => known === read);
+  if (found === undefined) throw new UsageError(`--status must be one of ${ASSESSMENTS.join(', ')} (got '${text}')`);
+  return found;
+};
+
+const sortOf = (text: string | undefined): 'asc' | 'dsc' | undefined => {
+  if (text === undefined || text === 'asc' || text === 'dsc') return text;
+  throw new UsageError(`--sort must be asc or dsc (got '${text}')`);
+};
+
+const named = (option: string, texts: readonly string[] | undefined): readonly string[] | undefined => {
+  if (texts?.some((text) => text.trim() === '')) throw new UsageError(`${option} is empty`);
+  return texts;
+};
+
+/** Both ends are exclusive, as the service has it. */
+export const periodOf = ({ since, until, sort }: PeriodOptions, now: number) => {
+  const startDate = since === undefined ? undefined : parseMoment(since, '--since', now);
+  const endDate = until === undefined ? undefined : parseMoment(until, '--until', now);
+  if (startDate !== undefined && endDate !== undefined && startDate >= endDate)
+    throw new UsageError('--since must be before --until');
+  return { startDate, endDate, sort: sortOf(sort) };
+};
+
+/** Throws a `UsageError` for what the service could not be asked. */
+export const inspectionQuery = (options: InspectionOptions, now: number): InspectionQuery => {
+  const { protocol, chain, contract, id, hash, origin, status, detected } = options;
+  if (contract !== undefined && chain === undefined) throw new UsageError('--contract needs --chain beside it');
+  return {
+    protocol,
+    chainId: check('--chain', chain, /^[1-9]\d{0,19}$/, 'a chain id in decimal digits'),
+    contractAddress: check('--contract', contract, ADDRESS, ADDRESS_RULE),
+    id: named('--id', id),
+    hash: check('--hash', hash, /^0x[0-9a-f]{64}$/i, 'a transaction hash: 0x and 64 hex digits'),
+    origin: check('--origin', origin, ADDRESS, ADDRESS_RULE),
+    status: assessmentOf(status),
+    detected: named('--detected', detected),
+    ...periodOf(options, now),
+  };
+};
+
+// Single fields of the service's items as people are shown them.
+
+/** `2026-11-20 10:07:31`, in UTC, of epoch milliseconds; undefined stays so. */
+const timeText = (at: number | undefined): string | undefined => (at === undefined ? undefined : clock(at));
+
+const FIELD_MAX = 80;
+
+/** A text or a number in one line that is not long; anything else is the empty text. */
+export const fieldText = (value: JsonValue | undefined): string =>
+  typeof value === 'string' || typeof value === 'number' ? shorten(cleanLine(String(value)), FIELD_MAX) : '';
+
+/** The chain's name where it is known, else its id, which comes as a number or as text. */
+export const createChainText = ({ chains: own }: Config): ((item: JsonObject) => string) => {
+  const chains: Chains = { ...WELL_KNOWN_CHAINS, ...own };
+  return ({ chainId }) => {
+    const id = fieldText(chainId);
+    return Object.hasOwn(chains, id) ? (chains[id]?.name ?? id) : id;
+  };
+};
+
+// `tocsin inspections list|stats`: what the service inspected, as a table or as it gave it.
 
 interface ListOptions extends ServiceOptions, InspectionOptions {
   limit?: string;
@@ -79,6 +186,66 @@ export const inspectionStats = async (
     const stats = await client.inspectionStats(query, context.signal);
     if (options.json === true) writeJson(context, stats.raw);
     else context.write(renderStats(stats));
+    return EXIT.done;
+  });
+};
+
+// `tocsin notifications`: the messages that the service stored.
+
+interface NotificationOptions extends ServiceOptions, PeriodOptions {
+  /** Commander demands at least one. */
+  protocol: string[];
+  limit?: string;
+  all?: boolean;
+}
+
+interface Stored {
+  notification: Notification;
+  /** Equal messages of one page are different ones. */
+  key: string;
+}
+
+const numbered = (page: Page<Notification>): Page<Stored> => {
+  const times = new Map<string, number>();
+  const items = page.items.map((notification) => {
+    const id = notificationId(notification);
+    const time = (times.get(id) ?? 0) + 1;
+    times.set(id, time);
+    return { notification, key: `${id} ${time}` };
+  });
+  return { ...page, items };
+};
+
+const renderNotifications = (stored: readonly Stored[], width: number | undefined): string =>
+  renderTable(
+    stored,
+    [
+      { head: 'stored (UTC)', cell: ({ notification }) => timeText(notification.dates.createdAt) },
+      { head: 'protocol', shrinks: true, cell: ({ notification }) => notification.protocol },
+    ],
+    { width, below: ({ notification }) => [notification.message] },
+  );
+
+export const notifications = async (options: NotificationOptions, context: CommandContext): Promise<ExitCode> => {
+  const limit = limitOf(options);
+  const period = periodOf(options, Date.now());
+  const protocols = [...new Set(options.protocol)];
+  return await withServices(options, context, async (services) => {
+    const { client, pageSize } = await services.listing(protocols);
+    const size = pageSizeFor(limit, pageSize);
+    const query = { protocols, ...period, sort: period.sort ?? 'dsc', pageSize: size } as const;
+    await printListing<Stored>(
+      {
+        what: 'notifications',
+        fetchPage: async (pageNumber) =>
+          numbered(await client.listNotifications({ ...query, pageNumber }, context.signal)),
+        identify: ({ key }) => key,
+        rawOf: ({ notification }) => notification.raw,
+        render: (found) => renderNotifications(found, context.width),
+      },
+      { json: options.json === true, limit },
+      context,
+    );
     return EXIT.done;
   });
 };

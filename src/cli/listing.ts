@@ -5,7 +5,7 @@ import { walkPages } from '../service/paginate.ts';
 import type { Page } from '../service/wire.ts';
 import { counted } from '../text.ts';
 import type { CommandContext } from './context.ts';
-import { createProgress } from './progress.ts';
+import { createProgress } from './terminal.ts';
 
 export interface Listing<T> {
   /** Plural, as people call its items: `inspections`. */

@@ -56,14 +56,12 @@ const muteCommands = ({ command, group }: CommandMaker): Command =>
     command(
       'extend <id>',
       'let a mute end later; at most mutes.maxLength from now',
-      async () => (await import('./mute-change.ts')).extendMute,
+      async () => (await import('./mute.ts')).extendMute,
     )
       .requiredOption('--for <duration>', 'how much later it ends, like 2h')
       .option('--author <name>', 'who extends it; default: the user and host of this command')
       .addOption(jsonOption()),
-    command('end <id>', 'end a mute early', async () => (await import('./mute-change.ts')).endMute).addOption(
-      jsonOption(),
-    ),
+    command('end <id>', 'end a mute early', async () => (await import('./mute.ts')).endMute).addOption(jsonOption()),
   ]);
 
 const destinationCommands = ({ command, group }: CommandMaker): Command =>
@@ -90,7 +88,7 @@ const destinationCommands = ({ command, group }: CommandMaker): Command =>
     command(
       'enable <name>',
       'send again to a webhook (id or label) that was disabled because it answered HTTP 410',
-      async () => (await import('./destination-enable.ts')).enableDestination,
+      async () => (await import('./destinations.ts')).enableDestination,
     ).addOption(jsonOption()),
   ]);
 

@@ -1,19 +1,189 @@
 /** `tocsin preview`: what people would get, without sending anything. */
+
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { CHANNEL_KINDS, type ChannelKind, FORMATS } from '../alert.ts';
-import { WEBHOOK_FORMATS } from '../channels/webhook/formats/names.ts';
+import {
+  type Alert,
+  CHANNEL_KINDS,
+  type ChannelKind,
+  FORMATS,
+  type Format,
+  isAnnouncement,
+  type Parcel,
+} from '../alert.ts';
+import type { ComposeContext } from '../channels/channel.ts';
+import { createPresentation } from '../channels/content/presentation.ts';
+import { createTemplates } from '../channels/content/template.ts';
+import { composeEmail } from '../channels/email/message.ts';
+import { withAcknowledgeLink } from '../channels/email/page.ts';
+import { slackButtons } from '../channels/slack/buttons.ts';
+import { composeSlack } from '../channels/slack/message.ts';
+import { telegramButtons } from '../channels/telegram/buttons.ts';
+import { composeTelegram } from '../channels/telegram/message.ts';
+import { WEBHOOK_FORMATS, type WebhookFormat } from '../channels/webhook/formats/names.ts';
+import { formatOf } from '../channels/webhook/formats/registry.ts';
+import { atOnce } from '../chunks.ts';
 import { loadWithoutSecrets } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import { UsageError } from '../errors.ts';
 import { SENT_AT } from '../features/preview/findings.ts';
 import { previewPage, previewText } from '../features/preview/page.ts';
+import { SCENES, type Scene } from '../features/preview/scenes.ts';
+import { destinationId } from '../item.ts';
+import { toAlert } from '../poll/ingest.ts';
+import type { ServiceClient } from '../service/client.ts';
+import { walkPages } from '../service/paginate.ts';
+import { type Notification, notificationId } from '../service/wire.ts';
 import { iso } from '../time.ts';
-import { oneOf } from './choice.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
-import { type PreviewedOptions, previewed } from './preview-alerts.ts';
-import { type Composed, composePreview } from './preview-compose.ts';
+import { oneOf } from './options.ts';
+import { type ServiceOptions, withServices } from './services.ts';
+
+// What `tocsin preview` shows: a sample, or an inspection or a stored notification as the service has it.
+
+interface PreviewedOptions extends ServiceOptions {
+  type: string;
+  protocol?: string;
+  id?: string;
+}
+
+/** Alerts, and how a sample of them is shown besides. */
+interface Previewed extends Pick<Scene, 'storm' | 'annotation'> {
+  alerts: readonly Alert[];
+}
+
+/** Scenes by the type of their alert; those of several alerts, and further ones of a type, by their name. */
+const samples = (): Map<string, Scene> => {
+  const found = new Map<string, Scene>();
+  for (const scene of SCENES) {
+    const [first, ...others] = scene.alerts();
+    const key = first === undefined || others.length > 0 || found.has(first.type) ? scene.name : first.type;
+    found.set(key, scene);
+  }
+  return found;
+};
+
+/** As if it were of that protocol; Tocsin's own messages stay its own. */
+const ofProtocol = (alert: Alert, protocol: string | undefined): Alert =>
+  protocol === undefined || isAnnouncement(alert) ? alert : { ...alert, protocol, item: { ...alert.item, protocol } };
+
+const sampled = ({ type, protocol }: PreviewedOptions): Previewed => {
+  const all = samples();
+  const scene = all.get(oneOf('--type', type, [...all.keys()]));
+  const alerts = scene?.alerts() ?? [];
+  return { ...scene, alerts: alerts.length === 1 ? alerts.map((alert) => ofProtocol(alert, protocol)) : alerts };
+};
+
+/** Pages, the newest items first. */
+const MOST_PAGES = 10;
+
+const notificationOf = async (
+  { listNotifications }: Pick<ServiceClient, 'listNotifications'>,
+  protocol: string,
+  id: string,
+  signal: AbortSignal,
+): Promise<Notification | undefined> => {
+  const fetchPage = (pageNumber: number | undefined) =>
+    listNotifications({ protocols: [protocol], sort: 'dsc', pageNumber }, signal);
+  let pages = 0;
+  for await (const { items } of walkPages(fetchPage, notificationId)) {
+    const found = items.find((item) => notificationId(item) === id);
+    pages += 1;
+    if (found !== undefined || pages >= MOST_PAGES) return found;
+  }
+  return undefined;
+};
+
+/** One inspection or stored notification as the service has it now. */
+const listedAlert = async (options: PreviewedOptions, id: string, context: CommandContext): Promise<Alert> => {
+  const { protocol } = options;
+  if (protocol === undefined) throw new UsageError('--id needs --protocol beside it: the service lists by protocol');
+  return await withServices(options, context, async (services) => {
+    const { client } = await services.listing([protocol]);
+    const { items } = await client.listInspections({ protocol, id: [id] }, context.signal);
+    const inspection = items.find((item) => item.id === id);
+    const now = Date.now();
+    if (inspection !== undefined) {
+      return toAlert({ ...inspection, source: 'inspections', itemId: id }, client.name, protocol, now);
+    }
+    const stored = await notificationOf(client, protocol, id, context.signal);
+    if (stored !== undefined)
+      return toAlert({ ...stored, source: 'notifications', itemId: id }, client.name, protocol, now);
+    throw new UsageError(`${client.name} lists no inspection or stored notification '${id}' of '${protocol}'`);
+  });
+};
+
+/** An item of the service where `id` names one, else a sample. */
+const previewed = async (options: PreviewedOptions, context: CommandContext): Promise<Previewed> =>
+  options.id === undefined ? sampled(options) : { alerts: [await listedAlert(options, options.id, context)] };
+
+// Composes what `tocsin preview` shows, as a channel would: with storm, buttons and templates.
+
+interface Composed {
+  kind: ChannelKind;
+  /** What the channel would send: one for each message. */
+  bodies: unknown[];
+}
+
+export interface PreviewSettings {
+  kind: ChannelKind;
+  format: Format;
+  webhookFormat: WebhookFormat;
+  /** ISO 8601. */
+  sentAt: string;
+}
+
+const ADDRESSES: Readonly<Record<ChannelKind, string>> = {
+  email: 'you@example.com',
+  telegram: '-1001234567890',
+  slack: 'C024BE91L',
+  webhook: 'https://hooks.example.com/tocsin',
+};
+
+const ACKNOWLEDGE_URL = 'https://tocsin.example.com/acknowledge/sample';
+
+type Bodies = (parcel: Parcel, context: ComposeContext, previewed: Previewed, format: WebhookFormat) => unknown[];
+
+const COMPOSERS: Readonly<Record<ChannelKind, Bodies>> = {
+  email: (parcel, context, { annotation }) =>
+    atOnce(composeEmail(parcel, context)).map(({ body }) =>
+      // Who acknowledged it is nowhere in a mail, which cannot be changed.
+      annotation === undefined || annotation.note !== undefined ? body : withAcknowledgeLink(body, ACKNOWLEDGE_URL),
+    ),
+  telegram: (parcel, context, { annotation }) =>
+    atOnce(composeTelegram(parcel, context)).map(({ body }) =>
+      annotation === undefined ? body : telegramButtons.put(body, annotation),
+    ),
+  slack: (parcel, context, { annotation }) =>
+    atOnce(composeSlack(parcel, context, true)).map(({ body }) =>
+      annotation === undefined ? body : slackButtons.put(body, annotation),
+    ),
+  webhook: (parcel, context, _previewed, format) =>
+    atOnce(formatOf(format).compose(parcel, context, { batch: parcel.alerts.length })).flatMap(({ body }) =>
+      body.requests.map(({ text }) => JSON.parse(text) as unknown),
+    ),
+};
+
+/** `config`: whose names, links and templates word it; without one, the defaults do. */
+const composePreview = (
+  previewed: Previewed,
+  { kind, format, webhookFormat, sentAt }: PreviewSettings,
+  config: Config | undefined,
+  { warn }: CommandContext,
+): Composed => {
+  const templates = createTemplates(config?.templates ?? [], {
+    kind,
+    onFailed: (index, why) => warn(`tocsin: templates.${index} fails for ${kind}: ${why}\n`),
+  });
+  const address = ADDRESSES[kind];
+  const destination = { id: destinationId(kind, address), kind, address, label: address };
+  const { alerts, storm } = previewed;
+  const presentation = createPresentation(config, templates);
+  const context = { format, sentAt, presentation, ...(storm === undefined ? {} : { storm }) };
+  return { kind, bodies: COMPOSERS[kind]({ destination, alerts: [...alerts] }, context, previewed, webhookFormat) };
+};
 
 interface PreviewOptions extends PreviewedOptions {
   kind?: string[];

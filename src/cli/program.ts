@@ -1,14 +1,44 @@
 /** The program: its commands, which `*-commands.ts` declare, and how one is run. What a command does stands in the file of its name. */
-import { Command } from 'commander';
-import { didYouMean } from '../config/suggest.ts';
-import { UsageError } from '../errors.ts';
+import { Command, CommanderError } from 'commander';
+import { didYouMean } from '../config/problems.ts';
+import { ConfigError, messageOf, ServiceError, UnavailableError, UsageError } from '../errors.ts';
+import { forbiddenText, passingText } from '../redis/trouble.ts';
+import { escapeInvisible } from '../text.ts';
 import { version } from '../version.ts';
 import { adopt, type CommandMaker, configOption, createCommandMaker, jsonOption } from './command.ts';
 import { type CommandContext, EXIT, type ExitCode, escapingContext, type ProgramContext } from './context.ts';
 import { operatorCommands } from './operator-commands.ts';
-import { receiverCommands } from './receiver-commands.ts';
-import { serviceCommands } from './service-commands.ts';
+import { receiverCommands, serviceCommands } from './service-commands.ts';
 import { startCommands } from './start-commands.ts';
+
+// What an error means for whoever started us: the exit code, and the words for it.
+
+const isTemporary = ({ reason }: ServiceError): boolean =>
+  ['limited', 'failed', 'unreachable', 'aborted'].includes(reason);
+
+const endOf = (error: unknown): { code: number; text: string } => {
+  // Commander has said why already; its help and version are no failures.
+  if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.done : EXIT.mistake, text: '' };
+  if (error instanceof ConfigError) return { code: EXIT.mistake, text: error.message };
+  if (error instanceof UsageError) return { code: EXIT.mistake, text: `tocsin: ${error.message}` };
+  const isPassing = error instanceof UnavailableError || (error instanceof ServiceError && isTemporary(error));
+  if (isPassing) return { code: EXIT.temporary, text: `tocsin: ${error.message}` };
+  if (error instanceof ServiceError) return { code: EXIT.mistake, text: `tocsin: ${error.message}` };
+  const forbidden = forbiddenText(error);
+  if (forbidden !== undefined) return { code: EXIT.mistake, text: `tocsin: ${forbidden}` };
+  const passing = passingText(error);
+  if (passing !== undefined) return { code: EXIT.temporary, text: `tocsin: ${passing}` };
+  return {
+    code: EXIT.mistake,
+    text: `tocsin: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`,
+  };
+};
+
+/** The exit code, and the text that says why, made safe to show; empty where that is said already. */
+export const exitCodeOf = (error: unknown): { code: number; text: string } => {
+  const { code, text } = endOf(error);
+  return { code, text: escapeInvisible(text) };
+};
 
 /** Commands are imported when they run: `check` need not wait for the channels' libraries. */
 const commands = (make: CommandMaker): Command[] => [
@@ -49,7 +79,7 @@ const refuseUnknown = (program: Command, first: string | undefined): void => {
 
 /** On a terminal, nobody starts a daemon by accident: help, what is missing, and the next step. */
 const showStart = async (program: Command, args: readonly string[], context: CommandContext): Promise<void> => {
-  const { startText } = await import('./start-text.ts');
+  const { startText } = await import('./check.ts');
   const { config } = program
     .createCommand()
     .addOption(configOption(context))

@@ -1,12 +1,12 @@
 /** `tocsin protocols history`: which changes of a protocol's settings the daemons have seen. Asks no service. */
-import { nearest } from '../config/suggest.ts';
+import { nearest } from '../config/problems.ts';
 import { UsageError } from '../errors.ts';
-import type { Difference } from '../features/tripwire/describe.ts';
+import type { Difference } from '../features/tripwire/message.ts';
 import { HISTORY_BOUNDS, type SeenChange } from '../features/tripwire/store.ts';
 import { cleanLine, counted } from '../text.ts';
 import { clockText } from '../time.ts';
-import { oneOf } from './choice.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
+import { oneOf } from './options.ts';
 import { type View, withView } from './with-view.ts';
 
 export interface HistoryOptions extends CommonOptions {

@@ -3,17 +3,13 @@
 import { ServiceError, UsageError } from '../errors.ts';
 import type { Confirmation, Protocol } from '../service/protocols.ts';
 import { cleanLine } from '../text.ts';
-import { ASSETS } from './asset-input.ts';
-import { CHANNELS } from './channel-input.ts';
-import { createChannelMask } from './channel-mask.ts';
-import { channelChanges, channelSummary } from './channel-rows.ts';
-import { confirm } from './confirm.ts';
+import { CHANNELS, channelChanges, channelSummary, createChannelMask } from './channels.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
-import { readList } from './input.ts';
-import { STANDARD_INPUT } from './input-text.ts';
+import { ASSETS, readList, STANDARD_INPUT } from './input.ts';
 import { printListing } from './listing.ts';
 import { allProtocols, type ServiceOptions, withServices } from './services.ts';
 import { indented, renderTable } from './table.ts';
+import { confirm } from './terminal.ts';
 
 interface ListOptions extends ServiceOptions {
   hideAssets?: boolean;

@@ -1,5 +1,5 @@
 /** `tocsin reload`: the running daemons read their config again, and each says what came of it. */
-import { askToReload, type DaemonAnswer } from '../app/reload-command.ts';
+import { askToReload, type DaemonAnswer } from '../app/reload.ts';
 import { loadWithoutSecrets } from '../config/load.ts';
 import { ConfigError, formatProblem, UsageError } from '../errors.ts';
 import { parseDuration } from '../schema/fields.ts';

@@ -1,13 +1,13 @@
 /** `tocsin replay`: forwards history again, marked as such. */
-import { CHANNEL_KINDS, type ChannelKind, type Destination } from '../alert.ts';
-import { knownNames } from '../app/names.ts';
-import { openRetry } from '../app/retry.ts';
-import { openView } from '../app/view.ts';
+import { CHANNEL_KINDS, type ChannelKind, type Destination, shownLabel } from '../alert.ts';
+import { openRetry } from '../app/approval.ts';
+import { knownNames, openView } from '../app/view.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { UsageError } from '../errors.ts';
 import { createEnrichment } from '../features/enrichment/enrich.ts';
-import { openHistory } from '../features/replay/history.ts';
+import { type Names, withName } from '../features/names/names.ts';
+import { openHistory, type Unread } from '../features/replay/history.ts';
 import {
   type ReplayCounts,
   type ReplayedAlert,
@@ -15,17 +15,88 @@ import {
   type ReplayProgress,
   replayHistory,
 } from '../features/replay/replay.ts';
-import { routeSettings } from '../features/routes/routes.ts';
-import { destinationsAt } from '../features/routes/rules.ts';
+import { destinationsAt, routeSettings } from '../features/routes/routes.ts';
 import { targetOf } from '../ledger/record.ts';
-import { counted } from '../text.ts';
-import { iso } from '../time.ts';
-import { confirm } from './confirm.ts';
+import { cleanLine, counted } from '../text.ts';
+import { clock, iso } from '../time.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 import { warnOfHeld, warnOfIdle } from './dead-change.ts';
-import { parsePeriod } from './moment.ts';
-import { createProgress } from './progress.ts';
-import { countsText, dryRunText, isNothing, unreadText } from './replay-text.ts';
+import { parsePeriod } from './options.ts';
+import { renderTable } from './table.ts';
+import { confirm, createProgress } from './terminal.ts';
+
+// What a replay did, or would do, in words. Pure.
+
+/** True where no alert has anywhere to go. */
+const isNothing = ({ alerts, skipped, stranded }: ReplayCounts): boolean => alerts === skipped + stranded;
+
+/** Ends with a line feed; empty where nothing was sent. */
+const countsText = (counts: ReplayCounts): string => {
+  const { alerts, sent, held, waiting } = counts;
+  if (isNothing(counts)) return '';
+  const already =
+    waiting === 0
+      ? ''
+      : `; ${counted(waiting, 'was waiting already and is', 'were waiting already and are')} not sent twice`;
+  const kept = held === 0 ? '' : `, ${held} of them held until approved`;
+  return `${counted(alerts, 'alert')}: ${counted(sent + held, 'delivery', 'deliveries')} queued as replays${kept}${already}\n`;
+};
+
+/** What could not be read, a line each. */
+export const unreadLines = (unread: readonly Unread[]): string[] =>
+  unread.map(({ service, protocol, source, problem }) =>
+    cleanLine(`${source} of ${protocol} (service ${service}) could not be read: ${problem}`),
+  );
+
+/** Alerts that went nowhere, and lists that could not be read; for standard error. */
+const unreadText = ({ skipped, stranded, correlated, problems, unread }: ReplayCounts): string =>
+  [
+    ...(skipped === 0 ? [] : [`${counted(skipped, 'alert')} left out: no trigger of the protocol asks for them`]),
+    ...(stranded === 0 ? [] : [`${counted(stranded, 'alert')} left out: no destination`]),
+    ...(correlated === 0 ? [] : [`${counted(correlated, 'notification')} left out where an inspection says the same`]),
+    ...problems.map(cleanLine),
+    ...unreadLines(unread),
+  ]
+    .map((line) => `tocsin: ${line}\n`)
+    .join('');
+
+const itemsText = (replayed: readonly ReplayedAlert[], width: number | undefined): string =>
+  renderTable<ReplayedAlert>(
+    replayed,
+    [
+      { head: 'written (UTC)', cell: ({ alert }) => clock(alert.at) },
+      { head: 'protocol', shrinks: true, cell: ({ alert }) => alert.protocol },
+      { head: 'item', cell: ({ alert }) => alert.txHash ?? alert.itemId },
+      { head: 'to', isNumber: true, cell: ({ routes }) => routes.destinations.length },
+    ],
+    { width },
+  );
+
+const destinationsText = (replayed: readonly ReplayedAlert[], names: Names, width: number | undefined): string => {
+  const all = replayed.flatMap(({ routes }) => routes.destinations);
+  const rows = [...Map.groupBy(all, ({ id }) => id).values()].flatMap((each) => {
+    const [first] = each;
+    return first ? [{ ...first, alerts: each.length }] : [];
+  });
+  return renderTable<(typeof rows)[number]>(
+    rows.toSorted((a, b) => b.alerts - a.alerts),
+    [
+      { head: 'kind', cell: ({ kind }) => kind },
+      { head: 'destination', shrinks: true, cell: (one) => shownLabel(withName(one, names)) },
+      { head: 'alerts', isNumber: true, cell: ({ alerts }) => alerts },
+    ],
+    { width },
+  );
+};
+
+/** Ends with a line feed; empty where nothing would be sent. `names`: what providers call destinations. */
+const dryRunText = (replayed: readonly ReplayedAlert[], names: Names, width?: number): string => {
+  const sent = replayed
+    .filter(({ routes }) => routes.destinations.length > 0)
+    .toSorted((a, b) => a.alert.at.localeCompare(b.alert.at));
+  if (sent.length === 0) return '';
+  return `${itemsText(sent, width)}\n${destinationsText(sent, names, width)}\nA dry run: nothing was sent.\n`;
+};
 
 interface ReplayOptions extends CommonOptions {
   since: string;

@@ -1,8 +1,7 @@
 /** `tocsin run`: the daemon in the foreground, until a signal or until it cannot go on. */
-import { oldPlaceOf } from '../config/data-dir.ts';
-import { exposureOf } from '../config/exposure.ts';
+import { oldPlaceOf } from '../config/load.ts';
+import { collectSecrets, exposureOf } from '../config/remarks.ts';
 import type { Config } from '../config/schema.ts';
-import { collectSecrets } from '../config/secrets.ts';
 import { createConfigSource } from '../config/source.ts';
 import { createDaemon, type DaemonDependencies } from '../daemon.ts';
 import { createLogger, logFormOf } from '../ops/log.ts';

@@ -1,8 +1,8 @@
 /** Which of the config's services a command asks: the one it names, the only one, or the one that lists a protocol. */
 
 import { loadConfig } from '../config/load.ts';
+import { nearest } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
-import { nearest } from '../config/suggest.ts';
 import { UsageError } from '../errors.ts';
 import type { ServiceClient } from '../service/client.ts';
 import { openServices } from '../service/open.ts';

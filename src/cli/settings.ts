@@ -1,10 +1,10 @@
 /** `tocsin settings`: a protocol's detectors, assets and channels, as the service has them. */
 import type { JsonObject, JsonValue } from '../alert.ts';
-import { channelRows } from '../channels/rows.ts';
+import { channelRows } from '../channels/registry.ts';
 import type { ProtocolSettings } from '../service/protocols.ts';
-import { createChannelMask } from './channel-mask.ts';
+import { createChannelMask } from './channels.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
-import { createChainText, fieldText } from './item-text.ts';
+import { createChainText, fieldText } from './inspections.ts';
 import { type ServiceOptions, withServices } from './services.ts';
 import { indented, renderTable } from './table.ts';
 

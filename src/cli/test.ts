@@ -1,21 +1,36 @@
 /** `tocsin test`: a marked sample through the real queue, and what became of it. */
+
 import { randomUUID } from 'node:crypto';
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Alert, Destination } from '../alert.ts';
 import { openTestCommand, type TestCommand } from '../app/test-command.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import { createInterpolate, type Environment, withEnvFile } from '../config/variables.ts';
 import { UsageError } from '../errors.ts';
-import { withName } from '../features/names/show.ts';
-import { sampleAlert } from '../features/sample/alert.ts';
+import { withName } from '../features/names/names.ts';
+import { sampleAlert } from '../features/sample/sample.ts';
 import type { DeliveryRecord } from '../ledger/ledger.ts';
 import { nameOf, targetOf } from '../ledger/record.ts';
 import { parseDuration } from '../schema/fields.ts';
 import { cleanLine } from '../text.ts';
 import { durationText } from '../time.ts';
-import { kindOf } from './channel-kind.ts';
 import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
-import { withVariable } from './variable.ts';
+import { kindOf } from './options.ts';
+
+// An argument that is a variable of the config, such as `${WEBHOOK_URL}`: its value shows in no list of processes.
+
+const VARIABLE = /^\$\{[A-Za-z_]\w*\}$/;
+
+/** The variable's value, from the environment or the file beside `config`; any other text as it is. Throws a `UsageError`. */
+const withVariable = (text: string, option: string, config: string, env: Environment): string => {
+  if (!VARIABLE.test(text)) return text;
+  const { environment, hint } = withEnvFile(config, env);
+  const { text: value, problems } = createInterpolate(environment, dirname(config), { hint })(text);
+  if (problems.length > 0) throw new UsageError(`${option} ${problems.join('; ')}`);
+  return value;
+};
 
 interface TestOptions extends CommonOptions {
   protocol?: string;

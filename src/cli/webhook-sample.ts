@@ -5,15 +5,15 @@ import { labelOf } from '../channels/registry.ts';
 import { WEBHOOK_FORMATS, type WebhookFormat } from '../channels/webhook/formats/names.ts';
 import { formatOf } from '../channels/webhook/formats/registry.ts';
 import { signatures, signingKey } from '../channels/webhook/signature.ts';
+import { atOnce } from '../chunks.ts';
 import { ASSESSMENTS } from '../config/sections.ts';
-import { announcementAlert } from '../features/announcements/alert.ts';
-import { sampleAlert } from '../features/sample/alert.ts';
-import { alertId, destinationId } from '../identity.ts';
+import { announcementAlert } from '../features/announcements/announce.ts';
+import { sampleAlert } from '../features/sample/sample.ts';
+import { alertId, destinationId } from '../item.ts';
 import { createSecret } from '../secret.ts';
-import { atOnce } from '../slices.ts';
 import { iso } from '../time.ts';
-import { oneOf } from './choice.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
+import { oneOf } from './options.ts';
 import { addressIn, type SecretOptions, secretsFor } from './webhook-secrets.ts';
 
 interface SampleOptions extends SecretOptions {

@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs';
 import { webAddress, webLabel } from '../channels/address.ts';
 import type { WebhookConfig } from '../channels/webhook/config.ts';
-import { createSecretFinder, deriveSecret, type SigningConfig } from '../channels/webhook/secrets.ts';
+import { createSecretFinder, deriveSecret, type SigningConfig } from '../channels/webhook/receiver-settings.ts';
 import { isSigningSecret } from '../channels/webhook/signature.ts';
 import { loadConfig } from '../config/load.ts';
 import { UsageError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
-import type { CommandContext, CommonOptions } from './context.ts';
+import { type CommandContext, type CommonOptions, EXIT, type ExitCode, writeJson } from './context.ts';
 
 export interface SecretOptions extends CommonOptions {
   secret?: string;
@@ -131,7 +131,7 @@ export const secretsFor = async (
  * Those by which the people of one receiver may verify; never one by which they could sign for others. `derived`: as they
  * will be, or would be, by `deriveSecrets`.
  */
-export const ownSecretsFor = async (
+const ownSecretsFor = async (
   address: string,
   { derived = false, ...options }: CommonOptions & { derived?: boolean },
   context: Pick<CommandContext, 'env'>,
@@ -145,4 +145,19 @@ export const ownSecretsFor = async (
     `${webLabel(address)} has no secret of its own: channels.webhook.secret signs for every receiver. ` +
       'With channels.webhook.deriveSecrets each URL has one; --derived prints it',
   );
+};
+
+// `tocsin webhook secret`: what to give the people of one receiver, so that they can verify what comes.
+
+interface ReceiverOptions extends CommonOptions {
+  url: string;
+  derived?: boolean;
+}
+
+export const secret = async (options: ReceiverOptions, context: CommandContext): Promise<ExitCode> => {
+  const url = addressIn('the URL', options.url);
+  const secrets = await ownSecretsFor(url, options, context);
+  if (options.json === true) writeJson(context, { url, secrets });
+  else context.write(secrets.map((one) => `${one}\n`).join(''));
+  return EXIT.done;
 };

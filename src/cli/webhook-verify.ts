@@ -3,7 +3,7 @@ import { type Check, type Received, verifyWebhook } from '../channels/webhook/ve
 import { UsageError } from '../errors.ts';
 import { parseDuration } from '../schema/fields.ts';
 import { type CommandContext, EXIT, type ExitCode, writeJson } from './context.ts';
-import { readInputBytes, STANDARD_INPUT } from './input-text.ts';
+import { readInputBytes, STANDARD_INPUT } from './input.ts';
 import { otherSecrets, possibleSecrets, type SecretOptions } from './webhook-secrets.ts';
 
 interface VerifyOptions extends SecretOptions {

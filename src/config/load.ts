@@ -1,21 +1,47 @@
 /** The configuration file and the environment, read into a `Config`, or every problem at once. */
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { readProxyVariables } from '../connection/proxy-variables.ts';
 import { ConfigError, type ConfigProblem } from '../errors.ts';
-import { placeDataDir } from './data-dir.ts';
-import { type Path, showKind, showValue } from './display.ts';
-import { type Variables, withEnvFile } from './env-file.ts';
-import { applyEnvironmentDefaults, variableOf } from './environment-defaults.ts';
-import { type Explanation, explain, ruleOf } from './explain.ts';
-import { type Finding, toProblems } from './findings.ts';
-import { createInterpolate, type Environment, type OnFile } from './interpolate.ts';
-import { NO_SUCH_FILE, readText } from './read.ts';
+import { type Explanation, explain, type Path, ruleOf, showKind, showValue } from './problems.ts';
 import { breachesOf } from './rules.ts';
-import { type Config, configSchema } from './schema.ts';
-import { shape } from './schema-shape.ts';
-import { fillIn } from './stand-ins.ts';
-import { parseYaml } from './syntax.ts';
+import { type Config, configSchema, shape } from './schema.ts';
+import { applyEnvironmentDefaults, fillIn, variableOf } from './stand-ins.ts';
+import { type Finding, parseYaml, toProblems } from './syntax.ts';
 import { readTree, type Tree } from './tree.ts';
+import {
+  createInterpolate,
+  type Environment,
+  NO_SUCH_FILE,
+  type OnFile,
+  readText,
+  type Variables,
+  withEnvFile,
+} from './variables.ts';
+
+// Where a relative `dataDir` is: beside the config file, whatever directory a command is started in.
+
+/** What a daemon leaves there; another program's directory of the same name has neither. */
+const TRACES = ['state.json', 'redis'];
+
+const hasData = (directory: string): boolean => TRACES.some((name) => existsSync(join(directory, name)));
+
+/**
+ * Earlier versions began at the working directory. Data that is there and not beside the config goes on being used: the
+ * path then stays relative, as it was written.
+ */
+export const placeDataDir = (file: string, dataDir: string): string => {
+  const place = resolve(dirname(file), dataDir);
+  const isAtOldPlace = resolve(dataDir) !== place && !hasData(place) && hasData(dataDir);
+  return isAtOldPlace ? dataDir : place;
+};
+
+/** A sentence for the operator of a daemon whose data is still at the old place; nothing otherwise. */
+export const oldPlaceOf = (file: string, { dataDir }: Pick<Config, 'dataDir'>): string | undefined => {
+  if (isAbsolute(dataDir)) return undefined;
+  const [old, place] = [resolve(dataDir), resolve(dirname(file), dataDir)];
+  return `the data is used where an earlier version has put it, in ${old}: stop the daemons and move it to ${place}, beside the config, or write its full path into dataDir`;
+};
 
 const LARGEST_FILE_BYTES = 1_048_576;
 

@@ -1,7 +1,7 @@
 /** The section `mutes` of the configuration, and its rules that span several keys. */
 import { z } from 'zod';
 import { duration, formatDuration, parseDuration } from '../schema/fields.ts';
-import { type Breach, listOf, mapOf, type Values } from './breach.ts';
+import { type Breach, listOf, mapOf, type Values } from './problems.ts';
 
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const DEFAULT_MAX_LENGTH = '24h';

@@ -1,8 +1,140 @@
 /** Text to a YAML 1.2 document. The parser's own messages quote the file, which may hold secrets, so each is replaced by our own words. */
+
 import { type Document, parseDocument } from 'yaml';
-import type { Finding } from './findings.ts';
-import { indentationFault } from './indentation.ts';
-import { createPlaceOf, type PlaceOf } from './positions.ts';
+import type { ConfigProblem } from '../errors.ts';
+import { type Path, showPath, showUnknownKey } from './problems.ts';
+
+// Where in the file each key and each value stands.
+
+/** Offsets into the text, in UTF-16 units. */
+export interface Offsets {
+  key?: number;
+  value: number;
+}
+
+export interface Positions {
+  note(path: Path, offsets: Offsets): void;
+  /** Where the value stands; for a value that is missing, where the map that lacks it begins. */
+  ofValue(path: Path): number;
+  /** Where the key stands; for an element of a list, where its value does. */
+  ofKey(path: Path): number;
+}
+
+export const createPositions = (): Positions => {
+  const known = new Map<string, Offsets>();
+  const nearest = (path: Path): Offsets =>
+    known.get(JSON.stringify(path)) ?? (path.length === 0 ? { value: 0 } : nearest(path.slice(0, -1)));
+  return {
+    note: (path, offsets) => {
+      known.set(JSON.stringify(path), offsets);
+    },
+    ofValue: (path) => nearest(path).value,
+    ofKey: (path) => {
+      const { key, value } = nearest(path);
+      return key ?? value;
+    },
+  };
+};
+
+/** Both count from 1. */
+export type PlaceOf = (offset: number) => { line: number; column: number };
+
+const createPlaceOf = (text: string): PlaceOf => {
+  const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
+  return (offset) => {
+    const within = Math.min(Math.max(0, offset), text.length);
+    const line = starts.findLastIndex((start) => start <= within);
+    return { line: line + 1, column: within - (starts[line] ?? 0) + 1 };
+  };
+};
+
+// Findings of the reading stages, and how they become the problems of a `ConfigError`.
+
+/** Something wrong, at a place in the text. */
+export interface Finding {
+  path: Path;
+  /** Offset into the text, in UTF-16 units. */
+  offset: number;
+  /** A sentence that goes on from the path. */
+  rule: string;
+  /** Already fit to be shown. */
+  got?: string;
+  /** The last key of the path may be a secret that slipped there. */
+  isUnknown?: true;
+}
+
+const shownPath = ({ path, isUnknown }: Finding): string =>
+  isUnknown ? showPath([...path.slice(0, -1), showUnknownKey(String(path.at(-1)))]) : showPath(path);
+
+/** One problem for each finding, by their order in the file; the same rule at the same place is reported once. */
+export const toProblems = (file: string, findings: readonly Finding[], placeOf: PlaceOf): ConfigProblem[] => {
+  const bySentence = new Map(
+    findings
+      .toSorted((a, b) => a.offset - b.offset)
+      .map((finding) => [`${finding.offset} ${shownPath(finding)} ${finding.rule}`, finding]),
+  );
+  return [...bySentence.values()].map((finding) => ({
+    file,
+    ...placeOf(finding.offset),
+    path: shownPath(finding),
+    rule: finding.rule,
+    ...(finding.got === undefined ? {} : { got: finding.got }),
+  }));
+};
+
+// Which of the parser's complaints are about indentation, and where the line stands that is indented wrongly. Pure.
+
+export interface Complaint {
+  code: string;
+  message: string;
+  pos: readonly [from: number, to: number];
+}
+
+export interface IndentationFault {
+  offset: number;
+  rule: string;
+}
+
+const DEEPER = 'is indented deeper than the line above, whose value is complete there; begin it in column';
+const UNEQUAL = 'is not indented like the keys beside it; they must all begin in the same column';
+const ENTRY = 'is a list entry (- ) that is not indented like the entries above it';
+const NO_DASH = 'is indented like neither the list entry above (keys begin under its first key) nor a new one (- )';
+const FIRST = 'begins further left than the first key of the file; all keys of the top must begin in the same column';
+const FLOW = 'is not indented further than what it belongs to, or a { or [ above is not closed';
+
+/** Offset of the first sign from `offset` on that is no comment. */
+const firstSign = (text: string, offset: number): number =>
+  offset + (/^(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*/.exec(text.slice(offset))?.[0].length ?? 0);
+
+const lineStart = (text: string, offset: number): number => text.lastIndexOf('\n', offset - 1) + 1;
+
+/** The column, from 1, in which the key of a line begins: after its spaces and `- `. */
+const keyColumn = (text: string, offset: number): number => {
+  const start = lineStart(text, offset);
+  return 1 + (/^(?:[^\S\n]|-[^\S\n])*/.exec(text.slice(start))?.[0].length ?? 0);
+};
+
+/** A value that goes on in the next line, which has a key of its own and is indented deeper. */
+const deeperLine = (text: string, { pos: [from] }: Complaint): IndentationFault | undefined => {
+  const next = /\n(?:[^\S\n]*(?:#[^\n]*)?\n)*([^\S\n]*)[^\s#][^\n]*:(?:\s|$)/.exec(text.slice(from));
+  if (next === null || text.slice(from, from + next.index).includes(': ')) return undefined;
+  const offset = from + next.index + next[0].search(/[^\s#][^\n]*:(?:\s|$)/);
+  const column = keyColumn(text, from);
+  return keyColumn(text, offset) > column ? { offset, rule: `${DEEPER} ${column}` } : undefined;
+};
+
+/** Undefined where the complaint is about something else. */
+const indentationFault = (text: string, complaint: Complaint): IndentationFault | undefined => {
+  const { code, message, pos } = complaint;
+  const offset = firstSign(text, pos[0]);
+  if (message.startsWith('All mapping items must start')) return { offset, rule: UNEQUAL };
+  if (message.startsWith('Sequence item without -')) return { offset, rule: NO_DASH };
+  if (message.startsWith('A block sequence may not be used as an implicit map key')) return { offset, rule: ENTRY };
+  if (code === 'BAD_INDENT') return { offset, rule: FLOW };
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' || code === 'MULTILINE_IMPLICIT_KEY') return deeperLine(text, complaint);
+  const isAtEnd = message.startsWith('Unexpected scalar at node end') && lineStart(text, pos[0]) === pos[0];
+  return isAtEnd && /^(?:\s*(?:#[^\n]*)?\n)*[^\S\n]+[^\s#]/.test(text) ? { offset, rule: FIRST } : undefined;
+};
 
 const NOT_YAML = 'is not YAML here';
 

@@ -1,12 +1,173 @@
 /** A YAML document to plain values: aliases followed, merges done, variables replaced, the place of everything noted. */
-import { isAlias, isMap, isScalar, isSeq, type Scalar, type YAMLMap } from 'yaml';
-import type { Path } from './display.ts';
-import { DEEPEST, entriesOf, offsetOf, TOO_DEEP } from './entries.ts';
-import type { Interpolate } from './interpolate.ts';
-import { createNotes, type Notes } from './notes.ts';
-import { readScalar } from './scalars.ts';
-import type { Shape } from './shape.ts';
-import type { Syntax } from './syntax.ts';
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  type Pair,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml';
+import type { Path } from './problems.ts';
+import type { Shape } from './schema.ts';
+import { createPositions, type Finding, type PlaceOf, type Positions, type Syntax } from './syntax.ts';
+import type { Interpolate, Interpolated } from './variables.ts';
+
+// The keys of one YAML map, with those that `<<` merges into it.
+
+export interface Entry {
+  key: string;
+  keyOffset: number;
+  /** A node of the document, or null. */
+  node: unknown;
+}
+
+export interface EntryContext {
+  document: Document.Parsed;
+  placeOf: PlaceOf;
+  report(path: Path, offset: number, rule: string): void;
+}
+
+/** No real config is as deep; an alias that holds itself is. */
+const DEEPEST = 32;
+const TOO_DEEP = 'is nested too deep, or holds itself by an alias';
+
+const offsetOf = (node: unknown): number | undefined =>
+  isScalar(node) || isCollection(node) || isAlias(node) ? node.range?.[0] : undefined;
+
+const textOf = (node: unknown): string | undefined => {
+  if (!isScalar(node)) return undefined;
+  return typeof node.value === 'string' ? node.value : node.source;
+};
+
+const keyRule = (key: string | undefined): string | undefined => {
+  if (key === undefined || key === '') return 'has a key that is no text';
+  // It would change the prototype of the object that holds the keys.
+  if (key === '__proto__') return 'is not allowed as a key';
+  return /\$\{/.test(key) ? 'holds a variable, and these are replaced in values only' : undefined;
+};
+
+const ownEntries = (map: YAMLMap, path: Path, context: EntryContext): Entry[] => {
+  const found = new Map<string, Entry>();
+  for (const pair of map.items as Pair[]) {
+    const key = textOf(pair.key);
+    const keyOffset = offsetOf(pair.key) ?? offsetOf(map) ?? 0;
+    const rule = keyRule(key);
+    const first = key === undefined ? undefined : found.get(key);
+    if (key === undefined || rule !== undefined) {
+      context.report(key ? [...path, key] : path, keyOffset, rule ?? '');
+    } else if (first === undefined) {
+      found.set(key, { key, keyOffset, node: pair.value });
+    } else {
+      context.report(
+        [...path, key],
+        keyOffset,
+        `is given twice, first on line ${context.placeOf(first.keyOffset).line}`,
+      );
+    }
+  }
+  return [...found.values()];
+};
+
+const mergedEntries = ({ node, keyOffset }: Entry, path: Path, context: EntryContext, depth: number): Entry[] => {
+  const follow = (target: unknown) => (isAlias(target) ? target.resolve(context.document) : target);
+  const target = follow(node);
+  return (isSeq(target) ? target.items.map(follow) : [target]).flatMap((map) => {
+    if (isMap(map) && depth < DEEPEST) return entriesOf(map, path, context, depth + 1);
+    context.report([...path, '<<'], keyOffset, isMap(map) ? TOO_DEEP : 'must be an alias of a map, or a list of them');
+    return [];
+  });
+};
+
+/** Own keys first; a merged key counts only where the map, or an earlier merge, does not have it. */
+const entriesOf = (map: YAMLMap, path: Path, context: EntryContext, depth = 0): Entry[] => {
+  const own = ownEntries(map, path, context);
+  const merge = own.find(({ key }) => key === '<<');
+  if (merge === undefined) return own;
+  const all = [...own.filter((entry) => entry !== merge), ...mergedEntries(merge, path, context, depth)];
+  return [...new Map(all.toReversed().map((entry) => [entry.key, entry])).values()].toReversed();
+};
+
+// One YAML scalar to a value: variables replaced, and read as the type that the schema has for its place.
+
+const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+
+/** A variable is text; where the schema wants a number or a boolean, it is read as one. */
+const typed = (text: string, types: readonly string[]): unknown => {
+  if (types.includes('string')) return text;
+  if ((types.includes('number') || types.includes('integer')) && NUMBER.test(text)) return Number(text);
+  return types.includes('boolean') && /^(true|false)$/.test(text) ? text === 'true' : text;
+};
+
+/** A chat id may be written as a number; its digits must not pass through a double. */
+const keepsDigits = (source: string, types: readonly string[]): boolean =>
+  types.includes('string') && types.includes('integer') && /^[-+]?\d+$/.test(source);
+
+export interface ScalarReading extends Pick<Interpolated, 'sources' | 'problems'> {
+  /** Not to be used where there are problems. */
+  value: unknown;
+}
+
+/** `types` are the JSON Schema types of the place. */
+const readScalar = ({ value, source }: Scalar, types: readonly string[], interpolate: Interpolate): ScalarReading => {
+  if (typeof value === 'string' && value.includes('$')) {
+    const { text, sources, problems } = interpolate(value);
+    return { value: sources.length === 0 ? text : typed(text, types), sources, problems };
+  }
+  const asWritten = typeof value === 'number' && source !== undefined && keepsDigits(source, types);
+  return { value: asWritten ? source : value, sources: [], problems: [] };
+};
+
+// What is noted while a document is read: places, findings, and which values came from variables or files.
+
+interface Notes {
+  positions: Positions;
+  findings: readonly Finding[];
+  /** Something is wrong beside the values. */
+  report(path: Path, offset: number, rule: string): void;
+  /** The value itself could not be read. */
+  lose(path: Path, rule: string): undefined;
+  /** The same because of a variable that is not set, or a file that cannot be read. */
+  miss(path: Path, rule: string): void;
+  /** Where that was. */
+  missing: readonly Path[];
+  /** Names of what interpolation put into the value. */
+  came(path: Path, sources: readonly string[]): void;
+  isLost(path: Path): boolean;
+  sourcesAt(path: Path): readonly string[];
+}
+
+const createNotes = (): Notes => {
+  const positions = createPositions();
+  const findings: Finding[] = [];
+  const missing: Path[] = [];
+  const lost = new Set<string>();
+  const sources = new Map<string, readonly string[]>();
+  const lose = (path: Path, rule: string): undefined => {
+    findings.push({ path, offset: positions.ofValue(path), rule });
+    lost.add(JSON.stringify(path));
+  };
+  return {
+    positions,
+    findings,
+    missing,
+    report: (path, offset, rule) => {
+      findings.push({ path, offset, rule });
+    },
+    lose,
+    miss: (path, rule) => {
+      lose(path, rule);
+      missing.push(path);
+    },
+    came: (path, names) => {
+      sources.set(JSON.stringify(path), names);
+    },
+    isLost: (path) => lost.has(JSON.stringify(path)),
+    sourcesAt: (path) => sources.get(JSON.stringify(path)) ?? [],
+  };
+};
 
 export interface Tree extends Pick<Notes, 'positions' | 'findings' | 'missing' | 'sourcesAt'> {
   /** Strings, numbers, booleans, null, lists, and maps without a prototype; undefined where a value could not be read. */

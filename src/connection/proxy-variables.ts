@@ -3,7 +3,7 @@
  * in curl. Nothing on this machine is reached through them.
  */
 import { BlockList, isIP } from 'node:net';
-import { hostKey, isCidr } from '../hosts.ts';
+import { hostKey, isCidr } from '../net.ts';
 import { isProxyUrl } from '../schema/connection.ts';
 import { createSecret, type Secret } from '../secret.ts';
 

@@ -1,10 +1,21 @@
-/** How one connection is made: whom we trust, what we show, and through which proxy; and what errors call all that. */
-import type { ConnectionNames } from '../connection-fault.ts';
+/** How one connection is made: whom we trust, what we show, through which proxy, and what errors call all that. */
+
+import {
+  type ConnectionOptions,
+  checkServerIdentity,
+  createSecureContext,
+  getCACertificates,
+  type PeerCertificate,
+} from 'node:tls';
+import type { ConnectionNames } from '../net.ts';
+import { certificatesIn } from '../schema/connection.ts';
 import type { Secret } from '../secret.ts';
 import { type ProxyFor, proxyHost } from './proxy-variables.ts';
 
+// How one connection is made: whom we trust, what we show, and through which proxy; and what errors call all that.
+
 /** All texts are PEM, checked when the config was read. */
-export interface TlsSettings {
+interface TlsSettings {
   /** Certificates that vouch for the peer, besides the well-known authorities. */
   ca?: string;
   /** `ca` vouches instead of the well-known authorities. */
@@ -70,5 +81,35 @@ export const createConnections = (
     };
     made.set(chosen?.url, settings);
     return settings;
+  };
+};
+
+// Whom a TLS connection trusts and what it shows, as Node's options.
+
+export type TlsOptions = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'secureContext' | 'checkServerIdentity'>;
+
+const MIN_VERSION = 'TLSv1.2';
+
+/**
+ * `ca` counts beside the well-known authorities: a peer that gets a public certificate later stays reachable. A
+ * certificate that is itself in `ca` needs no issuer. With `isChosen`, as the operator wrote the peer's address, it needs
+ * no matching name either: the peer has proven that it holds the key of just this one.
+ */
+export const tlsOptions = ({ ca, onlyCa, cert, key }: TlsSettings, { isChosen }: { isChosen: boolean }): TlsOptions => {
+  const shown = cert === undefined || key === undefined ? {} : { cert, key: key.reveal() };
+  if (ca === undefined) return shown;
+  if (onlyCa) return { ...shown, ca };
+  const given = certificatesIn(ca);
+  const own = given.map(({ raw }) => raw);
+  return {
+    // Made once: reading the well-known certificates takes 10 ms.
+    secureContext: createSecureContext({
+      ...shown,
+      ca: [...getCACertificates('default'), ...given.map(String)],
+      allowPartialTrustChain: true,
+      minVersion: MIN_VERSION,
+    }),
+    checkServerIdentity: (host: string, certificate: PeerCertificate) =>
+      isChosen && own.some((raw) => raw.equals(certificate.raw)) ? undefined : checkServerIdentity(host, certificate),
   };
 };

@@ -1,8 +1,7 @@
 /** Connections through the operator's proxy, by a tunnel (CONNECT), for https and http alike. */
 import type { Socket } from 'node:net';
 import { buildConnector, Pool } from 'undici';
-import type { ConnectionSettings } from './settings.ts';
-import { type TlsOptions, tlsOptions } from './trust.ts';
+import { type ConnectionSettings, type TlsOptions, tlsOptions } from './settings.ts';
 
 export type Target = buildConnector.Options;
 

@@ -1,9 +1,41 @@
-/** Stage: turns alerts into messages, each when its time comes; those that cannot be composed follow more plainly. */
+/** Alerts into messages, each when its time comes; those that cannot be composed follow more plainly. */
 import type { Alert, Destination, Parcel } from '../alert.ts';
 import { FORMATS, type Format, type Message, type Storm } from '../channels/channel.ts';
-import { inSlices, type Pauses, type Sliced } from '../slices.ts';
-import { type AcknowledgedDependencies, notAcknowledged } from './acknowledged.ts';
+import { inSlices, type Pauses, type Sliced } from '../chunks.ts';
 import type { JobRun, JobStage, MessageRun, Unit } from './stage.ts';
+
+// Stage: what is on its way to the fallback ends where somebody has acknowledged it meanwhile.
+
+interface AcknowledgedDependencies {
+  /**
+   * Those of `alerts`, all on their way to the fallback, that nobody has acknowledged; the deliveries of the others are
+   * ended. Default: all.
+   */
+  unacknowledged?(destination: Destination, alerts: readonly Alert[]): Promise<readonly Alert[]>;
+}
+
+/** Only the fallback's deliveries say why they are made. */
+const isEscalated = ({ notice }: Alert): boolean => notice !== undefined;
+
+/** Those of `alerts` that still go to `destination`. One question to Redis, only where some are escalated. */
+const notAcknowledged = async (
+  destination: Destination,
+  alerts: readonly Alert[],
+  { unacknowledged }: AcknowledgedDependencies,
+): Promise<readonly Alert[]> => {
+  const escalated = alerts.filter(isEscalated);
+  if (unacknowledged === undefined || escalated.length === 0) return alerts;
+  const left = new Set(await unacknowledged(destination, escalated));
+  return alerts.filter((alert) => !isEscalated(alert) || left.has(alert));
+};
+
+/** Before each run: a message that has to wait, or is tried again, is asked about again. `compose` asks between messages. */
+export const acknowledged: JobStage<AcknowledgedDependencies> = async (run, dependencies) => {
+  run.alerts = await notAcknowledged(run.job.destination, run.alerts, dependencies);
+  return undefined;
+};
+
+// Stage: turns alerts into messages, each when its time comes; those that cannot be composed follow more plainly.
 
 /** `at`: when it is said to be sent, in epoch milliseconds. */
 export type Compose = (parcel: Parcel, format: Format, at: number, storm?: Storm) => Sliced<Message[]>;
@@ -100,3 +132,18 @@ export const compose: JobStage<ComposeDependencies> = (run, dependencies) => {
   run.messages = composeEach(run, dependencies, progress?.at ?? dependencies.now());
   return undefined;
 };
+
+// What people can press below a message.
+
+/**
+ * Gives a message its buttons. `about`: all alerts that it shows; `isChange`: it takes the place of an earlier one. `sent` is
+ * told how the message is found again, once it was sent.
+ */
+export type WithButtons = (
+  message: Message,
+  about: readonly Alert[],
+  isChange: boolean,
+) => Promise<{ message: Message; sent(handle: string): Promise<void> }>;
+
+/** Of a kind without buttons, and where the config has acknowledging off. */
+export const withoutButtons: WithButtons = async (message) => ({ message, sent: async () => {} });

@@ -4,12 +4,12 @@
  */
 import type { Destination } from '../alert.ts';
 import type { Message } from '../channels/channel.ts';
+import { inSlices } from '../chunks.ts';
 import type { ParcelJob, Reassessed } from '../queue/job.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
 import { shareOf } from '../queue/priority.ts';
-import { inSlices } from '../slices.ts';
-import type { Compose } from './compose.ts';
-import { type DecideDependencies, decide } from './decide.ts';
+import { type DecideDependencies, decide, type TransmitDependencies, transmit } from './attempt-stages.ts';
+import { type Compose, type WithButtons, withoutButtons } from './compose.ts';
 import type { SendSlots } from './send-slot.ts';
 import {
   type AttemptResult,
@@ -22,8 +22,6 @@ import {
   runStages,
 } from './stage.ts';
 import { ASK_AGAIN_MS, type Earlier, type Threads } from './threads.ts';
-import { type TransmitDependencies, transmit } from './transmit.ts';
-import { type WithButtons, withoutButtons } from './with-buttons.ts';
 
 export interface ReassessDependencies extends TransmitDependencies, DecideDependencies {
   compose: Compose;

@@ -1,12 +1,11 @@
 /** Stage: sends a message in the place of an earlier one that it belongs to, else below it, else by itself. */
 import type { Alert } from '../alert.ts';
 import type { Message } from '../channels/channel.ts';
-import { inSlices } from '../slices.ts';
-import { type Compose, plainer } from './compose.ts';
+import { inSlices } from '../chunks.ts';
+import { type Compose, plainer, type WithButtons, withoutButtons } from './compose.ts';
 import { noteReassessed } from './reassess.ts';
 import type { AttemptInput, AttemptResult, MessageRun, MessageStage } from './stage.ts';
 import type { Earlier, Threads } from './threads.ts';
-import { type WithButtons, withoutButtons } from './with-buttons.ts';
 
 export interface SendDependencies {
   /** Default: messages have none. */

@@ -6,7 +6,7 @@ import type { Attempt } from '../ledger/record.ts';
 import type { ParcelJob } from '../queue/job.ts';
 import type { Verdict } from '../queue/parcel-worker.ts';
 import type { Decision } from '../queue/retry.ts';
-import type { DisabledDestination } from './disabled.ts';
+import type { DisabledDestination } from './destinations.ts';
 
 /** One step: does its part, fills in the context for the stages after it, or gives an end; then no other stage runs. */
 export type Stage<Context, End, Dependencies> = (

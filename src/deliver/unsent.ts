@@ -1,8 +1,14 @@
 /** Deliveries that die without a try: nothing that is sent could change it. */
 import type { Alert, Destination } from '../alert.ts';
+import { messageOf } from '../errors.ts';
 import { iso } from '../time.ts';
-import { type RecordFailureDependencies, recordFailure } from './record.ts';
-import type { ReportDependencies } from './report.ts';
+import {
+  type RecordDependencies,
+  type RecordFailureDependencies,
+  type ReportDependencies,
+  recordFailure,
+} from './attempt-stages.ts';
+import { DONE, type JobRun, type JobStage } from './stage.ts';
 
 export interface UnsentDependencies extends RecordFailureDependencies, Pick<ReportDependencies, 'onAttempt'> {
   now(): number;
@@ -28,4 +34,31 @@ export const endUnsent = async (
   await dependencies.destinationStats.failed(destination, at, message);
   if (dead.length > 0)
     dependencies.onAttempt({ kind: destination.kind, destination, alerts: dead, attempt, isDigest: false, ...outcome });
+};
+
+// Stage: deliveries to a destination that its receiver disabled die at once, before anything is sent.
+
+export const refuse: JobStage<UnsentDependencies> = async ({ job, alerts, disabled }, dependencies) => {
+  if (disabled === undefined) return undefined;
+  const { destination, attempt } = job;
+  const message = `disabled since ${disabled.at}, when ${disabled.message}; tocsin destinations enable ${destination.id}`;
+  if (alerts.length > 0) await endUnsent({ destination, alerts, attempt, reason: 'disabled', message }, dependencies);
+  return DONE;
+};
+
+// Ends the alerts that no format could compose, after everything else of their job: a fault of ours, which a repeat would
+// only repeat. As dead letters they wait for a version that can.
+
+export type GiveUpDependencies = UnsentDependencies & Pick<RecordDependencies, 'scrub'>;
+
+const REASON = 'uncomposable';
+
+export const giveUp = async (
+  { job: { destination, attempt }, uncomposable }: Pick<JobRun, 'job' | 'uncomposable'>,
+  dependencies: GiveUpDependencies,
+): Promise<void> => {
+  for (const { alerts, error } of uncomposable) {
+    const message = `no message could be made of it, not even the plainest: ${dependencies.scrub(messageOf(error))}`;
+    await endUnsent({ destination, alerts, attempt, reason: REASON, message }, dependencies);
+  }
 };

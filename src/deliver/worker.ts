@@ -1,27 +1,15 @@
 /**
  * What a BullMQ worker does with a job: parcel -> channel -> outcome, through the stages below. Each is a file of this
- * folder that bears its name. `app/workers.ts` starts the workers.
+ * folder that bears its name. `app/deliver.ts` starts the workers.
  */
 import type { ParcelJob } from '../queue/job.ts';
 import type { ProcessParcel } from '../queue/parcel-worker.ts';
-import { acknowledged } from './acknowledged.ts';
-import { batch, dropBatch } from './batch.ts';
-import { compose } from './compose.ts';
-import { correlate } from './correlate.ts';
-import { decide } from './decide.ts';
-import { defer } from './defer.ts';
-import { type GiveUpDependencies, giveUp } from './give-up.ts';
-import { inOrder } from './in-order.ts';
-import { lookUp } from './look-up.ts';
-import { pause } from './pause.ts';
+import { decide, record, report, transmit, updateCircuit } from './attempt-stages.ts';
+import { acknowledged, compose } from './compose.ts';
+import { batch, correlate, dropBatch, inOrder, lookUp, pause } from './job-stages.ts';
+import { afterRepeat, defer, rest, settle, whenRecorded } from './message-stages.ts';
 import { reassess, reassessedJob } from './reassess.ts';
-import { record } from './record.ts';
-import { whenRecorded } from './recorded.ts';
-import { refuse } from './refuse.ts';
-import { report } from './report.ts';
-import { rest } from './rest.ts';
 import { send } from './send.ts';
-import { afterRepeat, settle } from './settle.ts';
 import {
   type AttemptInput,
   type AttemptRun,
@@ -31,8 +19,7 @@ import {
   rerun,
   runStages,
 } from './stage.ts';
-import { transmit } from './transmit.ts';
-import { updateCircuit } from './update-circuit.ts';
+import { type GiveUpDependencies, giveUp, refuse } from './unsent.ts';
 
 /** Once for each run of a job. A stage that gives a verdict ends the run. */
 const JOB_STAGES = [

@@ -2,7 +2,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
-import { deliveryId } from '../identity.ts';
+import { deliveryId } from '../item.ts';
 import { execute } from '../redis/pipeline.ts';
 import { NO_DESTINATION } from './record.ts';
 

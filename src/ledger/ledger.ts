@@ -5,13 +5,13 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, Destination, Parcel } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
-import { createGroupCommit } from '../redis/group-commit.ts';
+import { createGroupCommit } from '../redis/pipeline.ts';
 import { iso } from '../time.ts';
 import { parseRecord, parseSummary, stateOf } from './encoding.ts';
 import {
   ALERT_FIELD,
   type AlertRecord,
-  type AttemptResult,
+  type AttemptEnd,
   afterAttempt,
   type DeliveryRecord,
   type DeliveryState,
@@ -23,8 +23,7 @@ import {
   targetOf,
 } from './record.ts';
 import { createTransactions } from './transactions.ts';
-import { recordWaiting } from './waiting.ts';
-import { type Change, createWrites } from './writes.ts';
+import { type Change, createWrites, recordWaiting } from './writes.ts';
 
 export type { Act, AlertRecord, Attempt, DeliveryRecord, DeliveryState, Target } from './record.ts';
 
@@ -42,7 +41,7 @@ export interface Ledger {
   recordAttempt(
     destination: Target,
     alerts: readonly Alert[],
-    result: AttemptResult,
+    result: AttemptEnd,
   ): Promise<(DeliveryState | undefined)[]>;
   read(alertId: string): Promise<AlertRecord | undefined>;
   /** How many deliveries wait, by destination id; a destination without any is left out. */

@@ -1,5 +1,6 @@
 /** What the ledger holds of one alert: one hash an alert, a field a destination. */
-import { type Alert, type Destination, shownLabel } from '../alert.ts';
+import { type Alert, type ChannelKind, type Destination, shownLabel } from '../alert.ts';
+import { senderId } from '../item.ts';
 
 /** `waiting` is queued or held; the other three are final, but `dead` may be retried by hand. */
 export type DeliveryState = 'waiting' | 'delivered' | 'muted' | 'dead';
@@ -102,7 +103,7 @@ export const nameOf = ({ kind, ...target }: Pick<Target, 'kind' | 'label' | 'nam
   `${kind} ${shownLabel(target)}`;
 
 /** How an attempt ended, with the ids of its receipt. */
-export interface AttemptResult extends Pick<DeliveryRecord, 'state' | 'providerId' | 'handle'> {
+export interface AttemptEnd extends Pick<DeliveryRecord, 'state' | 'providerId' | 'handle'> {
   attempt: Attempt;
 }
 
@@ -123,7 +124,7 @@ const REPLACES: Readonly<Record<DeliveryState, readonly DeliveryState[]>> = {
 export const afterAttempt = (
   before: DeliveryRecord | undefined,
   target: Target,
-  { attempt, ...end }: AttemptResult,
+  { attempt, ...end }: AttemptEnd,
 ): DeliveryRecord => {
   const attempts = lastFew([...(before?.attempts ?? []), attempt]);
   if (before && !REPLACES[end.state].includes(before.state)) return { ...before, attempts };
@@ -135,3 +136,25 @@ export const afterAttempt = (
     ...(before?.acts === undefined ? {} : { acts: before.acts }),
   };
 };
+
+// What an outage concerns: one destination, or the sender (a token, a mail server) behind every destination of a kind.
+
+export interface Subject {
+  destination: Destination;
+  isSender: boolean;
+}
+
+/** Unique and safe in keys. */
+export const subjectId = ({ destination, isSender }: Subject): string =>
+  isSender ? senderId(destination.kind) : destination.id;
+
+const ALL: Record<ChannelKind, string> = {
+  email: 'e-mail to every mailbox',
+  telegram: 'every Telegram chat',
+  slack: 'every Slack channel',
+  webhook: 'every webhook',
+};
+
+/** As people read it. */
+export const subjectName = ({ destination, isSender }: Subject): string =>
+  isSender ? ALL[destination.kind] : nameOf(destination);

@@ -1,7 +1,7 @@
 /** Alerts by their transaction: one sorted set, in the order of its members, which begin with the transaction. */
 import type { ChainableCommander, Cluster, Redis } from 'ioredis';
 import type { Alert } from '../alert.ts';
-import { contentId } from '../identity.ts';
+import { contentId } from '../item.ts';
 import { execute } from '../redis/pipeline.ts';
 import type { LedgerKeys } from './record.ts';
 

@@ -1,8 +1,150 @@
 /** The log: one event a line, JSON or for people at a terminal, with no secret in any of them. */
+
 import { type DestinationStream, type Logger, destination as openDestination, pino } from 'pino';
+import { messageOf } from '../errors.ts';
+import { connectionFault } from '../net.ts';
 import { escapeInvisible } from '../text.ts';
-import { loggedError } from './logged-error.ts';
-import { createPrettyLine } from './pretty-line.ts';
+import { clock } from '../time.ts';
+
+// An error as a log line shows it: no request, payload or token, and a stack only where the fault may be ours.
+
+export interface LoggedError {
+  type: string;
+  message: string;
+  /** The errno or the provider's word, where the error carries one. */
+  code?: string;
+  /** Ours: why a delivery or an answer of the service failed. */
+  reason?: string;
+  stack?: string;
+}
+
+type ScrubText = (text: string) => string;
+
+const wordOf = (error: Error, key: 'code' | 'reason', scrub: ScrubText): { [key: string]: string } => {
+  const value: unknown = Reflect.get(error, key);
+  return typeof value === 'string' || typeof value === 'number' ? { [key]: scrub(String(value)) } : {};
+};
+
+/** These say what somebody else did, or what we made of it in words: where they were thrown helps nobody. */
+const OTHERS = new Set([
+  'DeliveryError',
+  'ServiceError',
+  'UnavailableError',
+  'NoDaemonError',
+  'UsageError',
+  'ConfigError',
+  // Of Node and undici: a wait that was over, or ended.
+  'AbortError',
+  'TimeoutError',
+  // Of ioredis: every node of a Cluster is away, or a command was given up with its connection.
+  'ClusterAllFailedError',
+  'MaxRetriesPerRequestError',
+]);
+
+/** What a Redis says of its own state or of our rights; an error in a command or a script of ours is none of these. */
+const OF_REDIS =
+  /\b(READONLY|NOREPLICAS|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|BUSY|NOAUTH|WRONGPASS|NOPERM|UNKILLABLE|UNBLOCKED|MOVED|ASK)\b/;
+/** What ioredis and BullMQ say where a connection is gone or does not answer; it comes without a code. */
+const GONE = [
+  /^(Connection is closed\.|Command timed out|Socket timeout|Stream isn't writeable)/,
+  /Too many Cluster redirections/,
+  /^(could not renew lock|Missing lock) for job /,
+];
+
+/** A system call or a connection failed: refused, reset, timed out, not found, not trusted. */
+const isOfSystem = (error: Error): boolean => {
+  const code: unknown = Reflect.get(error, 'code');
+  if (typeof code !== 'string') return false;
+  return 'syscall' in error || code.startsWith('UND_ERR_') || connectionFault(code) !== undefined;
+};
+
+const isOurs = (error: Error): boolean =>
+  !OTHERS.has(error.name) &&
+  !isOfSystem(error) &&
+  !GONE.some((said) => said.test(error.message)) &&
+  !(error.name === 'ReplyError' && OF_REDIS.test(error.message));
+
+/** Node reports several addresses that all refused as one error without a text of its own. */
+const textOf = (error: Error): string =>
+  error.message === '' && error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : error.message;
+
+/** Only these fields are shown; pino's own serialiser would append the messages of all causes. */
+const loggedError = (thrown: unknown, scrub: ScrubText): LoggedError =>
+  thrown instanceof Error
+    ? {
+        type: thrown.name,
+        message: scrub(textOf(thrown)),
+        ...wordOf(thrown, 'code', scrub),
+        ...wordOf(thrown, 'reason', scrub),
+        ...(thrown.stack === undefined || !isOurs(thrown) ? {} : { stack: scrub(thrown.stack) }),
+      }
+    : { type: typeof thrown, message: scrub(String(thrown)) };
+
+// A log line for people at a terminal: time, level, message, then the other fields. Made of the finished JSON line, so
+// nothing is in it that is not in the other form. Own, because `pino-pretty` formats in a thread or by a second parser of
+// its own, and knows nothing of text that moves a terminal's cursor.
+
+/** SGR codes of each level. */
+const COLOURS: Readonly<Record<string, string>> = {
+  trace: '90',
+  debug: '90',
+  info: '32',
+  warn: '33',
+  error: '31',
+  fatal: '1;31',
+};
+
+const FAINT = '2';
+const STRONG = '1';
+
+/** On one line, and without what a terminal would obey. */
+const plain = (text: string): string =>
+  // Most texts are of these characters only, and looking is much cheaper than replacing.
+  /^[ -~]*$/.test(text) ? text : escapeInvisible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+
+/** A word stands as it is; anything else is JSON, so that it ends where it ends. */
+const WORD = /^[\p{L}\p{N}_./:@#+*,-]+$/u;
+
+const valueText = (value: unknown): string => {
+  if (typeof value === 'string' && WORD.test(value)) return value;
+  if (Array.isArray(value)) return `[${value.map(valueText).join(' ')}]`;
+  return plain(JSON.stringify(value) ?? 'undefined');
+};
+
+type Paint = (code: string, text: string) => string;
+
+const errorText = (err: unknown): { field: string; stack: string[] } => {
+  if (typeof err !== 'object' || err === null) return { field: valueText(err), stack: [] };
+  const { type, message, stack, ...rest } = err as Record<string, unknown>;
+  const more = Object.entries(rest).map(([key, value]) => ` (${plain(key)} ${valueText(value)})`);
+  const field = `${plain(String(type))}: ${plain(String(message))}${more.join('')}`;
+  const frames = typeof stack === 'string' ? stack.split('\n').filter((line) => /^\s+at /.test(line)) : [];
+  return { field, stack: frames.map((line) => `    ${plain(line.trim())}`) };
+};
+
+/** Gives what writes one JSON line, with its line feed, in this form. */
+const createPrettyLine = (hasColour: boolean): ((line: string) => string) => {
+  const paint: Paint = (code, text) => (hasColour ? `\u001b[${code}m${text}\u001b[0m` : text);
+  return (line) => {
+    const {
+      time,
+      level,
+      name: _n,
+      pid: _p,
+      hostname: _h,
+      msg,
+      err,
+      ...fields
+    } = JSON.parse(line) as Record<string, unknown>;
+    const word = String(level);
+    const error = err === undefined ? undefined : errorText(err);
+    const shown = Object.entries(fields).map(([key, value]) => ` ${paint(FAINT, `${plain(key)}=`)}${valueText(value)}`);
+    const head = `${paint(FAINT, clock(String(time), 'milliseconds').slice(11))} ${paint(COLOURS[word] ?? STRONG, word.toUpperCase().padEnd(5))}`;
+    const first = `${head} ${paint(STRONG, plain(String(msg ?? '')))}${shown.join('')}`;
+    const lines = error === undefined ? [first] : [`${first} ${paint('31', error.field)}`, ...error.stack];
+    return `${lines.join('\n')}\n`;
+  };
+};
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -1,14 +1,86 @@
 /** What polling says to metrics, health and the log. */
+
 import type { Logger } from 'pino';
 import type { Source } from '../alert.ts';
-import { messageOf, type ServiceError } from '../errors.ts';
+import { messageOf, type ServiceBound, ServiceError } from '../errors.ts';
 import type { Item, ItemPage, MalformedItem } from '../item.ts';
-import { boundOf, createBoundCount } from './bound-count.ts';
+import type { Outages } from './failure-log.ts';
 import type { Health } from './health.ts';
-import { createMalformedReport, type MalformedReportDependencies } from './malformed-report.ts';
-import { assessmentLabel, type Metrics } from './metrics.ts';
-import type { Outages } from './outages.ts';
-import { createPollDurations } from './poll-durations.ts';
+import { assessmentLabel, type Metrics, type ProtocolValue } from './metrics.ts';
+
+// Counts what a bound on the service's answers has cut off.
+
+const boundOf = (error: unknown): ServiceBound | undefined => (error instanceof ServiceError ? error.bound : undefined);
+
+const createBoundCount =
+  (metrics: Pick<Metrics, 'boundsReached'>) =>
+  (service: string, bound: ServiceBound | undefined): void => {
+    if (bound !== undefined) metrics.boundsReached.inc({ service, bound });
+  };
+
+// Records malformed items: in the quarantine, the metrics and the log.
+
+type ReadFrom = Source | 'protocols';
+
+interface MalformedReportDependencies {
+  quarantine: {
+    /** Keeps malformed items that it has not seen before, and gives those. */
+    admit(service: string, source: ReadFrom, malformed: readonly MalformedItem[]): Promise<readonly MalformedItem[]>;
+  };
+  metrics: Pick<Metrics, 'itemsMalformed' | 'boundsReached'>;
+  log: Pick<Logger, 'error'>;
+}
+
+/** The log shows this much of a malformed item, in UTF-16 units. */
+const EXCERPT = 300;
+
+/** Of one page or listing: each costs a write to Redis and a log line. The log gives only the number of the others. */
+const MOST_MALFORMED = 100;
+
+/** Keeps, counts and logs each malformed item once. */
+const createMalformedReport = ({ quarantine, metrics, log }: MalformedReportDependencies) => {
+  const countBound = createBoundCount(metrics);
+  return async (service: string, source: ReadFrom, malformed: readonly MalformedItem[]): Promise<void> => {
+    const more = malformed.length - MOST_MALFORMED;
+    if (more > 0) {
+      countBound(service, 'malformed');
+      log.error({ service, source, more }, 'more malformed items came together than are logged one by one');
+    }
+    for (const item of await quarantine.admit(service, source, malformed.slice(0, MOST_MALFORMED))) {
+      const { problem, raw, bound } = item;
+      metrics.itemsMalformed.inc({ service, source });
+      countBound(service, bound);
+      log.error({ service, source, problem, item: JSON.stringify(raw).slice(0, EXCERPT) }, 'malformed item');
+    }
+  };
+};
+
+// How long the last poll of each stream took, those of this daemon's share.
+
+interface Polled {
+  service: string;
+  source: string;
+  protocols: readonly string[];
+}
+
+/** What was not polled for so long is another daemon's by now, or gone. */
+const FORGOTTEN_AFTER_MS = 3_600_000;
+
+const createPollDurations = (elapsed = (): number => performance.now()) => {
+  const latest = new Map<string, ProtocolValue & { at: number }>();
+  return {
+    note: ({ service, source, protocols }: Polled, durationMs: number): void => {
+      for (const protocol of protocols) {
+        const key = JSON.stringify([service, source, protocol]);
+        latest.set(key, { labels: { service, source, protocol }, value: durationMs / 1000, at: elapsed() });
+      }
+    },
+    list: (): ProtocolValue[] => {
+      for (const [key, { at }] of latest) if (elapsed() - at > FORGOTTEN_AFTER_MS) latest.delete(key);
+      return [...latest.values()];
+    },
+  };
+};
 
 /** The protocols of one service that are read together. */
 export interface ReportedStream {

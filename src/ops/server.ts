@@ -1,17 +1,89 @@
 /** The endpoints for operators: liveness, readiness, metrics, the status as JSON, and the pages for people. */
+
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
+import { UsageError } from '../errors.ts';
 import { escapeInvisible } from '../text.ts';
 import { type Answer, type Asked, askedOf, ONLY_READ, type OpsPages, send, TEXT_TYPE } from './answer.ts';
 import { oneAtATime, withinTime } from './asking.ts';
+import { createRareWarning } from './failure-log.ts';
 import { type Health, type HealthReport, withAges } from './health.ts';
-import { createHostCheck } from './host-check.ts';
-import { cannotListen, parseListen } from './listen-address.ts';
 import type { Metrics } from './metrics.ts';
-import { createRareWarning } from './rare-warning.ts';
 import type { StatusReport } from './status.ts';
+
+// `ops.listen` as Node wants it, and why it cannot be had.
+
+export interface ListenAddress {
+  /** None is every interface. */
+  host?: string;
+  port: number;
+}
+
+/** `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`, `:9464`. */
+const parseListen = (listen: string): ListenAddress => {
+  const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(listen) ?? [];
+  const port = Number(digits);
+  if (!(port <= 65_535)) throw new UsageError(`ops.listen must be HOST:PORT (got '${listen}')`);
+  const host = bracketed ?? plain;
+  return host ? { host, port } : { port };
+};
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use by another program',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'the port needs more rights than this program has',
+  ENOTFOUND: 'no such host',
+};
+
+const cannotListen = (listen: string, error: NodeJS.ErrnoException): UsageError => {
+  const { code = 'unknown error' } = error;
+  return new UsageError(`ops.listen: cannot listen on ${listen}: ${REFUSALS[code] ?? code}`, { cause: error });
+};
+
+// Which `Host` a request may name. A web page whose name was made to resolve to our address (DNS rebinding) may read our
+// answers in its visitor's browser; the browser then names that page's host.
+
+export interface HostCheckSettings {
+  /** What is listened on; none is every interface. */
+  host?: string;
+  /** Where people reach this daemon through a proxy. */
+  publicUrl?: string;
+  /** This machine's name. */
+  ownHost: string;
+}
+
+/** No public name ends so: nobody can register one and point it here. Kubernetes' names are among them. */
+const PRIVATE_SUFFIX = /\.(?:svc|local|internal|home\.arpa)$/;
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/;
+
+/** Lower case, without port, brackets and the dot of the root; undefined where it is no host. */
+const nameOf = (header: string): string | undefined => {
+  const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([\w.-]+))(?::\d*)?$/.exec(header) ?? [];
+  if (bracketed !== undefined) return isIPv6(bracketed) ? bracketed : undefined;
+  return plain?.toLowerCase().replace(/\.$/, '');
+};
+
+/**
+ * An address is always right, as no browser takes one from a foreign name: probes of containers and Kubernetes name the
+ * pod's. Beyond loopback others on the network ask, by names that only their network knows.
+ */
+export const createHostCheck = ({ host, publicUrl, ownHost }: HostCheckSettings) => {
+  const named = [host, publicUrl === undefined ? undefined : URL.parse(publicUrl)?.hostname];
+  const isOpen = host === undefined || !LOOPBACK.test(host);
+  const known = new Set([...named, ...(isOpen ? [ownHost] : [])].map((name) => name?.toLowerCase()));
+  const isLocal = (name: string): boolean => !name.includes('.') || PRIVATE_SUFFIX.test(name);
+
+  /** A request without a host comes from a simple probe: every browser sends one. */
+  return (header: string | undefined): boolean => {
+    if (!header) return true;
+    const name = nameOf(header);
+    if (name === undefined) return false;
+    const isLoopbackName = name === 'localhost' || name.endsWith('.localhost');
+    return isIP(name) > 0 || isLoopbackName || known.has(name) || (isOpen && isLocal(name));
+  };
+};
 
 /** An import of it would load all that Node's `fetch` needs as well: 14 MB, and a tenth of a second. */
 const { createServer } = process.getBuiltinModule('node:http');

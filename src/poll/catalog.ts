@@ -2,11 +2,23 @@
  * Which protocols there are and where each one's alerts go. The last good listing of each key is kept in Redis:
  * a start while the service is down polls with it, and every daemon reads the same one.
  */
+
 import type { Cluster, Redis } from 'ioredis';
 import type { ServiceError } from '../errors.ts';
+import { createGlobs } from '../globs.ts';
 import { type ListedAsset, type ListedProtocol, type MalformedItem, MOST_PROTOCOLS } from '../item.ts';
 import { isPathSegment, plainName } from '../text.ts';
 import { byName, type CatalogEntry, createCatalogStore, type Entries } from './catalog-store.ts';
+
+/** `protocols.include` and `exclude` as one question. */
+export const createNameFilter = (
+  include: readonly string[],
+  exclude: readonly string[],
+): ((name: string) => boolean) => {
+  const isIncluded = createGlobs(include);
+  const isExcluded = createGlobs(exclude);
+  return (name) => isIncluded(name) && !isExcluded(name);
+};
 
 export type { CatalogEntry } from './catalog-store.ts';
 

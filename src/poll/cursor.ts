@@ -1,6 +1,8 @@
 /** How far each protocol's source is durably queued. Kept in Redis; only `commit-store` moves it on, and only forwards. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Source } from '../alert.ts';
+import { chunksOf } from '../chunks.ts';
+import type { HeldLock, Locks } from '../redis/lock.ts';
 
 /** One protocol's source behind one key: what a cursor belongs to. */
 export interface Track {
@@ -41,10 +43,10 @@ export const trackKey = ({ service, source, protocol }: Track): string => JSON.s
 
 export const cursorKey = (prefix: string, track: Track): string => `${prefix}:cursor:${trackKey(track)}`;
 
-export const CURSOR_FIELDS = ['start', 'position', 'sweptTo', 'sweptAt', 'polledAt', 'begun'] as const;
+const CURSOR_FIELDS = ['start', 'position', 'sweptTo', 'sweptAt', 'polledAt', 'begun'] as const;
 
 /** Of the values of `CURSOR_FIELDS`; undefined where it is none. */
-export const toCursor = (values: readonly (string | null)[]): Cursor | undefined => {
+const toCursor = (values: readonly (string | null)[]): Cursor | undefined => {
   const [start, position, sweptTo, sweptAt, polledAt, begun] = values;
   if (!start || !position || !sweptTo) return undefined;
   return {
@@ -81,3 +83,58 @@ export const createCursors = (redis: Redis | Cluster, prefix: string): Cursors =
       ),
   };
 };
+
+// Cursors as they are in Redis, each with the oldest alert of its track that was on its way at that very moment. So a daemon
+// can copy also the cursors that others move; what it read of the two at different moments could pass an alert.
+
+export interface CursorSnapshot {
+  /** Undefined where Redis has none. */
+  cursor: Cursor | undefined;
+  /** The date of the oldest alert that is on its way, in epoch milliseconds. */
+  oldest: number | undefined;
+}
+
+export interface CursorSnapshots {
+  /** In the tracks' order. */
+  read(tracks: readonly Track[]): Promise<CursorSnapshot[]>;
+}
+
+/** Tracks in one script: a few milliseconds of Redis. */
+const READ_AT_ONCE = 200;
+
+/** KEYS: cursor, open alerts of each track; ARGV: the fields of a cursor. */
+const READ = `
+local found = {}
+for i = 1, #KEYS, 2 do
+  local oldest = redis.call('ZRANGE', KEYS[i + 1], 0, 0, 'WITHSCORES')[2]
+  found[#found + 1] = { redis.call('HMGET', KEYS[i], unpack(ARGV)), oldest or '' }
+end
+return found`;
+
+/** `openKey`: where the ledger keeps a track's open alerts, by date. */
+export const createCursorSnapshots = (
+  redis: Redis | Cluster,
+  prefix: string,
+  openKey: (track: Track) => string,
+): CursorSnapshots => ({
+  read: async (tracks) => {
+    const all: CursorSnapshot[] = [];
+    for (const chunk of chunksOf(tracks, READ_AT_ONCE)) {
+      const keys = chunk.flatMap((track) => [cursorKey(prefix, track), openKey(track)]);
+      const found = await redis.eval(READ, keys.length, ...keys, ...CURSOR_FIELDS);
+      for (const [values, oldest] of found as [(string | null)[], string][]) {
+        all.push({ cursor: toCursor(values), oldest: oldest === '' ? undefined : Number(oldest) });
+      }
+    }
+    return all;
+  },
+});
+
+// One poll at a time for a track, over all daemons.
+
+export interface PollLock {
+  /** Takes all of the tracks or none: `undefined` when somebody else polls one of them. */
+  take(tracks: readonly Track[]): Promise<HeldLock | undefined>;
+}
+
+export const createPollLock = (locks: Locks): PollLock => ({ take: (tracks) => locks.take(tracks.map(trackKey)) });

@@ -1,8 +1,103 @@
 /** The pace of this daemon's polls: a fixed interval, or what the budget of each service allows. */
-import { type Budget, createBudget } from './budget.ts';
-import { type Pace, paceOf } from './pace.ts';
 import { type Stream, streamKey } from './stream.ts';
 import { placeOf } from './turns.ts';
+
+// How many requests a second a service bears: what the config allows, less while it is slow or says that it is too much.
+
+interface Budget {
+  /** Requests a second for now. */
+  current(): number;
+  /** It answered, after so many milliseconds. */
+  answered(ms: number): void;
+  /** It said that it was asked too often. */
+  limited(): void;
+}
+
+/** An answer of a well service takes less. */
+const SLOW_MS = 2000;
+/** What one sign of trouble leaves of it, at most once in so many milliseconds: several are of the same trouble. */
+const LIMITED_SHARE = 0.5;
+const SLOW_SHARE = 0.75;
+const ONCE_IN_MS = 5000;
+/** It is whole again after so many milliseconds without trouble, from nothing. */
+const RECOVERY_MS = 120_000;
+/** No less than this share of what the config allows. */
+const LEAST_SHARE = 1 / 16;
+
+/** `elapsed`: milliseconds by a clock that nobody sets. */
+export const createBudget = (most: number, elapsed: () => number): Budget => {
+  let share = 1;
+  let at = elapsed();
+  let loweredAt = Number.NEGATIVE_INFINITY;
+
+  const recover = (): void => {
+    const now = elapsed();
+    // Trouble that may still go on is no quiet.
+    if (now - loweredAt >= ONCE_IN_MS) share = Math.min(1, share + (now - at) / RECOVERY_MS);
+    at = now;
+  };
+  const lower = (to: number): void => {
+    recover();
+    if (elapsed() - loweredAt < ONCE_IN_MS) return;
+    loweredAt = elapsed();
+    share = Math.max(LEAST_SHARE, share * to);
+  };
+  return {
+    current: () => {
+      recover();
+      return most * share;
+    },
+    answered: (ms) => {
+      if (ms > SLOW_MS) lower(SLOW_SHARE);
+    },
+    limited: () => lower(LIMITED_SHARE),
+  };
+};
+
+// How often each stream of a service is read, so that a budget of requests a second is kept. Pure.
+
+export interface PaceInput {
+  /** Of this daemon, those that brought alerts lately included. */
+  streams: number;
+  busy: number;
+  /** Requests a second that this daemon may make. */
+  budget: number;
+  /** Milliseconds between two sweeps of a stream. */
+  sweepEveryMs: number;
+  /** Never more often, never more seldom; milliseconds. */
+  leastMs: number;
+  longestMs: number;
+}
+
+interface Pace {
+  /** Milliseconds between two polls of one stream. */
+  busyMs: number;
+  quietMs: number;
+  /** Requests a second with which no stream waits for longer than it may. */
+  neededBudget: number;
+}
+
+/** What a sweep that finds nothing asks besides its poll. What there is to find is read at once, whatever the budget. */
+const SWEEP_REQUESTS = 1;
+
+/** Of all polls these are only for busy streams, besides those that each stream has: the others hardly wait for them. */
+const BUSY_SHARE = 0.1;
+
+export const paceOf = ({ streams, busy, budget, sweepEveryMs, leastMs, longestMs }: PaceInput): Pace => {
+  const sweeps = (SWEEP_REQUESTS * streams) / Math.max(sweepEveryMs, longestMs);
+  const neededBudget = 1000 * (streams / longestMs + sweeps);
+  const [most, least] = [1 / leastMs, 1 / longestMs];
+  const within = (rate: number): number => Math.min(most, Math.max(least, rate));
+  // Polls a millisecond. No poll is more than one sweep.
+  const all = Math.max(budget / 1000 - sweeps, budget / 1000 / (1 + SWEEP_REQUESTS));
+  const quiet = streams - busy;
+  const extra = busy === 0 ? 0 : BUSY_SHARE * all;
+  const wanted = within((all - extra) / streams + extra / Math.max(1, busy));
+  // What the busy ones cannot use is for the others, and what those need at least is not for the busy ones.
+  const quietRate = quiet === 0 ? wanted : within((all - busy * wanted) / quiet);
+  const busyRate = busy === 0 ? wanted : within(Math.min(wanted, (all - quiet * quietRate) / busy));
+  return { busyMs: 1 / busyRate, quietMs: 1 / Math.min(quietRate, busyRate), neededBudget };
+};
 
 export interface PacerSettings {
   /** Milliseconds between two polls of a stream. */

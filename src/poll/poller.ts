@@ -6,21 +6,116 @@
  * A poll begins quietly, from what this daemon remembers of the stream. The first item that it does not know makes it
  * take the lock of the stream's tracks; from there on all is asked of Redis.
  */
+
 import type { Alert } from '../alert.ts';
 import type { ItemPage } from '../item.ts';
 import type { HeldLock } from '../redis/lock.ts';
-import { type CommitDependencies, createCommit } from './commit.ts';
-import type { CommitStore } from './commit-store.ts';
-import type { Cursor, Track } from './cursor.ts';
-import { createIngest } from './ingest.ts';
-import { createItemMemory, type ItemMemory } from './item-memory.ts';
-import type { PollLock } from './lock.ts';
-import { createProgress } from './progress.ts';
-import { isUnchanged, type KnownStream, type ReadEnd, type ReadMemory } from './read-memory.ts';
-import { createRecollection } from './recollection.ts';
+import type { Advance, CommitStore } from './commit-store.ts';
+import type { Cursor, Cursors, PollLock, Track } from './cursor.ts';
+import { createIngest, type IngestSettings, standingOf } from './ingest.ts';
+import { type MirroredCursor, mirroredOf } from './mirror.ts';
+import {
+  createItemMemory,
+  type ItemMemory,
+  isUnchanged,
+  type KnownStream,
+  type ReadEnd,
+  type ReadMemory,
+} from './read-memory.ts';
 import type { Seen } from './seen.ts';
 import { type Stream, tracksOf } from './stream.ts';
-import { isSweepDue, notAhead, type Window, type WindowSettings, windowOf } from './windows.ts';
+import {
+  createProgress,
+  isSweepDue,
+  notAhead,
+  type Progress,
+  type Window,
+  type WindowSettings,
+  windowOf,
+} from './windows.ts';
+
+// How a page meets what is remembered of its items. Pure but for that memory.
+
+const createRecollection = (settings: IngestSettings) => ({
+  /** Those that were not told before. */
+  untold: ({ items }: ItemPage, memory: ItemMemory): ItemPage['items'] =>
+    items.filter((item) => memory.stateOf(item) === undefined),
+  /** Nothing on the page is to be queued. */
+  isQuiet: ({ items }: ItemPage, windows: readonly Window[], memory: ItemMemory): boolean =>
+    items.every(
+      (item) =>
+        memory.stateOf(item) === 'done' || ['unwanted', 'outside'].includes(standingOf(item, windows, settings)),
+    ),
+  /** The page was read, told and, where that was to be done, queued. */
+  note: ({ items }: ItemPage, windows: readonly Window[], memory: ItemMemory): void => {
+    for (const item of items) {
+      if (memory.stateOf(item) === 'done') continue;
+      const standing = standingOf(item, windows, settings);
+      memory.note(item, standing === 'unwanted' || standing === 'settled' ? 'done' : 'told');
+    }
+  },
+});
+
+// Loads and moves the cursors of one poll, and keeps their copy and the memory of seen items in step.
+
+interface CommitDependencies {
+  cursors: Pick<Cursors, 'get' | 'begin'>;
+  commits: Pick<CommitStore, 'advance' | 'finish'>;
+  /** Where a track begins that Redis knows nothing of: never polled, or lost. */
+  beginningOf(track: Track): MirroredCursor | Promise<MirroredCursor>;
+  /** Called with each cursor after a read; not past an alert that is still on its way. */
+  onCursor(track: Track, cursor: MirroredCursor): void;
+  /** Durations in milliseconds. */
+  settings: { overlap: number; lookback: number };
+}
+
+export const createCommit = ({ cursors, commits, onCursor, ...dependencies }: CommitDependencies) => {
+  const { overlap, lookback } = dependencies.settings;
+
+  const begin = async (track: Track): Promise<Cursor> => {
+    const beginning = await dependencies.beginningOf(track);
+    await cursors.begin(track, beginning);
+    return { ...beginning, begun: beginning.position };
+  };
+
+  const mirror = (
+    { track, cursor }: Window,
+    { position = 0, sweptTo = 0 }: Progress,
+    oldest: number | undefined,
+  ): void => {
+    const moved = {
+      start: cursor.start,
+      position: Math.max(cursor.position, position),
+      sweptTo: Math.max(cursor.sweptTo, sweptTo),
+    };
+    onCursor(track, mirroredOf(moved, oldest));
+  };
+
+  return {
+    /** The tracks' cursors in their order; a track that has none begins. */
+    load: async (tracks: readonly Track[]): Promise<{ track: Track; cursor: Cursor }[]> => {
+      const found = await cursors.get(tracks);
+      return Promise.all(tracks.map(async (track, index) => ({ track, cursor: found[index] ?? (await begin(track)) })));
+    },
+    /** While the read goes on. */
+    advance: (lock: HeldLock, windows: readonly Window[], to: Advance): Promise<void> =>
+      commits.advance(
+        lock,
+        windows.map(({ track }) => track),
+        to,
+      ),
+    /** When it has ended; releases the lock. */
+    finish: async (lock: HeldLock, windows: readonly Window[], end: Advance): Promise<void> => {
+      const floor = overlap + 2 * lookback;
+      const ends = windows.map(({ track, cursor }) => ({
+        track,
+        forgetBefore: Math.min(cursor.position, cursor.sweptTo) - floor,
+      }));
+      const oldest = await commits.finish(lock, ends, end);
+      for (const [index, window] of windows.entries()) mirror(window, end, oldest[index]);
+    },
+  };
+};
 
 /** A page as it is read. */
 export interface ReadPage extends ItemPage {

@@ -3,9 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Source } from '../alert.ts';
 import type { Catalog } from './catalog.ts';
 import type { ReadMemory } from './read-memory.ts';
-import { createShare } from './shares.ts';
-import { type Stream, streamKey } from './stream.ts';
-import { streamsOf } from './streams.ts';
+import { createShare, type Stream, streamKey, streamsOf } from './stream.ts';
 import { createTimetable, type TimetableDependencies } from './timetable.ts';
 
 export interface PollingDependencies

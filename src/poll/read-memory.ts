@@ -3,13 +3,56 @@
  * that finds nothing new asks Redis nothing. It is only ever a copy of what was done under a track's lock. Where it is
  * lost, or wrong, a poll asks Redis again.
  */
+
 import { chunksOf } from '../chunks.ts';
+import type { Item } from '../item.ts';
+import type { QuietAnswer, QuietCommits } from './commit-store.ts';
 import type { Cursor, Track } from './cursor.ts';
-import type { ItemMemory } from './item-memory.ts';
 import { type MirroredCursor, mirroredOf } from './mirror.ts';
-import type { Progress } from './progress.ts';
-import type { QuietAnswer, QuietCommits } from './quiet-commits.ts';
 import { type Stream, streamKey, tracksOf } from './stream.ts';
+import type { Progress } from './windows.ts';
+
+// Which items of a stream need nothing more, as this daemon saw them done: a read that brings only those is quiet.
+// An item whose assessment or date has changed is another one.
+
+/** Of one track; of what is beyond it Redis is asked at each read. About 100 bytes each, in two generations. */
+const MOST_REMEMBERED = 100;
+
+/** `told`: it was counted and reported. `done`: besides, it is queued, or not wanted. */
+export type ItemState = 'told' | 'done';
+
+const keyOf = ({ itemId, assessment = '', dates }: Item): string =>
+  `${itemId} ${assessment} ${Math.max(...Object.values(dates))}`;
+
+export interface ItemMemory {
+  stateOf(item: Item): ItemState | undefined;
+  note(item: Item, state: ItemState): void;
+  /** A sweep has ended, which reads everything that can still come: what it did not bring is forgotten with the next. */
+  swept(): void;
+}
+
+export const createItemMemory = (tracks: number): ItemMemory => {
+  const most = MOST_REMEMBERED * tracks;
+  let young = new Map<string, ItemState>();
+  let old = young;
+  const set = (key: string, state: ItemState): void => {
+    if (young.size < most || young.has(key)) young.set(key, state);
+  };
+  return {
+    stateOf: (item) => {
+      if (young.size + old.size === 0) return undefined;
+      const key = keyOf(item);
+      const state = young.get(key) ?? old.get(key);
+      if (state !== undefined && !young.has(key)) set(key, state);
+      return state;
+    },
+    note: (item, state) => set(keyOf(item), state),
+    swept: () => {
+      old = young;
+      young = new Map();
+    },
+  };
+};
 
 export interface KnownTrack {
   track: Track;

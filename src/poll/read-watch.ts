@@ -2,6 +2,8 @@
  * Which tracks are read, by any daemon: a cursor that moves is read. Only moves count, and for how long there was none by
  * a clock that nobody sets: so no daemon's wrong clock, and no daemon that cannot read by itself, decides it.
  */
+
+import { iso } from '../time.ts';
 import { type Cursor, type Cursors, type Track, trackKey } from './cursor.ts';
 
 export interface WatchedTrack {
@@ -85,3 +87,25 @@ export const createReadWatch = ({ cursors, freshMs, gapMs, elapsed }: ReadWatchD
 };
 
 export type ReadWatch = ReturnType<typeof createReadWatch>;
+
+// How each service answers at present.
+
+export interface ServiceState {
+  name: string;
+  up: boolean;
+  /** ISO 8601: since when it is not up. */
+  since?: string;
+  lastError?: string;
+}
+
+/** A service is up where none of its subjects fails; `failing` names those by their service in `group`, the oldest first. */
+export const serviceStates = (
+  services: readonly string[],
+  failing: readonly { group: string; since: number; message: string }[],
+): ServiceState[] =>
+  services.map((name) => {
+    const first = failing.find(({ group }) => group === name);
+    return first === undefined
+      ? { name, up: true }
+      : { name, up: false, since: iso(first.since), lastError: first.message };
+  });

@@ -1,7 +1,13 @@
-/** Identities of items that are queued already, by track: what overlap, sweep or a crash repeats is not queued twice. */
+/** What was read before: identities that are queued already, items that are counted, malformed ones that are reported. */
 import type { Cluster, Redis } from 'ioredis';
+import type { Source } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
+import { alertId, contentId, type Item, type MalformedItem } from '../item.ts';
+import { execute } from '../redis/pipeline.ts';
+import { iso } from '../time.ts';
 import { type Track, trackKey } from './cursor.ts';
+
+// Identities of items that are queued already, by track: what overlap, sweep or a crash repeats is not queued twice.
 
 export interface Identity {
   /** The alert's id. */
@@ -35,4 +41,84 @@ export const createSeen = (redis: Redis | Cluster, prefix: string): Seen => {
     return { unknown, later };
   };
   return { compare, unknown: async (track, identities) => (await compare(track, identities)).unknown };
+};
+
+// Which items are read for the first time: overlap and sweep read most of them again, in any daemon.
+
+export interface FirstReads {
+  /** Gives those that were not read before, and remembers them. */
+  admit(service: string, source: Source, items: readonly Item[]): Promise<Item[]>;
+}
+
+/** Of one service and source; beyond it the oldest are forgotten, and would count again. */
+const MOST_REMEMBERED = 100_000;
+
+/** `keepMs`: for so long a read may bring an item again. */
+export const createFirstReads = (
+  redis: Redis | Cluster,
+  prefix: string,
+  { keepMs, now, most = MOST_REMEMBERED }: { keepMs: number; now(): number; most?: number },
+): FirstReads => ({
+  admit: async (service, source, items) => {
+    const byId = new Map(items.map((item) => [alertId(service, source, item.itemId), item]));
+    if (byId.size === 0) return [];
+    const key = `${prefix}:read:${JSON.stringify([service, source])}`;
+    const readAt = await redis.zmscore(key, ...byId.keys());
+    const fresh = [...byId].filter((_, index) => readAt[index] === null);
+    if (fresh.length === 0) return [];
+    const batch = redis.pipeline().zadd(key, 'NX', ...fresh.flatMap(([id]) => [now(), id]));
+    batch.zremrangebyscore(key, '-inf', now() - keepMs).zremrangebyrank(key, 0, -(most + 1));
+    await execute(batch.pexpire(key, keepMs));
+    return fresh.map(([, item]) => item);
+  },
+});
+
+// Malformed items: kept for people to see, reported once, and never in the way of the items beside them.
+
+/** Where it was read: in one of the two lists of items, or in the listing of protocols. */
+type ReadFrom = Source | 'protocols';
+
+export interface Quarantined extends MalformedItem {
+  service: string;
+  source: ReadFrom;
+  /** ISO 8601: when it was first read. */
+  at: string;
+}
+
+export interface Quarantine {
+  /** Keeps those that are not kept yet, and gives them. */
+  admit(service: string, source: ReadFrom, malformed: readonly MalformedItem[]): Promise<MalformedItem[]>;
+  list(): Promise<Quarantined[]>;
+  count(): Promise<number>;
+}
+
+/** Beyond it new ones are reported but not kept: a service that gives nothing else must not fill Redis. */
+const KEPT = 1000;
+const RAW_CHARACTERS = 4000;
+
+const bounded = ({ problem, raw }: MalformedItem): MalformedItem => {
+  const json = JSON.stringify(raw);
+  return json.length <= RAW_CHARACTERS ? { problem, raw } : { problem, raw: json.slice(0, RAW_CHARACTERS) };
+};
+
+export const createQuarantine = (redis: Redis | Cluster, prefix: string, now: () => number): Quarantine => {
+  const key = `${prefix}:quarantine`;
+  return {
+    admit: async (service, source, malformed) => {
+      const fresh: MalformedItem[] = [];
+      for (const item of malformed) {
+        const id = contentId(service, source, JSON.stringify(item.raw));
+        const entry: Quarantined = { service, source, at: iso(now()), ...bounded(item) };
+        if ((await redis.hsetnx(key, id, JSON.stringify(entry))) === 0) continue;
+        fresh.push(item);
+        if ((await redis.hlen(key)) > KEPT) await redis.hdel(key, id);
+      }
+      return fresh;
+    },
+    list: async () =>
+      Object.values(await redis.hgetall(key))
+        .map((json) => JSON.parse(json) as Quarantined)
+        .sort((a, b) => a.at.localeCompare(b.at)),
+    count: () => redis.hlen(key),
+  };
 };

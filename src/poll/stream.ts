@@ -1,7 +1,10 @@
-/** What one request can read: one protocol's inspections, or the notifications of several protocols. */
+/** What one request can read, which requests read everything, and which daemon makes which of them. */
 import type { Source } from '../alert.ts';
-import { contentId } from '../identity.ts';
+import { contentId } from '../item.ts';
+import { isPathSegment } from '../text.ts';
 import type { Track } from './cursor.ts';
+
+// What one request can read: one protocol's inspections, or the notifications of several protocols.
 
 export interface Stream {
   service: string;
@@ -19,4 +22,72 @@ export const streamKey = (stream: Stream): string => {
   const key = keys.get(stream) ?? contentId(stream.service, stream.source, ...stream.protocols);
   keys.set(stream, key);
   return key;
+};
+
+// The requests that read everything: as few as possible, each small enough for a URL.
+
+/** Names one notifications request carries: they travel in the URL, and proxies cut long ones. */
+const NAMES_PER_REQUEST = 40;
+const NAME_BYTES_PER_REQUEST = 3000;
+
+/** Groups names so that each group fits one request; the same names give the same groups. */
+const groupNames = (names: readonly string[]): string[][] => {
+  const groups: string[][] = [];
+  let bytes = 0;
+  for (const name of names.toSorted()) {
+    const size = encodeURIComponent(name).length + 20;
+    const last = groups.at(-1);
+    if (!last || last.length >= NAMES_PER_REQUEST || bytes + size > NAME_BYTES_PER_REQUEST) {
+      groups.push([name]);
+      bytes = size;
+    } else {
+      last.push(name);
+      bytes += size;
+    }
+  }
+  return groups;
+};
+
+/**
+ * One stream a protocol for inspections; as few as possible for notifications. Inspections of a protocol whose name no
+ * URL can carry are not asked for; the catalog says so.
+ */
+export const streamsOf = (service: string, protocols: readonly string[], sources: readonly Source[]): Stream[] =>
+  sources.flatMap((source) =>
+    (source === 'inspections' ? protocols.filter(isPathSegment).map((name) => [name]) : groupNames(protocols)).map(
+      (group) => ({
+        service,
+        source,
+        protocols: group,
+      }),
+    ),
+  );
+
+// Which daemon polls which streams, by nothing but who lives: the one with the highest weight for it, so that few streams
+// move when a daemon comes or goes. Every daemon reckons the same, so nobody asks, takes or gives back. While two of them
+// see others, a stream may be polled by both or by none for a moment; nothing that is written depends on this.
+
+const numberOf = (hex: string): number => Number.parseInt(hex.slice(0, 8), 16);
+
+/** Spreads the bits of both over 32. */
+const mix = (a: number, b: number): number => {
+  let mixed = Math.imul(a ^ (b >>> 15), 0x2c1b3c6d) ^ b;
+  mixed = Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39);
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+};
+
+/** Gives whether a stream is `own`'s. `readers`: the ids of all that share the service; one that is not among them has none. */
+export const createShare = (own: string, readers: readonly string[]): ((stream: Stream) => boolean) => {
+  if (!readers.includes(own)) return () => false;
+  const others = readers.filter((id) => id !== own).map((id) => ({ id, seed: numberOf(contentId(id)) }));
+  const ownSeed = numberOf(contentId(own));
+  return (stream) => {
+    const key = numberOf(streamKey(stream));
+    const weight = mix(key, ownSeed);
+    return others.every(({ id, seed }) => {
+      const other = mix(key, seed);
+      return weight > other || (weight === other && own < id);
+    });
+  };
 };

@@ -1,5 +1,5 @@
 /** The turns of the shared schedule that read the services, and where in an interval a poll has its place. */
-import { contentId } from '../identity.ts';
+import { contentId } from '../item.ts';
 import { type Stream, streamKey } from './stream.ts';
 
 /** The work of one turn; travels through Redis, so any daemon can take it. `poll`: of an older daemon. */

@@ -1,5 +1,9 @@
-/** What one poll asks for of each of its tracks. Pure. */
+/** What one poll asks for of each of its tracks, and how far the cursors may go during and after it. Pure. */
+
+import type { Item } from '../item.ts';
 import type { Cursor, Track } from './cursor.ts';
+
+// What one poll asks for of each of its tracks. Pure.
 
 /** What one poll wants of one track. */
 export interface Window {
@@ -50,4 +54,74 @@ export const windowOf = (
   const hot = position - overlap;
   const since = isSweep ? Math.min(hot, sweptTo - lookback) : hot;
   return { track, cursor, since: beforeSecond(Math.max(start - lookback, since)) };
+};
+
+// How far the cursor may go during and after one poll. Pure bookkeeping, no requests.
+
+export interface Watermark {
+  /** Counts a page. */
+  count(items: readonly Item[]): void;
+  /** How far everything was read once all before `settledBefore` was; undefined where no item had a date. */
+  upTo(settledBefore?: number): number | undefined;
+}
+
+/**
+ * Over the items' earliest dates: whichever date the service filters by, it is not before that one. An answer without
+ * items moves nothing, however far it reaches: it may be a mistake of the service.
+ */
+export const createWatermark = (): Watermark => {
+  let highest: number | undefined;
+  return {
+    count: (items) => {
+      for (const { dates } of items) {
+        const earliest = Math.min(...Object.values(dates));
+        if (Number.isFinite(earliest)) highest = Math.max(highest ?? earliest, earliest);
+      }
+    },
+    upTo: (settledBefore = Number.POSITIVE_INFINITY) =>
+      highest === undefined ? undefined : Math.min(highest, settledBefore),
+  };
+};
+
+// How far the cursors may go during and after one poll.
+
+export interface Progress {
+  position?: number | undefined;
+  sweptTo?: number | undefined;
+}
+
+export interface ProgressSettings {
+  /** The service's own time in epoch milliseconds, which the answers of this read may correct. */
+  clock(): number;
+  now(): number;
+  /** When the read began: by the service's clock, as it was taken to be then, and by ours. Epoch milliseconds. */
+  begun: number;
+  ownBegun: number;
+  isSweep: boolean;
+  /** Milliseconds. */
+  lookback: number;
+}
+
+export const createProgress = (settings: ProgressSettings) => {
+  const { clock, now, ownBegun, isSweep, lookback } = settings;
+  const watermark = createWatermark();
+  /** When the read began. The answers may have shown that the service's clock is behind what we took it for. */
+  const begun = (): number => Math.min(settings.begun, clock() - (now() - ownBegun));
+  return {
+    begun,
+    /** Counts a page. */
+    count: (items: readonly Item[]): void => watermark.count(items),
+    /**
+     * Once all before `settledBefore` was read; left out, when the read has ended. No date ahead of the service's own
+     * clock moves a cursor, or one item from the future would hide all that come before it.
+     */
+    upTo: (settledBefore?: number): Progress => {
+      const position = watermark.upTo(Math.min(settledBefore ?? begun(), begun()));
+      if (position === undefined || !isSweep) return { position };
+      return {
+        position,
+        sweptTo: settledBefore === undefined ? begun() : Math.min(position + lookback, begun()),
+      };
+    },
+  };
 };

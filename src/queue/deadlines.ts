@@ -2,10 +2,9 @@
 import { type Job, Queue, Worker } from 'bullmq';
 import type { Alert } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
-import { contentId } from '../identity.ts';
+import { contentId } from '../item.ts';
 import type { QueueCounts } from './queues.ts';
-import { restWhenRefused } from './rest.ts';
-import { JOB_OPTIONS, type QueueSettings, stopWorker, WORKER_LOCKS } from './settings.ts';
+import { JOB_OPTIONS, type QueueSettings, restWhenRefused, stopWorker, WORKER_LOCKS } from './settings.ts';
 
 export interface Deadlines {
   /** `alerts` are checked after `afterMs`, once however often this is called; durable when it resolves. */

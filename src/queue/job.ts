@@ -4,7 +4,7 @@
  * that it would read wrongly gets a higher one, and then it leaves the job alone.
  */
 import type { Destination, Format, Parcel, Reassessment } from '../alert.ts';
-import { parcelId } from '../identity.ts';
+import { parcelId } from '../item.ts';
 
 /**
  * 3: the ledger of their deliveries is written in short, see `ledger/encoding.ts`. A batch's job was a 2, because it has no
@@ -49,7 +49,7 @@ export interface ParcelJob extends Parcel {
   progress?: { id: string; format: Format; after: string; at: number };
   /** How often it waited for another job to finish the message that its alerts belong to. */
   yields?: number;
-  /** How often it waited for the alert that it follows, see `deliver/in-order.ts`. */
+  /** How often it waited for the alert that it follows, see `deliver/job-stages.ts`. */
   waits?: number;
   /** Most alerts in a message: where a receiver refused several together, one bad alert must not take the others with it. */
   most?: number;

@@ -3,11 +3,53 @@ import { DelayedError, type Job, type Queue, Worker } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import { type ParcelJob, readParcelJob } from './job.ts';
 import { shareOf } from './priority.ts';
-import { createRecall, type Recall } from './recall.ts';
-import { restWhenRefused } from './rest.ts';
-import { type QueueSettings, queueName, stopWorker, WORKER_LOCKS } from './settings.ts';
+import { type QueueSettings, queueName, restWhenRefused, stopWorker, WORKER_LOCKS } from './settings.ts';
 import type { Claim } from './share-rule.ts';
 import type { Shares } from './shares.ts';
+
+// Jobs that went back into the queue for want of a place, brought forward when there is room sooner than expected.
+
+interface Recall {
+  /** The job waits in the queue until then, in epoch milliseconds. */
+  wentBack(id: string, until: number): void;
+  /** There is room: some jobs come at once. Never throws. */
+  recall(): Promise<void>;
+}
+
+/** One after the other makes no storm of them. */
+const RECALLED_AT_ONCE = 20;
+/** Ids that a process remembers; others come when their time has come. */
+const MOST_AWAY = 5000;
+
+const createRecall = (queue: Pick<Queue, 'getJob'>, now: () => number): Recall => {
+  const away = new Map<string, number>();
+  let isRecalling = false;
+
+  const bring = async (id: string): Promise<void> => {
+    const job = await queue.getJob(id);
+    await job?.promote();
+  };
+
+  return {
+    wentBack: (id, until) => {
+      away.delete(id);
+      away.set(id, until);
+      const [oldest = ''] = away.keys();
+      if (away.size > MOST_AWAY) away.delete(oldest);
+    },
+    recall: async () => {
+      if (isRecalling || away.size === 0) return;
+      isRecalling = true;
+      const some = [...away.keys()].slice(0, RECALLED_AT_ONCE);
+      const due = now();
+      const early = some.filter((id) => (away.get(id) ?? 0) > due);
+      for (const id of some) away.delete(id);
+      // One that runs already, or is gone, has no need of it.
+      await Promise.allSettled(early.map(bring));
+      isRecalling = false;
+    },
+  };
+};
 
 /** What a processor decides about a job: it is done, or it runs again at a given time with new data. */
 export type Verdict = { done: true } | { done: false; runAt: number; data: ParcelJob };

@@ -2,7 +2,7 @@
 import { Queue } from 'bullmq';
 import { type Alert, CHANNEL_KINDS, type ChannelKind, type Destination, type Parcel } from '../alert.ts';
 import { packed } from '../chunks.ts';
-import { itemSize } from '../item-size.ts';
+import { itemSize } from '../item.ts';
 import { batchJob, batchJobId, parcelJob, parcelJobId } from './job.ts';
 import { CANARY, createWork, type Work } from './parcel-worker.ts';
 import { createPriorities, type Priorities, shareOf, urgencyOfParcel } from './priority.ts';

@@ -1,14 +1,15 @@
-/**
- * Which deliveries have a job, found by reading a whole queue: for audits and retries by hand. A delivery that waits in the
- * ledger without a job would wait for ever.
- */
+/** What is found by reading a whole queue: which deliveries have a job, and the old jobs of a queue that nobody works on. */
 import { QueueKeys } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import { chunksOf } from '../chunks.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { execute } from '../redis/pipeline.ts';
 import { batchKeys } from './batch-store.ts';
+import { type ParcelJob, readParcelJob } from './job.ts';
 import { queueName } from './settings.ts';
+
+// Which deliveries have a job, found by reading a whole queue: for audits and retries by hand. A delivery that waits in the
+// ledger without a job would wait for ever.
 
 /** A delivery by the ids of its alert and destination. */
 export interface DeliveryRef {
@@ -32,7 +33,7 @@ interface Written {
   gathering?: number;
 }
 
-export const createJobReader = (redis: RedisClient, prefix: string) => {
+const createJobReader = (redis: RedisClient, prefix: string) => {
   const keys = new QueueKeys(prefix);
   const keyOf = (kind: ChannelKind, id: string): string => keys.toKey(queueName(kind), id);
 
@@ -96,6 +97,42 @@ export const createJobScan = (redis: RedisClient, prefix: string): JobScan => {
       // Twice: an alert may be handed from one job to another while we look.
       for (let pass = 0; pass < 2 && missing.size > 0; pass += 1) await search(kind, missing);
       return [...missing.values()];
+    },
+  };
+};
+
+// Old jobs of a kind's queue, found by reading the whole queue: for queues that nobody works on any more.
+
+export interface LeftJob {
+  id: string;
+  job: ParcelJob;
+}
+
+export interface LeftJobs {
+  /** Those queued before a moment, in epoch milliseconds; without those of a version that this daemon does not know. */
+  before(kind: ChannelKind, moment: number): AsyncIterable<LeftJob>;
+}
+
+const LEFT_AT_ONCE = 100;
+
+const readJob = (id: string, json: string | null): LeftJob[] => {
+  const job = readParcelJob(json === null ? null : JSON.parse(json));
+  return 'unknownVersion' in job ? [] : [{ id, job }];
+};
+
+export const createLeftJobs = (redis: RedisClient, prefix: string): LeftJobs => {
+  const { jobIds, keyOf } = createJobReader(redis, prefix);
+  return {
+    before: async function* (kind, moment) {
+      for (const ids of chunksOf(await jobIds(kind), LEFT_AT_ONCE)) {
+        const batch = redis.pipeline();
+        for (const id of ids) batch.hmget(keyOf(kind, id), 'timestamp', 'data');
+        const found = (await execute(batch)) as [string | null, string | null][];
+        for (const [index, id] of ids.entries()) {
+          const [queuedAt = null, json = null] = found[index] ?? [];
+          if (queuedAt !== null && Number(queuedAt) < moment) yield* readJob(id, json);
+        }
+      }
     },
   };
 };

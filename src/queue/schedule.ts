@@ -1,8 +1,7 @@
 /** Repeated work, as BullMQ job schedulers: of several daemons, one takes each turn. */
 import { type Job, type JobSchedulerJson, Queue, Worker } from 'bullmq';
 import { mapInChunks } from '../chunks.ts';
-import { restWhenRefused } from './rest.ts';
-import { type QueueSettings, stopWorker, WORKER_LOCKS } from './settings.ts';
+import { type QueueSettings, restWhenRefused, stopWorker, WORKER_LOCKS } from './settings.ts';
 import { createStoppedTurns, type ScheduleState } from './stopped-turns.ts';
 
 /** Work that is due every `everyMs`. `data` is all that the processor gets, so it must name the work completely. */

@@ -1,8 +1,37 @@
-/** What every queue and its workers are opened with, and how a worker ends. */
+/** What every queue and its workers are opened with, how a worker rests while Redis refuses its commands, and how it ends. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Telemetry, Worker } from 'bullmq';
 import type { ChannelKind } from '../alert.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import type { Rest } from './rest.ts';
+
+// Lets a worker rest while Redis refuses its commands: no memory, read-only, still loading. BullMQ asks again at once.
+
+/** Short: alerts wait as long when Redis is well again. */
+const REST_MS = 1000;
+
+type Rest = (ms: number, signal: AbortSignal) => Promise<void>;
+
+const restFor: Rest = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {});
+
+/** An answer of Redis itself; a lost connection is waited for by BullMQ. */
+const isRefusal = ({ name }: Error): boolean => name === 'ReplyError';
+
+/** Jobs that run may end meanwhile; none is taken. So a worker asks once in each rest. */
+export const restWhenRefused = (worker: Worker, rest = restFor): void => {
+  const closing = new AbortController();
+  worker.on('closing', () => closing.abort());
+  let isResting = false;
+  worker.on('error', async (error) => {
+    if (isResting || closing.signal.aborted || !isRefusal(error)) return;
+    isResting = true;
+    await worker.pause(true);
+    await rest(REST_MS, closing.signal);
+    isResting = false;
+    if (!closing.signal.aborted) await worker.resume();
+  });
+};
+
+// What every queue and its workers are opened with, and how a worker ends.
 
 export interface QueueSettings {
   redis: RedisClient;

@@ -4,10 +4,148 @@
  * when a job of its share ends; it takes no place meanwhile. If too many wait, those of the largest share go back into the
  * queue until their turn may have come, so that the worker sees who else is there.
  */
-import { type Conducts, createConducts } from './conduct.ts';
-import { createOccupancy } from './occupancy.ts';
-import { type Claim, goesBackBefore, limitsOf, mayStart, startsBefore } from './share-rule.ts';
-import { createTurnEstimate } from './turn-estimate.ts';
+import type { DeliveryReason } from '../errors.ts';
+import {
+  type Claim,
+  type Conduct,
+  createOccupancy,
+  goesBackBefore,
+  limitsOf,
+  mayStart,
+  type Occupancy,
+  type Owner,
+  startsBefore,
+} from './share-rule.ts';
+
+// What the last try at each destination was like, as far as this process remembers.
+
+export interface Tried {
+  /** Absent where the message was taken. */
+  reason?: string;
+  durationMs: number;
+}
+
+interface Conducts {
+  of(destination: string): Conduct;
+  /** Milliseconds that the next try may take, where the last ones timed out; undefined: the whole timeout. */
+  probeMs(destination: string): number | undefined;
+  note(destination: string, tried: Tried): void;
+}
+
+/** An answer that takes longer holds its place longer than others can wait for one. */
+const SLOW_MS = 2000;
+
+/** A receiver that hangs holds a place for so long, and longer only if it has answered more slowly before. */
+const PROBE_MS = 5000;
+
+/** Every third try in a row has the whole time: a receiver that is slow now gets its messages, too. */
+const WHOLE_EVERY = 3;
+
+/** Destinations that are slow or fail, of which one process remembers so many; the oldest are forgotten first. */
+const MOST_REMEMBERED = 10_000;
+
+/** These do not say whether the destination works. */
+const INCONCLUSIVE: ReadonlySet<string> = new Set<DeliveryReason>(['rate-limited', 'bad-message', 're-address']);
+
+interface Known {
+  conduct: Conduct;
+  /** Tries in a row that failed without an answer in time. */
+  hangs: number;
+  /** How long the last message took that it accepted. */
+  answeredMs: number;
+}
+
+const after = (before: Known | undefined, { reason, durationMs }: Tried): Known => {
+  const isSlow = durationMs > SLOW_MS;
+  if (reason === undefined || INCONCLUSIVE.has(reason)) {
+    return { conduct: isSlow ? 'slow' : 'well', hangs: 0, answeredMs: durationMs };
+  }
+  return { conduct: 'failing', hangs: isSlow ? (before?.hangs ?? 0) + 1 : 0, answeredMs: before?.answeredMs ?? 0 };
+};
+
+const createConducts = (): Conducts => {
+  const known = new Map<string, Known>();
+  return {
+    of: (destination) => known.get(destination)?.conduct ?? 'well',
+    probeMs: (destination) => {
+      const { hangs = 0, answeredMs = 0 } = known.get(destination) ?? {};
+      return hangs % WHOLE_EVERY === 0 ? undefined : Math.max(PROBE_MS, 2 * answeredMs);
+    },
+    note: (destination, tried) => {
+      const now = after(known.get(destination), tried);
+      known.delete(destination);
+      if (now.conduct === 'well') return;
+      known.set(destination, now);
+      const [oldest = ''] = known.keys();
+      if (known.size > MOST_REMEMBERED) known.delete(oldest);
+    },
+  };
+};
+
+// When the turn of a job may come that goes back into the queue: by how often one of its share, and of its destination, ends.
+
+export interface TurnEstimate {
+  /** A job has ended. */
+  ended(owner: Owner): void;
+  /** Milliseconds; jobs that ask one after the other come back one after the other. */
+  waitOf(owner: Owner, waiting: Occupancy): number;
+}
+
+/** As long as none has ended. */
+const FIRST_GAP_MS = 250;
+const LONGEST_GAP_MS = 15_000;
+/** How much the last gap says of the next one. */
+const WEIGHT = 0.3;
+const WAIT = { leastMs: 100, mostMs: 60_000 };
+/** Shares and destinations that a process remembers; those of which nothing ended for longest are forgotten first. */
+const MOST_ESTIMATED = 5000;
+
+interface Line {
+  gapMs: number;
+  endedAt: number;
+  /** When the last one that went back comes again. */
+  backAt: number;
+}
+
+/** `elapsed`: milliseconds by a clock that nobody sets. */
+export const createTurnEstimate = (elapsed: () => number): TurnEstimate => {
+  const lines = new Map<string, Line>();
+  const lineOf = (name: string, now: number): Line =>
+    lines.get(name) ?? { gapMs: FIRST_GAP_MS, endedAt: now, backAt: 0 };
+  const remember = (name: string, line: Line): void => {
+    lines.delete(name);
+    lines.set(name, line);
+    const [oldest = ''] = lines.keys();
+    if (lines.size > MOST_ESTIMATED) lines.delete(oldest);
+  };
+
+  const note = (name: string, now: number): void => {
+    const { gapMs, endedAt, backAt } = lineOf(name, now);
+    const gap = Math.min(LONGEST_GAP_MS, now - endedAt);
+    remember(name, { gapMs: gapMs + WEIGHT * (gap - gapMs), endedAt: now, backAt });
+  };
+
+  const backAtOf = (name: string, waiting: number, now: number): number => {
+    const line = lineOf(name, now);
+    const backAt = Math.max(now + waiting * line.gapMs, line.backAt + line.gapMs);
+    remember(name, { ...line, backAt: Math.min(backAt, now + WAIT.mostMs) });
+    return backAt;
+  };
+
+  return {
+    ended: ({ share, destination }) => {
+      const now = elapsed();
+      note(`share ${share}`, now);
+      note(`destination ${destination}`, now);
+    },
+    waitOf: ({ share, destination }, waiting) => {
+      const now = elapsed();
+      const ofShare = backAtOf(`share ${share}`, waiting.ofShare(share), now);
+      const ofDestination = backAtOf(`destination ${destination}`, waiting.ofDestination(destination), now);
+      return Math.min(WAIT.mostMs, Math.max(WAIT.leastMs, Math.ceil(Math.max(ofShare, ofDestination) - now)));
+    },
+  };
+};
 
 /** A place, or in how many milliseconds to ask again. */
 export type Place = { leave(): void } | { againInMs: number };

@@ -1,10 +1,11 @@
 /** Connections to Redis: the only place where they are made. */
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { settingsIn } from '../connection/settings.ts';
-import type { TlsOptions } from '../connection/trust.ts';
-import { createFaultFinder } from './hidden-fault.ts';
-import { proxiedConnector } from './proxied.ts';
+import { Socket } from 'node:net';
+import { AbstractConnector, Cluster, Redis, type RedisOptions } from 'ioredis';
+import { type ConnectionSettings, settingsIn, type TlsOptions } from '../connection/settings.ts';
+import type { Connector } from '../connection/tunnel.ts';
+import type { Secret } from '../secret.ts';
 import {
+  createFaultFinder,
   firstNode,
   type KnownTls,
   nodeOf,
@@ -13,7 +14,97 @@ import {
   type SingleRedis,
   tlsOf,
 } from './settings.ts';
-import { throttleErrors } from './throttle.ts';
+
+// Limits equal errors: a fault may repeat thousands of times a minute and must not fill the log.
+
+export interface Throttle {
+  /** `times` counts this error and the equal ones suppressed since it was last passed on. */
+  onError(error: Error, times: number): void;
+  now(): number;
+  /** Equal errors are passed on at most once in this time. Default 10 s. */
+  windowMs?: number;
+}
+
+/** Different texts remembered at once; a text that holds an id or an address must not grow this for ever. */
+const REMEMBERED = 100;
+
+/** Errors are equal when their messages are. */
+export const throttleErrors = ({ onError, now, windowMs = 10_000 }: Throttle): ((error: Error) => void) => {
+  const passed = new Map<string, { at: number; suppressed: number }>();
+  return (error) => {
+    const before = passed.get(error.message);
+    if (before !== undefined && now() - before.at < windowMs) {
+      before.suppressed += 1;
+      return;
+    }
+    passed.delete(error.message);
+    passed.set(error.message, { at: now(), suppressed: 0 });
+    const [oldest] = passed.keys();
+    if (passed.size > REMEMBERED && oldest !== undefined) passed.delete(oldest);
+    onError(error, (before?.suppressed ?? 0) + 1);
+  };
+};
+
+// Connections to Redis through the operator's proxy, for ioredis.
+
+/** What ioredis is told of the Redis to reach: one that is addressed directly, or a node of a cluster. */
+interface Address {
+  host?: string;
+  port?: number;
+  connectTimeout?: number;
+  disconnectTimeout?: number;
+  tls?: object;
+}
+
+/** A rejection would end an ioredis client for good; after a connection that is closed at once it tries again. */
+const closed = (): Socket => new Socket().destroy();
+
+/**
+ * The option `Connector` of ioredis. It asks the proxy for a tunnel, and speaks TLS inside it where the client has `tls`.
+ * Errors have the codes of `ProxyError`, or those of the TLS handshake.
+ */
+const proxiedConnector = (proxy: Secret, settings: ConnectionSettings) =>
+  class extends AbstractConnector {
+    readonly #address: Address;
+    #tunnel: Connector | undefined;
+
+    constructor(options: unknown) {
+      const address = options as Address;
+      super(address.disconnectTimeout ?? 2000);
+      this.#address = address;
+    }
+
+    override async connect(): Promise<Socket> {
+      this.connecting = true;
+      const opened = await this.#open().catch((error: Error) => {
+        this.firstError = error;
+        return closed();
+      });
+      // `disconnect` was called meanwhile.
+      if (!this.connecting) opened.destroy();
+      this.stream = opened;
+      return opened;
+    }
+
+    override disconnect(): void {
+      super.disconnect();
+      void this.#tunnel?.close();
+      this.#tunnel = undefined;
+    }
+
+    async #open(): Promise<Socket> {
+      const { host = '127.0.0.1', port = 6379, connectTimeout: timeoutMs = 10_000, tls } = this.#address;
+      // Only who has a proxy loads it.
+      const { authority, createTunnel } = await import('../connection/tunnel.ts');
+      this.#tunnel ??= createTunnel(new URL(proxy.reveal()), settings, { timeoutMs, isChosen: true });
+      const { connect } = this.#tunnel;
+      const protocol = tls === undefined ? 'http:' : 'https:';
+      const target = { hostname: host, host: authority(host, String(port)), protocol, port: String(port) };
+      return new Promise((resolve, reject) => {
+        connect(target, (error, socket) => (error === null ? resolve(socket) : reject(error)));
+      });
+    }
+  };
 
 export type RedisClient = Redis | Cluster;
 

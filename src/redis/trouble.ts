@@ -1,5 +1,5 @@
 /** What keeps a Redis from working for us, in words: with its address and the server's own code, and without a secret. */
-import { type ConnectionNames, connectionFault, NOT_TLS_CODES, proxyFault, remedyOf } from '../connection-fault.ts';
+import { type ConnectionNames, connectionFault, NOT_TLS_CODES, proxyFault, remedyOf } from '../net.ts';
 import type { RedisClient } from './connect.ts';
 
 /** What a Redis answers that will have none of us, and what an operator has to mend. */

@@ -1,11 +1,8 @@
 /** The monitoring service behind one key: eight endpoints, one typed function each, one HTTP request a call. */
-
 import type { ConnectionSettings } from '../connection/settings.ts';
 import type { ChannelEntry } from '../item.ts';
 import type { Secret } from '../secret.ts';
-import { type ArrayParams, type Params, queryString } from './address.ts';
 import type { RequestLabel } from './failure.ts';
-import { pageOfOversized } from './oversized.ts';
 import {
   type Confirmation,
   decodeConfirmation,
@@ -17,13 +14,16 @@ import {
   type ProtocolSettings,
 } from './protocols.ts';
 import {
+  type ArrayParams,
   type DateQuery,
   type InspectionQuery,
   inspectionParams,
   type NotificationQuery,
   notificationParams,
+  type Params,
   type ProtocolQuery,
   protocolPath,
+  queryString,
 } from './queries.ts';
 import { createTransport, type Decode, type Salvage } from './request.ts';
 import {
@@ -33,7 +33,52 @@ import {
   type Inspection,
   type Notification,
   type Page,
+  pageOfOversized,
 } from './wire.ts';
+
+/** The service's own time: it dates the items, so cursors follow its clock and not ours. */
+export interface ServiceClock {
+  /** Learns from the time that an answer named, in epoch milliseconds; absent: nothing. */
+  observe(serverTime: number | undefined): void;
+  /**
+   * Epoch milliseconds by the service's clock; by ours before the first answer. Rather too early than too late: items are
+   * then read twice and never skipped.
+   */
+  now(): number;
+}
+
+/** A smaller lead over our clock is no skew: clocks in one network agree no better. */
+const TOLERANCE_MS = 2000;
+
+/** Answers in a row that must be ahead to be believed: one bad node behind a balancer answers now and then. */
+const ANSWERS_AHEAD = 8;
+
+/** A `Date` header has whole seconds, and the answer travelled: both make the service's clock seem slow, which does no harm. */
+export const createServiceClock = (now: () => number): ServiceClock => {
+  let skewMs = 0;
+  /** Of the answers in a row that were ahead, the last few. */
+  let ahead: number[] = [];
+  /** Until an answer is not ahead, the service may have been ahead all along. */
+  let mayBeAhead = true;
+
+  const observeAhead = (skew: number): void => {
+    ahead = [...ahead, skew].slice(-ANSWERS_AHEAD);
+    if (ahead.length === ANSWERS_AHEAD) mayBeAhead = true;
+    if (mayBeAhead) skewMs = Math.min(...ahead);
+  };
+
+  return {
+    observe: (serverTime) => {
+      if (serverTime === undefined) return;
+      const skew = serverTime - now();
+      if (skew >= TOLERANCE_MS) return observeAhead(skew);
+      ahead = [];
+      mayBeAhead = false;
+      skewMs = Math.min(0, skew);
+    },
+    now: () => now() + skewMs,
+  };
+};
 
 export interface ServiceOptions {
   service: {

@@ -1,9 +1,10 @@
-/**
- * One request and its answer. A small answer comes whole and without a stream: undici would make one of each, which costs
- * a quiet poll a third of its CPU.
- */
-import { Readable } from 'node:stream';
+/** One request and its answer: its headers, and its body, decompressed and taken in up to a bound only. */
+import { pipeline, Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, errors, type Pool } from 'undici';
+
+// One request and its answer. A small answer comes whole and without a stream: undici would make one of each, which costs
+// a quiet poll a third of its CPU.
 
 export interface Response {
   statusCode: number;
@@ -91,3 +92,97 @@ export const exchange = (
       },
     });
   });
+
+// An answer as it comes: its headers, and its body, decompressed and taken in up to a bound only.
+
+/** The first value of a header; names are lower-case. */
+export const headerOf = ({ headers }: Response, name: string): string | undefined => {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+};
+
+/** What we ask for. */
+export const ACCEPTED_ENCODINGS = 'gzip, br';
+
+/** `deflate` is not asked for, but some gateways know nothing else. One over the other has no honest use. */
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['br', createBrotliDecompress],
+  ['deflate', createInflate],
+]);
+
+export const encodingOf = (response: Response): string =>
+  (headerOf(response, 'content-encoding') ?? '').trim().toLowerCase() || 'identity';
+
+/** The body as it was before it was compressed; undefined where the encoding is one that we do not know. */
+export const openBody = (response: Response): Readable | undefined => {
+  const encoding = encodingOf(response);
+  const body = Buffer.isBuffer(response.body) ? Readable.from([response.body]) : response.body;
+  if (encoding === 'identity') return body;
+  const decoder = DECODERS.get(encoding)?.();
+  // The reader of the decoder gets what goes wrong with either of them.
+  return decoder && pipeline(body, decoder, () => {});
+};
+
+export interface BodyStart {
+  text: string;
+  /** False where the bound cut it off. */
+  isWhole: boolean;
+}
+
+/** Reads at most `maxBytes`, counted after decompression: a small answer can become a very large one. */
+export const readBody = async (body: Readable, maxBytes: number): Promise<BodyStart> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // By its events: an iterator costs a quiet poll more than all that it reads.
+  await new Promise<void>((resolve, reject) => {
+    body.on('error', reject).on('end', resolve);
+    body.on('close', () => reject(new Error('the answer ended early')));
+    body.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size <= maxBytes) return;
+      resolve();
+      body.destroy();
+    });
+  });
+  const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBytes));
+  return { text, isWhole: size <= maxBytes };
+};
+
+// How many values an answer holds, before it is parsed: of 20 MB of `{},` the parser makes a gigabyte. Pure.
+
+/** Twice as many as the largest answer holds where it is full of real items. */
+export const MOST_VALUES = 2_000_000;
+
+/** A smaller answer cannot hold enough of them to matter, and is not searched. */
+const SEARCHED_FROM = MOST_VALUES / 2;
+
+const QUOTE = '"'.charCodeAt(0);
+const BACKSLASH = '\\'.charCodeAt(0);
+const COMMA = ','.charCodeAt(0);
+const OPENING: readonly number[] = ['['.charCodeAt(0), '{'.charCodeAt(0)];
+
+/** The quote that ends the text whose quote is at `from`. */
+const endOfText = (json: string, from: number): number => {
+  for (let at = json.indexOf('"', from + 1); at >= 0; at = json.indexOf('"', at + 1)) {
+    let escapes = 0;
+    while (json.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes += 1;
+    if (escapes % 2 === 0) return at;
+  }
+  return json.length;
+};
+
+/** By what comes before each value: a comma or an opening bracket. */
+export const hasTooManyValues = (json: string, most = MOST_VALUES): boolean => {
+  if (json.length <= Math.min(SEARCHED_FROM, most)) return false;
+  let count = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) at = endOfText(json, at);
+    else if (code === COMMA || OPENING.includes(code)) count += 1;
+    if (count > most) return true;
+  }
+  return false;
+};

@@ -1,19 +1,24 @@
 /** The two item lists as one: pages of items to poll, with an identity for those that carry none. */
 import type { Source } from '../alert.ts';
 import { ServiceError } from '../errors.ts';
-import { contentId } from '../identity.ts';
-import type { Item, ItemPage } from '../item.ts';
+import { contentId, type Item, type ItemPage } from '../item.ts';
 import { isPathSegment, plainName } from '../text.ts';
-import type { ArrayParams } from './address.ts';
-import type { ServiceClient } from './client.ts';
-import type { ServiceClock } from './clock.ts';
+import type { ServiceClient, ServiceClock } from './client.ts';
 import { type PageNumbering, type WalkedPage, walkPages } from './paginate.ts';
-import type { Stretch } from './split.ts';
-import { readStretches, type StretchPage } from './stretches.ts';
-import { readInStyles } from './style-reading.ts';
-import type { ListStyles } from './styles.ts';
-import { transactionsIn } from './transactions.ts';
+import type { ArrayParams } from './queries.ts';
+import { readStretches, type Stretch, type StretchPage } from './stretches.ts';
+import { type ListStyles, readInStyles } from './styles.ts';
 import { ASSESSMENTS, type Assessment, type Inspection, type Notification, notificationId, type Page } from './wire.ts';
+
+// Transactions that a text names.
+
+/** As a whole: neither a part of longer hexadecimal data nor of a word. */
+const HASH = /(?<![0-9a-z])0x[0-9a-f]{64}(?![0-9a-z])/gi;
+
+/** Hashes in lower case, each once, in their order. */
+export const transactionsIn = (text: string): string[] => [
+  ...new Set(Array.from(text.matchAll(HASH), ([hash]) => hash.toLowerCase())),
+];
 
 export interface FeedSettings {
   /** Sent to the service where only one is wanted; we filter in any case. */

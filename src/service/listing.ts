@@ -8,8 +8,7 @@ import {
   type MalformedItem,
   MOST_PROTOCOLS,
 } from '../item.ts';
-import type { ServiceClient } from './client.ts';
-import type { ServiceClock } from './clock.ts';
+import type { ServiceClient, ServiceClock } from './client.ts';
 import { walkPages } from './paginate.ts';
 import { nameOfListed, type Protocol } from './protocols.ts';
 import { type Page, readAssessment } from './wire.ts';

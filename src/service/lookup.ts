@@ -6,8 +6,7 @@
 
 import { chunksOf } from '../chunks.ts';
 import type { Item } from '../item.ts';
-import type { ServiceClient } from './client.ts';
-import type { ServiceClock } from './clock.ts';
+import type { ServiceClient, ServiceClock } from './client.ts';
 import { fromInspection } from './feed.ts';
 import { type FetchPage, isOversized } from './page-size.ts';
 import { type PageNumbering, walkPages } from './paginate.ts';

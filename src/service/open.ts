@@ -2,11 +2,10 @@
 import type { Config } from '../config/schema.ts';
 import { createProxyFor } from '../connection/proxy-variables.ts';
 import { type ConnectionSettings, createConnections, settingsIn } from '../connection/settings.ts';
-import type { ArrayParams } from './address.ts';
-import { createServiceClient, type ServiceClient } from './client.ts';
-import { createServiceClock, type ServiceClock } from './clock.ts';
+import { createServiceClient, createServiceClock, type ServiceClient, type ServiceClock } from './client.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { createLookup, type Lookup } from './lookup.ts';
+import type { ArrayParams } from './queries.ts';
 import { createListStyles } from './styles.ts';
 
 export interface Service {

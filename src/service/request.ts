@@ -1,21 +1,65 @@
 /** The transport to the monitoring service: one HTTP request a call, bounded in time and size, never repeated or redirected. */
-
 import { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import type { JsonValue } from '../alert.ts';
 import type { ConnectionSettings } from '../connection/settings.ts';
 import { createConnector } from '../connection/tunnel.ts';
-import { startDeadline } from '../deadline.ts';
 import { type ServiceBound, ServiceError, UsageError } from '../errors.ts';
+import { startDeadline } from '../net.ts';
 import type { Secret } from '../secret.ts';
 import { version } from '../version.ts';
-import { excerptOf } from './excerpt.ts';
-import { exchange, type Response } from './exchange.ts';
-import { classify, createFailer, type Fail, type RequestLabel } from './failure.ts';
-import { createHold } from './hold.ts';
-import { httpDateMs, refusal, statedWaitMs } from './refusal.ts';
-import { ACCEPTED_ENCODINGS, type BodyStart, encodingOf, headerOf, openBody, readBody } from './response.ts';
-import { hasTooManyValues, MOST_VALUES } from './values.ts';
+import {
+  ACCEPTED_ENCODINGS,
+  type BodyStart,
+  encodingOf,
+  exchange,
+  hasTooManyValues,
+  headerOf,
+  MOST_VALUES,
+  openBody,
+  type Response,
+  readBody,
+} from './exchange.ts';
+import {
+  classify,
+  createFailer,
+  excerptOf,
+  type Fail,
+  httpDateMs,
+  type RequestLabel,
+  refusal,
+  statedWaitMs,
+} from './failure.ts';
+
+// A wait that the service named holds for every request of its key, not only for the refused one.
+
+export interface Hold {
+  /** Notes the wait that an answer named, in milliseconds; absent: none. */
+  observe(waitMs: number | undefined): void;
+  /** Milliseconds until something may be asked again; 0: now. */
+  leftMs(): number;
+}
+
+/** A longer wait is taken for a mistake of the service: it is asked again after this time. */
+const LONGEST_MS = 24 * 3_600_000;
+
+/** `now` gives epoch milliseconds. A clock that is set back adds nothing to a wait. */
+export const createHold = (now: () => number): Hold => {
+  let left = 0;
+  let askedAt = now();
+  const leftMs = (): number => {
+    const at = now();
+    left = Math.max(0, left - Math.max(0, at - askedAt));
+    askedAt = at;
+    return left;
+  };
+  return {
+    observe: (waitMs) => {
+      if (waitMs !== undefined) left = Math.max(leftMs(), Math.min(waitMs, LONGEST_MS));
+    },
+    leftMs,
+  };
+};
 
 export interface TransportSettings {
   /** Name of the `services` entry, for error messages. */

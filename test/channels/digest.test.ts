@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Alert, JsonObject } from '../../src/alert.ts';
-import { checksumAddress } from '../../src/channels/content/checksum.ts';
+import { checksumAddress } from '../../src/channels/content/finding.ts';
 import { createPresentation } from '../../src/channels/content/presentation.ts';
 import { describeDigest } from '../../src/channels/digest.ts';
-import { type DigestContent, nameOf, topOf } from '../../src/channels/digest-content.ts';
-import { digestFile, itemLine } from '../../src/channels/digest-file.ts';
+import { type DigestContent, digestFile, itemLine, nameOf, topOf } from '../../src/channels/digest-content.ts';
 import { DIGEST_MAX } from '../../src/channels/incidents.ts';
-import { atOnce } from '../../src/slices.ts';
+import { atOnce } from '../../src/chunks.ts';
 import { cleanLine } from '../../src/text.ts';
 import { inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../support/alerts.ts';
 import { HOSTILE_TEXTS } from '../support/hostile.ts';

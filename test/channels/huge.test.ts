@@ -6,8 +6,8 @@ import { createPresentation } from '../../src/channels/content/presentation.ts';
 import { composeEmail } from '../../src/channels/email/message.ts';
 import { composeSlack } from '../../src/channels/slack/message.ts';
 import { composeTelegram } from '../../src/channels/telegram/message.ts';
-import { LARGEST_ITEM } from '../../src/item-size.ts';
-import { atOnce, type Sliced } from '../../src/slices.ts';
+import { atOnce, type Sliced } from '../../src/chunks.ts';
+import { LARGEST_ITEM } from '../../src/item.ts';
 import { destinationOf, inspectionAlert } from '../support/alerts.ts';
 import { countingText } from '../support/text-work.ts';
 

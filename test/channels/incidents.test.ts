@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Alert, isAnnouncement, isSample } from '../../src/alert.ts';
 import { DIGEST_MAX, FEW, incidentsOf, messagesOf, planOf } from '../../src/channels/incidents.ts';
-import { deliveryId } from '../../src/identity.ts';
-import { atOnce, slice } from '../../src/slices.ts';
+import { atOnce, slice } from '../../src/chunks.ts';
+import { deliveryId } from '../../src/item.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
 import { anyAlerts, hashOf, oneIncident, storm, stormAlert } from '../support/parcels.ts';
 

@@ -6,7 +6,7 @@ import { createPresentation } from '../../src/channels/content/presentation.ts';
 import { composeEmail } from '../../src/channels/email/message.ts';
 import { composeSlack } from '../../src/channels/slack/message.ts';
 import { composeTelegram } from '../../src/channels/telegram/message.ts';
-import { atOnce } from '../../src/slices.ts';
+import { atOnce } from '../../src/chunks.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
 
 const contextOf = (format: Format) => ({

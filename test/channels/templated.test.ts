@@ -6,8 +6,8 @@ import { createTemplates } from '../../src/channels/content/template.ts';
 import { composeEmail } from '../../src/channels/email/message.ts';
 import { composeSlack } from '../../src/channels/slack/message.ts';
 import { composeTelegram } from '../../src/channels/telegram/message.ts';
-import { announcementAlert } from '../../src/features/announcements/alert.ts';
-import { atOnce } from '../../src/slices.ts';
+import { atOnce } from '../../src/chunks.ts';
+import { announcementAlert } from '../../src/features/announcements/announce.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../support/alerts.ts';
 
 const contextOf = (kind: 'email' | 'slack' | 'telegram', format: Format) => {

@@ -2,7 +2,7 @@
 import { Queue } from 'bullmq';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AuditReport, sumOf } from '../../src/features/audit/balance.ts';
-import { alertId } from '../../src/identity.ts';
+import { alertId } from '../../src/item.ts';
 import { createAlertIndex } from '../../src/ledger/index-by-date.ts';
 import { startWorld, type World, type WorldOptions } from '../scenario/world.ts';
 import { openTestRedis } from '../support/redis.ts';

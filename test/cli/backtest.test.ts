@@ -1,6 +1,6 @@
 /** The present config over real history: what it says is what a daemon then does. */
 import { expect, test } from 'vitest';
-import { longestIntervalMs } from '../../src/config/poll-interval.ts';
+import { longestIntervalMs } from '../../src/config/poll-section.ts';
 import type { BacktestReport } from '../../src/features/backtest/backtest.ts';
 import { startWorld, type World } from '../scenario/world.ts';
 import { openConsole } from './console.ts';

@@ -1,6 +1,6 @@
 /** Cursors in an operator's hands: seen, moved back so that history is read, and never moved by accident. */
 import { expect, test } from 'vitest';
-import { createPollLock } from '../../src/poll/lock.ts';
+import { createPollLock } from '../../src/poll/cursor.ts';
 import { createLocks } from '../../src/redis/lock.ts';
 import { SANDBOX, variable } from '../scenario/config.ts';
 import { startWorld } from '../scenario/world.ts';

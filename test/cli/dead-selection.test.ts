@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert, Destination } from '../../src/alert.ts';
-import { checkSelection, createSelector, type DeadSelection } from '../../src/cli/dead-selection.ts';
+import { checkSelection, createSelector, type DeadSelection } from '../../src/cli/dead.ts';
 import { UsageError } from '../../src/errors.ts';
 import { type DeadDelivery, deadId } from '../../src/ledger/dead-letters.ts';
 import { destinationOf } from '../support/alerts.ts';

@@ -1,7 +1,6 @@
 /** The demo's account of what happens: lines that a stranger understands. */
 import { expect, test } from 'vitest';
-import { createAccount } from '../../src/cli/demo-account.ts';
-import { FALLBACK } from '../../src/cli/demo-scenes.ts';
+import { createAccount, FALLBACK } from '../../src/cli/demo-account.ts';
 
 test('an announcement to the fallback says what it is, and an alert there which one', () => {
   const written: string[] = [];

@@ -1,7 +1,6 @@
 /** Commands as an operator types them, run in this process. */
 import type { ProgramContext } from '../../src/cli/context.ts';
-import { exitCodeOf } from '../../src/cli/exit-code.ts';
-import { runProgram } from '../../src/cli/program.ts';
+import { exitCodeOf, runProgram } from '../../src/cli/program.ts';
 
 export interface Ran {
   code: number;

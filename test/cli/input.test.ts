@@ -2,9 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { ASSETS } from '../../src/cli/asset-input.ts';
-import { CHANNELS } from '../../src/cli/channel-input.ts';
-import { type ListKind, parseList, readList } from '../../src/cli/input.ts';
+import { CHANNELS } from '../../src/cli/channels.ts';
+import { ASSETS, type ListKind, parseList, readList } from '../../src/cli/input.ts';
 import { UsageError } from '../../src/errors.ts';
 import { anyJson } from '../support/texts.ts';
 

@@ -1,9 +1,8 @@
 /** Commands call destinations by the names that people know. */
 import { Redis } from 'ioredis';
 import { expect, test, vi } from 'vitest';
-import { createNameStore } from '../../src/features/names/store.ts';
-import { routeSettings } from '../../src/features/routes/routes.ts';
-import { destinationsAt } from '../../src/features/routes/rules.ts';
+import { createNameStore } from '../../src/features/names/names.ts';
+import { destinationsAt, routeSettings } from '../../src/features/routes/routes.ts';
 import { startWorld } from '../scenario/world.ts';
 import { openConsole } from './console.ts';
 

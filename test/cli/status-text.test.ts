@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { renderStatusText } from '../../src/cli/status-text.ts';
+import { renderStatusText } from '../../src/cli/status.ts';
 import { filledWith, MUTE, REPORT, WITH_BROKEN } from '../ops/report.ts';
 
 describe('the status in a terminal', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderTraces } from '../../src/cli/trace-text.ts';
+import { renderTraces } from '../../src/cli/trace.ts';
 import type { Trace, TracedDelivery } from '../../src/features/trace/trace.ts';
 
 const alert: Trace['alert'] = {

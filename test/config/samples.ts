@@ -1,8 +1,8 @@
 /** A small configuration that is right, to be changed by each test in one place. */
 
-import type { Environment } from '../../src/config/interpolate.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
+import type { Environment } from '../../src/config/variables.ts';
 import { ConfigError, formatProblem } from '../../src/errors.ts';
 
 export const SERVICE = 'services: [{ name: main, baseUrl: "https://monitor.example.com/api", apiKey: key-1 }]';

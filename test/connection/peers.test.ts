@@ -8,7 +8,7 @@ import { telegramConfig } from '../../src/channels/telegram/config.ts';
 import { createTelegramChannel } from '../../src/channels/telegram/transport.ts';
 import { webhookConfig } from '../../src/channels/webhook/config.ts';
 import { createWebhookChannel } from '../../src/channels/webhook/transport.ts';
-import { serviceSection } from '../../src/config/service-section.ts';
+import { serviceSection } from '../../src/config/poll-section.ts';
 import { createProxyFor, type ProxyVariables } from '../../src/connection/proxy-variables.ts';
 import { createConnections, settingsIn } from '../../src/connection/settings.ts';
 import { createSecret } from '../../src/secret.ts';

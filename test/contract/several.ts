@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/alert.ts';
 import { type ComposeContext, FORMATS, type Format } from '../../src/channels/channel.ts';
 import { FEW } from '../../src/channels/incidents.ts';
-import { atOnce } from '../../src/slices.ts';
+import { atOnce } from '../../src/chunks.ts';
 import { cleanLine } from '../../src/text.ts';
 import { inspectionAlert, notificationAlert } from '../support/alerts.ts';
 import { HOSTILE_TEXTS } from '../support/hostile.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Storm } from '../../src/channels/channel.ts';
+import { slice } from '../../src/chunks.ts';
 import { type ComposeDependencies, compose } from '../../src/deliver/compose.ts';
 import type { ParcelJob } from '../../src/queue/job.ts';
-import { slice } from '../../src/slices.ts';
 import { items } from '../support/deliveries.ts';
 import { jobOf, jobRun, messageOf, NOW, now } from '../support/delivery-runs.ts';
 

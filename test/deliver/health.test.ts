@@ -1,9 +1,8 @@
 /** What a daemon knows of circuits without asking for each message, with real circuits in Redis. */
 import { expect, test } from 'vitest';
-import { createCircuits } from '../../src/deliver/circuit-breaker.ts';
-import { createDestinationHealth } from '../../src/deliver/health.ts';
+import { createCircuits, createDestinationHealth } from '../../src/deliver/health.ts';
 import { DeliveryError } from '../../src/errors.ts';
-import { senderId } from '../../src/identity.ts';
+import { senderId } from '../../src/item.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 import { openTestRedis } from '../support/redis.ts';

@@ -3,8 +3,13 @@ import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import type { Rate } from '../../src/deliver/rate-limit-rule.ts';
-import { createRateLimiter, type RateLimiter, type Slot } from '../../src/deliver/rate-limiter.ts';
-import { createRateStateStore, type RateStateStore } from '../../src/deliver/rate-state-store.ts';
+import {
+  createRateLimiter,
+  createRateStateStore,
+  type RateLimiter,
+  type RateStateStore,
+  type Slot,
+} from '../../src/deliver/rate-limiter.ts';
 import { createMemoryRateStateStore } from '../../src/features/backtest/in-memory.ts';
 import { DESTINATION, range, setUpDeliveries } from '../support/deliveries.ts';
 import { createOlderRateLimiter } from '../support/older-rate-limiter.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert, FollowUp } from '../../src/alert.ts';
+import { slice } from '../../src/chunks.ts';
 import { reassess } from '../../src/deliver/reassess.ts';
-import { slice } from '../../src/slices.ts';
 import { failure, items, setUpDeliveries as setUp } from '../support/deliveries.ts';
 import { jobOf, jobRun, messageOf, NOW, now } from '../support/delivery-runs.ts';
 import { hashOf, makeAlert } from '../support/numbered.ts';

@@ -1,8 +1,7 @@
 /** Who gets the slots of a destination that several protocols share, counted in messages. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, ChannelKind } from '../../src/alert.ts';
-import { createRateLimiter } from '../../src/deliver/rate-limiter.ts';
-import { createRateStateStore } from '../../src/deliver/rate-state-store.ts';
+import { createRateLimiter, createRateStateStore } from '../../src/deliver/rate-limiter.ts';
 import { createSendSlots } from '../../src/deliver/send-slot.ts';
 import { createParcelQueues } from '../../src/queue/queues.ts';
 import { createShares } from '../../src/queue/shares.ts';

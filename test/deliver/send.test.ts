@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { slice } from '../../src/chunks.ts';
 import { type SendDependencies, send } from '../../src/deliver/send.ts';
 import type { AttemptInput, AttemptResult } from '../../src/deliver/stage.ts';
 import type { Earlier, Threads } from '../../src/deliver/threads.ts';
 import type { ParcelJob } from '../../src/queue/job.ts';
-import { slice } from '../../src/slices.ts';
 import { jobOf, messageOf, messageRun, NOW, now } from '../support/delivery-runs.ts';
 import { makeAlert } from '../support/numbered.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { exitCodeOf } from '../../src/cli/exit-code.ts';
+import { exitCodeOf } from '../../src/cli/program.ts';
 import { readCompose, readProject } from './compose-files.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,6 +1,6 @@
 /** Runs of dispatch for the tests of single stages. */
 import type { Destination } from '../../src/alert.ts';
-import type { DispatchRun, RoutedAlert } from '../../src/dispatch/stage.ts';
+import type { DispatchRun, RoutedAlert } from '../../src/dispatch/parcels.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 

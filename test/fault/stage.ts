@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CHANNEL_KINDS, type ChannelKind } from '../../src/alert.ts';
-import { sandboxEnvironment } from '../../src/cli/sandbox-environment.ts';
+import { sandboxEnvironment } from '../../src/cli/sandbox.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
 import { createSandbox, type Sandbox, type SandboxAddresses } from '../../src/sandbox/sandbox.ts';
 import { configTextOf, type Tree } from '../scenario/config.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CHANNEL_KINDS } from '../../src/alert.ts';
-import { destinationId } from '../../src/identity.ts';
+import { destinationId } from '../../src/item.ts';
 import { encodeRecord, encodeSummary, parseRecord, parseSummary, stateOf } from '../../src/ledger/encoding.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
 import { type AlertRecord, type DeliveryRecord, NO_DESTINATION } from '../../src/ledger/record.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type ServiceBound, ServiceError } from '../../src/errors.ts';
 import type { Item, MalformedItem } from '../../src/item.ts';
+import { createOutages } from '../../src/ops/failure-log.ts';
 import { createHealth } from '../../src/ops/health.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
-import { createOutages } from '../../src/ops/outages.ts';
 import { createPollReport } from '../../src/ops/poll-report.ts';
 import { makeItem } from '../support/items.ts';
 import { createLines } from './lines.ts';

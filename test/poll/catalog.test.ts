@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
 import { type ListedAsset, type ListedProtocol, MOST_PROTOCOLS } from '../../src/item.ts';
-import { createCatalog } from '../../src/poll/catalog.ts';
-import { createNameFilter } from '../../src/poll/include.ts';
+import { createCatalog, createNameFilter } from '../../src/poll/catalog.ts';
 import { openTestRedis } from '../support/redis.ts';
 
 const never = new AbortController().signal;

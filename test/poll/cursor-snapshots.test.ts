@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { ledgerKeys } from '../../src/ledger/record.ts';
-import { createCursors, type Track } from '../../src/poll/cursor.ts';
-import { createCursorSnapshots } from '../../src/poll/cursor-snapshots.ts';
+import { createCursorSnapshots, createCursors, type Track } from '../../src/poll/cursor.ts';
 import { T0 } from '../support/items.ts';
 import { openTestRedis } from '../support/redis.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createBudget } from '../../src/poll/budget.ts';
-import { createPacer, type PacerDependencies } from '../../src/poll/pacer.ts';
-import { streamsOf } from '../../src/poll/streams.ts';
+import { createBudget, createPacer, type PacerDependencies } from '../../src/poll/pacer.ts';
+import { streamsOf } from '../../src/poll/stream.ts';
 
 const streamsFor = (count: number) =>
   streamsOf(

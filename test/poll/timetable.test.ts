@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createDueQueue } from '../../src/poll/due-queue.ts';
-import { createTimetable, type TimetableDependencies } from '../../src/poll/timetable.ts';
+import { createDueQueue, createTimetable, type TimetableDependencies } from '../../src/poll/timetable.ts';
 import { until } from '../support/until.ts';
 
 const setUp = (changes: Partial<TimetableDependencies<string>> = {}) => {

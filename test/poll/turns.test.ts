@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { streamsOf } from '../../src/poll/streams.ts';
+import { streamsOf } from '../../src/poll/stream.ts';
 import { catalogTurns, placeOf } from '../../src/poll/turns.ts';
 
 const INTERVAL = 15_000;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { createOccupancy } from '../../src/queue/occupancy.ts';
 import {
   type Claim,
   type Conduct,
+  createOccupancy,
   goesBackBefore,
   limitsOf,
   mayStart,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished } from 'vitest';
 import { CHANNEL_KINDS, type ChannelKind } from '../../src/alert.ts';
-import { sandboxEnvironment } from '../../src/cli/sandbox-environment.ts';
+import { sandboxEnvironment } from '../../src/cli/sandbox.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { createSandbox, type Sandbox, type SandboxAddresses, type SandboxOptions } from '../../src/sandbox/sandbox.ts';

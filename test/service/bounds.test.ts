@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MOST_PROTOCOLS } from '../../src/item.ts';
-import { createServiceClock } from '../../src/service/clock.ts';
+import { createServiceClock } from '../../src/service/client.ts';
+import { hasTooManyValues, MOST_VALUES } from '../../src/service/exchange.ts';
 import { listAssets, listProtocols } from '../../src/service/listing.ts';
 import { walkPages } from '../../src/service/paginate.ts';
-import { hasTooManyValues, MOST_VALUES } from '../../src/service/values.ts';
 import { MOST_ELEMENTS } from '../../src/service/wire.ts';
 import { clientOf, failureOf, never, serve } from './harness.ts';
 

@@ -1,6 +1,6 @@
 import { errors } from 'undici';
 import { expect, test } from 'vitest';
-import { startDeadline } from '../../src/deadline.ts';
+import { startDeadline } from '../../src/net.ts';
 import { createSecret } from '../../src/secret.ts';
 import { classify, createFailer, type RequestLabel } from '../../src/service/failure.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createSecret } from '../../src/secret.ts';
-import { createServiceClient } from '../../src/service/client.ts';
-import { createServiceClock } from '../../src/service/clock.ts';
+import { createServiceClient, createServiceClock } from '../../src/service/client.ts';
 import { createFeed } from '../../src/service/feed.ts';
 import { createListStyles } from '../../src/service/styles.ts';
 import type { Inspection } from '../../src/service/wire.ts';

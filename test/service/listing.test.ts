@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createSandboxService } from '../../src/sandbox/service/service.ts';
 import { createSecret } from '../../src/secret.ts';
-import { createServiceClock } from '../../src/service/clock.ts';
+import { createServiceClock } from '../../src/service/client.ts';
 import { listAssets, listProtocols } from '../../src/service/listing.ts';
 import { clientOf, failureOf, never } from './harness.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Quirks } from '../../src/sandbox/service/quirks.ts';
 import { createSandboxService, type SandboxService } from '../../src/sandbox/service/service.ts';
 import { createSecret } from '../../src/secret.ts';
-import { createServiceClock } from '../../src/service/clock.ts';
+import { createServiceClock } from '../../src/service/client.ts';
 import { createLookup, type Wanted } from '../../src/service/lookup.ts';
 import { clientOf, failureOf, never } from './harness.ts';
 

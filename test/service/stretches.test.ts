@@ -3,8 +3,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ItemDates } from '../../src/item.ts';
 import { walkPages } from '../../src/service/paginate.ts';
-import { cutAt, cutsOf, isIgnored, type Stretch } from '../../src/service/split.ts';
-import { readStretches, type StretchPage } from '../../src/service/stretches.ts';
+import {
+  cutAt,
+  cutsOf,
+  isIgnored,
+  readStretches,
+  type Stretch,
+  type StretchPage,
+} from '../../src/service/stretches.ts';
 
 interface Row {
   id: string;

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
 import type { Item } from '../../src/item.ts';
-import type { ArrayParams } from '../../src/service/address.ts';
+import type { ArrayParams } from '../../src/service/queries.ts';
 import type { StretchPage } from '../../src/service/stretches.ts';
-import { readInStyles } from '../../src/service/style-reading.ts';
-import { createListStyles } from '../../src/service/styles.ts';
+import { createListStyles, readInStyles } from '../../src/service/styles.ts';
 
 type Answer = readonly string[] | ServiceError;
 

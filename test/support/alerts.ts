@@ -1,6 +1,6 @@
 /** Alerts, destinations and parcels for tests: believable, and different wherever a difference should show. */
 import type { Alert, ChannelKind, Destination, JsonObject } from '../../src/alert.ts';
-import { alertId, destinationId } from '../../src/identity.ts';
+import { alertId, destinationId } from '../../src/item.ts';
 
 export const TX_HASH = `0x${'5d1c9a'.repeat(10)}ab12`;
 export const TX_ORIGIN = `0x${'7e'.repeat(20)}`;

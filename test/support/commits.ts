@@ -2,8 +2,7 @@
 import type { Redis } from 'ioredis';
 import { ledgerKeys } from '../../src/ledger/record.ts';
 import { type Advance, createCommitStore } from '../../src/poll/commit-store.ts';
-import type { Track } from '../../src/poll/cursor.ts';
-import { createPollLock } from '../../src/poll/lock.ts';
+import { createPollLock, type Track } from '../../src/poll/cursor.ts';
 import type { Identity } from '../../src/poll/seen.ts';
 import { createLocks, type HeldLock } from '../../src/redis/lock.ts';
 

@@ -1,7 +1,7 @@
 /** Many alerts at once, for tests of what becomes of them: believable storms, and any mixture there is. */
 import fc from 'fast-check';
 import type { Alert } from '../../src/alert.ts';
-import { announcementAlert } from '../../src/features/announcements/alert.ts';
+import { announcementAlert } from '../../src/features/announcements/announce.ts';
 import { inspectionAlert, notificationAlert } from './alerts.ts';
 
 export const hashOf = (n: number): string => `0x${(n + 0xabc).toString(16).padStart(64, '5')}`;

@@ -1,7 +1,7 @@
 /** What a daemon remembers of its reads, over a real Redis. */
 import type { Redis } from 'ioredis';
 import { ledgerKeys } from '../../src/ledger/record.ts';
-import { createQuietCommits } from '../../src/poll/quiet-commits.ts';
+import { createQuietCommits } from '../../src/poll/commit-store.ts';
 import { createReadMemory, type ReadMemoryDependencies } from '../../src/poll/read-memory.ts';
 
 export const openReadMemory = (

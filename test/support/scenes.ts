@@ -7,9 +7,9 @@ import { createGuardedPost } from '../../src/channels/http.ts';
 import { openChannels } from '../../src/channels/registry.ts';
 import { slackConfig } from '../../src/channels/slack/config.ts';
 import { telegramConfig } from '../../src/channels/telegram/config.ts';
+import { atOnce } from '../../src/chunks.ts';
 import { SENT_AT } from '../../src/features/preview/findings.ts';
 import type { Scene } from '../../src/features/preview/scenes.ts';
-import { atOnce } from '../../src/slices.ts';
 import { destinationOf } from './alerts.ts';
 
 /** Where the scenes are sent to. */

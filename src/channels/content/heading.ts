@@ -1,14 +1,61 @@
-/** The title of a message: severity, protocol and contract; and what happened, in one line. Pure. */
-import { shorten } from '../../text.ts';
-import { type Content, type Detection, fairShares } from './content.ts';
-import { UNKNOWN } from './field.ts';
+/** The first lines of a message: severity, protocol and contract in its title, and what the detectors say. Pure. */
+import { beginningOf, cleanLine, counted, shorten } from '../../text.ts';
+import { type Content, type Detection, fairShares, type Line, lineText } from './content.ts';
 import type { Contract } from './finding.ts';
-import { followUpWords } from './follow-up.ts';
-import { inlineName, shortenHex, shortHex } from './names.ts';
+import { inlineName, shortenHex, shortHex, UNKNOWN } from './foreign.ts';
 import type { Presentation } from './presentation.ts';
 import type { Reading } from './reading.ts';
-import { saidLine } from './said.ts';
-import { type Severity, signOf } from './severity.ts';
+import { followUpWords, type Severity, signOf } from './severity.ts';
+
+// What detectors say, as a message shows it first: each has a share of the room, so that one that says much pushes out neither
+// the others nor who and what. Only beginnings are looked at: a text may be a thousand times longer than what is shown. Pure.
+
+const NAME_LIMIT = 300;
+/** Characters of all detectors together that are shown first, and how many detectors are. */
+const FIRST = { characters: 500, detections: 8 };
+/** Characters that are cleaned to show some of them: more than enough, unless a text is nothing but spaces. */
+const CLEANED = 4 * FIRST.characters;
+
+/** The beginning of a text in one line; `most`: how much of it is looked at. An ellipsis shows that there is more. */
+const saidLine = (message: string, most = CLEANED): string =>
+  message.length <= most ? cleanLine(message) : `${cleanLine(beginningOf(message, most))}…`;
+
+export interface Said {
+  /** In one line each. */
+  first: Detection[];
+  /** Detectors that are not among them. */
+  more: number;
+  /** What is not, or not in full, among the first. */
+  whole: Detection[];
+}
+
+/** Says how many detectors are not among the first; empty for none. */
+export const moreText = ({ more }: Pick<Said, 'more'>): string =>
+  more === 0 ? '' : `And ${counted(more, 'more detector')}, see below.`;
+
+/** What a message shows first of its detectors; pure. For the bounds see `FIRST`. */
+export const saidFirst = (detections: readonly Detection[]): Said => {
+  const lines = detections
+    .slice(0, FIRST.detections)
+    .map(({ id, name, message }) => ({ id, name: shorten(name, NAME_LIMIT), message: saidLine(message) }));
+  const shares = fairShares(
+    lines.map(({ message }) => message.length),
+    FIRST.characters,
+  );
+  const first = lines.map((line, index) => ({ ...line, message: shorten(line.message, shares[index] ?? 0) }));
+  const isWhole = ({ name, message, leftOut }: Detection, index: number): boolean =>
+    message.length <= CLEANED &&
+    leftOut === undefined &&
+    first[index]?.message === lines[index]?.message &&
+    first[index]?.name === name;
+  return {
+    first,
+    more: detections.length - first.length,
+    whole: detections.filter((detection, index) => !isWhole(detection, index)),
+  };
+};
+
+// The title of a message: severity, protocol and contract; and what happened, in one line. Pure.
 
 const HAPPENED_LIMIT = 240;
 /** More have no room in one line. */
@@ -91,3 +138,28 @@ export const headingOf = (reading: Reading, presentation: Presentation): Titled 
 /** The first line of a text, which stands alone. */
 export const firstLine = (message: string): string =>
   shorten(sentenceless(message.split('\n', 1)[0] ?? ''), HAPPENED_LIMIT);
+
+// The title of an announcement: what is wrong, so that it is read first. Pure.
+
+/** What every kind shows as a title, Slack's header the least. */
+const TITLE_LIMIT = 140;
+
+/** A title is text: no clock of the reader's, no link, no command to copy. */
+const isPlain = (line: Line): boolean =>
+  line.every(({ at, url, code }) => at === undefined && url === undefined && code === undefined);
+
+/**
+ * With the first line of one announcement of ours in its title, `❗ Tocsin: Slack #ops is archived`, and not again below. As it
+ * is where that line is no title or all of it, or where several announcements are one message.
+ */
+export const ownTitled = (content: Content): Content => {
+  const { isOurs, isTitled, messageLines = [], message = '', happened } = content;
+  const [first, ...lines] = messageLines;
+  if (!isOurs || isTitled || first === undefined || !isPlain(first)) return content;
+  const title = `${content.title}: ${lineText(first).replace(/\.$/, '')}`;
+  if (title.length > TITLE_LIMIT || firstLine(lineText(first)) !== happened) return content;
+  const begin = lines.findIndex((line) => lineText(line) !== '');
+  if (begin < 0) return content;
+  const rest = message.split('\n').slice(1 + begin);
+  return { ...content, title, message: rest.join('\n'), messageLines: lines.slice(begin) };
+};

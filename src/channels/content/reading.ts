@@ -1,13 +1,12 @@
 /** What is read of an alert before it is worded: of an inspection, typed. Items are read leniently. Pure. */
 import { type Alert, type FollowUp, hasFired, isSample, type JsonObject } from '../../alert.ts';
-import { LARGEST_ITEM } from '../../item-size.ts';
+import { LARGEST_ITEM } from '../../item.ts';
 import { beginningOf, cleanLine, cleanText } from '../../text.ts';
 import { type Detection, fairShares } from './content.ts';
-import { objectOf, UNKNOWN } from './field.ts';
 import { type Finding, findingOf } from './finding.ts';
-import { assessmentWord, followUpWords } from './follow-up.ts';
+import { objectOf, UNKNOWN } from './foreign.ts';
 import type { Presentation } from './presentation.ts';
-import { rankOf, type Severity, severityOf } from './severity.ts';
+import { assessmentWord, followUpWords, rankOf, type Severity, severityOf } from './severity.ts';
 
 /** One inspection, or several of one transaction: what its content is made of. */
 export interface Reading extends Severity {

@@ -1,8 +1,98 @@
-/** How bad it is, by sight and by word. The sign is never the only difference: the word stands beside it. Pure. */
-import { type Alert, ANNOUNCEMENTS, type Announcement, isSample } from '../../alert.ts';
-import { text } from './field.ts';
-import { assessmentWord } from './follow-up.ts';
-import { statedSeverity } from './stated-severity.ts';
+/** How bad it is, by sign and by word: as the service assesses it, as a text states it, and as a follow-up changes it. Pure. */
+import {
+  type Alert,
+  ANNOUNCEMENTS,
+  type Announcement,
+  type FollowUp,
+  isAnnouncement,
+  isPlayedDown,
+  isSample,
+} from '../../alert.ts';
+import { shorten } from '../../text.ts';
+import { inlineName, text } from './foreign.ts';
+
+// The words of a follow-up: how a finding changed after people were alerted to it.
+
+/** Documented words have at most ten characters. */
+const WORD_LIMIT = 40;
+
+/**
+ * The service spells the middle assessment `suspecious`; people read `suspicious`. One that nobody documented has no brackets:
+ * `(was CRITICAL)` is ours.
+ */
+export const assessmentWord = (assessment: string): string => {
+  const word = inlineName(assessment).replace(/[()[\]]/g, '');
+  return shorten((word.trim() || 'unknown').replace(/^suspecious$/i, 'suspicious'), WORD_LIMIT);
+};
+
+export interface FollowUpWords {
+  /** Behind a title, which says what the assessment is and was. */
+  news: string;
+  /** A sentence: that this is a follow-up, and what changed. The title says what it was. */
+  notice: string;
+}
+
+const NEWS = 'follow-up to an alert that you had';
+
+/** What a follow-up says in place of what happened. */
+export const followUpWords = ({ is }: FollowUp): FollowUpWords => {
+  const says = is === undefined ? 'no longer lists this inspection' : `calls it ${assessmentWord(is)} now`;
+  return { news: NEWS, notice: `Follow-up: the service ${says}.` };
+};
+
+// The severity that the text of a stored notification states itself: `Critical: ...`, `[HIGH] ...`, `Severity: warning`. The
+// text is foreign and may say anything, so it only selects one of these words. Pure.
+
+/** The worst first, as the service and other monitors spell them. */
+const STATED = ['critical', 'high', 'suspecious', 'suspicious', 'warning', 'medium', 'low', 'info'] as const;
+const WORD = `(${STATED.join('|')})`;
+
+/** A text says what it is in its first lines. What it quotes further down is not its own. */
+const LOOKED_AT = 2000;
+
+/** What may stand before or around a word: markup, quotes, brackets, a coloured sign. */
+const DECOR = String.raw`[^\p{L}\p{N}\n]{0,12}`;
+
+const NOUN = '(?:alert|finding|incident|notification|severity)s?';
+
+/** `Critical: ...`, `[CRITICAL] ...`, `🔴 Critical - ...`; in `Low-level call`, `High gas` and `Critical?` it is no label. */
+const AT_BEGINNING = new RegExp(String.raw`^${DECOR}${WORD}(?=\s*(?:[:|\])}!*–—]|-(?!\p{L})|\n|$))`, 'iu');
+
+/** `Critical finding in X`, `A high-severity alert`. */
+const WITH_NOUN = new RegExp(String.raw`^${DECOR}(?:(?:an?|new)\s+)?${WORD}[\s-]${NOUN}(?![\p{L}\p{N}])`, 'iu');
+
+/** `Severity: critical`, `"severity": "high"`, `*Risk level* = low`; not where it goes on: `low -> high`, `low or high`. */
+const LABELLED = new RegExp(
+  String.raw`(?:^|[\n,;|{([])${DECOR}(?:severity|assessment|priority|(?:risk|alert|severity)[ _-]?level)["'*_\x60]{0,3}\s{0,3}[:=]${DECOR}${WORD}(?![\p{L}\p{N}-])(?!["'*_\x60\])]*\s*(?:->|→|=>|/|\?|(?:to|or)\b))`,
+  'giu',
+);
+
+/**
+ * `CRITICAL`, in our spelling: the worst that it states, so that a line further down cannot play down the first; undefined
+ * where it states none.
+ */
+export const statedSeverity = (message: string): string | undefined => {
+  const text = message.slice(0, LOOKED_AT).trimStart();
+  const stated = [AT_BEGINNING.exec(text), WITH_NOUN.exec(text), ...text.matchAll(LABELLED)].map((found) =>
+    found?.[1]?.toLowerCase(),
+  );
+  const worst = STATED.find((word) => stated.includes(word));
+  return worst === undefined ? undefined : assessmentWord(worst).toUpperCase();
+};
+
+/** What parts the word from what it says. */
+const PARTED = /^[\s:|\])}!*–—-]+/u;
+
+/** The text without the word at its beginning that states `severity`; as it is where it begins otherwise or says no more. */
+export const withoutSeverity = (message: string, severity: string): string => {
+  const text = message.slice(0, LOOKED_AT).trimStart();
+  const [label = '', word = ''] = AT_BEGINNING.exec(text) ?? [];
+  if (assessmentWord(word).toUpperCase() !== severity) return message;
+  const rest = text.slice(label.length).replace(PARTED, '');
+  return rest === '' ? message : rest;
+};
+
+// How bad it is, by sight and by word. The sign is never the only difference: the word stands beside it. Pure.
 
 /** What decides the colour of a message. */
 export type Tone = 'critical' | 'suspicious' | 'calm' | 'news' | 'trouble' | 'test';
@@ -95,4 +185,13 @@ const KNOWN = [
 export const rankOf = (severity: string): number => {
   const rank = KNOWN.indexOf(severity);
   return rank < 0 ? KNOWN.indexOf(undefined) : rank;
+};
+
+// Which alerts arrive without a sound, at every kind that can do that: good news. Only our own words decide it, never a
+// text from outside. A replay makes a sound, for it may be the first that anybody hears of it.
+
+/** True for our own downgrades, and for announcements that something works again. */
+export const isQuiet = (alert: Alert): boolean => {
+  if (alert.followUp) return isPlayedDown(alert);
+  return isAnnouncement(alert) && severityOf(alert).tone === 'calm';
 };

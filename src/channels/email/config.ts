@@ -1,8 +1,7 @@
 /** The `channels.email` slice of the configuration. */
 import { z } from 'zod';
-import { connectionFields, pairedKey, tlsFields } from '../../schema/connection.ts';
+import { certificates, connectionFields, pairedKey, tlsFields } from '../../schema/connection.ts';
 import { duration, httpUrl, isHost, port, secret } from '../../schema/fields.ts';
-import { certificates } from '../../schema/pem.ts';
 import { channelOptions, senderOption } from '../options.ts';
 import { parseMailbox } from './address.ts';
 

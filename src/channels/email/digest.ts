@@ -1,12 +1,163 @@
 /** A digest as the parts of a mail: the worst items and counts in the mail, the whole list in an attached file. */
-import type { Sliced } from '../../slices.ts';
+
+import type { Sliced } from '../../chunks.ts';
+import { cleanLine, escapeHtml, shorten, shortenAddresses } from '../../text.ts';
 import type { Format } from '../channel.ts';
-import { type DigestContent, nameOf } from '../digest-content.ts';
-import { digestFile, itemLine } from '../digest-file.ts';
-import type { MailParts } from './body.ts';
-import { digestHtml } from './digest-html.ts';
-import { aboutItem, type Shown, type ShownItem, shownOf } from './digest-shown.ts';
-import { paragraphs, quoted, wrap } from './wrap.ts';
+import {
+  type Count,
+  type CountTable,
+  type DigestContent,
+  type DigestItem,
+  detectionText,
+  digestFile,
+  itemLine,
+  nameOf,
+  topOf,
+} from '../digest-content.ts';
+import { type MailParts, paragraphs, quoted, wrap } from './body.ts';
+import { accentOf, headingHtml, INK, LINK, MONO, MUTED, noticeHtml, pageHtml, SMALL, WRAP } from './page.ts';
+
+// What is shown of a digest in the mail itself, as text and as HTML alike.
+
+/** Items in the mail itself: some mail programs cut a mail beyond about 100 kB. */
+export const INLINE_MAX = 20;
+/** The worst items, shown first and with the messages of their detectors. */
+const WORST_MAX = 3;
+const SAID_LIMIT = 400;
+/** Of an item that is not among the worst. */
+const HAPPENED_LIMIT = 160;
+const ROWS_MAX = 8;
+
+/** `said`: from outside, a line each. */
+type ShownItem = DigestItem & { said: string[] };
+
+interface Shown {
+  worst: ShownItem[];
+  tables: { title: string; rows: Count[]; more: number }[];
+  others: ShownItem[];
+  /** Says where the other items are, or where everything is in full. */
+  rest: string;
+}
+
+const saidIn = ({ detections, message, happened }: DigestItem): string[] => {
+  const said = [
+    ...detections.filter((detection) => detection.message !== '').map(detectionText),
+    ...(message === undefined ? [] : [message]),
+  ];
+  return (said.length === 0 ? [happened] : said.slice(0, WORST_MAX)).map((text) =>
+    shorten(cleanLine(text), SAID_LIMIT),
+  );
+};
+
+/** `file`: the name of the attached file, which has the rest. */
+const shownOf = (content: DigestContent, file: string): Shown => {
+  const { items, tables } = content;
+  const more = items.length - INLINE_MAX;
+  return {
+    worst: items.slice(0, WORST_MAX).map((item) => ({ ...item, said: saidIn(item) })),
+    tables: tables.map((table: CountTable) => ({ title: table.title, ...topOf(table, ROWS_MAX) })),
+    others: items
+      .slice(WORST_MAX, INLINE_MAX)
+      .map((item) => ({ ...item, said: [shorten(cleanLine(item.happened), HAPPENED_LIMIT)] })),
+    rest:
+      more > 0
+        ? `${more.toLocaleString('en')} more: the attached ${file} lists all ${items.length.toLocaleString('en')} with what was said.`
+        : `What was said of each: in the attached ${file}.`,
+  };
+};
+
+/** Why it ranks where it does, where and when: `privileged call · Base · 2026-11-20 10:07:31 UTC`. */
+const aboutItem = ({ remarks, chain, chainName = chain, time }: DigestItem): string =>
+  [...remarks, ...(chainName === undefined ? [] : [chainName]), time].join(' · ');
+
+// The HTML part of a digest mail, in the order of `../digest-content.ts`.
+
+const small = (text: string, margin = '6px 0 0'): string =>
+  `<p class="muted" style="margin:${margin};${SMALL};${WRAP}">${escapeHtml(text)}</p>`;
+
+const heading = ({ tone, sign, severity, title }: DigestContent): string =>
+  headingHtml(tone, `${sign} ${severity}`, title.slice(sign.length).trim());
+
+/** From when to when, and why all of it is one mail. */
+const period = ({ span, why }: DigestContent): string =>
+  [
+    `<p class="ink" style="margin:4px 0 0;font-size:15px;line-height:1.4;${INK}">${escapeHtml(span)}</p>`,
+    small(why, '4px 0 0'),
+  ].join('\n');
+
+const subtitle = (text: string): string =>
+  `<h2 class="ink" style="margin:0 0 6px;font-size:15px;line-height:1.4;font-weight:700;${INK}">${escapeHtml(text)}</h2>`;
+
+const CELL = 'padding:2px 0;vertical-align:top';
+
+const linked = (html: string, url: string | undefined): string =>
+  url === undefined ? html : `<a class="link" href="${escapeHtml(url)}" style="${LINK}">${html}</a>`;
+
+const rowHtml = (count: string, html: string, look: 'ink' | 'muted'): string => {
+  const colour = look === 'ink' ? INK : MUTED;
+  return (
+    `<tr><td class="${look}" style="${CELL};padding-right:12px;text-align:right;font-weight:700;${colour}">${count}</td>` +
+    `<td class="${look}" style="${CELL};${colour};${WRAP}">${html}</td></tr>`
+  );
+};
+
+/** Whole addresses would fill a phone; the attached file has them. */
+const shortAddresses = (name: string): string => shortenAddresses(name, { head: 6, tail: 4 });
+
+/** The number first: a long name wraps beside it on a narrow phone. */
+const tableHtml = ({ title, rows, more }: Shown['tables'][number]): string => {
+  const shown = rows.map(({ name, count, url }) =>
+    rowHtml(count.toLocaleString('en'), linked(escapeHtml(shortAddresses(name)), url), 'ink'),
+  );
+  const rest = more > 0 ? [rowHtml('', `and ${more.toLocaleString('en')} more`, 'muted')] : [];
+  return `${subtitle(title)}
+<table role="presentation" style="margin:0 0 14px;border-collapse:collapse;font-size:15px;line-height:1.4">${[...shown, ...rest].join('\n')}</table>`;
+};
+
+/** What somebody else says: behind a line of its own colour, not of the severity's. */
+const saidHtml = (said: readonly string[]): string =>
+  `<blockquote class="quote ink" style="margin:4px 0;padding:2px 8px;border-left:3px solid #98a2b3;background:#f6f7f9;${INK}">` +
+  `${said.map(escapeHtml).join('<br>')}</blockquote>`;
+
+/** A linked hash is short; one that leads nowhere is whole, so that it can be copied. */
+const hashHtml = (item: ShownItem): string => {
+  const { url, shortHash } = item;
+  const shown = url === undefined ? nameOf(item) : (shortHash ?? nameOf(item));
+  return linked(`<span style="font-family:${MONO}">${escapeHtml(shown)}</span>`, url);
+};
+
+const itemHtml = (item: ShownItem): string =>
+  [
+    `<div class="${item.tone}" style="margin:0 0 14px;padding:0 0 0 10px;border-left:3px solid ${accentOf(item.tone)};font-size:15px;line-height:1.4;${WRAP}">`,
+    `<strong class="ink" style="${INK}">${escapeHtml(item.title)}</strong>`,
+    saidHtml(item.said),
+    `<span class="muted" style="font-size:13px;${MUTED}">${hashHtml(item)} · ${escapeHtml(aboutItem(item))}</span></div>`,
+  ].join('');
+
+const itemsHtml = (title: string, items: readonly ShownItem[]): string =>
+  items.length === 0 ? '' : [subtitle(title), ...items.map(itemHtml)].join('\n');
+
+const PREHEADER_LIMIT = 240;
+
+const preheaderOf = ({ worst: [worst] }: Shown): string =>
+  worst === undefined
+    ? ''
+    : shorten(`The worst: ${worst.title.slice(worst.sign.length).trim()}: ${worst.happened}`, PREHEADER_LIMIT);
+
+/** A whole HTML document. `footer` is plain text under the card. */
+const digestHtml = (content: DigestContent, shown: Shown, subject: string, footer: string): string =>
+  pageHtml({
+    ...{ tone: content.tone, subject, footer, preheader: preheaderOf(shown) },
+    sections: [
+      heading(content),
+      [
+        itemsHtml('The worst first', shown.worst),
+        ...(content.notice === undefined ? [] : [noticeHtml(content.notice)]),
+      ].join('\n'),
+      [...shown.tables.map(tableHtml), period(content)].join('\n'),
+      [itemsHtml('The others', shown.others), small(shown.rest, '0 0 12px')].filter((part) => part !== '').join('\n'),
+    ],
+  });
 
 const tableText = ({ title, rows, more }: Shown['tables'][number]): string =>
   [

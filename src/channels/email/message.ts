@@ -1,20 +1,137 @@
 /** Composes the mails of a parcel: subject, thread, list and footer around the text. */
-import type { Alert, Destination, Parcel } from '../../alert.ts';
-import type { Sliced } from '../../slices.ts';
-import { cleanLine, shorten } from '../../text.ts';
+import { type Alert, type Destination, isAnnouncement, isSample, type Parcel } from '../../alert.ts';
+import type { Sliced } from '../../chunks.ts';
+import { contentId } from '../../item.ts';
+import { cleanLine, shorten, shortenMiddle } from '../../text.ts';
 import type { ComposeContext, Message } from '../channel.ts';
 import type { Content } from '../content/content.ts';
-import { UNKNOWN } from '../content/field.ts';
-import { describeIncident } from '../content/incident.ts';
+import { describeIncident } from '../content/describe.ts';
+import { UNKNOWN } from '../content/foreign.ts';
 import { wordingOf } from '../content/reading.ts';
 import type { Tone } from '../content/severity.ts';
 import { describeDigest } from '../digest.ts';
+import type { DigestContent } from '../digest-content.ts';
 import { messagesOf } from '../incidents.ts';
 import type { MailBody } from './body.ts';
 import { digestParts } from './digest.ts';
 import { singleParts } from './single.ts';
-import { digestHeadline, headlineOf, markOf, subjectOf } from './subject.ts';
-import { threadIdOf } from './thread.ts';
+
+// The subject of a mail: what happened, and a mark at its end that no other finding has.
+
+/** Longer subjects are cut by most mail programs anyway. */
+export const SUBJECT_LIMIT = 120;
+
+const HASH_SHOWN = { head: 6, tail: 4 };
+const ID_SHOWN = 8;
+
+/** The transaction, shortened as everywhere; what names none has the beginning of our id, an announcement nothing. */
+export const markOf = ([first]: readonly Alert[]): string => {
+  if (first === undefined || isAnnouncement(first)) return '';
+  const hash = cleanLine(first.txHash ?? '');
+  // Every sample names the same transaction.
+  return hash === '' || isSample(first) ? first.id.slice(0, ID_SHOWN) : shortenMiddle(hash, HASH_SHOWN);
+};
+
+/** What stands in brackets, and what behind the protocol: `[CRITICAL]` of a follow-up stays the word that rules look for. */
+const wordsOf = ({ severity, word, was }: Content): [label: string, remark: string] => {
+  const remark = ` (was ${was})`;
+  return was !== undefined && word === `${severity}${remark}` ? [severity, remark] : [word, ''];
+};
+
+/**
+ * `[CRITICAL] Lending Pool · Pool A: balance dropped by 90 %`. Without the sign: some mail programs show none in a subject,
+ * and rules of people's mailboxes look for the word.
+ */
+const headlineOf = (content: Content): string => {
+  const { prefix, where, happened, isOurs, isTitled, sign, headline } = content;
+  if (isTitled) return headline;
+  if (isOurs) return headline.slice(sign.length).trim();
+  const [label, remark] = wordsOf(content);
+  return `${prefix === undefined ? '' : `${prefix} `}[${label}] ${where}${remark}: ${happened}`;
+};
+
+const digestHeadline = ({ sign, severity, title, items: [worst] }: DigestContent): string => {
+  const head = `[${severity}] ${title.slice(sign.length).trim()}`;
+  return worst === undefined ? head : `${head}; worst: ${worst.protocol}: ${worst.happened}`;
+};
+
+/** The mark is never cut off. */
+export const subjectOf = (headline: string, mark: string): string => {
+  const end = mark === '' ? '' : ` (${mark})`;
+  return `${shorten(cleanLine(headline), SUBJECT_LIMIT - end.length)}${end}`;
+};
+
+// Which mails belong together. Every client groups mails that refer to one message, so all mails of a thread refer to a
+// root that is never sent. Gmail also wants one subject: a mail that follows another has its subject, with `Re:`. So the
+// handle of a mail says both: its Message-ID and the subject of the first mail.
+
+/** `destination.broken` and `destination.well` are one family; what it is about is the first word of its key. */
+const announcedOf = ({ type, itemId }: Alert): { family: string; about: string } => {
+  const [, family = ''] = type.split('.');
+  const [, about = ''] = itemId.split(' ');
+  // The key of a trouble is a moment, and several troubles may be one message.
+  return { family, about: family === 'trouble' ? '' : about };
+};
+
+/** A hash alone, without its chain: so a notification, which names no chain, is in the thread of its transaction. */
+const subjectMatterOf = (alerts: readonly Alert[]): string[] => {
+  const only = <T>(values: readonly T[]): T | undefined => (new Set(values).size === 1 ? values[0] : undefined);
+  const hash = only(alerts.map(({ txHash }) => txHash));
+  if (hash === undefined && alerts.every(isAnnouncement)) {
+    const announced = alerts.map(announcedOf);
+    return [
+      'announcement',
+      only(announced.map(({ family }) => family)) ?? '',
+      only(announced.map(({ about }) => about)) ?? '',
+    ];
+  }
+  return hash === undefined
+    ? ['alerts', ...alerts.map(({ id, followUp }) => followUp?.of ?? id).toSorted()]
+    : ['transaction', hash];
+};
+
+/** The same for all mails about one transaction, or about one thing of ours, to a mailbox. */
+export const threadIdOf = (alerts: readonly Alert[], { id }: Pick<Destination, 'id'>): string =>
+  `thread_${contentId('thread', ...subjectMatterOf(alerts), id)}`;
+
+/** The mail that a thread began with, as far as later ones need it. */
+export interface First {
+  subject: string;
+  isUrgent: boolean;
+}
+
+export interface Earlier {
+  /** With its angle brackets. */
+  messageId: string;
+  /** Absent in the handle of an older version. */
+  first?: First;
+}
+
+/** A handle comes back from Redis and goes into headers, so its form is checked. */
+const HANDLE = /^(<[\w.@-]{1,250}>)(?: (high|normal) (\S.*))?$/;
+
+/** `<id> high SUBJECT`: what later mails need of the first. */
+export const handleOf = (messageId: string, { subject, isUrgent }: First): string =>
+  `${messageId} ${isUrgent ? 'high' : 'normal'} ${subject}`;
+
+/** Undefined for anything that is no handle of ours. */
+export const readHandle = (handle: string): Earlier | undefined => {
+  const [, messageId, importance, subject] = HANDLE.exec(handle) ?? [];
+  if (messageId === undefined) return undefined;
+  if (subject === undefined) return { messageId };
+  return { messageId, first: { subject: shorten(cleanLine(subject), SUBJECT_LIMIT), isUrgent: importance === 'high' } };
+};
+
+/**
+ * What a mail is in its thread: it goes on in the first one's name. One that is more urgent than the first begins anew, as
+ * nobody may miss it below a subject that is not.
+ */
+export const inThread = (own: First, earlier: Earlier | undefined): { subject: string; first: First } => {
+  const { first } = earlier ?? {};
+  return first === undefined || (own.isUrgent && !first.isUrgent)
+    ? { subject: own.subject, first: own }
+    : { subject: `Re: ${first.subject}`, first };
+};
 
 /** A protocol's name as one label of a domain name. */
 const labelFor = (protocol: string): string =>

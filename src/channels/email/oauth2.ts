@@ -7,9 +7,9 @@ import type { ProxyFor } from '../../connection/proxy-variables.ts';
 import { createConnections, settingsIn } from '../../connection/settings.ts';
 import { createConnector } from '../../connection/tunnel.ts';
 import { DeliveryError } from '../../errors.ts';
+import { jsonObjectIn } from '../content/foreign.ts';
+import { networkFailure } from '../failures.ts';
 import { retryAfterMs } from '../http.ts';
-import { networkFailure } from '../network.ts';
-import { jsonObjectIn } from '../outside.ts';
 import type { EmailConfig } from './config.ts';
 
 export type Oauth2Config = NonNullable<EmailConfig['smtp']['oauth2']>;

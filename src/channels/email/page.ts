@@ -3,8 +3,9 @@
  * nothing to load. The light styles are inline, because some mail programs drop the style sheet; the sheet only changes
  * the colours on a dark system. Nothing is said by a colour alone.
  */
-import { escapeHtml } from '../../html.ts';
+import { escapeHtml } from '../../text.ts';
 import type { Tone } from '../content/severity.ts';
+import type { MailParts } from './body.ts';
 
 /** `<br>` works in every mail program; `PRE` also keeps the spaces of aligned text, where it is supported. */
 export const lines = (text: string): string => escapeHtml(text).replaceAll('\n', '<br>');
@@ -123,4 +124,30 @@ ${body}
 </body>
 </html>
 `;
+};
+
+// The link by which a mail's reader acknowledges its alerts: above the details, in both of its parts. Pure.
+
+const LABEL = 'Acknowledge';
+
+/** Texts from outside are escaped, so the first rule is ours. Without one, the link is the last thing of the page. */
+const inHtml = (html: string, url: string): string => {
+  const rule = html.indexOf(RULE);
+  const place = rule < 0 ? html.lastIndexOf('</body>') : rule;
+  const link = `<p style="margin:14px 0 0">${buttonHtml(LABEL, url)}</p>\n`;
+  return place < 0 ? `${html}${link}` : `${html.slice(0, place)}${link}${html.slice(place)}`;
+};
+
+/** Texts from outside are quoted, so this line is ours. */
+const DETAILS = '\n\nDetails\n\n';
+
+const inText = (text: string, url: string): string => {
+  const line = `${LABEL}: ${url}`;
+  const place = text.indexOf(DETAILS);
+  return place < 0 ? `${text.trimEnd()}\n\n${line}\n` : `${text.slice(0, place)}\n\n${line}${text.slice(place)}`;
+};
+
+export const withAcknowledgeLink = <Parts extends MailParts>(parts: Parts, url: string): Parts => {
+  const { text, html } = parts;
+  return { ...parts, text: inText(text, url), ...(html === undefined ? {} : { html: inHtml(html, url) }) };
 };

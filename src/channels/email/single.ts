@@ -1,13 +1,167 @@
 /** One incident as the parts of a mail: a text that is complete by itself, and the same as HTML. */
+import { cleanLine, escapeHtml, shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
-import { type Content, type Detection, type Fact, lineText, noticesOf } from '../content/content.ts';
-import { ownTitled } from '../content/own-title.ts';
-import { moreText } from '../content/said.ts';
+import {
+  type Content,
+  type Detection,
+  type Fact,
+  type Line,
+  lineText,
+  noticesOf,
+  type Piece,
+} from '../content/content.ts';
+import { shortenHex } from '../content/foreign.ts';
+import { firstLine, moreText, ownTitled } from '../content/heading.ts';
 import { detectionText } from '../digest-content.ts';
-import type { MailParts } from './body.ts';
-import { type Bounded, boundedOf } from './bounds.ts';
-import { singleHtml } from './html.ts';
-import { paragraphs, quoted, wrap } from './wrap.ts';
+import { type Bounded, boundedOf, type MailParts, paragraphs, quoted, wrap } from './body.ts';
+import {
+  buttonHtml,
+  headingHtml,
+  INK,
+  LINK,
+  lines,
+  MONO,
+  MUTED,
+  noticeHtml,
+  PRE,
+  pageHtml,
+  quoteHtml,
+  SMALL,
+  WRAP,
+} from './page.ts';
+
+// The HTML part of a mail about one incident.
+
+const linkHtml = (text: string, url: string): string =>
+  `<a class="link" href="${escapeHtml(url)}" style="${LINK};text-decoration:underline">${escapeHtml(text)}</a>`;
+
+const pieceHtml = ({ text, code, url }: Piece): string => {
+  if (url !== undefined) return linkHtml(text, url);
+  return code ? `<span style="font-family:${MONO};font-size:14px">${escapeHtml(text)}</span>` : escapeHtml(text);
+};
+
+const LINE = `margin:0 0 4px;font-size:15px;line-height:1.45;${INK};${WRAP}`;
+
+const lineHtml = (line: Line): string => `<p class="ink" style="${LINE}">${line.map(pieceHtml).join('')}</p>`;
+
+const small = (html: string, margin: string): string =>
+  html === '' ? '' : `<p class="muted" style="margin:${margin};${SMALL};${WRAP}">${html}</p>`;
+
+/** Between paragraphs of ours. */
+const GAP = '<div style="height:10px;line-height:10px;font-size:1px"></div>';
+
+const spaced = (html: string): string => (html === '' ? '' : `<div style="margin:14px 0 0">\n${html}\n</div>`);
+
+interface Head {
+  label: string;
+  title: string;
+  /** Of an announcement: its lines without the title. */
+  rest: readonly Line[];
+}
+
+/** The first line of an announcement says what is wrong: it is its title, unless several announcements are one mail. */
+const announced = ({ message = '', messageLines, happened, title, isTitled, sign, word }: Content): Head => {
+  const [first = [], ...rest] = messageLines ?? message.split('\n').map((text) => [{ text }]);
+  const label = `${sign} ${word}`;
+  const isTitle = firstLine(lineText(first)) === happened;
+  if (!isTitled && isTitle) return { label, title: lineText(first), rest };
+  return { label, title: isTitled ? title : title.slice(sign.length).trim(), rest: [first, ...rest] };
+};
+
+const headOf = (content: Content): Head => {
+  const { prefix, sign, word, where, title, isTitled, isOurs } = content;
+  if (isOurs) return announced(content);
+  return {
+    label: [prefix, sign, word].filter((part) => part !== undefined).join(' '),
+    title: isTitled ? title : where,
+    rest: [],
+  };
+};
+
+const detectionHtml = ({ name, message }: Detection): string =>
+  quoteHtml(`<strong>${escapeHtml(name)}</strong>${message === '' ? '' : `<br>${escapeHtml(message)}`}`);
+
+/** Lines of ours; an empty one parts what they say. */
+const ownHtml = ([first, ...others]: readonly Line[]): string => {
+  const html = others.map((line) => (lineText(line) === '' ? GAP : lineHtml(line)));
+  const begins = first === undefined || lineText(first) === '' ? [] : [lineHtml(first)];
+  return spaced([...begins, ...html].join('\n'));
+};
+
+const happenedHtml = (bounded: Bounded, { rest }: Head): string => {
+  const { detections, message, isOurs } = bounded.content;
+  const foreign = message === undefined || isOurs ? [] : [quoteHtml(`<span style="${PRE}">${lines(message)}</span>`)];
+  return [ownHtml(rest), ...foreign, ...detections.map(detectionHtml), small(moreText(bounded), '8px 0 0')]
+    .filter((part) => part !== '')
+    .join('\n');
+};
+
+/** One touch or click takes the value whole, and nothing beside it. */
+const VALUE = '-webkit-user-select:all;user-select:all';
+
+const valueHtml = ({ value, code, url }: Fact): string => {
+  const style = code ? ` style="font-family:${MONO};${VALUE}"` : '';
+  const shown = `<span${style}>${escapeHtml(value)}</span>`;
+  return url === undefined
+    ? shown
+    : `<a class="link" href="${escapeHtml(url)}" style="${LINK};text-decoration:underline">${shown}</a>`;
+};
+
+const DETAIL = `font-size:13px;line-height:1.4;${INK};${WRAP}`;
+
+/** Short, as there may be many: some mail programs cut a mail beyond about 100 kB. */
+const factHtml = (fact: Fact): string =>
+  `<dt class="muted" style="${MUTED}">${escapeHtml(fact.label)}</dt>
+<dd style="margin:0 0 8px">${valueHtml(fact)}${fact.note === undefined ? '' : `<br><span class="muted" style="${MUTED}">${escapeHtml(fact.note)}</span>`}</dd>`;
+
+const wholeHtml = ({ name, message }: Detection): string =>
+  `<blockquote class="quote ink" style="margin:0 0 8px;padding:6px 10px;border-left:4px solid #98a2b3;background:#f6f7f9;${DETAIL};${PRE}">` +
+  `<strong>${escapeHtml(name)}</strong>${message === '' ? '' : `, in full:<br>${lines(message)}`}</blockquote>`;
+
+const detailsHtml = ({ content: { details }, whole }: Bounded): string =>
+  details.length === 0
+    ? ''
+    : [
+        `<h2 class="muted" style="margin:0 0 8px;font-size:13px;line-height:1.4;font-weight:700;${MUTED}">Details</h2>`,
+        `<dl class="ink" style="margin:0;${DETAIL}">\n${details.map(factHtml).join('\n')}\n</dl>`,
+        ...whole.map(wholeHtml),
+      ].join('\n');
+
+const PREHEADER_LIMIT = 240;
+
+const newsOf = ({ happened, notice = '', detections, isFollowUp }: Content): string => {
+  if (isFollowUp) return notice;
+  const said = detections.map(({ name, message }) => message || name).join(' · ');
+  return said || `${happened} ${notice}`;
+};
+
+/** What happened, in words: how bad it is, and where, stands in the subject beside it. */
+const preheaderOf = (content: Content, { rest }: Head): string => {
+  const { happened, notice = '', isOurs } = content;
+  const ours = rest.map(lineText).join(' ').trim() || happened;
+  return shorten(shortenHex(cleanLine(isOurs ? `${ours} ${notice}` : newsOf(content))), PREHEADER_LIMIT);
+};
+
+/** A whole HTML document. `footer` is plain text under the card. */
+const singleHtml = (bounded: Bounded, subject: string, footer: string): string => {
+  const { content } = bounded;
+  const { tone, lines: who, times, links } = content;
+  const { above, below } = noticesOf(content);
+  const head = headOf(content);
+  const first = [
+    headingHtml(tone, head.label, head.title),
+    ...above.map(noticeHtml),
+    happenedHtml(bounded, head),
+    ...below.map(noticeHtml),
+    spaced(who.map(lineHtml).join('\n')),
+    small(times.map(pieceHtml).join(''), '10px 0 0'),
+    spaced(links.map(({ label: text, url }) => buttonHtml(text, url)).join('\n')),
+  ];
+  return pageHtml({
+    ...{ tone, subject, footer, preheader: preheaderOf(content, head) },
+    sections: [first.filter((part) => part !== '').join('\n'), detailsHtml(bounded)],
+  });
+};
 
 /** Where a line of ours ends in a transaction, its link in full: the hash is in it. */
 const linked = ({ message = '', messageLines = [] }: Content): string =>

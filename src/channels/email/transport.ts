@@ -1,21 +1,49 @@
 /** E-mail through a relay: one mail, one recipient, one attempt. The pool keeps connections but never sends a mail twice. */
+
 import type { Readable } from 'node:stream';
+import type { ConnectionOptions } from 'node:tls';
 import { createTransport, type SendMailOptions } from 'nodemailer';
+import { tlsOptions } from '../../connection/settings.ts';
 import { DeliveryError } from '../../errors.ts';
 import { createScrubber } from '../../secret.ts';
 import { cleanLine, shorten } from '../../text.ts';
 import type { Channel, CreateChannel, Message, Receipt } from '../channel.ts';
-import { networkFailure } from '../network.ts';
-import { withAcknowledgeLink } from './acknowledge.ts';
+import { networkFailure } from '../failures.ts';
 import { type Mailbox, parseAddress } from './address.ts';
 import type { MailBody } from './body.ts';
 import type { EmailConfig } from './config.ts';
-import { composeEmail } from './message.ts';
+import { composeEmail, type First, handleOf, inThread, readHandle } from './message.ts';
 import { type AccessTokens, createAccessTokens } from './oauth2.ts';
-import { withWhat } from './page.ts';
-import { type First, handleOf, inThread, readHandle } from './thread.ts';
-import { relayTls } from './tls.ts';
+import { withAcknowledgeLink, withWhat } from './page.ts';
 import { smtpFailure } from './verdicts.ts';
+
+// How the connection to the relay is encrypted, and whom it trusts: what `smtp.tls` and `smtp.ca` mean to nodemailer.
+
+interface RelayTls {
+  secure: boolean;
+  requireTLS: boolean;
+  ignoreTLS: boolean;
+  /** Go on without TLS if the relay offers STARTTLS and then refuses it. */
+  opportunisticTLS: boolean;
+  tls: ConnectionOptions;
+}
+
+const MIN_VERSION = 'TLSv1.2';
+
+const relayTls = ({ secure, requireTLS, tls, ca, cert, key }: EmailConfig['smtp']): RelayTls => ({
+  secure,
+  requireTLS: requireTLS && !secure,
+  ignoreTLS: tls === 'off',
+  opportunisticTLS: tls === 'opportunistic',
+  tls: {
+    minVersion: MIN_VERSION,
+    ...(tls === 'opportunistic' ? { rejectUnauthorized: false } : {}),
+    ...tlsOptions(
+      { ...(ca !== undefined && { ca }), ...(cert !== undefined && key !== undefined && { cert, key }) },
+      { isChosen: true },
+    ),
+  },
+});
 
 /** Limits of single steps; the kind's `timeout` limits the whole attempt. Nodemailer's defaults are minutes. */
 const CONNECT_MS = 10_000;

@@ -1,5 +1,7 @@
-/** Where a Slack message goes: a channel, or an incoming webhook by its URL. */
+/** Where a Slack message goes (a channel, or an incoming webhook by its URL), and where one is that was sent. */
 import { webAddress } from '../address.ts';
+
+// Where a Slack message goes: a channel, or an incoming webhook by its URL.
 
 /** An incoming webhook has neither threads nor files, and a key of its own. */
 export const isHook = (address: string): boolean => webAddress(address) !== undefined;
@@ -20,4 +22,26 @@ export const parseChannel = (text: string): string | undefined => {
   if (CHANNEL_ID.test(contact)) return contact;
   const name = CHANNEL_NAME.exec(contact)?.[1];
   return name === undefined ? undefined : `#${name}`;
+};
+
+// Where a message is: its channel and timestamps, written as its handle.
+
+export interface Place {
+  /** The channel's id, even if the destination is its name. */
+  channel: string;
+  ts: string;
+  /** `ts` of the thread's first message: its own unless it is a reply. Slack takes no reply to a reply. */
+  thread: string;
+}
+
+const HANDLE = /^([A-Z0-9]+)\/(\d+\.\d+)(?:\/(\d+\.\d+))?$/;
+
+/** `CHANNEL/TS`, of a reply `CHANNEL/TS/THREAD`. */
+export const formatPlace = ({ channel, ts, thread }: Place): string =>
+  [channel, ts, ...(thread === ts ? [] : [thread])].join('/');
+
+/** Undefined for anything but a handle of ours. */
+export const parsePlace = (handle: string): Place | undefined => {
+  const [, channel, ts, thread = ts] = HANDLE.exec(handle) ?? [];
+  return channel === undefined || ts === undefined || thread === undefined ? undefined : { channel, ts, thread };
 };

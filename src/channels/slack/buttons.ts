@@ -1,13 +1,11 @@
 /** Buttons below a Slack message, and the answer to whoever pressed one. Pure. */
 import type { ActionsBlock, Button as ButtonElement, ContextBlock, KnownBlock } from '@slack/types';
 import type { Destination } from '../../alert.ts';
-import { type Annotation, BUTTONS, type ButtonName, type Buttons, type Press } from '../buttons.ts';
-import { objectIn, textIn } from '../outside.ts';
-import { isHook } from './address.ts';
-import type { SlackBody } from './body.ts';
-import { escapeSlack, fits, fitted, LIMITS, plain, section } from './markup.ts';
+import { type Annotation, BUTTONS, type ButtonName, type Buttons, type Press } from '../channel.ts';
+import { objectIn, textIn } from '../content/foreign.ts';
+import { isHook, parsePlace } from './address.ts';
+import { escapeSlack, fits, fitted, LIMITS, plain, type SlackBody, section } from './blocks.ts';
 import type { IsMember } from './members.ts';
-import { parsePlace } from './place.ts';
 
 const ACTION = 'tocsin.';
 

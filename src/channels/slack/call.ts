@@ -1,11 +1,29 @@
-/** Calls of Slack's Web API: one request each. The client's own retries, waits and logs are off. */
-import { LogLevel, WebClient, type WebClientOptions } from '@slack/web-api';
+/** Calls of Slack's Web API, one request each, and what Slack's answers mean for a delivery. The client's own retries, waits and logs are off. */
+import {
+  LogLevel,
+  type WebAPICallResult,
+  WebAPIHTTPError,
+  WebAPIPlatformError,
+  WebClient,
+  type WebClientOptions,
+} from '@slack/web-api';
 import { type Agent, fetch } from 'undici';
-import type { ConnectionNames } from '../../connection-fault.ts';
-import { retryAfterMs } from '../http.ts';
-import { stoppedWaiting } from '../network.ts';
+import { DeliveryError, type DeliveryReason } from '../../errors.ts';
+import { type ConnectionNames, statusText } from '../../net.ts';
+import { explainedError, networkFailure, stoppedWaiting } from '../failures.ts';
+import { type PostResponse, retryAfterMs } from '../http.ts';
+import {
+  explain,
+  explainHook,
+  MAYBE_DELIVERED,
+  OWN_WAITS_MS,
+  SLACK_CODES,
+  THREAD_REFUSALS,
+  WORTHLESS_TOKEN,
+} from './codes.ts';
 import type { SlackConfig } from './config.ts';
-import { apiFailure, type SeenAnswer } from './verdicts.ts';
+
+// Calls of Slack's Web API: one request each. The client's own retries, waits and logs are off.
 
 type Logger = NonNullable<WebClientOptions['logger']>;
 type FetchFunction = NonNullable<WebClientOptions['fetch']>;
@@ -83,4 +101,130 @@ export const createCall = (
       throw signal.aborted ? stoppedWaiting(signal, peer, true) : apiFailure(error, peer, seen, names);
     }
   };
+};
+
+// What Slack's answers mean for a delivery; their codes are in `codes.ts`.
+
+/** Slack refused the message because of its thread. */
+export const isThreadRefusal = (error: unknown): boolean =>
+  error instanceof DeliveryError && THREAD_REFUSALS.includes(error.code);
+
+/**
+ * What a failed file means for its message. A token without `files:write`, or a channel that the bot may post to but is
+ * not in, is no reason to give up on the token or the channel: the message goes without a file.
+ */
+export const fileFailure = (error: unknown, posted: boolean): unknown => {
+  if (!(error instanceof DeliveryError)) return error;
+  const { reason, code, retryAfterMs } = error;
+  const passing = reason === 'unavailable' || reason === 'rate-limited' || WORTHLESS_TOKEN.includes(code);
+  return new DeliveryError(passing ? reason : 'bad-message', `Slack refused the file: ${error.message}`, {
+    code,
+    maybeDelivered: posted,
+    ...waitOf(retryAfterMs),
+  });
+};
+
+interface Refusal extends WebAPICallResult {
+  error: string;
+  /** With `missing_scope`: the scope. */
+  needed?: unknown;
+}
+
+/** Codes go into metrics and logs. A text that does not look like a code may be the page of a proxy. */
+const codeOf = (text: unknown): string | undefined =>
+  typeof text === 'string' && /^[a-z][a-z_]{1,60}$/.test(text.trim()) ? text.trim() : undefined;
+
+const meaningOf = (code: string | undefined): DeliveryReason | undefined =>
+  code !== undefined && Object.hasOwn(SLACK_CODES, code) ? SLACK_CODES[code] : undefined;
+
+const waitOf = (waitMs: number | undefined): { retryAfterMs?: number } =>
+  waitMs === undefined ? {} : { retryAfterMs: waitMs };
+
+const limited = (peer: string, waitMs: number | undefined): DeliveryError =>
+  new DeliveryError('rate-limited', `${peer} answered 429`, { code: '429', ...waitOf(waitMs) });
+
+/** The place in our blocks that Slack refused, or the scope that the token lacks; both are plain names. */
+const detailOf = (data: Refusal): string => {
+  const pointer = /json-pointer:(\/[\w/]{1,100})/.exec(data.response_metadata?.messages?.join(' ') ?? '')?.[1];
+  const needed = typeof data.needed === 'string' && /^[\w:.,-]{1,100}$/.test(data.needed) ? data.needed : undefined;
+  return `${pointer === undefined ? '' : ` at ${pointer}`}${needed === undefined ? '' : `, needs ${needed}`}`;
+};
+
+const CHANNEL = { destination: 'the channel' };
+
+const platformFailure = (
+  data: WebAPIPlatformError['data'],
+  peer: string,
+  waitMs: number | undefined,
+): DeliveryError => {
+  const code = codeOf(data.error);
+  // The client reports a body that is no JSON as an error code: Slack may well have taken the message.
+  if (code === undefined) {
+    return new DeliveryError('unknown', `${peer} gave an unreadable answer`, {
+      code: 'unreadable',
+      maybeDelivered: true,
+    });
+  }
+  const told = { ...CHANNEL, said: `${peer} answered ${code}${detailOf(data)}`, explanation: explain(code) };
+  return explainedError(meaningOf(code) ?? 'unknown', told, {
+    code,
+    maybeDelivered: MAYBE_DELIVERED.includes(code),
+    ...waitOf(waitMs ?? (Object.hasOwn(OWN_WAITS_MS, code) ? OWN_WAITS_MS[code] : undefined)),
+  });
+};
+
+/** Slack's API itself answers 200 and 429. Other statuses come from a server in front of it, or from a wrong `apiUrl`. */
+const apiStatusReason = (status: number): DeliveryReason => {
+  if (status >= 500 || status === 408 || status === 425) return 'unavailable';
+  return status < 400 || [401, 403, 404, 405, 407, 410].includes(status) ? 'sender-misconfigured' : 'unknown';
+};
+
+/** What the HTTP answer said; the client reports only a part of it. */
+interface SeenAnswer {
+  status: number;
+  waitMs: number | undefined;
+}
+
+/** A failed call of the Web API. */
+const apiFailure = (
+  error: unknown,
+  peer: string,
+  seen: SeenAnswer | undefined,
+  names?: ConnectionNames,
+): DeliveryError => {
+  if (seen?.status === 429) return limited(peer, seen.waitMs);
+  if (error instanceof WebAPIPlatformError) return platformFailure(error.data, peer, seen?.waitMs);
+  if (!(error instanceof WebAPIHTTPError)) return networkFailure(error, peer, undefined, names);
+  return new DeliveryError(apiStatusReason(error.statusCode), `${peer} answered ${statusText(error.statusCode)}`, {
+    code: String(error.statusCode),
+    maybeDelivered: error.statusCode >= 500 && error.statusCode !== 503,
+    ...waitOf(seen?.waitMs),
+  });
+};
+
+/** For a text without a documented code. An undocumented 403 or 404 may come from a proxy, so it is `unknown`. */
+const hookStatusReason = (status: number): DeliveryReason => {
+  if (status >= 500 || status === 408 || status === 425) return 'unavailable';
+  if (status === 400 || status === 413) return 'bad-message';
+  return status === 410 || status < 400 ? 'destination-dead' : 'unknown';
+};
+
+/** An incoming webhook that did not answer 2xx: a status, and a code as plain text. */
+export const hookFailure = (
+  { status, text }: PostResponse,
+  peer: string,
+  waitMs: number | undefined,
+): DeliveryError => {
+  if (status === 429) return limited(peer, waitMs);
+  const code = codeOf(text);
+  const known = meaningOf(code);
+  // A hook has a key of its own: an error that would blame our token is the hook's alone.
+  const reason = known === 'sender-misconfigured' ? 'destination-dead' : known;
+  const said = `${peer} answered ${statusText(status)}${code ? ` ${code}` : ''}`;
+  const told = { ...CHANNEL, said, explanation: code === undefined ? undefined : explainHook(code) };
+  return explainedError(reason ?? hookStatusReason(status), told, {
+    code: known === undefined ? String(status) : `${code}`,
+    maybeDelivered: status >= 500 && status !== 503,
+    ...waitOf(waitMs),
+  });
 };

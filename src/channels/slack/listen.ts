@@ -1,10 +1,10 @@
 /** Presses of buttons on Slack: one connection after another, and an answer to each press. */
 import type { ConnectionTo } from '../../connection/settings.ts';
 import { DeliveryError } from '../../errors.ts';
-import { statusText } from '../../http-status.ts';
-import type { Buttons, Listening } from '../buttons.ts';
+import { statusText } from '../../net.ts';
+import type { Buttons, Listening } from '../channel.ts';
 import type { GuardedPost } from '../http.ts';
-import type { SlackBody } from './body.ts';
+import type { SlackBody } from './blocks.ts';
 import { answerTo, type Own, type Pressed, readPress, responseOf, slackButtons, toPress } from './buttons.ts';
 import type { Call } from './call.ts';
 import { createMembers } from './members.ts';

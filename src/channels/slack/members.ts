@@ -1,6 +1,6 @@
 /** Who is in a channel. Source: https://docs.slack.dev/reference/methods/conversations.members */
 import { DeliveryError } from '../../errors.ts';
-import { objectIn, textIn } from '../outside.ts';
+import { objectIn, textIn } from '../content/foreign.ts';
 import type { Call } from './call.ts';
 
 export interface MembersDependencies {

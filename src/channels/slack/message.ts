@@ -1,12 +1,48 @@
 /** A parcel as Slack messages: one for each incident, or a digest if there are many. Pure. */
-import type { Parcel } from '../../alert.ts';
-import type { Sliced } from '../../slices.ts';
+
+import type { ActionsBlock, ContextBlock, KnownBlock } from '@slack/types';
+import type { Alert, Parcel } from '../../alert.ts';
+import type { Sliced } from '../../chunks.ts';
+import { contentId } from '../../item.ts';
+import { cleanLine, counted, quotedLines, shorten } from '../../text.ts';
+import { clockText } from '../../time.ts';
 import type { ComposeContext, Message } from '../channel.ts';
+import {
+  type Content,
+  type ContentLink,
+  type Detection,
+  type Fact,
+  fairShares,
+  type Line,
+  lineText,
+  noticesOf,
+  type Piece,
+} from '../content/content.ts';
+import { describeIncident } from '../content/describe.ts';
+import { moreText, ownTitled, type Said, saidFirst } from '../content/heading.ts';
 import { planOf, toMessage } from '../incidents.ts';
 import { isHook } from './address.ts';
-import type { SlackBody } from './body.ts';
+import {
+  beginning,
+  colored,
+  context,
+  dateFormat,
+  escapeSlack,
+  factBlocks,
+  fits,
+  formatted,
+  happenedBlocks,
+  LIMITS,
+  linesBlock,
+  plain,
+  type RestFile,
+  type SlackBody,
+  secondsOf,
+  section,
+  titleBlock,
+  wholeBlocks,
+} from './blocks.ts';
 import { digestBodies } from './digest.ts';
-import { singleBody } from './single.ts';
 
 /** `mayAttach`: the bot may share a file in this channel, as far as we know. */
 export function* composeSlack(
@@ -27,3 +63,224 @@ export function* composeSlack(
   }
   return messages;
 }
+
+// One incident as a Slack message, in each of the three formats. Pure.
+
+/** What a locked phone shows of a message. */
+const PUSH_LIMIT = 300;
+
+const timeText = ({ text, at }: Piece): string =>
+  at === undefined ? escapeSlack(text) : `<!date^${secondsOf(at)}^${dateFormat(text)}|${escapeSlack(text)}>`;
+
+/** Times are ours: no text from outside is in them. */
+const timesBlock = (times: Line): ContextBlock[] =>
+  times.length === 0 ? [] : [context(formatted(times.map(timeText).join('')))];
+
+/** Slack reports presses of links as well; nobody has to answer them. Source: docs.slack.dev, "Button element". */
+const linksBlock = (links: readonly ContentLink[]): ActionsBlock[] =>
+  links.length === 0
+    ? []
+    : [
+        {
+          type: 'actions',
+          elements: links.map(({ label, url }, index) => ({
+            ...{ type: 'button', action_id: `link.${index}`, url },
+            text: plain(shorten(label, LIMITS.button)),
+          })),
+        },
+      ];
+
+const noticeBlocks = (notices: readonly string[]): ContextBlock[] => notices.map((notice) => context(notice));
+
+const blocksOf = (content: Content, more: string): KnownBlock[] => [
+  titleBlock(content.title),
+  ...noticeBlocks(noticesOf(content).above),
+  ...happenedBlocks(content, more),
+  ...noticeBlocks(noticesOf(content).below),
+  ...linesBlock(content.lines),
+  ...timesBlock(content.times),
+  ...linksBlock(content.links),
+];
+
+/** An announcement has no details, but a colour: when it was sent stands beside the bar. */
+const foldedOf = ({ details, isOurs }: Content, sentAt: number): KnownBlock[] =>
+  isOurs && details.length === 0 && !Number.isNaN(sentAt)
+    ? timesBlock([{ text: clockText(sentAt), at: sentAt }])
+    : factBlocks(details);
+
+/** As much of a stored notification as stands in the message where the whole is in a file. */
+const BEGINNING = 2000;
+/** As many facts. */
+const FACTS_BESIDE = 60;
+const VALUE_BESIDE = 300;
+
+/** Nobody has to measure what is longer than all of them together may be. */
+const isHuge = ({ detections, message = '' }: Content): boolean =>
+  detections.reduce((sum, one) => sum + one.message.length, message.length) > LIMITS.all;
+
+/** Buttons, and who acknowledged it: they come when the message is made, and have no room of their own. */
+const LATER: readonly KnownBlock[] = [section('x'.repeat(500)), section('x')];
+
+const bodyOf = (
+  { headline, tone }: Content,
+  blocks: KnownBlock[],
+  folded: KnownBlock[],
+  file?: RestFile,
+): SlackBody | undefined => {
+  const attachments = colored(tone, folded);
+  if (!fits([...blocks, ...LATER], attachments)) return undefined;
+  return {
+    text: escapeSlack(shorten(headline, PUSH_LIMIT)),
+    blocks,
+    ...(attachments.length === 0 ? {} : { attachments }),
+    ...(file === undefined ? {} : { file }),
+  };
+};
+
+/** Detectors have a share each, and what they say in full is folded. */
+const foldedBody = (content: Content, { first, more, whole }: Said, sentAt: number): SlackBody | undefined => {
+  if (isHuge(content)) return undefined;
+  const blocks = blocksOf({ ...content, detections: first }, moreText({ more }));
+  return bodyOf(content, blocks, [...foldedOf(content, sentAt), ...wholeBlocks(whole)]);
+};
+
+const shortFact = (fact: Fact): Fact => ({
+  ...fact,
+  value: shorten(fact.value, VALUE_BESIDE),
+  ...(fact.note === undefined ? {} : { note: shorten(fact.note, VALUE_BESIDE) }),
+});
+
+/** The same, with everything in a file in the thread. */
+const bodyWithFile = (content: Content, { first, more }: Said, id: string): SlackBody | undefined => {
+  const { message, details } = content;
+  const file: RestFile = { name: `tocsin-alert-${id}.txt`, text: wholeText(content), isRest: true };
+  const shown = { ...content, detections: first, ...(message === undefined ? {} : { message: start(message) }) };
+  const facts = details.slice(0, FACTS_BESIDE).map(shortFact);
+  const left = details.length - facts.length;
+  const where = `${left === 0 ? 'All' : `${counted(left, 'more fact')}, and all`} that was said in full: in a file in this message's thread, ${file.name}`;
+  return bodyOf(content, blocksOf(shown, moreText({ more })), [...factBlocks(facts), context(where)], file);
+};
+
+const start = (message: string): string => shorten(message, BEGINNING);
+
+/** Everything, or text alone: a part that is missing would not be missed. Our own words are text where they are long. */
+const richBody = (content: Content, sentAt: number, fileId: string | undefined): SlackBody => {
+  const said = saidFirst(content.detections);
+  const folded = foldedBody(content, said, sentAt);
+  if (folded !== undefined) return folded;
+  const filed = fileId === undefined || content.isOurs ? undefined : bodyWithFile(content, said, fileId);
+  return filed ?? plainBody(content);
+};
+
+const ID_SHOWN = 8;
+
+/** `alerts`: of one incident. `mayAttach`: a file may go along with the message. */
+export function* singleBody(
+  alerts: readonly Alert[],
+  { format, presentation, sentAt }: ComposeContext,
+  mayAttach = false,
+): Sliced<SlackBody> {
+  const at = Date.parse(sentAt);
+  const content = ownTitled(yield* describeIncident(alerts, { presentation, sentAt: at }));
+  yield;
+  switch (format) {
+    case 'rich': {
+      const id = contentId('message', ...alerts.map((alert) => alert.id)).slice(0, ID_SHOWN);
+      return richBody(content, at, mayAttach ? id : undefined);
+    }
+    case 'plain':
+      return plainBody(content);
+    case 'minimal':
+      return minimalBody(content);
+  }
+}
+
+// One incident as text alone, which Slack shows as it stands: where blocks have no room for it, and after a refusal. Pure.
+
+/** Slack cuts at 40,000 characters. */
+const TEXT_LIMIT = 39_000;
+const SHORT_LIMIT = 300;
+const NOTE_ROOM = 60;
+
+const sizeOf = (text: string): number => escapeSlack(text).length;
+
+/** The beginning of a text, within `room` when it is escaped, and how much is missing; `leftOut`: before. */
+const within = (text: string, room: number, leftOut = 0): string => {
+  if (leftOut === 0 && sizeOf(text) <= room) return text;
+  const kept = beginning(text, Math.max(0, room - NOTE_ROOM));
+  return `${kept}… (${leftOut + text.length - kept.length} characters left out)`;
+};
+
+const detectionLine = ({ name, message }: Detection): string => {
+  const said = cleanLine(message);
+  return said === '' ? name : `${name} – ${said}`;
+};
+
+const factLines = ({ label, value, note, url }: Fact): string[] => [
+  `${label}: ${value}${note === undefined ? '' : ` (${note})`}`,
+  ...(url === undefined ? [] : [url]),
+];
+
+const paragraph = (lines: readonly string[]): string[] => (lines.length === 0 ? [] : [lines.join('\n')]);
+
+interface Parts {
+  before: string;
+  /** Of each detector. */
+  happened: string[];
+  after: string;
+}
+
+const partsOf = (content: Content): Parts => {
+  const { title, detections, message, isOurs, lines, times, links, details } = content;
+  const { above, below } = noticesOf(content);
+  const said = [...detections.map(detectionLine), ...(message === undefined ? [] : [message])];
+  return {
+    before: [shorten(title, LIMITS.section), ...above].join('\n'),
+    happened: isOurs ? said : said.map(quotedLines),
+    after: [
+      ...below,
+      ...paragraph([...lines.map(lineText), lineText(times)].filter((line) => line !== '')),
+      ...paragraph(links.map(({ label, url }) => `${label}: ${url}`)),
+      ...paragraph(details.flatMap(factLines)),
+    ].join('\n\n'),
+  };
+};
+
+const joined = (before: string, happened: readonly string[], after: string): string =>
+  [before, happened.join('\n'), after].filter((part) => part !== '').join('\n\n');
+
+/** Everything, for a file. */
+const wholeText = (content: Content): string => {
+  const { before, happened, after } = partsOf(content);
+  return `${joined(before, happened, after)}\n`;
+};
+
+/** What no text of Slack's holds is cut before anything else is done with it. */
+const withinReach = (detection: Detection): Detection => {
+  const { message, leftOut = 0 } = detection;
+  if (message.length <= TEXT_LIMIT) return detection;
+  return { ...detection, message: message.slice(0, TEXT_LIMIT), leftOut: leftOut + message.length - TEXT_LIMIT };
+};
+
+/** The detectors share the room that the rest leaves: a long one does not push out the others, nor the ids. */
+const plainBody = (content: Content): SlackBody => {
+  const detections = content.detections.map(withinReach);
+  const { before, happened, after } = partsOf({ ...content, detections });
+  const rest = within(after, TEXT_LIMIT / 2);
+  const shares = fairShares(happened.map(sizeOf), TEXT_LIMIT - sizeOf(before) - sizeOf(rest) - happened.length - 4);
+  const shown = happened.map((text, index) => within(text, shares[index] ?? 0, detections[index]?.leftOut));
+  return { text: escapeSlack(joined(before, shown, rest)), mrkdwn: false };
+};
+
+/** The first fact is the transaction (or when it was stored), the last the item's id. */
+const minimalBody = ({ headline, details }: Content): SlackBody => {
+  const [first] = details;
+  const ids = details.filter(({ label }) => label === details.at(-1)?.label);
+  const facts = [...(first === undefined || ids.includes(first) ? [] : [first]), ...ids];
+  const text = [
+    shorten(headline, SHORT_LIMIT),
+    ...facts.map(({ label, value }) => `${label}: ${shorten(value, SHORT_LIMIT)}`),
+    'Slack refused the full message. Look it up by this id at the monitoring service, or with: tocsin trace ID',
+  ].join('\n');
+  return { text: escapeSlack(within(text, TEXT_LIMIT)), mrkdwn: false };
+};

@@ -7,8 +7,8 @@ import { Agent, ping, WebSocket } from 'undici';
 import type { ConnectionSettings } from '../../connection/settings.ts';
 import { createConnector } from '../../connection/tunnel.ts';
 import { DeliveryError } from '../../errors.ts';
-import { networkFailure } from '../network.ts';
-import { jsonObjectIn, objectIn, textIn } from '../outside.ts';
+import { jsonObjectIn, objectIn, textIn } from '../content/foreign.ts';
+import { networkFailure } from '../failures.ts';
 
 export interface SocketSettings {
   /** Of `apps.connections.open`. */

@@ -1,13 +1,10 @@
 /** Buttons below a Telegram message, and presses of them as `getUpdates` gives them. Pure. */
 import type { Destination } from '../../alert.ts';
 import { shorten } from '../../text.ts';
-import type { Annotation, ButtonName, Buttons } from '../buttons.ts';
-import { idIn, objectIn, textIn } from '../outside.ts';
+import type { Annotation, ButtonName, Buttons } from '../channel.ts';
+import { idIn, objectIn, textIn } from '../content/foreign.ts';
 import { parseChatAddress } from './address.ts';
-import { disarm, withoutClickable } from './disarm.ts';
-import type { Button } from './keyboard.ts';
-import { ENTITIES_MAX } from './limits.ts';
-import { toHtml } from './lines.ts';
+import { type Button, disarm, ENTITIES_MAX, toHtml, withoutClickable } from './lines.ts';
 import type { TelegramBody } from './message.ts';
 
 /** UTF-16 units after entity parsing; markup only makes a text longer. */

@@ -6,7 +6,7 @@ import type { ProxyFor } from '../../connection/proxy-variables.ts';
 import { createConnections, settingsIn } from '../../connection/settings.ts';
 import { authority, type Connector, createConnector } from '../../connection/tunnel.ts';
 import { createScrubber } from '../../secret.ts';
-import { networkFailure } from '../network.ts';
+import { networkFailure } from '../failures.ts';
 import type { TelegramConfig } from './config.ts';
 import { redirected, telegramFailure } from './verdicts.ts';
 

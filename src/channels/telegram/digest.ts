@@ -3,18 +3,42 @@
  * that lists all. It is one message either way, because a group takes only twenty a minute. The title and what happened come
  * first: they are what a locked phone shows.
  */
-import type { Sliced } from '../../slices.ts';
-import { shorten, shortenAddresses } from '../../text.ts';
+
+import type { Alert } from '../../alert.ts';
+import { packed, type Sliced } from '../../chunks.ts';
+import { cleanLine, shorten, shortenAddresses } from '../../text.ts';
 import type { Format } from '../channel.ts';
-import { type Count, type CountTable, type DigestContent, type DigestItem, topOf } from '../digest-content.ts';
-import { type DigestFile, digestFile } from '../digest-file.ts';
-import { wholeItem } from './digest-items.ts';
-import { disarm, disarmEach } from './disarm.ts';
-import { takesLink } from './keyboard.ts';
-import { CAPTION_LIMIT, ENTITIES_MAX, TEXT_LIMIT } from './limits.ts';
-import { apart, BLANK, type Block, entitiesIn, type Line, lengthOf, type Piece } from './lines.ts';
-import { lineOf } from './pieces.ts';
-import { quoted } from './quotes.ts';
+import type { Line as ContentLine } from '../content/content.ts';
+import {
+  type Count,
+  type CountTable,
+  type DigestContent,
+  type DigestFile,
+  type DigestItem,
+  detectionText,
+  digestFile,
+  itemLine,
+  nameOf,
+  topOf,
+} from '../digest-content.ts';
+import { incidentsOf } from '../incidents.ts';
+import {
+  apart,
+  BLANK,
+  type Block,
+  CAPTION_LIMIT,
+  disarm,
+  disarmEach,
+  ENTITIES_MAX,
+  entitiesIn,
+  type Line,
+  lengthOf,
+  lineOf,
+  type Piece,
+  TEXT_LIMIT,
+  takesLink,
+} from './lines.ts';
+import { quoted } from './said.ts';
 import { noticeLines } from './single.ts';
 
 /** How much is shown of each text. */
@@ -192,4 +216,72 @@ export function* layOutDigest(content: DigestContent, format: Format, now: numbe
   return blocks === undefined
     ? { blocks: captionOf(content, format, now), file: yield* digestFile(content) }
     : { blocks };
+}
+
+// An incident of a digest in full: every detector's message, and a hash to copy.
+
+const withoutEnd = (text: string): string => cleanLine(text).replace(/[.;\s]+$/, '');
+
+/** Whether `shown` has all that detectors and notifications say. A notification is delivered whole, to its last full stop. */
+const isShown = ({ detections, message }: DigestItem, shown: string): boolean =>
+  message === undefined ? detections.every((one) => shown.includes(withoutEnd(one.message))) : shown.includes(message);
+
+/** Each in one line that is quoted: no line of it can pass for ours, in plain text neither. */
+const saidLines = ({ detections, message, happened }: DigestItem): Line[] => {
+  const found = detections.length === 0 ? [happened] : detections.map(detectionText);
+  return (message === undefined ? found : [message]).map((text) => [{ text: `> ${cleanLine(text)}` }]);
+};
+
+/** Chain, time and the detectors that fired. */
+const factsLine = ({ chain, time, at, detectors }: DigestItem): ContentLine => {
+  const moment = at === undefined ? { text: time } : { text: time, at };
+  const fired = detectors.join(', ');
+  return [
+    { text: ` ${chain === undefined ? '' : `${chain}, `}` },
+    moment,
+    ...(fired === '' ? [] : [{ text: `, ${fired}` }]),
+  ];
+};
+
+export interface WholeItem {
+  /** In the list, from 1. */
+  number: number;
+  /** What the message says of it above: the same is not told twice. */
+  shown?: string;
+  /** Epoch milliseconds. */
+  now: number;
+}
+
+const wholeItem = (item: DigestItem, { number, shown, now }: WholeItem): Line[] => {
+  const name: Line = [{ text: nameOf(item), mark: 'code' }, ...lineOf(factsLine(item), now)];
+  if (shown === undefined) return [[{ text: `${number}. ${item.title}` }], name, ...saidLines(item)];
+  return [[{ text: `${number}. ` }, ...name], ...(isShown(item, shown) ? [] : saidLines(item))];
+};
+
+// A digest at its plainest: without file and markup, in as many messages as its hashes need.
+
+const TITLE_LIMIT = 240;
+const NOTICE_LIMIT = 500;
+
+/** One line for every item. */
+export const minimalDigest = (content: DigestContent): Line[] => [
+  [{ text: shorten(content.title, TITLE_LIMIT) }],
+  ...noticeLines(content.notice, NOTICE_LIMIT),
+  ...content.items.map((item) => [{ text: itemLine(item) }]),
+];
+
+/** Room for the items below title and notice. */
+const MINIMAL_ROOM = TEXT_LIMIT - TITLE_LIMIT - NOTICE_LIMIT - 2;
+
+/** Splits alerts so that each part's minimal digest fits into a message. `digestOf` describes the alerts of one incident. */
+export function* minimalParts(
+  alerts: readonly Alert[],
+  digestOf: (alerts: readonly Alert[]) => Sliced<DigestContent>,
+): Sliced<Alert[][]> {
+  const sized: { incident: Alert[]; size: number }[] = [];
+  for (const incident of incidentsOf(alerts)) {
+    const { items } = yield* digestOf(incident);
+    sized.push({ incident, size: lengthOf(items.map((item) => [{ text: itemLine(item) }])) });
+  }
+  return packed(sized, MINIMAL_ROOM, ({ size }) => size).map((part) => part.flatMap(({ incident }) => incident));
 }

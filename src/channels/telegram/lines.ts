@@ -2,6 +2,19 @@
  * Lines of text with a little markup. They are measured and cut as plain text and escaped last, so that no cut can fall
  * inside a tag or an entity. Source of the markup: https://core.telegram.org/bots/api#html-style
  */
+import { chunksOf } from '../../chunks.ts';
+import type { Line as ContentLine, ContentLink, Piece as ContentPiece } from '../content/content.ts';
+
+// Telegram's limits of one message.
+
+/** UTF-16 units after entity parsing. Telegram counts whole characters, of which there are no more. */
+export const TEXT_LIMIT = 4096;
+/** The same for the caption of a file. Source: https://core.telegram.org/bots/api#senddocument */
+export const CAPTION_LIMIT = 1024;
+/** Telegram drops the entities beyond this number. */
+export const ENTITIES_MAX = 100;
+/** Quotes are entities themselves; a message of ours has three at most. */
+export const QUOTES_MAX = 3;
 
 /** Plain text with at most one kind of markup; Telegram does not nest links and code. */
 export interface Piece {
@@ -92,3 +105,108 @@ export const apart = (blocks: readonly Block[]): Block[] => {
   const shown = blocks.filter(({ lines }) => lines.length > 0);
   return shown.length > 0 ? [{ lines: [BLANK] }, ...shown] : [];
 };
+
+// What would be clickable in text from outside, made harmless.
+
+/**
+ * Words that Telegram makes clickable by itself: links and e-mail addresses, mentions (which notify people), hash tags
+ * and cash tags, bot commands, phone numbers. Inside code it leaves them alone.
+ * Source: https://core.telegram.org/bots/api#messageentity; tdlib/td `MessageEntity.cpp`, `find_entities`.
+ */
+const CLICKABLE = /[@#\uff03]|(?<!\w)\/|\$\p{L}|\+\d|\.[^\d.]|\d\.\d+\.\d+\.\d/u;
+
+const OPENS = /[\p{Ps}\p{Pi}"'<]/u;
+const CLOSES = /[\p{Pe}\p{Pf}"'>.,;:!?…]/u;
+
+/** Where a word begins and ends without the quotation marks, brackets and full stops around it; in time linear in it. */
+const coreOf = (word: string): readonly [start: number, end: number] => {
+  let start = 0;
+  let end = word.length;
+  while (start < end && OPENS.test(word.charAt(start))) start += 1;
+  while (end > start && CLOSES.test(word.charAt(end - 1))) end -= 1;
+  return [start, end];
+};
+
+const disarmPiece = (piece: Piece): Piece[] => {
+  const { text, mark, href, time } = piece;
+  if (href !== undefined || time !== undefined || mark === 'code' || mark === 'pre') return [piece];
+  const pieces: Piece[] = [];
+  let end = 0;
+  for (const { 0: whole, index } of text.matchAll(/\S+/g)) {
+    const [from, to] = coreOf(whole);
+    const word = whole.slice(from, to);
+    if (!CLICKABLE.test(word)) continue;
+    pieces.push({ ...piece, text: text.slice(end, index + from) }, { text: word, mark: 'code' });
+    end = index + to;
+  }
+  pieces.push({ ...piece, text: text.slice(end) });
+  return pieces.filter((part) => part.text !== '');
+};
+
+/**
+ * The same text without anything that Telegram makes clickable. Telegram drops all entities beyond the hundredth, so lines
+ * that need more than `limit` of them become one block.
+ */
+export const disarm = (lines: readonly Line[], limit: number): Line[] => {
+  const disarmed = lines.map((line) => line.flatMap(disarmPiece));
+  return entitiesIn(disarmed) <= limit ? disarmed : [[{ text: toPlain(lines), mark: 'pre' }]];
+};
+
+/** Entities for one line: enough for a label and a value. */
+const LINE_ENTITIES = 3;
+
+/** `disarm` line by line; as one block where that takes more than `limit` entities. */
+export const disarmEach = (lines: readonly Line[], limit: number, perLine = LINE_ENTITIES): Line[] => {
+  const each = lines.flatMap((line) => disarm([line], perLine));
+  return entitiesIn(each) <= limit ? each : disarm(lines, limit);
+};
+
+/** A text for a place without markup: words that Telegram would make clickable are left out, visibly. */
+export const withoutClickable = (text: string): string =>
+  text.replace(/\S+/g, (word) => (CLICKABLE.test(word) ? '…' : word));
+
+// Buttons below a message that lead to its links; `buttons.ts` puts those below them that are pressed.
+// Source: https://core.telegram.org/bots/api#inlinekeyboardmarkup
+
+/** Leads to a URL, or gives the bot its data when somebody presses it. */
+export type Button = { text: string; url: string } | { text: string; callback_data: string };
+
+export interface Keyboard {
+  inline_keyboard: Button[][];
+}
+
+/** More beside each other are cut on a phone. */
+const ROW_MAX = 2;
+
+/**
+ * Telegram refuses a whole message for a button that leads to a host without a dot, and drops such a link from a text.
+ * Source: tdlib/td `LinkManager.cpp`, `check_link_impl`
+ */
+export const takesLink = (url: string): boolean => {
+  const { protocol, hostname } = URL.parse(url) ?? { protocol: '', hostname: '' };
+  return /^https?:$/.test(protocol) && (hostname.includes('.') || hostname.startsWith('['));
+};
+
+/** Undefined without any that Telegram takes. */
+export const keyboardOf = (links: readonly ContentLink[]): Keyboard | undefined => {
+  const buttons = links.filter(({ url }) => takesLink(url)).map(({ label, url }): Button => ({ text: label, url }));
+  return buttons.length > 0 ? { inline_keyboard: chunksOf(buttons, ROW_MAX) } : undefined;
+};
+
+// Lines of the content model as lines of Telegram's.
+
+/** Telegram takes times up to 1098 days ahead. Source: https://core.telegram.org/constructor/messageEntityFormattedDate */
+const AHEAD_MAX_MS = 1000 * 24 * 3_600_000;
+
+const pieceOf =
+  (now: number) =>
+  ({ text, url, code, at }: ContentPiece): Piece => {
+    if (url !== undefined && takesLink(url)) return { text, href: url };
+    if (at !== undefined && at >= 1000 && at - now < AHEAD_MAX_MS) {
+      return { text, time: { unix: Math.floor(at / 1000), format: /^\d{4}-/.test(text) ? 'dT' : 'T' } };
+    }
+    return code || url !== undefined ? { text, mark: 'code' } : { text };
+  };
+
+/** `now`: epoch milliseconds. */
+export const lineOf = (line: ContentLine, now: number): Line => line.map(pieceOf(now));

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeliveryError } from '../../errors.ts';
 import { shorten } from '../../text.ts';
-import type { Buttons, Listening, PressAnswer } from '../buttons.ts';
+import type { Buttons, Listening, PressAnswer } from '../channel.ts';
 import {
   isAt,
   isMember,

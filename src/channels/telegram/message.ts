@@ -3,20 +3,17 @@
  * and #senddocument
  */
 import type { Alert, Parcel } from '../../alert.ts';
-import type { Sliced } from '../../slices.ts';
+import type { Sliced } from '../../chunks.ts';
 import type { ComposeContext, Format, Message } from '../channel.ts';
 import type { Content } from '../content/content.ts';
-import { describeIncident } from '../content/incident.ts';
+import { describeIncident } from '../content/describe.ts';
 import { wordingOf } from '../content/reading.ts';
+import { isQuiet } from '../content/severity.ts';
 import { describeDigest } from '../digest.ts';
-import type { DigestContent } from '../digest-content.ts';
-import type { DigestFile } from '../digest-file.ts';
+import type { DigestContent, DigestFile } from '../digest-content.ts';
 import { planOf, toMessage } from '../incidents.ts';
-import { isQuiet } from '../quiet.ts';
-import { layOutDigest } from './digest.ts';
-import { minimalDigest, minimalParts } from './digest-minimal.ts';
-import { type Keyboard, keyboardOf } from './keyboard.ts';
-import { type Block, blocksToHtml, blocksToPlain, toPlain } from './lines.ts';
+import { layOutDigest, minimalDigest, minimalParts } from './digest.ts';
+import { type Block, blocksToHtml, blocksToPlain, type Keyboard, keyboardOf, toPlain } from './lines.ts';
 import { layOut, minimalLines } from './single.ts';
 
 export interface TelegramBody {

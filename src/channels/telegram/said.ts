@@ -1,20 +1,22 @@
 /** What happened: what detectors say, a stored notification or an announcement, in the room that a message has for it. */
+
+import { packed } from '../../chunks.ts';
+import { beginningOf, cleanLine, counted, shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
-import type { Content } from '../content/content.ts';
-import { disarm, disarmEach } from './disarm.ts';
-import { splitLines } from './fit.ts';
-import { ENTITIES_MAX, QUOTES_MAX, TEXT_LIMIT } from './limits.ts';
-import { type Block, entitiesIn, type Line, lengthOf } from './lines.ts';
-import { lineOf } from './pieces.ts';
+import { type Content, type Detection, fairShares } from '../content/content.ts';
 import {
-  detectionLines,
-  messageLines,
-  omissionLines,
-  quoteCost,
-  quoted,
-  VISIBLE_LIMIT,
-  wholeDetections,
-} from './quotes.ts';
+  type Block,
+  disarm,
+  disarmEach,
+  ENTITIES_MAX,
+  entitiesIn,
+  type Line,
+  lengthOf,
+  lineOf,
+  lineToPlain,
+  QUOTES_MAX,
+  TEXT_LIMIT,
+} from './lines.ts';
 
 /** Room for the line that says which part of a long text this is, or what is left out. */
 const REMARK_ROOM = 60;
@@ -100,4 +102,148 @@ export const saidOf = (content: Content, room: Room): Said => {
 export const neededFor = (content: Content, format: Format): number => {
   const lines = content.message === undefined ? wholeDetections(content.detections) : messageLines(content);
   return lengthOf(lines) + quoteCost(format) * lines.length + VISIBLE_LIMIT;
+};
+
+// What happened, in the words of the service: text from outside, so it stands in a quote.
+
+/** What a reader sees before a tap: longer texts are folded. */
+const VISIBLE_LIMIT = 450;
+/** Of each detector at least this much is shown, or nothing. */
+const SHARE_MIN = 60;
+const NAME_LIMIT = 240;
+
+const PLAIN_QUOTE = '> ';
+
+/** UTF-16 units that a quote adds to each line. */
+const quoteCost = (format: Format): number => (format === 'rich' ? 0 : PLAIN_QUOTE.length);
+
+/** The lines as those of somebody else. */
+export const quoted = (lines: readonly Line[], format: Format): Block => {
+  if (format !== 'rich') return { lines: lines.map((line) => [{ text: PLAIN_QUOTE }, ...line]) };
+  return { lines, as: lengthOf(lines) > VISIBLE_LIMIT ? 'folded' : 'quote' };
+};
+
+/** In one line, so that no line break in it can begin a line that passes for ours, and no more than a message holds. */
+export const inOneLine = (detection: Detection): Detection => {
+  const { message, leftOut = 0 } = detection;
+  const missing = leftOut + Math.max(0, message.length - TEXT_LIMIT);
+  const said = { ...detection, message: cleanLine(beginningOf(message, TEXT_LIMIT)) };
+  return missing === 0 ? said : { ...said, leftOut: missing };
+};
+
+/** At most `limit` UTF-16 units. */
+const detectionLine = ({ name, message }: Detection, limit: number): Line => {
+  const label = shorten(name, Math.min(NAME_LIMIT, limit));
+  const room = limit - label.length - 2;
+  const said = room > 0 ? shorten(message, room) : '';
+  return [{ text: label, mark: 'b' }, ...(said === '' ? [] : [{ text: `: ${said}` }])];
+};
+
+const whole = (detection: Detection): Line => detectionLine(detection, Number.POSITIVE_INFINITY);
+
+/** What each detector said, in at most `room` UTF-16 units; `cost`: of a line beside its text. */
+const detectionLines = (detections: readonly Detection[], room: number, cost: number): Line[] => {
+  const shown = detections.slice(0, Math.max(1, Math.floor(room / SHARE_MIN)));
+  const shares = fairShares(
+    shown.map((one) => lengthOf([whole(one)]) + cost),
+    room,
+  );
+  return shown.map((one, index) => detectionLine(one, (shares[index] ?? 0) - 1 - cost));
+};
+
+const wholeDetections = (detections: readonly Detection[]): Line[] => detections.map(whole);
+
+/** Ours, below the quote. */
+const omissionLines = (
+  detections: readonly Detection[],
+  wholeLines: readonly Line[],
+  shown: readonly Line[],
+): Line[] => {
+  const hidden = wholeLines.length - shown.length;
+  if (hidden > 0) return [[{ text: `[cut; ${counted(hidden, 'more detector')} left out]` }]];
+  const before = detections.reduce((sum, { leftOut = 0 }) => sum + leftOut, 0);
+  const missing = before + lengthOf(wholeLines) - lengthOf(shown);
+  return missing > 0 ? [[{ text: `[${missing.toLocaleString('en')} characters left out]` }]] : [];
+};
+
+/** A stored notification as it came. */
+const messageLines = ({ message = '' }: Pick<Content, 'message'>): Line[] =>
+  message.split('\n').map((text) => [{ text }]);
+
+// Cuts lines to the room that there is, or spreads them over several messages.
+
+/** Room for the line that says how much was left out. */
+const OMISSION_LIMIT = 80;
+/** A shorter part of a long line is not worth showing. */
+const PART_MIN = 200;
+
+/** Shortens the last piece of a line, and leaves it out where that is not enough. */
+export const cutLine = (line: Line, limit: number): Line => {
+  const last = line.at(-1);
+  if (last === undefined) return line;
+  const before = line.slice(0, -1);
+  const room = limit - lineToPlain(before).length;
+  return room < 1 ? cutLine(before, limit) : [...before, { ...last, text: shorten(last.text, room) }];
+};
+
+/** The first lines that fit into `limit`, and a part of the next one if enough of it fits. */
+const head = (lines: readonly Line[], limit: number): Line[] => {
+  const shown: Line[] = [];
+  let room = limit;
+  for (const line of lines) {
+    const length = lengthOf([line]);
+    if (length > room) {
+      if (room > PART_MIN) shown.push(cutLine(line, room - 1));
+      break;
+    }
+    shown.push(line);
+    room -= length;
+  }
+  return shown;
+};
+
+/** At most `limit` UTF-16 units (at least 300); a last line says how much was left out, if anything. */
+export const fitLines = (lines: readonly Line[], limit: number): Line[] => {
+  const length = lengthOf(lines);
+  if (length <= limit) return [...lines];
+  const shown = head(lines, limit - OMISSION_LIMIT);
+  return [...shown, [{ text: `[${(length - lengthOf(shown)).toLocaleString('en')} characters left out]` }]];
+};
+
+export interface PartSize {
+  /** UTF-16 units that a line takes beside its text. Default 0. */
+  cost?: number;
+  /** Of a part. Default: any number. */
+  entities?: number;
+}
+
+/**
+ * The whole text in parts of at most `limit` UTF-16 units, cut between lines. Only a line that is longer than a part is cut,
+ * and loses its markup.
+ */
+export const splitLines = (lines: readonly Line[], limit: number, { cost = 0, entities }: PartSize = {}): Line[][] =>
+  packed(
+    lines.flatMap((line) => foldLine(line, limit - cost)),
+    limit,
+    (line) => Math.max(lengthOf([line]) + cost, (entitiesIn([line]) * limit) / (entities ?? Number.POSITIVE_INFINITY)),
+  );
+
+/** A line that is longer than a part becomes several lines without markup. */
+const foldLine = (line: Line, limit: number): Line[] => {
+  const text = lineToPlain(line);
+  if (text.length < limit) return [line];
+  const folded: Line[] = [];
+  for (let rest = text; rest !== ''; ) {
+    const piece = foldedPiece(rest, limit - 1);
+    folded.push([{ text: piece.trimEnd() }]);
+    rest = rest.slice(piece.length);
+  }
+  return folded;
+};
+
+/** The first piece of a long line: cut at a space in its second half, else between two characters. */
+const foldedPiece = (text: string, limit: number): string => {
+  if (text.length <= limit) return text;
+  const space = text.lastIndexOf(' ', limit - 1);
+  return space > limit / 2 ? text.slice(0, space + 1) : beginningOf(text, limit);
 };

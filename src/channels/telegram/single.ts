@@ -4,17 +4,24 @@
  */
 import { shorten } from '../../text.ts';
 import type { Format } from '../channel.ts';
-import { type Content, noticesOf } from '../content/content.ts';
-import { ownTitled } from '../content/own-title.ts';
-import { factLines } from './details.ts';
-import { disarmEach } from './disarm.ts';
-import { fitLines } from './fit.ts';
-import { takesLink } from './keyboard.ts';
-import { ENTITIES_MAX, QUOTES_MAX, TEXT_LIMIT } from './limits.ts';
-import { apart, BLANK, type Block, entitiesIn, type Line, lengthOf } from './lines.ts';
-import { lineOf } from './pieces.ts';
-import { inOneLine, quoted } from './quotes.ts';
-import { neededFor, saidOf } from './said.ts';
+import { type Content, type Fact, fairShares, noticesOf } from '../content/content.ts';
+import { ownTitled } from '../content/heading.ts';
+import {
+  apart,
+  BLANK,
+  type Block,
+  disarmEach,
+  ENTITIES_MAX,
+  entitiesIn,
+  type Line,
+  lengthOf,
+  lineOf,
+  type Piece,
+  QUOTES_MAX,
+  TEXT_LIMIT,
+  takesLink,
+} from './lines.ts';
+import { cutLine, fitLines, inOneLine, neededFor, quoted, saidOf } from './said.ts';
 
 const HEAD_ENTITIES = 10;
 const ABOUT_ENTITIES = 25;
@@ -118,3 +125,43 @@ export const minimalLines = (content: Content): Line[] => [
     .filter(({ label }) => MINIMAL.has(label))
     .map(({ label, value }) => [{ text: `${label}: ${shorten(value, VALUE_LIMIT)}` }]),
 ];
+
+// The folded part of a message: everything in full, and each value alone, so that a tap copies it.
+
+const FACT_LIMIT = 600;
+const NOTE_LIMIT = 100;
+/** Room for the line that says how many are left out. */
+const MORE_LIMIT = 30;
+
+const valuePiece = ({ value, code }: Fact): Piece => {
+  const text = shorten(value, FACT_LIMIT);
+  return code ? { text, mark: 'code' } : { text };
+};
+
+const factLine = (fact: Fact): Line => [
+  { text: `${fact.label}: ` },
+  valuePiece(fact),
+  ...(fact.note === undefined ? [] : [{ text: ` (${shorten(fact.note, NOTE_LIMIT)})` }]),
+];
+
+/** The first lines that fit, and of the very first at least its beginning. */
+const fitGroup = (lines: readonly Line[], room: number): Line[] => {
+  const [first = [], ...others] = lines;
+  if (lengthOf(lines) <= room) return [...lines];
+  if (others.length === 0) return [cutLine(first, room - 1)];
+  const shown = [cutLine(first, room - MORE_LIMIT - 1)];
+  let left = room - MORE_LIMIT - lengthOf(shown);
+  for (const line of others) {
+    left -= lengthOf([line]);
+    if (left < 0) break;
+    shown.push(line);
+  }
+  return [...shown, [{ text: `[${lines.length - shown.length} more left out]` }]];
+};
+
+/** The facts in at most `room` UTF-16 units (at least 1300); the longest lists give way first. */
+const factLines = (facts: readonly Fact[], room: number): Line[] => {
+  const groups = [...Map.groupBy(facts, ({ label }) => label).values()].map((same) => same.map(factLine));
+  const shares = fairShares(groups.map(lengthOf), room);
+  return groups.flatMap((lines, index) => fitGroup(lines, shares[index] ?? 0));
+};

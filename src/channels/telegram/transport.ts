@@ -1,9 +1,10 @@
 /** Telegram through a bot: one `sendMessage`, `sendDocument` or `editMessageText` for each attempt. */
 import type { Telegram } from 'telegraf';
+import { cleanLine, shorten } from '../../text.ts';
 import type { Channel, CreateChannel, Message, Receipt } from '../channel.ts';
-import type { DigestFile } from '../digest-file.ts';
+import { objectIn, textIn } from '../content/foreign.ts';
+import type { DigestFile } from '../digest-content.ts';
 import { parseChatAddress } from './address.ts';
-import { chatName } from './chat-name.ts';
 import { createTelegramClient } from './client.ts';
 import type { TelegramConfig } from './config.ts';
 import { withoutTimes } from './lines.ts';
@@ -148,4 +149,22 @@ export const createTelegramChannel: CreateChannel<TelegramConfig> = (config, { p
     },
     close: client.close,
   };
+};
+
+// What people call a chat, from the answer to `getChat`: text from outside. Pure.
+
+const NAME_LIMIT = 60;
+
+const lineIn = (value: unknown): string => cleanLine(textIn(value));
+
+/** The title of a group or channel, the name of a person. Source: https://core.telegram.org/bots/api#chatfullinfo */
+export const chatName = (chat: unknown): string | undefined => {
+  const { title, first_name, last_name, username } = objectIn(chat);
+  const person = [first_name, last_name]
+    .map(lineIn)
+    .filter((part) => part !== '')
+    .join(' ');
+  const handle = lineIn(username);
+  const name = lineIn(title) || person || (handle === '' ? '' : `@${handle}`);
+  return name === '' ? undefined : shorten(name, NAME_LIMIT);
 };

@@ -4,13 +4,11 @@
  * https://core.telegram.org/bots/api#making-requests and #responseparameters.
  */
 import { TelegramError } from 'telegraf';
-import type { ConnectionNames } from '../../connection-fault.ts';
-import { DeliveryError } from '../../errors.ts';
+import { DeliveryError, type DeliveryReason, type Explanation } from '../../errors.ts';
+import type { ConnectionNames } from '../../net.ts';
 import { cleanLine, shorten } from '../../text.ts';
-import { explainedError } from '../explained.ts';
-import { networkFailure } from '../network.ts';
+import { explainedError, networkFailure } from '../failures.ts';
 import { formatChatAddress, parseChatAddress } from './address.ts';
-import { verdictOf } from './refusals.ts';
 
 const DESCRIPTION_LIMIT = 200;
 
@@ -106,3 +104,104 @@ export const telegramFailure = (error: unknown, asked: Asked): DeliveryError => 
   const failure = code === 'ERR_STREAM_PREMATURE_CLOSE' ? { code: 'ECONNRESET' } : error;
   return networkFailure(failure, asked.peer, undefined, asked.names);
 };
+
+// What Telegram refuses, by the Bot API's error code and the words of its description: what that means for the delivery, and
+// in words for people. Sources: those of `verdicts.ts`.
+
+interface Verdict {
+  /** The API's `error_code`; a row without one matches any. */
+  code?: number;
+  /** Compared with the description, without regard to case. */
+  says: RegExp;
+  reason: DeliveryReason;
+  /** What is wrong with the chat or the token, and what mends it. */
+  explanation?: Explanation;
+}
+
+const ADD = 'add the bot to the chat, or correct the chat id, at the service or in the config';
+const ADD_AGAIN = 'add the bot to the chat again, or list another chat';
+const ANOTHER = 'list another chat, at the service or in the config';
+const START = 'ask its owner to open the bot and to press Start';
+const UNBLOCK = 'ask its owner to unblock the bot, or list another chat';
+const TOPIC = 'correct the topic (CHAT/TOPIC), or list the chat without one, at the service or in the config';
+const REOPEN = 'reopen the topic, or let the bot manage topics';
+const RIGHTS = 'let the bot send messages: make it an admin of the chat, or change what members may do';
+const TOKEN = 'write the token that @BotFather shows into channels.telegram.botToken';
+
+const dead = (says: RegExp, is: string, todo: string): Verdict => ({
+  says,
+  reason: 'destination-dead',
+  explanation: { is, todo },
+});
+
+const NO_RIGHTS = 'does not let the bot write';
+
+const misconfigured = (code: number, says: RegExp, is: string, todo: string): Verdict => ({
+  code,
+  says,
+  reason: 'sender-misconfigured',
+  explanation: { who: 'Telegram', is, todo },
+});
+
+const LOGGED_OUT = 'has logged our bot out of this Bot API server';
+const API_ROOT = 'correct channels.telegram.apiRoot, or log the bot in at that server';
+
+/**
+ * The first row that matches decides. The server's own words come in capitals, and most of its 403 as 400
+ * (`Client::fail_query_with_error`), so rows for a dead destination match the words only.
+ */
+const VERDICTS: readonly Verdict[] = [
+  // Client::get_formatted_text, get_input_message_text; MessageEntity.cpp parse_html; get_message_text limits
+  { code: 400, says: /can't parse (entities|messageentity)/i, reason: 'bad-message' },
+  { code: 400, says: /(message|text|caption) is too long|(message|caption)_too_long/i, reason: 'bad-message' },
+  { code: 400, says: /message text is empty|text must be non-empty|message_empty/i, reason: 'bad-message' },
+  { code: 400, says: /unsupported parse_mode|must be encoded in utf-8/i, reason: 'bad-message' },
+  { code: 400, says: /entity_bounds_invalid|entities_too_long|url_invalid/i, reason: 'bad-message' },
+  // Client::get_reply_markup, ReplyMarkup.cpp get_inline_keyboard_button, and the server's words for the same
+  {
+    code: 400,
+    says: /inline keyboard button|can't parse reply keyboard|button_\w*invalid|reply_markup_/i,
+    reason: 'bad-message',
+  },
+  // MessageContent.cpp get_input_message_content; a server in front of a Bot API refuses large bodies itself
+  { code: 400, says: /file must be non-empty|no document in the request|file is too big/i, reason: 'bad-message' },
+  { code: 413, says: /^/, reason: 'bad-message' },
+  // MessageContent.cpp can_send_message_content: text may still be sent where files may not
+  { says: /not enough rights to send documents|chat_send_docs_forbidden/i, reason: 'bad-message' },
+  // Client::check_message, MessagesManager::edit_message_text, and the server's words for the same
+  {
+    code: 400,
+    says: /message to edit not found|message can't be edited|no text in the message/i,
+    reason: 'bad-message',
+  },
+  { code: 400, says: /message_(id_invalid|edit_time_expired|author_required)/i, reason: 'bad-message' },
+  // Client::check_chat, check_chat_access
+  dead(/chat not found|chat_id is empty|chat identifier/i, 'does not exist, or the bot was never in it', ADD),
+  dead(/bot was kicked from/i, 'has removed the bot', ADD_AGAIN),
+  dead(/bot was blocked by|user_is_blocked|bot_blocked/i, 'has blocked the bot', UNBLOCK),
+  dead(/bot is not a member/i, 'does not have the bot as a member', ADD),
+  dead(/user is deactivated|user_deactivated/i, 'belongs to an account that was deleted', ANOTHER),
+  dead(/group chat was deleted/i, 'was deleted', ANOTHER),
+  dead(/channel_private/i, 'is private, and the bot is not in it', ADD),
+  dead(/peer_id_invalid/i, 'is not known to the bot', ADD),
+  dead(/bot can't initiate/i, 'has never written to the bot, which may not write first', START),
+  dead(/bot can't send messages|bots can't send/i, 'may not be written to by a bot', ANOTHER),
+  // Client::check_message_topic; the server's words for closed and deleted topics
+  dead(/topic_closed/i, 'has closed this topic', REOPEN),
+  dead(/(message thread|topic) not found|topic_(deleted|id_invalid)/i, 'has no such topic any more', TOPIC),
+  // MessagesManager::can_send_message_content, and the server's words for the same
+  dead(/not enough rights|have no rights|need administrator rights/i, NO_RIGHTS, RIGHTS),
+  dead(/have no write access|can't (access|write to) the chat/i, NO_RIGHTS, RIGHTS),
+  dead(/chat_write_forbidden|chat_restricted|chat_admin_required/i, NO_RIGHTS, RIGHTS),
+  dead(/chat_send_\w*forbidden|user_banned_in_channel/i, NO_RIGHTS, RIGHTS),
+  // ClientManager::send, Client::get_closing_error, HttpConnection::handle: an unknown token, or one that is logged out
+  misconfigured(401, /^/, 'does not take our bot token', TOKEN),
+  misconfigured(404, /^/, 'does not know our bot token', TOKEN),
+  misconfigured(421, /^/, LOGGED_OUT, API_ROOT),
+  misconfigured(400, /logged out|bot has already been closed/i, LOGGED_OUT, API_ROOT),
+  misconfigured(400, /frozen_method_invalid/i, 'has frozen our bot', 'ask @BotFather why, or use another bot'),
+];
+
+/** What an answer means; undefined for one that nobody documented. */
+const verdictOf = (code: number, description: string): Pick<Verdict, 'reason' | 'explanation'> | undefined =>
+  VERDICTS.find((row) => (row.code ?? code) === code && row.says.test(description));

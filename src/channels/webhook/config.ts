@@ -1,14 +1,61 @@
 /** The `channels.webhook` slice of the configuration. */
+
 import { z } from 'zod';
-import { connectionFields, pairedKey } from '../../schema/connection.ts';
+import { certificates, connectionFields, pairedKey } from '../../schema/connection.ts';
 import { cidrOrHost, count, SECRET_MARK, secret } from '../../schema/fields.ts';
-import { certificates } from '../../schema/pem.ts';
 import { createSecret } from '../../secret.ts';
+import { webAddress } from '../address.ts';
 import { channelOptions } from '../options.ts';
-import { extraHeaders } from './connection-config.ts';
 import { WEBHOOK_FORMATS } from './formats/names.ts';
-import { receiverKey } from './receivers.ts';
 import { isSigningSecret, SIGNING_SECRET } from './signature.ts';
+
+// How the config names receivers: by full URL, or by host, with or without port. What the config holds for a host is
+// meant for the people who run it: it goes to them over https alone, and to no other port. Addresses come from the
+// service, and behind another port or on the way of plain http may be anybody.
+
+/** The name in its normal form; undefined for anything but a URL, or a host with or without port. */
+export const receiverKey = (name: string): string | undefined => {
+  if (name.includes('://')) return webAddress(name);
+  const url = URL.parse(`https://${name}`);
+  return url !== null && url.href === `https://${url.host}/` ? url.host : undefined;
+};
+
+/** The entry for an address: that of its URL, else, of https, that of its host with its port. */
+export const createReceiverFinder = <T>(entries: Readonly<Record<string, T>>): ((address: string) => T | undefined) => {
+  const byKey = new Map(Object.entries(entries).map(([name, value]) => [receiverKey(name) ?? name, value]));
+  return (address) => {
+    const url = URL.parse(address);
+    return byKey.get(address) ?? (url?.protocol === 'https:' ? byKey.get(url.host) : undefined);
+  };
+};
+
+// The field of a receiver's headers. Bad values are found when the config is read.
+
+const NAME_RULE = "must be a header's name: letters, digits and -";
+const RESERVED_RULE = 'is set by Tocsin, or by HTTP itself, and cannot be set here';
+const VALUE_RULE = 'must be printable ASCII on one line, without spaces around it';
+
+/** Headers of Standard Webhooks, of the body, and of the connection (RFC 9110, section 7.6.1). */
+const RESERVED =
+  /^(webhook-.*|content-(type|length|encoding)|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
+
+const headerName = () =>
+  z
+    .string()
+    .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, { error: NAME_RULE, abort: true })
+    .refine((name) => !RESERVED.test(name), { error: RESERVED_RULE });
+
+const areUnique = (names: readonly string[]): boolean =>
+  new Set(names.map((name) => name.toLowerCase())).size === names.length;
+
+/** Headers besides our own. Names are lower-cased; each value is a `Secret`. */
+export const extraHeaders = () =>
+  z
+    .record(headerName(), secret({ pattern: /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/, rule: VALUE_RULE }))
+    .refine((headers) => areUnique(Object.keys(headers)), { error: 'must not name a header twice' })
+    .transform((headers) =>
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+    );
 
 const SECRET_RULE = 'must be whsec_ and the base64 of 24 to 64 random bytes';
 

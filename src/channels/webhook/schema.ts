@@ -1,7 +1,7 @@
 /** The body of a webhook, for those who write receivers: the source of config/webhook.schema.json. */
 import { z } from 'zod';
 import { CHANGES } from '../../alert.ts';
-import { EVENT_SEVERITIES } from './formats/severity.ts';
+import { EVENT_SEVERITIES } from './formats/event.ts';
 
 const dateTime = () => z.iso.datetime({ offset: true });
 

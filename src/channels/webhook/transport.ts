@@ -3,15 +3,21 @@ import type { KeyObject } from 'node:crypto';
 import { proxyHost } from '../../connection/proxy-variables.ts';
 import { createConnections, settingsIn } from '../../connection/settings.ts';
 import { reachProxy } from '../../connection/tunnel.ts';
-import { startDeadline } from '../../deadline.ts';
+import { startDeadline } from '../../net.ts';
 import { listText } from '../../text.ts';
 import type { Channel, ChannelDependencies, CreateChannel, Message, Receipt } from '../channel.ts';
-import { networkFailure } from '../network.ts';
+import { networkFailure } from '../failures.ts';
 import type { WebhookConfig } from './config.ts';
 import type { WebhookBody, WebhookRequest } from './formats/format.ts';
 import { formatOf } from './formats/registry.ts';
-import { createSettingsFinder, type ReceiverSettings, SECTION, shownName } from './receiver-settings.ts';
-import { createNamedSecretFinder, createSecretFinder } from './secrets.ts';
+import {
+  createNamedSecretFinder,
+  createSecretFinder,
+  createSettingsFinder,
+  type ReceiverSettings,
+  SECTION,
+  shownName,
+} from './receiver-settings.ts';
 import { signatures, signingKey } from './signature.ts';
 import { refusalOf } from './verdicts.ts';
 

@@ -1,13 +1,138 @@
-/** The one action behind every button and link: the first one counts and is shown, whoever comes later is told who it was. */
+/** The one action behind every button and link: the first one counts, is shown, and is announced to mailboxes. */
 import type { Logger } from 'pino';
+import { type Alert, type Destination, shownLabel } from '../../alert.ts';
+import { chunksOf } from '../../chunks.ts';
+import { destinationId } from '../../item.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { OperatorLog } from '../../ledger/operator-log.ts';
+import type { AlertRecord, DeliveryRecord, Target } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';
-import { counted } from '../../text.ts';
+import { capital, cleanLine, counted, shorten } from '../../text.ts';
 import { iso } from '../../time.ts';
-import type { TellMailboxes } from './mailboxes.ts';
+import type { Announce } from '../announcements/announce.ts';
+import { type Names, withName } from '../names/names.ts';
 import type { Show } from './show.ts';
 import type { AcknowledgementStore, ButtonMessage } from './store.ts';
 import { type Acknowledgement, acknowledgedText, alreadyText, firstOf } from './words.ts';
+
+// Tells mailboxes who acknowledged an alert that they have: a mail cannot be changed, so a short one follows it.
+
+export interface MailboxesDependencies {
+  ledger: Pick<Ledger, 'read'>;
+  announce: Announce;
+  /** Whether a destination may be sent to: it is approved, or needs no approval. */
+  isOpen(): Promise<(destination: Destination) => boolean>;
+  fallback: readonly Pick<Destination, 'id'>[];
+  names(): Promise<Names>;
+  log: Pick<Logger, 'warn'>;
+}
+
+/** One mail to each, whatever was acknowledged at once. Never rejects: that somebody acknowledged holds without it. */
+export type TellMailboxes = (
+  alerts: readonly Alert['id'][],
+  by: Acknowledgement,
+  /** Whose message was pressed. */
+  where: Target,
+) => Promise<void>;
+
+const MOST_MAILBOXES = 100;
+const READ_AT_ONCE = 50;
+const MOST_NAMED = 3;
+const NAME_LIMIT = 60;
+
+/** What one mailbox has of the alerts. */
+interface Mailbox {
+  destination: Destination;
+  alerts: AlertRecord['alert'][];
+}
+
+/** The ledger has no addresses, but a mailbox's label is its address: its id proves that. */
+const mailboxOf = ({ id, kind, label }: Target): Destination | undefined =>
+  kind === 'email' && destinationId(kind, label) === id ? { id, kind, address: label, label } : undefined;
+
+/**
+ * It has the mail, or is about to get it by its own routes: the news then waits with it. What is only on its way to the
+ * fallback ends now. Who asked for a delivery is known until its first attempt.
+ */
+const has = ({ state, handle, by, attempts }: DeliveryRecord, isFallback: boolean): boolean =>
+  state === 'delivered'
+    ? handle !== undefined
+    : state === 'waiting' && by === undefined && (attempts.length === 0 || !isFallback);
+
+const placeText = ({ via, to }: Acknowledgement, name: string | undefined): string => {
+  if (via === 'email') return `by the link in the mail to ${to}`;
+  return `on ${capital(via)} ${shownLabel({ label: to, name })}`;
+};
+
+/** `Acknowledged by “Ann”, 02:45:10 UTC, on Slack #alerts (C024BE91L): 2 alerts (Harbor Lending, Meridian Swap).` */
+export const mailboxText = (
+  by: Acknowledgement,
+  name: string | undefined,
+  alerts: readonly Pick<Alert, 'protocol'>[],
+): string => {
+  const protocols = [...new Set(alerts.map(({ protocol }) => shorten(cleanLine(protocol), NAME_LIMIT)))];
+  const of = protocols.length > MOST_NAMED ? `in ${protocols.length} protocols` : `(${protocols.join(', ')})`;
+  return `${acknowledgedText(by)}, ${placeText(by, name)}: ${counted(alerts.length, 'alert')} ${of}.`;
+};
+
+/** The alert below which the news stands; of several transactions it names none. */
+const subjectOf = ([first, ...others]: AlertRecord['alert'][]): Pick<Alert, 'id' | 'txHash'> => {
+  const { id = '', txHash } = first ?? {};
+  return txHash !== undefined && others.every((one) => one.txHash === txHash) ? { id, txHash } : { id };
+};
+
+/** At most a hundred mailboxes for one press; the log names how many more there were. */
+export const createTellMailboxes = (dependencies: MailboxesDependencies): TellMailboxes => {
+  const { ledger, announce, isOpen, fallback, names, log } = dependencies;
+  const isFallback = new Set(fallback.map(({ id }) => id));
+
+  const note = (found: Map<string, Mailbox>, { alert, deliveries }: AlertRecord): void => {
+    for (const delivery of deliveries) {
+      const destination = mailboxOf(delivery.destination);
+      if (destination === undefined || !has(delivery, isFallback.has(destination.id))) continue;
+      const mailbox = found.get(destination.id);
+      if (mailbox === undefined) found.set(destination.id, { destination, alerts: [alert] });
+      else mailbox.alerts.push(alert);
+    }
+  };
+
+  const find = async (ids: readonly Alert['id'][]): Promise<Mailbox[]> => {
+    const found = new Map<string, Mailbox>();
+    for (const some of chunksOf(ids, READ_AT_ONCE)) {
+      const records = await Promise.all(some.map((id) => ledger.read(id)));
+      for (const record of records) if (record !== undefined) note(found, record);
+    }
+    return [...found.values()];
+  };
+
+  const tell: TellMailboxes = async (ids, by, where) => {
+    const found = await find(ids);
+    if (found.length === 0) return;
+    const mayHear = await isOpen();
+    const open = found.filter(({ destination }) => mayHear(destination));
+    const told = open.slice(0, MOST_MAILBOXES);
+    if (open.length > told.length) {
+      const facts = { alert: ids[0], more: open.length - told.length, most: MOST_MAILBOXES };
+      log.warn(facts, 'some mailboxes do not hear who acknowledged an alert: there are too many');
+    }
+    const { name } = withName(where, await names());
+    // An alert is acknowledged once, so it names the news. Most mailboxes have the same ones.
+    const keyOf = ({ alerts }: Mailbox): string => `${alerts[0]?.id} ${alerts.length}`;
+    for (const [key, same] of Map.groupBy(told, keyOf)) {
+      const alerts = same[0]?.alerts ?? [];
+      const news = { about: 'alert.acknowledged' as const, key, message: mailboxText(by, name, alerts) };
+      const destinations = same.map(({ destination }) => destination);
+      await announce({ ...news, of: subjectOf(alerts) }, Date.parse(by.at), destinations);
+    }
+  };
+
+  return (...what) =>
+    tell(...what).catch((error: unknown) => {
+      log.warn({ err: error, alert: what[0][0] }, 'mailboxes may not hear who acknowledged an alert');
+    });
+};
+
+// The one action behind every button and link: the first one counts and is shown, whoever comes later is told who it was.
 
 export interface AcknowledgeDependencies {
   store: Pick<AcknowledgementStore, 'acknowledge' | 'acknowledged'>;

@@ -1,14 +1,12 @@
 /** Gives the messages of a delivery their buttons or link, and keeps what a press needs to find them again. */
 import type { Alert } from '../../alert.ts';
 import type { Channel, Message } from '../../channels/channel.ts';
+import type { WithButtons } from '../../deliver/compose.ts';
 import { transactionOf } from '../../deliver/threads.ts';
-import type { WithButtons } from '../../deliver/with-buttons.ts';
 import type { MuteRules } from '../mutes/new-mute.ts';
-import { annotationOf, detectorsOf } from './annotation.ts';
-import type { TokenKey } from './key.ts';
+import { annotationOf, detectorsOf, linkOf, type TokenKey, tokenOf } from './annotation.ts';
 import type { Show } from './show.ts';
 import { type AcknowledgementStore, type ButtonMessage, WORKS_FOR_MS } from './store.ts';
-import { linkOf, tokenOf } from './token.ts';
 import { mayAcknowledge } from './words.ts';
 
 export interface AttachDependencies {

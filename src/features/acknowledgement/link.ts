@@ -5,10 +5,9 @@ import type { LinkedAlerts, LinkPages } from '../../ops/page/acknowledge.ts';
 import { counted } from '../../text.ts';
 import { clockText } from '../../time.ts';
 import type { Acknowledge } from './acknowledge.ts';
-import type { TokenKey } from './key.ts';
+import { isTokenOf, readLink, type TokenKey } from './annotation.ts';
 import type { OnRefused } from './press.ts';
 import type { AcknowledgementStore, ButtonMessage } from './store.ts';
-import { isTokenOf, readLink } from './token.ts';
 import { alreadyText, firstOf, personName } from './words.ts';
 
 export interface LinkDependencies {

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import type { ChannelKind } from '../../alert.ts';
-import type { Buttons, Press, PressAnswer } from '../../channels/buttons.ts';
+import type { Buttons, Press, PressAnswer } from '../../channels/channel.ts';
 import { messageOf } from '../../errors.ts';
 import type { Troubles } from '../../ops/troubles.ts';
 import type { HeldLock, Locks } from '../../redis/lock.ts';

@@ -1,8 +1,175 @@
-/** Says in every message about an alert who acknowledged it, as far as the message can be changed. */
+/** Changes the messages of alerts so that they say who acknowledged them, as they are at that moment. */
+import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
+import type { Channel } from '../../channels/channel.ts';
 import { chunksOf } from '../../chunks.ts';
+import { ASK_AGAIN_MS, type ThreadClaims } from '../../deliver/threads.ts';
+import { isPassing, messageOf } from '../../errors.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { type ChangeDependencies, createChange, type Place, placeKey } from './change.ts';
+import type { MuteRules } from '../mutes/new-mute.ts';
+import { annotationOf } from './annotation.ts';
+import type { AcknowledgementStore, ButtonMessage } from './store.ts';
+
+// Changes one message so that it says who acknowledged its alerts; as it is at that moment, as messages grow.
+
+interface ChangeDependencies {
+  store: Pick<AcknowledgementStore, 'acknowledged' | 'message' | 'tokenAt'>;
+  /** One at a time changes a message that may grow or be assessed anew. */
+  claims: ThreadClaims;
+  channels: readonly Pick<Channel, 'kind' | 'amend' | 'buttons'>[];
+  /** Whether a destination may be sent to: it is approved, or needs no approval. */
+  isOpen(): Promise<(destination: Destination) => boolean>;
+  muteRules: MuteRules;
+  /** Takes known secrets out of what a provider said. */
+  scrub(text: string): string;
+  log: Pick<Logger, 'warn'>;
+  signal: AbortSignal;
+  /** Resolves early when `signal` aborts; never rejects. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Where a message stands. */
+interface Place {
+  destination: Destination['id'];
+  handle: string;
+}
+
+/** The same for the same message. */
+const placeKey = ({ destination, handle }: Place): string => `${destination} ${handle}`;
+
+/** A message that cannot be changed by then keeps its button, which then says who was first. */
+const TRIES = 5;
+const PAUSE_MS = 2000;
+const LONGEST_PAUSE_MS = 60_000;
+const ONE_TRY_MS = 15_000;
+/** Of questions whether the message is still claimed: a claim that was left behind ends within a minute. */
+const MOST_CLAIMED = 100;
+/** Of so many messages is known what they were to say last. */
+const MOST_KNOWN = 5000;
+
+/** What a message was to say. */
+interface Said {
+  digest: string;
+  /** Times that all tries were in vain. */
+  failures: number;
+}
+
+/** Whoever presses again repairs a message once. */
+const MOST_FAILURES = 2;
+
+const isDone = (said: Said | undefined, digest: string): boolean =>
+  said?.digest === digest && (said.failures === 0 || said.failures >= MOST_FAILURES);
+
+const digestOf = (value: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify(value) ?? '')
+    .digest('base64');
+
+interface Plan {
+  message: ButtonMessage;
+  token: string;
+  changed: unknown;
+  digest: string;
+  amend: NonNullable<Channel['amend']>;
+}
+
+/** Gives what changes one message, see the function that it returns. It never rejects for what a provider answers. */
+const createChange = (dependencies: ChangeDependencies) => {
+  const { store, claims, channels, isOpen, muteRules, scrub, log, signal, sleep } = dependencies;
+  const said = new Map<string, Said>();
+
+  const note = (place: Place, digest: string, failures: number): void => {
+    const key = placeKey(place);
+    said.delete(key);
+    said.set(key, { digest, failures });
+    for (const oldest of said.keys()) if (said.size > MOST_KNOWN) said.delete(oldest);
+  };
+
+  const read = async ({ destination, handle }: Place) => {
+    const token = await store.tokenAt(destination, handle);
+    const message = token === undefined ? undefined : await store.message(token);
+    return token === undefined || message === undefined ? undefined : { token, message };
+  };
+
+  /** Undefined where there is nothing to change, or it says so already. */
+  const planOf = async (place: Place): Promise<Plan | undefined> => {
+    const { token, message } = (await read(place)) ?? {};
+    const channel = channels.find(({ kind }) => kind === message?.destination.kind);
+    if (token === undefined || message?.body === undefined || !channel?.amend || !channel.buttons) return undefined;
+    if (!(await isOpen())(message.destination)) return undefined;
+    const changed = channel.buttons.put(message.body, await annotationOf(token, message, store, muteRules));
+    const digest = digestOf(changed);
+    const plan = { message, token, changed, digest, amend: channel.amend };
+    return isDone(said.get(placeKey(place)), digest) ? undefined : plan;
+  };
+
+  /**
+   * True where it is to say something else by now: it became another while it was changed, or another daemon heard more, and
+   * this change has undone that.
+   */
+  const carryOut = async (place: Place, { message, token, changed, digest, amend }: Plan): Promise<boolean> => {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(ONE_TRY_MS)]);
+    const { destination } = message;
+    // It is about the same alerts as before; changing a message asks for none.
+    await amend(place.handle, { destination, alerts: [], id: token, body: changed, isDigest: false }, limit);
+    note(place, digest, 0);
+    return (await planOf(place)) !== undefined;
+  };
+
+  /** How long to wait before the next try; undefined: there is none. */
+  const failed = (place: Place, { message, digest }: Plan, error: unknown, tries: number): number | undefined => {
+    if (signal.aborted) return undefined;
+    if (tries < TRIES && isPassing(error)) return Math.min(error.retryAfterMs ?? PAUSE_MS, LONGEST_PAUSE_MS);
+    const before = said.get(placeKey(place));
+    note(place, digest, (before?.digest === digest ? before.failures : 0) + 1);
+    const { id, label } = message.destination;
+    const why = scrub(messageOf(error));
+    log.warn({ destination: id, to: [label], why }, 'a message does not show who acknowledged it');
+    return undefined;
+  };
+
+  /** One try, by whoever has claimed the message. `nextMs`: how long to wait before the next one, where there is one. */
+  const attempt = async (place: Place, tries: number): Promise<{ hasAsked: boolean; nextMs?: number | undefined }> => {
+    const plan = await planOf(place);
+    if (plan === undefined) return { hasAsked: tries > 1 };
+    try {
+      const isOutdated = await carryOut(place, plan);
+      return { hasAsked: true, nextMs: isOutdated && tries < TRIES ? 0 : undefined };
+    } catch (error) {
+      return { hasAsked: true, nextMs: failed(place, plan, error, tries) };
+    }
+  };
+
+  /** Undefined where somebody else is changing it. */
+  const claimed = async <T>(place: Place, run: () => Promise<T>): Promise<T | undefined> => {
+    const transaction = (await read(place))?.message.transaction;
+    if (transaction === undefined) return run();
+    const unclaim = await claims.claim(place.destination, transaction);
+    if (unclaim === undefined) return undefined;
+    try {
+      return await run();
+    } finally {
+      await unclaim();
+    }
+  };
+
+  /** Tries until it is done, or cannot be; nobody holds the message between two tries. True where the provider was asked. */
+  return async (place: Place): Promise<boolean> => {
+    let tries = 1;
+    for (let waits = 0; waits < MOST_CLAIMED && !signal.aborted; ) {
+      const number = tries;
+      const tried = await claimed(place, () => attempt(place, number));
+      if (tried === undefined) waits += 1;
+      else if (tried.nextMs === undefined) return tried.hasAsked;
+      else tries += 1;
+      await sleep(tried?.nextMs ?? ASK_AGAIN_MS, signal);
+    }
+    return tries > 1;
+  };
+};
+
+// Says in every message about an alert who acknowledged it, as far as the message can be changed.
 
 export interface ShowDependencies extends ChangeDependencies {
   ledger: Pick<Ledger, 'read'>;

@@ -1,8 +1,93 @@
-/** Sends a message of Tocsin itself, once to each destination. */
-import type { Alert, Destination } from '../../alert.ts';
+/** Tocsin's own news as normal alerts, which one daemon of all queues. */
+import { type Alert, type Announcement, type Destination, type JsonObject, type Parcel, TOCSIN } from '../../alert.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
-import { type AnnouncementInput, announcementAlert } from './alert.ts';
-import type { EnqueueOnce } from './enqueue-once.ts';
+import { alertId } from '../../item.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { ParcelQueues } from '../../queue/queues.ts';
+import { iso } from '../../time.ts';
+import { type AnnouncementText, commandsIn } from './announcement.ts';
+
+// A message of Tocsin itself as an alert: it is queued, recorded and retried like any other.
+
+export interface AnnouncementInput extends AnnouncementText {
+  about: Announcement;
+  /** Distinguishes announcements: the same key is the same announcement. */
+  key: string;
+  /** The alert that it is about, below whose message it is sent, and the transaction. */
+  of?: Pick<Alert, 'id' | 'txHash'>;
+}
+
+/** Beside the whole text, for those who render more than a text. An older daemon sends the text. */
+const partsOf = ({ message, lead, listed = [] }: AnnouncementText): JsonObject => {
+  const steps = commandsIn(message);
+  return {
+    ...(steps.length === 0 ? {} : { steps }),
+    ...(lead === undefined || listed.length === 0 ? {} : { lead, listed: listed.map((one) => ({ ...one })) }),
+  };
+};
+
+export const announcementAlert = (input: AnnouncementInput, now: number): Alert => {
+  const { about, key, message, of } = input;
+  const at = iso(now);
+  const itemId = `${about} ${key}`;
+  return {
+    id: alertId(TOCSIN, 'notifications', itemId),
+    source: 'notifications',
+    service: TOCSIN,
+    protocol: TOCSIN,
+    type: `tocsin.${about}`,
+    itemId,
+    at,
+    readAt: at,
+    ...(of === undefined ? {} : { below: of.id }),
+    ...(of?.txHash === undefined ? {} : { txHash: of.txHash }),
+    item: { message, createdAt: at, ...partsOf(input) },
+    replay: false,
+  };
+};
+
+// Enqueues deliveries that no route asks for, each once over all daemons: announcements, and alerts for the fallback.
+
+export interface EnqueueOnceDependencies {
+  ledger: Pick<Ledger, 'recordWaiting' | 'read'>;
+  enqueue: ParcelQueues['enqueue'];
+}
+
+/**
+ * Gives the parcels that this call has queued; durable when it resolves. `by` names who asks. `unlessCoveredInMs`: as in
+ * `queue/queues.ts`.
+ */
+export type EnqueueOnce = (parcels: readonly Parcel[], by: string, unlessCoveredInMs?: number) => Promise<Parcel[]>;
+
+/**
+ * The first writer (`by`) owns a delivery in the ledger, and only the owner enqueues it. The same writer may resume after
+ * a crash.
+ */
+export const createEnqueueOnce = ({ ledger, enqueue }: EnqueueOnceDependencies): EnqueueOnce => {
+  /** Destinations at which this writer owns the delivery of an alert. */
+  const ownedBy = async (id: Alert['id'], by: string): Promise<ReadonlySet<Destination['id']>> => {
+    const deliveries = (await ledger.read(id))?.deliveries ?? [];
+    const own = deliveries.filter((one) => one.state === 'waiting' && one.by === by);
+    return new Set(own.map(({ destination }) => destination.id));
+  };
+
+  return async (parcels, by, unlessCoveredInMs) => {
+    await ledger.recordWaiting(parcels, by);
+    // An alert may have thousands of destinations, each with a parcel, and is read once for all of them.
+    const ids = [...new Set(parcels.flatMap(({ alerts }) => alerts.map(({ id }) => id)))];
+    const owned = new Map(await Promise.all(ids.map(async (id) => [id, await ownedBy(id, by)] as const)));
+    const fresh = parcels
+      .map(({ destination, alerts }) => ({
+        destination,
+        alerts: alerts.filter(({ id }) => owned.get(id)?.has(destination.id)),
+      }))
+      .filter(({ alerts }) => alerts.length > 0);
+    await enqueue(fresh, undefined, unlessCoveredInMs);
+    return fresh;
+  };
+};
+
+// Sends a message of Tocsin itself, once to each destination.
 
 /** `at`: epoch milliseconds. Durable when it resolves; gives the announcement's id. */
 export type Announce = (

@@ -2,8 +2,8 @@
 
 import type { Destination } from '../../alert.ts';
 import { labelNow } from '../../channels/address.ts';
-import { didYouMean } from '../../config/suggest.ts';
-import type { DisabledDestination } from '../../deliver/disabled.ts';
+import { didYouMean } from '../../config/problems.ts';
+import type { DisabledDestination } from '../../deliver/destinations.ts';
 import { UsageError } from '../../errors.ts';
 import type { Target } from '../../ledger/record.ts';
 import type { RouteReview } from '../routes/review.ts';

@@ -2,7 +2,7 @@
 import type { Destination } from '../../alert.ts';
 import { createGlobs } from '../../globs.ts';
 import type { ChannelEntry } from '../../item.ts';
-import { type RouteSettings, routeEntries } from '../routes/rules.ts';
+import { type RouteSettings, routeEntries } from '../routes/routes.ts';
 
 export interface ApprovalSettings {
   /** `destinations.gate`. False: every destination is open. */

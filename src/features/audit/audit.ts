@@ -7,7 +7,7 @@ import type { AlertRecord } from '../../ledger/ledger.ts';
 import type { Track } from '../../poll/cursor.ts';
 import { createWalkDetector, type WalkDetector } from '../../poll/failure-detector.ts';
 import type { AuditReport, ProtocolAudit, Unaudited } from './balance.ts';
-import { createLostSearch, type FoundLost, type LostSearchDependencies } from './lost-search.ts';
+import { createLostSearch, type FoundLost, type LostSearchDependencies } from './lost-deliveries.ts';
 import {
   type Audited,
   type AuditOptions,

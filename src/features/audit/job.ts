@@ -1,14 +1,93 @@
 /** The audit as a daemon repeats it: each protocol goes on where its last audit ended, and differences are logged. */
+
 import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { AlertIndex } from '../../ledger/index-by-date.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Troubles } from '../../ops/troubles.ts';
+import type { RedisClient } from '../../redis/connect.ts';
+import { SERVER_FUNCTION } from '../../redis/lock.ts';
 import { countedInWords } from '../../text.ts';
 import type { Auditor } from './audit.ts';
 import { isBalanced, isMissingHealed, type ProtocolAudit } from './balance.ts';
-import { createDifferenceLog } from './difference-log.ts';
-import type { AuditWindow } from './reconcile.ts';
+import type { AuditWindow } from './protocol.ts';
+
+// Notices that another Redis server answers than before: it was started again, or a replica took its place. Either may
+// lack what was acknowledged last, with `appendfsync everysec` too.
+
+export interface ServerChangeDependencies {
+  redis: RedisClient;
+  prefix: string;
+  /** Called with the id of a server that was not looked at yet; again where it throws. */
+  onChanged(server: string): Promise<void>;
+}
+
+/** KEYS[1]: the server that was looked at last. Gives that and the present one. */
+const LOOK = `${SERVER_FUNCTION}
+return { redis.call('GET', KEYS[1]) or '', server() }`;
+
+export const createServerChange = ({ redis, prefix, onChanged }: ServerChangeDependencies) => {
+  const key = `${prefix}:server`;
+  return {
+    /** One command, where nothing has changed. A server that does not say who it is never changes. */
+    check: async (): Promise<void> => {
+      const [known = '', present = ''] = (await redis.eval(LOOK, 1, key)) as string[];
+      if (present === '' || present === known) return;
+      // An empty Redis has nothing to look for: the state file says where reading goes on.
+      if (known !== '') await onChanged(present);
+      await redis.set(key, present);
+    },
+  };
+};
+
+// Logs and counts the differences that a daemon's audit found.
+
+export interface DifferenceLogDependencies {
+  metrics: Pick<Metrics, 'auditDifferences'>;
+  log: Pick<Logger, 'warn' | 'error'>;
+}
+
+/** After this many differences of one protocol the rest are only counted. */
+const NAMED = 100;
+
+export const createDifferenceLog = ({ metrics, log }: DifferenceLogDependencies) => {
+  const disagreeing = new Set<string>();
+
+  const logMissing = (audit: ProtocolAudit): void => {
+    const { service, protocol, missing } = audit;
+    if (missing.length > 0) metrics.auditDifferences.inc({ service, protocol, kind: 'missing' }, missing.length);
+    const queuedAgain = isMissingHealed(audit);
+    for (const { itemId, txHash, alertId } of missing.slice(0, NAMED)) {
+      log.error({ service, protocol, item: itemId, txHash, alert: alertId, queuedAgain }, 'the ledger lacks an item');
+    }
+    if (missing.length > NAMED)
+      log.error({ service, protocol, more: missing.length - NAMED }, 'the ledger lacks more items');
+  };
+
+  const logLost = ({ service, protocol, lost }: ProtocolAudit): void => {
+    if (lost.length > 0) metrics.auditDifferences.inc({ service, protocol, kind: 'lost' }, lost.length);
+    for (const { itemId, alertId, destination, healed: queuedAgain } of lost.slice(0, NAMED)) {
+      log.error({ service, protocol, item: itemId, alert: alertId, destination, queuedAgain }, 'a job was lost');
+    }
+    if (lost.length > NAMED) log.error({ service, protocol, more: lost.length - NAMED }, 'more jobs were lost');
+  };
+
+  /** Logged once, until they agree again. */
+  const logDisagreement = ({ service, protocol, disagreement }: ProtocolAudit): void => {
+    const key = JSON.stringify([service, protocol]);
+    if (!disagreement) disagreeing.delete(key);
+    else if (!disagreeing.has(key)) {
+      disagreeing.add(key);
+      log.warn({ service, protocol, ...disagreement }, 'the statistics of the service disagree with its list');
+    }
+  };
+
+  return (audit: ProtocolAudit): void => {
+    logMissing(audit);
+    logLost(audit);
+    logDisagreement(audit);
+  };
+};
 
 /** Up to when each protocol of a service was compared, in epoch milliseconds. */
 export interface AuditMarks {

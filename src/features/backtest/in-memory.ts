@@ -1,14 +1,13 @@
 /** What a daemon keeps in Redis, kept in memory instead for the length of a simulation, where nothing fails. No rules. */
-import type { Alert, Destination } from '../../alert.ts';
+import type { Alert, Destination, Mute } from '../../alert.ts';
 import { EMPTY_STATE } from '../../deliver/rate-limit-rule.ts';
-import type { KeptState, RateStateStore } from '../../deliver/rate-state-store.ts';
+import type { KeptState, RateStateStore } from '../../deliver/rate-limiter.ts';
 import { type Earlier, type Threads, transactionOf } from '../../deliver/threads.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { afterAttempt, type DeliveryRecord, isFinal, targetOf } from '../../ledger/record.ts';
-import type { Mute } from '../../mute.ts';
 import { type BatchStore, oldestFirst } from '../../queue/batch-store.ts';
 import { iso } from '../../time.ts';
-import type { CoveredDeliveries } from '../correlation/covered-deliveries.ts';
+import type { CoveredDeliveries } from '../correlation/correlate.ts';
 import type { MuteStore, StoredMute } from '../mutes/store.ts';
 
 type Deliveries = Map<Destination['id'], DeliveryRecord>;

@@ -2,9 +2,16 @@
 import type { Track } from '../../poll/cursor.ts';
 import type { ReadWatch } from '../../poll/read-watch.ts';
 import type { HeldLock } from '../../redis/lock.ts';
-import { type Changes, type ChangesInput, changesOf, isBack, type Limits, type Reading } from './changes.ts';
+import {
+  type Changes,
+  type ChangesInput,
+  changesOf,
+  createRecent,
+  isBack,
+  type Limits,
+  type Reading,
+} from './changes.ts';
 import type { BlindnessNotifier } from './notifier.ts';
-import { createRecent } from './recent.ts';
 import type { BlindnessStore } from './store.ts';
 
 export interface BlindnessCheckDependencies {

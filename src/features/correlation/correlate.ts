@@ -1,12 +1,77 @@
 /** Keeps a stored notification from being sent where inspections cover all its transactions. In doubt it is sent. */
+
+import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
-import { longestIntervalMs } from '../../config/poll-interval.ts';
+import { longestIntervalMs } from '../../config/poll-section.ts';
 import type { Config } from '../../config/schema.ts';
 import type { AlertRecord, Ledger } from '../../ledger/ledger.ts';
-import { transactionsIn } from '../../service/transactions.ts';
-import type { CoveredDeliveries } from './covered-deliveries.ts';
-import { coveringAlertAt, mayBeCovered } from './match.ts';
+import { type DeliveryRecord, ledgerKeys, targetOf } from '../../ledger/record.ts';
+import { createWrites } from '../../ledger/writes.ts';
+import { transactionsIn } from '../../service/feed.ts';
+import { iso } from '../../time.ts';
+
+// Whether inspections cover a stored notification: all transactions that it names. Pure.
+
+/** What the ledger says of an alert that names a transaction. */
+export interface Recorded {
+  alert: Pick<Alert, 'id' | 'service' | 'source' | 'type' | 'followUp'>;
+  deliveries: readonly { state: string; destination: { id: string } }[];
+}
+
+/** Only what the service itself wrote, as news. */
+export const mayBeCovered = ({ type, replay }: Alert): boolean => type === 'notification.created' && !replay;
+
+const isInspection = ({ source, type, followUp }: Recorded['alert']): boolean =>
+  source === 'inspections' && type.startsWith('inspection.') && followUp === undefined;
+
+/** Deliveries that people have, or will have. */
+const SENT: readonly string[] = ['delivered', 'waiting'];
+
+/**
+ * The inspection's alert that covers a notification at a destination: an inspection of the same service has to be sent
+ * there for every transaction that it names. `byTransaction`: the records of each of them, never empty.
+ */
+export const coveringAlertAt = (
+  { service }: Alert,
+  destination: string,
+  byTransaction: readonly (readonly Recorded[])[],
+): Alert['id'] | undefined => {
+  const isCovering = ({ alert, deliveries }: Recorded): boolean =>
+    alert.service === service &&
+    isInspection(alert) &&
+    deliveries.some(({ state, destination: { id } }) => id === destination && SENT.includes(state));
+  const covering = byTransaction.map((records) => records.find(isCovering));
+  return covering.every((one) => one !== undefined) ? covering[0]?.alert.id : undefined;
+};
+
+// Ends deliveries that need no message of their own, because another alert covers them at their destination.
+
+export interface CoveredDeliveries {
+  /** Records a delivery as delivered with `other`. False where it was tried or has ended already: nothing changes. */
+  end(alert: Alert, destination: Destination, other: Alert['id']): Promise<boolean>;
+}
+
+export const createCoveredDeliveries = (
+  redis: Redis | Cluster,
+  prefix: string,
+  now: () => number,
+): CoveredDeliveries => {
+  const change = createWrites(redis, ledgerKeys(prefix), now);
+  return {
+    end: async (alert, destination, other) => {
+      let isEnded = false;
+      const next = (before: DeliveryRecord | undefined): DeliveryRecord | undefined => {
+        isEnded = before === undefined || (before.state === 'waiting' && before.attempts.length === 0);
+        if (!isEnded) return undefined;
+        const end = { state: 'delivered', destination: targetOf(destination), at: iso(now()) } as const;
+        return { ...end, attempts: [], with: other };
+      };
+      await change([{ destination, alert, next }]);
+      return isEnded;
+    },
+  };
+};
 
 export interface CorrelationSettings {
   /** `alerts.correlate`. */
@@ -33,7 +98,7 @@ export const correlationSettings = ({ alerts, poll }: Pick<Config, 'alerts' | 'p
 });
 
 /** The transactions by which an alert is compared; none where it is sent anyway. */
-export const transactionsComparedBy = (alert: Alert): string[] => {
+const transactionsComparedBy = (alert: Alert): string[] => {
   if (!mayBeCovered(alert)) return [];
   const { message } = alert.item;
   const hashes = transactionsIn(typeof message === 'string' ? message : JSON.stringify(message ?? ''));
@@ -94,5 +159,33 @@ export const createCorrelation = ({ ledger, covered, log, ...settings }: Correla
       return alerts.filter((_, index) => rest[index]);
     },
     delayOf,
+  };
+};
+
+// Which stored notifications of a history its inspections cover: the rule of live alerts, over what is sent again and not
+// over the ledger. The inspections have to come first.
+
+export const createHistoryCorrelation = (config: Pick<Config, 'alerts' | 'poll'>) => {
+  const { isOn } = correlationSettings(config);
+  /** By service and destination, the transactions of the inspections that are sent there. */
+  const sent = new Map<string, Set<string>>();
+  const keyOf = ({ service }: Alert, { id }: Destination): string => `${id} ${service}`;
+
+  const note = (alert: Alert, destinations: readonly Destination[]): void => {
+    if (alert.txHash === undefined || !isInspection(alert)) return;
+    for (const destination of destinations) {
+      const key = keyOf(alert, destination);
+      const hashes = sent.get(key) ?? new Set();
+      sent.set(key, hashes.add(alert.txHash.toLowerCase()));
+    }
+  };
+
+  /** Those of its destinations where no inspection covers an alert; what is sent there may cover later ones. */
+  return (alert: Alert, destinations: readonly Destination[]): Destination[] => {
+    if (!isOn) return [...destinations];
+    note(alert, destinations);
+    const hashes = transactionsComparedBy({ ...alert, replay: false });
+    if (hashes.length === 0) return [...destinations];
+    return destinations.filter((one) => !hashes.every((hash) => sent.get(keyOf(alert, one))?.has(hash)));
   };
 };

@@ -2,13 +2,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Source } from '../../alert.ts';
+import { didYouMean } from '../../config/problems.ts';
 import type { Config } from '../../config/schema.ts';
-import { didYouMean } from '../../config/suggest.ts';
 import { UnavailableError, UsageError } from '../../errors.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Catalog } from '../../poll/catalog.ts';
-import type { Cursor, Cursors, Track } from '../../poll/cursor.ts';
-import { createPollLock } from '../../poll/lock.ts';
+import { type Cursor, type Cursors, createPollLock, type Track } from '../../poll/cursor.ts';
 import type { Locks } from '../../redis/lock.ts';
 
 export interface CursorDependencies {

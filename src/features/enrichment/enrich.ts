@@ -1,9 +1,125 @@
 /** Adds to alerts of inspections what helps to decide. Asks only Redis; a failure costs the context, never the alert. */
+
 import type { Logger } from 'pino';
-import type { Alert, AlertContext } from '../../alert.ts';
+import { type Alert, type AlertContext, firedDetectors, type JsonObject, type JsonValue } from '../../alert.ts';
+import type { ListedAsset } from '../../item.ts';
 import type { CatalogEntry } from '../../poll/catalog.ts';
-import { contextOf, factsOf } from './context.ts';
-import type { FirstSeen, Noted } from './first-seen.ts';
+import type { Facts, FirstSeen, Noted } from './first-seen.ts';
+
+// What helps to decide on an inspection: derived from it, and from what the service lists of its protocol. Pure.
+
+/** What the catalog knows of a protocol. */
+export interface Knowledge {
+  /** Groups of detectors by assessment. */
+  triggers?: Readonly<Record<string, readonly (readonly string[])[]>>;
+  assets?: readonly ListedAsset[];
+}
+
+type Judged = Pick<Alert, 'source' | 'type' | 'item'>;
+
+const objectOf = (value: JsonValue | undefined): JsonObject | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+
+/** Undefined where the inspection does not say. */
+const firedOf = (alert: Judged): string[] | undefined =>
+  objectOf(alert.item.detections) === undefined ? undefined : firedDetectors(alert);
+
+const plain = (name: string): string => name.trim().toLowerCase();
+
+const textOf = (value: JsonValue | undefined): string | undefined => {
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined;
+};
+
+const triggerOf = ({ triggers }: Knowledge, alert: Judged): AlertContext['trigger'] => {
+  const assessment = alert.type.replace(/^inspection\./, '');
+  const fired = firedOf(alert);
+  if (triggers === undefined || fired === undefined) return undefined;
+  const listed = Object.hasOwn(triggers, assessment) ? (triggers[assessment] ?? []) : [];
+  // An empty group always matches and says nothing.
+  const groups = listed.filter((group) => group.length > 0);
+  const names = new Set(fired.map(plain));
+  const index = groups.findIndex((group) => group.every((name) => names.has(plain(name))));
+  const group = groups[index];
+  const matched = group && { number: index + 1, detectors: [...group] };
+  return { groups: groups.length, ...(matched && { matched }) };
+};
+
+/** Contracts of an inspection that are looked at; where it names more, `none of them` is never said. */
+const MOST_TOUCHED = 50;
+const NAME_LIMIT = 100;
+
+interface Touched {
+  name: string;
+  /** Absent where the service does not list it. */
+  listed?: ListedAsset;
+}
+
+const touchedBy = ({ item }: Judged, listed: readonly ListedAsset[]): Touched[] => {
+  const chainId = textOf(item.chainId);
+  /** One address may be several contracts, each on a chain of its own. */
+  const find = (address: string): ListedAsset | undefined => {
+    const same = listed.filter((each) => each.address === address.toLowerCase());
+    const [only, ...others] = same;
+    if (chainId !== undefined && only?.chainId !== undefined) return same.find((each) => each.chainId === chainId);
+    return others.length === 0 ? only : undefined;
+  };
+  const assets = Array.isArray(item.assets) ? item.assets : [];
+  return assets.slice(0, MOST_TOUCHED + 1).map((raw, index) => {
+    const asset = objectOf(raw) ?? {};
+    const address = textOf(asset.address);
+    const found = address === undefined || index === MOST_TOUCHED ? undefined : find(address);
+    const name = textOf(asset.descriptor) ?? found?.name ?? address ?? 'an unnamed asset';
+    return { name: name.slice(0, NAME_LIMIT), ...(found && { listed: found }) };
+  });
+};
+
+/** Names of those whose list has the word. One yes is enough; a no takes the list of every asset. */
+const listing = (
+  touched: readonly Touched[],
+  list: 'admins' | 'privileged',
+  word: string | undefined,
+): string[] | undefined => {
+  if (word === undefined) return undefined;
+  const lists = touched.map(({ name, listed }) => ({ name, values: listed?.[list] }));
+  const names = lists.filter(({ values }) => values?.includes(word)).map(({ name }) => name);
+  if (names.length > 0) return [...new Set(names)];
+  return lists.length > 0 && lists.every(({ values }) => values !== undefined) ? [] : undefined;
+};
+
+const SELECTOR = /^0x[0-9a-f]{8}$/;
+
+const privilegedOn = (touched: readonly Touched[], item: JsonObject): string[] | undefined => {
+  // `pause(address)` is listed as `pause`.
+  const method = textOf(item.invokedMethodName)?.split('(', 1)[0]?.trim().toLowerCase() || undefined;
+  const names = listing(touched, 'privileged', method);
+  // What has no name may be one that is listed by its name only.
+  return names?.length === 0 && SELECTOR.test(method ?? '') ? undefined : names;
+};
+
+/** The context without `first`, which `first-seen.ts` finds. */
+export const contextOf = (alert: Judged, known: Knowledge): AlertContext => {
+  const trigger = triggerOf(known, alert);
+  const touched = touchedBy(alert, known.assets ?? []);
+  const origin = textOf(alert.item.txOrigin)?.toLowerCase();
+  const adminOf = listing(touched, 'admins', origin);
+  const privileged = privilegedOn(touched, alert.item);
+  return {
+    ...(trigger && { trigger }),
+    ...(adminOf && { adminOf }),
+    ...(privileged && { privilegedOn: privileged }),
+  };
+};
+
+/** What an earlier alert may have had as well; the set of detectors is one fact. */
+export const factsOf = (alert: Judged): Facts => {
+  const origin = textOf(alert.item.txOrigin)?.toLowerCase();
+  const detectors = [...new Set((firedOf(alert) ?? []).map(plain))].toSorted();
+  return {
+    ...(origin === undefined ? {} : { origin }),
+    ...(detectors.length === 0 ? {} : { detectors: JSON.stringify(detectors) }),
+  };
+};
 
 type First = NonNullable<AlertContext['first']>;
 

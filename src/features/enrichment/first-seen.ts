@@ -6,7 +6,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Alert, AlertContext } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
-import { contentId } from '../../identity.ts';
+import { contentId } from '../../item.ts';
 import { iso } from '../../time.ts';
 
 /** A fact's name by its kind; what is not known of the alert is left out. */

@@ -1,15 +1,15 @@
 /** Sends to the fallback: alerts that nobody has accepted in time, that are dead, unroutable, or held for approval. */
 import type { Logger } from 'pino';
 import type { Alert, Destination, Parcel } from '../../alert.ts';
-import type { CorrelateDependencies } from '../../dispatch/correlate.ts';
+import type { CorrelateDependencies } from '../../dispatch/dispatch.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
-import { senderId } from '../../identity.ts';
+import { senderId } from '../../item.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { AlertRecord, Target } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Deadlines } from '../../queue/deadlines.ts';
-import type { EnqueueOnce } from '../announcements/enqueue-once.ts';
-import { type Names, NO_NAMES, withName } from '../names/show.ts';
+import type { EnqueueOnce } from '../announcements/announce.ts';
+import { type Names, NO_NAMES, withName } from '../names/names.ts';
 import type { OutageStore } from '../outages/store.ts';
 import {
   type DivertReason,

@@ -1,15 +1,13 @@
 /** Ends mutes whose time is over, and reports once what each of them hid. */
 import type { Logger } from 'pino';
 import { type Destination, isHuman } from '../../alert.ts';
-import { chunksOf } from '../../chunks.ts';
+import { chunksOf, oneByOne } from '../../chunks.ts';
 import { nameOf } from '../../ledger/record.ts';
-import { oneByOne } from '../../one-by-one.ts';
 import type { Announce } from '../announcements/announce.ts';
-import { type Names, NO_NAMES, withName } from '../names/show.ts';
+import { type Names, NO_NAMES, withName } from '../names/names.ts';
 import type { ActiveMutes } from './active.ts';
-import type { HiddenItem } from './hidden-store.ts';
 import { type MuteReport, muteReportTexts } from './report.ts';
-import { endOf, type MuteStore, type StoredMute } from './store.ts';
+import { endOf, type HiddenItem, type MuteStore, type StoredMute } from './store.ts';
 
 export interface MuteExpiryDependencies {
   mutes: Pick<MuteStore, 'close' | 'hidden' | 'hiddenFrom' | 'reported' | 'forget'>;

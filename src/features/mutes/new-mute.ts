@@ -1,8 +1,8 @@
 /** A mute that somebody asks for by hand, checked. Pure but for its random id. */
 import { randomUUID } from 'node:crypto';
+import type { Mute } from '../../alert.ts';
 import { UsageError } from '../../errors.ts';
 import { createGlobs, literalGlob } from '../../globs.ts';
-import type { Mute } from '../../mute.ts';
 import { formatDuration, parseDuration } from '../../schema/fields.ts';
 import { cleanLine } from '../../text.ts';
 import { iso } from '../../time.ts';

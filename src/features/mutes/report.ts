@@ -1,13 +1,12 @@
 /** The report of a mute that has ended: which alerts it hid. Pure. */
-import { type AnnouncementText, type Listed, TO_DO } from '../../announcement.ts';
-import { assessmentWord } from '../../channels/content/follow-up.ts';
-import { inlineName, readableName } from '../../channels/content/names.ts';
-import { rankOf, signOf, toneOf } from '../../channels/content/severity.ts';
-import { scopeText } from '../../mute.ts';
+
+import { scopeText } from '../../alert.ts';
+import { inlineName, readableName } from '../../channels/content/foreign.ts';
+import { assessmentWord, rankOf, signOf, toneOf } from '../../channels/content/severity.ts';
 import { cleanLine, counted, listText, shorten } from '../../text.ts';
 import { clock, clockText, iso, spanText } from '../../time.ts';
-import { type HiddenItem, MOST_LISTED } from './hidden-store.ts';
-import type { StoredMute } from './store.ts';
+import { type AnnouncementText, type Listed, TO_DO } from '../announcements/announcement.ts';
+import { type HiddenItem, MOST_LISTED, type StoredMute } from './store.ts';
 
 /** What one message, or several, shall list. */
 export interface MuteReport {

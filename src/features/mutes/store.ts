@@ -1,8 +1,167 @@
-/** Mutes in Redis. What they hide is in `hidden-store.ts`. */
+/** Mutes in Redis, and what they hide. */
 import type { Cluster, Redis } from 'ioredis';
-import type { Mute } from '../../mute.ts';
+import type { Alert, Destination, Mute } from '../../alert.ts';
+import { encodeRecord } from '../../ledger/encoding.ts';
+import { type DeliveryRecord, ledgerKeys, targetOf } from '../../ledger/record.ts';
+import { CLOSE_ALERT, recordAlert } from '../../ledger/writes.ts';
+import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
-import { createHiddenStore, type HiddenStore, MOST_LISTED, muteKeys } from './hidden-store.ts';
+
+// What mutes hide, in Redis: counted and listed by destination until it is reported.
+
+/** As much of an alert as the report of a mute lists. */
+export interface HiddenItem {
+  protocol: string;
+  type: string;
+  /** Those that fired. */
+  detectors: string[];
+  itemId: string;
+  txHash?: string;
+  /** As messages say it: `CRITICAL`. Absent in what an older daemon hid, and so is the chain. */
+  severity?: string;
+  chainId?: string;
+  /** ISO 8601. */
+  at: string;
+}
+
+export interface Hidden {
+  /** Alerts in all. */
+  hid: number;
+  /** Where they were to go. */
+  destinations: Destination[];
+}
+
+/** What a mute hid from one destination. */
+export interface HiddenList {
+  /** Alerts in all. */
+  hid: number;
+  /** The first `MOST_LISTED` of them, by the alert's id. */
+  items: ReadonlyMap<string, HiddenItem>;
+}
+
+interface HiddenStore {
+  /**
+   * Records an alert's deliveries as muted and lists them for the mute's report, both or nothing. Gives the destinations
+   * that it hides the alert from now, and those where the alert is on its way or delivered already; undefined where the
+   * mute is closed.
+   */
+  hide(
+    mute: Mute,
+    alert: Alert,
+    item: HiddenItem,
+    destinations: readonly Destination[],
+  ): Promise<{ hid: Destination[]; others: Destination[] } | undefined>;
+  hidden(id: string): Promise<Hidden>;
+  /**
+   * Alerts that were hidden before there were lists by destination are in the list of every destination. Undefined where
+   * another daemon has reported the mute meanwhile.
+   */
+  hiddenFrom(id: string, destination: Destination): Promise<HiddenList | undefined>;
+  /** Notes that the report was sent, and forgets what the mute hid. */
+  reported(id: string, at: number): Promise<void>;
+}
+
+/** Alerts that a report lists for each destination; about 300 bytes each, less than the ledger keeps of them. */
+export const MOST_LISTED = 5000;
+
+/**
+ * KEYS: the mutes, the alert in the ledger, what the mute hides, and by destination the list of it; ARGV: the mute's id,
+ * the alert's, the item, how many items a list keeps; then by destination its id, its record in the ledger, itself. False
+ * where the mute is closed or unknown.
+ */
+const HIDE = `${CLOSE_ALERT}
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return false end
+if redis.call('HEXISTS', KEYS[1], ARGV[1] .. ' closedAt') == 1 then return false end
+local hid, others = {}, {}
+for n = 1, #KEYS - 3 do
+  local i = 2 + 3 * n
+  if redis.call('HSETNX', KEYS[2], ARGV[i], ARGV[i + 1]) == 1 then
+    redis.call('HSET', KEYS[3], 'to ' .. ARGV[i], ARGV[i + 2])
+    if redis.call('HINCRBY', KEYS[3], 'hid ' .. ARGV[i], 1) <= tonumber(ARGV[4]) then
+      redis.call('HSET', KEYS[3 + n], ARGV[2], ARGV[3])
+    end
+    hid[#hid + 1] = ARGV[i]
+  elseif not isState(redis.call('HGET', KEYS[2], ARGV[i]), 'muted') then
+    others[#others + 1] = ARGV[i]
+  end
+end
+if #hid > 0 then
+  redis.call('HINCRBY', KEYS[1], ARGV[1] .. ' hid', 1)
+  redis.call('HINCRBY', KEYS[3], 'listed', 1)
+  closeAlert(KEYS[2])
+end
+return { hid, others }`;
+
+/** By what follows `beginning` in the field's name. */
+const entriesOf = <T>(fields: Readonly<Record<string, string>>, beginning = ''): [string, T][] =>
+  Object.entries(fields).flatMap(([field, json]) =>
+    field.startsWith(beginning) ? [[field.slice(beginning.length), JSON.parse(json) as T]] : [],
+  );
+
+/** A mute is kept under its id, its facts under its id and a word. */
+const muteKeys = (prefix: string) => {
+  const hidden = (id: string): string => `${prefix}:muted:${id}`;
+  return {
+    mutes: `${prefix}:mutes`,
+    hidden,
+    list: (id: string, destination: string): string => `${hidden(id)}:${destination}`,
+  };
+};
+
+const createHiddenStore = (
+  redis: Redis | Cluster,
+  prefix: string,
+  now: () => number,
+  mostListed: number,
+): HiddenStore => {
+  const keys = muteKeys(prefix);
+  const ledger = ledgerKeys(prefix);
+
+  const recordOf = (destination: Destination, { id, reason }: Mute): DeliveryRecord => {
+    const at = iso(now());
+    const acts = [{ at, act: 'muted' as const, by: id, reason }];
+    return { state: 'muted', destination: targetOf(destination), at, attempts: [], acts };
+  };
+
+  return {
+    hide: async (mute, alert, item, destinations) => {
+      const batch = redis.pipeline();
+      recordAlert(batch, ledger, alert);
+      const written = destinations.flatMap((one) => [one.id, encodeRecord(recordOf(one, mute)), JSON.stringify(one)]);
+      const lists = destinations.map((one) => keys.list(mute.id, one.id));
+      const all = [keys.mutes, ledger.alert(alert.id), keys.hidden(mute.id), ...lists];
+      batch.eval(HIDE, all.length, ...all, mute.id, alert.id, JSON.stringify(item), mostListed, ...written);
+      const [hid, others] = ((await execute(batch)).at(-1) as [string[], string[]] | null) ?? [];
+      if (hid === undefined || others === undefined) return undefined;
+      const named = (ids: readonly string[]): Destination[] => destinations.filter(({ id }) => ids.includes(id));
+      return { hid: named(hid), others: named(others) };
+    },
+    hidden: async (id) => {
+      const [hid, fields] = await Promise.all([redis.hget(keys.mutes, `${id} hid`), redis.hgetall(keys.hidden(id))]);
+      return { hid: Number(hid ?? 0), destinations: entriesOf<Destination>(fields, 'to ').map(([, one]) => one) };
+    },
+    hiddenFrom: async (id, destination) => {
+      const [total, hidden, list] = [`${id} hid`, keys.hidden(id), keys.list(id, destination.id)];
+      const batch = redis.multi().hget(keys.mutes, total).hgetall(hidden).hgetall(list);
+      type Answers = [string | null, Record<string, string>, Record<string, string>];
+      const [hid, fields, listed] = (await execute(batch)) as Answers;
+      if (fields[`to ${destination.id}`] === undefined) return undefined;
+      // An older version kept one list for all, under `item ALERT`; alerts that were listed since are counted.
+      const before = Number(hid ?? 0) - Number(fields.listed ?? 0);
+      const items = [...entriesOf<HiddenItem>(fields, 'item '), ...entriesOf<HiddenItem>(listed)];
+      return { hid: before + Number(fields[`hid ${destination.id}`] ?? 0), items: new Map(items) };
+    },
+    reported: async (id, at) => {
+      const hidden = keys.hidden(id);
+      const destinations = entriesOf<Destination>(await redis.hgetall(hidden), 'to ').map(([one]) => one);
+      const lists = destinations.map((one) => keys.list(id, one));
+      const batch = redis.pipeline().hsetnx(keys.mutes, `${id} toldAt`, iso(at));
+      await execute(batch.unlink(...lists, hidden));
+    },
+  };
+};
+
+// Mutes in Redis. What they hide is in `hidden-store.ts`.
 
 /** A mute and what became of it. Times are ISO 8601. The names of the facts are those in Redis. */
 export interface StoredMute extends Mute {

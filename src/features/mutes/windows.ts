@@ -1,7 +1,7 @@
 /** The windows of the config: mutes that repeat by the clock of a time zone. Pure. */
 
-import { contentId } from '../../identity.ts';
-import type { Mute } from '../../mute.ts';
+import type { Mute } from '../../alert.ts';
+import { contentId } from '../../item.ts';
 import { iso } from '../../time.ts';
 
 export interface MuteWindow {

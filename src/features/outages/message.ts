@@ -1,12 +1,53 @@
 /** Who gets the news that a destination is broken, works again or has moved, and the text of each announcement. Pure. */
-import type { Destination } from '../../alert.ts';
-import { TO_DO } from '../../announcement.ts';
+import { type Destination, isHuman } from '../../alert.ts';
 import type { DeliveryReason, Explanation } from '../../errors.ts';
-import { type Subject, subjectName } from '../../ledger/outage-subject.ts';
-import { nameOf } from '../../ledger/record.ts';
+import { senderId } from '../../item.ts';
+import { nameOf, type Subject, subjectName } from '../../ledger/record.ts';
 import { capital, countedInWords } from '../../text.ts';
 import { ageText, clockText } from '../../time.ts';
-import { readersOf } from './audience.ts';
+import { TO_DO } from '../announcements/announcement.ts';
+import type { OutageStore } from './store.ts';
+
+// Who gets the news that something is broken.
+
+export interface ReadersInput {
+  /** Who is to hear of Tocsin's own troubles, where the config says so. */
+  operators?: readonly Destination[];
+  fallback: readonly Destination[];
+  /** Those that alerts of the same protocols go to. */
+  routed: readonly Destination[];
+  isWell(destination: Destination): boolean;
+}
+
+/**
+ * The operators; where none of them can be reached, the fallback; then people of the same protocols; where these have
+ * none that works, nobody.
+ */
+const readersOf = ({ operators = [], fallback, routed, isWell }: ReadersInput): Destination[] => {
+  const people = routed.filter(isHuman);
+  const lists = [operators, fallback, people].map((list) => list.filter(isWell));
+  return lists.find(({ length }) => length > 0) ?? [];
+};
+
+/** Which of these take nothing now, by themselves or with their sender. */
+export const brokenAmong = async (
+  outages: Pick<OutageStore, 'get'>,
+  destinations: readonly Destination[],
+): Promise<(destination: Destination) => boolean> => {
+  const ids = new Set(destinations.flatMap(({ id, kind }) => [id, senderId(kind)]));
+  const broken = await outages.get([...ids]);
+  return ({ id, kind }) => broken.has(id) || broken.has(senderId(kind));
+};
+
+/** Those of `readersOf` that take something now. Webhooks are nobody who reads, and there may be thousands. */
+export const workingReaders = async (
+  outages: Pick<OutageStore, 'get'>,
+  { operators = [], fallback, routed }: Omit<ReadersInput, 'isWell'>,
+): Promise<Destination[]> => {
+  const people = routed.filter(isHuman);
+  const isBroken = await brokenAmong(outages, [...operators, ...fallback, ...people]);
+  return readersOf({ operators, fallback, routed: people, isWell: (one) => !isBroken(one) });
+};
 
 export interface AudienceInput extends Subject {
   operators?: readonly Destination[];

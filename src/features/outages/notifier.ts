@@ -3,16 +3,14 @@
 import type { Logger } from 'pino';
 import { type Alert, type Announcement, type Destination, isHuman } from '../../alert.ts';
 import type { Broken } from '../../deliver/health.ts';
-import type { Routes } from '../../dispatch/route.ts';
+import type { Routes } from '../../dispatch/dispatch.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { type Subject, subjectId, subjectName } from '../../ledger/outage-subject.ts';
-import type { Target } from '../../ledger/record.ts';
+import { type Subject, subjectId, subjectName, type Target } from '../../ledger/record.ts';
 import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
-import { type Names, NO_NAMES, withName } from '../names/show.ts';
-import { brokenAmong } from './audience.ts';
-import { ANNOUNCED_AN_HOUR, audienceOf, brokenText, movedText, recoveredText } from './message.ts';
+import { type Names, NO_NAMES, withName } from '../names/names.ts';
+import { ANNOUNCED_AN_HOUR, audienceOf, brokenAmong, brokenText, movedText, recoveredText } from './message.ts';
 import type { OutageStore } from './store.ts';
 
 export interface OutageNotifierDependencies {

@@ -1,7 +1,13 @@
-/** The outages that were announced, over all daemons: each once, until it is over. Subjects: see `ledger/outage-subject.ts`. */
+/** The outages that were announced, over all daemons: each once, until it is over. Subjects: see `ledger/record.ts`. */
 import type { Cluster, Redis } from 'ioredis';
-import type { Destination } from '../../alert.ts';
+import { CHANNEL_KINDS, type ChannelKind, type Destination } from '../../alert.ts';
+import type { Disabled } from '../../deliver/destinations.ts';
+import type { Circuits } from '../../deliver/health.ts';
 import type { DeliveryReason, Explanation } from '../../errors.ts';
+import { senderId } from '../../item.ts';
+import type { DestinationStatistics } from '../../ledger/destination-stats.ts';
+import { nameOf } from '../../ledger/record.ts';
+import { iso } from '../../time.ts';
 
 export interface Outage {
   /** ISO 8601. */
@@ -92,3 +98,58 @@ export const createOutageStore = (redis: Redis | Cluster, prefix: string): Outag
     count: async (subject) => Number(await redis.eval(COUNT, 1, `${prefix}:breaks:${subject}`, HOUR_MS)),
   };
 };
+
+// Which destinations and senders are broken now, for `status` and for metrics.
+
+export interface CurrentOutage {
+  /** A destination's id, or `sender-KIND`. */
+  id: string;
+  kind: ChannelKind;
+  /** In words. */
+  name: string;
+  /** ISO 8601. */
+  since: string;
+  /** The error that it gave, in a sentence without secrets. */
+  message: string;
+  /** What mends it, as part of a sentence, where that is known. */
+  todo?: string;
+}
+
+export const currentOutages = async (
+  outages: Pick<OutageStore, 'get'>,
+  destinations: readonly (Pick<DestinationStatistics, 'id' | 'kind' | 'label'> & { name?: string })[],
+): Promise<CurrentOutage[]> => {
+  const subjects = [
+    ...CHANNEL_KINDS.map((kind) => ({ id: senderId(kind), kind, name: `everything by ${kind}` })),
+    ...destinations.map((one) => ({ id: one.id, kind: one.kind, name: nameOf(one) })),
+  ];
+  const found = await outages.get(subjects.map(({ id }) => id));
+  return subjects.flatMap((subject) => {
+    const { since, message, explanation } = found.get(subject.id) ?? {};
+    if (since === undefined || message === undefined) return [];
+    return [{ ...subject, since, message, ...(explanation && { todo: explanation.todo }) }];
+  });
+};
+
+// An operator enables a destination whose receiver wanted nothing more.
+
+export interface EnableDependencies {
+  disabled: Pick<Disabled, 'find' | 'enable'>;
+  circuits: Pick<Circuits, 'announceAnew'>;
+  outages: Pick<OutageStore, 'enabled'>;
+  now(): number;
+}
+
+/** False where it was not disabled: then nothing changes. */
+export type Enable = (id: Destination['id']) => Promise<boolean>;
+
+/** Its outage is in force no more, so nobody is sent there for nothing. Whether it is over, the next answer says. */
+export const createEnable =
+  ({ disabled, circuits, outages, now }: EnableDependencies): Enable =>
+  async (id) => {
+    if ((await disabled.find(id)) === undefined) return false;
+    await outages.enabled(id, iso(now()));
+    await circuits.announceAnew(id);
+    // Last: where this is cut short, the same command does it all again.
+    return disabled.enable(id);
+  };

@@ -1,19 +1,18 @@
 /** What operators do on the status page: the same as by the commands, and written to the same log. */
 import { randomUUID } from 'node:crypto';
-import type { Destination, Parcel } from '../../alert.ts';
+import { type Destination, type Mute, muteFacts, type Parcel, scopeText } from '../../alert.ts';
 import { UsageError } from '../../errors.ts';
 import type { DeadDelivery, DeadLetters } from '../../ledger/dead-letters.ts';
 import type { OperatorAction, OperatorLog } from '../../ledger/operator-log.ts';
 import { NO_DESTINATION, nameOf } from '../../ledger/record.ts';
-import { type Mute, muteFacts, scopeText } from '../../mute.ts';
-import type { PageActions, Planned } from '../../ops/page/action-pages.ts';
+import type { PageActions, Planned } from '../../ops/page/actions.ts';
 import { cleanLine, counted } from '../../text.ts';
 import { clockText } from '../../time.ts';
 import type { KnownDestination } from '../approval/destinations.ts';
 import { type MuteRules, newMute } from '../mutes/new-mute.ts';
 import type { StoredMute } from '../mutes/store.ts';
 import type { Retried } from '../replay/retry.ts';
-import { sampleAlert } from '../sample/alert.ts';
+import { sampleAlert } from '../sample/sample.ts';
 import { targetName } from './alerts.ts';
 
 export interface PageActionsDependencies {

@@ -1,11 +1,34 @@
 /** Alerts as the page shows them: the latest in short, and what a search finds in full. Pure. */
-import type { AlertOutline } from '../../ledger/outline.ts';
+import { type Chains, transactionLink } from '../../channels/chains.ts';
+import type { AlertOutline } from '../../ledger/index-by-date.ts';
 import { type DeliveryRecord, nameOf, type Target } from '../../ledger/record.ts';
 import type { RecentAlert, RecentDelivery, TracedAlert } from '../../ops/page/details.ts';
+import type { CatalogEntry } from '../../poll/catalog.ts';
 import { type Acknowledgement, acknowledgedText } from '../acknowledgement/words.ts';
-import { historyOf } from '../trace/history.ts';
-import type { Trace } from '../trace/trace.ts';
-import type { Linker } from './links.ts';
+import { historyOf, type Trace } from '../trace/trace.ts';
+
+// Links to transactions. The ledger does not know an alert's chain: its protocol's contracts tell, if all are on one.
+
+export interface Linked {
+  service: string;
+  protocol: string;
+  txHash?: string;
+}
+
+export type Entries = ReadonlyMap<string, Pick<CatalogEntry, 'assets'>>;
+
+/** `entries` by service. Gives the fields that a report shows of a transaction. */
+export const createLinker =
+  (chains: Chains, entries: ReadonlyMap<string, Entries>) =>
+  ({ service, protocol, txHash }: Linked): { txHash?: string; explorer?: string } => {
+    if (txHash === undefined) return {};
+    const assets = entries.get(service)?.get(protocol)?.assets ?? [];
+    const [id, ...others] = new Set(assets.flatMap(({ chainId }) => chainId ?? []));
+    const link = id === undefined || others.length > 0 ? undefined : transactionLink(chains[id], txHash);
+    return { txHash, ...(link === undefined ? {} : { explorer: link }) };
+  };
+
+export type Linker = ReturnType<typeof createLinker>;
 
 const NONE = 'none';
 

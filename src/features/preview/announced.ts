@@ -1,18 +1,18 @@
 /** Tocsin's own messages, in the words that it has for them. */
 import { type Alert, type Announcement, type ChannelKind, TOCSIN } from '../../alert.ts';
-import type { AnnouncementText } from '../../announcement.ts';
-import { destinationId } from '../../identity.ts';
+import { destinationId } from '../../item.ts';
 import { iso } from '../../time.ts';
-import { mailboxText } from '../acknowledgement/mailboxes.ts';
-import { announcementAlert } from '../announcements/alert.ts';
-import { heldText } from '../approval/announce.ts';
-import { readAgainText, unreadText } from '../blindness/message.ts';
+import { mailboxText } from '../acknowledgement/acknowledge.ts';
+import { announcementAlert } from '../announcements/announce.ts';
+import type { AnnouncementText } from '../announcements/announcement.ts';
+import { heldText } from '../approval/hold.ts';
+import { readAgainText, unreadText } from '../blindness/notifier.ts';
 import { muteReportTexts } from '../mutes/report.ts';
 import { brokenText, movedText, recoveredText } from '../outages/message.ts';
-import { heardText, silentText } from '../silence/message.ts';
-import { stormOverText } from '../storms/end.ts';
+import { heardText, silentText } from '../silence/notifier.ts';
+import { stormOverText } from '../storms/storms.ts';
 import { changesText } from '../tripwire/message.ts';
-import { begunText, overText } from '../watchdog/message.ts';
+import { begunText, overText } from '../watchdog/watchdog.ts';
 import { AT, hashOf, idOf, SERVICE } from './findings.ts';
 
 const MINUTE_MS = 60_000;

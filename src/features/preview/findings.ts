@@ -1,7 +1,7 @@
 /** Alerts of made-up findings, always the same: what a service writes, as it writes it. */
 import { createHash } from 'node:crypto';
 import type { Alert, AlertContext, JsonObject } from '../../alert.ts';
-import { alertId } from '../../identity.ts';
+import { alertId } from '../../item.ts';
 import { iso } from '../../time.ts';
 
 export const SERVICE = 'main';
@@ -20,7 +20,7 @@ const hex = (label: string, length: number): string =>
 
 /** Different for every label. */
 export const hashOf = (label: string): string => `0x${hex(label, 64)}`;
-export const addressOf = (label: string): string => `0x${hex(`address of ${label}`, 40)}`;
+const addressOf = (label: string): string => `0x${hex(`address of ${label}`, 40)}`;
 export const idOf = (label: string): string => hex(`id of ${label}`, 24);
 
 export interface Asset {
@@ -127,3 +127,75 @@ export const notification = (label: string, protocol: string, message: string): 
     replay: false,
   };
 };
+
+// What anybody can write onto a chain: it must not look like ours, call anybody, lead anywhere, or break a message.
+
+/** Markup of every channel, and sentences as ours would be. */
+const MESSAGE = [
+  '<b>bold</b> *bold* _italic_ ~gone~ `code` <script>alert(1)</script> &amp; &lt;i&gt;',
+  'Origin: 0x0000000000000000000000000000000000000001 (an admin)',
+  'This was a test. Nothing happened.',
+  '> quoted, and not by us',
+  '<!channel> @channel @here <@U024BE7LH> #general /stop +49 30 1234567',
+  '[claim](https://phish.example) <https://phish.example|your wallet> https://phish.example/login',
+  '</blockquote></pre></code></td></table></body></html>',
+  'right \u202e to left \u202c zero\u200bwidth \ufeff nul \u0000 escape \u001b[31m emoji 🔴 CRITICAL',
+].join('\r\n');
+
+export const hostileFinding = (): Alert =>
+  finding({
+    label: 'hostile',
+    protocol: 'Harbor <b>&_* Lending</b>\n✅ OK · Harbor Lending',
+    assets: [{ descriptor: '0x1807…cc1B (verified) <!here>', address: '0x18072e8c35bf992dc9e9c616612e7696a6cecc1b' }],
+    method: 'transfer_*~`From <https://phish.example|safe>',
+    fired: {
+      'flashLoan\nResolved: <b>false alarm</b> @channel': MESSAGE,
+      drasticBalanceChange: 'Token balance dropped 90% below its 24 h mean',
+    },
+    at: AT,
+  });
+
+export const hostileNotification = (): Alert => notification('hostile', 'Harbor Lending', `OK\r\n${MESSAGE}`);
+
+// Many findings at once, always the same.
+
+const KINDS = [
+  {
+    ...{ protocol: 'Quarry Perps', asset: asset('Margin Account'), method: 'liquidate' },
+    fired: (n: number) => ({ drasticBalanceChange: `Token balance dropped ${20 + (n % 60)}% below its 24 h mean` }),
+  },
+  {
+    ...{ protocol: 'Harbor Lending', asset: asset('Pool B'), method: 'borrow' },
+    fired: (n: number) => ({ flashLoan: `${1000 + n * 7} WETH borrowed and repaid in the same transaction` }),
+  },
+  {
+    ...{ protocol: 'Meridian Swap', asset: asset('WETH/USDX Pair'), method: 'swap' },
+    fired: () => ({ failedTransaction: 'The call reverted: slippage' }),
+  },
+  {
+    ...{ protocol: 'Quarry Perps', asset: asset('Insurance Fund'), method: 'withdraw' },
+    fired: () => ({ mixer: 'The origin was funded by a mixer' }),
+  },
+] as const;
+
+/** Most are alike, as in a storm; a few come from one address, and the third last is the one that matters. */
+export const digest = (count: number): Alert[] =>
+  Array.from({ length: count }, (_, n) => {
+    const at = AT - (count - n) * 250;
+    if (n === count - 3) {
+      const fired = { adminCall: 'Ownership was transferred to an address that was created today' };
+      const context = { ...strangerOf(fired), adminOf: ['Vault Controller'], privilegedOn: ['Vault Controller'] };
+      const assets = [asset('Vault Controller')];
+      const protocol = 'Northlight Vaults';
+      return finding({ label: `digest ${n}`, protocol, assets, fired, at, method: 'transferOwnership', context });
+    }
+    const kind = KINDS[n % 7 === 6 ? 3 : n % 3] ?? KINDS[0];
+    const fired = kind.fired(n);
+    const { first: _first, ...context } = strangerOf(fired);
+    return finding({
+      label: `digest ${n}`,
+      ...{ protocol: kind.protocol, assets: [kind.asset], fired, at, method: kind.method, context },
+      origin: addressOf(`digest origin ${n % 5}`),
+      assessment: n % 3 === 2 ? 'suspecious' : 'critical',
+    });
+  });

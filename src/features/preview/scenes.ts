@@ -3,18 +3,29 @@
  * that look at all messages. Names and numbers are made up.
  */
 import type { Alert, ChannelKind } from '../../alert.ts';
-import type { Annotation } from '../../channels/buttons.ts';
-import type { Storm } from '../../channels/channel.ts';
-import { followUpId } from '../../identity.ts';
+import type { Annotation, Storm } from '../../channels/channel.ts';
+import { followUpId } from '../../item.ts';
 import type { DeliveryRecord } from '../../ledger/record.ts';
 import { iso } from '../../time.ts';
 import { acknowledgedText } from '../acknowledgement/words.ts';
 import { lateNotice } from '../fallback/notice.ts';
-import { sampleAlert } from '../sample/alert.ts';
+import { sampleAlert } from '../sample/sample.ts';
 import { ALERTS, ANNOUNCED } from './announced.ts';
-import { digest } from './digests.ts';
-import { AT, asset, finding, HASH, idOf, notification, ORIGIN, POOL_A, SERVICE, strangerOf } from './findings.ts';
-import { hostileFinding, hostileNotification } from './hostile.ts';
+import {
+  AT,
+  asset,
+  digest,
+  finding,
+  HASH,
+  hostileFinding,
+  hostileNotification,
+  idOf,
+  notification,
+  ORIGIN,
+  POOL_A,
+  SERVICE,
+  strangerOf,
+} from './findings.ts';
 
 export interface Scene {
   name: string;

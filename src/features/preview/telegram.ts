@@ -3,10 +3,9 @@
  * HTML already; what a browser does not know of it is times, and quotes that unfold.
  */
 import type { JsonObject } from '../../alert.ts';
-import { textIn } from '../../channels/outside.ts';
-import { escapeHtml } from '../../html.ts';
-import { bodyAsJson, objectsIn } from './json.ts';
-import { type Reader, telegramDate, timeOf } from './reader.ts';
+import { textIn } from '../../channels/content/foreign.ts';
+import { escapeHtml } from '../../text.ts';
+import { bodyAsJson, objectsIn, type Reader, telegramDate, timeOf } from './reader.ts';
 
 const TIME = /<tg-time\s+unix="(\d+)"(?:\s+format="(\w*)")?\s*>([^<]*)<\/tg-time>/g;
 

@@ -1,17 +1,147 @@
 /** The recheck of a running daemon: what it watches, and what runs in its turns. */
+
 import type { Logger } from 'pino';
+import { type Alert, type Destination, isHuman } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
-import type { Item } from '../../item.ts';
+import type { RoutedAlert } from '../../dispatch/parcels.ts';
+import { alertId, type Item } from '../../item.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { DeliveryRecord } from '../../ledger/record.ts';
+import type { Outages } from '../../ops/failure-log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
-import type { Outages } from '../../ops/outages.ts';
-import type { LateItems, Unknown } from '../../poll/late-items.ts';
+import type { Track } from '../../poll/cursor.ts';
+import type { LateItems, Unknown } from '../../poll/ingest.ts';
 import type { Seen } from '../../poll/seen.ts';
+import type { Stream } from '../../poll/stream.ts';
 import type { Service } from '../../service/open.ts';
-import { createFollowUps, type FollowUpDependencies } from './follow-up.ts';
 import { createRecheck } from './recheck.ts';
 import type { RecheckStore } from './store.ts';
-import { hasRecheck, type RecheckConfig } from './turns.ts';
-import { createWatch } from './watch.ts';
+import { type FirstAlert, firstRecheck } from './verdict.ts';
+
+// How often rechecks run.
+
+interface RecheckConfig {
+  alerts: Pick<Config['alerts'], 'secondLook' | 'assessments' | 'sources'>;
+}
+
+const LONGEST_MS = 15_000;
+const SHORTEST_MS = 100;
+
+export const hasRecheck = ({ alerts }: RecheckConfig): boolean =>
+  alerts.secondLook.length > 0 && alerts.sources.includes('inspections');
+
+/** Milliseconds between two turns: a recheck is late by an eighth of the first offset at most. */
+export const recheckEveryMs = ({ alerts }: RecheckConfig): number =>
+  Math.max(SHORTEST_MS, Math.min(LONGEST_MS, Math.floor(Math.min(...alerts.secondLook) / 8)));
+
+// What the ledger knows of the first alert of an inspection, and how its follow-up gets to people.
+
+interface FollowUpDependencies {
+  ledger: Pick<Ledger, 'read'>;
+  /** Where alerts of its protocol may go now, the fallback's destinations among them. */
+  destinationsOf(alert: Alert): Promise<Destination[]>;
+  /** Enqueues alerts whose destinations are known, but for what is muted or held. Gives how many parcels were queued. */
+  dispatchRouted(alerts: readonly RoutedAlert[]): Promise<number>;
+  log: Pick<Logger, 'info'>;
+}
+
+const TYPE = /^inspection\./;
+
+/** Destinations that have the alert or will. People get a muted alert when the mute ends; programs do not. */
+const isRecipient = ({ state, destination }: DeliveryRecord): boolean =>
+  state === 'delivered' || state === 'waiting' || (state === 'muted' && isHuman(destination));
+
+export const createFollowUps = ({ ledger, destinationsOf, dispatchRouted, log }: FollowUpDependencies) => {
+  /** Ids of the destinations at which the alert that this one follows was muted. */
+  const mutedBefore = async ({ followUp }: Alert): Promise<ReadonlySet<string>> => {
+    const first = followUp && (await ledger.read(followUp.of));
+    const deliveries = first?.deliveries ?? [];
+    return new Set(deliveries.filter(({ state }) => state === 'muted').map(({ destination }) => destination.id));
+  };
+
+  return {
+    firstAlertOf: async (service: string, itemId: string): Promise<FirstAlert | undefined> => {
+      const record = await ledger.read(alertId(service, 'inspections', itemId));
+      if (!record) return undefined;
+      const destinations = record.deliveries.filter(isRecipient);
+      return {
+        alertId: record.alert.id,
+        assessment: record.alert.type.replace(TYPE, ''),
+        destinations: destinations.map(({ destination }) => destination.id),
+      };
+    },
+    /** To those of the destinations that are still routed. No trigger is asked, as it let the first alert through. */
+    followUp: async (alert: Alert, destinations: readonly string[]): Promise<void> => {
+      const all = await destinationsOf(alert);
+      const wanted = new Map(all.filter(({ id }) => destinations.includes(id)).map((one) => [one.id, one]));
+      const routed = { alert, destinations: [...wanted.values()], mutedAt: await mutedBefore(alert) };
+      const parcels = await dispatchRouted([routed]);
+      const { service, protocol, itemId, type, followUp: change } = alert;
+      log.info({ service, protocol, item: itemId, type, ...change, destinations: parcels }, 'follow-up');
+    },
+  };
+};
+
+// Which inspections are read again: those that polls read, and the suspicious ones that polls do not ask for.
+
+export interface WatchDependencies {
+  store: Pick<RecheckStore, 'note'>;
+  /** False where nothing is read again. */
+  isOn: boolean;
+  /** Durations in milliseconds; `assessments` make an inspection an alert. */
+  settings: { offsets: readonly number[]; assessments: readonly string[]; lookback: number; overlap: number };
+  serviceOf(name: string): Pick<Service, 'clock' | 'near'>;
+  onRead(service: string, protocol: string): void;
+  onFailed(service: string, protocol: string, error: unknown): void;
+  log: Pick<Logger, 'warn'>;
+}
+
+export const createWatch = ({ store, isOn, settings, serviceOf, log, ...dependencies }: WatchDependencies) => {
+  const { assessments, lookback, overlap } = settings;
+  /** Polls filter by assessment where they want only one, so suspicious inspections are fetched here. */
+  const isUnread = assessments.length === 1 && assessments[0] !== 'suspecious';
+  const isFull = new Set<string>();
+  /** Up to when the suspicious inspections of a track are noted, by the service's clock. */
+  const readUpTo = new Map<string, number>();
+
+  const note = async (service: string, protocol: string, items: readonly Item[]): Promise<void> => {
+    const now = serviceOf(service).clock.now();
+    const refused = await store.note(
+      service,
+      items.flatMap((item) => firstRecheck(item, protocol, now, settings) ?? []),
+    );
+    if (refused === 0 || isFull.has(service)) return;
+    isFull.add(service);
+    log.warn({ service, refused }, 'too many inspections to read again: some are not');
+  };
+
+  const readSuspicious = async ({ service, protocol }: Track, signal: AbortSignal): Promise<void> => {
+    const { clock, near } = serviceOf(service);
+    const key = `${service} ${protocol}`;
+    const begun = clock.now();
+    const since = (readUpTo.get(key) ?? begun - lookback) - overlap;
+    for await (const { items } of near.inspections(protocol, since, signal)) await note(service, protocol, items);
+    readUpTo.set(key, begun);
+    dependencies.onRead(service, protocol);
+  };
+
+  return {
+    /** Watches what a poll has read. */
+    note: async ({ service, source, protocols: [protocol = ''] }: Stream, items: readonly Item[]): Promise<void> => {
+      if (isOn && source === 'inspections') await note(service, protocol, items);
+    },
+    /** Reads the suspicious ones that polls do not ask for; to be called after a sweep. Never throws. */
+    readSuspicious: async (
+      { service, source, protocols: [protocol = ''] }: Stream,
+      signal: AbortSignal,
+    ): Promise<void> => {
+      if (!isOn || !isUnread || source !== 'inspections') return;
+      await readSuspicious({ service, source, protocol }, signal).catch((error: unknown) => {
+        if (!signal.aborted) dependencies.onFailed(service, protocol, error);
+      });
+    },
+  };
+};
 
 export interface RecheckJobDependencies extends FollowUpDependencies {
   config: RecheckConfig & { poll: Pick<Config['poll'], 'lookback' | 'overlap'> };

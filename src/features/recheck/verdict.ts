@@ -1,7 +1,6 @@
 /** When an inspection is read again, and what follows from what was found. Pure. */
 import type { Alert, Change, JsonObject } from '../../alert.ts';
-import { followUpId } from '../../identity.ts';
-import type { Item } from '../../item.ts';
+import { followUpId, type Item } from '../../item.ts';
 import { isWanted } from '../../poll/ingest.ts';
 import type { Sighting } from '../../service/lookup.ts';
 import { iso } from '../../time.ts';

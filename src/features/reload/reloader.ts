@@ -2,12 +2,63 @@
  * Takes a new config into force, whole or not at all. Everything that a restart would refuse is refused here, and then the
  * config that was in force before stays so.
  */
+import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import { changesOf, needsRestart } from '../../config/changes.ts';
-import { type Path, showPath } from '../../config/display.ts';
+import { type Path, showPath } from '../../config/problems.ts';
 import type { Config } from '../../config/schema.ts';
-import type { ConfigSource } from '../../config/source.ts';
+import { type ConfigSource, changesOf, needsRestart } from '../../config/source.ts';
 import { ConfigError, formatProblem, messageOf, UnavailableError } from '../../errors.ts';
+import { execute } from '../../redis/pipeline.ts';
+
+// Requests of `tocsin reload` to every daemon that shares this Redis. Daemons answer with their reports.
+
+export interface ReloadRequests {
+  /** Asks every daemon to read its config again. */
+  ask(id: string): Promise<void>;
+  /** Those of the last minutes, the oldest first. */
+  list(): Promise<string[]>;
+}
+
+/** A daemon looks every few seconds; one that did not meanwhile has read its config at a later start. */
+const KEEP_MS = 120_000;
+/** Of that time; more ask for the same. */
+const MOST_KEPT = 20;
+
+export const createReloadRequests = (redis: Redis | Cluster, prefix: string): ReloadRequests => {
+  const key = `${prefix}:reload`;
+  return {
+    ask: async (id) => {
+      await execute(redis.pipeline().rpush(key, id).ltrim(key, -MOST_KEPT, -1).pexpire(key, KEEP_MS));
+    },
+    list: () => redis.lrange(key, 0, -1),
+  };
+};
+
+// Notices that the config on disk is another than what was read, whatever way it came there.
+
+export interface DiskWatchDependencies {
+  /** Of what was read last, right or wrong. */
+  readPrint(): string;
+  /** Of what is on disk; undefined where that cannot be looked at. */
+  diskPrint(): Promise<string | undefined>;
+  onChanged(): void;
+}
+
+/**
+ * Gives one look, to be repeated every few seconds. Contents are compared, not times or inodes: editors replace a file by
+ * renaming another, Kubernetes turns a link around, and network file systems tell nobody. A file that is just being
+ * written is not read: it has to be the same at two looks. `read` resolves with the print that was found.
+ */
+export const createDiskWatch = ({ readPrint, diskPrint, onChanged }: DiskWatchDependencies) => {
+  let before: string | undefined;
+  return async (): Promise<string | undefined> => {
+    const now = await diskPrint();
+    const isSettled = now === before;
+    before = now;
+    if (now !== undefined && isSettled && now !== readPrint()) onChanged();
+    return now;
+  };
+};
 
 export type ReloadOutcome =
   | { outcome: 'reloaded'; changed: string[] }

@@ -1,11 +1,11 @@
 /** Reads the alerts of a period, by the same requests, conditions and identities as the daemon. */
 
 import { type Alert, SOURCES, type Source } from '../../alert.ts';
+import { didYouMean } from '../../config/problems.ts';
 import type { Config } from '../../config/schema.ts';
-import { didYouMean } from '../../config/suggest.ts';
 import { messageOf, ServiceError, UnavailableError, UsageError } from '../../errors.ts';
 import type { ListedProtocol } from '../../item.ts';
-import { createNameFilter } from '../../poll/include.ts';
+import { createNameFilter } from '../../poll/catalog.ts';
 import { isWanted, ownItems, toAlert } from '../../poll/ingest.ts';
 import { listProtocols } from '../../service/listing.ts';
 import { openServices } from '../../service/open.ts';

@@ -2,13 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Alert, Destination } from '../../alert.ts';
 import type { Config } from '../../config/schema.ts';
+import type { Routes } from '../../dispatch/dispatch.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
-import type { Routes } from '../../dispatch/route.ts';
-import { createHistoryCorrelation } from '../correlation/history.ts';
-import { routeSettings } from '../routes/routes.ts';
-import { routeAlert } from '../routes/rules.ts';
+import { createHistoryCorrelation } from '../correlation/correlate.ts';
+import { routeAlert, routeSettings } from '../routes/routes.ts';
 import type { HistoryProtocol, openHistory, Period, Unread } from './history.ts';
-import type { Resent } from './resend.ts';
+import type { Resent } from './retry.ts';
 
 export interface ReplayPlan {
   protocols: readonly HistoryProtocol[];

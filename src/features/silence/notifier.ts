@@ -1,15 +1,64 @@
 /** Announces that nothing is inspected of protocols, and when that is over. Throws where Redis fails. */
+
 import type { Logger } from 'pino';
 import type { Destination } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
-import { contentId } from '../../identity.ts';
-import { iso } from '../../time.ts';
+import { contentId } from '../../item.ts';
+import { listText, nameText } from '../../text.ts';
+import { ageText, clockText, durationText, iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
+import { shellName, TO_DO } from '../announcements/announcement.ts';
 import type { Blindness, BlindnessStore } from '../blindness/store.ts';
-import { workingReaders } from '../outages/audience.ts';
-import { ANNOUNCED_AN_HOUR } from '../outages/message.ts';
+import { ANNOUNCED_AN_HOUR, workingReaders } from '../outages/message.ts';
 import type { OutageStore } from '../outages/store.ts';
-import { heardText, type SilentProtocol, silentText } from './message.ts';
+import type { Silence } from './probe.ts';
+
+// What people read where nothing is inspected of a protocol any more, and when that is over. Pure.
+
+export interface SilentProtocol extends Silence {
+  protocol: string;
+}
+
+/** A message names at most this many protocols. */
+const NAMED = 10;
+
+const habitText = ({ expectEvery, usualMs = 0 }: Silence): string =>
+  expectEvery === undefined
+    ? `usually it is every ${ageText(usualMs)}`
+    : `it is expected every ${durationText(expectEvery)}`;
+
+const factsText = (silence: Silence): string => `for ${ageText(silence.forMs)}; ${habitText(silence)}`;
+
+/** Of one protocol the command is whole, unless a shell would take its name for more than a name. */
+const historyOf = (silent: readonly SilentProtocol[]): string =>
+  `tocsin protocols history ${silent.length === 1 ? shellName(silent[0]?.protocol ?? '') : 'NAME'}`;
+
+export const silentText = (service: string, silent: readonly SilentProtocol[]): string => {
+  const [first] = silent;
+  const named = silent.slice(0, NAMED).map((one) => `- ${nameText(one.protocol)}: ${factsText(one)}`);
+  const others = silent.length > NAMED ? [`- and ${silent.length - NAMED} more`] : [];
+  const what =
+    first === undefined || silent.length > 1
+      ? [`${silent.length} protocols have not been inspected for long.`, ...named, ...others]
+      : [`Protocol ${nameText(first.protocol)} has not been inspected ${factsText(first)}.`];
+  return [
+    ...what,
+    `The monitoring service ${nameText(service)} answers, but it may have stopped to inspect. If it has, no alert can be found.`,
+    `${TO_DO}ask whoever runs the service. \`tocsin inspections list\` shows the last inspections, \`${historyOf(silent)}\` whether somebody changed the protocol. If so long a pause is usual, set expectEvery in protocols.overrides.`,
+  ].join('\n');
+};
+
+/** `since`: ISO 8601. `gone`: those that are not watched any more. `forMs`: how long it lasted. */
+export const heardText = (
+  service: string,
+  { protocols, gone, since, forMs }: { protocols: readonly string[]; gone: number; since: string; forMs: number },
+): string => {
+  const how = gone === protocols.length ? 'Not watched any more' : 'Inspected again';
+  return [
+    `${how}: ${listText(protocols, NAMED, nameText)} of the monitoring service ${nameText(service)}.`,
+    `Nothing was inspected for ${ageText(Math.max(0, forMs))}, since ${clockText(since)}.`,
+  ].join('\n');
+};
 
 export interface SilenceNotifierDependencies {
   silent: Pick<BlindnessStore, 'set' | 'remove'>;

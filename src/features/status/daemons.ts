@@ -1,13 +1,17 @@
-/**
- * What each daemon says of itself: a small record in Redis that it writes every few seconds and removes when it stops.
- * Others can tell from it what runs, and how old that knowledge is.
- */
+/** What each daemon says of itself, and which of them run. */
 import type { Cluster, Redis } from 'ioredis';
-import type { CheckReport } from '../../ops/health.ts';
-import type { ConfigStatus, ServiceStatus } from '../../ops/status.ts';
+import type { CheckReport, Health } from '../../ops/health.ts';
+import type { ConfigStatus, DaemonStatus, ServiceCondition, ServiceStatus } from '../../ops/status.ts';
+import type { PaceState } from '../../poll/pacer.ts';
 import { execute } from '../../redis/pipeline.ts';
+import { shorten } from '../../text.ts';
+import { ageText, iso } from '../../time.ts';
 import type { Trouble } from '../../trouble.ts';
+import { version } from '../../version.ts';
 import type { ReloadAnswer } from '../reload/reloader.ts';
+
+// What each daemon says of itself: a small record in Redis that it writes every few seconds and removes when it stops.
+// Others can tell from it what runs, and how old that knowledge is.
 
 export interface DaemonReport {
   id: string;
@@ -73,5 +77,138 @@ export const createDaemonReports = (redis: Redis | Cluster, prefix: string, now:
       });
       return heard.sort((a, b) => a.silentMs - b.silentMs);
     },
+  };
+};
+
+// What all daemons together know: which of them run, and how each service answers. Pure.
+
+/** Daemons report every few seconds; one that was not heard for this long does not run, or cannot write to Redis. */
+export const SILENT_AFTER_MS = 20_000;
+
+export const isRunning = ({ silentMs }: Pick<HeardDaemon, 'silentMs'>): boolean => silentMs <= SILENT_AFTER_MS;
+
+export const daemonStatus = (
+  { silentMs, services: _, reload: __, ...daemon }: HeardDaemon,
+  now: number,
+): DaemonStatus => ({
+  ...daemon,
+  heardAt: iso(now - silentMs),
+  isRunning: isRunning({ silentMs }),
+});
+
+/** Daemons share the polls, so one may not have read for long what another reads all the time: knowledge comes first. */
+const WORST_FIRST: readonly ServiceCondition[] = ['fails', 'partly', 'answers', 'unknown'];
+
+const knowledgeOf = (name: string, daemons: readonly HeardDaemon[]): ServiceStatus | undefined => {
+  const known = daemons.flatMap(({ services }) => services.filter((service) => service.name === name));
+  return WORST_FIRST.flatMap((state) => known.find((one) => one.state === state) ?? [])[0];
+};
+
+const silentService = (name: string, daemons: readonly HeardDaemon[]): ServiceStatus => {
+  const [last] = daemons;
+  const knew = last && knowledgeOf(name, [last]);
+  const then = knew && (knew.up ? 'answered' : `did not: ${knew.lastError ?? 'no answer'}`);
+  const lastError = then === undefined ? '' : `; ${ageText(last?.silentMs ?? 0)} ago it ${then}`;
+  return { name, up: false, state: 'unknown', lastError: `unknown, as no daemon runs${lastError}` };
+};
+
+/** How each service answers, as the daemons that run know it. */
+export const servicesAsKnown = (names: readonly string[], daemons: readonly HeardDaemon[]): ServiceStatus[] => {
+  const running = daemons.filter(isRunning);
+  return names.map((name) => {
+    if (running.length === 0) return silentService(name, daemons);
+    const unread: ServiceStatus = { name, up: false, state: 'unknown', lastError: 'no daemon that runs reads it' };
+    return knowledgeOf(name, running) ?? unread;
+  });
+};
+
+// What this daemon knows, as it reports it to other processes.
+
+export interface SelfReportDependencies {
+  /** Who we are. */
+  id: string;
+  host: string;
+  pid: number;
+  /** Epoch milliseconds. */
+  startedAt: number;
+  health: Pick<Health, 'ready'>;
+  /** Which services have no read that fails. */
+  services(): readonly (Pick<ServiceStatus, 'name' | 'up' | 'since' | 'lastError'> & { pace?: PaceState })[];
+  scrub(text: string): string;
+}
+
+/** A sentence of a report has at most this many UTF-16 units: it is written every few seconds. */
+const LONGEST_SENTENCE = 1000;
+
+const NOT_YET = 'it was not read yet';
+const NOT_LATELY = 'it was not read lately';
+
+type KnownService = ReturnType<SelfReportDependencies['services']>[number];
+
+/**
+ * `check` says whether the service as a whole can be read; `reads`, whether some of its reads fail; `protocols`, whether
+ * some are not read at all, for whatever reason.
+ */
+const serviceStatus = (
+  reads: Omit<KnownService, 'pace'>,
+  check: CheckReport | undefined,
+  protocols: CheckReport | undefined,
+): ServiceStatus => {
+  const { name } = reads;
+  const since = check === undefined ? {} : { since: check.since };
+  if (check?.status === 'ok') {
+    if (reads.up && protocols?.status === 'failing') {
+      return { name, up: false, state: 'partly', since: protocols.since, lastError: protocols.detail ?? NOT_LATELY };
+    }
+    return reads.up ? { name, up: true, state: 'answers', ...since } : { ...reads, state: 'partly' };
+  }
+  if (check?.status === 'failing') {
+    return { name, up: false, state: 'fails', ...since, lastError: check.detail ?? 'it does not answer' };
+  }
+  // Not proven lately, and the reads say why.
+  const isStale = check?.detail !== undefined;
+  if (isStale && !reads.up) return { ...reads, state: 'fails' };
+  return { name, up: false, state: isStale ? 'fails' : 'unknown', ...since, lastError: isStale ? NOT_LATELY : NOT_YET };
+};
+
+const paceStatus = ({
+  everyMs,
+  needed,
+}: PaceState): Pick<ServiceStatus, 'pollSeconds' | 'neededRequestsPerSecond'> => ({
+  pollSeconds: Math.round(everyMs / 100) / 10,
+  ...(needed === undefined ? {} : { neededRequestsPerSecond: needed }),
+});
+
+export const createSelfReport = ({ health, services, scrub, startedAt, ...self }: SelfReportDependencies) => {
+  const sentence = (text: string): string => shorten(scrub(text), LONGEST_SENTENCE);
+
+  return (): DaemonReport => {
+    const { status, checks, troubles } = health.ready();
+    const checkOf = (wanted: string): CheckReport | undefined => checks.find(({ name }) => name === wanted);
+    const known = services().map(({ pace, ...one }) => ({
+      ...serviceStatus(one, checkOf(`service:${one.name}`), checkOf(`protocols:${one.name}`)),
+      ...(pace === undefined ? {} : paceStatus(pace)),
+    }));
+    return {
+      ...self,
+      version,
+      startedAt: iso(startedAt),
+      ready: status === 'ok',
+      checks: checks.map(({ detail, ...check }) =>
+        detail === undefined ? check : { ...check, detail: sentence(detail) },
+      ),
+      services: known.map(({ lastError, ...service }) =>
+        lastError === undefined ? service : { ...service, lastError: sentence(lastError) },
+      ),
+      ...(troubles === undefined
+        ? {}
+        : {
+            troubles: troubles.map(({ why, ...trouble }) => ({
+              ...trouble,
+              what: sentence(trouble.what),
+              ...(why === undefined ? {} : { why: sentence(why) }),
+            })),
+          }),
+    };
   };
 };

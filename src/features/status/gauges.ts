@@ -3,20 +3,17 @@ import type { Config } from '../../config/schema.ts';
 import type { DeadLetters } from '../../ledger/dead-letters.ts';
 import type { DestinationStats } from '../../ledger/destination-stats.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { ProtocolValue } from '../../ops/bounded-series.ts';
-import type { Metrics } from '../../ops/metrics.ts';
+import type { Metrics, ProtocolValue } from '../../ops/metrics.ts';
 import type { Catalog } from '../../poll/catalog.ts';
 import type { Cursors } from '../../poll/cursor.ts';
 import type { Deadlines } from '../../queue/deadlines.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { TROUBLES } from '../../trouble.ts';
 import type { ApprovalStore } from '../approval/store.ts';
-import { currentOutages } from '../outages/current.ts';
-import type { OutageStore } from '../outages/store.ts';
+import { currentOutages, type OutageStore } from '../outages/store.ts';
 import type { RouteReview } from '../routes/review.ts';
-import { currentSilences } from '../silence/current.ts';
-import type { HeardDaemon } from './daemons.ts';
-import { servicesAsKnown } from './known.ts';
+import { currentSilences } from '../silence/check.ts';
+import { type HeardDaemon, servicesAsKnown } from './daemons.ts';
 import { type KnownState, needsSomebody, troublesOf } from './troubles.ts';
 
 type Gauge =

@@ -1,29 +1,152 @@
 /** Puts the status report together from what is in Redis: the same for the page and for the `status` command. */
-import { CHANNEL_KINDS } from '../../alert.ts';
+import { CHANNEL_KINDS, type ChannelKind, SOURCES } from '../../alert.ts';
+import { mapInChunks } from '../../chunks.ts';
 import type { Config } from '../../config/schema.ts';
-import type { DeadLetters } from '../../ledger/dead-letters.ts';
+import { type DeadLetters, MOST_DEAD } from '../../ledger/dead-letters.ts';
 import type { DestinationStatistics, DestinationStats } from '../../ledger/destination-stats.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { DestinationStatus, HeldStatus, ServiceStatus, StatusReport } from '../../ops/status.ts';
-import type { Quarantine } from '../../poll/quarantine.ts';
+import { nameOf } from '../../ledger/record.ts';
+import type {
+  DestinationStatus,
+  HeldStatus,
+  ProtocolStatus,
+  ServiceStatus,
+  SourceStatus,
+  StatusReport,
+  UnwatchedStatus,
+} from '../../ops/status.ts';
+import type { CatalogEntry, Unwatched } from '../../poll/catalog.ts';
+import type { Cursor, Cursors } from '../../poll/cursor.ts';
+import type { Quarantine } from '../../poll/seen.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
+import { counted, listText } from '../../text.ts';
 import { iso } from '../../time.ts';
 import { nextStepOf, troubleText } from '../../trouble.ts';
 import { version } from '../../version.ts';
-import type { ApprovalStore } from '../approval/store.ts';
+import { type ApprovalStore, type HeldDestination, HOLD_BOUNDS } from '../approval/store.ts';
 import { createActiveMutes } from '../mutes/active.ts';
 import type { MuteStore } from '../mutes/store.ts';
-import { type Names, NO_NAMES, withName } from '../names/show.ts';
-import type { NameStore } from '../names/store.ts';
-import { currentOutages } from '../outages/current.ts';
-import type { OutageStore } from '../outages/store.ts';
+import { type NameStore, type Names, NO_NAMES, withName } from '../names/names.ts';
+import { currentOutages, type OutageStore } from '../outages/store.ts';
 import type { RouteReview } from '../routes/review.ts';
-import { currentSilences } from '../silence/current.ts';
-import type { HeardDaemon } from './daemons.ts';
-import { daemonStatus, servicesAsKnown } from './known.ts';
-import { type ListedDependencies, protocolsOf, unwatchedOf } from './listed.ts';
-import { type HeldFor, type Problems, problemSentences } from './problems.ts';
+import { currentSilences } from '../silence/check.ts';
+import { daemonStatus, type HeardDaemon, servicesAsKnown } from './daemons.ts';
 import { needsSomebody, troublesOf } from './troubles.ts';
+
+// What the services list: how far each protocol is read, and which are not.
+
+interface ListedDependencies {
+  config: Pick<Config, 'services' | 'alerts'>;
+  cursors: Pick<Cursors, 'get'>;
+  protocols(service: string): Promise<ReadonlyMap<string, CatalogEntry>>;
+  unwatched(service: string): Promise<readonly Unwatched[]>;
+  now(): number;
+}
+
+const sourceStatus = (source: SourceStatus['source'], cursor: Cursor | undefined, now: number): SourceStatus => {
+  if (!cursor) return { source };
+  const { position, polledAt } = cursor;
+  if (polledAt === undefined) return { source, cursor: iso(position) };
+  const lagSeconds = Math.max(0, Math.round((now - polledAt) / 1000));
+  return { source, cursor: iso(position), lastPoll: iso(polledAt), lagSeconds };
+};
+
+/** There may be thousands: all of them at once would keep others from their turn. */
+const READ_AT_ONCE = 100;
+
+/** How far the protocols of a service are read. */
+const protocolsOf = async (
+  { config, cursors, protocols, now }: ListedDependencies,
+  service: string,
+): Promise<ProtocolStatus[]> => {
+  const sources = SOURCES.filter((source) => config.alerts.sources.includes(source));
+  const statusOf = async ({ name, channels }: CatalogEntry): Promise<ProtocolStatus> => {
+    const found = await cursors.get(sources.map((source) => ({ service, source, protocol: name })));
+    return {
+      service,
+      name,
+      channels: [...new Set(channels.map((channel) => channel.name))],
+      sources: sources.map((source, index) => sourceStatus(source, found[index], now())),
+    };
+  };
+  return mapInChunks([...(await protocols(service)).values()], READ_AT_ONCE, statusOf);
+};
+
+const REASONS: Readonly<Record<Unwatched['why'], string>> = {
+  excluded: 'left out by protocols.include and protocols.exclude',
+  unreadable: 'it cannot be read as it is listed',
+  unaskable: 'its inspections are not read, as no URL can carry its name',
+};
+
+/** What a service lists and nobody reads. */
+const unwatchedOf = async ({ config, unwatched }: ListedDependencies) => {
+  const found: (UnwatchedStatus & Pick<Unwatched, 'why'>)[] = [];
+  for (const { name: service } of config.services) {
+    for (const { name, why, problem } of await unwatched(service)) {
+      const reason = `${REASONS[why]}${problem === undefined ? '' : `: ${problem}`}`;
+      found.push({ service, name: name === '' ? '(no name)' : name, why, reason });
+    }
+  }
+  return found;
+};
+
+// What may wait until somebody has time for it, in sentences. Pure.
+
+/** Alerts that are held for a destination, and the names of the protocols that lead there. */
+interface HeldFor {
+  one: HeldDestination;
+  protocols: readonly string[];
+}
+
+interface Problems {
+  /** Protocols that are not watched, other than on purpose, and why. */
+  unwatched: readonly { name: string; reason: string }[];
+  held: readonly HeldFor[];
+  /** Jobs of channel kinds that left the config, see `features/housekeeping`. */
+  left: readonly { kind: ChannelKind; jobs: number }[];
+  /** Services whose protocols wait too long for the next poll. */
+  slow: readonly { name: string; needed: number }[];
+  /** Of the routes, in sentences. */
+  routes: readonly string[];
+  /** Dead letters that were removed because there were too many. */
+  trimmed: number;
+  quarantined: number;
+}
+
+const heldSentence = ({ one: { destination, waiting, isRevoked }, protocols }: HeldFor): string => {
+  const listed = protocols.length === 0 ? '' : ` (for ${listText(protocols)})`;
+  const state = `${isRevoked ? 'was revoked' : 'is new'} and waits for approval`;
+  const most = waiting >= HOLD_BOUNDS.alerts ? ', which is the most: newer ones are dead' : '';
+  const count = `${counted(waiting, 'alert')}${most}`;
+  return `${nameOf(destination)}${listed} ${state} with ${count}: tocsin destinations approve ${destination.id}`;
+};
+
+const heldSentences = (held: readonly HeldFor[]): string[] => [
+  ...held.map(heldSentence),
+  ...(held.length >= HOLD_BOUNDS.destinations
+    ? [`${held.length} destinations wait for approval, which is the most: alerts for others are dead`]
+    : []),
+];
+
+const leftSentence = ({ kind, jobs }: Problems['left'][number]): string =>
+  `${counted(jobs, 'job waits', 'jobs wait')} for ${kind}, which the config does not set up: what no daemon sends within a day is dead`;
+
+const trimmedSentence = (trimmed: number): string =>
+  `${counted(trimmed, 'dead delivery was', 'dead deliveries were')} removed lately, as ${MOST_DEAD} are kept at most: tocsin replay sends their items again`;
+
+const slowSentence = ({ name, needed }: Problems['slow'][number]): string =>
+  `${name}: its protocols are read less than every 15 seconds; poll.requestsPerSecond: ${needed} would suffice`;
+
+/** The worst first. */
+const problemSentences = ({ unwatched, held, left, slow, routes, trimmed, quarantined }: Problems): string[] => [
+  ...unwatched.map(({ name, reason }) => `${name}: ${reason}`),
+  ...heldSentences(held),
+  ...left.filter(({ jobs }) => jobs > 0).map(leftSentence),
+  ...slow.map(slowSentence),
+  ...routes,
+  ...(trimmed === 0 ? [] : [trimmedSentence(trimmed)]),
+  ...(quarantined === 0 ? [] : [`${counted(quarantined, 'item')} of the service could not be understood`]),
+];
 
 export interface StatusDependencies extends ListedDependencies {
   config: Pick<Config, 'services' | 'alerts' | 'mutes' | 'channels'>;

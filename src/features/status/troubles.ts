@@ -4,15 +4,14 @@
  */
 
 import { CHANNEL_KINDS } from '../../alert.ts';
-import { senderId } from '../../identity.ts';
+import { senderId } from '../../item.ts';
 import type { ServiceStatus } from '../../ops/status.ts';
 import { listText } from '../../text.ts';
 import { ageText } from '../../time.ts';
 import { isOfOneDaemon, type Trouble, type TroubleName, troubleKey } from '../../trouble.ts';
-import type { CurrentOutage } from '../outages/current.ts';
-import type { CurrentSilence } from '../silence/current.ts';
-import type { HeardDaemon } from './daemons.ts';
-import { isRunning } from './known.ts';
+import type { CurrentOutage } from '../outages/store.ts';
+import type { CurrentSilence } from '../silence/check.ts';
+import { type HeardDaemon, isRunning } from './daemons.ts';
 
 export interface KnownTrouble extends Trouble {
   /** Who is to hear of it hears of it already: the outages and the blindness announce what they find themselves. */

@@ -1,11 +1,14 @@
-/** What is not sent now: muted alerts, and alerts for destinations that nobody has approved. */
+/** What keeps an alert from a destination for now, mutes and approvals, and how it ends. */
+
+import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
-import { toParcels } from '../../dispatch/parcels.ts';
-import type { RoutedAlert } from '../../dispatch/stage.ts';
+import { type RoutedAlert, toParcels } from '../../dispatch/parcels.ts';
+import { clockText } from '../../time.ts';
 import type { ApprovalHold } from '../approval/hold.ts';
 import type { IsOpen } from '../approval/policy.ts';
-import type { ActiveMutes } from '../mutes/active.ts';
-import type { Muted, MuteOf } from '../mutes/match.ts';
+import type { ActiveMutes, Muted, MuteOf } from '../mutes/active.ts';
+
+// What is not sent now: muted alerts, and alerts for destinations that nobody has approved.
 
 export interface FilterDependencies {
   mutes: Pick<ActiveMutes, 'muteOf' | 'hide'>;
@@ -66,4 +69,40 @@ export const createFilter =
     for (const routed of alerts) filtered.push(await filterOne(routed));
     await approval.hold(toParcels(held));
     return filtered;
+  };
+
+// Says why alerts for a destination are suppressed now: for those who send a sample, which nothing suppresses.
+
+export interface ExplainSuppressionDependencies {
+  mutes: Pick<ActiveMutes, 'peekMuteOf'>;
+  approval: Pick<ApprovalHold, 'isOpen'>;
+}
+
+/** Gives a sentence; undefined where alerts are sent. A mute of some detectors only is not mentioned. */
+export const createExplainSuppression =
+  ({ mutes, approval }: ExplainSuppressionDependencies) =>
+  async (sample: Alert, destination: Destination): Promise<string | undefined> => {
+    const [muteOf, isOpen] = await Promise.all([mutes.peekMuteOf(), approval.isOpen()]);
+    // Judged as a stored notification, which has no detectors: only a mute of everything fits it.
+    const mute = muteOf({ ...sample, source: 'notifications', type: 'notification.created' }, destination);
+    if (mute) return `alerts for it are muted until ${clockText(mute.until)}: ${mute.reason} (${mute.id})`;
+    if (isOpen(destination)) return undefined;
+    return `alerts for it are held: not approved (tocsin destinations approve ${destination.id})`;
+  };
+
+// Ends suppression: reports mutes that are over, and sends what was held for destinations that are approved by now.
+
+export interface ReleaseDependencies {
+  expireMutes(): Promise<void>;
+  releaseApproved(): Promise<void>;
+  log: Pick<Logger, 'error'>;
+}
+
+/** Neither stops the other. Never throws: it is called again in a few seconds. */
+export const createRelease =
+  ({ expireMutes, releaseApproved, log }: ReleaseDependencies) =>
+  async (): Promise<void> => {
+    const logAs = (what: string) => (error: unknown) => log.error({ err: error }, `${what} failed; trying again`);
+    await expireMutes().catch(logAs('ending mutes'));
+    await releaseApproved().catch(logAs('sending held alerts'));
   };

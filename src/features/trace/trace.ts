@@ -1,14 +1,56 @@
 /** Finds everything the ledger knows about one item, whichever of its names is given. */
 import { type Alert, SOURCES, TOCSIN } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
-import { alertId, deliveryId } from '../../identity.ts';
+import { alertId, deliveryId } from '../../item.ts';
 import type { DeadDelivery, DeadLetters } from '../../ledger/dead-letters.ts';
 import type { AlertIndex } from '../../ledger/index-by-date.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { type AlertRecord, type DeliveryRecord, NO_DESTINATION, targetOf } from '../../ledger/record.ts';
+import {
+  type Act,
+  type AlertRecord,
+  type Attempt,
+  type DeliveryRecord,
+  NO_DESTINATION,
+  targetOf,
+} from '../../ledger/record.ts';
 import type { BatchLookup } from '../../queue/batch-store.ts';
-import { withName } from '../names/show.ts';
-import type { NameStore } from '../names/store.ts';
+import { cleanLine } from '../../text.ts';
+import { type NameStore, withName } from '../names/names.ts';
+
+// A transaction hash as people copy it from a message or a list: its beginning, perhaps with its end.
+
+const SHORT = /^0x(?<head>[0-9a-f]{2,63})(?:(?:…|\.{2,3})(?<tail>[0-9a-f]{0,62}))?$/i;
+const LEAST_DIGITS = 6;
+
+export interface ShortHash {
+  /** Hex digits in lower case, without 0x. */
+  head: string;
+  tail: string;
+}
+
+/** Undefined where the text is no such hash, or too short to mean one transaction. */
+export const shortHashOf = (text: string): ShortHash | undefined => {
+  const { head = '', tail = '' } = SHORT.exec(text.trim().toLowerCase())?.groups ?? {};
+  const digits = head.length + tail.length;
+  return digits >= LEAST_DIGITS && digits < 64 ? { head, tail } : undefined;
+};
+
+/** Whether this is the same as the whole of it. */
+export const fits = ({ head, tail }: ShortHash, txHash: string): boolean =>
+  txHash.toLowerCase().startsWith(`0x${head}`) && txHash.toLowerCase().endsWith(tail);
+
+/** More alerts than this are not read: the beginning is too short to tell anything apart. */
+const MOST_CANDIDATES = 500;
+
+/** The latest alert of each transaction that a short hash may mean. */
+export const createHashFinder =
+  ({ ledger }: { ledger: Pick<Ledger, 'read' | 'byTransactionBeginning'> }) =>
+  async (short: ShortHash): Promise<AlertRecord['alert'][]> => {
+    const ids: Alert['id'][] = await ledger.byTransactionBeginning(short.head, MOST_CANDIDATES);
+    const alerts = (await Promise.all(ids.map((id) => ledger.read(id)))).flatMap((record) => record?.alert ?? []);
+    const found = alerts.filter(({ txHash = '' }) => fits(short, txHash)).toSorted((a, b) => a.at.localeCompare(b.at));
+    return [...new Map(found.map((alert) => [alert.txHash, alert])).values()];
+  };
 
 export interface TracedDelivery extends DeliveryRecord {
   /** The delivery's id: what a webhook carries as `webhook-id`. */
@@ -178,3 +220,46 @@ export const createTracer = (dependencies: TraceDependencies) => {
     }));
   };
 };
+
+// What happened to a delivery, as people read it: its attempts, and what operators and mutes did. Pure.
+
+const ACTS: Record<Act['act'], string> = {
+  retried: 'retried by hand',
+  replayed: 'replayed by hand',
+  dropped: 'dropped by hand',
+  muted: 'muted',
+};
+
+const actText = ({ act, by, reason = '' }: Act): string =>
+  by === undefined ? ACTS[act] : `${ACTS[act]} by ${by}: ${cleanLine(reason)}`;
+
+const OUTCOMES: Record<Attempt['outcome'], string> = {
+  delivered: 'delivered',
+  retrying: 'failed, will be tried again',
+  dead: 'failed for good',
+};
+
+const because = ({ reason, code, message }: Attempt): string[] => {
+  if (reason === undefined) return [];
+  const sameWord = code === undefined || code === reason;
+  const word = sameWord ? reason : `${reason} (${code})`;
+  return [message === undefined ? word : `${word}: ${cleanLine(message)}`];
+};
+
+const attemptLine = (attempt: Attempt): string =>
+  [
+    `${OUTCOMES[attempt.outcome]}${attempt.replay ? ', as a replay' : ''}, ${attempt.durationMs} ms`,
+    ...(attempt.providerId === undefined ? [] : [`message id ${cleanLine(attempt.providerId)}`]),
+    ...because(attempt),
+    ...(attempt.maybeDelivered ? ['maybe delivered: it was sent, but no answer came'] : []),
+  ].join('; ');
+
+/** Attempts and what was done by hand, in order of time. */
+export const historyOf = ({
+  attempts,
+  acts = [],
+}: Pick<TracedDelivery, 'attempts' | 'acts'>): { at: string; text: string }[] =>
+  [
+    ...attempts.map((attempt) => ({ at: attempt.at, text: attemptLine(attempt) })),
+    ...acts.map((act) => ({ at: act.at, text: actText(act) })),
+  ].toSorted((a, b) => a.at.localeCompare(b.at));

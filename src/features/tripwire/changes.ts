@@ -1,5 +1,100 @@
 /** What has changed between what is remembered of a service's protocols and a whole listing of them. Pure. */
-import type { WatchedSettings } from './settings.ts';
+import type { JsonValue } from '../../alert.ts';
+import { type ChannelEntry, contentId } from '../../item.ts';
+import type { ListedSettings } from '../../service/listing.ts';
+import type { Detector, Trigger } from '../../service/protocols.ts';
+import { beginningOf } from '../../text.ts';
+
+// What is watched of a protocol's settings, in one form whatever order the service lists it in. Pure.
+
+export interface WatchedDetector {
+  name: string;
+  /** As JSON. */
+  config?: string;
+  external?: boolean;
+}
+
+export interface WatchedSettings {
+  channels: ChannelEntry[];
+  /** By severity. */
+  triggers: Record<string, Trigger>;
+  /** Absent while the service has not said, likewise below. */
+  tracking?: boolean;
+  detectors?: WatchedDetector[];
+}
+
+/** A detector's config is kept so far; of what is longer, enough to see that it changed. */
+const MOST_CONFIG = 400;
+
+const unique = (texts: Iterable<string>): string[] => [...new Set(texts)].toSorted();
+
+const byJson = <T>(all: readonly T[]): T[] => {
+  const keyed = new Map(all.map((one) => [JSON.stringify(one), one]));
+  return [...keyed].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+};
+
+/** One entry a kind with all of its contacts, and one for each URL. */
+const watchedChannels = (channels: readonly ChannelEntry[]): ChannelEntry[] => {
+  const names = unique(channels.map(({ name }) => name));
+  return names.flatMap((name): ChannelEntry[] => {
+    const own = channels.filter((channel) => channel.name === name);
+    const contacts = unique(own.flatMap((channel) => channel.contacts ?? []));
+    const urls = unique(own.flatMap(({ url }) => url ?? []));
+    const entries = [...(contacts.length > 0 ? [{ name, contacts }] : []), ...urls.map((url) => ({ name, url }))];
+    return entries.length > 0 ? entries : [{ name }];
+  });
+};
+
+const watchedTriggers = (triggers: readonly (readonly [string, Trigger])[]): Record<string, Trigger> => {
+  const severities = Map.groupBy(triggers, ([severity]) => severity);
+  const sorted = [...severities].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(
+    sorted.map(([severity, all]) => {
+      const detectionsGroup = byJson(all.flatMap(([, trigger]) => trigger.detectionsGroup.map(unique)));
+      return [severity, { detectionsGroup, actions: unique(all.flatMap(([, { actions }]) => actions)) }];
+    }),
+  );
+};
+
+/** Keys in one order, so that the same config is the same text. */
+const sortedKeys = (value: JsonValue): JsonValue => {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .toSorted()
+      .map((key) => [key, sortedKeys(value[key] ?? null)]),
+  );
+};
+
+const configText = (config: JsonValue): string => {
+  const text = JSON.stringify(sortedKeys(config));
+  return text.length <= MOST_CONFIG
+    ? text
+    : `${beginningOf(text, MOST_CONFIG)}… (${text.length} characters, ${contentId(text).slice(0, 8)})`;
+};
+
+const watchedDetectors = (detectors: readonly Detector[]): WatchedDetector[] =>
+  byJson(
+    detectors.map(({ name, config, external }) => ({
+      name,
+      ...(config === undefined ? {} : { config: configText(config) }),
+      ...(external === undefined ? {} : { external }),
+    })),
+  );
+
+/** Of one name. Where a service lists several protocols of it, what any of them has counts. */
+export const watchedOf = (listed: readonly ListedSettings[]): WatchedSettings => {
+  const tracked = listed.flatMap(({ tracking }) => tracking ?? []);
+  const detectors = listed.flatMap((one) => one.detectors ?? []);
+  const hasDetectors = listed.some((one) => one.detectors !== undefined);
+  return {
+    channels: watchedChannels(listed.flatMap(({ channels }) => channels)),
+    triggers: watchedTriggers(listed.flatMap(({ triggers }) => Object.entries(triggers))),
+    ...(tracked.length === 0 ? {} : { tracking: tracked.every(Boolean) }),
+    ...(hasDetectors ? { detectors: watchedDetectors(detectors) } : {}),
+  };
+};
 
 export const ASPECTS = ['channels', 'triggers', 'tracking', 'detectors'] as const;
 export type Aspect = (typeof ASPECTS)[number];
@@ -49,7 +144,7 @@ const withKnown = (before: WatchedSettings, listed: WatchedSettings): WatchedSet
   };
 };
 
-export const changedAspects = (before: WatchedSettings, after: WatchedSettings): Aspect[] =>
+const changedAspects = (before: WatchedSettings, after: WatchedSettings): Aspect[] =>
   ASPECTS.filter((aspect) => before[aspect] !== undefined && !isSame(before[aspect], after[aspect]));
 
 /** A protocol that the listing lacks, or that it has in a form that nobody can read. */
@@ -90,5 +185,78 @@ export const compare = ({ remembered, listed, unreadable }: ComparisonInput): Co
     changes: outcomes.flatMap(({ change }) => change ?? []),
     writes: new Map(writes.map(({ name, next }) => [name, next])),
     isSettled: absent.length === outcomes.filter(({ next }) => next === undefined).length,
+  };
+};
+
+// What was changed too often to be announced each time. It is announced in sum when it has stayed so: between what people
+// heard last and what it is. Pure. `told` is the name that Redis has.
+
+export interface Unannounced {
+  /** As people heard of it last; absent where they heard that it is gone. */
+  told?: WatchedSettings;
+  /** Epoch milliseconds: its latest change that was not announced. */
+  at: number;
+}
+
+/** What has stayed the same for so long comes and goes no more. Two listings at least, with the usual `poll.catalogEvery`. */
+export const STAYED_MS = 600_000;
+
+const unannouncedOf = (told: WatchedSettings | undefined, at: number): Unannounced => ({
+  ...(told === undefined ? {} : { told }),
+  at,
+});
+
+/** With a change that people hear of they know more; what they do not know yet stays. */
+const afterHeard = (known: Unannounced, change: Change): Unannounced | undefined => {
+  if (change.kind !== 'changed') return undefined;
+  const { told, at } = known;
+  if (told === undefined) return known;
+  const news = Object.fromEntries(change.aspects.map((aspect) => [aspect, change.after[aspect]]));
+  const heard = { ...told, ...news };
+  return changedAspects(heard, change.after).length === 0 ? undefined : unannouncedOf(heard, at);
+};
+
+/** What is unannounced of a protocol after one more change. */
+export const afterChange = (
+  known: Unannounced | undefined,
+  change: Change,
+  { isHeard, at }: { isHeard: boolean; at: number },
+): Unannounced | undefined => {
+  if (isHeard) return known === undefined ? undefined : afterHeard(known, change);
+  if (known !== undefined) return { ...known, at };
+  return unannouncedOf(change.kind === 'new' ? undefined : change.before, at);
+};
+
+const sumOf = (
+  protocol: string,
+  before: WatchedSettings | undefined,
+  after: WatchedSettings | undefined,
+): Change | undefined => {
+  if (before === undefined) return after === undefined ? undefined : { kind: 'new', protocol, after };
+  if (after === undefined) return { kind: 'vanished', protocol, before };
+  const aspects = changedAspects(before, after);
+  return aspects.length === 0 ? undefined : { kind: 'changed', protocol, before, after, aspects };
+};
+
+export interface Stayed {
+  /** Protocols of which nothing is unannounced any more. */
+  protocols: string[];
+  /** Of those, in sum, that are not again what people know. */
+  changes: Change[];
+}
+
+/** `present`: as they are remembered now. */
+export const stayedAmong = (
+  unannounced: ReadonlyMap<string, Unannounced>,
+  present: (protocol: string) => Remembered | undefined,
+  now: number,
+): Stayed => {
+  // One that is missing in this listing may be about to vanish. A clock that was set back must not keep it for ever.
+  const due = [...unannounced].filter(
+    ([protocol, { at }]) => Math.abs(now - at) >= STAYED_MS && present(protocol)?.missed === undefined,
+  );
+  return {
+    protocols: due.map(([protocol]) => protocol),
+    changes: due.flatMap(([protocol, { told }]) => sumOf(protocol, told, present(protocol)?.settings) ?? []),
   };
 };

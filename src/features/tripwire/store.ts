@@ -6,9 +6,8 @@ import { MOST_PROTOCOLS } from '../../item.ts';
 import { fenced, type HeldLock } from '../../redis/lock.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
-import type { Comparison, Remembered } from './changes.ts';
+import type { Comparison, Remembered, Unannounced } from './changes.ts';
 import type { ChangeWords } from './message.ts';
-import type { Unannounced } from './unannounced.ts';
 
 /** A change as it is kept for `protocols history`. */
 export interface SeenChange extends Pick<ChangeWords, 'kind' | 'differences' | 'isCritical'> {

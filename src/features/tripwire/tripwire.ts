@@ -1,14 +1,22 @@
 /** Compares each whole listing with what is remembered of a service's protocols, and has their people hear of changes. */
-import { contentId } from '../../identity.ts';
+
+import { inSlices, mapSliced } from '../../chunks.ts';
+import { contentId } from '../../item.ts';
 import type { Locks } from '../../redis/lock.ts';
 import type { Listing } from '../../service/listing.ts';
-import { inSlices, mapSliced } from '../../slices.ts';
 import { iso } from '../../time.ts';
-import { type Comparison, compare, type Remembered } from './changes.ts';
+import {
+  afterChange,
+  type Comparison,
+  compare,
+  type Remembered,
+  stayedAmong,
+  type Unannounced,
+  type WatchedSettings,
+  watchedOf,
+} from './changes.ts';
 import { createNotifier, type NotifierDependencies } from './notifier.ts';
-import { type WatchedSettings, watchedOf } from './settings.ts';
 import type { TripwireStore } from './store.ts';
-import { afterChange, stayedAmong, type Unannounced } from './unannounced.ts';
 
 export interface TripwireDependencies extends NotifierDependencies {
   store: Pick<TripwireStore, 'read' | 'remember'>;

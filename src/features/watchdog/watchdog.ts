@@ -1,18 +1,96 @@
 /** Announces Tocsin's own troubles once over all daemons, and their end, over channels that work. */
+
 import type { Logger } from 'pino';
 import type { ChannelKind, Destination } from '../../alert.ts';
-import { contentId } from '../../identity.ts';
+import { contentId } from '../../item.ts';
 import type { HeldLock } from '../../redis/lock.ts';
-import { iso } from '../../time.ts';
-import { isOfOneDaemon, troubleKey, troubleText } from '../../trouble.ts';
+import { capital, cleanLine, shorten } from '../../text.ts';
+import { ageText, clockText, iso } from '../../time.ts';
+import { effectOf, isOfOneDaemon, nextStepOf, type Trouble, troubleKey, troubleText } from '../../trouble.ts';
 import type { Announce } from '../announcements/announce.ts';
-import { brokenAmong } from '../outages/audience.ts';
-import { ANNOUNCED_AN_HOUR } from '../outages/message.ts';
+import { TO_DO } from '../announcements/announcement.ts';
+import { ANNOUNCED_AN_HOUR, brokenAmong, COMES_AND_GOES } from '../outages/message.ts';
 import type { OutageStore } from '../outages/store.ts';
-import { type Changes, changesOf, type ListedTrouble } from './changes.ts';
-import { begunText, overText } from './message.ts';
-import { createSightings } from './sightings.ts';
-import type { StoredTrouble, WatchdogStore } from './store.ts';
+import { type Changes, changesOf, type ListedTrouble, type StoredTrouble, type WatchdogStore } from './store.ts';
+
+// For how long this daemon has seen each trouble without a break, and for how long an announced one has been gone.
+
+type Named = Pick<Trouble, 'name' | 'of'>;
+
+/** `elapsed`: milliseconds by a clock that nobody sets: others' clocks may be the trouble. */
+const createSightings = (elapsed: () => number) => {
+  let seenSince: ReadonlyMap<string, number> = new Map();
+  let goneSince: ReadonlyMap<string, number> = new Map();
+
+  const since = (before: ReadonlyMap<string, number>, keys: readonly string[]): Map<string, number> =>
+    new Map(keys.map((key) => [key, before.get(key) ?? elapsed()]));
+  const forMs = (from: number | undefined): number => (from === undefined ? 0 : elapsed() - from);
+
+  return {
+    look: (current: readonly Named[], told: readonly Named[]): void => {
+      const here = current.map(troubleKey);
+      const gone = told.map(troubleKey).filter((key) => !here.includes(key));
+      seenSince = since(seenSince, here);
+      goneSince = since(goneSince, gone);
+    },
+    seenForMs: (key: string): number => forMs(seenSince.get(key)),
+    goneForMs: (key: string): number => forMs(goneSince.get(key)),
+  };
+};
+
+// What people read of Tocsin's own troubles, and of their end. Pure.
+
+/** A message tells at most this many; the others are counted. */
+const MOST = 15;
+const LIMIT = 400;
+
+const lineOf = (text: string): string => shorten(cleanLine(text), LIMIT).replace(/\.+$/, '');
+
+const sentenceOf = ({ what, why }: Trouble): string =>
+  capital(why === undefined ? lineOf(what) : lineOf(`${what}: ${why}`));
+
+const sinceOf = ({ since }: Trouble): string => (since === undefined ? '' : ` Since ${clockText(since)}.`);
+
+const restOf = (count: number): string[] => (count > MOST ? [`And ${count - MOST} more: see \`tocsin status\`.`] : []);
+
+/** The first line stands alone; then by trouble since when, what becomes of alerts, and what to do. `comesAndGoes`: one of them began so often within the hour that its next beginnings are not announced. */
+export const begunText = (troubles: readonly Trouble[], { comesAndGoes }: { comesAndGoes: boolean }): string => {
+  const [first] = troubles;
+  const told = troubles.slice(0, MOST).map((one, index) => {
+    const begins = troubles.length === 1 ? '' : `${index + 1}. ${sentenceOf(one)}.`;
+    return `${begins}${sinceOf(one)} ${effectOf(one)}.\n${TO_DO}${nextStepOf(one)}.`.trim();
+  });
+  const head =
+    troubles.length === 1 && first !== undefined
+      ? `${sentenceOf(first)}.`
+      : `${troubles.length} troubles in Tocsin itself, the first: ${first === undefined ? '' : sentenceOf(first)}.`;
+  return [head, ...told, ...restOf(troubles.length), ...(comesAndGoes ? [COMES_AND_GOES] : [])].join('\n');
+};
+
+export interface Ended extends Trouble {
+  /** The daemon that had it does not run any more, so nobody knows. */
+  isUnknown: boolean;
+}
+
+/** `left`: troubles that were announced and are not over. */
+export const overText = (troubles: readonly Ended[], { left, now }: { left: number; now: number }): string => {
+  const [first] = troubles;
+  const lasted = ({ since }: Trouble): string =>
+    since === undefined
+      ? ''
+      : ` It lasted ${ageText(Math.max(0, now - Date.parse(since)))}, since ${clockText(since)}.`;
+  const told = troubles.slice(0, MOST).map((one, index) => {
+    const begins = troubles.length === 1 ? '' : `${index + 1}. ${sentenceOf(one)}.`;
+    const gone = one.isUnknown ? ' The daemon that had it does not run any more.' : '';
+    return `${begins}${lasted(one)}${gone}`.trim();
+  });
+  const head =
+    troubles.length === 1 && first !== undefined
+      ? `Over: “${sentenceOf(first)}”.`
+      : `${troubles.length} troubles in Tocsin itself are over, the first: ${first === undefined ? '' : sentenceOf(first)}.`;
+  const rest = left === 0 ? [] : [`${left === 1 ? 'One is' : `${left} are`} left: see \`tocsin status\`.`];
+  return [head, ...told.filter((line) => line !== ''), ...restOf(troubles.length), ...rest].join('\n');
+};
 
 export interface Listed {
   troubles: readonly ListedTrouble[];

@@ -2,16 +2,15 @@
  * The page behind the link in a mail. Programs that look for dangerous links open every one of them, so opening it changes
  * nothing: the button of its form does. Its signature is all that is needed; nobody has to sign in.
  */
-import { type Html, html } from '../../html.ts';
+
 import { createMinuteLimit } from '../../minute-limit.ts';
-import { cleanLine, counted } from '../../text.ts';
+import { cleanLine, counted, type Html, html } from '../../text.ts';
 import { type Answer, type Asked, ONLY_READ } from '../answer.ts';
-import { htmlAnswer } from './answers.ts';
-import { readForm } from './body.ts';
+import { READER } from './details.ts';
 import { renderNote } from './page.ts';
-import { createAttempts } from './session.ts';
+import { createAttempts, readForm } from './session.ts';
+import { htmlAnswer } from './style.ts';
 import { nothing } from './text.ts';
-import { READER } from './view.ts';
 
 /** What a link leads to. Texts are from outside. */
 export interface LinkedAlerts {

@@ -1,10 +1,8 @@
 /** What was forwarded lately: the latest alerts, and what a search by transaction finds. */
-import { type Html, html } from '../../html.ts';
-import { cleanLine, counted } from '../../text.ts';
+import { cleanLine, counted, type Html, html } from '../../text.ts';
 import { clockText } from '../../time.ts';
 import type { DeliveryOutcome, PageDetails, RecentAlert, RecentDelivery, TracedAlert } from './details.ts';
-import { type Column, tableOf } from './table.ts';
-import { hash, many, moment, name, nothing, quiet, searchFor, tookText } from './text.ts';
+import { type Column, hash, many, moment, name, nothing, quiet, searchFor, tableOf, tookText } from './text.ts';
 
 /** `inspection.critical` is `critical`; what is Tocsin's own says so. */
 const typeText = (type: string): string => {

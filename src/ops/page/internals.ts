@@ -1,9 +1,7 @@
 /** What is folded away at the end of the page. */
-import { type Html, html } from '../../html.ts';
-import { cleanLine } from '../../text.ts';
-import { tableOf } from './table.ts';
-import { bad, count, many, moment, name, nothing, quiet } from './text.ts';
-import type { PageView } from './view.ts';
+import { cleanLine, type Html, html } from '../../text.ts';
+import type { PageView } from './details.ts';
+import { bad, count, many, moment, name, nothing, quiet, tableOf } from './text.ts';
 
 const folded = (id: string, title: string, note: string, content: Html): Html =>
   html`<details id="${id}"><summary>${title} <small>${note}</small></summary>${content}</details>`;

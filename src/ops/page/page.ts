@@ -1,20 +1,24 @@
 /** The status page: plain HTML that needs no script, reads on a phone and in the dark, and refreshes itself. */
-import { type Html, html } from '../../html.ts';
-import { cleanLine } from '../../text.ts';
+import { cleanLine, type Html, html } from '../../text.ts';
 import { ago, clockText } from '../../time.ts';
 import { alertsOf, tracesOf } from './alerts.ts';
-import { approvalsOf, deadOf, mutesOf } from './attention.ts';
-import type { TracedAlert } from './details.ts';
-import { button } from './forms.ts';
+import type { OutdatedView, PageView, TracedAlert, Viewer } from './details.ts';
 import { internalsOf } from './internals.ts';
 import { plotOf } from './plot.ts';
 import { QUEUES } from './queues.ts';
-import { SCRIPT } from './script.ts';
-import { daemonsOf, destinationsOf, heading, protocolsOf, servicesOf } from './sections.ts';
+import {
+  approvalsOf,
+  daemonsOf,
+  deadOf,
+  destinationsOf,
+  heading,
+  mutesOf,
+  protocolsOf,
+  servicesOf,
+} from './sections.ts';
 import { heroOf, iconOf, outageOf, type State, stateOf, tilesOf, titleOf } from './state.ts';
-import { STYLE } from './style.ts';
-import { nothing } from './text.ts';
-import type { OutdatedView, PageView, Viewer } from './view.ts';
+import { SCRIPT, STYLE } from './style.ts';
+import { button, nothing } from './text.ts';
 
 /** Where no script runs. */
 const REFRESH_SECONDS = 15;

@@ -1,16 +1,205 @@
 /** The pages of the ops server that people look at. */
+import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
+import { iso } from '../../time.ts';
 import { type Answer, type Asked, ONLY_READ, type OpsPages, TEXT_TYPE } from '../answer.ts';
+import { oneAtATime, withinTime } from '../asking.ts';
+import type { Health } from '../health.ts';
+import type { StatusReport } from '../status.ts';
 import { createAcknowledgePage, type LinkPages } from './acknowledge.ts';
-import type { PageActions } from './action-pages.ts';
-import { createActions } from './actions.ts';
-import { htmlAnswer } from './answers.ts';
-import { createLive, type LiveSettings } from './live.ts';
-import { isFromElsewhere } from './origin.ts';
-import { BusyError, createOverview, type OverviewDependencies } from './overview.ts';
+import { createActions, type PageActions } from './actions.ts';
+import {
+  type OutdatedView,
+  type PageDetails,
+  type PageView,
+  READER,
+  type TracedAlert,
+  type Viewer,
+} from './details.ts';
+import { renderOutage, renderPage, renderTraces } from './page.ts';
 import type { QueueBoard } from './queues.ts';
-import type { TrustedProxy } from './trusted-proxy.ts';
-import { READER } from './view.ts';
+import { isFromElsewhere, type TrustedProxy } from './session.ts';
+import { htmlAnswer } from './style.ts';
+
+// Tells open pages, by server-sent events, when to ask for themselves again. All viewers share one timer, which runs only
+// while somebody looks; what they then ask for is made once for all of them.
+
+interface LiveSettings {
+  /** Default 5000. */
+  everyMs?: number;
+  /** Open at once; others ask at their own pace. Each keeps a connection, and probes need some. Default 30. */
+  mostViewers?: number;
+}
+
+/** How long a browser waits before it connects anew. */
+const RETRY_MS = 3000;
+/** A viewer who reads nothing is let go once so much waits for him. */
+const MOST_WAITING_BYTES = 4096;
+
+export interface Live {
+  /** Takes over the response. False: there are too many viewers. */
+  join(response: ServerResponse): boolean;
+  /** Ends all streams, and lets nobody join any more. */
+  stop(): void;
+}
+
+const createLive = ({ everyMs = 5000, mostViewers = 30 }: LiveSettings = {}): Live => {
+  const viewers = new Set<ServerResponse>();
+  let timer: NodeJS.Timeout | undefined;
+  let count = 0;
+  let isStopped = false;
+
+  const leave = (viewer: ServerResponse): void => {
+    viewers.delete(viewer);
+    if (viewers.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+
+  const tick = (): void => {
+    count += 1;
+    for (const viewer of viewers) {
+      if (viewer.writableLength > MOST_WAITING_BYTES) viewer.destroy();
+      else viewer.write(`data: ${count}\n\n`);
+    }
+  };
+
+  return {
+    join: (response) => {
+      if (isStopped || viewers.size >= mostViewers) return false;
+      viewers.add(response);
+      response.once('close', () => leave(response));
+      response.writeHead(200, {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        // A proxy must not keep them until there are more.
+        'x-accel-buffering': 'no',
+      });
+      response.write(`retry: ${RETRY_MS}\n\n`);
+      timer ??= setInterval(tick, everyMs).unref();
+      return true;
+    },
+    stop: () => {
+      isStopped = true;
+      for (const viewer of viewers) viewer.end();
+    },
+  };
+};
+
+// Answers whoever asks for the page: the overview, or what a search finds. One making is shared by all who look.
+
+export interface PageSource {
+  details(): Promise<PageDetails>;
+  /** By a transaction's hash, an item's id or an alert's. */
+  trace(name: string): Promise<TracedAlert[]>;
+}
+
+interface OverviewDependencies {
+  status(): Promise<StatusReport>;
+  /** Absent: the page shows the status alone. */
+  source?: PageSource | undefined;
+  health: Pick<Health, 'ready'>;
+  /** Called with what kept the page from being made whole. */
+  onProblem(error: unknown): void;
+  now(): number;
+}
+
+/** What was made this long ago is shown once more: it costs dozens of questions to Redis. */
+const FRESH_MS = 2000;
+/** Redis is asked for both; while it is away commands wait, and whoever looks does not wait so long. */
+const TIMEOUT_MS = 3000;
+/** Searches at the same time; others are told to try again. */
+const MOST_SEARCHES = 4;
+
+const LONGEST_QUERY = 200;
+
+/** What is no part of a name, but the name of one thing: a hash, also as messages shorten it, or an id. */
+const IDENTITY = /^(?:0x[0-9a-f]{4,64}(?:(?:…|\.{2,3})[0-9a-f]{0,62})?|[0-9a-f]{24,64}|msg_[0-9a-f]+)$/i;
+
+type Made = Pick<PageView, 'report' | 'details'>;
+
+class BusyError extends Error {}
+
+const createSearch = (source: PageSource | undefined) => {
+  let running = 0;
+  return async (name: string): Promise<TracedAlert[]> => {
+    if (source === undefined) return [];
+    if (running >= MOST_SEARCHES) throw new BusyError('too many searches at once');
+    running += 1;
+    try {
+      return await withinTime(source.trace(name), TIMEOUT_MS);
+    } finally {
+      running -= 1;
+    }
+  };
+};
+
+const outdatedBy = (health: Pick<Health, 'ready'>): OutdatedView => {
+  const failing = health.ready().checks.filter(({ status }) => status === 'failing');
+  const redis = failing.find(({ name }) => name === 'redis');
+  const others = failing.filter(({ name }) => name !== 'redis');
+  return {
+    ...(redis === undefined ? {} : { since: redis.since }),
+    problems: others.map(({ name, detail = 'no answer', since }) => ({ text: `${name}: ${detail}`, since })),
+  };
+};
+
+const createOverview = (dependencies: OverviewDependencies) => {
+  const { status, source, health, onProblem, now } = dependencies;
+  const search = createSearch(source);
+  const askDetails = oneAtATime(async () => source?.details());
+  let last: { made: Made; at: number; isFresh: boolean } | undefined;
+
+  const detailsOrNone = (): Promise<PageDetails | undefined> =>
+    withinTime(askDetails(), TIMEOUT_MS).catch((error: unknown) => {
+      onProblem(error);
+      return undefined;
+    });
+
+  const make = oneAtATime(async (): Promise<Made> => {
+    const [report, details] = await Promise.all([withinTime(status(), TIMEOUT_MS), detailsOrNone()]);
+    const made: Made = { report, ...(details === undefined ? {} : { details }) };
+    last = { made, at: now(), isFresh: true };
+    return made;
+  });
+
+  const overview = async (viewer: Viewer, filter: string | undefined): Promise<{ code: number; body: string }> => {
+    const shown = { viewer, ...(filter === undefined ? {} : { filter }) };
+    if (last?.isFresh && now() - last.at < FRESH_MS && now() >= last.at) {
+      return { code: 200, body: renderPage({ ...last.made, ...shown, now: iso(now()) }) };
+    }
+    try {
+      const made = await make();
+      return { code: 200, body: renderPage({ ...made, ...shown, now: made.report.now }) };
+    } catch (error) {
+      onProblem(error);
+      const outdated = outdatedBy(health);
+      const at = iso(now());
+      const body =
+        last === undefined
+          ? renderOutage(outdated, viewer, at)
+          : renderPage({ ...last.made, ...shown, outdated, now: at });
+      return { code: 503, body };
+    }
+  };
+
+  const show = async (query: URLSearchParams, viewer: Viewer): Promise<{ code: number; body: string }> => {
+    const text = (query.get('tx') ?? query.get('q') ?? '').trim().slice(0, LONGEST_QUERY);
+    if (text !== '' && (query.has('tx') || IDENTITY.test(text))) {
+      return { code: 200, body: renderTraces(text, await search(text), viewer) };
+    }
+    return overview(viewer, text === '' ? undefined : text);
+  };
+
+  return {
+    show,
+    /** Somebody changed something: what was made before is not shown again. */
+    forget: (): void => {
+      if (last) last.isFresh = false;
+    },
+  };
+};
 
 export interface PagesDependencies extends Omit<OverviewDependencies, 'onProblem'> {
   log: Pick<Logger, 'warn'>;

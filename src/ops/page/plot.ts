@@ -1,6 +1,5 @@
 /** Alerts and delivery times of the last day, as SVG that needs no script. Pure. */
-import { type Html, html } from '../../html.ts';
-import { counted } from '../../text.ts';
+import { counted, type Html, html } from '../../text.ts';
 import { clockText } from '../../time.ts';
 import type { ActivityStep } from './details.ts';
 import { many, nothing, tookText } from './text.ts';

@@ -1,9 +1,80 @@
-/**
- * Who may change something: whoever knows `ops.token` gets a cookie. Nothing is stored for it: the cookie is signed by the
- * token, so all daemons take it, and a new token ends all sessions.
- */
+/** Who may change something on the page: people who signed in, here or at a trusted proxy, by a form of our own. */
+
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { createMinuteLimit } from '../../minute-limit.ts';
+import { contains, networkOf, parseAddress } from '../../networks.ts';
+
+// Whether a request was made by a page of ours. Pure.
+
+/** Another page's script or frame asked for it. Old browsers and programs do not say. */
+export const isFromElsewhere = ({ 'sec-fetch-site': site }: IncomingHttpHeaders): boolean =>
+  site !== undefined && site !== 'same-origin' && site !== 'none';
+
+/**
+ * A form was sent by a page of ours: every browser names the origin. `publicUrl`: where people reach the server through
+ * a proxy, which may ask for another host.
+ */
+export const isOwnForm = (headers: IncomingHttpHeaders, publicUrl: string | undefined): boolean => {
+  const { origin, host, 'sec-fetch-site': site } = headers;
+  if (origin === undefined || (site !== undefined && site !== 'same-origin')) return false;
+  const from = URL.parse(origin)?.host;
+  if (from === undefined || from === '') return false;
+  return from === host?.toLowerCase() || (publicUrl !== undefined && origin === URL.parse(publicUrl)?.origin);
+};
+
+// Who is signed in at a proxy in front of us. Its header counts only on a connection from a network that the config names:
+// everybody else could write it, too. The proxy has to remove it from what it is sent.
+
+export interface TrustedProxy {
+  /** Where it connects from: CIDRs and addresses. */
+  networks: readonly string[];
+  /** The header with the name of who is signed in. */
+  header: string;
+}
+
+const LONGEST_NAME = 200;
+
+/** Gives the name, undefined where nobody is signed in there. Two headers may be one that somebody else has added: none counts. */
+export const createUserOf = ({ networks, header }: TrustedProxy) => {
+  const trusted = networks.map(networkOf).filter((network) => network !== undefined);
+  const name = header.toLowerCase();
+  return ({ socket, headersDistinct }: IncomingMessage): string | undefined => {
+    const from = parseAddress(socket.remoteAddress ?? '');
+    if (from === undefined || !trusted.some((network) => contains(network, from))) return undefined;
+    const [user = '', ...others] = headersDistinct[name] ?? [];
+    const isName = user.trim() !== '' && user.length <= LONGEST_NAME && others.length === 0;
+    return isName ? user.trim() : undefined;
+  };
+};
+
+// Reads the fields of a form.
+
+/** Forms of ours are much smaller. */
+const MOST_BYTES = 16_384;
+
+const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i;
+
+/** Undefined where it is no form, too large, or did not come whole. */
+export const readForm = async (request: IncomingMessage): Promise<URLSearchParams | undefined> => {
+  if (!FORM_TYPE.test(request.headers['content-type'] ?? '')) return undefined;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > MOST_BYTES) return undefined;
+      chunks.push(chunk);
+    }
+  } catch {
+    // Whoever asked has gone.
+    return undefined;
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
+};
+
+// Who may change something: whoever knows `ops.token` gets a cookie. Nothing is stored for it: the cookie is signed by the
+// token, so all daemons take it, and a new token ends all sessions.
 
 export interface SessionSettings {
   token: string;

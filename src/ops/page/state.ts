@@ -1,11 +1,9 @@
 /** Whether all is well, in a word, a sentence, the tab's title and its icon. */
-import { type Html, html } from '../../html.ts';
-import { counted } from '../../text.ts';
+import { counted, type Html, html } from '../../text.ts';
 import { ageText } from '../../time.ts';
-import type { StatusReport } from '../status.ts';
-import { totalsOf } from '../wording.ts';
+import { type StatusReport, totalsOf } from '../status.ts';
+import type { OutdatedView, PageView } from './details.ts';
 import { many, moment, nothing, sentence } from './text.ts';
-import type { OutdatedView, PageView } from './view.ts';
 
 /** `bad`: somebody is needed now. `look`: when there is time. */
 export type State = 'well' | 'look' | 'bad';

@@ -1,7 +1,9 @@
-/** Words, counts and times on the status page. */
-import { type Html, html } from '../../html.ts';
-import { cleanLine, shortenMiddle } from '../../text.ts';
+/** Words, counts, times, tables and forms on the status page. */
+import { cleanLine, type Html, html, shortenMiddle } from '../../text.ts';
 import { ageText, ago, clockText } from '../../time.ts';
+import type { Viewer } from './details.ts';
+
+// Words, counts and times on the status page.
 
 /** Text from outside: isolated, so that its writing direction stays its own. */
 export const name = (text: string): Html => html`<bdi>${cleanLine(text)}</bdi>`;
@@ -65,3 +67,58 @@ export const hash = (text: string, link?: string): Html => {
 
 /** Where a search for a text leads. */
 export const searchFor = (text: string): string => `/?tx=${encodeURIComponent(text.toWellFormed())}`;
+
+// A table of the status page; on a phone each row is a card, with the heads beside its cells.
+
+/** A page of thousands of rows helps nobody: so many of each table are shown, and of what a filter finds. */
+export const MOST_ROWS = { page: 25, filtered: 200 };
+
+type CellKind = 'number' | 'time' | 'word' | 'wide';
+
+export interface Column<Row> {
+  head: string;
+  /** None of them is broken into lines, but `wide` takes a line of its own on a phone; numbers stand at the right. */
+  as?: CellKind;
+  cell(row: Row): string | number | Html;
+}
+
+export interface TableOptions {
+  /** Said where there is no row. */
+  nothing: string;
+  /** Default: `MOST_ROWS.page`. */
+  most?: number;
+  /** How to see the others. */
+  more?: string;
+}
+
+const classOf = (as: CellKind | undefined): Html => (as === undefined ? nothing : html` class="${as}"`);
+
+const FILTER = 'a part of a name in the search shows others';
+
+export const tableOf = <Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { nothing, most = MOST_ROWS.page, more = FILTER }: TableOptions,
+): Html => {
+  if (rows.length === 0) return html`<p class="quiet">${nothing}</p>`;
+  const rowOf = (row: Row): Html =>
+    html`<tr>${columns.map(({ head, as, cell }) => html`<td data-label="${head}"${classOf(as)}>${cell(row)}</td>`)}</tr>
+`;
+  const left = rows.length - most;
+  const rest = left > 0 ? html`<p class="quiet more">and ${many(left)} more: ${more}</p>` : nothing;
+  return html`<table><thead><tr>${columns.map(({ head, as }) => html`<th scope="col"${classOf(as)}>${head}</th>`)}</tr></thead>
+<tbody>${rows.slice(0, most).map(rowOf)}</tbody></table>${rest}`;
+};
+
+// Buttons that change something, for those who are signed in.
+
+export const hiddenField = (name: string, value: string): Html =>
+  html`<input type="hidden" name="${name}" value="${cleanLine(value)}">`;
+
+/** Asks the server for a page that asks once more. Nothing for those who only read. */
+export const button = ({ csrf }: Viewer, action: string, text: string, fields: Record<string, string>): Html =>
+  csrf === undefined
+    ? nothing
+    : html`<form method="post" action="/actions/${action}" class="inline">${hiddenField('csrf', csrf)}${Object.entries(
+        fields,
+      ).map(([name, value]) => hiddenField(name, value))}<button type="submit">${text}</button></form>`;

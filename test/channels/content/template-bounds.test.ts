@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
 import { lineText } from '../../../src/channels/content/content.ts';
-import { describeIncident } from '../../../src/channels/content/incident.ts';
+import { describeIncident } from '../../../src/channels/content/describe.ts';
 import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { createTemplates, templateProblem } from '../../../src/channels/content/template.ts';
 import { FILTERS, TAGS } from '../../../src/channels/content/template-engine.ts';
-import { atOnce } from '../../../src/slices.ts';
+import { atOnce } from '../../../src/chunks.ts';
 import { inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 
 /** The text that a template makes, or why it makes none. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
 import { type Content, lineText } from '../../../src/channels/content/content.ts';
-import { describeIncident } from '../../../src/channels/content/incident.ts';
+import { describeIncident } from '../../../src/channels/content/describe.ts';
 import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { createTemplates, type TemplateSource, templateProblem } from '../../../src/channels/content/template.ts';
-import { atOnce } from '../../../src/slices.ts';
+import { atOnce } from '../../../src/chunks.ts';
 import { inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
 
 const SENT_AT = Date.parse('2026-11-20T10:07:55.000Z');

@@ -7,11 +7,10 @@ import type { ComposeContext, Format, Message } from '../../../src/channels/chan
 import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import type { MailBody } from '../../../src/channels/email/body.ts';
 import { emailConfig } from '../../../src/channels/email/config.ts';
-import { INLINE_MAX } from '../../../src/channels/email/digest-shown.ts';
-import { composeEmail } from '../../../src/channels/email/message.ts';
-import { SUBJECT_LIMIT } from '../../../src/channels/email/subject.ts';
+import { INLINE_MAX } from '../../../src/channels/email/digest.ts';
+import { composeEmail, SUBJECT_LIMIT } from '../../../src/channels/email/message.ts';
 import { createEmailChannel } from '../../../src/channels/email/transport.ts';
-import { atOnce } from '../../../src/slices.ts';
+import { atOnce } from '../../../src/chunks.ts';
 import { destinationOf, notificationAlert } from '../../support/alerts.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile.ts';
 import { readHtml, readMail } from '../../support/mail-reader.ts';

@@ -5,8 +5,8 @@ import { afterEach, expect } from 'vitest';
 import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { emailConfig } from '../../../src/channels/email/config.ts';
 import { createEmailChannel } from '../../../src/channels/email/transport.ts';
+import { atOnce } from '../../../src/chunks.ts';
 import { DeliveryError } from '../../../src/errors.ts';
-import { atOnce } from '../../../src/slices.ts';
 import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
 
 export const USER = 'tocsin-relay';

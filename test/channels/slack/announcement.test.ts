@@ -1,10 +1,10 @@
 /** Announcements in Slack: commands as code, what a mute hid with times and links, and all of it where blocks have no room. */
 import { expect, test } from 'vitest';
 import { createPresentation } from '../../../src/channels/content/presentation.ts';
-import { singleBody } from '../../../src/channels/slack/single.ts';
-import { announcementAlert } from '../../../src/features/announcements/alert.ts';
+import { singleBody } from '../../../src/channels/slack/message.ts';
+import { atOnce } from '../../../src/chunks.ts';
+import { announcementAlert } from '../../../src/features/announcements/announce.ts';
 import { muteReportTexts } from '../../../src/features/mutes/report.ts';
-import { atOnce } from '../../../src/slices.ts';
 import { hashOf } from '../../support/numbered.ts';
 
 const AT = Date.parse('2026-11-20T14:00:00Z');

@@ -1,7 +1,7 @@
 /** The answer to a press fits into what Slack takes, or nobody would read it. */
 import { expect, test } from 'vitest';
+import { LIMITS } from '../../../src/channels/slack/blocks.ts';
 import { answerTo, type Pressed, responseOf } from '../../../src/channels/slack/buttons.ts';
-import { LIMITS } from '../../../src/channels/slack/markup.ts';
 
 const PRESSED: Pressed = {
   ...{ appId: 'A1', team: 'T1', user: 'U1', name: 'ann', channel: 'C1', ts: '1.1', thread: undefined },

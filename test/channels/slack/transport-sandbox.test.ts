@@ -7,9 +7,9 @@ import { createPresentation } from '../../../src/channels/content/presentation.t
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import { slackConfig } from '../../../src/channels/slack/config.ts';
 import { createSlackChannel } from '../../../src/channels/slack/transport.ts';
+import { atOnce } from '../../../src/chunks.ts';
 import { HOSTILE_NAME, HOSTILE_TEXTS } from '../../../src/sandbox/hostile.ts';
 import { createSlackReceiver } from '../../../src/sandbox/receivers/slack/slack.ts';
-import { atOnce } from '../../../src/slices.ts';
 import { cleanLine } from '../../../src/text.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
 

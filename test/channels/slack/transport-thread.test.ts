@@ -7,8 +7,8 @@ import { createPresentation } from '../../../src/channels/content/presentation.t
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import { slackConfig } from '../../../src/channels/slack/config.ts';
 import { createSlackChannel } from '../../../src/channels/slack/transport.ts';
+import { atOnce } from '../../../src/chunks.ts';
 import { createSlackReceiver, slackError } from '../../../src/sandbox/receivers/slack/slack.ts';
-import { atOnce } from '../../../src/slices.ts';
 import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
 import { type Answer, startHttpReceiver } from '../../support/http-receiver.ts';
 import { makeAlert } from '../../support/numbered.ts';

@@ -6,7 +6,7 @@ import type { Alert } from '../../../src/alert.ts';
 import { type ComposeContext, FORMATS, type Format, type Message } from '../../../src/channels/channel.ts';
 import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { composeTelegram, type TelegramBody } from '../../../src/channels/telegram/message.ts';
-import { atOnce } from '../../../src/slices.ts';
+import { atOnce } from '../../../src/chunks.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
 import { hashOf, makeAlert } from '../../support/numbered.ts';
 import { activeIn, limitBroken, type Parsed, parseTelegramHtml } from '../../support/telegram-reader.ts';

@@ -8,7 +8,7 @@ import { createTemplates } from '../../../src/channels/content/template.ts';
 import { blocksToPlain } from '../../../src/channels/telegram/lines.ts';
 import { composeTelegram, type TelegramBody } from '../../../src/channels/telegram/message.ts';
 import { layOut } from '../../../src/channels/telegram/single.ts';
-import { atOnce } from '../../../src/slices.ts';
+import { atOnce } from '../../../src/chunks.ts';
 import { cleanLine, cleanText } from '../../../src/text.ts';
 import { iso } from '../../../src/time.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH, TX_ORIGIN } from '../../support/alerts.ts';

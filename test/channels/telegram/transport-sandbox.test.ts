@@ -8,9 +8,9 @@ import { createPresentation } from '../../../src/channels/content/presentation.t
 import { telegramConfig } from '../../../src/channels/telegram/config.ts';
 import type { TelegramBody } from '../../../src/channels/telegram/message.ts';
 import { createTelegramChannel } from '../../../src/channels/telegram/transport.ts';
+import { atOnce } from '../../../src/chunks.ts';
 import { DeliveryError } from '../../../src/errors.ts';
 import { createTelegramReceiver, telegramVerdict } from '../../../src/sandbox/receivers/telegram/telegram.ts';
-import { atOnce } from '../../../src/slices.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 import { startHttpReceiver } from '../../support/http-receiver.ts';
 import { hashOf, makeAlert } from '../../support/numbered.ts';

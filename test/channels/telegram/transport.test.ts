@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { telegramConfig } from '../../../src/channels/telegram/config.ts';
 import { createTelegramChannel } from '../../../src/channels/telegram/transport.ts';
+import { atOnce } from '../../../src/chunks.ts';
 import { DeliveryError } from '../../../src/errors.ts';
-import { atOnce } from '../../../src/slices.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../support/alerts.ts';
 import { startHttpReceiver } from '../../support/http-receiver.ts';
 

@@ -8,8 +8,8 @@ import { FORMATS, type Format } from '../../../src/channels/channel.ts';
 import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { payloadJsonSchema } from '../../../src/channels/webhook/schema.ts';
 import { ASSESSMENTS } from '../../../src/config/sections.ts';
-import { announcementAlert } from '../../../src/features/announcements/alert.ts';
-import { sampleAlert } from '../../../src/features/sample/alert.ts';
+import { announcementAlert } from '../../../src/features/announcements/announce.ts';
+import { sampleAlert } from '../../../src/features/sample/sample.ts';
 import { destinationOf, inspectionAlert, notificationAlert } from '../../support/alerts.ts';
 import { composeAs, textOf } from '../../support/webhooks.ts';
 

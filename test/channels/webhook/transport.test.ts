@@ -3,15 +3,15 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Alert, JsonObject } from '../../../src/alert.ts';
 import type { Format } from '../../../src/channels/channel.ts';
-import { checksumAddress } from '../../../src/channels/content/checksum.ts';
+import { checksumAddress } from '../../../src/channels/content/finding.ts';
 import { createPresentation } from '../../../src/channels/content/presentation.ts';
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import { webhookConfig } from '../../../src/channels/webhook/config.ts';
 import { webhook } from '../../../src/channels/webhook/module.ts';
-import { deriveSecret } from '../../../src/channels/webhook/secrets.ts';
+import { deriveSecret } from '../../../src/channels/webhook/receiver-settings.ts';
 import { createWebhookChannel } from '../../../src/channels/webhook/transport.ts';
-import { announcementAlert } from '../../../src/features/announcements/alert.ts';
-import { deliveryId, messageId } from '../../../src/identity.ts';
+import { announcementAlert } from '../../../src/features/announcements/announce.ts';
+import { deliveryId, messageId } from '../../../src/item.ts';
 import {
   destinationOf,
   inspectionAlert,

@@ -2,8 +2,8 @@
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Message } from '../../../src/channels/channel.ts';
+import { createTokenKey } from '../../../src/features/acknowledgement/annotation.ts';
 import { createAttach } from '../../../src/features/acknowledgement/attach.ts';
-import { createTokenKey } from '../../../src/features/acknowledgement/key.ts';
 import { createAcknowledgementStore } from '../../../src/features/acknowledgement/store.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';

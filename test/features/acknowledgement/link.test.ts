@@ -1,9 +1,8 @@
 /** The link in a mail counts as long as its mailbox may be sent to. */
 import { expect, onTestFinished, test } from 'vitest';
 import { createStore } from '../../../src/app/store.ts';
-import { createTokenKey } from '../../../src/features/acknowledgement/key.ts';
+import { createTokenKey, linkOf, tokenOf } from '../../../src/features/acknowledgement/annotation.ts';
 import { createLinkPages } from '../../../src/features/acknowledgement/link.ts';
-import { linkOf, tokenOf } from '../../../src/features/acknowledgement/token.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
 import { openTestRedis } from '../../support/redis.ts';

@@ -2,8 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Buttons, Listening, Press, PressAnswer } from '../../../src/channels/buttons.ts';
-import type { Channel } from '../../../src/channels/channel.ts';
+import type { Buttons, Channel, Listening, Press, PressAnswer } from '../../../src/channels/channel.ts';
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import { slackConfig } from '../../../src/channels/slack/config.ts';
 import { createSlackChannel } from '../../../src/channels/slack/transport.ts';

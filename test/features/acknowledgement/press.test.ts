@@ -1,17 +1,14 @@
 /** What a press does, over a real Redis: a forged one does nothing, whoever makes it up and however. */
 import { pino } from 'pino';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { Alert } from '../../../src/alert.ts';
+import type { Alert, Mute } from '../../../src/alert.ts';
 import { createStore } from '../../../src/app/store.ts';
-import type { Press, PressAnswer } from '../../../src/channels/buttons.ts';
+import type { Press, PressAnswer } from '../../../src/channels/channel.ts';
 import { createAcknowledge } from '../../../src/features/acknowledgement/acknowledge.ts';
+import { createTokenKey, tokenOf } from '../../../src/features/acknowledgement/annotation.ts';
 import { createAttach } from '../../../src/features/acknowledgement/attach.ts';
-import { createTokenKey } from '../../../src/features/acknowledgement/key.ts';
-import { createMuteFromButton } from '../../../src/features/acknowledgement/mute.ts';
-import { createPressed } from '../../../src/features/acknowledgement/press.ts';
-import { tokenOf } from '../../../src/features/acknowledgement/token.ts';
-import { createMuteOf } from '../../../src/features/mutes/match.ts';
-import type { Mute } from '../../../src/mute.ts';
+import { createMuteFromButton, createPressed } from '../../../src/features/acknowledgement/press.ts';
+import { createMuteOf } from '../../../src/features/mutes/active.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { ChannelKind } from '../../../src/alert.ts';
+import type { ChannelKind, Mute } from '../../../src/alert.ts';
 import { createApprovalPolicy, trustedBy } from '../../../src/features/approval/policy.ts';
-import { createMuteOf } from '../../../src/features/mutes/match.ts';
-import type { RouteSettings } from '../../../src/features/routes/rules.ts';
+import { createMuteOf } from '../../../src/features/mutes/active.ts';
+import type { RouteSettings } from '../../../src/features/routes/routes.ts';
 import { sortDestinations } from '../../../src/features/suppression/filter.ts';
-import type { Mute } from '../../../src/mute.ts';
 import { destinationOf, inspectionAlert } from '../../support/alerts.ts';
 
 const NONE: ReadonlySet<string> = new Set();

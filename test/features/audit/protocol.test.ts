@@ -1,12 +1,11 @@
 /** The audit of one protocol: which window is compared, and when missing items are dispatched. */
 import { expect, test } from 'vitest';
 import type { Alert } from '../../../src/alert.ts';
-import { createProtocolAudit } from '../../../src/features/audit/protocol.ts';
-import type { AuditWindow } from '../../../src/features/audit/reconcile.ts';
+import { type AuditWindow, createProtocolAudit } from '../../../src/features/audit/protocol.ts';
 import type { Item } from '../../../src/item.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { createCursors } from '../../../src/poll/cursor.ts';
-import type { Unknown } from '../../../src/poll/late-items.ts';
+import type { Unknown } from '../../../src/poll/ingest.ts';
 import { createSeen } from '../../../src/poll/seen.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openCommits } from '../../support/commits.ts';

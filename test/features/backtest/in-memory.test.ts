@@ -1,16 +1,15 @@
 /** What a simulation keeps in memory answers as what a daemon keeps in Redis. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Alert, Destination } from '../../../src/alert.ts';
+import type { Alert, Destination, Mute } from '../../../src/alert.ts';
 import {
   createMemoryCoveredDeliveries,
   createMemoryLedger,
   createMemoryMutes,
 } from '../../../src/features/backtest/in-memory.ts';
-import { createCoveredDeliveries } from '../../../src/features/correlation/covered-deliveries.ts';
+import { createCoveredDeliveries } from '../../../src/features/correlation/correlate.ts';
 import { createMuteStore } from '../../../src/features/mutes/store.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
-import type { Mute } from '../../../src/mute.ts';
 import { iso } from '../../../src/time.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { hashOf, makeAlert } from '../../support/numbered.ts';

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type ChangesInput, changesOf, type Reading } from '../../../src/features/blindness/changes.ts';
-import { createRecent, type Recent } from '../../../src/features/blindness/recent.ts';
+import {
+  type ChangesInput,
+  changesOf,
+  createRecent,
+  type Reading,
+  type Recent,
+} from '../../../src/features/blindness/changes.ts';
 import type { Blindness } from '../../../src/features/blindness/store.ts';
 
 const limits = { tellAfter: 60_000, usual: 45_000, seenLate: 18_000 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createBoard } from '../../../src/features/board/board.ts';
-import { MOST_BYTES, shownData, shownReason } from '../../../src/features/board/shown.ts';
+import { MOST_BYTES, shownData, shownReason } from '../../../src/features/board/read-only-queue.ts';
 import { parcelJob } from '../../../src/queue/job.ts';
 import type { ReadableQueue } from '../../../src/queue/queues.ts';
 import { notificationAlert } from '../../support/alerts.ts';

@@ -1,8 +1,7 @@
 /** Stored notifications beside inspections, with a real ledger. */
 import { describe, expect, test } from 'vitest';
 import type { Alert, Destination } from '../../../src/alert.ts';
-import { createCorrelation } from '../../../src/features/correlation/correlate.ts';
-import { createCoveredDeliveries } from '../../../src/features/correlation/covered-deliveries.ts';
+import { createCorrelation, createCoveredDeliveries } from '../../../src/features/correlation/correlate.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { destinationOf, notificationAlert } from '../../support/alerts.ts';
 import { hashOf, makeAlert } from '../../support/numbered.ts';

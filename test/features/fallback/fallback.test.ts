@@ -2,12 +2,10 @@
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Alert, Destination, Parcel } from '../../../src/alert.ts';
-import { openAuditor } from '../../../src/app/audit.ts';
+import { openAuditor } from '../../../src/app/review.ts';
 import { createStore, type Store } from '../../../src/app/store.ts';
-import { createDispatch } from '../../../src/dispatch/dispatch.ts';
-import type { Routes } from '../../../src/dispatch/route.ts';
-import { createAnnounce } from '../../../src/features/announcements/announce.ts';
-import { createEnqueueOnce } from '../../../src/features/announcements/enqueue-once.ts';
+import { createDispatch, type Routes } from '../../../src/dispatch/dispatch.ts';
+import { createAnnounce, createEnqueueOnce } from '../../../src/features/announcements/announce.ts';
 import { createFallback } from '../../../src/features/fallback/fallback.ts';
 import { createOutageNotifier } from '../../../src/features/outages/notifier.ts';
 import { createRouteReview } from '../../../src/features/routes/review.ts';

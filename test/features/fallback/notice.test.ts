@@ -1,6 +1,6 @@
 /** Who has accepted an alert, and what the fallback says of those who have not. */
 import { describe, expect, test } from 'vitest';
-import { announcementAlert } from '../../../src/features/announcements/alert.ts';
+import { announcementAlert } from '../../../src/features/announcements/announce.ts';
 import {
   deadNotice,
   isAccepted,
@@ -8,7 +8,7 @@ import {
   mayDivert,
   unroutableNotice,
 } from '../../../src/features/fallback/notice.ts';
-import { sampleAlert } from '../../../src/features/sample/alert.ts';
+import { sampleAlert } from '../../../src/features/sample/sample.ts';
 import type { DeliveryRecord, DeliveryState } from '../../../src/ledger/record.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';

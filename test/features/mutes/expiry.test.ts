@@ -1,15 +1,13 @@
 /** Mutes from the first hidden alert to the message that reports it, against a real Redis. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Alert, Destination, Parcel } from '../../../src/alert.ts';
-import { createAnnounce } from '../../../src/features/announcements/announce.ts';
-import { createEnqueueOnce } from '../../../src/features/announcements/enqueue-once.ts';
+import type { Alert, Destination, Mute, Parcel } from '../../../src/alert.ts';
+import { createAnnounce, createEnqueueOnce } from '../../../src/features/announcements/announce.ts';
 import { createActiveMutes } from '../../../src/features/mutes/active.ts';
 import { createMuteExpiry } from '../../../src/features/mutes/expiry.ts';
 import { createMuteStore } from '../../../src/features/mutes/store.ts';
 import type { MuteWindow } from '../../../src/features/mutes/windows.ts';
 import { createFilter } from '../../../src/features/suppression/filter.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
-import type { Mute } from '../../../src/mute.ts';
 import { createParcelQueues } from '../../../src/queue/queues.ts';
 import { destinationOf, notificationAlert } from '../../support/alerts.ts';
 import { hashOf, makeAlert } from '../../support/numbered.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { type HiddenItem, MOST_LISTED } from '../../../src/features/mutes/hidden-store.ts';
 import { type MuteReport, muteReportTexts } from '../../../src/features/mutes/report.ts';
-import type { StoredMute } from '../../../src/features/mutes/store.ts';
+import { type HiddenItem, MOST_LISTED, type StoredMute } from '../../../src/features/mutes/store.ts';
 import { hashOf } from '../../support/numbered.ts';
 
 const END = Date.parse('2026-11-20T14:00:00Z');

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Destination, shownLabel } from '../../../src/alert.ts';
 import { DeliveryError } from '../../../src/errors.ts';
-import { createNameLookUp } from '../../../src/features/names/look-up.ts';
-import { withName } from '../../../src/features/names/show.ts';
-import { createNameStore } from '../../../src/features/names/store.ts';
+import { createNameLookUp, createNameStore, withName } from '../../../src/features/names/names.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openTestRedis } from '../../support/redis.ts';
 

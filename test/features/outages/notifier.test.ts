@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Destination } from '../../../src/alert.ts';
 import { createOutageNotifier } from '../../../src/features/outages/notifier.ts';
 import type { Outage } from '../../../src/features/outages/store.ts';
-import { senderId } from '../../../src/identity.ts';
+import { senderId } from '../../../src/item.ts';
 import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';

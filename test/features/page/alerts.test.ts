@@ -1,8 +1,7 @@
 /** Alerts as the page shows them: times to the receivers, and links where the chain is known. */
 import { expect, test } from 'vitest';
 import { WELL_KNOWN_CHAINS } from '../../../src/channels/chains.ts';
-import { recentAlert } from '../../../src/features/page/alerts.ts';
-import { createLinker } from '../../../src/features/page/links.ts';
+import { createLinker, recentAlert } from '../../../src/features/page/alerts.ts';
 import type { DeliveryRecord } from '../../../src/ledger/record.ts';
 import { makeAlert } from '../../support/numbered.ts';
 

@@ -3,7 +3,7 @@ import type { Alert } from '../../../src/alert.ts';
 import { createAct } from '../../../src/features/recheck/act.ts';
 import type { DueRecheck, Watched } from '../../../src/features/recheck/store.ts';
 import type { FirstAlert } from '../../../src/features/recheck/verdict.ts';
-import { alertId } from '../../../src/identity.ts';
+import { alertId } from '../../../src/item.ts';
 import type { Sighting } from '../../../src/service/lookup.ts';
 import { makeItem, T0 } from '../../support/items.ts';
 

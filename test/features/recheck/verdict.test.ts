@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Watched } from '../../../src/features/recheck/store.ts';
 import { type FirstAlert, judge, nextRecheck, remains, toFollowUp } from '../../../src/features/recheck/verdict.ts';
-import { alertId, followUpId } from '../../../src/identity.ts';
+import { alertId, followUpId } from '../../../src/item.ts';
 import { makeItem, T0 } from '../../support/items.ts';
 
 const FIRST: FirstAlert = {

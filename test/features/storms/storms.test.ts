@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Destination } from '../../../src/alert.ts';
-import type { AnnouncementInput } from '../../../src/features/announcements/alert.ts';
-import { createStormEnd } from '../../../src/features/storms/end.ts';
-import { createStorms, QUIET_MS } from '../../../src/features/storms/store.ts';
+import type { AnnouncementInput } from '../../../src/features/announcements/announce.ts';
+import { createStormEnd, createStorms, QUIET_MS } from '../../../src/features/storms/storms.ts';
 import { openTestRedis } from '../../support/redis.ts';
 
 const { redis, prefix: run } = openTestRedis();

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Alert, Destination, Parcel } from '../../../src/alert.ts';
-import type { Muted } from '../../../src/features/mutes/match.ts';
-import { createExplainSuppression } from '../../../src/features/suppression/explain.ts';
-import { createFilter } from '../../../src/features/suppression/filter.ts';
+import type { Muted } from '../../../src/features/mutes/active.ts';
+import { createExplainSuppression, createFilter } from '../../../src/features/suppression/filter.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
 

@@ -4,7 +4,7 @@ import type { Alert } from '../../../src/alert.ts';
 import { createAcknowledgementStore } from '../../../src/features/acknowledgement/store.ts';
 import { createApprovalStore } from '../../../src/features/approval/store.ts';
 import { createTracer } from '../../../src/features/trace/trace.ts';
-import { alertId, deliveryId } from '../../../src/identity.ts';
+import { alertId, deliveryId } from '../../../src/item.ts';
 import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
 import { createAlertIndex } from '../../../src/ledger/index-by-date.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';

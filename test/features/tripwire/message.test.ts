@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Change } from '../../../src/features/tripwire/changes.ts';
-import { differencesOf } from '../../../src/features/tripwire/describe.ts';
-import { type ChangeWords, changesText } from '../../../src/features/tripwire/message.ts';
-import type { WatchedSettings } from '../../../src/features/tripwire/settings.ts';
+import type { Change, WatchedSettings } from '../../../src/features/tripwire/changes.ts';
+import { type ChangeWords, changesText, differencesOf } from '../../../src/features/tripwire/message.ts';
 
 const SECRET = 'https://hooks.example.com/services/T0/SECRET';
 const before: WatchedSettings = {

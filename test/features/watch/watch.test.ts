@@ -1,7 +1,6 @@
 /** The ledger followed from the watching side. */
 import { expect, test } from 'vitest';
-import type { AlertEvent } from '../../../src/features/watch/changes.ts';
-import { createWatch } from '../../../src/features/watch/watch.ts';
+import { type AlertEvent, createWatch } from '../../../src/features/watch/watch.ts';
 import { createAlertIndex } from '../../../src/ledger/index-by-date.ts';
 import { createLedger } from '../../../src/ledger/ledger.ts';
 import { destinationOf } from '../../support/alerts.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failUrlOf, reasonAgainst } from '../../../src/features/watchdog/heartbeat-rule.ts';
+import { failUrlOf, reasonAgainst } from '../../../src/features/watchdog/heartbeat.ts';
 import type { Trouble, TroubleName } from '../../../src/trouble.ts';
 
 const UUID = '5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278';

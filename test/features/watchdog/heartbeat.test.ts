@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import { createHeartbeat } from '../../../src/features/watchdog/heartbeat.ts';
-import { createOutages } from '../../../src/ops/outages.ts';
+import { createOutages } from '../../../src/ops/failure-log.ts';
 import { createTroubles } from '../../../src/ops/troubles.ts';
 import { createSecret } from '../../../src/secret.ts';
 import { createLines } from '../../ops/lines.ts';

@@ -1,10 +1,9 @@
 /** What two daemons on one Redis announce, to whom, and how often. */
 import { expect, test } from 'vitest';
 import type { Destination } from '../../../src/alert.ts';
-import type { AnnouncementInput } from '../../../src/features/announcements/alert.ts';
+import type { AnnouncementInput } from '../../../src/features/announcements/announce.ts';
 import { createOutageStore } from '../../../src/features/outages/store.ts';
-import type { ListedTrouble } from '../../../src/features/watchdog/changes.ts';
-import { createWatchdogStore } from '../../../src/features/watchdog/store.ts';
+import { createWatchdogStore, type ListedTrouble } from '../../../src/features/watchdog/store.ts';
 import { createWatchdogRound } from '../../../src/features/watchdog/watchdog.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
 import { createLines } from '../../ops/lines.ts';

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { UsageError } from '../../../src/errors.ts';
 import { createHealth } from '../../../src/ops/health.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
-import type { PageActions } from '../../../src/ops/page/action-pages.ts';
+import type { PageActions } from '../../../src/ops/page/actions.ts';
 import { createPages, type PagesDependencies } from '../../../src/ops/page/pages.ts';
 import { createOpsServer, type OpsServer } from '../../../src/ops/server.ts';
 import { REPORT } from '../report.ts';

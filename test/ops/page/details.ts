@@ -1,6 +1,12 @@
 /** What a page is made from, to start from. */
-import { ACTIVITY_STEP_MS, ACTIVITY_STEPS, type PageDetails, type TracedAlert } from '../../../src/ops/page/details.ts';
-import { type PageView, READER } from '../../../src/ops/page/view.ts';
+import {
+  ACTIVITY_STEP_MS,
+  ACTIVITY_STEPS,
+  type PageDetails,
+  type PageView,
+  READER,
+  type TracedAlert,
+} from '../../../src/ops/page/details.ts';
 import { REPORT } from '../report.ts';
 
 const NOW = Date.parse(REPORT.now);

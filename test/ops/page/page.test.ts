@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { html } from '../../../src/html.ts';
+import { READER } from '../../../src/ops/page/details.ts';
 import { renderPage, renderTraces } from '../../../src/ops/page/page.ts';
-import { READER } from '../../../src/ops/page/view.ts';
 import type { StatusReport } from '../../../src/ops/status.ts';
+import { html } from '../../../src/text.ts';
 import { filledWith, MUTE, REPORT, WITH_BROKEN } from '../report.ts';
 import { DETAILS, detailsWith, TRACED, tracedWith, viewOf } from './details.ts';
 

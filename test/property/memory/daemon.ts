@@ -1,9 +1,13 @@
 /** One daemon that polls: over a real Redis, with what it remembers and a state file. Its jobs are in that Redis, too. */
 import type { Redis } from 'ioredis';
 import type { Alert } from '../../../src/alert.ts';
-import { createCursors, type Track, trackKey } from '../../../src/poll/cursor.ts';
-import { createCursorSnapshots } from '../../../src/poll/cursor-snapshots.ts';
-import { createPollLock } from '../../../src/poll/lock.ts';
+import {
+  createCursorSnapshots,
+  createCursors,
+  createPollLock,
+  type Track,
+  trackKey,
+} from '../../../src/poll/cursor.ts';
 import { type MirroredCursor, mirroredOf } from '../../../src/poll/mirror.ts';
 import { createPoller } from '../../../src/poll/poller.ts';
 import { createSeen } from '../../../src/poll/seen.ts';
@@ -11,8 +15,7 @@ import type { Stream } from '../../../src/poll/stream.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
 import { openCommits } from '../../support/commits.ts';
 import { openReadMemory } from '../../support/read-memory.ts';
-import type { SimulatedService } from './service.ts';
-import { SETTINGS, T0, TRACKS } from './service.ts';
+import { SETTINGS, type SimulatedService, T0, TRACKS } from './service.ts';
 
 export interface DaemonOptions {
   redis: Redis;

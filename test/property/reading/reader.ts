@@ -1,21 +1,17 @@
 /** A reader as the daemon has it, over a real Redis, that can be killed between any two of its writes and made anew. */
 import type { Redis } from 'ioredis';
 import type { Alert, Source } from '../../../src/alert.ts';
-import { createAdmission } from '../../../src/poll/admission.ts';
-import { createBackoffStore } from '../../../src/poll/backoff-store.ts';
-import { createCursors, type Track } from '../../../src/poll/cursor.ts';
+import { createAdmission, createBackoffStore } from '../../../src/poll/admission.ts';
+import { createCursors, createPollLock, type Track } from '../../../src/poll/cursor.ts';
 import { createIntake } from '../../../src/poll/intake.ts';
-import { createPollLock } from '../../../src/poll/lock.ts';
 import { createPoller } from '../../../src/poll/poller.ts';
 import { createSeen } from '../../../src/poll/seen.ts';
-import type { Stream } from '../../../src/poll/stream.ts';
-import { streamsOf } from '../../../src/poll/streams.ts';
+import { type Stream, streamsOf } from '../../../src/poll/stream.ts';
 import { createLocks } from '../../../src/redis/lock.ts';
 import { createSecret } from '../../../src/secret.ts';
-import type { ArrayParams } from '../../../src/service/address.ts';
-import { createServiceClient } from '../../../src/service/client.ts';
-import { createServiceClock } from '../../../src/service/clock.ts';
+import { createServiceClient, createServiceClock } from '../../../src/service/client.ts';
 import { createFeed, pagesOf } from '../../../src/service/feed.ts';
+import type { ArrayParams } from '../../../src/service/queries.ts';
 import { createListStyles } from '../../../src/service/styles.ts';
 import { openCommits } from '../../support/commits.ts';
 import { openReadMemory } from '../../support/read-memory.ts';

@@ -5,7 +5,7 @@ import type { Cursor } from '../../../src/poll/cursor.ts';
 import { createRandom, type Random } from '../../../src/sandbox/random.ts';
 import type { Quirks } from '../../../src/sandbox/service/quirks.ts';
 import { createSandboxService, type SandboxService } from '../../../src/sandbox/service/service.ts';
-import type { ArrayParams } from '../../../src/service/address.ts';
+import type { ArrayParams } from '../../../src/service/queries.ts';
 import { drawQuirks, drawStyle, MINUTE, SECOND, SETTINGS } from './draw.ts';
 import { createExpected, type Dispatched, notificationKey, type Start } from './expected.ts';
 import { Crash, type CrashPoint, createReader, type Reader } from './reader.ts';

@@ -8,8 +8,7 @@ import { iso, parseTime } from '../../../time.ts';
 import type { ComposeContext, Format } from '../../channel.ts';
 import { type EventKey, eventChangeOf } from './event.ts';
 import { bodyOf, composeEach, type FormatModule } from './format.ts';
-import type { Outline } from './outline.ts';
-import { outlineAndWords, type Words } from './words.ts';
+import { type Outline, outlineAndWords, type Words } from './outline.ts';
 
 /** Without an end Alertmanager takes an alert for resolved after five minutes (`resolve_timeout`): ours come once. */
 const FIRING_MS = 24 * 3_600_000;

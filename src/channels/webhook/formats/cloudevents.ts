@@ -3,7 +3,7 @@
  * https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md and .../formats/json-format.md
  */
 import type { Alert, Destination } from '../../../alert.ts';
-import { deliveryId } from '../../../identity.ts';
+import { deliveryId } from '../../../item.ts';
 import { cleanLine, shorten } from '../../../text.ts';
 import { iso, parseTime } from '../../../time.ts';
 import type { ComposeContext } from '../../channel.ts';

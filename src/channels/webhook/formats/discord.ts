@@ -2,12 +2,238 @@
  * Discord's webhooks: embeds that mention nobody. Source: https://docs.discord.com/developers/resources/webhook#execute-webhook
  * and https://docs.discord.com/developers/topics/rate-limits
  */
+import { counted, quotedLines } from '../../../text.ts';
+import type { Format } from '../../channel.ts';
+import { type Content, type Fact, fairShares, noticesOf } from '../../content/content.ts';
+import { jsonObjectIn } from '../../content/foreign.ts';
+import { type DigestContent, type DigestItem, nameOf, topOf } from '../../digest-content.ts';
 import type { PostResponse } from '../../http.ts';
-import { jsonObjectIn } from '../../outside.ts';
-import { digestDiscord } from './discord-digest.ts';
-import { singleDiscord } from './discord-single.ts';
-import { type FormatModule, idAt, type Verdict } from './format.ts';
-import { composeForPeople } from './people.ts';
+import {
+  colorOf,
+  type Embed,
+  embedRequest,
+  escapeDiscord,
+  fitted,
+  LIMITS,
+  lineDiscord,
+  linkDiscord,
+  sizeOf,
+  textBody,
+  valueDiscord,
+} from './discord-text.ts';
+import { type FormatModule, idAt, type Verdict, type WebhookBody, type WebhookRequest } from './format.ts';
+import { composeForPeople, firstThatFits, newsOf, splitText } from './people.ts';
+
+// One incident, or announcements of one kind, as a message of Discord; a long stored notification as several.
+
+const NOTICE_LIMIT = 500;
+const SAID_LIMIT = 1800;
+/** For the quotation marks. */
+const QUOTES_ROOM = 300;
+const NAME_LIMIT = 200;
+const ABOUT_LIMIT = 1000;
+/** Of a part as it is sent: with the rest of the message it fits into one description. */
+const PART_LIMIT = 2500;
+/** Escaping makes a text longer, up to two and a half times. */
+const PART_SIZES = [2400, 1600, 1000];
+
+const lineLimit = (lines: readonly string[], limit: number): string[] => {
+  let left = limit;
+  return lines.filter((line) => {
+    left -= line.length + 1;
+    return left >= 0;
+  });
+};
+
+/** Each detector has a share of the room; a long first one does not push out the others. */
+const detectionLines = ({ detections }: Content): string[] => {
+  const named = detections.map(({ name, message }) => ({ bold: `**${fitted(name, NAME_LIMIT)}**`, message }));
+  const shares = fairShares(
+    named.map(({ bold, message }) => `${bold}: ${escapeDiscord(message)}`.length),
+    SAID_LIMIT,
+  );
+  const lines = named.map(({ bold, message }, index) => {
+    const said = fitted(message, (shares[index] ?? 0) - `${bold}: `.length);
+    return quotedLines(said === '' ? bold : `${bold}: ${said}`);
+  });
+  const shown = lineLimit(lines, SAID_LIMIT + QUOTES_ROOM);
+  const left = lines.length - shown.length;
+  return left > 0 ? [...shown, `> and ${counted(left, 'more detector')}`] : shown;
+};
+
+const saidLines = (part: string, isOurs: boolean): string[] => {
+  const escaped = escapeDiscord(part);
+  return part === '' ? [] : [isOurs ? escaped : quotedLines(escaped)];
+};
+
+const aboutLines = ({ lines, times, links }: Content): string[] => {
+  const about = [...lines, ...(times.length > 0 ? [times] : [])].map(lineDiscord);
+  const linked = links.map(({ label, url }) => linkDiscord(label, url)).join(' · ');
+  return lineLimit([...about, ...(linked === '' ? [] : [linked])], ABOUT_LIMIT);
+};
+
+const factLine = ({ label, value, code, note }: Fact): string =>
+  `${escapeDiscord(label)}: ${valueDiscord(value, code === true)}${note === undefined ? '' : ` (${fitted(note, NAME_LIMIT)})`}`;
+
+const detailsEmbed = ({ details }: Content, color: number, room: number): Embed[] => {
+  const lines = details.map(factLine);
+  const shown = lineLimit(lines, Math.min(room - 60, LIMITS.description - 60));
+  const left = lines.length - shown.length;
+  const description = [...shown, ...(left > 0 ? [`and ${left} more at the service`] : [])].join('\n');
+  return shown.length === 0 ? [] : [{ title: 'Details', description, color }];
+};
+
+/** Our own message with its commands and links; nothing where it is too long for one description. */
+const ownLines = ({ messageLines = [] }: Content): string[] => {
+  const lines = messageLines.map(lineDiscord);
+  return lines.join('\n').length <= PART_LIMIT ? lines : [];
+};
+
+/** An empty line ends the quotation before it. */
+const remarkLines = (remark: string): string[] => (remark === '' ? [] : ['', remark]);
+
+const firstEmbed = (content: Content, said: readonly string[], remark: string): Embed => {
+  const { title, tone } = content;
+  const { above, below } = noticesOf(content);
+  const noticed = (notices: readonly string[]) => notices.map((notice) => fitted(notice, NOTICE_LIMIT));
+  const news = newsOf(content);
+  const blocks = [
+    noticed(above),
+    [
+      ...(news === '' ? [] : [`**${fitted(news, NOTICE_LIMIT)}**`]),
+      ...detectionLines(content),
+      ...said,
+      ...remarkLines(remark),
+    ],
+    noticed(below),
+    aboutLines(content),
+  ];
+  return {
+    title: fitted(title, LIMITS.title),
+    // A quotation goes on until a line is empty.
+    description: blocks.flatMap((lines) => (lines.length === 0 ? [] : [lines.join('\n')])).join('\n\n'),
+    color: colorOf(tone),
+  };
+};
+
+const minimalText = ({ headline, lines, details }: Content): string => {
+  const ids = details.filter(({ code }) => code).map(({ value }) => value);
+  const text = [headline, ...ids].map((one) => fitted(one, 400));
+  return lineLimit([...text, ...lines.map(lineDiscord)], LIMITS.content).join('\n');
+};
+
+/** `isQuiet`: it appears without a sound. */
+const singleDiscord = (content: Content, format: Format, isQuiet: boolean): WebhookBody => {
+  if (format === 'minimal') return textBody(minimalText(content));
+  const { message = '', isOurs } = content;
+  const options = { isQuiet, isBare: format !== 'rich' };
+  const own = ownLines(content);
+  const [begin, ...others] = splitText(
+    own.length > 0 ? '' : message,
+    PART_SIZES,
+    (part) => saidLines(part, isOurs).join('').length <= PART_LIMIT,
+  );
+  const first = firstEmbed(content, [...own, ...saidLines(begin.text, isOurs)], begin.remark);
+  const folded = detailsEmbed(content, first.color, LIMITS.all - sizeOf([first]));
+  const continued = others.map(({ text, remark }): WebhookRequest => {
+    const description = [...saidLines(text, isOurs), ...remarkLines(remark)].join('\n');
+    return embedRequest([{ description, color: first.color }], options);
+  });
+  return { format: 'discord', requests: [embedRequest([first, ...folded], options), ...continued] };
+};
+
+// Many incidents as one message of Discord: how many and where, the worst, the counts, and the others in a line each.
+
+const DIGEST_NOTICE_LIMIT = 500;
+const TITLE_LIMIT = 160;
+const ROWS = 3;
+const ROW_LIMIT = 80;
+/** The worst come first; fewer where names and links are long. */
+const WORST = [3, 1, 0];
+const WORST_LIMIT = 300;
+const HEAD_LIMIT = 3000;
+/** What is said of each item, in UTF-16 units: less where there are many. */
+const SAID_LIMITS = [160, 80, 40, 0];
+
+const referenceOf = (item: DigestItem): string => {
+  const { url, shortHash } = item;
+  return url === undefined || shortHash === undefined ? valueDiscord(nameOf(item), true) : linkDiscord(shortHash, url);
+};
+
+const itemLine = (item: DigestItem, limit: number): string => {
+  const said = limit === 0 ? '' : `: ${fitted(item.happened, limit)}`;
+  return `${fitted(item.title, TITLE_LIMIT)}${said} ${referenceOf(item)}`;
+};
+
+const tableLines = ({ tables }: DigestContent): string[] =>
+  tables.map((table) => {
+    const { rows, more } = topOf(table, ROWS);
+    const named = rows.map(({ name, count, url }) => {
+      const shown = url === undefined ? fitted(name, ROW_LIMIT) : linkDiscord(name, url);
+      return `${shown} ${count}`;
+    });
+    return `**${table.title}**: ${[...named, ...(more > 0 ? [`${more} more`] : [])].join(', ')}`;
+  });
+
+/** The worst, with what happened, quoted. A quotation goes on until a line is empty. */
+const worstLines = (item: DigestItem): string[] => {
+  const about = [referenceOf(item), ...item.remarks.map(escapeDiscord)].join(' · ');
+  return [`**${fitted(item.title, TITLE_LIMIT)}** ${about}`, `> ${fitted(item.happened, WORST_LIMIT)}`, ''];
+};
+
+const headLines = (content: DigestContent, worst: number): string =>
+  [
+    ...content.items.slice(0, worst).flatMap(worstLines),
+    ...(content.notice === undefined ? [] : [fitted(content.notice, DIGEST_NOTICE_LIMIT)]),
+    ...tableLines(content),
+    lineDiscord([...content.period, { text: `. ${content.why}` }]),
+  ].join('\n');
+
+/** Of the worst as many as leave room for the others. */
+const headOf = (content: DigestContent): { head: Embed; shown: number } => {
+  const shown = firstThatFits(
+    WORST,
+    (count) => count,
+    (count) => headLines(content, count).length <= HEAD_LIMIT,
+  );
+  const description = headLines(content, shown);
+  return { head: { title: fitted(content.title, LIMITS.title), description, color: colorOf(content.tone) }, shown };
+};
+
+const REMARK_ROOM = 160;
+
+/** As many as there is room for; `left`: those that are not in it. */
+const listed = (items: readonly DigestItem[], limit: number, room: number): { lines: string[]; left: number } => {
+  const lines: string[] = [];
+  let size = 0;
+  for (const item of items) {
+    const line = itemLine(item, limit);
+    size += line.length + 1;
+    if (size > room) break;
+    lines.push(line);
+  }
+  return { lines, left: items.length - lines.length };
+};
+
+/** One request, within Discord's limits; what has no room is counted, with the command that lists it. */
+const digestDiscord = (content: DigestContent, format: Format): WebhookBody => {
+  const { items, command } = content;
+  const { head, shown } = headOf(content);
+  const others = items.slice(shown);
+  const room = Math.min(LIMITS.description, LIMITS.all - sizeOf([head])) - REMARK_ROOM;
+  const remark = (left: number): string[] => (left > 0 ? [`and ${left} more; all of them: \`${command}\``] : []);
+  if (format === 'minimal') {
+    const { lines, left } = listed(items, 0, LIMITS.content - LIMITS.title - REMARK_ROOM);
+    return textBody([fitted(content.title, LIMITS.title), ...lines, ...remark(left)].join('\n'));
+  }
+  const { lines, left } = firstThatFits(
+    SAID_LIMITS,
+    (limit) => listed(others, limit, room),
+    (made) => made.left === 0,
+  );
+  const list: Embed = { description: [...lines, ...remark(left)].join('\n'), color: head.color };
+  return { format: 'discord', requests: [embedRequest([head, list], { isBare: format !== 'rich' })] };
+};
 
 const TOO_MANY = 429;
 const LONGEST_WAIT_MS = 3_600_000;

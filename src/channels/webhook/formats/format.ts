@@ -1,13 +1,12 @@
 /** What a format of webhooks is: it composes requests and reads answers. It sends nothing; `transport.ts` does. */
 import type { Alert, Parcel } from '../../../alert.ts';
-import { chunksOf } from '../../../chunks.ts';
+import { chunksOf, mapSliced, type Sliced } from '../../../chunks.ts';
 import type { DeliveryReason, Explanation } from '../../../errors.ts';
 import type { Secret } from '../../../secret.ts';
-import { mapSliced, type Sliced } from '../../../slices.ts';
 import type { ComposeContext, Message } from '../../channel.ts';
+import { jsonObjectIn, textIn } from '../../content/foreign.ts';
 import type { PostResponse } from '../../http.ts';
 import { toMessage } from '../../incidents.ts';
-import { jsonObjectIn, textIn } from '../../outside.ts';
 import type { WebhookFormat } from './names.ts';
 
 /** One POST, without anything secret. */

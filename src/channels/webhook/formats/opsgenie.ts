@@ -5,11 +5,9 @@
 import type { Alert, Destination } from '../../../alert.ts';
 import { cleanLine, shorten } from '../../../text.ts';
 import type { ComposeContext, Format } from '../../channel.ts';
-import { type EventKey, eventChangeOf } from './event.ts';
+import { type EventKey, type EventSeverity, eventChangeOf } from './event.ts';
 import { composeEach, type FormatModule, idAt, type Verdict, type WebhookRequest, withoutQuery } from './format.ts';
-import type { Outline } from './outline.ts';
-import type { EventSeverity } from './severity.ts';
-import { detailsWithin, outlineAndWords, type Words } from './words.ts';
+import { detailsWithin, type Outline, outlineAndWords, type Words } from './outline.ts';
 
 const MESSAGE_MAX = 130;
 const DESCRIPTION_MAX = 15_000;

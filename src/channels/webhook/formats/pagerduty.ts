@@ -8,8 +8,7 @@ import { iso, parseTime } from '../../../time.ts';
 import type { ComposeContext, Format } from '../../channel.ts';
 import { type EventKey, eventChangeOf } from './event.ts';
 import { bodyOf, composeEach, type FormatModule, idAt, type Verdict, withoutQuery } from './format.ts';
-import type { Outline } from './outline.ts';
-import { detailsWithin, outlineAndWords, type Words } from './words.ts';
+import { detailsWithin, type Outline, outlineAndWords, type Words } from './outline.ts';
 
 const SUMMARY_MAX = 1024;
 /** The documents name no limit for these; a payload may have 512 kB. */

@@ -1,16 +1,16 @@
 /** Formats that people read: one message for each incident, and one digest for many, as in the other kinds for people. */
 import type { Parcel } from '../../../alert.ts';
-import type { Sliced } from '../../../slices.ts';
+import type { Sliced } from '../../../chunks.ts';
 import { shorten } from '../../../text.ts';
 import type { ComposeContext, Message } from '../../channel.ts';
 import type { Content } from '../../content/content.ts';
-import { describeIncident } from '../../content/incident.ts';
-import { ownTitled } from '../../content/own-title.ts';
+import { describeIncident } from '../../content/describe.ts';
+import { ownTitled } from '../../content/heading.ts';
 import { wordingOf } from '../../content/reading.ts';
+import { isQuiet } from '../../content/severity.ts';
 import { describeDigest } from '../../digest.ts';
 import type { DigestContent } from '../../digest-content.ts';
 import { messagesOf } from '../../incidents.ts';
-import { isQuiet } from '../../quiet.ts';
 import type { WebhookBody } from './format.ts';
 
 export interface PeopleFormat {

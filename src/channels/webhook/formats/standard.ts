@@ -1,8 +1,7 @@
 /** The format of Tocsin's own: an alert as JSON, signed by Standard Webhooks. Pure. */
 import { type Alert, type Destination, isAnnouncement, type JsonObject, type JsonValue } from '../../../alert.ts';
-import { chunksOf } from '../../../chunks.ts';
-import { deliveryId } from '../../../identity.ts';
-import { mapSliced } from '../../../slices.ts';
+import { chunksOf, mapSliced } from '../../../chunks.ts';
+import { deliveryId } from '../../../item.ts';
 import { shorten } from '../../../text.ts';
 import type { ComposeContext } from '../../channel.ts';
 import { toMessage } from '../../incidents.ts';

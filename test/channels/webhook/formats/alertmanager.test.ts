@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { announcementAlert } from '../../../../src/features/announcements/alert.ts';
-import { sampleAlert } from '../../../../src/features/sample/alert.ts';
+import { announcementAlert } from '../../../../src/features/announcements/announce.ts';
+import { sampleAlert } from '../../../../src/features/sample/sample.ts';
 import { createAlertmanagerReceiver } from '../../../../src/sandbox/receivers/formats/alertmanager.ts';
 import { inspectionAlert, TX_HASH } from '../../../support/alerts.ts';
 import { openVendor } from '../../../support/webhooks.ts';

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterEach, expect, test } from 'vitest';
 import { payloadSchema } from '../../../../src/channels/webhook/schema.ts';
-import { deliveryId } from '../../../../src/identity.ts';
+import { deliveryId } from '../../../../src/item.ts';
 import { createCloudeventsReceiver } from '../../../../src/sandbox/receivers/formats/cloudevents.ts';
 import { inspectionAlert } from '../../../support/alerts.ts';
 import { openVendor } from '../../../support/webhooks.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type EventKey, eventChangeOf } from '../../../../src/channels/webhook/formats/event.ts';
-import { alertId } from '../../../../src/identity.ts';
+import { alertId } from '../../../../src/item.ts';
 import { destinationOf, inspectionAlert } from '../../../support/alerts.ts';
 import { everySort } from '../../../support/webhooks.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Announcement } from '../../../../src/alert.ts';
-import { announcementAlert } from '../../../../src/features/announcements/alert.ts';
+import { announcementAlert } from '../../../../src/features/announcements/announce.ts';
 import { createPagerdutyReceiver } from '../../../../src/sandbox/receivers/formats/pagerduty.ts';
 import { inspectionAlert, notificationAlert, TX_HASH } from '../../../support/alerts.ts';
 import { openVendor } from '../../../support/webhooks.ts';

@@ -5,7 +5,7 @@ import { type Alert, FORMATS as FORMATS_OF_MESSAGES, type JsonObject, type JsonV
 import { createPresentation } from '../../../../src/channels/content/presentation.ts';
 import { partsOf } from '../../../../src/channels/webhook/formats/people.ts';
 import { CARD_BYTES } from '../../../../src/channels/webhook/formats/teams-card.ts';
-import { announcementAlert } from '../../../../src/features/announcements/alert.ts';
+import { announcementAlert } from '../../../../src/features/announcements/announce.ts';
 import { createDiscordReceiver } from '../../../../src/sandbox/receivers/formats/discord.ts';
 import { createTeamsReceiver } from '../../../../src/sandbox/receivers/formats/teams.ts';
 import { destinationOf, inspectionAlert, notificationAlert, TX_HASH } from '../../../support/alerts.ts';

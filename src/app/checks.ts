@@ -1,0 +1,286 @@
+/** Composes the checks of protocols: those that nobody reads, those of which nothing is inspected, those whose channels change. */
+import type { Logger } from 'pino';
+import { isAnnouncement } from '../alert.ts';
+import { chunksOf } from '../chunks.ts';
+import { longestIntervalMs } from '../config/poll-section.ts';
+import type { Config } from '../config/schema.ts';
+import { createBlindnessCheck } from '../features/blindness/check.ts';
+import { type CaughtUp, createBlindnessNotifier } from '../features/blindness/notifier.ts';
+import { channelsOf, routeEntries, routeSettings } from '../features/routes/routes.ts';
+import { createProbeTimes, createSilenceCheck } from '../features/silence/check.ts';
+import { createSilenceNotifier } from '../features/silence/notifier.ts';
+import { createProbe } from '../features/silence/probe.ts';
+import { createTripwire } from '../features/tripwire/tripwire.ts';
+import type { Health } from '../ops/health.ts';
+import { type Catalog, createNameFilter } from '../poll/catalog.ts';
+import type { CursorSnapshots, Cursors } from '../poll/cursor.ts';
+import { type Mirror, mirroredOf } from '../poll/mirror.ts';
+import { COMMIT_EVERY_MS } from '../poll/polling.ts';
+import { createReadWatch } from '../poll/read-watch.ts';
+import { createShare, type Stream, tracksOf } from '../poll/stream.ts';
+import type { Listing } from '../service/listing.ts';
+import { isPathSegment } from '../text.ts';
+import type { openDispatch } from './dispatch.ts';
+import type { Limits } from './limits.ts';
+import { elapsed, type openReading, type ReadingDependencies, type ServiceOf } from './poll.ts';
+import type { Store } from './store.ts';
+
+// Composes the check for unread services and protocols. Its announcements go where those of a broken channel go.
+
+export interface OpenBlindness {
+  config: Config;
+  store: Store;
+  health: Pick<Health, 'ready'>;
+  dispatching: Pick<
+    ReturnType<typeof openDispatch>,
+    'announce' | 'operators' | 'fallback' | 'destinationsOf' | 'isOpen'
+  >;
+  mirror: Pick<Mirror, 'note'>;
+  reading(): Pick<ReturnType<typeof openReading>, 'tracksOf' | 'reasonOf' | 'onUnread'>;
+  scrub(text: string): string;
+  log: Logger;
+  now(): number;
+}
+
+const LONGEST_PERIOD_MS = 15_000;
+/** With a short interval, three of them may pass while a machine is busy: readiness must not flap. */
+const LEAST_UNREAD_MS = 5000;
+/** A caught-up count ends here: it is for people, and each alert is a question to Redis. */
+const MOST_COUNTED = 5000;
+const READ_AT_ONCE = 500;
+/** A look may take a little; one that took longer has waited for Redis. */
+const LATE_MS = 5000;
+/** What another daemon has read is written with its next cursors, and seen by the look after. */
+const WRITTEN_LATE_MS = COMMIT_EVERY_MS + 1000;
+
+const elapsedMs = (): number => performance.now();
+
+const createCount =
+  ({ alertIndex, ledger }: Pick<Store, 'alertIndex' | 'ledger'>) =>
+  async (service: string, protocols: readonly string[], from: number, to: number): Promise<CaughtUp> => {
+    const ids = await alertIndex.between(from, to);
+    let alerts = 0;
+    for (const chunk of chunksOf(ids.slice(0, MOST_COUNTED), READ_AT_ONCE)) {
+      for (const record of await Promise.all(chunk.map((id) => ledger.read(id)))) {
+        if (record === undefined || record.alert.service !== service || isAnnouncement(record.alert)) continue;
+        if (protocols.length === 0 || protocols.includes(record.alert.protocol)) alerts += 1;
+      }
+    }
+    return { alerts, isBound: ids.length > MOST_COUNTED };
+  };
+
+/** Where alerts of protocols go, as far as they may be sent there. */
+const createDestinations =
+  ({ destinationsOf, isOpen }: Pick<OpenBlindness['dispatching'], 'destinationsOf' | 'isOpen'>) =>
+  async (service: string, protocols: readonly string[]) => {
+    const isNowOpen = await isOpen();
+    const found = new Map<string, Awaited<ReturnType<typeof destinationsOf>>[number]>();
+    for (const protocol of protocols) {
+      for (const one of await destinationsOf({ service, protocol })) if (isNowOpen(one)) found.set(one.id, one);
+    }
+    return [...found.values()];
+  };
+
+/** What is looked at is copied: after a loss of Redis, any daemon may be the first to read a track that others read before. */
+const createCopying = ({ read }: CursorSnapshots, mirror: Pick<Mirror, 'note'>): Pick<Cursors, 'get'> => ({
+  get: async (tracks) => {
+    const found = await read(tracks);
+    return found.map(({ cursor, oldest }, index) => {
+      const track = tracks[index];
+      if (track !== undefined && cursor !== undefined) mirror.note(track, mirroredOf(cursor, oldest));
+      return cursor;
+    });
+  },
+});
+
+export const openBlindness = (dependencies: OpenBlindness) => {
+  const { config, store, health, dispatching, mirror, reading, scrub, log, now } = dependencies;
+  const interval = longestIntervalMs(config.poll);
+  const everyMs = Math.min(LONGEST_PERIOD_MS, interval);
+  const seenLate = WRITTEN_LATE_MS + everyMs;
+  const usual = Math.max(3 * interval, interval + seenLate);
+  const watch = createReadWatch({
+    cursors: createCopying(store.cursorSnapshots, mirror),
+    freshMs: 1.5 * interval,
+    gapMs: 2 * everyMs + LATE_MS,
+    elapsed: elapsedMs,
+  });
+  const { check } = createBlindnessCheck({
+    watch,
+    store: store.blindness,
+    notifier: createBlindnessNotifier({
+      store: store.blindness,
+      outages: store.outageStore,
+      announce: dispatching.announce,
+      operators: dispatching.operators,
+      fallback: dispatching.fallback.destinations,
+      destinationsOf: createDestinations(dispatching),
+      reasonOf: (service, protocols) => {
+        const reason = reading().reasonOf(service, protocols);
+        return reason === undefined ? undefined : scrub(reason);
+      },
+      countAlerts: createCount(store),
+      log,
+      now,
+    }),
+    locks: store.locks,
+    tracksOf: (service) => reading().tracksOf(service),
+    answers: (service) =>
+      health.ready().checks.some(({ name, status }) => name === `service:${service}` && status === 'ok'),
+    onUnread: (service, protocols, watched) => reading().onUnread(service, protocols, watched),
+    unreadAfterMs: Math.max(LEAST_UNREAD_MS, usual),
+    limits: { tellAfter: Math.max(config.watchdog.after, usual), usual, seenLate },
+    elapsed: elapsedMs,
+  });
+  return {
+    everyMs,
+    onRead: (stream: Stream): void => watch.note(tracksOf(stream)),
+    /** One look at every service; one that fails does not keep the others from it. */
+    round: async (): Promise<void> => {
+      const names = config.services.map(({ name }) => name);
+      const ends = await Promise.allSettled(names.map(check));
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    },
+  };
+};
+
+// Composes the check for protocols of which nothing is inspected. Its announcements go where those of unread ones go.
+
+export interface OpenSilence {
+  config: Config;
+  store: Pick<Store, 'silent' | 'habits' | 'blindness' | 'outageStore' | 'locks'>;
+  dispatching: Pick<
+    ReturnType<typeof openDispatch>,
+    'announce' | 'operators' | 'fallback' | 'destinationsOf' | 'isOpen'
+  >;
+  catalog: Pick<Catalog, 'protocols'>;
+  serviceOf: ServiceOf;
+  membership: ReadingDependencies['membership'];
+  limits: Pick<Limits, 'silenceProbeMs'>;
+  log: Logger;
+  now(): number;
+}
+
+const LONGEST_ROUND_MS = 15_000;
+const SHORTEST_ROUND_MS = 250;
+
+/** An operator's shortest expectation is looked at several times within it. */
+const roundMsOf = (expectations: readonly number[]): number =>
+  Math.max(SHORTEST_ROUND_MS, Math.min(LONGEST_ROUND_MS, ...expectations.map((ms) => ms / 4)));
+
+const openCheck = (dependencies: OpenSilence) => {
+  const { config, store, dispatching, catalog, serviceOf, membership, log, now } = dependencies;
+  const { overrides } = config.protocols;
+  const expectEvery = (protocol: string): number | undefined =>
+    Object.hasOwn(overrides, protocol) ? overrides[protocol]?.expectEvery : undefined;
+  const clock = (service: string): number => serviceOf(service).clock.now();
+  const { requestsPerSecond } = config.poll;
+  return createSilenceCheck({
+    probe: createProbe({
+      pages: (service, protocol, since, signal) => serviceOf(service).every.inspections(protocol, since, signal),
+      count: async (service, protocol, startDate, signal) =>
+        (await serviceOf(service).client.inspectionStats({ protocol, startDate }, signal)).total,
+      clock,
+    }),
+    habits: store.habits,
+    silent: store.silent,
+    unread: store.blindness,
+    notifier: createSilenceNotifier({
+      silent: store.silent,
+      outages: store.outageStore,
+      announce: dispatching.announce,
+      operators: dispatching.operators,
+      fallback: dispatching.fallback.destinations,
+      destinationsOf: createDestinations(dispatching),
+      log,
+      now,
+    }),
+    locks: store.locks,
+    times: createProbeTimes({
+      requestsPerSecond,
+      daemonsOf: (service) => membership.readersOf(service).length,
+      expectEvery,
+      leastMs: dependencies.limits.silenceProbeMs,
+      elapsed,
+    }),
+    protocolsOf: async (service) => [...(await catalog.protocols(service)).keys()].filter(isPathSegment),
+    isOwn: (service) => {
+      const isShare = createShare(membership.own, membership.readersOf(service));
+      return (protocol) => isShare({ service, source: 'inspections', protocols: [protocol] });
+    },
+    expectEvery,
+    clock,
+    log,
+  });
+};
+
+export const openSilence = (dependencies: OpenSilence) => {
+  const { config } = dependencies;
+  const { sources } = config.alerts;
+  const everyMs = roundMsOf(Object.values(config.protocols.overrides).flatMap((one) => one.expectEvery ?? []));
+  const check = openCheck(dependencies);
+  return {
+    everyMs,
+    /** One look at every service; one that fails does not keep the others from it. */
+    round: async (signal: AbortSignal): Promise<void> => {
+      if (!sources.includes('inspections')) return;
+      const ends = await Promise.allSettled(config.services.map(({ name }) => check.round(name, signal)));
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    },
+  };
+};
+
+// Composes the tripwire: it looks at each listing of the schedule that came whole.
+
+export interface OpenTripwire {
+  config: Config;
+  store: Pick<Store, 'tripwire' | 'locks' | 'outageStore'>;
+  dispatching: Pick<ReturnType<typeof openDispatch>, 'announce' | 'fallback' | 'isOpen'>;
+  log: Logger;
+  now(): number;
+}
+
+export const openTripwire = ({ config, store, dispatching, log, now }: OpenTripwire) => {
+  const settings = routeSettings(config);
+  const { include, exclude } = config.protocols;
+  const tripwire = createTripwire({
+    store: store.tripwire,
+    locks: store.locks,
+    outages: store.outageStore,
+    announce: dispatching.announce,
+    fallback: dispatching.fallback.destinations,
+    destinationsAt: (protocol, channels) =>
+      routeEntries(channelsOf(protocol, { channels }, settings.overrides), settings).destinations,
+    isOpen: dispatching.isOpen,
+    isIncluded: createNameFilter(include, exclude),
+    log,
+    now,
+  });
+  /** Services that are listed in their turn now, with what came. */
+  const turns = new Map<string, Listing | undefined>();
+
+  const look = async (service: string, listing: Listing): Promise<void> => {
+    try {
+      await tripwire.look(service, listing);
+    } catch (error) {
+      const what = 'the settings of the protocols could not be compared; trying again with the next listing';
+      log.error({ service, err: error }, what);
+    }
+  };
+
+  return {
+    note: (service: string, listing: Listing): void => {
+      if (turns.has(service)) turns.set(service, listing);
+    },
+    turn: async (service: string, list: () => Promise<void>): Promise<void> => {
+      turns.set(service, undefined);
+      try {
+        await list();
+        const listing = turns.get(service);
+        if (listing !== undefined) await look(service, listing);
+      } finally {
+        turns.delete(service);
+      }
+    },
+  };
+};

@@ -1,0 +1,189 @@
+/** Failures of an attempt: in words for people, and one table of what a network error means for a delivery. */
+import { DeliveryError, type DeliveryFailure, type DeliveryReason, type Explanation } from '../errors.ts';
+import {
+  allOf,
+  type ConnectionNames,
+  connectionFault,
+  isProxyRefusal,
+  NOT_TLS_CODES,
+  proxyFault,
+  remedyOf,
+  UNSHOWN_CODES,
+  UNTRUSTED_CODES,
+} from '../net.ts';
+
+// A failure in words first, and in the provider's own behind them: `the channel is archived (slack.com answered is_archived)`.
+
+export interface Told {
+  /** What the kind calls a destination: `the channel`. */
+  destination: string;
+  /** What the provider answered, in a sentence without secrets. */
+  said: string;
+  /** Of a code that needs no words, or that nobody documented, there is none. */
+  explanation?: Explanation | undefined;
+}
+
+/** The failure with its message in words for people; with what the provider said alone where nothing explains it. */
+export const explainedError = (
+  reason: DeliveryReason,
+  { destination, said, explanation }: Told,
+  failure: DeliveryFailure,
+): DeliveryError => {
+  if (explanation === undefined) return new DeliveryError(reason, said, failure);
+  const { who = destination, is } = explanation;
+  return new DeliveryError(reason, `${who} ${is} (${said})`, { ...failure, explanation, said });
+};
+
+// What a network error means for a delivery: one table for every kind.
+
+interface Meaning {
+  reason: DeliveryReason;
+  /** Whether the message may have arrived, if the caller does not know whether it was sent. */
+  maybeDelivered: boolean;
+  says: string;
+}
+
+const meaning = (reason: DeliveryReason, maybeDelivered: boolean, says: string): Meaning => ({
+  reason,
+  maybeDelivered,
+  says,
+});
+
+const REFUSED = meaning('unavailable', false, 'refuses connections');
+const UNREACHABLE = meaning('unavailable', false, 'cannot be reached');
+// A name that does not resolve is as often our resolver's fault as a wrong name.
+const UNRESOLVED = meaning('unavailable', false, 'cannot be found by name');
+const NAME_UNANSWERED = meaning('unavailable', false, 'cannot be found by name in time');
+const NAME_WAITED = meaning('unavailable', false, 'was not looked up: too many other names are');
+const SLOW_CONNECT = meaning('unavailable', false, 'took too long to connect');
+const DROPPED = meaning('unavailable', true, 'dropped the connection before it answered');
+const SLOW = meaning('unavailable', true, 'took too long to answer');
+const ABORTED = meaning('unavailable', true, 'did not answer before the attempt was stopped');
+const CLOSED = meaning('unavailable', false, 'was not asked: we are shutting down');
+const GARBLED = meaning('unknown', true, 'gave an answer that is not HTTP');
+// Renewing a certificate takes people hours, so the delivery is retried as after any other passing fault.
+const UNTRUSTED = meaning('unavailable', false, 'has no certificate that we trust');
+// With TLS 1.3 we may have sent already by then, but a receiver that ends the handshake has not read it.
+const UNSHOWN = meaning('unavailable', false, 'ended the TLS handshake');
+const NOT_TLS = meaning('unavailable', false, 'does not speak TLS as expected');
+const UNSENDABLE = meaning('destination-dead', false, 'cannot be sent to: the address or a header is malformed');
+
+/**
+ * By error code, or by the error's name if it has none.
+ * Sources: Node's errors and `tls` documentation, OpenSSL's verification codes, undici 8 `lib/core/errors.js`; `ETIMEOUT`
+ * and `DNS_BUSY` are our own resolver's.
+ */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  ECONNREFUSED: REFUSED,
+  EHOSTUNREACH: UNREACHABLE,
+  EHOSTDOWN: UNREACHABLE,
+  ENETUNREACH: UNREACHABLE,
+  ENETDOWN: UNREACHABLE,
+  EADDRNOTAVAIL: UNREACHABLE,
+  ENOTFOUND: UNRESOLVED,
+  EAI_AGAIN: UNRESOLVED,
+  ETIMEOUT: NAME_UNANSWERED,
+  DNS_BUSY: NAME_WAITED,
+  UND_ERR_CONNECT_TIMEOUT: SLOW_CONNECT,
+  ECONNRESET: DROPPED,
+  ECONNABORTED: DROPPED,
+  EPIPE: DROPPED,
+  UND_ERR_SOCKET: DROPPED,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: DROPPED,
+  ETIMEDOUT: SLOW,
+  UND_ERR_HEADERS_TIMEOUT: SLOW,
+  UND_ERR_BODY_TIMEOUT: SLOW,
+  TimeoutError: SLOW,
+  AbortError: ABORTED,
+  UND_ERR_ABORTED: ABORTED,
+  UND_ERR_DESTROYED: CLOSED,
+  UND_ERR_CLOSED: CLOSED,
+  HTTPParserError: GARBLED,
+  UND_ERR_HEADERS_OVERFLOW: GARBLED,
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: GARBLED,
+  CERT_HAS_EXPIRED: UNTRUSTED,
+  CERT_NOT_YET_VALID: UNTRUSTED,
+  CERT_REVOKED: UNTRUSTED,
+  ...allOf(UNTRUSTED_CODES, UNTRUSTED),
+  ERR_TLS_CERT_ALTNAME_INVALID: UNTRUSTED,
+  ERR_TLS_HANDSHAKE_TIMEOUT: SLOW_CONNECT,
+  ...allOf(NOT_TLS_CODES, NOT_TLS),
+  ...allOf(UNSHOWN_CODES, UNSHOWN),
+  UND_ERR_INVALID_ARG: UNSENDABLE,
+  ERR_INVALID_URL: UNSENDABLE,
+  ERR_INVALID_CHAR: UNSENDABLE,
+};
+
+const UNDOCUMENTED = meaning('unknown', true, 'failed with an error that we do not know');
+
+/** Libraries wrap errors: fetch in `cause`, Slack's client in `original`, happy eyeballs in `errors`. Outermost first. */
+const wrappedIn = (error: object): unknown[] => {
+  const { cause, original, errors } = error as { cause?: unknown; original?: unknown; errors?: unknown };
+  return [cause, original, ...(Array.isArray(errors) ? errors : [])];
+};
+
+const isKnown = (word: string): boolean => Object.hasOwn(MEANINGS, word) || word.startsWith('proxy-');
+
+/** The errno, library code or name that says most about a network error; undefined if none is in the table. */
+export const networkCodeOf = (error: unknown, depth = 0): string | undefined => {
+  if (typeof error !== 'object' || error === null || depth > 4) return undefined;
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  // The code of a DOMException is a number; only its name distinguishes an abort from a timeout.
+  for (const word of [code, name]) if (typeof word === 'string' && isKnown(word)) return word;
+  for (const inner of wrappedIn(error)) {
+    const found = networkCodeOf(inner, depth + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+/** Where an undocumented error was thrown: its name and stack frames, but not its text, which may quote an address. */
+const traceOf = (error: unknown): Error => {
+  const trace = new Error('undocumented');
+  if (error instanceof Error) {
+    const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+    trace.name = error.name;
+    trace.stack = [error.name, ...frames].join('\n');
+  }
+  return trace;
+};
+
+/** A failure of the proxy counts against the sender, never the receiver: nothing was sent, and the destination stays alive. */
+const proxyFailure = (code: string, says: string): DeliveryError =>
+  new DeliveryError(isProxyRefusal(code) ? 'sender-misconfigured' : 'unavailable', says, { code });
+
+/** The fault and what mends it; undefined where no key of ours does. */
+const mendedFault = (code: string, names: ConnectionNames): string | undefined => {
+  const remedy = remedyOf(code, names);
+  return remedy && `${connectionFault(code)}: ${remedy}`;
+};
+
+/**
+ * The failure of a request that got no answer. `peer` names whom we asked, without secrets (a host). `sent`: whether the
+ * message left us, if the caller knows. The original error is not kept, because it may quote the address.
+ * `names`: the keys that would mend the connection.
+ */
+export const networkFailure = (
+  error: unknown,
+  peer: string,
+  sent?: boolean,
+  names?: ConnectionNames,
+): DeliveryError => {
+  const code = networkCodeOf(error);
+  const proxy = code === undefined ? undefined : proxyFault(code, names ?? { ca: 'ca' });
+  if (code !== undefined && proxy !== undefined) return proxyFailure(code, proxy);
+  const { reason, maybeDelivered, says } = (code === undefined ? undefined : MEANINGS[code]) ?? UNDOCUMENTED;
+  const mended = code === undefined || names === undefined ? undefined : mendedFault(code, names);
+  return new DeliveryError(reason, `${peer} ${mended ?? `${says} (${code ?? 'no code'})`}`, {
+    code: code ?? 'unknown',
+    maybeDelivered: sent ?? maybeDelivered,
+    ...(code === undefined ? { cause: traceOf(error) } : {}),
+  });
+};
+
+/** The failure of a request that its signal ended: our deadline passed, or we are stopping. */
+export const stoppedWaiting = (signal: AbortSignal, peer: string, sent: boolean): DeliveryError => {
+  const timedOut = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
+  const code = timedOut ? 'TimeoutError' : 'AbortError';
+  return networkFailure({ name: code }, peer, sent);
+};

@@ -1,0 +1,171 @@
+/** What is secret in a config, and what `check` remarks on one that is valid. */
+
+import { statSync } from 'node:fs';
+import { mayShowPassword } from '../channels/email/config.ts';
+import { certificatesIn } from '../schema/connection.ts';
+import type { Secret } from '../secret.ts';
+import { iso } from '../time.ts';
+import type { Config } from './schema.ts';
+import { envFileOf, readText } from './variables.ts';
+
+// Every text of the configuration that must not be seen in a log, for the scrubber.
+
+const isSecret = (value: object): value is Secret => 'reveal' in value && typeof value.reveal === 'function';
+
+const revealed = (value: unknown): string[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  return isSecret(value) ? [value.reveal()] : Object.values(value).flatMap(revealed);
+};
+
+/** The parts of a URL that programs show on their own: user and password, and the path by which a webhook is known. */
+const partsOf = (text: string): string[] => {
+  const url = text.includes('://') ? URL.parse(text) : null;
+  if (url === null) return [];
+  const secretPath = /^https?:$/.test(url.protocol) ? [url.pathname + url.search] : [];
+  const credentials = url.password === '' ? [] : [url.password, `${url.username}:${url.password}`];
+  return [...credentials, ...secretPath].filter((part) => part.length > 1);
+};
+
+const decoded = (text: string): string[] => {
+  try {
+    return [text, decodeURIComponent(text)];
+  } catch {
+    return [text];
+  }
+};
+
+const addressesIn = (config: Config): string[] => {
+  const overrides = Object.values(config.protocols.overrides).flatMap(({ channels = [], extraChannels }) => [
+    ...channels,
+    ...extraChannels,
+  ]);
+  return [...overrides, ...(config.fallback?.channels ?? []), ...(config.watchdog.channels ?? [])]
+    .flatMap(({ url, contacts = [] }) => [...(url === undefined ? [] : [url]), ...contacts])
+    .filter((address) => address.includes('://'));
+};
+
+/** Receivers that are named by URL. */
+const namedReceivers = ({ channels: { webhook } }: Config): string[] =>
+  [...Object.keys(webhook?.secrets ?? {}), ...Object.keys(webhook?.receivers ?? {})].filter((name) =>
+    name.includes('://'),
+  );
+
+/** What follows a scheme in a header's value: `Bearer TOKEN`. */
+const credentialsIn = ({ channels: { webhook } }: Config): string[] =>
+  Object.values(webhook?.receivers ?? {})
+    .flatMap(({ headers }) => Object.values(headers))
+    .flatMap((value) => /^[\w-]+ +(\S{8,})$/.exec(value.reveal())?.[1] ?? []);
+
+/** The bytes of a signing secret, which libraries print without their prefix. */
+const keysIn = ({ channels: { webhook } }: Config): string[] =>
+  [...(webhook?.secret ?? []), ...Object.values(webhook?.secrets ?? {}).flat()].map((secret) =>
+    secret.reveal().replace(/^whsec_/, ''),
+  );
+
+/** Secrets as they were given, and the parts of them that other programs print; each once, none empty. */
+export const collectSecrets = (config: Config): string[] => {
+  const parts = [credentialsIn, keysIn].flatMap((find) => find(config));
+  const whole = [...revealed(config), ...addressesIn(config), ...namedReceivers(config), ...parts];
+  const all = whole.flatMap((text) => [text, ...partsOf(text)]).flatMap(decoded);
+  return [...new Set(all)].filter((text) => text !== '');
+};
+
+// Says where everybody on this machine can read a secret in the config file, or in the file of variables beside it.
+
+const OTHERS_MAY_READ = 0o004;
+/** A shorter value may stand in the file as another word. */
+const SHORTEST_SECRET = 6;
+const LARGEST_FILE_BYTES = 1_048_576;
+
+/** What everybody may do with the file, in octal digits; undefined where others may not read it. */
+const openMode = (file: string): string | undefined => {
+  const found = statSync(file, { throwIfNoEntry: false });
+  // A pipe can be read once only, and has been.
+  if (found?.isFile() !== true || (found.mode & OTHERS_MAY_READ) === 0) return undefined;
+  return (found.mode & 0o777).toString(8).padStart(4, '0');
+};
+
+/** A sentence; nothing where the files hold no secret themselves, or are closed to others. */
+export const exposureOf = (file: string, config: Config): string | undefined => {
+  const secrets = collectSecrets(config).filter(({ length }) => length >= SHORTEST_SECRET);
+  for (const each of [file, envFileOf(file)]) {
+    const mode = openMode(each);
+    const read = mode === undefined ? undefined : readText(each, LARGEST_FILE_BYTES);
+    if (read?.ok !== true || !secrets.some((secret) => read.text.includes(secret))) continue;
+    const mend = each === file ? 'chmod 600, or use variables' : 'chmod 600';
+    return `${each} holds secrets, and every user of this machine can read it (mode ${mode}): ${mend}`;
+  }
+  return undefined;
+};
+
+// Says where a secret of the config is the name of a variable, as shells write it: only braces make it the value.
+
+/** In upper case only: a secret that merely begins with the sign is not shown. */
+const NAME = /^\$[A-Z_][A-Z0-9_]*$/;
+const LARGEST_CONFIG_BYTES = 1_048_576;
+
+/** It stands in the file as it is; `$$` in front of it would say that it is meant. */
+const isWritten = (secret: string, text: string): boolean => new RegExp(`(?<!\\$)\\${secret}(?!\\w)`).test(text);
+
+/** One sentence for each variable. */
+export const unbracedOf = (file: string, config: Config): string[] => {
+  const secrets = new Set(collectSecrets(config).filter((secret) => NAME.test(secret)));
+  if (secrets.size === 0) return [];
+  const read = readText(file, LARGEST_CONFIG_BYTES);
+  return [...secrets]
+    .filter((secret) => read.ok && isWritten(secret, read.text))
+    .map(
+      (secret) => `a secret is the text ${secret} itself: write $\{${secret.slice(1)}} for the value of that variable`,
+    );
+};
+
+// What `check` says of connections that may work, but not well: dates of certificates, and a password in the clear.
+
+const SOON_MS = 14 * 86_400_000;
+
+type Certificates = { ca?: string | undefined; cert?: string | undefined };
+
+/** Every section with certificates, by its path. */
+const sectionsOf = ({
+  services,
+  redis,
+  channels: { email, telegram, slack, webhook },
+}: Config): [string, Certificates][] => [
+  ...services.map((service, index): [string, Certificates] => [`services.${index}`, service]),
+  ['redis', redis],
+  ['channels.email.smtp', email?.smtp ?? {}],
+  ['channels.email.smtp.oauth2', email?.smtp.oauth2 ?? {}],
+  ['channels.telegram', telegram ?? {}],
+  ['channels.slack', slack ?? {}],
+  ['channels.webhook', webhook ?? {}],
+  ...Object.entries(webhook?.receivers ?? {}).map(([name, receiver]): [string, Certificates] => [
+    `channels.webhook.receivers.${name.includes('://') ? (URL.parse(name)?.host ?? '') : name}`,
+    receiver,
+  ]),
+];
+
+const dayOf = (date: Date): string => iso(date.getTime()).slice(0, 10);
+
+const datesOf = (path: string, pem: string, now: number): string[] =>
+  certificatesIn(pem).flatMap(({ validFromDate, validToDate }) => {
+    if (validToDate.getTime() <= now) return [`${path} has a certificate that expired on ${dayOf(validToDate)}`];
+    if (validFromDate.getTime() > now)
+      return [`${path} has a certificate that is not valid before ${dayOf(validFromDate)}`];
+    const isSoon = validToDate.getTime() - now < SOON_MS;
+    return isSoon ? [`${path} has a certificate that expires on ${dayOf(validToDate)}`] : [];
+  });
+
+/** One sentence each. */
+export const connectionNotes = (config: Config, now: number): string[] => {
+  const dates = sectionsOf(config).flatMap(([section, { ca, cert }]) =>
+    Object.entries({ ca, cert }).flatMap(([key, pem]) => datesOf(`${section}.${key}`, pem ?? '', now)),
+  );
+  const { email } = config.channels;
+  const clear =
+    email !== undefined && mayShowPassword(email.smtp)
+      ? [
+          'channels.email.smtp sends its password or token in the clear if TLS is not offered: replace requireTLS by tls: verify',
+        ]
+      : [];
+  return [...dates, ...clear];
+};

@@ -1,0 +1,231 @@
+/** Stages of a message before and after `send`: it waits for its send slot; then the job goes on, or runs again. */
+
+import type { Destination } from '../alert.ts';
+import type { Message } from '../channels/channel.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { ParcelJob } from '../queue/job.ts';
+import type { Verdict } from '../queue/parcel-worker.ts';
+import { plainer } from './compose.ts';
+import type { AddressChanges } from './destinations.ts';
+import type { DestinationHealth } from './health.ts';
+import {
+  type CorrelateDependencies,
+  joinBatch,
+  type LastTryDependencies,
+  type PauseDependencies,
+  uncoveredOf,
+  unlessLastTry,
+  waitUntil,
+} from './job-stages.ts';
+import type { SendSlots } from './send-slot.ts';
+import { isFresh, type JobRun, type MessageRun, type MessageStage, rerun, type SendResult } from './stage.ts';
+import { ASK_AGAIN_MS } from './threads.ts';
+
+// Stage: a message waits where the daemon stops, where its send slot has not come, and while a circuit is open.
+
+export interface DeferDependencies extends CorrelateDependencies, LastTryDependencies, PauseDependencies {
+  sendSlots: Pick<SendSlots, 'reserve' | 'take'>;
+  health: Pick<DestinationHealth, 'admit'>;
+  ledger: Pick<Ledger, 'pending'>;
+  /** A message waits so many milliseconds for its rate limit. Default: nothing. */
+  onSlotWait?(ms: number): void;
+  /** The daemon is stopping: it begins no further message, and what is left stays in the queue. Default: never. */
+  isStopping?(): boolean;
+}
+
+/** What is left of the job joins the batch: some of it may have been sent since `look-up`. */
+const joinWithRest = async (
+  { job }: MessageRun,
+  batching: NonNullable<DeferDependencies['batching']>,
+  dependencies: DeferDependencies,
+): Promise<Verdict> => {
+  const pending = await dependencies.ledger.pending(job.destination, job.alerts);
+  return joinBatch(job.destination, await uncoveredOf(job, pending, dependencies), batching);
+};
+
+/** The message is sent now: its slots are used, and only this message goes on after the part that was sent last. */
+const begin = (each: MessageRun, now: number): void => {
+  const { slot: _slot, senderSlot: _senderSlot, ticket: _ticket, progress, ...job } = each.run.job;
+  const isGoingOn = progress?.id === each.message.id && progress.format === each.unit.format;
+  each.run.job = { ...job, firstTriedAt: job.firstTriedAt ?? now };
+  each.job = { ...each.run.job, format: each.job.format, ...(isGoingOn ? { progress } : {}) };
+};
+
+export const defer: MessageStage<DeferDependencies> = async (each, dependencies) => {
+  const { sendSlots, health, batching, onSlotWait = () => {}, isStopping = () => false, now } = dependencies;
+  const { job, run } = each;
+  if (isStopping()) return rerun(now(), job);
+  // A refused message must not join a batch as if it were new: the same body would go out again.
+  const mayJoin = isFresh(job) && run.units.length === 0 ? batching : undefined;
+  const slot = mayJoin ? await sendSlots.take(job) : await sendSlots.reserve(job);
+  if (slot === undefined) return mayJoin && joinWithRest(each, mayJoin, dependencies);
+  if (!slot.isNow) {
+    onSlotWait(Math.max(0, slot.runAt - now()));
+    return rerun(slot.runAt, slot.data);
+  }
+  const pausedUntil = await unlessLastTry(job, dependencies, health.admit);
+  if (pausedUntil === undefined) {
+    begin(each, now());
+    return undefined;
+  }
+  return mayJoin ? joinWithRest(each, mayJoin, dependencies) : waitUntil(pausedUntil, slot.data, dependencies);
+};
+
+// Stage: after a digest its destination rests, so that digests keep a distance.
+
+export interface RestDependencies {
+  sendSlots: Pick<SendSlots, 'rest'>;
+}
+
+/** Parts of a digest that was refused as a whole are sent without a rest: they are late already. */
+export const rest: MessageStage<RestDependencies> = async ({ message, job }, { sendSlots }) => {
+  if (message.isDigest && job.attempt === 0 && job.most === undefined) await sendSlots.rest(job.destination);
+  return undefined;
+};
+
+// A job need not wait for the ledger after each message: the ends of the last ones may be on their way into it while the
+// next message is sent. But it waits where another run may have sent the same alerts meanwhile: after its first message,
+// and after one that took long. And it ends only when all of its ends are durable.
+
+/**
+ * What a killed daemon may send twice, of one kind: the message that each running job sends, and those whose ends are on
+ * their way into the ledger.
+ */
+export interface InFlight {
+  jobs: number;
+  unrecorded: number;
+  /** Both together. Jobs that run at once may be so many, so a kill doubles no more than if each job waited. */
+  most: number;
+}
+
+interface RecordedDependencies {
+  inFlight: InFlight;
+  /** Milliseconds by a clock that nobody sets. Default: the process' own. */
+  elapsed?(): number;
+}
+
+/** The ledger has confirmed an end so lately, in milliseconds, that no other run can have the job. */
+const RECENT_MS = 200;
+
+const mayGoOn = ({ jobs, unrecorded, most }: InFlight): boolean => jobs + unrecorded <= most;
+
+/** Notes that a message was delivered. True where another job delivered some of it in the same moment, or of one before. */
+export const noteDelivered = async (
+  run: JobRun,
+  isRepeat: boolean | Promise<boolean>,
+  { inFlight, elapsed = () => performance.now() }: RecordedDependencies,
+): Promise<boolean> => {
+  inFlight.unrecorded += 1;
+  const recording = Promise.resolve(isRepeat).finally(() => {
+    inFlight.unrecorded -= 1;
+  });
+  // Whoever waits for it later gets the error.
+  recording.catch(() => {});
+  run.unrecorded.push(recording);
+  const isRecent = elapsed() - (run.confirmedAt ?? Number.NEGATIVE_INFINITY) < RECENT_MS;
+  while (run.unrecorded.length > 0 && !(isRecent && mayGoOn(inFlight))) {
+    if (await run.unrecorded.shift()) return true;
+    run.confirmedAt = elapsed();
+  }
+  return false;
+};
+
+/** When all ends of a run are durable. True where another job delivered something of it as well. */
+export const whenRecorded = async (run: JobRun): Promise<boolean> => {
+  const repeats = await Promise.all(run.unrecorded.splice(0));
+  return repeats.includes(true);
+};
+
+// Stage: what becomes of the job after a message: it goes on, or ends its run and is tried again.
+
+export interface SettleDependencies extends RecordedDependencies {
+  sendSlots: Pick<SendSlots, 'hold'>;
+  addressChanges: AddressChanges;
+  /** Counts digests in a row, without replays. Left out: none is counted. */
+  storms?: { noteDigest(destination: Destination, alerts: number): Promise<void> };
+  /** The destination has another address from now on. Default: nothing. */
+  onMoved?(destination: Destination, address: string): Promise<void>;
+  now(): number;
+}
+
+/** Between two address changes of one destination, after the first. */
+const MOVE_AGAIN_MS = 60_000;
+
+/** Another job sends some of the same alerts: its message ends within this, and then this job goes on with the rest. */
+const REPEAT_MS = 5000;
+
+export const afterRepeat = (job: ParcelJob, now: number): Verdict => rerun(now + REPEAT_MS, job);
+
+/** A message that was refused as a whole is cut into this many parts: quarters find the refused alert soonest. */
+const PARTS = 4;
+const ALL = Number.MAX_SAFE_INTEGER;
+
+/** More plainly; where no plainer format is left, in smaller parts, which closes in on the refused alert. */
+const plainerOrSmaller = ({ run, job, message, unit }: MessageRun, now: number): Verdict | undefined => {
+  const { alerts } = message;
+  const format = plainer(unit.format);
+  if (format === undefined) return rerun(now, { ...job, most: Math.ceil(alerts.length / PARTS) });
+  run.units.push({ alerts, format });
+  return undefined;
+};
+
+/** A wait that the provider named holds the whole destination; this job goes first when it is over. */
+const retry = async (
+  { job }: MessageRun,
+  { delayMs, holdMs, unknownSince }: Extract<SendResult, { kind: 'retry' }>,
+  { sendSlots, now }: SettleDependencies,
+): Promise<Verdict> => {
+  const charged = { ...job, attempt: job.attempt + 1, unknownSince };
+  if (holdMs === 0) return rerun(now() + delayMs, charged);
+  const slot = await sendSlots.hold(job.destination, now() + delayMs);
+  return rerun(slot.at, { ...charged, slot });
+};
+
+/** Follows a new address at once the first time, and slowly after that: two addresses may point at each other. */
+const follow = async (
+  { job }: MessageRun,
+  address: string,
+  { addressChanges, onMoved, now }: SettleDependencies,
+): Promise<Verdict> => {
+  const { moves: times = 0, destination } = job;
+  const known = await addressChanges.follow(destination);
+  if (known.address !== address) await onMoved?.(destination, address);
+  await addressChanges.note(destination, address);
+  return rerun(now() + times * MOVE_AGAIN_MS, { ...job, moves: times + 1, destination: { ...destination, address } });
+};
+
+/** History that somebody replays is no storm. */
+const noteDigest = ({ isDigest, destination, alerts }: Message, { storms }: SettleDependencies): void => {
+  const news = alerts.filter(({ replay }) => !replay).length;
+  if (isDigest && news > 0) void storms?.noteDigest(destination, news).catch(() => {});
+};
+
+export const settle: MessageStage<SettleDependencies> = (each, dependencies) => {
+  const { job, message, unit, composedAt, result = { kind: 'stopping' } } = each;
+  const { now } = dependencies;
+  switch (result.kind) {
+    case 'delivered':
+      noteDigest(message, dependencies);
+      return noteDelivered(each.run, result.isRepeat, dependencies).then((isRepeat) =>
+        isRepeat ? afterRepeat(job, now()) : undefined,
+      );
+    case 'partial': {
+      const progress = { id: message.id, format: unit.format, after: result.progress, at: composedAt };
+      return rerun(now(), { ...job, progress });
+    }
+    case 'dead':
+      // This was the refused alert: the others go on together.
+      return job.most !== undefined && message.alerts.length === 1 ? rerun(now(), { ...job, most: ALL }) : undefined;
+    case 'claimed':
+      // When another job has changed the message that these alerts belong to, they can join it.
+      return rerun(now() + ASK_AGAIN_MS, { ...job, yields: (job.yields ?? 0) + 1 });
+    case 'stopping':
+      return rerun(now(), job);
+    case 'plainer':
+      return plainerOrSmaller(each, now());
+    case 'readdress':
+      return follow(each, result.address, dependencies);
+    case 'retry':
+      return retry(each, result, dependencies);
+  }
+};

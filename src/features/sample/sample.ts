@@ -1,0 +1,85 @@
+/** The sample that `tocsin test` sends, and how it is taken back. */
+import type { Alert, Parcel } from '../../alert.ts';
+import { alertId } from '../../item.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { parcelJobId } from '../../queue/job.ts';
+import type { ParcelQueues } from '../../queue/queues.ts';
+import { iso } from '../../time.ts';
+
+// The alert of `tocsin test`: shaped like a real finding, so that people see what they will get, and marked as a test.
+
+/** `id` distinguishes samples: the same id is the same sample. */
+export const sampleAlert = (service: string, protocol: string, id: string, now: number): Alert => {
+  const at = iso(now);
+  const txHash = `0x${'0'.repeat(64)}`;
+  return {
+    id: alertId(service, 'inspections', id),
+    source: 'inspections',
+    service,
+    protocol,
+    type: 'test.sample',
+    itemId: id,
+    at,
+    readAt: at,
+    txHash,
+    item: {
+      _id: id,
+      chainId: 1,
+      txHash,
+      txTimestamp: at,
+      txOrigin: `0x${'0'.repeat(40)}`,
+      assets: [{ address: `0x${'0'.repeat(40)}`, descriptor: 'Sample contract' }],
+      protocol,
+      invokedMethodName: 'sample',
+      assessment: 'critical',
+      actions: [],
+      detections: {
+        sample: { status: 'detected', message: 'A test sent by an operator to see that alerts arrive here.' },
+      },
+      createdAt: at,
+      updatedAt: at,
+    },
+    context: {
+      trigger: { groups: 1, matched: { number: 1, detectors: ['sample'] } },
+      adminOf: [],
+      privilegedOn: [],
+    },
+    replay: false,
+  };
+};
+
+// Ends a sample that nobody waits for any more: it must not arrive hours later, when it frightens people.
+
+export interface CancelSampleDependencies {
+  ledger: Pick<Ledger, 'pending' | 'recordAttempt'>;
+  queues: Pick<ParcelQueues, 'remove'>;
+  now(): number;
+}
+
+const MESSAGE = 'whoever sent this test has stopped waiting for it';
+
+/**
+ * Gives the ids of the destinations that get nothing more. The ledger decides: a job that runs later finds nothing to
+ * send. A request that is under way may still arrive.
+ */
+export const createCancelSample =
+  ({ ledger, queues, now }: CancelSampleDependencies) =>
+  async (parcels: readonly Parcel[]): Promise<Set<string>> => {
+    const cancelled = new Set<string>();
+    for (const parcel of parcels) {
+      const { destination, alerts } = parcel;
+      const waiting = await ledger.pending(destination, alerts);
+      if (waiting.length === 0) continue;
+      const attempt = {
+        at: iso(now()),
+        outcome: 'dead',
+        durationMs: 0,
+        reason: 'cancelled',
+        message: MESSAGE,
+      } as const;
+      const found = await ledger.recordAttempt(destination, waiting, { state: 'dead', attempt });
+      if (!found.includes('delivered')) cancelled.add(destination.id);
+      await queues.remove(destination.kind, parcelJobId(parcel));
+    }
+    return cancelled;
+  };

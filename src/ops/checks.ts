@@ -1,0 +1,175 @@
+/** The checks of readiness that look by themselves: the channels, Redis, and jobs of newer versions. */
+import type { ChannelKind } from '../alert.ts';
+import { messageOf } from '../errors.ts';
+import type { Outages } from './failure-log.ts';
+import type { Health } from './health.ts';
+
+// Asks each channel every few minutes whether it may send at all, before an alert has to find out; at once where a message
+// was not accepted; and soon again where it failed.
+
+/** Asks its provider whether the token is valid or the server is reachable; throws where it is not. */
+export interface CheckedChannel {
+  kind: ChannelKind;
+  verify(signal: AbortSignal): Promise<unknown>;
+}
+
+export interface ChannelCheckDependencies {
+  channels: readonly CheckedChannel[];
+  health: Pick<Health, 'prove' | 'fail'>;
+  outages: Pick<Outages, 'worked' | 'failed'>;
+  /** Aborted when the daemon stops: a question that is cut short then says nothing about the channel. */
+  signal: AbortSignal;
+  /** Default 5 minutes; never more seldom. */
+  askEveryMs?: number | undefined;
+  now(): number;
+}
+
+const ASK_EVERY_MS = 5 * 60_000;
+/** A channel that failed is asked again soon, so that its recovery shows within seconds; each time later, at most so late. */
+const ASK_AGAIN_MS = 5000;
+const LATEST_AGAIN_MS = 60_000;
+/** How often `round` is to be called. */
+export const CHANNEL_ROUND_MS = 1000;
+/** While messages keep failing, a channel that works is asked at most so often. */
+const SUSPECT_EVERY_MS = 5000;
+const TIMEOUT_MS = 10_000;
+
+const checkOne = async (
+  channel: CheckedChannel,
+  { health, outages, signal }: ChannelCheckDependencies,
+  onWorks = (): void => health.prove(`channel:${channel.kind}`),
+): Promise<boolean> => {
+  const name = `channel:${channel.kind}`;
+  try {
+    await channel.verify(AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
+    onWorks();
+    outages.worked('channels', channel.kind);
+    return true;
+  } catch (error) {
+    if (signal.aborted) return true;
+    health.fail(name, messageOf(error));
+    outages.failed('channels', channel.kind, error);
+    return false;
+  }
+};
+
+export interface ChannelCheck {
+  /** To be called often: asks each channel only when that is due. */
+  round(): Promise<void>;
+  /** A message was not accepted: it may be the message, its destination, or the channel as a whole. Never rejects. */
+  suspect(kind: ChannelKind): Promise<void>;
+}
+
+export const createChannelCheck = (dependencies: ChannelCheckDependencies): ChannelCheck => {
+  const { channels, askEveryMs = ASK_EVERY_MS, now } = dependencies;
+  const everyMs = Math.min(ASK_EVERY_MS, askEveryMs);
+  const askedAt = new Map<ChannelKind, number>();
+  /** How often each has failed in a row. */
+  const failing = new Map<ChannelKind, number>();
+
+  const ask = async (channel: CheckedChannel, onWorks?: () => void): Promise<void> => {
+    askedAt.set(channel.kind, now());
+    if (await checkOne(channel, dependencies, onWorks)) failing.delete(channel.kind);
+    else failing.set(channel.kind, (failing.get(channel.kind) ?? 0) + 1);
+  };
+
+  const dueAfterMs = (kind: ChannelKind): number => {
+    const times = failing.get(kind);
+    return times === undefined ? everyMs : Math.min(everyMs, LATEST_AGAIN_MS, ASK_AGAIN_MS * 2 ** (times - 1));
+  };
+
+  const isDue = ({ kind }: CheckedChannel, afterMs: number): boolean =>
+    now() - (askedAt.get(kind) ?? Number.NEGATIVE_INFINITY) >= afterMs;
+
+  return {
+    round: async () => {
+      const due = channels.filter((one) => isDue(one, dueAfterMs(one.kind)));
+      await Promise.all(due.map((one) => ask(one)));
+    },
+    suspect: async (kind) => {
+      const channel = channels.find((one) => one.kind === kind);
+      if (!channel || failing.has(kind) || !isDue(channel, SUSPECT_EVERY_MS)) return;
+      // A token may be valid and still not be allowed to send: after a refusal this proves nothing.
+      await ask(channel, () => {});
+    },
+  };
+};
+
+// Whether Redis answers, known within seconds: this daemon's beats ask it every second.
+
+export interface RedisCheckDependencies {
+  health: Pick<Health, 'prove' | 'fail'>;
+  /** Milliseconds by a clock that nobody sets. Default: the process' own. */
+  elapsed?(): number;
+}
+
+const REDIS = 'redis';
+/** Longer than a quick restart of Redis takes, or a beat on a busy machine. */
+const SILENT_MS = 3000;
+
+export const createRedisCheck = ({ health, elapsed = () => performance.now() }: RedisCheckDependencies) => {
+  let answeredAt = elapsed();
+  let lookedAt = elapsed();
+  let why: string | undefined;
+  return {
+    answered: (): void => {
+      answeredAt = elapsed();
+      why = undefined;
+      health.prove(REDIS);
+    },
+    /** A beat failed; whether Redis fails for good, the next seconds show. */
+    refused: (error: unknown): void => {
+      why = `Redis does not take our commands: ${messageOf(error)}`;
+    },
+    /** To be called every second. */
+    look: (): void => {
+      const pausedMs = elapsed() - lookedAt;
+      lookedAt = elapsed();
+      // The event loop was blocked, or the machine slept: nobody could have heard an answer.
+      if (pausedMs > SILENT_MS) answeredAt = elapsed();
+      if (elapsed() - answeredAt > SILENT_MS) health.fail(REDIS, why ?? 'Redis does not answer');
+    },
+  };
+};
+
+export type RedisCheck = ReturnType<typeof createRedisCheck>;
+
+// Jobs of a version that this daemon does not know: another daemon wrote them, and they wait for one that does.
+
+export interface NewerJobsDependencies {
+  health: Pick<Health, 'fail' | 'forget'>;
+  log: { error(fields: object, message: string): void };
+  /** Default `GONE_AFTER_MS`. */
+  goneAfterMs?: number;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+const NEWER_JOBS = 'jobs';
+/** They come up every few seconds while there are any; after this long without one they are gone. */
+export const GONE_AFTER_MS = 60_000;
+
+export const createNewerJobs = ({ health, log, goneAfterMs = GONE_AFTER_MS, now }: NewerJobsDependencies) => {
+  const said = new Set<string>();
+  let metAt: number | undefined;
+  return {
+    /** A daemon that leaves jobs alone must not look ready: a rollout has to stop and wait for somebody. */
+    met: (queue: string, version: string): void => {
+      metAt = now();
+      const why = `jobs of version ${version} wait in ${queue}: this daemon cannot read them, so a newer one has to send them`;
+      health.fail(NEWER_JOBS, why);
+      if (said.has(`${queue} ${version}`)) return;
+      said.add(`${queue} ${version}`);
+      log.error({ queue, version }, 'jobs of a version that this daemon does not know are left alone; upgrade it');
+    },
+    /** Now and then: ready again where no such job has come up lately. */
+    settle: (): void => {
+      if (metAt === undefined || now() - metAt < goneAfterMs) return;
+      metAt = undefined;
+      said.clear();
+      health.forget(NEWER_JOBS);
+    },
+  };
+};
+
+export type NewerJobs = ReturnType<typeof createNewerJobs>;

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { rest } from '../../src/deliver/message-stages.ts';
+import { jobOf, messageOf, messageRun } from '../support/delivery-runs.ts';
+
+const restsAfter = async (isDigest: boolean, changes: object = {}): Promise<boolean> => {
+  const rested: string[] = [];
+  const job = jobOf([1, 2], changes);
+  const sendSlots = { rest: async ({ id }: { id: string }) => void rested.push(id) };
+  expect(await rest(messageRun(job, { message: messageOf(job, { isDigest }) }), { sendSlots })).toBeUndefined();
+  return rested.includes(job.destination.id);
+};
+
+test('a destination rests after a digest, and after nothing else', async () => {
+  expect(await restsAfter(true)).toBe(true);
+  expect(await restsAfter(false)).toBe(false);
+});
+
+test('once for a digest that is tried again, and not for its parts', async () => {
+  expect(await restsAfter(true, { attempt: 1 })).toBe(false);
+  expect(await restsAfter(true, { most: 10 })).toBe(false);
+});

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { createSelfReport } from '../../../src/features/status/daemons.ts';
+import { createHealth } from '../../../src/ops/health.ts';
+
+const START = Date.parse('2026-11-21T10:00:00.000Z');
+const SINCE = '2026-11-21T10:00:00.000Z';
+
+const setUp = () => {
+  const clock = { now: START };
+  const health = createHealth({ now: () => clock.now });
+  health.expect('service:main', { provenWithinMs: 60_000 });
+  const reads: { name: string; up: boolean; since?: string; lastError?: string } = { name: 'main', up: true };
+  const report = createSelfReport({
+    ...{ id: 'a', host: 'alpha', pid: 12, startedAt: START },
+    health,
+    services: () => [reads],
+    scrub: (text) => text.replace('s3cret', '***'),
+  });
+  const service = () => report().services[0];
+  return { clock, health, reads, report, service };
+};
+
+test('a service answers only where that was proven lately', () => {
+  const { clock, health, service } = setUp();
+  expect(service()).toMatchObject({ up: false, state: 'unknown', lastError: 'it was not read yet' });
+  health.prove('service:main');
+  expect(service()).toEqual({ name: 'main', up: true, state: 'answers', since: SINCE });
+  clock.now += 60_001;
+  expect(service()).toMatchObject({ up: false, state: 'fails', lastError: 'it was not read lately' });
+});
+
+test('reads that fail beside others are part of the truth, and say why nothing is proven any more', () => {
+  const { clock, health, reads, service } = setUp();
+  health.prove('service:main');
+  Object.assign(reads, { up: false, since: SINCE, lastError: 'answered 404' });
+  expect(service()).toEqual({ name: 'main', up: false, state: 'partly', since: SINCE, lastError: 'answered 404' });
+  clock.now += 60_001;
+  expect(service()).toMatchObject({ state: 'fails', lastError: 'answered 404' });
+});
+
+test('what is reported has no secrets, and an end', () => {
+  const { health, report } = setUp();
+  health.fail('service:main', `refused s3cret ${'x'.repeat(5000)}`);
+  const { ready, services, checks } = report();
+  expect(ready).toBe(false);
+  for (const text of [services[0]?.lastError, checks[0]?.detail]) {
+    expect(text).toMatch(/^refused \*\*\* x+…$/);
+    expect(text).toHaveLength(1000);
+  }
+});

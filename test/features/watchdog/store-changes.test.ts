@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { changesOf, type ListedTrouble, type ToldTrouble } from '../../../src/features/watchdog/store.ts';
+import { TROUBLES, type TroubleName, troubleKey } from '../../../src/trouble.ts';
+
+const AFTER = 60_000;
+
+const listed = (name: TroubleName, of = ''): ListedTrouble => ({ name, of, what: `${name} ${of}`, isAnnounced: false });
+const told = (name: TroubleName, of = ''): ToldTrouble => ({ name, of, what: name, announcement: '1' });
+
+/** Seconds, by trouble. */
+const changes = (
+  current: readonly ListedTrouble[],
+  before: readonly ToldTrouble[],
+  seconds: Readonly<Record<string, number>>,
+) => {
+  const forMs = (key: string): number => (seconds[key] ?? 0) * 1000;
+  const { begun, ended } = changesOf({ current, told: before, seenForMs: forMs, goneForMs: forMs, afterMs: AFTER });
+  return { begun: begun.map(troubleKey), ended: ended.map(troubleKey) };
+};
+
+describe('what is announced', () => {
+  test.each(TROUBLES)('%s, when it has lasted, once, and its end when that has lasted', (name) => {
+    const key = name;
+    expect(changes([listed(name)], [], { [key]: 59 })).toEqual({ begun: [], ended: [] });
+    expect(changes([listed(name)], [], { [key]: 60 })).toEqual({ begun: [key], ended: [] });
+    expect(changes([listed(name)], [told(name)], { [key]: 900 })).toEqual({ begun: [], ended: [] });
+    expect(changes([], [told(name)], { [key]: 59 })).toEqual({ begun: [], ended: [] });
+    expect(changes([], [told(name)], { [key]: 60 })).toEqual({ begun: [], ended: [key] });
+  });
+
+  test('together what has begun together, without what may be gone in a moment', () => {
+    const current = [listed('disk', 'a'), listed('clock', 'a redis'), listed('loop', 'a')];
+    expect(changes(current, [], { 'disk a': 60, 'clock a redis': 40, 'loop a': 5 }).begun).toEqual([
+      'disk a',
+      'clock a redis',
+    ]);
+    const before = [told('disk', 'a'), told('clock', 'a redis')];
+    expect(changes([], before, { 'disk a': 60, 'clock a redis': 45 }).ended).toEqual(['disk a', 'clock a redis']);
+  });
+
+  test('nothing that others announce, not even beside something of ours', () => {
+    const service = { ...listed('service', 'main'), isAnnounced: true };
+    expect(changes([service], [], { 'service main': 900 }).begun).toEqual([]);
+    expect(changes([service, listed('dead')], [], { 'service main': 900, dead: 60 }).begun).toEqual(['dead']);
+  });
+
+  test('no end of what others have taken over meanwhile', () => {
+    const outage = { ...listed('channel', 'slack'), isAnnounced: true };
+    expect(changes([outage], [told('channel', 'slack')], { 'channel slack': 900 }).ended).toEqual([]);
+  });
+});

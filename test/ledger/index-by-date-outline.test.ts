@@ -1,0 +1,50 @@
+/** Alerts in short: the latest ones, what became of them, and a few deliveries of each, however many there are. */
+import { expect, test } from 'vitest';
+import { createOutlines } from '../../src/ledger/index-by-date.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
+import { destinationOf } from '../support/alerts.ts';
+import { makeAlert } from '../support/numbered.ts';
+import { openTestRedis } from '../support/redis.ts';
+
+const T0 = Date.parse('2026-11-20T12:00:00Z');
+const AT = '2026-11-20T12:00:00.000Z';
+
+const setUp = () => {
+  const { redis, prefix } = openTestRedis();
+  return { ledger: createLedger(redis, prefix, () => T0), outlines: createOutlines(redis, prefix) };
+};
+
+test('the latest come first, with those in trouble before the others', async () => {
+  const { ledger, outlines } = setUp();
+  const [early, late] = [makeAlert(1, { at: AT }), makeAlert(2, { at: '2026-11-20T12:30:00.000Z' })];
+  const many = Array.from({ length: 30 }, (_, index) => destinationOf('slack', `C${index}`));
+  await ledger.recordWaiting(many.map((destination) => ({ destination, alerts: [early, late] })));
+  const attempt = { at: AT, durationMs: 5 };
+  for (const one of many.slice(0, 28)) {
+    await ledger.recordAttempt(one, [late], { state: 'delivered', attempt: { ...attempt, outcome: 'delivered' } });
+  }
+  const broken = many[29] ?? expect.unreachable();
+  await ledger.recordAttempt(broken, [late], { state: 'dead', attempt: { ...attempt, outcome: 'dead' } });
+  const [first, second] = await outlines.latest(50, 5);
+  expect(first?.alert.id).toBe(late.id);
+  expect(first?.counts).toEqual({ dead: 1, waiting: 1, delivered: 28, muted: 0 });
+  expect(first?.deliveries.map(({ state }) => state)).toEqual([
+    'dead',
+    'waiting',
+    'delivered',
+    'delivered',
+    'delivered',
+  ]);
+  expect(first?.deliveries[0]?.destination).toEqual({ id: broken.id, kind: 'slack', label: 'C29' });
+  expect(second).toMatchObject({ alert: { id: early.id }, counts: { waiting: 30 } });
+  expect(await outlines.latest(1, 1)).toHaveLength(1);
+});
+
+test('alerts are counted by their dates', async () => {
+  const { ledger, outlines } = setUp();
+  const alerts = ['12:00:00', '12:09:59', '12:10:00'].map((time, n) => makeAlert(n, { at: `2026-11-20T${time}.000Z` }));
+  await ledger.recordWaiting([{ destination: destinationOf('slack', 'C1'), alerts }]);
+  const step = 600_000;
+  const spans = [0, 1, 2].map((n) => ({ from: T0 + n * step, to: T0 + (n + 1) * step }));
+  expect(await outlines.counts(spans)).toEqual([2, 1, 0]);
+});

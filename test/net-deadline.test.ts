@@ -1,0 +1,38 @@
+import { getEventListeners, once } from 'node:events';
+import { expect, test } from 'vitest';
+import { startDeadline } from '../src/net.ts';
+
+const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
+test('whoever ends it first has ended it', async () => {
+  const caller = new AbortController();
+  const late = startDeadline(caller.signal, 5);
+  await once(late.signal, 'abort');
+  caller.abort();
+  expect(late.ended()).toBe('expired');
+
+  const other = new AbortController();
+  const early = startDeadline(other.signal, 5);
+  other.abort();
+  expect(early.signal.aborted).toBe(true);
+  await once(startDeadline(new AbortController().signal, 20).signal, 'abort');
+  expect(early.ended()).toBe('aborted');
+});
+
+test('nothing is left of it once it is let go', () => {
+  const { signal } = new AbortController();
+  const before = timers();
+  const deadline = startDeadline(signal, 60_000);
+  expect([timers(), getEventListeners(signal, 'abort').length]).toEqual([before + 1, 1]);
+  deadline.end();
+  expect([timers(), getEventListeners(signal, 'abort').length]).toEqual([before, 0]);
+  expect(deadline.ended()).toBeUndefined();
+});
+
+test('a time beyond what a timer takes does not run out at once', async () => {
+  const long = startDeadline(new AbortController().signal, 2 ** 31);
+  const short = startDeadline(new AbortController().signal, 20);
+  await once(short.signal, 'abort');
+  expect(long.ended()).toBeUndefined();
+  long.end();
+});

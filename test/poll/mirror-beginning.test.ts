@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import type { Track } from '../../src/poll/cursor.ts';
+import { type BeginningDependencies, createBeginning } from '../../src/poll/mirror.ts';
+import { T0 } from '../support/items.ts';
+
+const TRACK: Track = { service: 'main', source: 'inspections', protocol: 'Vault' };
+const MINUTE = 60_000;
+/** The service's clock is ten seconds behind ours. */
+const BEHIND = 10_000;
+
+const startOf = async (changes: Partial<BeginningDependencies>): Promise<number> => {
+  const recalled: Track[] = [];
+  const beginningOf = createBeginning({
+    startFrom: 'now',
+    clock: () => T0 - BEHIND,
+    recall: () => undefined,
+    onRecalled: (track) => recalled.push(track),
+    owedSince: async () => undefined,
+    now: () => T0,
+    ...changes,
+  });
+  const beginning = await beginningOf(TRACK);
+  expect(beginning).toEqual({ start: beginning.start, position: beginning.start, sweptTo: beginning.start });
+  expect(recalled).toEqual([]);
+  return beginning.start;
+};
+
+test.each([
+  ['now', 'now' as const, T0 - BEHIND],
+  ['a duration back', { agoMs: 5 * MINUTE }, T0 - BEHIND - 5 * MINUTE],
+  ['a moment', { at: '2026-01-31T08:00:00.000Z' }, Date.parse('2026-01-31T08:00:00.000Z')],
+])('the very first read begins where the config says, by the clock of the service: %s', async (_, startFrom, start) => {
+  expect(await startOf({ startFrom })).toBe(start);
+});
+
+test('a protocol that is new in the listing is read from the listing before', async () => {
+  expect(await startOf({ owedSince: async () => T0 - 3 * MINUTE })).toBe(T0 - BEHIND - 3 * MINUTE);
+});
+
+test('that does not cut what the config asks for', async () => {
+  const startFrom = { agoMs: 60 * MINUTE };
+  expect(await startOf({ startFrom, owedSince: async () => T0 - 3 * MINUTE })).toBe(T0 - BEHIND - 60 * MINUTE);
+});
+
+test('a cursor that Redis lost is taken from its copy, and that is reported', async () => {
+  const copy = { start: T0 - 9 * MINUTE, position: T0 - 2 * MINUTE, sweptTo: T0 - 3 * MINUTE };
+  const recalled: unknown[] = [];
+  const beginningOf = createBeginning({
+    startFrom: 'now',
+    clock: () => T0,
+    recall: ({ protocol }) => (protocol === 'Vault' ? copy : undefined),
+    onRecalled: (track, cursor) => recalled.push([track, cursor]),
+    owedSince: async () => undefined,
+    now: () => T0,
+  });
+  expect(await beginningOf(TRACK)).toEqual(copy);
+  expect(recalled).toEqual([[TRACK, copy]]);
+  expect((await beginningOf({ ...TRACK, protocol: 'Bridge' })).position).toBe(T0);
+});
