@@ -9,7 +9,7 @@ import {
   createQueuedOrHeld,
 } from '../features/approval/hold.ts';
 import { createApprovalPolicy, trustedBy } from '../features/approval/policy.ts';
-import { createEnable, type Enable } from '../features/outages/store.ts';
+import { createEnable, type Enable } from '../features/broken-destinations/store.ts';
 import { createRetry } from '../features/replay/retry.ts';
 import type { RouteReview } from '../features/routes/review.ts';
 import { createRouting, fallbackRoutes, type RouteSettings, routeSettings } from '../features/routes/routes.ts';

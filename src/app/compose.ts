@@ -5,7 +5,7 @@ import type { Config } from '../config/schema.ts';
 import { createAuditJob, createAuditMarks } from '../features/audit/job.ts';
 import type { DaemonReport } from '../features/status/daemons.ts';
 import { createChannelCheck, createNewerJobs, createRedisCheck } from '../ops/checks.ts';
-import { createOutages } from '../ops/failure-log.ts';
+import { createFailureLog } from '../ops/failure-log.ts';
 import { createHealth } from '../ops/health.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Tracing } from '../ops/tracing.ts';
@@ -84,7 +84,7 @@ const scrapedWhile = ({ metrics, lifecycle }: Context): Metrics => ({
 export const openVerbs = (context: Context, channels: readonly Channel[]) => {
   const { config, store, mirror, log, scrub, tracing, now, lifecycle, troubles, hostTroubles } = context;
   const metrics = scrapedWhile(context);
-  const outages = createOutages(log, now);
+  const failureLog = createFailureLog(log, now);
   const health = createHealth({ now, troubles: () => [...hostTroubles.current(), ...troubles.current()] });
   const newerJobs = createNewerJobs({ health, log, goneAfterMs: context.limits.newerJobsGoneMs, now });
   const shared = { config, store, metrics, log, now };
@@ -111,7 +111,7 @@ export const openVerbs = (context: Context, channels: readonly Channel[]) => {
     },
   });
   const channelCheck = createChannelCheck({
-    ...{ channels, health, outages, now },
+    ...{ channels, health, failureLog, now },
     signal: context.stopping,
     askEveryMs: channelsAskedEvery(config),
   });
@@ -119,7 +119,7 @@ export const openVerbs = (context: Context, channels: readonly Channel[]) => {
   const reading = openReading({
     ...shared,
     health,
-    outages,
+    failureLog,
     mirror,
     membership: shareOf,
     dispatch,
@@ -149,7 +149,7 @@ export const openVerbs = (context: Context, channels: readonly Channel[]) => {
   });
   const rechecks = createRechecking({
     ...shared,
-    outages,
+    failureLog,
     catalog,
     serviceOf,
     dispatch,
@@ -166,7 +166,7 @@ export const openVerbs = (context: Context, channels: readonly Channel[]) => {
     log,
   });
   return {
-    outages,
+    failureLog,
     metrics,
     health,
     newerJobs,

@@ -6,12 +6,12 @@ import type { Config } from '../config/schema.ts';
 import { createDispatch, type Dispatch } from '../dispatch/dispatch.ts';
 import { createAnnounce, createEnqueueOnce } from '../features/announcements/announce.ts';
 import { createHoldAnnouncer } from '../features/approval/hold.ts';
+import { createOutageNotifier } from '../features/broken-destinations/notifier.ts';
 import { correlationSettings, createCorrelation } from '../features/correlation/correlate.ts';
 import { createEnrichment } from '../features/enrichment/enrich.ts';
 import { createFallback } from '../features/fallback/fallback.ts';
 import { createActiveMutes } from '../features/mutes/active.ts';
 import { createMuteExpiry } from '../features/mutes/expiry.ts';
-import { createOutageNotifier } from '../features/outages/notifier.ts';
 import {
   createRouting,
   createUnroutable,

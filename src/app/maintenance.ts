@@ -10,7 +10,7 @@ import { createServerChange } from '../features/audit/job.ts';
 import type { RouteReview } from '../features/routes/review.ts';
 import { createOperatorLogReader } from '../features/status/operator-log.ts';
 import { CHANNEL_ROUND_MS, type ChannelCheck, type NewerJobs } from '../ops/checks.ts';
-import type { Outages } from '../ops/failure-log.ts';
+import type { FailureLog } from '../ops/failure-log.ts';
 import type { Health } from '../ops/health.ts';
 import { createLoopWatch } from '../ops/loop-watch.ts';
 import type { Metrics } from '../ops/metrics.ts';
@@ -66,7 +66,7 @@ export interface MaintenanceDependencies {
   health: Health;
   metrics: Pick<Metrics, 'loopDelay'>;
   newerJobs: NewerJobs;
-  outages: Outages;
+  failureLog: FailureLog;
   mirror: Mirror;
   review: RouteReview;
   channelCheck: ChannelCheck;

@@ -5,7 +5,7 @@ import { AUTO_INTERVAL_MS, longestIntervalMs } from '../config/poll-section.ts';
 import type { Config } from '../config/schema.ts';
 import { ServiceError } from '../errors.ts';
 import { contentId, type Item } from '../item.ts';
-import type { Outages } from '../ops/failure-log.ts';
+import type { FailureLog } from '../ops/failure-log.ts';
 import type { Health } from '../ops/health.ts';
 import { POLL_LOOP } from '../ops/loop-watch.ts';
 import type { Metrics } from '../ops/metrics.ts';
@@ -39,7 +39,7 @@ export interface ReadingDependencies {
   store: Store;
   metrics: Metrics;
   health: Health;
-  outages: Outages;
+  failureLog: FailureLog;
   log: Logger;
   dispatch(alerts: Alert[]): Promise<void>;
   mirror: Mirror;
@@ -272,13 +272,13 @@ const readsOf = ({ alerts, protocols }: Config): string =>
   contentId(...[alerts.sources, protocols.include, protocols.exclude].map((one) => JSON.stringify(one)));
 
 export const openReading = (dependencies: ReadingDependencies) => {
-  const { config, store, metrics, health, outages, log, now } = dependencies;
+  const { config, store, metrics, health, failureLog, log, now } = dependencies;
   const names = config.services.map(({ name }) => name);
   const { services, serviceOf } = openAll(dependencies, (service) => catalog.names(service));
   const { lookback, overlap } = config.poll;
   const keepMs = overlap + 2 * lookback;
   const firstReads = createFirstReads(store.redis, store.prefix, { keepMs, now });
-  const report = createPollReport({ quarantine: store.quarantine, firstReads, metrics, health, outages, log });
+  const report = createPollReport({ quarantine: store.quarantine, firstReads, metrics, health, failureLog, log });
   const catalog = openCatalog(dependencies, serviceOf);
   const memory = openMemory(dependencies, (stream) => polling.hasten(stream));
   const { poll } = openPoller(dependencies, { serviceOf, catalog, report, memory });
@@ -318,10 +318,11 @@ export const openReading = (dependencies: ReadingDependencies) => {
       blindTo: names.filter((name) => (admission.trouble(name)?.since ?? Infinity) <= elapsed() - BLIND_AFTER_MS),
     }),
     /** Whether each service answers at present. */
-    states: () => serviceStates(names, outages.current()).map((state) => ({ ...state, pace: pacer.state(state.name) })),
+    states: () =>
+      serviceStates(names, failureLog.current()).map((state) => ({ ...state, pace: pacer.state(state.name) })),
     /** Why a service, or one of these protocols, cannot be read, as far as this daemon knows. */
     reasonOf: (service: string, protocols: readonly string[]): string | undefined =>
-      outages
+      failureLog
         .current()
         .find(
           ({ group, subject }) =>

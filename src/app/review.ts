@@ -10,7 +10,7 @@ import type { AuditReport } from '../features/audit/balance.ts';
 import { createEnrichment } from '../features/enrichment/enrich.ts';
 import { createRecheckJob, type RecheckJobDependencies } from '../features/recheck/job.ts';
 import { createRouting, routeSettings } from '../features/routes/routes.ts';
-import type { Outages } from '../ops/failure-log.ts';
+import type { FailureLog } from '../ops/failure-log.ts';
 import { createLogger } from '../ops/log.ts';
 import { createMetrics, type Metrics } from '../ops/metrics.ts';
 import { type Catalog, createCatalog, createNameFilter } from '../poll/catalog.ts';
@@ -30,7 +30,7 @@ export interface RecheckingDependencies extends Pick<RecheckJobDependencies, 'se
   config: Config;
   store: Store;
   metrics: Metrics;
-  outages: Outages;
+  failureLog: FailureLog;
   log: Logger;
   catalog: Pick<Catalog, 'protocolOf'>;
   dispatch(alerts: readonly Alert[]): Promise<void>;

@@ -57,7 +57,7 @@ const PROBE_MS = 20_000;
 const ASK_AGAIN_MS = 5000;
 /** Another daemon announces an outage or its end where the first one ended before it could. */
 const ANNOUNCE_MS = 60_000;
-/** As long as the outage's announcement is remembered, see `features/outages/store.ts`. */
+/** As long as the outage's announcement is remembered, see `features/broken-destinations/store.ts`. */
 const KEEP_MS = 35 * 86_400_000;
 
 /** The clocks of several daemons differ a little. A moment that is further ahead was noted before a clock was set back. */

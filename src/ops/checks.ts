@@ -1,7 +1,7 @@
 /** The checks of readiness that look by themselves: the channels, Redis, and jobs of newer versions. */
 import type { ChannelKind } from '../alert.ts';
 import { messageOf } from '../errors.ts';
-import type { Outages } from './failure-log.ts';
+import type { FailureLog } from './failure-log.ts';
 import type { Health } from './health.ts';
 
 // Asks each channel every few minutes whether it may send at all, before an alert has to find out; at once where a message
@@ -16,7 +16,7 @@ export interface CheckedChannel {
 export interface ChannelCheckDependencies {
   channels: readonly CheckedChannel[];
   health: Pick<Health, 'prove' | 'fail'>;
-  outages: Pick<Outages, 'worked' | 'failed'>;
+  failureLog: Pick<FailureLog, 'worked' | 'failed'>;
   /** Aborted when the daemon stops: a question that is cut short then says nothing about the channel. */
   signal: AbortSignal;
   /** Default 5 minutes; never more seldom. */
@@ -36,19 +36,19 @@ const TIMEOUT_MS = 10_000;
 
 const checkOne = async (
   channel: CheckedChannel,
-  { health, outages, signal }: ChannelCheckDependencies,
+  { health, failureLog, signal }: ChannelCheckDependencies,
   onWorks = (): void => health.prove(`channel:${channel.kind}`),
 ): Promise<boolean> => {
   const name = `channel:${channel.kind}`;
   try {
     await channel.verify(AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
     onWorks();
-    outages.worked('channels', channel.kind);
+    failureLog.worked('channels', channel.kind);
     return true;
   } catch (error) {
     if (signal.aborted) return true;
     health.fail(name, messageOf(error));
-    outages.failed('channels', channel.kind, error);
+    failureLog.failed('channels', channel.kind, error);
     return false;
   }
 };

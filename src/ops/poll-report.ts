@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Source } from '../alert.ts';
 import { messageOf, type ServiceBound, ServiceError } from '../errors.ts';
 import type { Item, ItemPage, MalformedItem } from '../item.ts';
-import type { Outages } from './failure-log.ts';
+import type { FailureLog } from './failure-log.ts';
 import type { Health } from './health.ts';
 import { assessmentLabel, type Metrics, type ProtocolValue } from './metrics.ts';
 
@@ -122,7 +122,7 @@ export interface PollReportDependencies {
     | 'unreadProtocols'
   >;
   health: Pick<Health, 'prove' | 'fail' | 'forget'>;
-  outages: Pick<Outages, 'worked' | 'failed'>;
+  failureLog: Pick<FailureLog, 'worked' | 'failed'>;
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
 
@@ -163,7 +163,7 @@ const createForeignReport = ({ metrics, log }: Pick<PollReportDependencies, 'met
 
 /** What a listing of protocols, or of their assets, came to. */
 const createListingReport = (
-  { metrics, health, outages, log }: Pick<PollReportDependencies, 'metrics' | 'health' | 'outages' | 'log'>,
+  { metrics, health, failureLog, log }: Pick<PollReportDependencies, 'metrics' | 'health' | 'failureLog' | 'log'>,
   worked: (service: string, subject: string) => void,
 ) => {
   const sayChange = createChangeLog(log);
@@ -179,27 +179,34 @@ const createListingReport = (
       sayChange(service, change);
       countBound(service, boundOf(error));
       const said = `listed in part, other protocols stay as they were known: ${error.message}`;
-      outages.failed(service, LISTING, new Error(said));
+      failureLog.failed(service, LISTING, new Error(said));
     },
     onListFailed: (service: string, error: unknown): void => {
       metrics.serviceUp.set({ service }, 0);
       countBound(service, boundOf(error));
       health.fail(`service:${service}`, messageOf(error));
-      outages.failed(service, LISTING, error);
+      failureLog.failed(service, LISTING, error);
     },
-    onAssetsListed: (service: string): void => outages.worked(CONTEXT, assetsOf(service)),
+    onAssetsListed: (service: string): void => failureLog.worked(CONTEXT, assetsOf(service)),
     onAssetsFailed: (service: string, error: unknown): void => {
       countBound(service, boundOf(error));
-      outages.failed(CONTEXT, assetsOf(service), error);
+      failureLog.failed(CONTEXT, assetsOf(service), error);
     },
   };
 };
 
-export const createPollReport = ({ quarantine, firstReads, metrics, health, outages, log }: PollReportDependencies) => {
+export const createPollReport = ({
+  quarantine,
+  firstReads,
+  metrics,
+  health,
+  failureLog,
+  log,
+}: PollReportDependencies) => {
   const worked = (service: string, subject: string): void => {
     health.prove(`service:${service}`);
-    outages.worked(service, KEY);
-    outages.worked(service, subject);
+    failureLog.worked(service, KEY);
+    failureLog.worked(service, subject);
   };
 
   const onMalformed = createMalformedReport({ quarantine, metrics, log });
@@ -243,7 +250,7 @@ export const createPollReport = ({ quarantine, firstReads, metrics, health, outa
       countBound(service, boundOf(error));
       metrics.serviceUp.set({ service }, 0);
       if (isDown) health.fail(`service:${service}`, messageOf(error));
-      outages.failed(service, subjectOf(stream), error);
+      failureLog.failed(service, subjectOf(stream), error);
     },
     /** `protocols` were not read for three intervals, of those that are `watched`. */
     onUnread: (service: string, protocols: readonly string[], watched: number): void => {
@@ -252,12 +259,12 @@ export const createPollReport = ({ quarantine, firstReads, metrics, health, outa
       if (protocols.length === 0) health.forget(check);
       else health.fail(check, `${protocols.length} of ${watched} not read lately: ${named(protocols).join(', ')}`);
     },
-    ...createListingReport({ metrics, health, outages, log }, worked),
+    ...createListingReport({ metrics, health, failureLog, log }, worked),
     onRefused: (service: string, error: ServiceError): void => {
       metrics.serviceUp.set({ service }, 0);
       health.fail(`service:${service}`, `the key is refused, so none of its protocols is read: ${error.message}`);
       log.error({ service, err: error }, 'the key is refused, so none of its protocols is read');
-      outages.failed(service, KEY, error);
+      failureLog.failed(service, KEY, error);
     },
   };
 };

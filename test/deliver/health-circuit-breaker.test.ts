@@ -1,7 +1,7 @@
 /** Destinations and senders that do not work: who finds out that they do again, and what becomes of what waits. */
 import { describe, expect, test } from 'vitest';
 import type { DeliveryReason } from '../../src/errors.ts';
-import { createOutageStore } from '../../src/features/outages/store.ts';
+import { createOutageStore } from '../../src/features/broken-destinations/store.ts';
 import { sampleAlert } from '../../src/features/sample/sample.ts';
 import { createDestinationStats } from '../../src/ledger/destination-stats.ts';
 import { parcelJob } from '../../src/queue/job.ts';

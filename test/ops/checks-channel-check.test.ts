@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createChannelCheck } from '../../src/ops/checks.ts';
-import { createOutages } from '../../src/ops/failure-log.ts';
+import { createFailureLog } from '../../src/ops/failure-log.ts';
 import { createHealth } from '../../src/ops/health.ts';
 import { createLines } from './lines.ts';
 
@@ -11,7 +11,7 @@ const setUp = () => {
   const problem: { slack?: Error } = {};
   const stopping = new AbortController();
   const health = createHealth({ now });
-  const outages = createOutages(createLines().log, now);
+  const failureLog = createFailureLog(createLines().log, now);
   const channels = (['slack', 'email'] as const).map((kind) => ({
     kind,
     verify: async () => {
@@ -19,9 +19,9 @@ const setUp = () => {
       if (kind === 'slack' && problem.slack) throw problem.slack;
     },
   }));
-  const { round: check, suspect } = createChannelCheck({ channels, health, outages, signal: stopping.signal, now });
+  const { round: check, suspect } = createChannelCheck({ channels, health, failureLog, signal: stopping.signal, now });
   const statusOf = (name: string) => health.ready().checks.find((one) => one.name === name);
-  return { clock, asked, problem, stopping, health, outages, check, suspect, statusOf };
+  return { clock, asked, problem, stopping, health, failureLog, check, suspect, statusOf };
 };
 
 describe('the channel check', () => {
@@ -39,12 +39,12 @@ describe('the channel check', () => {
   });
 
   test('asks one that failed again after 5 s, and only that', async () => {
-    const { clock, asked, problem, outages, check, statusOf } = setUp();
+    const { clock, asked, problem, failureLog, check, statusOf } = setUp();
     problem.slack = new Error('invalid_auth');
     await check();
     expect(statusOf('channel:slack')).toMatchObject({ status: 'failing', detail: 'invalid_auth' });
     expect(statusOf('channel:email')).toMatchObject({ status: 'ok' });
-    expect(outages.current()).toMatchObject([{ group: 'channels', subject: 'slack', message: 'invalid_auth' }]);
+    expect(failureLog.current()).toMatchObject([{ group: 'channels', subject: 'slack', message: 'invalid_auth' }]);
 
     delete problem.slack;
     clock.now += 4999;
@@ -54,7 +54,7 @@ describe('the channel check', () => {
     await check();
     expect(asked).toEqual(['slack', 'email', 'slack']);
     expect(statusOf('channel:slack')).toMatchObject({ status: 'ok' });
-    expect(outages.current()).toEqual([]);
+    expect(failureLog.current()).toEqual([]);
   });
 
   test('asks one that keeps failing ever more seldom, at last once a minute, and anew when it fails again', async () => {
@@ -113,11 +113,11 @@ describe('the channel check', () => {
   });
 
   test('says nothing of a channel whose question the end of the daemon cut short', async () => {
-    const { problem, stopping, outages, check, statusOf } = setUp();
+    const { problem, stopping, failureLog, check, statusOf } = setUp();
     problem.slack = new Error('aborted');
     stopping.abort();
     await check();
     expect(statusOf('channel:slack')).toBeUndefined();
-    expect(outages.current()).toEqual([]);
+    expect(failureLog.current()).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ServiceBound, ServiceError } from '../../src/errors.ts';
 import type { Item, MalformedItem } from '../../src/item.ts';
-import { createOutages } from '../../src/ops/failure-log.ts';
+import { createFailureLog } from '../../src/ops/failure-log.ts';
 import { createHealth } from '../../src/ops/health.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
 import { createPollReport } from '../../src/ops/poll-report.ts';
@@ -16,7 +16,7 @@ const setUp = () => {
   const { lines, log } = createLines();
   const metrics = createMetrics({ version: 'test' });
   const health = createHealth({ now });
-  const outages = createOutages(createLines().log, now);
+  const failureLog = createFailureLog(createLines().log, now);
   const known = new Set<string>();
   const quarantine = {
     admit: async (_service: string, _source: string, malformed: readonly MalformedItem[]) => {
@@ -33,8 +33,8 @@ const setUp = () => {
       return fresh;
     },
   };
-  const report = createPollReport({ quarantine, firstReads, metrics, health, outages, log });
-  return { report, lines, metrics, outages, check: () => health.ready().checks[0] };
+  const report = createPollReport({ quarantine, firstReads, metrics, health, failureLog, log });
+  return { report, lines, metrics, failureLog, check: () => health.ready().checks[0] };
 };
 
 describe('a page', () => {
@@ -146,15 +146,15 @@ describe('a poll', () => {
   });
 
   test('that failed is an outage; the service is unhealthy only when it is down', async () => {
-    const { report, metrics, outages, check } = setUp();
+    const { report, metrics, failureLog, check } = setUp();
     report.onPollFailed(STREAM, new Error('429'), false);
     expect(check()).toBeUndefined();
     expect(await metrics.text()).toContain('tocsin_service_up{service="main"} 0');
-    expect(outages.current()).toMatchObject([{ group: 'main', subject: 'inspections of Lending Pool and 2 more' }]);
+    expect(failureLog.current()).toMatchObject([{ group: 'main', subject: 'inspections of Lending Pool and 2 more' }]);
     report.onPollFailed(STREAM, new Error('no answer'), true);
     expect(check()).toMatchObject({ status: 'failing', detail: 'no answer' });
     report.onPolled(STREAM, READ, 1);
-    expect(outages.current()).toEqual([]);
+    expect(failureLog.current()).toEqual([]);
     expect(check()).toMatchObject({ status: 'ok' });
   });
 });
@@ -171,45 +171,45 @@ describe('a listing', () => {
   });
 
   test('that fails makes the service unhealthy until one works', async () => {
-    const { report, metrics, outages, check } = setUp();
+    const { report, metrics, failureLog, check } = setUp();
     report.onListFailed('main', new Error('503'));
     expect(check()).toMatchObject({ status: 'failing', detail: '503' });
-    expect(outages.current()).toMatchObject([{ group: 'main', subject: 'protocols' }]);
+    expect(failureLog.current()).toMatchObject([{ group: 'main', subject: 'protocols' }]);
     expect(await metrics.text()).toContain('tocsin_service_up{service="main"} 0');
     report.onListed('main', { added: [], removed: [], missing: [] });
     expect(check()).toMatchObject({ status: 'ok' });
-    expect(outages.current()).toEqual([]);
+    expect(failureLog.current()).toEqual([]);
     expect(await metrics.text()).toContain('tocsin_service_up{service="main"} 1');
   });
 
   test('that was read in part is said, and leaves readiness to the polls', () => {
-    const { report, lines, outages, check } = setUp();
+    const { report, lines, failureLog, check } = setUp();
     const change = { added: ['Vault'], removed: [], missing: [] };
     report.onListUnfinished('main', change, new ServiceError('unreadable', 'page 2'));
     expect(lines).toMatchObject([{ message: 'protocols changed', fields: { added: ['Vault'] } }]);
     const message = 'listed in part, other protocols stay as they were known: page 2';
-    expect(outages.current()).toMatchObject([{ group: 'main', subject: 'protocols', message }]);
+    expect(failureLog.current()).toMatchObject([{ group: 'main', subject: 'protocols', message }]);
     expect(check()).toBeUndefined();
     report.onListed('main', { added: [], removed: [], missing: [] });
-    expect(outages.current()).toEqual([]);
+    expect(failureLog.current()).toEqual([]);
   });
 
   test('of assets that fails leaves the service healthy', () => {
-    const { report, outages, check } = setUp();
+    const { report, failureLog, check } = setUp();
     report.onAssetsFailed('main', new Error('too heavy'));
     expect(check()).toBeUndefined();
-    expect(outages.current()).toMatchObject([{ group: 'context', subject: 'assets at main', message: 'too heavy' }]);
+    expect(failureLog.current()).toMatchObject([{ group: 'context', subject: 'assets at main', message: 'too heavy' }]);
     report.onAssetsListed('main');
-    expect(outages.current()).toEqual([]);
+    expect(failureLog.current()).toEqual([]);
   });
 });
 
 test('a refused key is an error and makes the service unhealthy; the next read ends both', () => {
-  const { report, lines, outages, check } = setUp();
+  const { report, lines, failureLog, check } = setUp();
   report.onRefused('main', new ServiceError('unauthorized', 'HTTP 401'));
   expect(lines).toMatchObject([{ level: 'error', message: expect.stringContaining('the key is refused') }]);
   expect(check()).toMatchObject({ status: 'failing', detail: expect.stringMatching(/the key is refused.*HTTP 401/) });
-  expect(outages.current()).toMatchObject([{ group: 'main', subject: 'the key' }]);
+  expect(failureLog.current()).toMatchObject([{ group: 'main', subject: 'the key' }]);
   report.onPolled(STREAM, READ, 1);
-  expect(outages.current()).toEqual([]);
+  expect(failureLog.current()).toEqual([]);
 });

@@ -7,8 +7,8 @@ import { cleanLine, countedInWords, listText, nameText, shorten } from '../../te
 import { ageText, clockText, iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { TO_DO } from '../announcements/announcement.ts';
-import { ANNOUNCED_AN_HOUR, COMES_AND_GOES, workingReaders } from '../outages/message.ts';
-import type { OutageStore } from '../outages/store.ts';
+import { ANNOUNCED_AN_HOUR, COMES_AND_GOES, workingReaders } from '../broken-destinations/message.ts';
+import type { OutageStore } from '../broken-destinations/store.ts';
 import type { Changes } from './changes.ts';
 import type { Blindness, BlindnessStore } from './store.ts';
 

@@ -9,8 +9,8 @@ import type { AlertRecord, Target } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Deadlines } from '../../queue/deadlines.ts';
 import type { EnqueueOnce } from '../announcements/announce.ts';
+import type { OutageStore } from '../broken-destinations/store.ts';
 import { type Names, NO_NAMES, withName } from '../names/names.ts';
-import type { OutageStore } from '../outages/store.ts';
 import {
   type DivertReason,
   deadNotice,

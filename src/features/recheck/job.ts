@@ -7,7 +7,7 @@ import type { RoutedAlert } from '../../dispatch/parcels.ts';
 import { alertId, type Item } from '../../item.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { DeliveryRecord } from '../../ledger/record.ts';
-import type { Outages } from '../../ops/failure-log.ts';
+import type { FailureLog } from '../../ops/failure-log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Track } from '../../poll/cursor.ts';
 import type { LateItems, Unknown } from '../../poll/ingest.ts';
@@ -149,7 +149,7 @@ export interface RecheckJobDependencies extends FollowUpDependencies {
   lateItems: LateItems;
   seen: Pick<Seen, 'unknown'>;
   metrics: Pick<Metrics, 'rechecks'>;
-  outages: Pick<Outages, 'worked' | 'failed'>;
+  failureLog: Pick<FailureLog, 'worked' | 'failed'>;
   log: Pick<Logger, 'info' | 'warn'>;
   serviceOf(name: string): Pick<Service, 'clock' | 'near' | 'lookUp'>;
 }
@@ -178,11 +178,11 @@ const createForward = ({ lateItems, seen, ledger, log }: RecheckJobDependencies)
 };
 
 export const createRecheckJob = (dependencies: RecheckJobDependencies) => {
-  const { config, store, metrics, outages, log, serviceOf } = dependencies;
+  const { config, store, metrics, failureLog, log, serviceOf } = dependencies;
   const { secondLook: offsets, assessments } = config.alerts;
-  const worked = (service: string, protocol: string): void => outages.worked(service, subjectOf(protocol));
+  const worked = (service: string, protocol: string): void => failureLog.worked(service, subjectOf(protocol));
   const onFailed = (service: string, protocol: string, error: unknown): void =>
-    outages.failed(service, subjectOf(protocol), error);
+    failureLog.failed(service, subjectOf(protocol), error);
 
   const { note, readSuspicious } = createWatch({
     store,

@@ -9,8 +9,8 @@ import { ageText, clockText, durationText, iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { shellName, TO_DO } from '../announcements/announcement.ts';
 import type { Blindness, BlindnessStore } from '../blindness/store.ts';
-import { ANNOUNCED_AN_HOUR, workingReaders } from '../outages/message.ts';
-import type { OutageStore } from '../outages/store.ts';
+import { ANNOUNCED_AN_HOUR, workingReaders } from '../broken-destinations/message.ts';
+import type { OutageStore } from '../broken-destinations/store.ts';
 import type { Silence } from './probe.ts';
 
 // What people read where nothing is inspected of a protocol any more, and when that is over. Pure.

@@ -10,7 +10,7 @@ import type { Deadlines } from '../../queue/deadlines.ts';
 import type { ParcelQueues } from '../../queue/queues.ts';
 import { TROUBLES } from '../../trouble.ts';
 import type { ApprovalStore } from '../approval/store.ts';
-import { currentOutages, type OutageStore } from '../outages/store.ts';
+import { currentOutages, type OutageStore } from '../broken-destinations/store.ts';
 import type { RouteReview } from '../routes/review.ts';
 import { currentSilences } from '../silence/check.ts';
 import { type HeardDaemon, servicesAsKnown } from './daemons.ts';

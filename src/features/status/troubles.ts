@@ -9,7 +9,7 @@ import type { ServiceStatus } from '../../ops/status.ts';
 import { listText } from '../../text.ts';
 import { ageText } from '../../time.ts';
 import { isOfOneDaemon, type Trouble, type TroubleName, troubleKey } from '../../trouble.ts';
-import type { CurrentOutage } from '../outages/store.ts';
+import type { CurrentOutage } from '../broken-destinations/store.ts';
 import type { CurrentSilence } from '../silence/check.ts';
 import { type HeardDaemon, isRunning } from './daemons.ts';
 

@@ -5,8 +5,8 @@ import { type Destination, isHuman } from '../../alert.ts';
 import { mapInChunks } from '../../chunks.ts';
 import { type ChannelEntry, contentId } from '../../item.ts';
 import type { Announce } from '../announcements/announce.ts';
-import { ANNOUNCED_AN_HOUR, brokenAmong } from '../outages/message.ts';
-import type { OutageStore } from '../outages/store.ts';
+import { ANNOUNCED_AN_HOUR, brokenAmong } from '../broken-destinations/message.ts';
+import type { OutageStore } from '../broken-destinations/store.ts';
 import type { Change, WatchedSettings } from './changes.ts';
 import { type ChangeWords, changesText, differencesOf } from './message.ts';
 

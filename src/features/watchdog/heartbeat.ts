@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { GuardedPost } from '../../channels/http.ts';
 import { messageOf } from '../../errors.ts';
 import { startDeadline } from '../../net.ts';
-import type { Outages } from '../../ops/failure-log.ts';
+import type { FailureLog } from '../../ops/failure-log.ts';
 import type { Troubles } from '../../ops/troubles.ts';
 import type { Secret } from '../../secret.ts';
 import { shorten } from '../../text.ts';
@@ -74,7 +74,7 @@ export interface HeartbeatDependencies {
   /** Of several daemons one calls. */
   isOurs(): Promise<boolean>;
   troubles: Pick<Troubles, 'report' | 'over'>;
-  outages: Pick<Outages, 'failed' | 'worked'>;
+  failureLog: Pick<FailureLog, 'failed' | 'worked'>;
   scrub(text: string): string;
   log: Pick<Logger, 'warn' | 'info'>;
   signal: AbortSignal;
@@ -97,7 +97,7 @@ export const createHeartbeat = (dependencies: HeartbeatDependencies) => {
     isStarting,
     isOurs,
     troubles,
-    outages,
+    failureLog,
     scrub,
     log,
     signal,
@@ -121,7 +121,7 @@ export const createHeartbeat = (dependencies: HeartbeatDependencies) => {
       else if (failUrl !== undefined) await request(failUrl, 'POST', shorten(scrub(why), LONGEST_REASON));
       else return;
       troubles.over('heartbeat');
-      outages.worked(GROUP, SUBJECT);
+      failureLog.worked(GROUP, SUBJECT);
     } catch (error) {
       if (signal.aborted) return;
       // Not even its host is shown: some have the token there.
@@ -130,7 +130,7 @@ export const createHeartbeat = (dependencies: HeartbeatDependencies) => {
         why: message,
         lastsMs: OVER_AFTER_CALLS * everyMs,
       });
-      outages.failed(GROUP, SUBJECT, new Error(message));
+      failureLog.failed(GROUP, SUBJECT, new Error(message));
     }
   };
 

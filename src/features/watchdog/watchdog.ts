@@ -9,8 +9,8 @@ import { ageText, clockText, iso } from '../../time.ts';
 import { effectOf, isOfOneDaemon, nextStepOf, type Trouble, troubleKey, troubleText } from '../../trouble.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { TO_DO } from '../announcements/announcement.ts';
-import { ANNOUNCED_AN_HOUR, brokenAmong, COMES_AND_GOES } from '../outages/message.ts';
-import type { OutageStore } from '../outages/store.ts';
+import { ANNOUNCED_AN_HOUR, brokenAmong, COMES_AND_GOES } from '../broken-destinations/message.ts';
+import type { OutageStore } from '../broken-destinations/store.ts';
 import { type Changes, changesOf, type ListedTrouble, type StoredTrouble, type WatchdogStore } from './store.ts';
 
 // For how long this daemon has seen each trouble without a break, and for how long an announced one has been gone.

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { createBlindnessStore } from '../../../src/features/blindness/store.ts';
-import { createOutageStore } from '../../../src/features/outages/store.ts';
+import { createOutageStore } from '../../../src/features/broken-destinations/store.ts';
 import { createProbeTimes, createSilenceCheck } from '../../../src/features/silence/check.ts';
 import { createSilenceNotifier } from '../../../src/features/silence/notifier.ts';
 import { createHabitStore, createProbe, DAY_MS } from '../../../src/features/silence/probe.ts';

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Destination } from '../../../src/alert.ts';
 import { ServiceError } from '../../../src/errors.ts';
-import { createOutageStore } from '../../../src/features/outages/store.ts';
+import { createOutageStore } from '../../../src/features/broken-destinations/store.ts';
 import { createTripwireStore, HISTORY_BOUNDS, type TripwireStore } from '../../../src/features/tripwire/store.ts';
 import { createTripwire } from '../../../src/features/tripwire/tripwire.ts';
 import { MOST_PROTOCOLS } from '../../../src/item.ts';

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createGuardedPost } from '../../../src/channels/http.ts';
 import { createHeartbeat } from '../../../src/features/watchdog/heartbeat.ts';
-import { createOutages } from '../../../src/ops/failure-log.ts';
+import { createFailureLog } from '../../../src/ops/failure-log.ts';
 import { createTroubles } from '../../../src/ops/troubles.ts';
 import { createSecret } from '../../../src/secret.ts';
 import { createLines } from '../../ops/lines.ts';
@@ -26,7 +26,7 @@ const setUp = async ({ allowed = true, path = PATH } = {}) => {
     isStarting: () => state.isStarting,
     isOurs: async () => state.isOurs,
     troubles,
-    outages: createOutages(log, Date.now),
+    failureLog: createFailureLog(log, Date.now),
     scrub: (text) => text,
     log,
     signal: stopping.signal,

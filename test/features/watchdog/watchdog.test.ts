@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Destination } from '../../../src/alert.ts';
 import type { AnnouncementInput } from '../../../src/features/announcements/announce.ts';
-import { createOutageStore } from '../../../src/features/outages/store.ts';
+import { createOutageStore } from '../../../src/features/broken-destinations/store.ts';
 import { createWatchdogStore, type ListedTrouble } from '../../../src/features/watchdog/store.ts';
 import { createWatchdogRound } from '../../../src/features/watchdog/watchdog.ts';
 import { createLocks } from '../../../src/redis/lock.ts';

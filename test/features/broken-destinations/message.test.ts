@@ -8,8 +8,8 @@ import {
   brokenText,
   movedText,
   recoveredText,
-} from '../../../src/features/outages/message.ts';
-import { createOutageStore } from '../../../src/features/outages/store.ts';
+} from '../../../src/features/broken-destinations/message.ts';
+import { createOutageStore } from '../../../src/features/broken-destinations/store.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { openTestRedis } from '../../support/redis.ts';
 

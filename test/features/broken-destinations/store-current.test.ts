@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createOutageStore, currentOutages } from '../../../src/features/outages/store.ts';
+import { createOutageStore, currentOutages } from '../../../src/features/broken-destinations/store.ts';
 import { troublesOf } from '../../../src/features/status/troubles.ts';
 import { nextStepOf, troubleText } from '../../../src/trouble.ts';
 import { destinationOf } from '../../support/alerts.ts';

@@ -1,6 +1,6 @@
 /** Who gets the news that something is broken, and who is asked about for that. */
 import { expect, test } from 'vitest';
-import { workingReaders } from '../../../src/features/outages/message.ts';
+import { workingReaders } from '../../../src/features/broken-destinations/message.ts';
 import { destinationOf } from '../../support/alerts.ts';
 
 const [ONCALL, CHAT, MAIL] = [

@@ -2,8 +2,8 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { Destination } from '../../../src/alert.ts';
-import { createOutageNotifier } from '../../../src/features/outages/notifier.ts';
-import type { Outage } from '../../../src/features/outages/store.ts';
+import { createOutageNotifier } from '../../../src/features/broken-destinations/notifier.ts';
+import type { Outage } from '../../../src/features/broken-destinations/store.ts';
 import { senderId } from '../../../src/item.ts';
 import { createDeadLetters } from '../../../src/ledger/dead-letters.ts';
 import { destinationOf } from '../../support/alerts.ts';
