@@ -3,8 +3,6 @@ import { type Alert, type Destination, isHuman, type Parcel } from '../alert.ts'
 import { packed } from '../chunks.ts';
 import { itemSize } from '../item.ts';
 
-// What the stages of dispatch hand on, and the one shape that they have.
-
 /** An alert and where it goes. */
 export interface RoutedAlert {
   alert: Alert;
@@ -14,25 +12,6 @@ export interface RoutedAlert {
   /** Milliseconds that it waits for an alert that may cover it. */
   delayMs?: number;
 }
-
-/** Parcels that become jobs at the same time. */
-export interface ParcelGroup {
-  parcels: Parcel[];
-  /** Milliseconds until the job may run. It leaves out alerts that another alert covers by then. Absent: at once. */
-  delayMs?: number;
-}
-
-/** New alerts of one page on their way through the stages. */
-export interface DispatchRun {
-  alerts: readonly RoutedAlert[];
-  /** Filled in by `pack`. */
-  groups: readonly ParcelGroup[];
-  /** Makes a deliberate repeat of the same alerts other jobs. */
-  nonce?: string;
-}
-
-/** One step of dispatch: takes the run, does its part, and gives what goes on. */
-export type DispatchStage<Dependencies> = (run: DispatchRun, dependencies: Dependencies) => Promise<DispatchRun>;
 
 /** For programs: large enough to be cheap, small enough to be repeated. */
 const PARCEL_ALERTS = 20;

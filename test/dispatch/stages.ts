@@ -1,6 +1,7 @@
 /** Runs of dispatch for the tests of single stages. */
 import type { Destination } from '../../src/alert.ts';
-import type { DispatchRun, RoutedAlert } from '../../src/dispatch/parcels.ts';
+import type { DispatchRun } from '../../src/dispatch/dispatch.ts';
+import type { RoutedAlert } from '../../src/dispatch/parcels.ts';
 import { destinationOf } from '../support/alerts.ts';
 import { makeAlert } from '../support/numbered.ts';
 

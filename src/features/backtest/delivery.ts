@@ -10,7 +10,7 @@ import type { CorrelateDependencies } from '../../deliver/job-stages.ts';
 import { createRateLimiter } from '../../deliver/rate-limiter.ts';
 import { createSendSlots, type SendSlotDependencies } from '../../deliver/send-slot.ts';
 import { createDeliver, type DeliverDependencies } from '../../deliver/worker.ts';
-import type { EnqueueDependencies } from '../../dispatch/dispatch.ts';
+import type { DispatchDependencies } from '../../dispatch/dispatch.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { batchJob, batchJobId, type ParcelJob, parcelJob } from '../../queue/job.ts';
 import type { ProcessParcel } from '../../queue/parcel-worker.ts';
@@ -111,7 +111,9 @@ const createJobs = (timeline: Timeline, processOf: (kind: ChannelKind) => Proces
   };
 };
 
-export const createSimulatedDelivery = (dependencies: SimulatedDeliveryDependencies): EnqueueDependencies => {
+export const createSimulatedDelivery = (
+  dependencies: SimulatedDeliveryDependencies,
+): Pick<DispatchDependencies, 'enqueue'> => {
   const { timeline, kinds, ledger, incidentWindowMs, uncovered, onMessage } = dependencies;
   const { now } = timeline;
   const rateLimiter = createRateLimiter({ store: createMemoryRateStateStore(), now });

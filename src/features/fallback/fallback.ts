@@ -1,7 +1,7 @@
 /** Sends to the fallback: alerts that nobody has accepted in time, that are dead, unroutable, or held for approval. */
 import type { Logger } from 'pino';
 import type { Alert, Destination, Parcel } from '../../alert.ts';
-import type { CorrelateDependencies } from '../../dispatch/dispatch.ts';
+import type { DispatchDependencies } from '../../dispatch/dispatch.ts';
 import { toParcels } from '../../dispatch/parcels.ts';
 import { senderId } from '../../item.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -38,7 +38,7 @@ export interface FallbackDependencies {
   /** What providers call destinations. Default: nobody knows. */
   names?(): Promise<Names>;
   /** Which alerts another one covers at the fallback. Default: none. */
-  correlation?: CorrelateDependencies;
+  correlation?: Pick<DispatchDependencies, 'uncoveredAt' | 'delayOf'>;
   metrics: Pick<Metrics, 'fallbackAlerts'>;
   log: Pick<Logger, 'warn'>;
 }
