@@ -104,27 +104,62 @@ export class ServiceError extends Error {
   }
 }
 
-/**
- * What a channel's failure means for the delivery; also the label of the metric.
- *
- *   unavailable           a passing fault: no connection, no answer, or "not now"; tried again later
- *   rate-limited          the provider named a wait: obey it
- *   re-address            the destination moved: send again, at once, to `newAddress`
- *   bad-message           this body was refused: send a plainer one, never the same again
- *   destination-dead      this address will not take anything: dead
- *   sender-misconfigured  our token, key or server is wrong: every destination of it waits
- *   unknown               an answer nobody documented: retried, with care
- */
-export const DELIVERY_REASONS = [
-  'unavailable',
-  'rate-limited',
-  're-address',
-  'bad-message',
-  'destination-dead',
-  'sender-misconfigured',
-  'unknown',
-] as const;
-export type DeliveryReason = (typeof DELIVERY_REASONS)[number];
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+
+/** How long to wait before another try, where the provider named no wait: each time twice as long as before. */
+export interface RetryCurve {
+  firstMs: number;
+  longestMs: number;
+  /** The whole destination waits, not only this delivery. */
+  holds?: true;
+}
+
+/** All that follows from a reason. Other files ask here and compare no reasons, so that a new one needs only its row. */
+export interface ReasonFacts {
+  /** What does not work. A refused message or a limited rate does not say whether its destination works. */
+  about: 'message' | 'destination' | 'sender';
+  /** `passing`: the same may work a little later. `lasting`: it stays wrong until somebody mends it. `ours`: we change it. */
+  outlook: 'passing' | 'lasting' | 'ours' | 'undocumented';
+  /** `plainer`: at once, with less markup, never the same again. `readdress`: at once, to `newAddress`. */
+  next: RetryCurve | 'plainer' | 'readdress' | 'dead';
+}
+
+/** What a channel's failure means for the delivery; a reason is also the label of the metric. */
+const REASONS = {
+  /** A passing fault: no connection, no answer, or "not now". */
+  unavailable: { about: 'destination', outlook: 'passing', next: { firstMs: SECOND_MS, longestMs: 5 * MINUTE_MS } },
+  /** The provider named a wait: obey it. */
+  'rate-limited': {
+    ...{ about: 'message', outlook: 'passing' },
+    next: { firstMs: 5 * SECOND_MS, longestMs: 5 * MINUTE_MS, holds: true },
+  },
+  /** The destination moved. */
+  're-address': { about: 'message', outlook: 'ours', next: 'readdress' },
+  /** This body was refused. */
+  'bad-message': { about: 'message', outlook: 'ours', next: 'plainer' },
+  /** This address will not take anything. */
+  'destination-dead': { about: 'destination', outlook: 'lasting', next: 'dead' },
+  /** Our token, key or server is wrong: every destination of it waits. Frequent tries could lock us out. */
+  'sender-misconfigured': {
+    ...{ about: 'sender', outlook: 'lasting' },
+    next: { firstMs: 15 * SECOND_MS, longestMs: 5 * MINUTE_MS },
+  },
+  /** An answer nobody documented: retried, with care. */
+  unknown: {
+    ...{ about: 'destination', outlook: 'undocumented' },
+    next: { firstMs: 5 * SECOND_MS, longestMs: 10 * MINUTE_MS },
+  },
+} as const satisfies Record<string, ReasonFacts>;
+
+export type DeliveryReason = keyof typeof REASONS;
+export const DELIVERY_REASONS = Object.keys(REASONS) as readonly DeliveryReason[];
+
+export const factsOf = (reason: DeliveryReason): ReasonFacts => REASONS[reason];
+
+/** Whether it says that its destination or sender does not work. `reason`: as an attempt was recorded with it. */
+export const isConclusive = (reason: string): boolean =>
+  (REASONS as Readonly<Record<string, ReasonFacts>>)[reason]?.about !== 'message';
 
 /** What a failure means, for people who do not know the provider's codes. Parts of sentences in our own words. */
 export interface Explanation {
@@ -177,9 +212,9 @@ export class DeliveryError extends Error {
   }
 }
 
-/** The provider cannot do it now: the same may work a little later. An answer that nobody documented does not pass. */
+/** The same may work a little later. */
 export const isPassing = (error: unknown): error is DeliveryError =>
-  error instanceof DeliveryError && (error.reason === 'unavailable' || error.reason === 'rate-limited');
+  error instanceof DeliveryError && factsOf(error.reason).outlook === 'passing';
 
 /** The text of anything that was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

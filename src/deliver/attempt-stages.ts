@@ -1,7 +1,7 @@
 /** Stages of one attempt at a message: one request, what becomes of the message, and who is told of it. */
 import { type Alert, type ChannelKind, type Destination, hasTravelled, isSample } from '../alert.ts';
 import type { Channel, Receipt } from '../channels/channel.ts';
-import { DeliveryError, messageOf } from '../errors.ts';
+import { DeliveryError, factsOf, messageOf } from '../errors.ts';
 import { type DeadLetters, deadId } from '../ledger/dead-letters.ts';
 import type { DestinationStats } from '../ledger/destination-stats.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -84,7 +84,9 @@ const failure = (
     random: random(),
   });
   if (decision.kind === 'plainer' && !canBePlainer) return { kind: 'dead' };
-  return decision.kind === 'retry' && error.reason === 'unknown' ? { ...decision, unknownSince: since } : decision;
+  return decision.kind === 'retry' && factsOf(error.reason).outlook === 'undocumented'
+    ? { ...decision, unknownSince: since }
+    : decision;
 };
 
 export const decide: AttemptStage<DecideDependencies> = (attempt, dependencies) => {

@@ -5,7 +5,7 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import { type Alert, type Destination, isSample } from '../alert.ts';
-import type { DeliveryError, DeliveryReason, Explanation } from '../errors.ts';
+import { type DeliveryError, type DeliveryReason, type Explanation, factsOf, isConclusive } from '../errors.ts';
 import type { Subject } from '../ledger/record.ts';
 import type { Pace } from './send-slot.ts';
 
@@ -130,10 +130,6 @@ if endingFor < tonumber(ARGV[2]) and endingFor >= -ARGV[3] then return 0 end
 redis.call('HSET', KEYS[1], 'ending', ARGV[1])
 return 1`;
 
-/** What stays wrong until somebody fixes it needs no second failure. */
-const weightOf = (reason: DeliveryReason): number =>
-  reason === 'destination-dead' || reason === 'sender-misconfigured' ? FAILURES : 1;
-
 export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () => number): Circuits => {
   const keyOf = (id: string): string => `${prefix}:circuit:${id}`;
   const ask = async (ids: readonly string[], probeMs: number | ''): Promise<number | undefined> => {
@@ -150,8 +146,10 @@ export const createCircuits = (redis: Redis | Cluster, prefix: string, now: () =
     failed: async (id, { reason, retryInMs, isTest = false }) => {
       const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, retryInMs));
       // Deliveries to a dead destination die at once: there is nothing to pause.
-      const until = reason === 'destination-dead' ? '' : now() + pauseMs;
-      const weight = isTest ? 0 : weightOf(reason);
+      const { next, outlook } = factsOf(reason);
+      const until = next === 'dead' ? '' : now() + pauseMs;
+      // What stays wrong until somebody mends it needs no second failure.
+      const weight = isTest ? 0 : outlook === 'lasting' ? FAILURES : 1;
       const limits = [KEEP_MS, ANNOUNCE_MS, CLOCKS_MS];
       const answer = await redis.eval(FAIL, 1, keyOf(id), now(), weight, FAILURES, until, ...limits);
       const [isNews, pausedUntil] = answer as [number, number];
@@ -187,7 +185,7 @@ export interface HealthDependencies {
   circuits: Circuits;
   /** The token or mail server that many destinations share. */
   senderOf(destination: Destination): Pace | undefined;
-  /** The failure concerns the sender, not only this destination. Asked where the error says `sender-misconfigured`. */
+  /** The failure concerns the sender, not only this destination. Asked where the error says so. */
   isSenders(destination: Destination): Promise<boolean>;
   onBroken(broken: Broken): Promise<void>;
   onRecovered(subject: Subject): Promise<void>;
@@ -216,9 +214,6 @@ export interface DestinationHealth {
 const CLEAN_MS = 1000;
 /** Clean circuits that a process remembers. */
 const MOST_CLEAN = 10_000;
-
-/** These concern the message or the rate; they do not say whether the destination works. */
-const INCONCLUSIVE: ReadonlySet<DeliveryReason> = new Set(['rate-limited', 'bad-message', 're-address']);
 
 /** The clean circuits that are known, by when they were looked at. */
 const createCleanCircuits = ({ circuits, elapsed = () => performance.now() }: HealthDependencies) => {
@@ -269,12 +264,12 @@ export const createDestinationHealth = (dependencies: HealthDependencies): Desti
     },
     failed: async (destination, alerts, { error, message, said, retryInMs }) => {
       const { reason, explanation } = error;
-      if (INCONCLUSIVE.has(reason)) {
+      if (!isConclusive(reason)) {
         await circuits.release(circuitsOf(destination));
         return undefined;
       }
       const sender = senderOf(destination);
-      const isSender = sender !== undefined && reason === 'sender-misconfigured' && (await isSenders(destination));
+      const isSender = sender !== undefined && factsOf(reason).about === 'sender' && (await isSenders(destination));
       const circuit = isSender ? sender.id : destination.id;
       const isTest = alerts.length > 0 && alerts.every(isSample);
       clean.forget(circuit);

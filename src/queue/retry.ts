@@ -1,5 +1,5 @@
 /** When a failed delivery is tried again: one pure policy for every channel. */
-import type { DeliveryError, DeliveryReason } from '../errors.ts';
+import { type DeliveryError, factsOf, type RetryCurve } from '../errors.ts';
 
 export interface RetryInput {
   error: DeliveryError;
@@ -31,45 +31,32 @@ export type Decision =
   | { kind: 'readdress'; address: string }
   | { kind: 'dead'; givenUp?: GivenUp };
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+/** How long nothing but answers that nobody documented are retried. */
+const LONGEST_UNKNOWN_MS = 3_600_000;
 
-interface Curve {
-  firstMs: number;
-  capMs: number;
-}
-
-const CURVES: Record<Exclude<DeliveryReason, 'bad-message' | 'destination-dead' | 're-address'>, Curve> = {
-  unavailable: { firstMs: SECOND, capMs: 5 * MINUTE },
-  'rate-limited': { firstMs: 5 * SECOND, capMs: 5 * MINUTE },
-  // Somebody has to replace our token or key; frequent tries could lock us out.
-  'sender-misconfigured': { firstMs: 15 * SECOND, capMs: 5 * MINUTE },
-  unknown: { firstMs: 5 * SECOND, capMs: 10 * MINUTE },
-};
-
-/** How long nothing but `unknown` failures are retried. */
-const LONGEST_UNKNOWN_MS = 60 * MINUTE;
+/** Of our own wait, so much at most is added to one that the provider named. */
+const JITTER_MS = 1000;
 
 /** Full jitter: anywhere between nothing and the doubled step, so that a herd spreads out. Never under a tenth of it. */
-const backoff = ({ firstMs, capMs }: Curve, attempt: number, random: number): number => {
-  const step = Math.min(capMs, firstMs * 2 ** Math.min(attempt - 1, 20));
+const backoff = ({ firstMs, longestMs }: RetryCurve, attempt: number, random: number): number => {
+  const step = Math.min(longestMs, firstMs * 2 ** Math.min(attempt - 1, 20));
   return Math.round(step * (0.1 + 0.9 * random));
 };
 
 /** What to do with a delivery that failed. A stated wait always wins over our own curve, with a little jitter on top. */
 export const decisionOf = ({ error, attempt, ageMs, unknownForMs, maxAgeMs, random }: RetryInput): Decision => {
-  if (error.reason === 'destination-dead') return { kind: 'dead' };
-  if (error.reason === 'bad-message') return { kind: 'plainer' };
-  if (error.reason === 're-address') {
+  const { next, outlook } = factsOf(error.reason);
+  if (next === 'dead') return { kind: 'dead' };
+  if (next === 'plainer') return { kind: 'plainer' };
+  if (next === 'readdress') {
     return error.newAddress === undefined ? { kind: 'dead' } : { kind: 'readdress', address: error.newAddress };
   }
-  const curve = CURVES[error.reason];
-  const own = backoff(curve, attempt, random);
+  const own = backoff(next, attempt, random);
   const stated = error.retryAfterMs;
-  const delayMs = stated === undefined ? own : stated + Math.round(random * Math.min(own, SECOND));
+  const delayMs = stated === undefined ? own : stated + Math.round(random * Math.min(own, JITTER_MS));
   if (ageMs + delayMs > maxAgeMs) return { kind: 'dead', givenUp: { by: 'max-age', afterMs: maxAgeMs } };
-  if (error.reason === 'unknown' && unknownForMs + delayMs > LONGEST_UNKNOWN_MS) {
+  if (outlook === 'undocumented' && unknownForMs + delayMs > LONGEST_UNKNOWN_MS) {
     return { kind: 'dead', givenUp: { by: 'unknown', afterMs: LONGEST_UNKNOWN_MS } };
   }
-  return { kind: 'retry', delayMs, holdMs: error.reason === 'rate-limited' ? (stated ?? own) : 0 };
+  return { kind: 'retry', delayMs, holdMs: next.holds ? (stated ?? own) : 0 };
 };

@@ -4,7 +4,7 @@
  * when a job of its share ends; it takes no place meanwhile. If too many wait, those of the largest share go back into the
  * queue until their turn may have come, so that the worker sees who else is there.
  */
-import type { DeliveryReason } from '../errors.ts';
+import { isConclusive } from '../errors.ts';
 import {
   type Claim,
   type Conduct,
@@ -44,9 +44,6 @@ const WHOLE_EVERY = 3;
 /** Destinations that are slow or fail, of which one process remembers so many; the oldest are forgotten first. */
 const MOST_REMEMBERED = 10_000;
 
-/** These do not say whether the destination works. */
-const INCONCLUSIVE: ReadonlySet<string> = new Set<DeliveryReason>(['rate-limited', 'bad-message', 're-address']);
-
 interface Known {
   conduct: Conduct;
   /** Tries in a row that failed without an answer in time. */
@@ -57,7 +54,7 @@ interface Known {
 
 const after = (before: Known | undefined, { reason, durationMs }: Tried): Known => {
   const isSlow = durationMs > SLOW_MS;
-  if (reason === undefined || INCONCLUSIVE.has(reason)) {
+  if (reason === undefined || !isConclusive(reason)) {
     return { conduct: isSlow ? 'slow' : 'well', hangs: 0, answeredMs: durationMs };
   }
   return { conduct: 'failing', hangs: isSlow ? (before?.hangs ?? 0) + 1 : 0, answeredMs: before?.answeredMs ?? 0 };

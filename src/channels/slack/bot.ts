@@ -1,5 +1,5 @@
 /** Messages by the bot token: new ones, replies, messages with a file, and changes of earlier messages. */
-import { DeliveryError } from '../../errors.ts';
+import { DeliveryError, factsOf } from '../../errors.ts';
 import { statusText } from '../../net.ts';
 import type { Message, Receipt } from '../channel.ts';
 import type { DigestFile } from '../digest-content.ts';
@@ -68,7 +68,7 @@ export const createBot = ({ call, files, permits }: BotDependencies): Bot => {
     const { id, destination } = message;
     /** After a refusal another message is composed, which may have the same id. */
     const giveUp = (error: unknown): never => {
-      if (error instanceof DeliveryError && error.reason === 'bad-message') {
+      if (error instanceof DeliveryError && factsOf(error.reason).next === 'plainer') {
         unfinished.delete(id);
         permits.refuse(destination.address);
       }

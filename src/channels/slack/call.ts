@@ -8,7 +8,7 @@ import {
   type WebClientOptions,
 } from '@slack/web-api';
 import { type Agent, fetch } from 'undici';
-import { DeliveryError, type DeliveryReason } from '../../errors.ts';
+import { DeliveryError, type DeliveryReason, isPassing } from '../../errors.ts';
 import { type ConnectionNames, statusText } from '../../net.ts';
 import { explainedError, networkFailure, stoppedWaiting } from '../failures.ts';
 import { type PostResponse, retryAfterMs } from '../http.ts';
@@ -116,7 +116,7 @@ export const isThreadRefusal = (error: unknown): boolean =>
 export const fileFailure = (error: unknown, posted: boolean): unknown => {
   if (!(error instanceof DeliveryError)) return error;
   const { reason, code, retryAfterMs } = error;
-  const passing = reason === 'unavailable' || reason === 'rate-limited' || WORTHLESS_TOKEN.includes(code);
+  const passing = isPassing(error) || WORTHLESS_TOKEN.includes(code);
   return new DeliveryError(passing ? reason : 'bad-message', `Slack refused the file: ${error.message}`, {
     code,
     maybeDelivered: posted,

@@ -1,6 +1,6 @@
 /** Who gets the news that a destination is broken, works again or has moved, and the text of each announcement. Pure. */
 import { type Destination, isHuman } from '../../alert.ts';
-import type { DeliveryReason, Explanation } from '../../errors.ts';
+import { type DeliveryReason, type Explanation, factsOf } from '../../errors.ts';
 import { senderId } from '../../item.ts';
 import { nameOf, type Subject, subjectName } from '../../ledger/record.ts';
 import { capital, countedInWords } from '../../text.ts';
@@ -139,7 +139,7 @@ const comesText = ({ waiting, hasFallback }: Pick<BrokenInput, 'waiting' | 'hasF
 /** How many alerts it is about, and what becomes of them. */
 const whatBecomes = (input: BrokenInput): string[] => {
   const { reason, isSender, waiting, dead, hasFallback } = input;
-  if (reason === 'destination-dead' && !isSender) {
+  if (factsOf(reason).next === 'dead' && !isSender) {
     const next = `New alerts for it ${hasFallback ? 'go to the fallback, too' : 'are kept, too, and not delivered'}.`;
     return [...(dead === 0 ? [] : [deadText(input)]), ...(waiting === 0 ? [] : [waitText(waiting)]), next];
   }
@@ -159,7 +159,7 @@ const whatToDo = (input: BrokenInput): string => {
   if (isDisabled) {
     return `ask its owner. If it is to have alerts again, run \`tocsin destinations enable ${destination.id}\`, and to send those that died: ${retry}`;
   }
-  if (reason === 'destination-dead') {
+  if (factsOf(reason).next === 'dead') {
     return `${explanation?.todo ?? 'correct it, at the service or in the config'}; then run: ${retry}`;
   }
   const todo = explanation?.todo ?? 'see why it takes nothing: ask its owner, or look at its server';
