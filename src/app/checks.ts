@@ -17,7 +17,7 @@ import type { CursorSnapshots, Cursors } from '../poll/cursor.ts';
 import { type Mirror, mirroredOf } from '../poll/mirror.ts';
 import { COMMIT_EVERY_MS } from '../poll/polling.ts';
 import { createReadWatch } from '../poll/read-watch.ts';
-import { createShare, type Stream, tracksOf } from '../poll/stream.ts';
+import { createAssignment, type Stream, tracksOf } from '../poll/stream.ts';
 import type { Listing } from '../service/listing.ts';
 import { isPathSegment } from '../text.ts';
 import type { openDispatch } from './dispatch.ts';
@@ -103,7 +103,7 @@ export const openBlindness = (dependencies: OpenBlindness) => {
     cursors: createCopying(store.cursorSnapshots, mirror),
     freshMs: 1.5 * interval,
     gapMs: 2 * everyMs + LATE_MS,
-    elapsed: elapsedMs,
+    monotonic: elapsedMs,
   });
   const { check } = createBlindnessCheck({
     watch,
@@ -205,7 +205,7 @@ const openCheck = (dependencies: OpenSilence) => {
     }),
     protocolsOf: async (service) => [...(await catalog.protocols(service)).keys()].filter(isPathSegment),
     isOwn: (service) => {
-      const isShare = createShare(membership.own, membership.readersOf(service));
+      const isShare = createAssignment(membership.own, membership.readersOf(service));
       return (protocol) => isShare({ service, source: 'inspections', protocols: [protocol] });
     },
     expectEvery,

@@ -10,7 +10,7 @@ import type { Health } from '../ops/health.ts';
 import { POLL_LOOP } from '../ops/loop-watch.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { createPollReport } from '../ops/poll-report.ts';
-import { type Admission, createAdmission, createBackoffStore, rememberWaits } from '../poll/admission.ts';
+import { type Admission, createAdmission, createBackoffs } from '../poll/admission.ts';
 import { type Catalog, createCatalog, createNameFilter } from '../poll/catalog.ts';
 import { createPollLock, type Track } from '../poll/cursor.ts';
 import { createIntake } from '../poll/intake.ts';
@@ -105,7 +105,13 @@ const openBeginning = ({ config, mirror, log, now }: ReadingDependencies, servic
 export const elapsed = (): number => performance.now();
 
 const openMemory = ({ config, store, mirror }: ReadingDependencies, onChanged: (stream: Stream) => void): ReadMemory =>
-  createReadMemory({ commits: store.quietCommits, onCursor: mirror.note, onChanged, elapsed, settings: config.poll });
+  createReadMemory({
+    commits: store.quietCommits,
+    onCursor: mirror.note,
+    onChanged,
+    monotonic: elapsed,
+    settings: config.poll,
+  });
 
 const openPoller = (
   dependencies: ReadingDependencies,
@@ -155,14 +161,13 @@ const LONGEST_PROBE_MS = 15_000;
 
 const openAdmission = ({ config, store, now }: ReadingDependencies, serviceOf: ServiceOf, report: Report) =>
   createAdmission({
-    services: config.services.map(({ name }) => name),
     everyMs: Math.min(LONGEST_PROBE_MS, longestIntervalMs(config.poll)),
     concurrency: config.poll.concurrency,
     heldForMs: (service) => serviceOf(service).client.heldForMs(),
-    backoffs: rememberWaits(createBackoffStore(store.redis, store.prefix, now), elapsed),
+    backoffs: createBackoffs(store.redis, store.prefix, { now, monotonic: elapsed }),
     probe: (service, signal) => createProbe(serviceOf)(service, undefined, signal),
     onRefused: report.onRefused,
-    elapsed,
+    monotonic: elapsed,
     random: Math.random,
   });
 
@@ -228,7 +233,8 @@ const openIntake = (
 
 const openPacer = ({ config, log }: ReadingDependencies): Pacer =>
   createPacer({
-    settings: { ...config.poll, leastMs: AUTO_INTERVAL_MS.least, longestMs: AUTO_INTERVAL_MS.longest },
+    ...config.poll,
+    ...{ leastMs: AUTO_INTERVAL_MS.least, longestMs: AUTO_INTERVAL_MS.longest },
     onBudget: (service, needed) => {
       if (needed === undefined) log.info({ service }, 'the requests a second suffice again for all protocols');
       else
@@ -237,7 +243,7 @@ const openPacer = ({ config, log }: ReadingDependencies): Pacer =>
           'poll.requestsPerSecond is too small, or the service too slow, to read every protocol within 15 seconds',
         );
     },
-    elapsed,
+    monotonic: elapsed,
   });
 
 /** A log line names at most this many protocols. */
@@ -252,12 +258,12 @@ const openPolling = (
   return createPolling({
     ...membership,
     ...pacer,
-    ...{ catalog, memory, concurrency, elapsed },
+    ...{ catalog, memory, concurrency, monotonic: elapsed },
     poll: intake.poll,
     probe: intake.probe,
     services: config.services.map(({ name }) => name),
     sources: config.alerts.sources,
-    onShare: (service, streams, total) => pacer.share(service, streams.length, total),
+    onAssigned: pacer.assign,
     onTurning: () => health.beat(POLL_LOOP),
     onStopped: ({ service, source, protocols }) => {
       const line = { service, source, protocols: protocols.length, named: protocols.slice(0, MOST_NAMED) };

@@ -7,25 +7,8 @@ import { ServiceError, type ServiceReason } from '../errors.ts';
 export interface Trouble {
   /** `down`: it does not answer. `refused`: it refuses the key, whatever is asked for. */
   kind: 'down' | 'refused';
-  /** When it was detected, by the detector's clock. */
+  /** When it was detected, by the monotonic clock. */
   since: number;
-}
-
-export interface FailureDetector {
-  /** The service is asked for `subject` now. */
-  asked(subject: string): void;
-  /** An answer came: the service is not in trouble. Gives whether it had been. */
-  worked(subject: string): boolean;
-  /** No usable answer came. Only a `ServiceError` counts. */
-  failed(subject: string, error: unknown): void;
-  /** The key is refused, whatever is asked for. Gives whether that is news. */
-  refused(): boolean;
-  /** Of the service as a whole; the same object as long as the trouble lasts. */
-  trouble(): Trouble | undefined;
-  /** It had no usable answer last time. */
-  isFailing(subject: string): boolean;
-  /** It had no answer at all last time, so it may hang again. */
-  isHanging(subject: string): boolean;
 }
 
 /**
@@ -58,13 +41,13 @@ const WALKS_DOWN = 5;
 const NOT_ASKED: readonly ServiceReason[] = ['aborted', 'held'];
 
 interface DetectorSettings {
-  now(): number;
+  monotonic(): number;
   meaningOf(error: ServiceError): Meaning;
   /** Suspects in a row after which the service counts as down. */
   subjectsDown: number;
 }
 
-const createDetector = ({ now, meaningOf, subjectsDown }: DetectorSettings): FailureDetector => {
+const createDetector = ({ monotonic, meaningOf, subjectsDown }: DetectorSettings) => {
   let trouble: Trouble | undefined;
   const failing = new Set<string>();
   const hanging = new Set<string>();
@@ -76,17 +59,15 @@ const createDetector = ({ now, meaningOf, subjectsDown }: DetectorSettings): Fai
   /** A slow failure may have begun long before others were answered: it says nothing of the service. */
   const isOutdated = (subject: string): boolean => (askedAt.get(subject) ?? Number.POSITIVE_INFINITY) <= answeredAt;
 
-  const worked = (subject: string): boolean => {
-    const isNews = trouble !== undefined;
+  const worked = (subject: string): void => {
+    // What failed while the service was away did not hang by itself.
+    if (trouble !== undefined) hanging.clear();
     trouble = undefined;
     failing.delete(subject);
     hanging.delete(subject);
     askedAt.delete(subject);
     suspects.clear();
-    answeredAt = now();
-    // What failed while the service was away did not hang by itself.
-    if (isNews) hanging.clear();
-    return isNews;
+    answeredAt = monotonic();
   };
 
   const suspect = (subject: string): void => {
@@ -96,50 +77,59 @@ const createDetector = ({ now, meaningOf, subjectsDown }: DetectorSettings): Fai
   };
 
   return {
-    asked: (subject) => void askedAt.set(subject, now()),
+    /** The service is asked for `subject` now. */
+    asked: (subject: string): void => void askedAt.set(subject, monotonic()),
+    /** An answer came: the service is not in trouble. */
     worked,
-    failed: (subject, error) => {
+    /** No usable answer came. Only a `ServiceError` counts. */
+    failed: (subject: string, error: unknown): void => {
       if (!(error instanceof ServiceError)) return;
       if (error.reason === 'unreachable') hanging.add(subject);
       else if (!NOT_ASKED.includes(error.reason)) hanging.delete(subject);
       const meaning = meaningOf(error);
       if (meaning === 'answered') worked(subject);
       if (meaning === 'suspect' || meaning === 'down') suspect(subject);
-      if (meaning === 'down' || suspects.size >= subjectsDown) trouble ??= { kind: 'down', since: now() };
+      if (meaning === 'down' || suspects.size >= subjectsDown) trouble ??= { kind: 'down', since: monotonic() };
     },
-    refused: () => {
+    /** The key is refused, whatever is asked for. Gives whether that is news. */
+    refused: (): boolean => {
       const isNews = trouble?.kind !== 'refused';
-      if (isNews) trouble = { kind: 'refused', since: now() };
+      if (isNews) trouble = { kind: 'refused', since: monotonic() };
       return isNews;
     },
-    trouble: () => trouble,
-    isFailing: (subject) => failing.has(subject),
-    isHanging: (subject) => hanging.has(subject),
+    /** Of the service as a whole; the same object as long as the trouble lasts. */
+    trouble: (): Trouble | undefined => trouble,
+    /** It had no usable answer last time. */
+    isFailing: (subject: string): boolean => failing.has(subject),
+    /** It had no answer at all last time, so it may hang again. */
+    isHanging: (subject: string): boolean => hanging.has(subject),
   };
 };
 
+export type FailureDetector = ReturnType<typeof createDetector>;
+
 /** For polls, which ask for the same subjects all the time. A wait that the service names is obeyed and does not count. */
-export const createFailureDetector = (now: () => number): FailureDetector =>
+export const createFailureDetector = (monotonic: () => number): FailureDetector =>
   createDetector({
-    now,
+    monotonic,
     meaningOf: ({ reason, retryAfterMs }) => (retryAfterMs === undefined ? FOR_POLLS[reason] : 'nothing'),
     subjectsDown: POLLS_DOWN,
   });
 
-export interface WalkDetector {
-  worked(protocol: string): void;
-  failed(protocol: string, error: unknown): void;
-  /** The service is in trouble: ask it no more in this walk. */
-  isDown(): boolean;
-}
-
 /** For a walk that asks the service once for each of many protocols. */
-export const createWalkDetector = (): WalkDetector => {
+export const createWalkDetector = () => {
   // Nothing in a walk depends on the time.
   const { worked, failed, trouble } = createDetector({
-    now: () => 0,
+    monotonic: () => 0,
     meaningOf: ({ reason }) => FOR_WALKS[reason],
     subjectsDown: WALKS_DOWN,
   });
-  return { worked, failed, isDown: () => trouble() !== undefined };
+  return {
+    worked,
+    failed,
+    /** The service is in trouble: ask it no more in this walk. */
+    isDown: () => trouble() !== undefined,
+  };
 };
+
+export type WalkDetector = ReturnType<typeof createWalkDetector>;

@@ -2,20 +2,9 @@
 import { type Stream, streamKey } from './stream.ts';
 import { placeOf } from './turns.ts';
 
-// How many requests a second a service bears: what the config allows, less while it is slow or says that it is too much.
-
-interface Budget {
-  /** Requests a second for now. */
-  current(): number;
-  /** It answered, after so many milliseconds. */
-  answered(ms: number): void;
-  /** It said that it was asked too often. */
-  limited(): void;
-}
-
 /** An answer of a well service takes less. */
 const SLOW_MS = 2000;
-/** What one sign of trouble leaves of it, at most once in so many milliseconds: several are of the same trouble. */
+/** What one sign of trouble leaves of the budget, at most once in so many milliseconds: several are of the same trouble. */
 const LIMITED_SHARE = 0.5;
 const SLOW_SHARE = 0.75;
 const ONCE_IN_MS = 5000;
@@ -24,37 +13,38 @@ const RECOVERY_MS = 120_000;
 /** No less than this share of what the config allows. */
 const LEAST_SHARE = 1 / 16;
 
-/** `elapsed`: milliseconds by a clock that nobody sets. */
-export const createBudget = (most: number, elapsed: () => number): Budget => {
+/** How many requests a second a service bears: what the config allows, less while it is slow or says that it is too much. */
+export const createBudget = (most: number, monotonic: () => number) => {
   let share = 1;
-  let at = elapsed();
+  let at = monotonic();
   let loweredAt = Number.NEGATIVE_INFINITY;
 
   const recover = (): void => {
-    const now = elapsed();
-    // Trouble that may still go on is no quiet.
+    const now = monotonic();
+    // Right after trouble it may still go on.
     if (now - loweredAt >= ONCE_IN_MS) share = Math.min(1, share + (now - at) / RECOVERY_MS);
     at = now;
   };
   const lower = (to: number): void => {
     recover();
-    if (elapsed() - loweredAt < ONCE_IN_MS) return;
-    loweredAt = elapsed();
+    if (monotonic() - loweredAt < ONCE_IN_MS) return;
+    loweredAt = monotonic();
     share = Math.max(LEAST_SHARE, share * to);
   };
   return {
-    current: () => {
+    /** Requests a second for now. */
+    current: (): number => {
       recover();
       return most * share;
     },
-    answered: (ms) => {
+    /** It answered, after so many milliseconds. */
+    answered: (ms: number): void => {
       if (ms > SLOW_MS) lower(SLOW_SHARE);
     },
-    limited: () => lower(LIMITED_SHARE),
+    /** It said that it was asked too often. */
+    limited: (): void => lower(LIMITED_SHARE),
   };
 };
-
-// How often each stream of a service is read, so that a budget of requests a second is kept. Pure.
 
 export interface PaceInput {
   /** Of this daemon, those that brought alerts lately included. */
@@ -69,21 +59,17 @@ export interface PaceInput {
   longestMs: number;
 }
 
-interface Pace {
-  /** Milliseconds between two polls of one stream. */
-  busyMs: number;
-  quietMs: number;
-  /** Requests a second with which no stream waits for longer than it may. */
-  neededBudget: number;
-}
-
 /** What a sweep that finds nothing asks besides its poll. What there is to find is read at once, whatever the budget. */
 const SWEEP_REQUESTS = 1;
 
 /** Of all polls these are only for busy streams, besides those that each stream has: the others hardly wait for them. */
 const BUSY_SHARE = 0.1;
 
-export const paceOf = ({ streams, busy, budget, sweepEveryMs, leastMs, longestMs }: PaceInput): Pace => {
+/**
+ * How often each stream of a service is read, so that a budget of requests a second is kept. `neededBudget`: with which no
+ * stream waits for longer than it may. Pure.
+ */
+export const paceOf = ({ streams, busy, budget, sweepEveryMs, leastMs, longestMs }: PaceInput) => {
   const sweeps = (SWEEP_REQUESTS * streams) / Math.max(sweepEveryMs, longestMs);
   const neededBudget = 1000 * (streams / longestMs + sweeps);
   const [most, least] = [1 / leastMs, 1 / longestMs];
@@ -109,13 +95,9 @@ export interface PacerSettings {
   /** Of `auto`, in milliseconds. */
   leastMs: number;
   longestMs: number;
-}
-
-export interface PacerDependencies {
-  settings: PacerSettings;
   /** Called when the budget of a service becomes too small for its streams, and when it suffices again: undefined. */
   onBudget(service: string, needed: number | undefined): void;
-  elapsed(): number;
+  monotonic(): number;
 }
 
 /** How it stands with a service. */
@@ -138,63 +120,58 @@ const LONGEST_TOGETHER_MS = 100;
 /** A budget that is missed by less is met. */
 const TOLERANCE = 1.02;
 
-const createServicePace = (service: string, { settings, onBudget, elapsed }: PacerDependencies) => {
-  const { leastMs, longestMs, sweepEvery: sweepEveryMs, requestsPerSecond } = settings;
-  const budget: Budget = createBudget(requestsPerSecond, elapsed);
+const createServicePace = (service: string, settings: PacerSettings) => {
+  const { leastMs, longestMs, sweepEvery: sweepEveryMs, requestsPerSecond, onBudget, monotonic } = settings;
+  const budget = createBudget(requestsPerSecond, monotonic);
   const busyUntil = new Map<string, number>();
   let [own, total] = [0, 0];
-  let pace: Pace = { busyMs: longestMs, quietMs: longestMs, neededBudget: 0 };
+  let pace = { busyMs: longestMs, quietMs: longestMs, neededBudget: 0 };
   let reckonedAt = Number.NEGATIVE_INFINITY;
-  let isTold = false;
-
-  const tell = (allowed: number): void => {
-    const isTooSmall = total > 0 && pace.neededBudget > allowed * TOLERANCE;
-    if (isTooSmall !== isTold) onBudget(service, isTooSmall ? needed() : undefined);
-    isTold = isTooSmall;
-  };
+  let isTooSmall = false;
 
   /** Of all daemons together. */
   const needed = (): number => Math.ceil((pace.neededBudget * total) / Math.max(1, own));
+  const busy = (): number => Math.min(own, busyUntil.size);
 
-  const reckon = (): Pace => {
-    const now = elapsed();
+  const reckon = () => {
+    const now = monotonic();
     if (now - reckonedAt < RECKON_MS) return pace;
     reckonedAt = now;
     for (const [key, until] of busyUntil) if (until < now) busyUntil.delete(key);
     const allowed = (budget.current() * own) / Math.max(1, total);
-    const busy = Math.min(own, busyUntil.size);
-    if (own > 0) pace = paceOf({ streams: own, busy, budget: allowed, sweepEveryMs, leastMs, longestMs });
-    tell(allowed);
+    if (own > 0) pace = paceOf({ streams: own, busy: busy(), budget: allowed, sweepEveryMs, leastMs, longestMs });
+    const wasTooSmall = isTooSmall;
+    isTooSmall = total > 0 && pace.neededBudget > allowed * TOLERANCE;
+    if (isTooSmall !== wasTooSmall) onBudget(service, isTooSmall ? needed() : undefined);
     return pace;
   };
 
   return {
-    share: (ownStreams: number, allStreams: number): void => {
+    assign: (ownStreams: number, allStreams: number): void => {
       [own, total] = [ownStreams, allStreams];
       reckonedAt = Number.NEGATIVE_INFINITY;
     },
     everyMs: (stream: Stream): number => (busyUntil.has(streamKey(stream)) ? reckon().busyMs : reckon().quietMs),
     gapMs: (): number => {
       const { quietMs, busyMs } = reckon();
-      const busy = Math.min(own, busyUntil.size);
-      const rate = (own - busy) / quietMs + busy / busyMs;
+      const rate = (own - busy()) / quietMs + busy() / busyMs;
       return rate > 0 ? GAP_SHARE / rate : 0;
     },
     polled: (stream: Stream, alerts: number, answerMs: number | undefined): void => {
-      if (alerts > 0) busyUntil.set(streamKey(stream), elapsed() + BUSY_MS);
+      if (alerts > 0) busyUntil.set(streamKey(stream), monotonic() + BUSY_MS);
       if (answerMs !== undefined) budget.answered(answerMs);
     },
     limited: budget.limited,
-    state: (): PaceState => ({ everyMs: reckon().quietMs, ...(isTold ? { needed: needed() } : {}) }),
+    state: (): PaceState => ({ everyMs: reckon().quietMs, ...(isTooSmall ? { needed: needed() } : {}) }),
   };
 };
 
-export const createPacer = (dependencies: PacerDependencies) => {
-  const { interval } = dependencies.settings;
+export const createPacer = (settings: PacerSettings) => {
+  const { interval } = settings;
   const services = new Map<string, ReturnType<typeof createServicePace>>();
   const totals = new Map<string, number>();
   const of = (service: string): ReturnType<typeof createServicePace> => {
-    const known = services.get(service) ?? createServicePace(service, dependencies);
+    const known = services.get(service) ?? createServicePace(service, settings);
     services.set(service, known);
     return known;
   };
@@ -202,9 +179,9 @@ export const createPacer = (dependencies: PacerDependencies) => {
   const state = (service: string): PaceState => (isAuto ? of(service).state() : { everyMs: interval });
   return {
     /** So many streams of a service are this daemon's, of so many in all. */
-    share: (service: string, own: number, total: number): void => {
+    assign: (service: string, own: number, total: number): void => {
       totals.set(service, own);
-      of(service).share(own, total);
+      of(service).assign(own, total);
     },
     everyMs: (stream: Stream): number => (isAuto ? of(stream.service).everyMs(stream) : interval),
     /** Spread over the whole interval, as a budget is by the second; else soon. */

@@ -1,16 +1,12 @@
-/** The polls of this daemon: of the streams that are its share, each in its time, with what it remembers of them. */
+/** The polls of this daemon: of the streams that are assigned to it, each in its time, with what it remembers of them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Source } from '../alert.ts';
 import type { Catalog } from './catalog.ts';
 import type { ReadMemory } from './read-memory.ts';
-import { createShare, type Stream, streamKey, streamsOf } from './stream.ts';
-import { createTimetable, type TimetableDependencies } from './timetable.ts';
+import { createAssignment, type Stream, streamKey, streamsOf } from './stream.ts';
+import { createTimetable, type TimetableSettings } from './timetable.ts';
 
-export interface PollingDependencies
-  extends Pick<
-    TimetableDependencies<Stream>,
-    'concurrency' | 'everyMs' | 'firstInMs' | 'gapMs' | 'togetherMs' | 'elapsed'
-  > {
+export interface PollingSettings extends Omit<TimetableSettings<Stream>, 'laneOf' | 'run' | 'deadlineMs' | 'onError'> {
   services: readonly string[];
   sources: readonly Source[];
   catalog: Pick<Catalog, 'protocols'>;
@@ -22,9 +18,8 @@ export interface PollingDependencies
   poll(stream: Stream, signal: AbortSignal): Promise<number | undefined>;
   /** Asks a service of which this daemon polls nothing whether it answers. `stream`: for this. */
   probe(service: string, stream: Stream | undefined, signal: AbortSignal): Promise<void>;
-  /** Called with the streams of this daemon when they change; `total`: with those of the others. */
-  onShare(service: string, streams: readonly Stream[], total: number): void;
-  onStopped(stream: Stream): void;
+  /** Called when other streams are this daemon's: how many, of how many in all. */
+  onAssigned(service: string, own: number, total: number): void;
   /** Called every second, unless polls are due and none has begun or ended since. */
   onTurning?(): void;
   /** Called where Redis does not let us go on; it is tried again. */
@@ -54,39 +49,38 @@ const repeat = (everyMs: number, work: () => Promise<void>, onError: (error: unk
   void loop();
 };
 
-export const createPolling = (dependencies: PollingDependencies) => {
-  const { services, sources, catalog, own, readersOf, memory, poll, probe, elapsed } = dependencies;
-  const { onShare, onStopped, onTurning = () => {}, onError } = dependencies;
+export const createPolling = (settings: PollingSettings) => {
+  const { services, sources, catalog, own, readersOf, memory, poll, probe, monotonic } = settings;
+  const { onAssigned, onTurning = () => {}, onError } = settings;
   const stopping = new AbortController();
   let isStarted = false;
   const timetable = createTimetable<Stream>({
-    ...dependencies,
+    ...settings,
     laneOf: ({ service }) => service,
     run: poll,
     deadlineMs: DEADLINE_MS,
-    onStopped,
     onError: (_stream, error) => onError(error),
   });
   /** The streams of each service, and what they were reckoned from. */
-  const shares = new Map<
+  const assigned = new Map<
     string,
     { listed: object; readers: string; all: readonly Stream[]; streams: readonly Stream[] }
   >();
 
   const probedAt = new Map<string, number>();
-  let startedAt = elapsed();
+  let startedAt = monotonic();
 
-  const haveReadersChanged = (service: string): boolean => shares.get(service)?.readers !== readersOf(service).join();
+  const haveReadersChanged = (service: string): boolean => assigned.get(service)?.readers !== readersOf(service).join();
 
   const hasChanged = async (service: string): Promise<boolean> => {
     const listed = await catalog.protocols(service);
     const readers = readersOf(service);
-    const before = shares.get(service);
+    const before = assigned.get(service);
     if (before?.listed === listed && before.readers === readers.join()) return false;
     const all = streamsOf(service, [...listed.keys()], sources);
-    const streams = all.filter(createShare(own, readers));
-    shares.set(service, { listed, readers: readers.join(), all, streams });
-    onShare(service, streams, all.length);
+    const streams = all.filter(createAssignment(own, readers));
+    assigned.set(service, { listed, readers: readers.join(), all, streams });
+    onAssigned(service, streams.length, all.length);
     return true;
   };
 
@@ -104,7 +98,7 @@ export const createPolling = (dependencies: PollingDependencies) => {
 
   const schedule = (): void => {
     if (stopping.signal.aborted) return;
-    const streams = [...shares.values()].flatMap((share) => share.streams);
+    const streams = [...assigned.values()].flatMap(({ streams }) => streams);
     const tasks = new Map(streams.map((stream) => [streamKey(stream), stream]));
     memory.retain(new Set(tasks.keys()));
     timetable.set(tasks);
@@ -114,14 +108,14 @@ export const createPolling = (dependencies: PollingDependencies) => {
   const isLeft = (service: string): boolean => {
     if (!readersOf(service).includes(own)) return true;
     // Where there are few protocols, one of several daemons may have none.
-    const isIdle = shares.get(service)?.streams.length === 0;
-    return isIdle && elapsed() - (probedAt.get(service) ?? startedAt) >= IDLE_PROBE_EVERY_MS;
+    const isIdle = assigned.get(service)?.streams.length === 0;
+    return isIdle && monotonic() - (probedAt.get(service) ?? startedAt) >= IDLE_PROBE_EVERY_MS;
   };
 
   /** Where it did not answer: one stream after the other, as a listing may be answered where polls are not. */
   const probedBy = (service: string): Stream | undefined => {
     if (readersOf(service).includes(own)) return undefined;
-    const { all = [] } = shares.get(service) ?? {};
+    const { all = [] } = assigned.get(service) ?? {};
     probes += 1;
     return all[probes % all.length];
   };
@@ -129,7 +123,7 @@ export const createPolling = (dependencies: PollingDependencies) => {
 
   const probeLeft = async (): Promise<void> => {
     const left = services.filter(isLeft);
-    for (const service of left) probedAt.set(service, elapsed());
+    for (const service of left) probedAt.set(service, monotonic());
     await Promise.all(left.map((service) => probe(service, probedBy(service), stopping.signal)));
   };
 
@@ -141,7 +135,7 @@ export const createPolling = (dependencies: PollingDependencies) => {
     isRunning: (): boolean => isStarted && !stopping.signal.aborted,
     start: (): void => {
       isStarted = true;
-      startedAt = elapsed();
+      startedAt = monotonic();
       repeat(LOOK_AT_LISTS_EVERY_MS, look, onError, stopping.signal);
       repeat(LOOK_EVERY_MS, lookAtReaders, onError, stopping.signal);
       repeat(LOOK_EVERY_MS, probeLeft, onError, stopping.signal);

@@ -101,7 +101,7 @@ export interface ReadMemoryDependencies {
   /** Called where a cursor turned out to be another one, as after an operator set it: to be read soon. */
   onChanged(stream: Stream): void;
   /** Milliseconds by a clock that nobody sets. */
-  elapsed(): number;
+  monotonic(): number;
   /** Durations in milliseconds. */
   settings: { overlap: number; lookback: number };
 }
@@ -143,7 +143,7 @@ interface Writing extends Entry {
 }
 
 export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemory => {
-  const { commits, onCursor, onChanged, elapsed, settings } = dependencies;
+  const { commits, onCursor, onChanged, monotonic, settings } = dependencies;
   const floor = settings.overlap + 2 * settings.lookback;
   const known = new Map<string, Entry>();
   /** Those that quiet polls have moved. */
@@ -210,7 +210,7 @@ export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemo
 
   return {
     recall: (stream) => {
-      if (movedSince !== undefined && elapsed() - movedSince > LONGEST_UNCOMMITTED_MS) return undefined;
+      if (movedSince !== undefined && monotonic() - movedSince > LONGEST_UNCOMMITTED_MS) return undefined;
       return known.get(streamKey(stream))?.of;
     },
     keep: (stream, { server: from, loaded, items }, end) => {
@@ -234,7 +234,7 @@ export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemo
     move: (stream, of, end) => {
       const entry = known.get(streamKey(stream));
       if (entry?.of !== of) return;
-      movedSince ??= elapsed();
+      movedSince ??= monotonic();
       moved.add(entry);
       for (const one of entry.of.tracks) {
         move(one.cursor, end);
@@ -247,7 +247,7 @@ export const createReadMemory = (dependencies: ReadMemoryDependencies): ReadMemo
       for (const [key, { stream }] of known) if (!keys.has(key)) forget(stream);
     },
     commit: async () => {
-      const begun = elapsed();
+      const begun = monotonic();
       const chunks = chunksOf(takeMoved(), COMMITTED_AT_ONCE);
       const failures: unknown[] = [];
       for (const chunk of chunks) {

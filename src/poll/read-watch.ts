@@ -21,7 +21,7 @@ export interface ReadWatchDependencies {
   /** After so many milliseconds without a look, as while Redis was away, nothing is known: watching begins again. */
   gapMs: number;
   /** Milliseconds by a clock that nobody sets. */
-  elapsed(): number;
+  monotonic(): number;
 }
 
 interface Known {
@@ -33,7 +33,7 @@ interface Known {
 
 const fingerprint = (cursor: Cursor | undefined): string => JSON.stringify([cursor?.polledAt, cursor?.position]);
 
-export const createReadWatch = ({ cursors, freshMs, gapMs, elapsed }: ReadWatchDependencies) => {
+export const createReadWatch = ({ cursors, freshMs, gapMs, monotonic }: ReadWatchDependencies) => {
   const known = new Map<string, Known>();
   const lookedAt = new Map<string, number>();
 
@@ -58,7 +58,7 @@ export const createReadWatch = ({ cursors, freshMs, gapMs, elapsed }: ReadWatchD
     /** This daemon has read these to the end. */
     note: (tracks: readonly Track[]): void => {
       for (const track of tracks) {
-        const read = { seen: undefined, readAt: elapsed(), wasRead: true };
+        const read = { seen: undefined, readAt: monotonic(), wasRead: true };
         const before = known.get(trackKey(track));
         // In place: one that was made anew at each poll would outlive the young generation each time.
         if (before === undefined) known.set(trackKey(track), read);
@@ -67,11 +67,11 @@ export const createReadWatch = ({ cursors, freshMs, gapMs, elapsed }: ReadWatchD
     },
     /** How it stands with all tracks of a service. */
     look: async (service: string, tracks: readonly Track[]): Promise<WatchedTrack[]> => {
-      const begun = elapsed();
+      const begun = monotonic();
       const isFresh = (track: Track): boolean => begun - (known.get(trackKey(track))?.readAt ?? -Infinity) < freshMs;
       const asked = tracks.filter((track) => !isFresh(track));
       const found = asked.length === 0 ? [] : await cursors.get(asked);
-      const at = elapsed();
+      const at = monotonic();
       const isGap = at - (lookedAt.get(service) ?? at) > gapMs;
       forget(service, isGap ? [] : tracks);
       asked.forEach((track, index) => {

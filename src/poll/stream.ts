@@ -78,7 +78,7 @@ const mix = (a: number, b: number): number => {
 };
 
 /** Gives whether a stream is `own`'s. `readers`: the ids of all that share the service; one that is not among them has none. */
-export const createShare = (own: string, readers: readonly string[]): ((stream: Stream) => boolean) => {
+export const createAssignment = (own: string, readers: readonly string[]): ((stream: Stream) => boolean) => {
   if (!readers.includes(own)) return () => false;
   const others = readers.filter((id) => id !== own).map((id) => ({ id, seed: numberOf(contentId(id)) }));
   const ownSeed = numberOf(contentId(own));

@@ -1,24 +1,11 @@
 /**
  * When each task of this daemon has its turn: those that are due first go first, a few at a time, and each again after its
- * interval. By a clock that nobody sets, so a clock that is set back stops nothing. A turn that does not end is given up.
+ * interval. By the monotonic clock, so a wall clock that is set back stops nothing. A turn that does not end is given up.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Entries in the order in which they are due; a binary heap, as thousands come and go each second. */
-export interface Due {
-  /** Milliseconds by whatever clock the caller has. */
-  dueAt: number;
-}
-
-interface DueQueue<T extends Due> {
-  push(entry: T): void;
-  /** The one that is due first. */
-  first(): T | undefined;
-  /** Takes it out. */
-  shift(): T | undefined;
-}
-
-export const createDueQueue = <T extends Due>(): DueQueue<T> => {
+export const createDueQueue = <T extends { dueAt: number }>() => {
   const heap: T[] = [];
   const dueAt = (index: number): number => heap[index]?.dueAt ?? Number.POSITIVE_INFINITY;
   const swap = (a: number, b: number): void => {
@@ -47,9 +34,9 @@ export const createDueQueue = <T extends Due>(): DueQueue<T> => {
     }
   };
   return {
-    push: (entry) => rise(heap.push(entry) - 1),
-    first: () => heap[0],
-    shift: () => {
+    push: (entry: T): void => rise(heap.push(entry) - 1),
+    first: (): T | undefined => heap[0],
+    shift: (): T | undefined => {
       const first = heap[0];
       const last = heap.pop();
       if (heap.length > 0 && last !== undefined) {
@@ -61,7 +48,7 @@ export const createDueQueue = <T extends Due>(): DueQueue<T> => {
   };
 };
 
-export interface TimetableDependencies<Task> {
+export interface TimetableSettings<Task> {
   /** Turns at once. */
   concurrency: number;
   /** Tasks of one lane do not wait for the pace of another. */
@@ -83,28 +70,16 @@ export interface TimetableDependencies<Task> {
   /** Called when a turn has stopped, and when one has thrown; the task has its next turn in any case. */
   onStopped(task: Task): void;
   onError(task: Task, error: unknown): void;
-  elapsed(): number;
-}
-
-export interface Timetable<Task> {
-  /** These, by key, and no others have turns from now on; those that it knows keep their time. */
-  set(tasks: ReadonlyMap<string, Task>): void;
-  /** It has its next turn at once. */
-  hasten(key: string): void;
-  /** Whether a turn has begun or ended since it was last asked, or none is due. */
-  hasTurned(): boolean;
-  /** Aborts what runs, and waits for it for `graceMs` at most. */
-  stop(graceMs: number): Promise<void>;
+  monotonic(): number;
 }
 
 interface Entry<Task> {
   key: string;
   task: Task;
   lane: Lane<Task>;
-  isWanted: boolean;
   /** Where it waits; another place in the queue is outdated. */
-  place: Place<Task> | undefined;
-  isHastened: boolean;
+  place?: Place<Task> | undefined;
+  isHastened?: boolean;
 }
 
 interface Place<Task> {
@@ -114,7 +89,7 @@ interface Place<Task> {
 
 interface Lane<Task> {
   name: string;
-  queue: DueQueue<Place<Task>>;
+  queue: ReturnType<typeof createDueQueue<Place<Task>>>;
   /** No turn before this. */
   openAt: number;
 }
@@ -128,7 +103,7 @@ interface Run<Task> {
 }
 
 /** Tasks by lane, as they are due. */
-const createLanes = <Task>({ laneOf, gapMs }: Pick<TimetableDependencies<Task>, 'laneOf' | 'gapMs'>) => {
+const createLanes = <Task>({ laneOf, gapMs }: TimetableSettings<Task>) => {
   const lanes = new Map<string, Lane<Task>>();
   const place = (entry: Entry<Task>, dueAt: number): void => {
     entry.place = { dueAt, entry };
@@ -138,7 +113,7 @@ const createLanes = <Task>({ laneOf, gapMs }: Pick<TimetableDependencies<Task>, 
   const firstOf = ({ queue }: Lane<Task>): Place<Task> | undefined => {
     for (;;) {
       const first = queue.first();
-      if (first === undefined || (first.entry.isWanted && first.entry.place === first)) return first;
+      if (first === undefined || first.entry.place === first) return first;
       queue.shift();
     }
   };
@@ -171,9 +146,9 @@ const createLanes = <Task>({ laneOf, gapMs }: Pick<TimetableDependencies<Task>, 
   };
 };
 
-export const createTimetable = <Task>(dependencies: TimetableDependencies<Task>): Timetable<Task> => {
-  const { concurrency, firstInMs, everyMs, togetherMs, run, deadlineMs, onStopped, onError, elapsed } = dependencies;
-  const lanes = createLanes(dependencies);
+export const createTimetable = <Task>(settings: TimetableSettings<Task>) => {
+  const { concurrency, firstInMs, everyMs, togetherMs, run, deadlineMs, onStopped, onError, monotonic } = settings;
+  const lanes = createLanes(settings);
   const entries = new Map<string, Entry<Task>>();
   /** The oldest comes first. */
   const running = new Set<Run<Task>>();
@@ -183,22 +158,23 @@ export const createTimetable = <Task>(dependencies: TimetableDependencies<Task>)
 
   /** What began late because turns begin together keeps its time; what had to wait does not catch up. */
   const nextOf = ({ entry, dueAt, startedAt }: Run<Task>, againInMs: number | undefined): number => {
-    if (againInMs !== undefined) return elapsed() + againInMs;
+    if (entry.isHastened) return monotonic();
+    if (againInMs !== undefined) return monotonic() + againInMs;
     return everyMs(entry.task) + Math.max(dueAt, startedAt - togetherMs());
   };
 
   const ended = (one: Run<Task>, againInMs?: number): void => {
-    // It was given up, and has had its next turn since.
     hasTurned = true;
-    if (!running.delete(one) || !one.entry.isWanted) return;
     const { entry } = one;
-    lanes.place(entry, entry.isHastened ? elapsed() : nextOf(one, againInMs));
+    // It was given up, and has had its next turn since; or nobody wants it any more.
+    if (!running.delete(one) || entries.get(entry.key) !== entry) return;
+    lanes.place(entry, nextOf(one, againInMs));
     entry.isHastened = false;
   };
 
   const begin = ({ entry, dueAt }: Place<Task>): void => {
     const controller = new AbortController();
-    const one: Run<Task> = { entry, dueAt, startedAt: elapsed(), controller, ended: Promise.resolve() };
+    const one: Run<Task> = { entry, dueAt, startedAt: monotonic(), controller, ended: Promise.resolve() };
     running.add(one);
     hasTurned = true;
     one.ended = run(entry.task, controller.signal)
@@ -214,7 +190,7 @@ export const createTimetable = <Task>(dependencies: TimetableDependencies<Task>)
 
   const giveUpStopped = (): void => {
     for (const one of running) {
-      if (elapsed() - one.startedAt < deadlineMs) return;
+      if (monotonic() - one.startedAt < deadlineMs) return;
       one.controller.abort();
       onStopped(one.entry.task);
       ended(one);
@@ -227,54 +203,53 @@ export const createTimetable = <Task>(dependencies: TimetableDependencies<Task>)
     if (isStopped) return;
     giveUpStopped();
     while (running.size < concurrency) {
-      const next = lanes.take(elapsed());
+      const next = lanes.take(monotonic());
       if (next === undefined) break;
       begin(next);
     }
     const [oldest] = running;
     const stopsAt = (oldest?.startedAt ?? Infinity) + deadlineMs;
     const wakeAt = Math.min(stopsAt, running.size < concurrency ? lanes.nextAt() : Infinity);
-    if (Number.isFinite(wakeAt)) timer = setTimeout(turn, Math.max(togetherMs(), Math.ceil(wakeAt - elapsed())));
-  };
-
-  const add = (key: string, task: Task): void => {
-    const entry: Entry<Task> = {
-      ...{ key, task, lane: lanes.of(task), isWanted: true, place: undefined, isHastened: false },
-    };
-    entries.set(key, entry);
-    lanes.place(entry, elapsed() + firstInMs(task));
+    if (Number.isFinite(wakeAt)) timer = setTimeout(turn, Math.max(togetherMs(), Math.ceil(wakeAt - monotonic())));
   };
 
   return {
-    set: (tasks) => {
+    /** These, by key, and no others have turns from now on; those that it knows keep their time. */
+    set: (tasks: ReadonlyMap<string, Task>): void => {
       for (const [key, entry] of entries) {
         if (tasks.has(key)) continue;
-        entry.isWanted = false;
+        entry.place = undefined;
         entries.delete(key);
       }
-      for (const [key, task] of tasks) if (!entries.has(key)) add(key, task);
+      for (const [key, task] of tasks) {
+        if (entries.has(key)) continue;
+        const entry: Entry<Task> = { key, task, lane: lanes.of(task) };
+        entries.set(key, entry);
+        lanes.place(entry, monotonic() + firstInMs(task));
+      }
       turn();
     },
-    hasten: (key) => {
+    /** It has its next turn at once. */
+    hasten: (key: string): void => {
       const entry = entries.get(key);
       if (entry === undefined) return;
       if (entry.place === undefined) entry.isHastened = true;
-      else lanes.place(entry, elapsed());
+      else lanes.place(entry, monotonic());
       turn();
     },
-    hasTurned: () => {
-      const has = hasTurned || lanes.nextAt() > elapsed();
+    /** Whether a turn has begun or ended since it was last asked, or none is due. */
+    hasTurned: (): boolean => {
+      const has = hasTurned || lanes.nextAt() > monotonic();
       hasTurned = false;
       return has;
     },
-    stop: async (graceMs) => {
+    /** Aborts what runs, and waits for it for `graceMs` at most. */
+    stop: async (graceMs: number): Promise<void> => {
       isStopped = true;
       clearTimeout(timer);
       for (const { controller } of running) controller.abort();
       const all = Promise.all([...running].map((one) => one.ended));
-      const giveUp = new AbortController();
-      await Promise.race([all, sleep(graceMs, undefined, { signal: giveUp.signal }).catch(() => {})]);
-      giveUp.abort();
+      await Promise.race([all, sleep(graceMs, undefined, { ref: false })]);
     },
   };
 };

@@ -23,7 +23,7 @@ const setUp = () => {
       seen.refused += 1;
     },
     everyMs: EVERY_MS,
-    now,
+    monotonic: now,
   });
   return { time, detector, answers, seen, isGood: () => isGood(never) };
 };

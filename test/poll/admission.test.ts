@@ -12,7 +12,6 @@ const setUp = (concurrency = 8) => {
   const key = { isGood: true };
   const refused: string[] = [];
   const admission = createAdmission({
-    services: ['main', 'other'],
     everyMs: EVERY_MS,
     concurrency,
     heldForMs: (service) => (service === 'main' ? held.own : 0),
@@ -26,7 +25,7 @@ const setUp = (concurrency = 8) => {
       if (!key.isGood) throw new ServiceError('unauthorized', 'refused');
     },
     onRefused: (service) => refused.push(service),
-    elapsed: () => time.now,
+    monotonic: () => time.now,
     random: () => 0.5,
   });
   const admit = (subject: string, service = 'main') => admission.admit(service, subject, never);
@@ -86,6 +85,23 @@ test('a quarter of the places is for those that hung', async () => {
   ]);
   admission.unasked('main', 'a');
   expect(await admitted('c')).toBe(true);
+});
+
+test('a place is free again when its poll ends, however it ended, and only then', async () => {
+  const { admission, admit, fail } = setUp(4);
+  for (const subject of ['a', 'b']) {
+    await fail([subject], 'unreachable');
+    admission.answered('main', 'good');
+  }
+  const admitted = async (subject: string) => (await admit(subject)).admitted;
+  expect([await admitted('a'), await admitted('b')]).toEqual([true, false]);
+  expect(await admitted('good')).toBe(true);
+  admission.answered('main', 'good');
+  expect(await admitted('b')).toBe(false);
+  await fail(['a'], 'failed');
+  expect(await admitted('b')).toBe(true);
+  admission.answered('main', 'b');
+  expect([await admitted('a'), await admitted('b')]).toEqual([true, true]);
 });
 
 test('a refusal of one protocol leaves the key, and a refused key holds everybody until it works', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createBudget, createPacer, type PacerDependencies } from '../../src/poll/pacer.ts';
+import { createBudget, createPacer, type PacerSettings } from '../../src/poll/pacer.ts';
 import { streamsOf } from '../../src/poll/stream.ts';
 
 const streamsFor = (count: number) =>
@@ -39,36 +39,34 @@ describe('the budget', () => {
 });
 
 describe('the pacer', () => {
-  const setUp = (settings: Partial<PacerDependencies['settings']> = {}) => {
+  const setUp = (settings: Partial<PacerSettings> = {}) => {
     const time = { ms: 0 };
-    const told: (number | undefined)[] = [];
+    const announced: (number | undefined)[] = [];
     const pacer = createPacer({
-      settings: {
-        interval: 'auto',
-        requestsPerSecond: 4,
-        sweepEvery: 60_000,
-        leastMs: 1000,
-        longestMs: 15_000,
-        ...settings,
-      },
-      onBudget: (_service, needed) => told.push(needed),
-      elapsed: () => time.ms,
+      interval: 'auto',
+      requestsPerSecond: 4,
+      sweepEvery: 60_000,
+      leastMs: 1000,
+      longestMs: 15_000,
+      ...settings,
+      onBudget: (_service, needed) => announced.push(needed),
+      monotonic: () => time.ms,
     });
-    return { time, told, pacer };
+    return { time, announced, pacer };
   };
 
   test('a fixed interval is kept', () => {
     const { pacer } = setUp({ interval: 7000 });
     const [stream] = streamsFor(1);
     if (stream === undefined) throw new Error('no stream');
-    pacer.share('main', 100, 100);
+    pacer.assign('main', 100, 100);
     expect([pacer.everyMs(stream), pacer.gapMs('main'), pacer.state('main')]).toEqual([7000, 0, { everyMs: 7000 }]);
     expect(pacer.firstInMs(stream)).toBeLessThan(2000);
   });
 
   test('daemons share the budget by their streams', () => {
     const { pacer } = setUp();
-    pacer.share('main', 10, 20);
+    pacer.assign('main', 10, 20);
     expect(pacer.state('main').everyMs).toBeCloseTo(5455, 0);
   });
 
@@ -77,7 +75,7 @@ describe('the pacer', () => {
     const streams = streamsFor(40);
     const [busy, other] = streams;
     if (busy === undefined || other === undefined) throw new Error('no streams');
-    pacer.share('main', 40, 40);
+    pacer.assign('main', 40, 40);
     pacer.polled(busy, 1, undefined);
     time.ms += 1000;
     expect(pacer.everyMs(busy)).toBeLessThan(pacer.everyMs(other) / 3);
@@ -86,14 +84,14 @@ describe('the pacer', () => {
     expect(pacer.everyMs(busy)).toBe(pacer.everyMs(other));
   });
 
-  test('a budget that is too small is told once, with the one that would suffice', () => {
-    const { pacer, told, time } = setUp();
-    pacer.share('main', 300, 300);
+  test('a budget that is too small is announced once, with the one that would suffice', () => {
+    const { pacer, announced, time } = setUp();
+    pacer.assign('main', 300, 300);
     expect(pacer.state('main')).toEqual({ everyMs: 15_000, needed: 25 });
     time.ms += 5000;
     pacer.state('main');
-    pacer.share('main', 30, 30);
+    pacer.assign('main', 30, 30);
     expect(Math.round(pacer.state('main').everyMs)).toBe(8571);
-    expect(told).toEqual([25, undefined]);
+    expect(announced).toEqual([25, undefined]);
   });
 });

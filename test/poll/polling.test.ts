@@ -25,7 +25,7 @@ const setUp = (protocols: (service: string) => Promise<ReadonlyMap<string, Catal
       return undefined;
     },
     probe: async (service, stream) => void probed.push([service, stream?.protocols[0]]),
-    onShare: () => {},
+    onAssigned: () => {},
     onStopped: () => {},
     onError: () => {},
     ...{
@@ -34,7 +34,7 @@ const setUp = (protocols: (service: string) => Promise<ReadonlyMap<string, Catal
       firstInMs: () => 0,
       gapMs: () => 0,
       togetherMs: () => 0,
-      elapsed: () => performance.now() + clock.ahead,
+      monotonic: () => performance.now() + clock.ahead,
     },
   });
   onTestFinished(() => polling.stop(100));

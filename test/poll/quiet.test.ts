@@ -32,7 +32,7 @@ const openDaemon = (redis: Redis, prefix: string, history: ReturnType<typeof cre
     settings: SETTINGS,
     onCursor: (_track, cursor) => mirrored.push(cursor),
     onChanged: (stream) => changed.push(stream),
-    elapsed: () => elapsed.ms,
+    monotonic: () => elapsed.ms,
   });
   const { poll } = createPoller({
     pages: history.pages,
@@ -283,7 +283,7 @@ test('what Redis refused is written next time, and until then not trusted for lo
   let isRefused = true;
   const memory = openReadMemory(redis, prefix, {
     settings: SETTINGS,
-    elapsed: () => elapsed.ms,
+    monotonic: () => elapsed.ms,
     commits: {
       commit: async (_server, tracks) => {
         if (isRefused) throw new Error('refused');

@@ -20,7 +20,7 @@ const setUp = () => {
     },
     freshMs: 20_000,
     gapMs: 35_000,
-    elapsed: () => time.elapsed,
+    monotonic: () => time.elapsed,
   });
   const move = ({ protocol }: Track, polledAt: number): void => {
     cursors.set(protocol, { start: 0, position: 0, sweptTo: 0, polledAt });

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createDueQueue, createTimetable, type TimetableDependencies } from '../../src/poll/timetable.ts';
+import { createDueQueue, createTimetable, type TimetableSettings } from '../../src/poll/timetable.ts';
 import { until } from '../support/until.ts';
 
-const setUp = (changes: Partial<TimetableDependencies<string>> = {}) => {
+const setUp = (changes: Partial<TimetableSettings<string>> = {}) => {
   const log: string[] = [];
   const timetable = createTimetable<string>({
     concurrency: 2,
@@ -18,7 +18,7 @@ const setUp = (changes: Partial<TimetableDependencies<string>> = {}) => {
     deadlineMs: 3_600_000,
     onStopped: (task) => log.push(`stopped ${task}`),
     onError: (task) => log.push(`failed ${task}`),
-    elapsed: () => performance.now(),
+    monotonic: () => performance.now(),
     ...changes,
   });
   onTestFinished(() => timetable.stop(0));
@@ -125,7 +125,7 @@ test('the lanes take turns, and one whose next turn is not yet allowed holds up 
 test('has turned where a turn began or ended, or none is due; not where all places are taken for ever', async () => {
   const time = { now: 0 };
   const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
-  const { timetable, set } = setUp({ concurrency: 1, elapsed: () => time.now, run: () => released });
+  const { timetable, set } = setUp({ concurrency: 1, monotonic: () => time.now, run: () => released });
   expect(timetable.hasTurned()).toBe(true);
   set('a', 'b');
   expect(timetable.hasTurned()).toBe(true);

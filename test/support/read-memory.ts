@@ -14,6 +14,6 @@ export const openReadMemory = (
     commits: createQuietCommits(redis, prefix, openKey),
     onCursor: () => {},
     onChanged: () => {},
-    elapsed: () => performance.now(),
+    monotonic: () => performance.now(),
     ...changes,
   });

@@ -37,7 +37,7 @@ export const createDaemon = ({ redis, prefix, service, time, stateFile, onDispat
   const open = (track: Track): string => openKey(prefix, track);
   const cursors = createCursors(redis, prefix);
   const { read } = createCursorSnapshots(redis, prefix, open);
-  const memory = openReadMemory(redis, prefix, { settings: SETTINGS, onCursor: note, elapsed: () => time.now }, open);
+  const memory = openReadMemory(redis, prefix, { settings: SETTINGS, onCursor: note, monotonic: () => time.now }, open);
   const { poll } = createPoller({
     pages: service.pages,
     clock: () => time.now,

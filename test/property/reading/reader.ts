@@ -1,7 +1,7 @@
-/** A reader as the daemon has it, over a real Redis, that can be killed between any two of its writes and made anew. */
+/** A reader as the daemon has it, over a real Redis, that can be killed between any two of its writes and started again. */
 import type { Redis } from 'ioredis';
 import type { Alert, Source } from '../../../src/alert.ts';
-import { createAdmission, createBackoffStore } from '../../../src/poll/admission.ts';
+import { createAdmission, createBackoffs } from '../../../src/poll/admission.ts';
 import { createCursors, createPollLock, type Track } from '../../../src/poll/cursor.ts';
 import { createIntake } from '../../../src/poll/intake.ts';
 import { createPoller } from '../../../src/poll/poller.ts';
@@ -105,16 +105,15 @@ export const createReader = (options: ReaderOptions) => {
   });
 
   const admission = createAdmission({
-    services: [SERVICE],
     everyMs: SETTINGS.interval,
     concurrency: 20,
     heldForMs: () => client.heldForMs(),
-    backoffs: createBackoffStore(redis, prefix, now),
+    backoffs: createBackoffs(redis, prefix, { now, monotonic: now }),
     probe: async (_, signal) => {
       await client.listProtocols({ pageSize: 1, hideAssets: true }, signal);
     },
     onRefused: () => options.onRefused?.(),
-    elapsed: now,
+    monotonic: now,
     random: options.random,
   });
 

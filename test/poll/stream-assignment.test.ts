@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createShare, streamsOf } from '../../src/poll/stream.ts';
+import { createAssignment, streamsOf } from '../../src/poll/stream.ts';
 
 const STREAMS = streamsOf(
   'main',
@@ -7,7 +7,7 @@ const STREAMS = streamsOf(
   ['inspections'],
 );
 const ownerOf = (readers: readonly string[]) =>
-  STREAMS.map((stream) => readers.filter((own) => createShare(own, readers)(stream)));
+  STREAMS.map((stream) => readers.filter((own) => createAssignment(own, readers)(stream)));
 
 test('each stream has one owner, and each daemon about as many', () => {
   const readers = ['a', 'b', 'c'];
@@ -25,9 +25,9 @@ test('a daemon that goes leaves its streams to the others, and those keep theirs
 });
 
 test('one that is alone has all', () => {
-  expect(STREAMS.every(createShare('a', ['a']))).toBe(true);
+  expect(STREAMS.every(createAssignment('a', ['a']))).toBe(true);
 });
 
 test('one that does not share a service has nothing of it', () => {
-  expect(STREAMS.filter(createShare('a', ['b', 'c']))).toEqual([]);
+  expect(STREAMS.filter(createAssignment('a', ['b', 'c']))).toEqual([]);
 });
