@@ -7,7 +7,6 @@ import type { Config } from '../config/schema.ts';
 import type { WithButtons } from '../deliver/compose.ts';
 import { createThreadClaims } from '../deliver/threads.ts';
 import { createAcknowledge, createTellMailboxes, type TellMailboxes } from '../features/acknowledgement/acknowledge.ts';
-import { createTokenKey } from '../features/acknowledgement/annotation.ts';
 import { createAttach } from '../features/acknowledgement/attach.ts';
 import { createLinkPages } from '../features/acknowledgement/link.ts';
 import { listenForPresses } from '../features/acknowledgement/listen.ts';
@@ -100,7 +99,6 @@ export const openAcknowledgement = (dependencies: OpenAcknowledgement): Acknowle
     ledger: store.ledger,
     muteRules: config.mutes,
   };
-  const key = createTokenKey(store.acknowledgements, now);
   const showing = new AbortController();
   const show = createShow({
     ...shared,
@@ -117,13 +115,12 @@ export const openAcknowledgement = (dependencies: OpenAcknowledgement): Acknowle
   });
   const { states } = createActiveMutes({ config, mutes: store.mutes, now });
   const mute = createMuteFromButton({
-    rules: config.mutes,
+    ...shared,
     mutes: store.mutes,
     activeMutes: async () => (await states()).active,
     operatorLog: store.operatorLog,
-    now,
   });
-  const pressed = createPressed({ ...shared, key, acknowledge, mute, onRefused, signal });
+  const pressed = createPressed({ ...shared, acknowledge, mute, onRefused, signal });
 
   const listen = async ({ kind, buttons }: Channel): Promise<void> => {
     if (buttons === undefined) return;
@@ -139,13 +136,12 @@ export const openAcknowledgement = (dependencies: OpenAcknowledgement): Acknowle
     withButtons: (channel) =>
       createAttach(channel, {
         ...shared,
-        key,
         show,
         ...(publicUrl === undefined ? {} : { urlOf: pageUrl(publicUrl) }),
       }),
-    ...(publicUrl === undefined ? {} : { links: createLinkPages({ ...shared, key, acknowledge, onRefused }) }),
+    ...(publicUrl === undefined ? {} : { links: createLinkPages({ ...shared, acknowledge, onRefused }) }),
     start: async () => {
-      await key();
+      await store.acknowledgements.key();
       const listening = channels.map(listen);
       lifecycle.onStop('presses', async () => {
         await Promise.all(listening);

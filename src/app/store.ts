@@ -75,7 +75,7 @@ export const createStore = ({ redis, prefix, onError, telemetry, limits, now }: 
     if (redis.status === 'ready') await destinationStats.written();
   };
   const deadlines = createDeadlines({ redis, prefix, onError });
-  const acknowledgements = createAcknowledgementStore(redis, prefix);
+  const acknowledgements = createAcknowledgementStore(redis, prefix, now);
   return {
     redis,
     prefix,

@@ -3,8 +3,6 @@ import type { Logger } from 'pino';
 import { type Alert, type Destination, shownLabel } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
 import { destinationId } from '../../item.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
-import type { OperatorLog } from '../../ledger/operator-log.ts';
 import type { AlertRecord, DeliveryRecord, Target } from '../../ledger/record.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import { capital, cleanLine, counted, shorten } from '../../text.ts';
@@ -12,22 +10,21 @@ import { iso } from '../../time.ts';
 import type { Announce } from '../announcements/announce.ts';
 import { type Names, withName } from '../names/names.ts';
 import type { Show } from './show.ts';
-import type { AcknowledgementStore, ButtonMessage } from './store.ts';
+import type { AcknowledgementParts, ButtonMessage } from './store.ts';
 import { type Acknowledgement, acknowledgedText, alreadyText, firstOf } from './words.ts';
 
-// Tells mailboxes who acknowledged an alert that they have: a mail cannot be changed, so a short one follows it.
-
-export interface MailboxesDependencies {
-  ledger: Pick<Ledger, 'read'>;
+/** What announcing to mailboxes needs; `fallback`: its destinations. */
+export interface MailboxesDependencies extends Pick<AcknowledgementParts, 'ledger' | 'isOpen'> {
   announce: Announce;
-  /** Whether a destination may be sent to: it is approved, or needs no approval. */
-  isOpen(): Promise<(destination: Destination) => boolean>;
   fallback: readonly Pick<Destination, 'id'>[];
   names(): Promise<Names>;
   log: Pick<Logger, 'warn'>;
 }
 
-/** One mail to each, whatever was acknowledged at once. Never rejects: that somebody acknowledged holds without it. */
+/**
+ * Announces to mailboxes who acknowledged an alert that they have: a mail cannot be changed, so a short one follows it, one
+ * to each mailbox. Never rejects: that somebody acknowledged holds without it.
+ */
 export type TellMailboxes = (
   alerts: readonly Alert['id'][],
   by: Acknowledgement,
@@ -110,15 +107,15 @@ export const createTellMailboxes = (dependencies: MailboxesDependencies): TellMa
     if (found.length === 0) return;
     const mayHear = await isOpen();
     const open = found.filter(({ destination }) => mayHear(destination));
-    const told = open.slice(0, MOST_MAILBOXES);
-    if (open.length > told.length) {
-      const facts = { alert: ids[0], more: open.length - told.length, most: MOST_MAILBOXES };
+    const heard = open.slice(0, MOST_MAILBOXES);
+    if (open.length > heard.length) {
+      const facts = { alert: ids[0], more: open.length - heard.length, most: MOST_MAILBOXES };
       log.warn(facts, 'some mailboxes do not hear who acknowledged an alert: there are too many');
     }
     const { name } = withName(where, await names());
     // An alert is acknowledged once, so it names the news. Most mailboxes have the same ones.
     const keyOf = ({ alerts }: Mailbox): string => `${alerts[0]?.id} ${alerts.length}`;
-    for (const [key, same] of Map.groupBy(told, keyOf)) {
+    for (const [key, same] of Map.groupBy(heard, keyOf)) {
       const alerts = same[0]?.alerts ?? [];
       const news = { about: 'alert.acknowledged' as const, key, message: mailboxText(by, name, alerts) };
       const destinations = same.map(({ destination }) => destination);
@@ -132,20 +129,15 @@ export const createTellMailboxes = (dependencies: MailboxesDependencies): TellMa
     });
 };
 
-// The one action behind every button and link: the first one counts and is shown, whoever comes later is told who it was.
-
-export interface AcknowledgeDependencies {
-  store: Pick<AcknowledgementStore, 'acknowledge' | 'acknowledged'>;
-  operatorLog: Pick<OperatorLog, 'record'>;
+export interface AcknowledgeDependencies extends Pick<AcknowledgementParts, 'store' | 'operatorLog' | 'now'> {
   metrics: Pick<Metrics, 'acknowledged'>;
-  show: Pick<Show, 'alerts' | 'message'>;
+  show: Show;
   /** Left out: there are none. */
   tellMailboxes?: TellMailboxes | undefined;
   log: Pick<Logger, 'info'>;
-  now(): number;
 }
 
-/** Whoever does it, as `personName` and `personId` leave them. */
+/** Who presses, as `personName` and `personId` leave it. */
 export interface Person {
   name: string;
   /** Absent where no platform has proven who it is. */
@@ -155,7 +147,7 @@ export interface Person {
 /** The log line of every press that counts, also of one that changes nothing any more. */
 export const ACCEPTED = 'a press was accepted';
 
-/** Gives a sentence for whoever did it. */
+/** Gives a sentence for the person. */
 export type Acknowledge = (
   message: Pick<ButtonMessage, 'alerts' | 'destination' | 'handle'>,
   by: Person,

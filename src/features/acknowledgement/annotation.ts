@@ -1,4 +1,7 @@
-/** Which buttons a message has, what a press on them carries, and what stands below of those who acknowledged it. */
+/**
+ * Which buttons a message has, what they carry, and what the message says of those who acknowledged it. A token is made with
+ * a key that only Redis and the daemons know, and bound to one destination and the alerts of one message there.
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Alert, type Destination, firedDetectors } from '../../alert.ts';
 import type { Annotation, Button } from '../../channels/channel.ts';
@@ -7,9 +10,6 @@ import { formatDuration } from '../../schema/fields.ts';
 import type { MuteRules } from '../mutes/new-mute.ts';
 import type { AcknowledgementStore, ButtonMessage } from './store.ts';
 import { noteOf } from './words.ts';
-
-// What a button carries, and what a link in a mail carries: made with a key that only Redis and the daemons know, and bound
-// to one destination and the alerts of one message there. Pure.
 
 /** 16 bytes: short enough for Telegram, which takes 64 characters, and not to be guessed. */
 const BYTES = 16;
@@ -54,25 +54,6 @@ export const readLink = (key: string, text: string, now: number): { token: strin
   if (!isSame(signature, sign(key, ['link', token, expires])) || token === '') return undefined;
   return Number.parseInt(expires, 36) * 1000 > now ? { token } : 'expired';
 };
-
-// The key that tokens are made with, kept for a while: every message needs it.
-
-/** Asks Redis where that was not done lately: it may have been emptied meanwhile. */
-export type TokenKey = () => Promise<string>;
-
-const GOOD_FOR_MS = 60_000;
-
-/** Rejects where Redis fails. `now`: epoch milliseconds. */
-export const createTokenKey = (store: Pick<AcknowledgementStore, 'key'>, now: () => number): TokenKey => {
-  let known: { key: string; at: number } | undefined;
-  return async () => {
-    if (known === undefined || now() - known.at >= GOOD_FOR_MS || now() < known.at)
-      known = { key: await store.key(), at: now() };
-    return known.key;
-  };
-};
-
-// Which buttons a message has, and what it says of those who acknowledged it.
 
 const HOUR_MS = 3_600_000;
 

@@ -3,20 +3,15 @@ import type { Alert } from '../../alert.ts';
 import type { Channel, Message } from '../../channels/channel.ts';
 import type { WithButtons } from '../../deliver/compose.ts';
 import { transactionOf } from '../../deliver/threads.ts';
-import type { MuteRules } from '../mutes/new-mute.ts';
-import { annotationOf, detectorsOf, linkOf, type TokenKey, tokenOf } from './annotation.ts';
+import { annotationOf, detectorsOf, linkOf, tokenOf } from './annotation.ts';
 import type { Show } from './show.ts';
-import { type AcknowledgementStore, type ButtonMessage, WORKS_FOR_MS } from './store.ts';
+import { type AcknowledgementParts, type ButtonMessage, WORKS_FOR_MS } from './store.ts';
 import { mayAcknowledge } from './words.ts';
 
-export interface AttachDependencies {
-  store: Pick<AcknowledgementStore, 'acknowledged' | 'keepMessage' | 'placeMessage'>;
-  key: TokenKey;
+export interface AttachDependencies extends Pick<AcknowledgementParts, 'store' | 'muteRules' | 'now'> {
   show: Pick<Show, 'message'>;
-  muteRules: MuteRules;
   /** Of the page behind a link. Left out: nobody could reach it. */
   urlOf?(link: string): string;
-  now(): number;
 }
 
 /** A body that is larger is not kept: its message stays as it is. */
@@ -33,16 +28,16 @@ const AS_IT_IS = async (): Promise<void> => {};
  */
 export const createAttach = (
   { buttons, withAcknowledgeLink }: Pick<Channel, 'buttons' | 'withAcknowledgeLink'>,
-  { store, key, show, muteRules, urlOf, now }: AttachDependencies,
+  { store, show, muteRules, urlOf, now }: AttachDependencies,
 ): WithButtons => {
   const withLink = async (message: Message, alerts: readonly Alert[]): Promise<Message> => {
     if (withAcknowledgeLink === undefined || urlOf === undefined) return message;
     const { destination, body } = message;
     const ids = alerts.map(({ id }) => id);
-    const secret = await key();
-    const token = tokenOf(secret, destination.id, ids);
+    const key = await store.key();
+    const token = tokenOf(key, destination.id, ids);
     await store.keepMessage(token, { destination, alerts: ids });
-    return { ...message, body: withAcknowledgeLink(body, urlOf(linkOf(secret, token, now() + WORKS_FOR_MS))) };
+    return { ...message, body: withAcknowledgeLink(body, urlOf(linkOf(key, token, now() + WORKS_FOR_MS))) };
   };
 
   /** What a press on it means. */
@@ -63,7 +58,7 @@ export const createAttach = (
     if (alerts.length === 0) return { message, sent: AS_IT_IS };
     if (!buttons?.areAt(destination.address)) return { message: await withLink(message, alerts), sent: AS_IT_IS };
     const kept = pressedOf(message, about);
-    const token = tokenOf(await key(), destination.id, kept.alerts);
+    const token = tokenOf(await store.key(), destination.id, kept.alerts);
     const annotation = await annotationOf(token, kept, isChange ? store : undefined, muteRules);
     const body = buttons.put(message.body, annotation);
     const hasRoom = body !== message.body;

@@ -1,37 +1,29 @@
-/** The page behind the link in a mail. Whoever has the link may acknowledge: it was sent to one mailbox, and works for days. */
-import type { Destination } from '../../alert.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
+/** The page behind the link in a mail. Everybody with the link may acknowledge: it was sent to one mailbox, and works for days. */
 import type { LinkedAlerts, LinkPages } from '../../ops/page/acknowledge.ts';
 import { counted } from '../../text.ts';
 import { clockText } from '../../time.ts';
 import type { Acknowledge } from './acknowledge.ts';
-import { isTokenOf, readLink, type TokenKey } from './annotation.ts';
+import { isTokenOf, readLink } from './annotation.ts';
 import type { OnRefused } from './press.ts';
-import type { AcknowledgementStore, ButtonMessage } from './store.ts';
+import type { AcknowledgementParts, ButtonMessage } from './store.ts';
 import { alreadyText, firstOf, personName } from './words.ts';
 
-export interface LinkDependencies {
-  store: Pick<AcknowledgementStore, 'message' | 'acknowledged'>;
-  key: TokenKey;
-  ledger: Pick<Ledger, 'read'>;
+export interface LinkDependencies extends Pick<AcknowledgementParts, 'store' | 'ledger' | 'isOpen' | 'now'> {
   acknowledge: Acknowledge;
-  /** Whether a destination may be sent to: it is approved, or needs no approval. */
-  isOpen(): Promise<(destination: Destination) => boolean>;
   onRefused: OnRefused;
-  now(): number;
 }
 
 const MOST_NAMED = 5;
 
 /** What `ops/page/acknowledge.ts` asks. Rejects where Redis fails. */
 export const createLinkPages = (dependencies: LinkDependencies): LinkPages => {
-  const { store, key, ledger, acknowledge, isOpen, onRefused, now } = dependencies;
+  const { store, ledger, acknowledge, isOpen, onRefused, now } = dependencies;
 
   const messageOf = async (token: string): Promise<ButtonMessage | undefined> => {
     const message = await store.message(token);
     if (message === undefined || message.destination.kind !== 'email') return undefined;
     const { destination, alerts } = message;
-    const isOurs = isTokenOf(token, await key(), destination.id, alerts) && (await isOpen())(destination);
+    const isOurs = isTokenOf(token, await store.key(), destination.id, alerts) && (await isOpen())(destination);
     return isOurs ? message : undefined;
   };
 
@@ -46,12 +38,9 @@ export const createLinkPages = (dependencies: LinkDependencies): LinkPages => {
   };
 
   return {
-    isSigned: async (link) => {
-      const found = readLink(await key(), link, now());
-      return found !== undefined;
-    },
+    isSigned: async (link) => readLink(await store.key(), link, now()) !== undefined,
     find: async (link): Promise<LinkedAlerts | undefined> => {
-      const found = readLink(await key(), link, now());
+      const found = readLink(await store.key(), link, now());
       const message = found === undefined || found === 'expired' ? undefined : await messageOf(found.token);
       if (message === undefined) return undefined;
       const { alerts, destination } = message;

@@ -8,21 +8,17 @@ import type { Buttons, Press, PressAnswer } from '../../channels/channel.ts';
 import { messageOf } from '../../errors.ts';
 import type { Troubles } from '../../ops/troubles.ts';
 import type { HeldLock, Locks } from '../../redis/lock.ts';
+import type { AcknowledgementParts } from './store.ts';
 
-export interface ListenerDependencies {
+export interface ListenerDependencies extends Pick<AcknowledgementParts, 'scrub' | 'signal' | 'sleep'> {
   kind: ChannelKind;
   buttons: Pick<Buttons, 'listen'>;
   onPress(press: Press): Promise<PressAnswer | undefined>;
   locks: Pick<Locks, 'take'>;
   troubles: Pick<Troubles, 'report' | 'over'>;
-  /** Takes known secrets out of what a provider said. */
-  scrub(text: string): string;
   log: Pick<Logger, 'info' | 'warn'>;
   /** The answer to a press did not arrive; as often as people press. */
   onUnanswered(facts: { kind: ChannelKind; why: string }): void;
-  signal: AbortSignal;
-  /** Resolves early when its signal aborts; never rejects. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 /** Another daemon listens as long as it holds the lock. */

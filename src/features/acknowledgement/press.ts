@@ -1,28 +1,22 @@
 /** What a press of a button does, once it is proven to be one of ours: nothing else has any effect. */
 
 import type { Logger } from 'pino';
-import { type ChannelKind, type Destination, type Mute, muteFacts, scopeText } from '../../alert.ts';
+import { type ChannelKind, type Mute, muteFacts, scopeText } from '../../alert.ts';
 import type { ButtonName, Press, PressAnswer } from '../../channels/channel.ts';
 import { UsageError } from '../../errors.ts';
-import type { OperatorLog } from '../../ledger/operator-log.ts';
 import { createMinuteLimit } from '../../minute-limit.ts';
 import { formatDuration } from '../../schema/fields.ts';
 import { clockText } from '../../time.ts';
-import { type MuteRules, newMute } from '../mutes/new-mute.ts';
+import { newMute } from '../mutes/new-mute.ts';
 import { ACCEPTED, type Acknowledge, type Person } from './acknowledge.ts';
-import { isTokenOf, looksLikeToken, muteLengthOf, type TokenKey } from './annotation.ts';
-import type { AcknowledgementStore, ButtonMessage } from './store.ts';
+import { isTokenOf, looksLikeToken, muteLengthOf } from './annotation.ts';
+import type { AcknowledgementParts, ButtonMessage } from './store.ts';
 import { personId, personName, whoText } from './words.ts';
 
-// The second button: mutes the detectors that fired, for the protocol of the message, within the rules of the config.
-
-export interface MuteDependencies {
-  rules: MuteRules;
+export interface MuteDependencies extends Pick<AcknowledgementParts, 'muteRules' | 'operatorLog' | 'now'> {
   mutes: { add(mute: Mute): Promise<unknown> };
   /** Those that hold now. */
   activeMutes(): Promise<readonly Mute[]>;
-  operatorLog: Pick<OperatorLog, 'record'>;
-  now(): number;
 }
 
 /** What a press would mute, in a sentence; nothing is muted before `begin`. */
@@ -43,9 +37,12 @@ const mutedText = (fresh: readonly Mute[], until: string, others: number): strin
   return `Muted until ${clockText(until)}: ${fresh.map(scopeText).join(' | ')}.${rest}`;
 };
 
-/** Plans a mute of the detectors of a message, for `muteLengthOf(rules)`. Rejects where Redis fails. */
+/**
+ * The second button: plans a mute of the detectors that fired, for the protocols of the message and `muteLengthOf(rules)`.
+ * Rejects where Redis fails.
+ */
 export const createMuteFromButton = ({
-  rules,
+  muteRules: rules,
   mutes,
   activeMutes,
   operatorLog,
@@ -88,17 +85,11 @@ export const createMuteFromButton = ({
 /** Tells of a press or a link that has no effect: strangers can cause as many as they like. `facts` are for the log. */
 export type OnRefused = (what: { kind: ChannelKind; reason: RefusalReason }, facts: object) => void;
 
-export interface PressDependencies {
-  store: Pick<AcknowledgementStore, 'message'>;
-  key: TokenKey;
+export interface PressDependencies extends Pick<AcknowledgementParts, 'store' | 'isOpen' | 'signal' | 'now'> {
   acknowledge: Acknowledge;
   mute: MuteFromButton;
-  /** Whether a destination may be sent to: it is approved, or needs no approval. */
-  isOpen(): Promise<(destination: Destination) => boolean>;
   onRefused: OnRefused;
   log: Pick<Logger, 'info' | 'error'>;
-  signal: AbortSignal;
-  now(): number;
 }
 
 /**
@@ -129,13 +120,13 @@ interface Refusal {
 
 /** Handles the presses of all kinds; what it gives never rejects. */
 export const createPressed = (dependencies: PressDependencies) => {
-  const { store, key, acknowledge, mute, isOpen, onRefused, log, signal, now } = dependencies;
+  const { store, acknowledge, mute, isOpen, onRefused, log, signal, now } = dependencies;
   const presses = createMinuteLimit(now, MOST_PRESSES);
   const warnings = createMinuteLimit(now, MOST_WARNINGS);
 
   const refusalOf = async (press: Press, kind: ChannelKind, message: ButtonMessage): Promise<Refusal | undefined> => {
     const { destination, alerts, handle } = message;
-    const isOurs = destination.kind === kind && isTokenOf(press.token, await key(), destination.id, alerts);
+    const isOurs = destination.kind === kind && isTokenOf(press.token, await store.key(), destination.id, alerts);
     if (!isOurs) return { reason: 'unknown', text: NOT_VALID };
     if (!press.isAt(destination, handle)) return { reason: 'elsewhere', text: NOT_VALID };
     if (!(await isOpen())(destination)) return { reason: 'stranger', text: NOT_VALID };

@@ -2,31 +2,20 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
+import { createBoundedMap } from '../../bounded-map.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { chunksOf } from '../../chunks.ts';
 import { ASK_AGAIN_MS, type ThreadClaims } from '../../deliver/threads.ts';
 import { isPassing, messageOf } from '../../errors.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
-import type { MuteRules } from '../mutes/new-mute.ts';
 import { annotationOf } from './annotation.ts';
-import type { AcknowledgementStore, ButtonMessage } from './store.ts';
+import type { AcknowledgementParts, ButtonMessage } from './store.ts';
 
-// Changes one message so that it says who acknowledged its alerts; as it is at that moment, as messages grow.
-
-interface ChangeDependencies {
-  store: Pick<AcknowledgementStore, 'acknowledged' | 'message' | 'tokenAt'>;
-  /** One at a time changes a message that may grow or be assessed anew. */
+export interface ShowDependencies
+  extends Pick<AcknowledgementParts, 'store' | 'ledger' | 'muteRules' | 'isOpen' | 'scrub' | 'signal' | 'sleep'> {
+  /** One at a time changes a message that may grow or be assessed again. */
   claims: ThreadClaims;
   channels: readonly Pick<Channel, 'kind' | 'amend' | 'buttons'>[];
-  /** Whether a destination may be sent to: it is approved, or needs no approval. */
-  isOpen(): Promise<(destination: Destination) => boolean>;
-  muteRules: MuteRules;
-  /** Takes known secrets out of what a provider said. */
-  scrub(text: string): string;
   log: Pick<Logger, 'warn'>;
-  signal: AbortSignal;
-  /** Resolves early when `signal` aborts; never rejects. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 /** Where a message stands. */
@@ -55,7 +44,7 @@ interface Said {
   failures: number;
 }
 
-/** Whoever presses again repairs a message once. */
+/** A second press repairs a message once. */
 const MOST_FAILURES = 2;
 
 const isDone = (said: Said | undefined, digest: string): boolean =>
@@ -74,17 +63,13 @@ interface Plan {
   amend: NonNullable<Channel['amend']>;
 }
 
-/** Gives what changes one message, see the function that it returns. It never rejects for what a provider answers. */
-const createChange = (dependencies: ChangeDependencies) => {
+/** Gives what changes one message as it is at that moment, as messages grow. It never rejects for what a provider answers. */
+const createChange = (dependencies: ShowDependencies) => {
   const { store, claims, channels, isOpen, muteRules, scrub, log, signal, sleep } = dependencies;
-  const said = new Map<string, Said>();
+  const said = createBoundedMap<string, Said>(MOST_KNOWN);
 
-  const note = (place: Place, digest: string, failures: number): void => {
-    const key = placeKey(place);
-    said.delete(key);
-    said.set(key, { digest, failures });
-    for (const oldest of said.keys()) if (said.size > MOST_KNOWN) said.delete(oldest);
-  };
+  const note = (place: Place, digest: string, failures: number): void =>
+    said.set(placeKey(place), { digest, failures });
 
   const read = async ({ destination, handle }: Place) => {
     const token = await store.tokenAt(destination, handle);
@@ -129,7 +114,7 @@ const createChange = (dependencies: ChangeDependencies) => {
     return undefined;
   };
 
-  /** One try, by whoever has claimed the message. `nextMs`: how long to wait before the next one, where there is one. */
+  /** One try, while the message is claimed. `nextMs`: how long to wait before the next one, where there is one. */
   const attempt = async (place: Place, tries: number): Promise<{ hasAsked: boolean; nextMs?: number | undefined }> => {
     const plan = await planOf(place);
     if (plan === undefined) return { hasAsked: tries > 1 };
@@ -169,19 +154,7 @@ const createChange = (dependencies: ChangeDependencies) => {
   };
 };
 
-// Says in every message about an alert who acknowledged it, as far as the message can be changed.
-
-export interface ShowDependencies extends ChangeDependencies {
-  ledger: Pick<Ledger, 'read'>;
-}
-
-/** Both go on by themselves: whoever pressed does not wait for them. */
-export interface Show {
-  /** In every message about these alerts. */
-  alerts(ids: readonly Alert['id'][]): void;
-  /** In the one that stands there, if it does not say so yet. */
-  message(destination: Pick<Destination, 'id'>, handle: string): void;
-}
+export type Show = Pick<ReturnType<typeof createShow>, 'alerts' | 'message'>;
 
 /** Changes have no send slots, and share the sender's rate with alerts, which come first. */
 const BETWEEN_MS = 1000;
@@ -251,14 +224,14 @@ export const createShow = (dependencies: ShowDependencies) => {
     for (const place of places.values()) add(place);
   };
 
-  const ended = async (): Promise<void> => {
-    while (running.size > 0) await Promise.all(running);
-  };
-
   return {
-    alerts: (ids) => goOn(find(ids)),
-    message: ({ id }, handle) => add({ destination: id, handle }),
+    /** Says it in every message about these alerts. */
+    alerts: (ids: readonly Alert['id'][]): void => goOn(find(ids)),
+    /** Says it in the one message that stands there, if it does not say so yet. */
+    message: ({ id }: Pick<Destination, 'id'>, handle: string): void => add({ destination: id, handle }),
     /** Everything that was asked for has been tried, or given up as `signal` has aborted. */
-    ended,
-  } satisfies Show & { ended(): Promise<void> };
+    ended: async (): Promise<void> => {
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
 };

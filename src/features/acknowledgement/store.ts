@@ -1,15 +1,19 @@
-/** What was acknowledged, and which message each button belongs to. */
+/** What was acknowledged, which message each button belongs to, and what ends where somebody has acknowledged. */
 import { randomBytes } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
+import type { Logger } from 'pino';
 import type { Alert, Destination } from '../../alert.ts';
 import { chunksOf } from '../../chunks.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { OperatorLog } from '../../ledger/operator-log.ts';
 import { type DeliveryRecord, lastFew, ledgerKeys, RETENTION_SECONDS, targetOf } from '../../ledger/record.ts';
 import { createWrites } from '../../ledger/writes.ts';
 import { execute } from '../../redis/pipeline.ts';
 import { iso } from '../../time.ts';
+import type { MuteRules } from '../mutes/new-mute.ts';
 import { type Acknowledgement, whoText } from './words.ts';
 
-/** How long a button or a link works. Whoever is late sees why. */
+/** How long a button or a link works. A later press gets an answer that says so. */
 export const WORKS_FOR_MS = 3 * 86_400_000;
 
 /** A message with a button or a link. */
@@ -27,23 +31,29 @@ export interface ButtonMessage {
   handle?: string;
 }
 
-export interface AcknowledgementStore {
-  /** What tokens are made with; the first daemon that asks makes it up. Rejects rather than give none. */
-  key(): Promise<string>;
-  /** The first acknowledgement of each alert stays. Gives the ids of those that nobody had acknowledged. */
-  acknowledge(alerts: readonly Alert['id'][], by: Acknowledgement): Promise<Alert['id'][]>;
-  /** Those of these alerts that somebody has acknowledged. */
-  acknowledged(alerts: readonly Alert['id'][]): Promise<Map<Alert['id'], Acknowledgement>>;
-  keepMessage(token: string, message: ButtonMessage): Promise<void>;
-  /** It was sent. */
-  placeMessage(token: string, destination: Destination['id'], handle: string): Promise<void>;
-  message(token: string): Promise<ButtonMessage | undefined>;
-  /** The token of the message that was sent there last. */
-  tokenAt(destination: Destination['id'], handle: string): Promise<string | undefined>;
+export type AcknowledgementStore = ReturnType<typeof createAcknowledgementStore>;
+
+/** What the parts of acknowledgement work with; each takes some of it. */
+export interface AcknowledgementParts {
+  store: AcknowledgementStore;
+  ledger: Pick<Ledger, 'read'>;
+  operatorLog: Pick<OperatorLog, 'record'>;
+  muteRules: MuteRules;
+  /** Whether a destination may be sent to: it is approved, or needs no approval. */
+  isOpen(): Promise<(destination: Destination) => boolean>;
+  /** Takes known secrets out of what a provider said. */
+  scrub(text: string): string;
+  log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  signal: AbortSignal;
+  /** Resolves early when `signal` aborts; never rejects. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  now(): number;
 }
 
 const AT_ONCE = 500;
 const WORKS_FOR_SECONDS = WORKS_FOR_MS / 1000;
+/** Every message needs the key. Redis is asked for it again after a while, as it may have been emptied. */
+const KEY_GOOD_FOR_MS = 60_000;
 
 const keysOf = (prefix: string) => ({
   key: `${prefix}:button-key`,
@@ -53,20 +63,30 @@ const keysOf = (prefix: string) => ({
 });
 
 /** In Redis: acknowledgements for as long as the ledger keeps an alert, messages for `WORKS_FOR_MS`. */
-export const createAcknowledgementStore = (redis: Redis | Cluster, prefix: string): AcknowledgementStore => {
+export const createAcknowledgementStore = (redis: Redis | Cluster, prefix: string, now: () => number) => {
   const keys = keysOf(prefix);
+  let known: { key: string; at: number } | undefined;
+
+  /** The first daemon that asks makes it up. */
+  const readKey = async (): Promise<string> => {
+    const present = await redis.get(keys.key);
+    if (present !== null) return present;
+    const own = randomBytes(32).toString('base64url');
+    if ((await redis.set(keys.key, own, 'NX')) === 'OK') return own;
+    const other = await redis.get(keys.key);
+    if (other === null) throw new Error('Redis lost the key of buttons and links in this moment');
+    return other;
+  };
 
   return {
-    key: async () => {
-      const known = await redis.get(keys.key);
-      if (known !== null) return known;
-      const own = randomBytes(32).toString('base64url');
-      if ((await redis.set(keys.key, own, 'NX')) === 'OK') return own;
-      const other = await redis.get(keys.key);
-      if (other === null) throw new Error('Redis lost the key of buttons and links in this moment');
-      return other;
+    /** What tokens are made with. Rejects where Redis fails. */
+    key: async (): Promise<string> => {
+      if (known === undefined || Math.abs(now() - known.at) >= KEY_GOOD_FOR_MS)
+        known = { key: await readKey(), at: now() };
+      return known.key;
     },
-    acknowledge: async (alerts, by) => {
+    /** The first acknowledgement of each alert stays. Gives the ids of those that nobody had acknowledged. */
+    acknowledge: async (alerts: readonly Alert['id'][], by: Acknowledgement): Promise<Alert['id'][]> => {
       const fresh: string[] = [];
       for (const some of chunksOf(alerts, AT_ONCE)) {
         const batch = redis.pipeline();
@@ -76,41 +96,38 @@ export const createAcknowledgementStore = (redis: Redis | Cluster, prefix: strin
       }
       return fresh;
     },
-    acknowledged: async (alerts) => {
-      const known = new Map<string, Acknowledgement>();
+    /** Those of these alerts that somebody has acknowledged. */
+    acknowledged: async (alerts: readonly Alert['id'][]): Promise<Map<Alert['id'], Acknowledgement>> => {
+      const found = new Map<string, Acknowledgement>();
       for (const some of chunksOf(alerts, AT_ONCE)) {
         const texts = await redis.mget(...some.map(keys.acknowledged));
         for (const [index, id] of some.entries()) {
           const text = texts[index] ?? null;
-          if (text !== null) known.set(id, JSON.parse(text) as Acknowledgement);
+          if (text !== null) found.set(id, JSON.parse(text) as Acknowledgement);
         }
       }
-      return known;
+      return found;
     },
-    keepMessage: async (token, message) => {
+    keepMessage: async (token: string, message: ButtonMessage): Promise<void> => {
       const batch = redis.pipeline().hset(keys.message(token), 'message', JSON.stringify(message));
       await execute(batch.expire(keys.message(token), WORKS_FOR_SECONDS));
     },
-    placeMessage: async (token, destination, handle) => {
+    /** It was sent. */
+    placeMessage: async (token: string, destination: Destination['id'], handle: string): Promise<void> => {
       const batch = redis.pipeline().hset(keys.message(token), 'handle', handle);
       batch.expire(keys.message(token), WORKS_FOR_SECONDS);
       await execute(batch.set(keys.place(destination, handle), token, 'EX', WORKS_FOR_SECONDS));
     },
-    message: async (token) => {
+    message: async (token: string): Promise<ButtonMessage | undefined> => {
       const { message, handle } = await redis.hgetall(keys.message(token));
       if (message === undefined) return undefined;
       return { ...(JSON.parse(message) as ButtonMessage), ...(handle === undefined ? {} : { handle }) };
     },
-    tokenAt: async (destination, handle) => (await redis.get(keys.place(destination, handle))) ?? undefined,
+    /** The token of the message that was sent there last. */
+    tokenAt: async (destination: Destination['id'], handle: string): Promise<string | undefined> =>
+      (await redis.get(keys.place(destination, handle))) ?? undefined,
   };
 };
-
-// Ends deliveries at the fallback whose alert somebody has acknowledged: nothing is sent, and the ledger says why.
-
-export interface Escalations {
-  /** Those of `alerts`, on their way to a destination of the fallback, that nobody has acknowledged; the others end. */
-  unacknowledged(destination: Destination, alerts: readonly Alert[]): Promise<Alert[]>;
-}
 
 const ended = (
   before: DeliveryRecord | undefined,
@@ -125,18 +142,20 @@ const ended = (
 };
 
 /**
- * In the ledger a delivery that ends so is `muted`, by `acknowledgement`; one that has ended before stays as it is. `now`:
- * epoch milliseconds. Rejects where Redis fails: then nothing more is sent until the job runs again.
+ * Ends deliveries at the fallback whose alert somebody has acknowledged: nothing is sent, and the ledger has them as
+ * `muted`, by `acknowledgement`; one that has ended before stays as it is. Rejects where Redis fails: then nothing more is
+ * sent until the job runs again.
  */
 export const createEscalations = (
   redis: Redis | Cluster,
   prefix: string,
   store: Pick<AcknowledgementStore, 'acknowledged'>,
   now: () => number,
-): Escalations => {
+) => {
   const change = createWrites(redis, ledgerKeys(prefix), now);
   return {
-    unacknowledged: async (destination, alerts) => {
+    /** Those of `alerts`, on their way to a destination of the fallback, that nobody has acknowledged. */
+    unacknowledged: async (destination: Destination, alerts: readonly Alert[]): Promise<Alert[]> => {
       const known = await store.acknowledged(alerts.map(({ id }) => id));
       const at = iso(now());
       await change(

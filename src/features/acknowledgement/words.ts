@@ -46,7 +46,7 @@ const timeOfDay = (at: string): string => clockText(at).slice(11);
 export const acknowledgedText = ({ by, at }: Pick<Acknowledgement, 'by' | 'at'>): string =>
   `Acknowledged by ${quotedName(by)}, ${timeOfDay(at)}`;
 
-/** To whoever comes later. */
+/** To those who come later. */
 export const alreadyText = ({ by, at }: Pick<Acknowledgement, 'by' | 'at'>): string =>
   `Already acknowledged by ${quotedName(by)} at ${timeOfDay(at)}.`;
 

@@ -2,7 +2,6 @@
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Message } from '../../../src/channels/channel.ts';
-import { createTokenKey } from '../../../src/features/acknowledgement/annotation.ts';
 import { createAttach } from '../../../src/features/acknowledgement/attach.ts';
 import { createAcknowledgementStore } from '../../../src/features/acknowledgement/store.ts';
 import { destinationOf } from '../../support/alerts.ts';
@@ -19,7 +18,7 @@ const setUp = async (address: string) => {
   onTestFinished(() => server.remove());
   const redis = new Redis(`redis://127.0.0.1:${server.port}`);
   onTestFinished(() => redis.disconnect());
-  const store = createAcknowledgementStore(redis, '{test}');
+  const store = createAcknowledgementStore(redis, '{test}', Date.now);
   const areAt = (to: string): boolean => !to.startsWith('https:');
   const put = (body: unknown) =>
     (body as { isFull?: boolean }).isFull ? body : { ...(body as object), hasButtons: true };
@@ -27,7 +26,6 @@ const setUp = async (address: string) => {
     { buttons: { areAt, put, kept: (body) => body, listen: async () => {} } },
     {
       store,
-      key: createTokenKey(store, Date.now),
       show: { message: () => {} },
       muteRules: { maxLength: 1000, never: [] },
       now: Date.now,

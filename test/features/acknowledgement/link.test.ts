@@ -1,7 +1,7 @@
 /** The link in a mail counts as long as its mailbox may be sent to. */
 import { expect, onTestFinished, test } from 'vitest';
 import { createStore } from '../../../src/app/store.ts';
-import { createTokenKey, linkOf, tokenOf } from '../../../src/features/acknowledgement/annotation.ts';
+import { linkOf, tokenOf } from '../../../src/features/acknowledgement/annotation.ts';
 import { createLinkPages } from '../../../src/features/acknowledgement/link.ts';
 import { destinationOf } from '../../support/alerts.ts';
 import { makeAlert } from '../../support/numbered.ts';
@@ -14,13 +14,12 @@ const { id } = makeAlert(1);
 test('the link of a mailbox that was revoked leads nowhere', async () => {
   const store = createStore({ ...openTestRedis(), onError: () => {}, now: () => NOW });
   onTestFinished(() => store.close());
-  const key = createTokenKey(store.acknowledgements, () => NOW);
+  const { key } = store.acknowledgements;
   const token = tokenOf(await key(), MAILBOX.id, [id]);
   await store.acknowledgements.keepMessage(token, { destination: MAILBOX, alerts: [id] });
   const revoked = new Set<string>();
   const pages = createLinkPages({
     store: store.acknowledgements,
-    key,
     ledger: { read: async () => undefined },
     isOpen: async () => (destination) => !revoked.has(destination.id),
     acknowledge: async () => 'Acknowledged.',

@@ -5,7 +5,7 @@ import type { Alert, Mute } from '../../../src/alert.ts';
 import { createStore } from '../../../src/app/store.ts';
 import type { Press, PressAnswer } from '../../../src/channels/channel.ts';
 import { createAcknowledge } from '../../../src/features/acknowledgement/acknowledge.ts';
-import { createTokenKey, tokenOf } from '../../../src/features/acknowledgement/annotation.ts';
+import { tokenOf } from '../../../src/features/acknowledgement/annotation.ts';
 import { createAttach } from '../../../src/features/acknowledgement/attach.ts';
 import { createMuteFromButton, createPressed } from '../../../src/features/acknowledgement/press.ts';
 import { createMuteOf } from '../../../src/features/mutes/active.ts';
@@ -35,7 +35,7 @@ const setUp = (rules = { maxLength: 86_400_000, never: [] as string[] }) => {
   const store = createStore({ ...place, onError: () => {}, now: () => NOW });
   onTestFinished(() => store.close());
   const metrics = createMetrics({ version: 'test' });
-  const key = createTokenKey(store.acknowledgements, () => NOW);
+  const { key } = store.acknowledgements;
   /** Alerts, or the place of one message. */
   const shown: (string | string[])[] = [];
   const show = {
@@ -59,7 +59,7 @@ const setUp = (rules = { maxLength: 86_400_000, never: [] as string[] }) => {
   });
   let muteFails = false;
   const mute = createMuteFromButton({
-    rules,
+    muteRules: rules,
     mutes: {
       add: async (one) => {
         if (muteFails) throw new Error('Redis is away');
@@ -84,10 +84,10 @@ const setUp = (rules = { maxLength: 86_400_000, never: [] as string[] }) => {
         listen: async () => {},
       },
     },
-    { store: store.acknowledgements, key, show, muteRules: rules, now: () => NOW },
+    { store: store.acknowledgements, show, muteRules: rules, now: () => NOW },
   );
   const pressed = createPressed({
-    ...{ store: store.acknowledgements, key, acknowledge, mute, log },
+    ...{ store: store.acknowledgements, acknowledge, mute, log },
     isOpen:
       async () =>
       ({ id }) =>

@@ -24,7 +24,7 @@ const setUp = () => {
   const alertIndex = createAlertIndex(redis, prefix, now);
   const held = createApprovalStore(redis, prefix, now);
   const batches = createBatchStore(redis, prefix);
-  const acknowledgements = createAcknowledgementStore(redis, prefix);
+  const acknowledgements = createAcknowledgementStore(redis, prefix, Date.now);
   const stores = { ledger, dead, alertIndex, held, batches, acknowledgements };
   const trace = createTracer({ ...stores, services: ['other', 'main'] });
   const expectOne = (alert: Alert) => ledger.recordWaiting([{ destination: SLACK, alerts: [alert] }]);
